@@ -1,0 +1,81 @@
+"""The field's fixed words, as choices."""
+
+from django.db import models
+
+
+class Absence(models.TextChoices):
+    """Why a field is empty. The three differ: a report that prints no cache size is not a controller without a cache."""
+
+    NOT_PRINTED = "not_printed", "not printed"
+    UNKNOWN = "unknown", "unknown"
+    NONE = "none", "none"
+
+
+class Source(models.TextChoices):
+    DISCOVERED = "discovered", "discovered"
+    TYPED = "typed", "typed in"
+    INFERRED = "inferred", "inferred"
+
+
+class Environment(models.TextChoices):
+    NATIVE = "native", "native"
+    GUEST = "guest", "guest"
+
+
+class ControllerKind(models.TextChoices):
+    HBA = "hba", "HBA"
+    RAID = "raid", "RAID"
+    FC = "fc", "Fibre Channel"
+    NVME = "nvme", "NVMe"
+    IDE = "ide", "IDE"
+    VIRTIO = "virtio", "virtio"
+    ZERO_CHANNEL = "zero-channel", "zero-channel RAID"
+
+
+class CacheProtection(models.TextChoices):
+    NONE = "none", "none"
+    BATTERY = "battery", "battery"
+    NON_VOLATILE = "non-volatile", "non-volatile"
+
+
+class Interface(models.TextChoices):
+    SCSI = "SCSI", "SCSI"
+    SATA = "SATA", "SATA"
+    SAS = "SAS", "SAS"
+    NVME = "NVMe", "NVMe"
+    FC = "FC", "FC"
+    PATA = "PATA", "PATA"
+    VIRTIO = "virtio", "virtio"
+
+
+class RaidLevel(models.TextChoices):
+    RAID0 = "0", "RAID 0"
+    RAID1 = "1", "RAID 1"
+    RAID5 = "5", "RAID 5"
+    RAID6 = "6", "RAID 6"
+    RAID10 = "10", "RAID 10"
+    RAID50 = "50", "RAID 50"
+    RAID60 = "60", "RAID 60"
+    JBOD = "jbod", "JBOD"
+    LINEAR = "linear", "linear"
+    SINGLE = "single", "single"
+
+
+class RaidImplementation(models.TextChoices):
+    HARDWARE = "hardware", "hardware"
+    SOFTWARE = "software", "software"
+    NONE = "none", "none"
+
+
+class ArrayState(models.TextChoices):
+    CLEAN = "clean", "clean"
+    DEGRADED = "degraded", "degraded"
+    RESYNCING = "resyncing", "resyncing"
+    FAILED = "failed", "failed"
+
+
+class TargetKind(models.TextChoices):
+    DIRECTORY = "directory", "directory"
+    FILE = "file", "file"
+    DEVICE = "device", "raw device"
+    NETWORK = "network", "network peer"

@@ -1,0 +1,164 @@
+"""Tenancy: labs, their members and tokens, and the trail of what was done."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Any, Self
+
+from django.conf import settings
+from django.contrib.auth.base_user import BaseUserManager
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.utils import timezone
+
+from apps.labs.isolation import LabManager, LabQuerySet, LabScoped
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        user = self.model(email=self.normalize_email(email).lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+
+class User(AbstractUser):
+    """A person, known by e-mail address."""
+
+    username = None  # type: ignore[assignment]
+    email = models.EmailField(unique=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS = []
+
+    objects = UserManager()  # type: ignore[misc,assignment]
+
+    def __str__(self) -> str:
+        return self.get_full_name() or self.email
+
+
+class LabSlugQuerySet(models.QuerySet["Lab"]):
+    def of_user(self, user_id: int) -> Self:
+        return self.filter(members__user_id=user_id).order_by("name")
+
+    def published_ids(self) -> list[int]:
+        return list(self.filter(is_published=True).values_list("id", flat=True))
+
+
+class Lab(models.Model):
+    """The tenant: everything belongs to exactly one lab."""
+
+    name = models.CharField(max_length=120, unique=True)
+    slug = models.SlugField(max_length=80, unique=True)
+    is_published = models.BooleanField(
+        default=False, help_text="Every signed-in person may read this lab, nobody but its members may change it."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = LabSlugQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Role(models.TextChoices):
+    VIEWER = "viewer", "viewer"
+    ENGINEER = "engineer", "engineer"
+    OWNER = "owner", "owner"
+
+    @property
+    def rank(self) -> int:
+        return list(Role).index(self)
+
+    def covers(self, needed: str) -> bool:
+        return self.rank >= Role(needed).rank
+
+
+class Member(models.Model):
+    """A person's role in a lab."""
+
+    lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="members")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.VIEWER)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["lab", "user"], name="one_membership_per_lab")]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.role})"
+
+    def covers(self, needed: str) -> bool:
+        return Role(self.role).covers(needed)
+
+
+class Scope(models.TextChoices):
+    READ = "read", "read"
+    UPLOAD = "upload", "upload"
+    RUN = "run", "run"
+    ADMIN = "admin", "admin"
+
+
+def digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class TokenQuerySet(LabQuerySet["Token"]):
+    def find(self, secret: str) -> "Token | None":
+        """The living token for this secret. Secrets are 256 random bits, so a look-up by hash leaks nothing by time."""
+        return (
+            self.filter(secret_sha256=digest(secret), revoked_at=None)
+            .exclude(expires_at__lt=timezone.now())
+            .select_related("lab")
+            .first()
+        )
+
+    def issue(self, lab: Lab, scope: str, name: str, days: int | None = None) -> tuple["Token", str]:
+        """A new token and its secret, which is shown once and kept only as a hash."""
+        secret = f"spl_{secrets.token_urlsafe(32)}"
+        expires = timezone.now() + timedelta(days=days) if days else None
+        token = self.create(lab=lab, scope=scope, name=name, secret_sha256=digest(secret), expires_at=expires)
+        return token, secret
+
+
+class Token(LabScoped):
+    """A lab's key for scripts and wikis, of one scope."""
+
+    name = models.CharField(max_length=120)
+    scope = models.CharField(max_length=10, choices=Scope.choices)
+    secret_sha256 = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = LabManager.from_queryset(TokenQuerySet)()
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.scope})"
+
+    def allows(self, needed: str) -> bool:
+        """`admin` covers all; `run` and `upload` also read; `read` only reads."""
+        return needed == self.scope or self.scope == Scope.ADMIN or needed == Scope.READ
+
+
+class AuditQuerySet(LabQuerySet["AuditEvent"]):
+    def record(self, lab_id: int, act: str, subject: str, *, who: str = "system", **detail: Any) -> "AuditEvent":
+        return self.create(lab_id=lab_id, act=act, subject=subject, who=who, detail=detail)
+
+
+class AuditEvent(LabScoped):
+    """Who did what when, for acts that matter to safety. Rows are only ever added."""
+
+    at = models.DateTimeField(auto_now_add=True)
+    who = models.CharField(max_length=200)
+    act = models.CharField(max_length=60)
+    subject = models.CharField(max_length=200)
+    detail = models.JSONField(default=dict)
+
+    objects = LabManager.from_queryset(AuditQuerySet)()
+
+    class Meta:
+        ordering = ["-at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.act} {self.subject}"

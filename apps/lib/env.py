@@ -1,0 +1,62 @@
+"""Settings from the environment, with errors that say what was found and what was expected."""
+
+import os
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+
+def envbool(name: str, default: bool) -> bool:
+    found = os.environ.get(name, str(default))
+    if found.lower() in ("true", "1", "yes"):
+        return True
+    if found.lower() in ("false", "0", "no", ""):
+        return False
+    raise ValueError(f"Unexpected value {name}={found}, use True or False")
+
+
+def envint(name: str, default: int) -> int:
+    found = os.environ.get(name, str(default))
+    try:
+        return int(found)
+    except ValueError:
+        raise ValueError(f"Unexpected value {name}={found}, use a whole number") from None
+
+
+def envlist(name: str, default: str) -> list[str]:
+    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+
+
+def envsecret(name: str, default: str = "") -> str:
+    """The value of NAME, or the content of the file that NAME_FILE names (Docker secrets)."""
+    if path := os.environ.get(f"{name}_FILE"):
+        return Path(path).read_text().strip()
+    return os.environ.get(name, default)
+
+
+def database_from_url(url: str) -> dict[str, object]:
+    """Django's DATABASES entry for `postgresql://user:password@host:port/name`.
+
+    A Unix socket folder goes in the host part, percent-encoded, or in `?host=/folder`.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise ValueError(f"DATABASE_URL begins with {parts.scheme}://, expected postgresql://")
+    query = parse_qs(parts.query)
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or "") or query.get("user", [""])[0],
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": query.get("host", [""])[0] or unquote(parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+    }
+
+
+def celery_broker_url(redis_url: str) -> str:
+    """kombu spells a Unix socket `redis+socket:///path?virtual_host=0` where redis-py says `unix:///path?db=0`."""
+    parts = urlsplit(redis_url)
+    if parts.scheme != "unix":
+        return redis_url
+    db = parse_qs(parts.query).get("db", ["0"])[0]
+    user = f":{parts.password}@" if parts.password else ""
+    return f"redis+socket://{user}{parts.path}?virtual_host={db}"

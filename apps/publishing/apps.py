@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class PublishingConfig(AppConfig):
+    name = "apps.publishing"

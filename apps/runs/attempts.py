@@ -1,0 +1,169 @@
+"""Attempts at runs: leases, fencing tokens, chunks, and every change of state as one filtered UPDATE.
+
+Zero rows changed means that somebody else was there first; the caller is told `False` and changes nothing.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Self
+
+from django.db import connection, models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from apps.inventory.models import Host
+from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
+from apps.runs.models import Run
+from apps.runs.states import ENDED, ON_HOST, OPEN, State, before
+
+LEASE = timedelta(seconds=60)
+
+
+def next_token() -> int:
+    """Fencing tokens only ever grow, over all labs and hosts, also after a restored backup of one table."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval('runs_fencing_token')")
+        return int(cursor.fetchone()[0])
+
+
+class AttemptQuerySet(LabQuerySet["Attempt"]):
+    def open(self) -> Self:
+        return self.filter(state__in=OPEN)
+
+    def lease_expired(self, now: datetime) -> Self:
+        return self.filter(state__in=[State.ACCEPTED, State.RUNNING], lease_until__lt=now)
+
+    def claim(self, host: Host) -> "Attempt | None":
+        """Offer the host's oldest queued run, if nothing of it is open. Safe against any number of concurrent claims."""
+        if host.is_in_maintenance:
+            return None
+        with transaction.atomic():
+            run = Run.objects.waiting_for(host.pk).select_for_update(skip_locked=True, of=("self",)).first()
+            if run is None or self.filter(host=host, state__in=OPEN).exists():
+                return None
+            attempt, made = self._offer(run)
+            return attempt if made else None
+
+    def _offer(self, run: Run) -> tuple["Attempt | None", bool]:
+        number = run.attempts.count() + 1
+        # ON CONFLICT DO NOTHING on "one open attempt per host": a rival claim of another run of this host loses quietly
+        made = self.bulk_create(
+            [Attempt(lab_id=run.lab_id, run=run, host_id=run.host_id, number=number, token=next_token(), offered_at=timezone.now())],
+            ignore_conflicts=True,
+        )
+        attempt = self.filter(run=run, number=number, token=made[0].token).first()
+        if attempt is None:
+            return None, False
+        Run.objects.filter(pk=run.pk, state=State.QUEUED).update(state=State.OFFERED)
+        return attempt, True
+
+    def renew(self, host_id: int, named: Iterable[tuple[int, int]]) -> None:
+        """The host named these (attempt, token) pairs: they live. Any that were `unknown` are known again (`Attempt.seen`)."""
+        until = timezone.now() + LEASE
+        for pk, token in named:
+            self.filter(pk=pk, token=token, host_id=host_id, state__in=ON_HOST).update(lease_until=until)
+
+
+class Attempt(LabScoped):
+    """One try at a run by one host's agent."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
+    host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="attempts")
+    number = models.PositiveIntegerField()
+    token = models.BigIntegerField(unique=True)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.OFFERED)
+    lease_until = models.DateTimeField(null=True)
+    offered_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    boot_id = models.CharField(max_length=64, blank=True)
+    argv = models.JSONField(default=list)
+    exit_status = models.IntegerField(null=True)
+    signal = models.IntegerField(null=True)
+    reason = models.TextField(blank=True)
+    manifest = models.JSONField(null=True)
+    cancel_wanted_at = models.DateTimeField(null=True)
+    ingested_at = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0, help_text="of reading its result in")
+    next_try_at = models.DateTimeField(null=True)
+
+    objects = LabManager.from_queryset(AttemptQuerySet)()
+
+    class Meta:
+        ordering = ["run", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="attempt_number_in_run"),
+            # Two benchmarks on one host would measure each other, so the fence is the host, not only the disk.
+            models.UniqueConstraint(fields=["host"], condition=Q(state__in=sorted(OPEN)), name="one_open_attempt_per_host"),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of {self.run}"
+
+    def move(self, state: State, **fields: Any) -> bool:
+        """Change the state if it may follow the one in the database now; the run follows its attempt."""
+        with transaction.atomic():
+            here = Attempt.objects.filter(pk=self.pk, token=self.token, state__in=before(state))
+            if not here.update(state=state, **fields):
+                return False
+            run_fields: dict[str, Any] = {"state": state}
+            if state in ENDED:
+                run_fields |= {"finished_at": fields.get("ended_at") or timezone.now(), "problem": fields.get("reason", "")}
+            if started := fields.get("started_at"):
+                run_fields["started_at"] = started
+            Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(**run_fields)
+        for name, value in {"state": state, **fields}.items():
+            setattr(self, name, value)
+        return True
+
+    def accept(self) -> bool:
+        now = timezone.now()
+        return self.move(State.ACCEPTED, accepted_at=now, lease_until=now + LEASE) or self._is_now(State.ACCEPTED)
+
+    def run_started(self, started_at: datetime, boot_id: str, argv: list[str]) -> bool:
+        fields = {"started_at": started_at, "boot_id": boot_id, "argv": argv, "lease_until": timezone.now() + LEASE}
+        return self.move(State.RUNNING, **fields) or self._is_now(State.RUNNING)
+
+    def seen(self, state: str) -> None:
+        """The host says what it does: out of `unknown`, back to what it is."""
+        if self.state == State.UNKNOWN:
+            to = State.ACCEPTED if state == State.ACCEPTED else State.RUNNING
+            self.move(to, lease_until=timezone.now() + LEASE)
+
+    def lose(self) -> bool:
+        """The lease ran out: we no longer know. Nothing is started anywhere."""
+        return self.move(State.UNKNOWN)
+
+    def want_cancel(self) -> bool:
+        """Ask the host to stop; an offer nobody accepted yet ends here at once."""
+        now = timezone.now()
+        if self.state == State.OFFERED and self.move(State.CANCELLED, ended_at=now, reason="Cancelled before it began."):
+            return True
+        return bool(Attempt.objects.filter(pk=self.pk, state__in=OPEN).update(cancel_wanted_at=now))
+
+    def _is_now(self, state: State) -> bool:
+        """Asked again after a lost answer: the same word is no error."""
+        return Attempt.objects.filter(pk=self.pk, token=self.token, state=state).exists()
+
+
+class Chunk(ThroughParent):
+    """A piece of an attempt's stream, exactly as sent. The bytes move into an artefact when the attempt is complete."""
+
+    lab_path: ClassVar[str] = "attempt__lab_id"
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="chunks")
+    stream = models.CharField(max_length=20)
+    sequence = models.PositiveIntegerField()
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveIntegerField()
+    data = models.BinaryField(null=True)
+
+    class Meta:
+        ordering = ["attempt", "stream", "sequence"]
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "stream", "sequence"], name="chunk_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stream} {self.sequence}"

@@ -1,0 +1,265 @@
+"""Runs and what they measured. Attempts at them, with leases and fencing tokens, are in `attempts.py`."""
+
+from typing import Any, ClassVar, Self
+
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from apps.inventory.models import Host, Snapshot, Target
+from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
+from apps.runs.metrics import METRICS, Metric
+from apps.runs.states import ENDED, OPEN, State
+
+
+class Artefact(LabScoped):
+    """Raw bytes as they came, by SHA-256; once per lab, kept for good. The bytes lie in the artefact folder (`artefact_store.py`)."""
+
+    sha256 = models.CharField(max_length=64)
+    size = models.BigIntegerField(help_text="bytes, before compression")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["lab", "sha256"], name="artefact_once_per_lab")]
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+
+class Workload(LabScoped):
+    """What a tool was asked to do, typed, in fio's words; shared by runs that ask the same."""
+
+    tool = models.CharField(max_length=40)
+    sha256 = models.CharField(max_length=64)
+    spec = models.JSONField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["lab", "sha256"], name="workload_once_per_lab")]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.sha256[:8]}"
+
+    @property
+    def jobs(self) -> list[dict[str, Any]]:
+        jobs: list[dict[str, Any]] = self.spec.get("jobs", [])
+        return jobs
+
+
+class RunQuerySet(LabQuerySet["Run"]):
+    def for_list(self) -> Self:
+        return self.select_related("host", "target", "workload").order_by("-created_at", "-id")
+
+    def open(self) -> Self:
+        return self.filter(state__in=OPEN)
+
+    def finished(self) -> Self:
+        return self.filter(state=State.FINISHED)
+
+    def waiting_for(self, host_id: int) -> Self:
+        """Queued runs of a host, oldest first: the order in which it gets them."""
+        return self.filter(host_id=host_id, state=State.QUEUED).order_by("id")
+
+
+class Run(LabScoped):
+    """One tool, one workload, one target, one time, one repetition number."""
+
+    class Origin(models.TextChoices):
+        DISPATCHED = "dispatched", "run by the agent"
+        UPLOADED = "uploaded", "uploaded"
+        PUBLISHED = "published", "published report"
+
+    tool = models.CharField(max_length=40)
+    tool_version = models.CharField(max_length=60, blank=True)
+    origin = models.CharField(max_length=12, choices=Origin.choices)
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
+    host = models.ForeignKey(Host, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
+    target = models.ForeignKey(Target, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
+    state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED)
+    repetition = models.PositiveIntegerField(default=1)
+    facts = models.JSONField(default=dict, help_text="what comparisons group by, taken from the snapshot and the workload")
+    labels = models.JSONField(default=dict, blank=True)
+    problem = models.TextField(blank=True, help_text="why it failed, in one sentence")
+    progress = models.FloatField(default=0, help_text="0 to 1")
+    created_by = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = LabManager.from_queryset(RunQuerySet)()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            GinIndex(fields=["facts"], opclasses=["jsonb_path_ops"], name="run_facts"),
+            models.Index(fields=["lab", "-created_at", "-id"], name="run_newest"),
+            models.Index(fields=["host", "id"], condition=Q(state="queued"), name="run_queue"),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("run", args=[self.pk])
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def operations(self) -> str:
+        """`randread + write`: what the jobs do, for lists."""
+        jobs = self.workload.jobs if self.workload else []
+        return " + ".join(dict.fromkeys(str(job["rw"]) for job in jobs)) or str(self.facts.get("configuration", ""))
+
+
+class RunArtefact(ThroughParent):
+    """An artefact's part in a run: fio's output, the job file, a log."""
+
+    lab_path: ClassVar[str] = "run__lab_id"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="artefacts")
+    artefact = models.ForeignKey(Artefact, on_delete=models.PROTECT, related_name="uses")
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=40)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["run", "name"], name="artefact_name_in_run")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Measure(models.Model):
+    """Operation × metric, as a small number that samples carry."""
+
+    id = models.SmallAutoField(primary_key=True)
+    operation = models.CharField(max_length=40)
+    metric = models.CharField(max_length=40)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["operation", "metric"], name="measure_once")]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.metric}"
+
+    @property
+    def definition(self) -> Metric:
+        return METRICS[self.metric]
+
+
+class Point(models.Model):
+    """The workload point that a sample belongs to: bytes and counts, null where the tool has no such thing."""
+
+    file_size = models.BigIntegerField(null=True)
+    block_size = models.BigIntegerField(null=True)
+    threads = models.IntegerField(null=True)
+    iodepth = models.IntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["file_size", "block_size", "threads", "iodepth"], nulls_distinct=False, name="point_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_size}/{self.block_size}/{self.threads}/{self.iodepth}"
+
+
+class Sample(ThroughParent):
+    """One measured value in base units. Narrow, because there will be millions; what the tool printed is in `Provenance`."""
+
+    lab_path: ClassVar[str] = "run__lab_id"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="samples", db_index=False)
+    measure = models.ForeignKey(Measure, on_delete=models.PROTECT, related_name="+", db_index=False)
+    point = models.ForeignKey(Point, on_delete=models.PROTECT, related_name="+", db_index=False)
+    section = models.SmallIntegerField(default=0, help_text="which part of the tool's output: fio's job or group")
+    value = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "measure", "point", "section"], name="sample_once"),
+        ]
+        indexes = [models.Index(fields=["measure", "run"], include=["point", "value"], name="sample_by_measure")]
+
+    def __str__(self) -> str:
+        return f"{self.measure} = {self.value}"
+
+
+class Quality(models.TextChoices):
+    EXACT = "exact", "exact"
+    ROUNDED = "rounded", "rounded"
+    APPROXIMATE = "approximate", "approximate"
+    OCR_REPAIRED = "ocr_repaired", "repaired after OCR"
+    READ_FROM_TEXT = "read_from_text", "read from the text"
+    LOWER_BOUND = "lower_bound", "lower bound"
+
+
+class Provenance(ThroughParent):
+    """Where a sample comes from and how far it can be trusted. A range is two bounds, not a made-up mean."""
+
+    lab_path: ClassVar[str] = "sample__run__lab_id"
+
+    sample = models.OneToOneField(Sample, on_delete=models.CASCADE, primary_key=True, related_name="provenance")
+    printed = models.CharField(max_length=80, blank=True, help_text="the tool's own text with its unit")
+    quality = models.CharField(max_length=16, choices=Quality.choices, default=Quality.EXACT)
+    missing_reason = models.CharField(max_length=120, blank=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    cpu = models.FloatField(null=True, help_text="fraction of one core")
+    note = models.TextField(blank=True)
+    source_line = models.PositiveIntegerField(null=True)
+    artefact = models.ForeignKey(Artefact, on_delete=models.PROTECT, null=True, related_name="+")
+
+    def __str__(self) -> str:
+        return self.printed
+
+
+class Series(ThroughParent):
+    """A value over time inside one run: packed arrays, never a row per value (`packing.py` reads and writes them)."""
+
+    lab_path: ClassVar[str] = "run__lab_id"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="series")
+    operation = models.CharField(max_length=40)
+    metric = models.CharField(max_length=40)
+    section = models.SmallIntegerField(default=0)
+    source = models.CharField(max_length=40, help_text="progress, fio_log, observer")
+    count = models.PositiveIntegerField()
+    packed = models.BinaryField(help_text="zlib of float64 seconds then float64 values, little-endian")
+    overview = models.JSONField(help_text="at most 1,000 buckets of [seconds, min, mean, max, count]")
+
+    class Meta:
+        ordering = ["section", "operation", "metric"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "operation", "metric", "section", "source"], name="series_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.metric}"
+
+
+class Histogram(ThroughParent):
+    """Latency bins of one run, operation and section, in ns. Merge bins before taking percentiles; never average percentiles."""
+
+    lab_path: ClassVar[str] = "run__lab_id"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="histograms")
+    operation = models.CharField(max_length=40)
+    kind = models.CharField(max_length=4, help_text="clat, slat or lat")
+    section = models.SmallIntegerField(default=0)
+    bins = models.JSONField(help_text="[[ns, count], …], ascending")
+
+    class Meta:
+        ordering = ["section", "operation"]
+        constraints = [models.UniqueConstraint(fields=["run", "operation", "kind", "section"], name="histogram_once")]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.kind}"
+
+
+from apps.runs.attempts import Attempt, Chunk  # noqa: E402, F401  (Django finds models here)

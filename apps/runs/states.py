@@ -1,0 +1,39 @@
+"""The states of a run and of an attempt at it, and which may follow which.
+
+    queued → offered → accepted → running ⇄ unknown → finished | failed | interrupted | cancelled
+
+A lost lease changes what we *know* (`unknown`), never what *runs*. Out of `unknown` leads only the host's word, or an audited "abandon".
+"""
+
+from django.db import models
+
+
+class State(models.TextChoices):
+    QUEUED = "queued", "queued"
+    OFFERED = "offered", "offered"
+    ACCEPTED = "accepted", "accepted"
+    RUNNING = "running", "running"
+    UNKNOWN = "unknown", "unknown"
+    FINISHED = "finished", "finished"
+    FAILED = "failed", "failed"
+    INTERRUPTED = "interrupted", "interrupted"
+    CANCELLED = "cancelled", "cancelled"
+
+
+ENDED = frozenset({State.FINISHED, State.FAILED, State.INTERRUPTED, State.CANCELLED})
+OPEN = frozenset(set(State) - ENDED)
+ON_HOST = frozenset({State.ACCEPTED, State.RUNNING, State.UNKNOWN})  # the host may have started something
+
+FOLLOWERS: dict[State, frozenset[State]] = {
+    State.QUEUED: frozenset({State.OFFERED, State.CANCELLED, State.FAILED}),
+    State.OFFERED: frozenset({State.ACCEPTED, State.QUEUED, State.CANCELLED, State.FAILED, State.UNKNOWN}),
+    State.ACCEPTED: frozenset({State.RUNNING, State.UNKNOWN}) | ENDED,
+    State.RUNNING: frozenset({State.UNKNOWN}) | ENDED,
+    State.UNKNOWN: frozenset({State.ACCEPTED, State.RUNNING}) | ENDED,
+}
+FOLLOWERS.update({ended: frozenset() for ended in ENDED})
+
+
+def before(state: State) -> list[State]:
+    """The states from which `state` may be reached: the filter of the UPDATE that makes the change."""
+    return [old for old, followers in FOLLOWERS.items() if state in followers]

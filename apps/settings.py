@@ -1,0 +1,199 @@
+"""Spindle's settings: one file, from the environment (see docs/administration.md for every name)."""
+
+import os
+from pathlib import Path
+
+from csp.constants import NONCE, NONE, SELF
+
+from apps.lib.env import celery_broker_url, database_from_url, envbool, envint, envlist, envsecret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(os.environ.get("SPINDLE_DATA", BASE_DIR / "var"))
+VERSION = "0.1.0"
+
+DEBUG = envbool("SPINDLE_DEBUG", False)
+SECRET_KEY = envsecret("SPINDLE_SECRET_KEY")
+SITE_URL = os.environ.get("SPINDLE_URL", "http://127.0.0.1:8000").rstrip("/")
+ALLOWED_HOSTS = envlist("SPINDLE_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+CSRF_TRUSTED_ORIGINS = [SITE_URL]
+HTTPS = SITE_URL.startswith("https://")
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "rest_framework",
+    "apps.labs",
+    "apps.inventory",
+    "apps.runs",
+    "apps.studies",
+    "apps.agents",
+    "apps.comparison",
+    "apps.publishing",
+    "apps.dashboard",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "apps.labs.middleware.LabMiddleware",
+]
+
+ROOT_URLCONF = "apps.urls"
+WSGI_APPLICATION = "apps.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+                "apps.labs.context.lab",
+            ],
+            "builtins": ["apps.lib.templatetags.units"],
+        },
+    }
+]
+
+DATABASES = {
+    "default": {
+        **database_from_url(os.environ.get("DATABASE_URL", "postgresql://spindle@/spindle")),
+        "CONN_MAX_AGE": envint("SPINDLE_CONN_MAX_AGE", 60),  # safe: pages run in a fixed pool of threads
+        "CONN_HEALTH_CHECKS": True,
+        # jit compiles for longer than these short queries run
+        "OPTIONS": {"options": "-c jit=off -c random_page_cost=1.1"},
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
+REDIS_PREFIX = os.environ.get("SPINDLE_REDIS_PREFIX", "spindle:")
+CACHES = {
+    "default": {
+        "BACKEND": "apps.lib.cache.PatientRedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": REDIS_PREFIX + "cache",
+    }
+}
+CELERY_BROKER_URL = celery_broker_url(REDIS_URL)
+
+AUTH_USER_MODEL = "labs.User"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+]
+ACCOUNT_ADAPTER = "apps.labs.accounts.ClosedSignup"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts are made by an owner, there is no open sign-up
+ACCOUNT_SESSION_REMEMBER = None
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "overview"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+EMAIL_BACKEND = os.environ.get("SPINDLE_EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+
+# One secure posture; over plain http (a lab's own machine) only what would lock people out is off.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+if envbool("SPINDLE_BEHIND_PROXY", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF],
+        # Chart.js sets the size of its canvas through element.style from script, which CSP allows; no inline styles.
+        "img-src": [SELF, "data:"],  # Tabler draws its form icons from data: addresses inside its own style sheet
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = Path(os.environ.get("SPINDLE_STATIC_ROOT", DATA_DIR / "static"))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG or envbool("SPINDLE_PLAIN_STATIC", False)
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = envbool("SPINDLE_PLAIN_STATIC", False)
+ARTEFACT_DIR = DATA_DIR / "artefacts"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "apps.publishing.authentication.LabTokenAuthentication",
+        "apps.publishing.authentication.LabSessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.publishing.permissions.LabPermission"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "apps.publishing.negotiation.WeighedNegotiation",
+    "DEFAULT_RENDERER_CLASSES": ["apps.publishing.renderers.JSON"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "apps.publishing.pagination.Pages",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_THROTTLE_CLASSES": ["apps.publishing.throttling.TokenThrottle"],
+    "DEFAULT_THROTTLE_RATES": {"token": os.environ.get("SPINDLE_API_RATE", "1200/min")},
+    "EXCEPTION_HANDLER": "apps.publishing.problems.problem_details",
+    "URL_FORMAT_OVERRIDE": "format",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Spindle",
+    "DESCRIPTION": "Storage benchmarks: hosts, runs, samples and comparisons. See README for tokens.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": os.environ.get("SPINDLE_LOG_LEVEL", "WARNING")},
+}
