@@ -1,0 +1,78 @@
+"""The cast that all tests share: one lab with an owner, an engineer and a viewer, and a stranger who owns another lab."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+os.environ.setdefault("SPINDLE_SECRET_KEY", "only-for-tests-" + "x" * 50)
+os.environ.setdefault("SPINDLE_PLAIN_STATIC", "1")  # tests need no collectstatic
+
+import pytest
+from django.test import Client
+
+from apps.labs.isolation import lab_scope, scoped
+from apps.labs.models import Lab, Member, Role, Token, User
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Cast:
+    lab: Lab
+    other_lab: Lab
+    owner: User
+    engineer: User
+    viewer: User
+    stranger: User
+
+
+@pytest.fixture
+def cast(db: None) -> Cast:
+    lab = Lab.objects.create(name="Storage lab", slug="storage-lab")
+    other = Lab.objects.create(name="Other lab", slug="other-lab")
+    people = {}
+    for name, where, role in [
+        ("owner", lab, Role.OWNER),
+        ("engineer", lab, Role.ENGINEER),
+        ("viewer", lab, Role.VIEWER),
+        ("stranger", other, Role.OWNER),
+    ]:
+        people[name] = User.objects.create_user(f"{name}@example.org", PASSWORD)
+        Member.objects.create(lab=where, user=people[name], role=role)
+    return Cast(lab, other, **people)
+
+
+@pytest.fixture
+def lab(cast: Cast) -> Iterator[Lab]:
+    """The lab, with the test inside its scope."""
+    with lab_scope(cast.lab.pk):
+        yield cast.lab
+
+
+@pytest.fixture
+def sign_in(cast: Cast) -> Callable[[str], Client]:
+    """`sign_in("engineer")` gives that person's browser."""
+
+    def signed_in(name: str) -> Client:
+        client = Client()
+        client.force_login(getattr(cast, name), backend="allauth.account.auth_backends.AuthenticationBackend")
+        return client
+
+    return signed_in
+
+
+@pytest.fixture
+def token(cast: Cast) -> Callable[[str], str]:
+    """`token("read")` gives a lab token's secret of that scope."""
+
+    def issued(scope: str) -> str:
+        with lab_scope(cast.lab.pk):
+            return Token.objects.issue(cast.lab, scope, f"{scope} token")[1]
+
+    return issued
+
+
+@pytest.fixture(autouse=True)
+def no_scope_leaks() -> Iterator[None]:
+    with scoped(None):
+        yield
