@@ -31,10 +31,15 @@ class LabMiddleware:
 
 
 def membership(request: HttpRequest) -> Member | None:
+    return choose(request.user.pk, request.session.get(SESSION_KEY))
+
+
+def choose(user_id: object, wanted_lab: object) -> Member | None:
     """The chosen lab's membership, or the first one."""
-    mine = Member.objects.filter(user_id=request.user.pk).select_related("lab").order_by("lab__is_published", "id")
-    wanted = request.session.get(SESSION_KEY)
-    return next((member for member in mine if member.lab_id == wanted), next(iter(mine), None))
+    if not user_id:
+        return None
+    mine = Member.objects.filter(user_id=user_id).select_related("lab").order_by("lab__is_published", "id")
+    return next((member for member in mine if member.lab_id == wanted_lab), next(iter(mine), None))
 
 
 def adopt(request: HttpRequest, member: Member | None) -> None:

@@ -17,6 +17,7 @@ from apps.runs.models import Run
 from apps.runs.states import ENDED, ON_HOST, OPEN, State, before
 
 LEASE = timedelta(seconds=60)
+MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown on the run
 
 
 def next_token() -> int:
@@ -33,10 +34,12 @@ class AttemptQuerySet(LabQuerySet["Attempt"]):
     def lease_expired(self, now: datetime) -> Self:
         return self.filter(state__in=[State.ACCEPTED, State.RUNNING], lease_until__lt=now)
 
+    def to_read_in(self, now: datetime) -> Self:
+        """Complete attempts whose result is not in samples yet and whose next try is due."""
+        return self.filter(next_try_at__lt=now, manifest__isnull=False, ingested_at=None, tries__lt=MAX_TRIES)
+
     def claim(self, host: Host) -> "Attempt | None":
         """Offer the host's oldest queued run, if nothing of it is open. Safe against any number of concurrent claims."""
-        if host.is_in_maintenance:
-            return None
         with transaction.atomic():
             run = Run.objects.waiting_for(host.pk).select_for_update(skip_locked=True, of=("self",)).first()
             if run is None or self.filter(host=host, state__in=OPEN).exists():

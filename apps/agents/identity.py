@@ -1,0 +1,92 @@
+"""Who is calling: an agent's secret, its machine, and that it is the only living copy."""
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from apps.agents.models import Agent
+from apps.labs.isolation import all_labs
+from apps.labs.models import AuditEvent, digest
+
+# Agents that hold a long poll open in this process: agent id → instance. A killed agent's connection closes, and its entry goes.
+polling_now: dict[int, str] = {}
+
+
+class RefusedError(Exception):
+    """The caller gets this status and sentence; nothing was done."""
+
+    def __init__(self, status: int, detail: str, state: str = "") -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.state = status, detail, state
+
+
+@dataclass(frozen=True)
+class Caller:
+    authorization: str
+    instance: str
+    machine: str
+
+    @classmethod
+    def from_headers(cls, headers: Mapping[str, str]) -> "Caller":
+        return cls(
+            headers.get("authorization", ""),
+            headers.get("x-spindle-instance", "")[:40],
+            headers.get("x-spindle-machine", "")[:64],
+        )
+
+
+def identify(caller: Caller) -> Agent:
+    """The approved agent behind this call. Raises `RefusedError` (401, 403, 409)."""
+    agent = _by_secret(caller.authorization)
+    if agent.machine and not hmac.compare_digest(agent.machine, caller.machine):
+        _quarantine(agent, caller)
+    if agent.state in (Agent.State.PENDING, Agent.State.QUARANTINED):
+        raise RefusedError(403, f"This host is {agent.get_state_display()}; an owner of the lab decides.", agent.state)
+    if caller.instance != agent.instance:
+        _take_over(agent, caller.instance)
+    return agent
+
+
+def _by_secret(authorization: str) -> Agent:
+    kind, _, secret = authorization.partition(" ")
+    prefix, _, rest = secret.partition("_")
+    number, _, key = rest.partition("_")
+    if kind != "Bearer" or prefix != "spa" or not number.isdigit() or not key:
+        raise RefusedError(401, "Expected 'Authorization: Bearer spa_<agent id>_<secret>'.")
+    with all_labs():
+        agent: Agent | None = Agent.objects.select_related("host").filter(pk=int(number[:18])).first()
+    if agent is None or not hmac.compare_digest(agent.secret_sha256, digest(key)) or agent.state == Agent.State.REVOKED:
+        raise RefusedError(401, "No agent has this secret, or it was revoked.")
+    return agent
+
+
+def _quarantine(agent: Agent, caller: Caller) -> None:
+    with all_labs():
+        if Agent.objects.filter(pk=agent.pk, state=Agent.State.APPROVED).update(state=Agent.State.QUARANTINED):
+            AuditEvent.objects.record(
+                agent.lab_id, "agent quarantined", str(agent.host), known=agent.machine, came_from=caller.machine
+            )
+    raise RefusedError(403, "This secret came from another machine; the host is in quarantine.", Agent.State.QUARANTINED)
+
+
+def _take_over(agent: Agent, instance: str) -> None:
+    """A restarted agent takes its predecessor's place; while that one still holds its poll open, the newcomer waits."""
+    if agent.instance and polling_now.get(agent.pk) == agent.instance:
+        raise RefusedError(409, "Another copy of this agent is alive.")
+    with all_labs():
+        Agent.objects.filter(pk=agent.pk).update(instance=instance, last_seen_at=timezone.now())
+    agent.instance = instance
+
+
+def stamp(agent: Agent, **reported: object) -> None:
+    """Write down what the agent says of itself, only when it changed or the last stamp is 10 s old."""
+    news = {name: value for name, value in reported.items() if getattr(agent, name) != value}
+    stale = Q(last_seen_at=None) | Q(last_seen_at__lt=timezone.now() - timedelta(seconds=10))
+    if news:
+        Agent.objects.filter(pk=agent.pk).update(last_seen_at=timezone.now(), **news)
+    else:
+        Agent.objects.filter(stale, pk=agent.pk).update(last_seen_at=timezone.now())

@@ -1,0 +1,40 @@
+"""The one entrance. Long polls and event streams are answered here, without a thread or a database connection held while they wait;
+everything else goes through Django in a fixed pool of threads.
+"""
+
+import os
+import re
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.settings")
+
+from a2wsgi import WSGIMiddleware
+from django.core.wsgi import get_wsgi_application
+
+pages = WSGIMiddleware(get_wsgi_application(), workers=int(os.environ.get("SPINDLE_THREADS", "6")))
+
+# After Django is set up: these import models.
+from apps.agents.live import poll  # noqa: E402
+from apps.dashboard.events import run_events  # noqa: E402
+from apps.lib.asgi import Receive, Scope, Send  # noqa: E402
+
+RUN_EVENTS = re.compile(r"/events/runs/(\d{1,18})/")
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "lifespan":
+        await _lifespan(receive, send)
+    elif scope["type"] == "http" and scope["path"] == "/agent/v1/poll/" and scope["method"] == "POST":
+        await poll(scope, receive, send)
+    elif scope["type"] == "http" and (found := RUN_EVENTS.fullmatch(scope["path"])):
+        await run_events(scope, receive, send, int(found[1]))
+    elif scope["type"] == "http":
+        await pages(scope, receive, send)  # type: ignore[arg-type]
+
+
+async def _lifespan(receive: Any, send: Send) -> None:
+    while True:
+        event = await receive()
+        await send({"type": f"{event['type']}.complete"})
+        if event["type"] == "lifespan.shutdown":
+            return

@@ -1,0 +1,48 @@
+"""The site's sections, and which of them a page belongs to."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.urls import NoReverseMatch, reverse
+
+register = template.Library()
+
+INVENTORY = ("hosts", "controllers", "disks", "arrays", "filesystems", "targets", "snapshots")
+SECTIONS = (
+    ("Overview", "overview", ("",)),
+    ("Hosts", "hosts", INVENTORY),
+    ("Runs", "runs", ("runs",)),
+    ("Compare", "compare", ("compare", "comparisons", "studies")),
+    ("Lab", "lab", ("lab", "labs")),
+)
+
+
+@dataclass(frozen=True)
+class Link:
+    label: str
+    url: str
+    is_current: bool
+
+
+def _link(label: str, name: str, is_current: bool) -> Link | None:
+    try:
+        return Link(label, reverse(name), is_current)
+    except NoReverseMatch:
+        return None
+
+
+@register.simple_tag(takes_context=True)
+def sections(context: dict[str, Any]) -> list[Link]:
+    """The main navigation; a page belongs to the section that owns the first part of its path."""
+    first = context["request"].path.strip("/").split("/")[0]
+    links = (_link(label, name, first in owned) for label, name, owned in SECTIONS)
+    return [link for link in links if link]
+
+
+@register.simple_tag(takes_context=True)
+def inventory_tabs(context: dict[str, Any]) -> list[Link]:
+    """The kinds of inventory, for the tabs above their lists."""
+    first = context["request"].path.strip("/").split("/")[0]
+    links = (_link(name.capitalize(), name, name == first) for name in INVENTORY)
+    return [link for link in links if link]

@@ -1,0 +1,49 @@
+"""The bell: Redis publish. A hint only; everyone who waits also looks at the database on a timer of its own."""
+
+import threading
+from typing import Any
+
+import orjson
+import redis
+from django.conf import settings
+
+_local = threading.local()
+
+
+def client() -> redis.Redis:
+    """One connection per thread. A short timeout: a bell that cannot ring must not hold up work."""
+    if not hasattr(_local, "client"):
+        _local.client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
+    found: redis.Redis = _local.client
+    return found
+
+
+def channel(name: str) -> str:
+    return f"{settings.REDIS_PREFIX}bell:{name}"
+
+
+def ring(name: str, message: dict[str, Any] | None = None) -> None:
+    try:
+        client().publish(channel(name), orjson.dumps(message or {}))
+    except redis.RedisError:
+        pass  # latency is lost, never work
+
+
+def remember(name: str, message: dict[str, Any], keep: int, seconds: int) -> None:
+    """Ring, and keep the last `keep` messages for `seconds`, for those who come late."""
+    raw = orjson.dumps(message)
+    try:
+        with client().pipeline(transaction=False) as pipe:
+            pipe.rpush(channel(name) + ":log", raw).ltrim(channel(name) + ":log", -keep, -1)
+            pipe.expire(channel(name) + ":log", seconds).publish(channel(name), raw)
+            pipe.execute()
+    except redis.RedisError:
+        pass
+
+
+def remembered(name: str) -> list[dict[str, Any]]:
+    """What `remember` kept, oldest first; nothing while Redis is away."""
+    try:
+        return [orjson.loads(raw) for raw in client().lrange(channel(name) + ":log", 0, -1)]
+    except redis.RedisError:
+        return []

@@ -1,0 +1,61 @@
+"""One Redis subscription per process, for all who wait on it: long polls and event streams."""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import redis.asyncio
+from django.conf import settings
+from redis.exceptions import RedisError
+
+from apps.lib.bell import channel
+
+log = logging.getLogger(__name__)
+
+
+class Listener:
+    """`with listener.hear("run:5") as queue: message = await queue.get()`; messages are lost while Redis is away."""
+
+    def __init__(self) -> None:
+        self._queues: dict[str, set[asyncio.Queue[bytes]]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def hear(self, name: str) -> Iterator[asyncio.Queue[bytes]]:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._listen())
+        queue: asyncio.Queue[bytes] = asyncio.Queue(maxsize=1000)
+        key = channel(name)
+        self._queues.setdefault(key, set()).add(queue)
+        try:
+            yield queue
+        finally:
+            self._queues[key].discard(queue)
+            if not self._queues[key]:
+                del self._queues[key]
+
+    async def _listen(self) -> None:
+        """Subscribe to every bell; when the connection breaks, again after a pause."""
+        while True:
+            client = redis.asyncio.Redis.from_url(
+                settings.REDIS_URL, socket_timeout=None, socket_connect_timeout=2, health_check_interval=15
+            )
+            try:
+                async with client.pubsub(ignore_subscribe_messages=True) as pubsub:
+                    await pubsub.psubscribe(channel("*"))
+                    async for message in pubsub.listen():
+                        self._spread(message)
+            except (RedisError, OSError, asyncio.TimeoutError) as error:
+                log.warning("the bell is silent: %s", error)
+            finally:
+                await client.aclose()
+            await asyncio.sleep(1)
+
+    def _spread(self, message: dict[str, bytes]) -> None:
+        for queue in self._queues.get(message["channel"].decode(), ()):
+            if not queue.full():  # a reader that cannot keep up loses messages, never the process its memory
+                queue.put_nowait(message["data"])
+
+
+listener = Listener()

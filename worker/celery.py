@@ -1,0 +1,22 @@
+"""The Celery app: queues, beat schedule, and the rules that keep duplicate delivery harmless."""
+
+import os
+
+from celery import Celery
+from django.conf import settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.settings")
+
+app = Celery("spindle")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.update(
+    task_default_queue="spindle",
+    task_ignore_result=True,  # the database holds state, there is no result backend
+    task_acks_late=True,
+    worker_prefetch_multiplier=1,
+    task_time_limit=600,  # below the broker's visibility timeout of an hour, so a task never runs beside its own redelivery
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={"visibility_timeout": 3600, "global_keyprefix": settings.REDIS_PREFIX},
+    beat_schedule={"sweep": {"task": "agents.sweep", "schedule": 30.0, "options": {"expires": 25}}},
+)
+app.autodiscover_tasks()
