@@ -1,3 +1,14 @@
-from django.urls import URLPattern, URLResolver
+from django.urls import include, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns = [
+    path("accounts/", include("allauth.account.urls")),
+    path("", include("apps.dashboard.urls")),
+    path("", include("apps.inventory.urls")),
+    path("", include("apps.runs.urls")),
+    path("", include("apps.labs.urls")),
+    path("", include("apps.comparison.urls")),
+    path("", include("apps.agents.urls")),
+    path("", include("apps.publishing.urls")),
+]
+
+handler403 = "apps.dashboard.errors.forbidden"

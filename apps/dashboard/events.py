@@ -11,7 +11,8 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.contrib.auth import SESSION_KEY as USER_KEY
+from django.contrib.auth import get_user
+from django.http import HttpRequest
 
 from apps.labs.isolation import scoped
 from apps.labs.middleware import SESSION_KEY as LAB_KEY
@@ -29,7 +30,9 @@ def _visible(head: dict[str, str], run_id: int) -> dict[str, Any] | None:
     """The run's state, if the session's member may see it."""
     cookie = SimpleCookie(head.get("cookie", "")).get(settings.SESSION_COOKIE_NAME)
     session = import_module(settings.SESSION_ENGINE).SessionStore(cookie.value if cookie else None)
-    member = choose(session.get(USER_KEY), session.get(LAB_KEY))
+    request = HttpRequest()
+    request.session = session
+    member = choose(get_user(request).pk, session.get(LAB_KEY))
     if member is None:
         return None
     with scoped(readable_scope(member.lab_id)):

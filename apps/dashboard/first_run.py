@@ -1,0 +1,74 @@
+"""The first real run on this machine, for `bin/up`: short, small, in the agent's own directory."""
+
+from typing import Any
+
+from django.urls import reverse
+
+from apps.agents.models import Agent
+from apps.comparison.beside import beside_published
+from apps.inventory.models import Host, Target
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
+from apps.runs.models import Run
+from apps.runs.start import start_runs
+from apps.runs.states import State
+from apps.runs.workload import MIB
+
+LABEL = "first run"
+# Small enough for any machine, and honest about it: 256 MiB lies in memory on every host of today, so both jobs go round the page cache.
+WORKLOAD: dict[str, Any] = {
+    "tool": "fio",
+    "jobs": [
+        {"rw": "randread", "block_size": 4096, "file_size": 256 * MIB, "runtime": 10, "time_based": True, "direct": True},
+        {"rw": "write", "block_size": MIB, "file_size": 256 * MIB, "runtime": 10, "time_based": True, "direct": True},
+    ],
+}
+
+
+def _local_host(lab: Lab, machine: str) -> Host | None:
+    agent = Agent.objects.filter(lab=lab, machine=machine).select_related("host").first()
+    return agent.host if agent else None
+
+
+def _first_run(host: Host) -> Run | None:
+    run: Run | None = Run.objects.filter(host=host, labels__purpose=LABEL).order_by("-id").first()
+    return run
+
+
+def _start(lab: Lab, host: Host) -> Run | None:
+    target = Target.objects.filter(host=host, is_agents_own=True).first()
+    if target is None:
+        return None
+    run = start_runs(lab=lab, target=target, spec=WORKLOAD, who="bin/up")[0]
+    Run.objects.filter(pk=run.pk).update(labels={"purpose": LABEL})
+    return run
+
+
+def status(lab: Lab, machine: str, *, start: bool) -> dict[str, Any]:
+    """Where the first run stands, and the addresses to look at. `start` begins it, unless one has begun or finished before."""
+    with lab_scope(lab.pk):
+        host = _local_host(lab, machine)
+        if host is None:
+            return {"host": None, "host_online": False, "inventory": False, "run": None, "urls": {"overview": reverse("overview")}}
+        run = _first_run(host)
+        if start and (run is None or run.state in (State.FAILED, State.CANCELLED, State.INTERRUPTED)):
+            run = _start(lab, host) or run
+        return _report(host, run)
+
+
+def _report(host: Host, run: Run | None) -> dict[str, Any]:
+    urls = {"overview": reverse("overview"), "host": host.get_absolute_url()}
+    if run:
+        urls |= {"run": run.get_absolute_url(), "compare": beside_published(run)}
+    attempt = run.attempts.last() if run else None
+    return {
+        "host": host.pk,
+        "host_online": host.agent.is_online,
+        "inventory": Target.objects.filter(host=host, is_agents_own=True).exists(),
+        "run": run.pk if run else None,
+        "run_state": run.state if run else None,
+        "problem": run.problem if run else "",
+        "read_in": bool(attempt and attempt.ingested_at),
+        "progress": run.progress if run else 0,
+        "urls": urls,
+    }

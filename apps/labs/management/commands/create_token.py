@@ -1,0 +1,29 @@
+"""`./manage.py create_token --lab my-lab --scope read` prints a lab token once."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from apps.labs.isolation import lab_scope
+from apps.labs.models import AuditEvent, Lab, Scope, Token
+
+
+class Command(BaseCommand):
+    help = "Make a token for scripts and wikis, and print it. It is kept only as a hash: this is the one time it is shown."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--lab", required=True, help="the lab's short name or name, as in `My lab` or `my-lab`")
+        parser.add_argument("--scope", required=True, choices=Scope.values)
+        parser.add_argument("--name", default="made on the command line")
+        parser.add_argument("--days", type=int, help="ends after so many days; without it, when it is revoked")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        lab = Lab.objects.filter(slug=options["lab"]).first() or Lab.objects.filter(name=options["lab"]).first()
+        if lab is None:
+            known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none; run bin/up first"
+            raise CommandError(f"There is no lab {options['lab']!r}. Labs here: {known}.")
+        with lab_scope(lab.pk):
+            _, secret = Token.objects.issue(lab, options["scope"], options["name"], options["days"])
+            AuditEvent.objects.record(lab.pk, "token created", options["name"], who="command line", scope=options["scope"])
+        self.stdout.write(secret)
