@@ -25,8 +25,8 @@ WORKLOAD: dict[str, Any] = {
 }
 
 
-def _local_host(lab: Lab, machine: str) -> Host | None:
-    agent = Agent.objects.filter(lab=lab, machine=machine).select_related("host").first()
+def _local_host(lab: Lab, agent_id: int) -> Host | None:
+    agent = Agent.objects.filter(lab=lab, pk=agent_id).select_related("host").first()
     return agent.host if agent else None
 
 
@@ -44,10 +44,10 @@ def _start(lab: Lab, host: Host) -> Run | None:
     return run
 
 
-def status(lab: Lab, machine: str, *, start: bool) -> dict[str, Any]:
+def status(lab: Lab, agent_id: int, *, start: bool) -> dict[str, Any]:
     """Where the first run stands, and the addresses to look at. `start` begins it, unless one has begun or finished before."""
     with lab_scope(lab.pk):
-        host = _local_host(lab, machine)
+        host = _local_host(lab, agent_id)
         if host is None:
             return {"host": None, "host_online": False, "inventory": False, "run": None, "urls": {"overview": reverse("overview")}}
         run = _first_run(host)

@@ -16,8 +16,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object for bin/up")
         parser.add_argument("--start", action="store_true")
-        parser.add_argument("--machine", default="", help="this machine's identity, as its agent gives it")
+        parser.add_argument("--agent", type=int, required=True, help="this machine's agent, from its identity.json")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        report = status(first_lab().lab, options["machine"], start=options["start"])
+        report = status(first_lab().lab, options["agent"], start=options["start"])
         self.stdout.write(json.dumps(report, indent=None if options["json"] else 2))

@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object for bin/up")
-        parser.add_argument("--machine", default="", help="this machine's identity, as its agent gives it")
+        parser.add_argument("--agent", type=int, help="this machine's agent, if it is enrolled; else a token is made")
 
     def handle(self, *args: Any, **options: Any) -> None:
         executor = MigrationExecutor(connection)
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         first = first_lab()
         token = None
         with lab_scope(first.lab.pk):
-            if not Agent.objects.filter(lab=first.lab, machine=options["machine"]).exists():
+            if not Agent.objects.filter(pk=options["agent"], lab=first.lab).exists():
                 _, token = Enrolment.objects.issue(first.lab, "bin/up", trusted=True)
         report = {
             "lab": first.lab.name,

@@ -1,0 +1,27 @@
+"""A printed value that stands for several repetitions which are not there."""
+
+from collections.abc import Sequence
+
+from apps.comparison.caveats.rule import Rule
+from apps.comparison.readings import Reading
+
+
+def stands_for_several(reading: Reading) -> bool:
+    """A report prints one figure per cell; its note says of how many repetitions where the report does."""
+    return reading.origin == "published" or "mean of" in reading.note.lower()
+
+
+def check(readings: Sequence[Reading]) -> str | None:
+    measured = [reading for reading in readings if reading.value is not None]
+    if len(measured) != 1 or not stands_for_several(measured[0]):
+        return None
+    note = next((part.strip() for part in measured[0].note.split(";") if "mean of" in part.lower()), "")
+    return f"n = 1 printed value{f' ({note})' if note else ''}: the single repetitions are not there, so their spread is unknown"
+
+
+RULE = Rule(
+    name="single_value",
+    title="A mean without its repetitions",
+    text="The report prints one figure per point. Whether a difference is more than chance can not be computed from it.",
+    of_cell=check,
+)

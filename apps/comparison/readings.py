@@ -1,0 +1,56 @@
+"""What is compared: one measured value with everything it can be grouped by. Pure; `loading.py` fills it from the database."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+POINT = ("file_size", "block_size", "threads", "iodepth")
+FILE_SIZE_OVER_RAM = "file_size_over_ram"
+LABEL = "label"  # the configuration's label in a study, else host and target
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A sample in base units. `facts` holds the run's facts and labels, and its host, target, study, configuration, label and tool."""
+
+    id: int
+    run: int
+    operation: str
+    metric: str
+    value: float | None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    file_size: int | None = None
+    block_size: int | None = None
+    threads: int | None = None
+    iodepth: int | None = None
+    repetition: int = 1
+    origin: str = "dispatched"
+    quality: str = "exact"
+    missing_reason: str = ""
+    low: float | None = None
+    high: float | None = None
+    printed: str = ""
+    note: str = ""
+    section: int = 0
+    position: tuple[str, int] = ("", 0)  # where its series stands: own runs first, then studies in their own order
+    bins: tuple[tuple[float, int], ...] = ()  # latency histogram of its run, for percentiles
+
+    def of(self, name: str) -> Any:
+        """The value of a point's dimension or of a fact; None where it is not known."""
+        if name in POINT:
+            return getattr(self, name)
+        if name == FILE_SIZE_OVER_RAM:
+            return self.file_size / self.ram if self.file_size and self.ram else None
+        found = self.facts.get(name)
+        return None if found in ("", "unknown", "not_printed", "not printed") else found
+
+    @property
+    def ram(self) -> float | None:
+        """Bytes of RAM of the host, or of the guest."""
+        found = self.facts.get("ram")
+        return float(found) if isinstance(found, int | float) and found > 0 else None
+
+    @property
+    def bytes_touched(self) -> int | None:
+        """Bytes of all files of the test: each thread has its own."""
+        return self.file_size * (self.threads or 1) if self.file_size else None

@@ -1,0 +1,14 @@
+"""The pages for what went wrong: each says what to do next. (404.html and 500.html are Django's own names.)"""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """403 with the sentence that `member_required` gave: which role it needs, and which one the member has."""
+    return render(request, "403.html", {"reason": str(exception or "")}, status=403)
+
+
+def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form that is older than the sign-in it was made for, or that another site sent."""
+    return render(request, "403-form.html", {"reason": reason}, status=403)

@@ -1,0 +1,41 @@
+"""The start page: hosts, what runs now, what waits, what is new. Its live part is asked for again every few seconds."""
+
+from typing import Any
+
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from apps.dashboard.hosts import with_agents
+from apps.inventory.models import Host
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.labs.models import Lab
+from apps.runs.models import Run
+from apps.runs.states import ON_HOST, State
+from apps.studies.models import Study
+
+LATEST, QUEUE = 12, 10
+
+
+def live_part(lab: Lab) -> dict[str, Any]:
+    """What changes while one looks: five queries, whatever the lab's size."""
+    ours = Run.objects.filter(lab=lab)
+    queue = ours.filter(state__in=[State.QUEUED, State.OFFERED])
+    return {
+        "statuses": with_agents(lab),
+        "running": ours.filter(state__in=ON_HOST).for_list()[:50],
+        "queue": queue.select_related("host", "target", "workload").order_by("id")[:QUEUE],
+        "queued": queue.count(),
+        "latest": ours.exclude(state__in=[State.QUEUED, State.OFFERED, *ON_HOST]).for_list()[:LATEST],
+    }
+
+
+@member_required()
+def overview(request: LabRequest) -> HttpResponse:
+    context = live_part(request.lab)
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "dashboard/_live.html", context)
+    context["studies"] = Study.objects.annotate(n=Count("configurations__study_runs")).order_by("-id")[:8]
+    context["other_hosts"] = Host.objects.filter(lab=request.lab, agent__isnull=True).count()
+    return render(request, "dashboard/overview.html", context)

@@ -1,0 +1,144 @@
+"""`lsblk -J -O -b` of util-linux 2.27 to 2.41: disks, partitions and what is stacked on them.
+
+    {"blockdevices": [{"name": "sda", "kname": "sda", "type": "disk", "size": 480103981056, "children": [{…}]}]}
+
+A device with several parents (md, LVM) is printed once below each; here it is one device with all its parents.
+Oddities: before 2.33 numbers and booleans are strings; before 2.37 there is one `mountpoint`, later a list that may hold null; `-p` puts
+/dev/ before names; a flat list (`-l`) tells parents by `pkname`; with few columns there is neither, and a partition's
+disk is known from the kernel's rule for names only. `-P` prints pairs. Without `-b` sizes are rounded (223.6G) and in
+units of 1024. Sizes in bytes. Nothing here says which PCI device a disk hangs on.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apps.inventory.discovery.printed import (
+    UnreadableError,
+    flag,
+    json_object,
+    name,
+    nodes,
+    pairs,
+    size,
+    text,
+    whole,
+)
+
+TOOL = "lsblk"
+MAX_DEVICES = 8192
+_PARTITION = re.compile(r"(?:(.*\d)p|(.*\D))\d+")  # a disk whose name ends in a digit gets a p
+
+
+@dataclass(frozen=True)
+class Device:
+    """One block device. '' and None: not printed. `parents`: kernel names of what it lies on."""
+
+    kname: str
+    name: str = ""
+    path: str = ""
+    numbers: str = ""  # major:minor
+    type: str = ""
+    size: int | None = None
+    parents: tuple[str, ...] = ()
+    tran: str = ""
+    subsystems: str = ""
+    hctl: str = ""
+    rota: bool | None = None
+    vendor: str = ""
+    model: str = ""
+    serial: str = ""
+    wwn: str = ""
+    rev: str = ""
+    phy_sec: int | None = None
+    log_sec: int | None = None
+    min_io: int | None = None
+    opt_io: int | None = None
+    fstype: str = ""
+    uuid: str = ""
+    label: str = ""
+    mountpoints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BlockDevices:
+    devices: tuple[Device, ...]
+    warnings: tuple[str, ...] = ()
+
+    def by_kname(self) -> dict[str, Device]:
+        return {device.kname: device for device in self.devices}
+
+
+def parse(printed: str) -> BlockDevices:
+    """Raises `UnreadableError` when there is no list of devices at all; odd entries become warnings."""
+    if printed.lstrip().startswith(("NAME=", "KNAME=")):
+        found = [(pairs(line), None) for line in printed.splitlines()[:MAX_DEVICES] if line.strip()]
+        return _gathered(found, len(printed.splitlines()) > MAX_DEVICES)
+    document = json_object(TOOL, printed)
+    if not isinstance(document.get("blockdevices"), list):
+        raise UnreadableError(TOOL, f"the keys {sorted(document)[:5]}", "blockdevices with a list")
+    tree = list(nodes(TOOL, document["blockdevices"], MAX_DEVICES + 1))
+    return _gathered(tree[:MAX_DEVICES], len(tree) > MAX_DEVICES)
+
+
+def _gathered(entries: Iterable[tuple[dict[str, Any], dict[str, Any] | None]], is_cut: bool) -> BlockDevices:
+    """One device per kernel name, with the parents of all its appearances."""
+    devices: dict[str, Device] = {}
+    nameless = 0
+    for entry, above in entries:
+        device = _device(entry, above)
+        if not device.kname:
+            nameless += 1
+            continue
+        known = devices.setdefault(device.kname, device)
+        devices[device.kname] = replace(known, parents=tuple(dict.fromkeys(known.parents + device.parents)))
+    warnings = [f"{TOOL}: {nameless} entries have no name, expected name or kname"] if nameless else []
+    if is_cut:
+        warnings.append(f"{TOOL}: more than {MAX_DEVICES} devices, the rest was not read")
+    return BlockDevices(tuple(_with_guessed_disk(device, devices) for device in devices.values()), tuple(warnings))
+
+
+def _device(entry: dict[str, Any], above: dict[str, Any] | None) -> Device:
+    parents = [_kname(above)] if above else []
+    parents.append(_bare(entry.get("pkname")))
+    kname = _kname(entry)
+    return Device(
+        kname=kname,
+        name=_bare(entry.get("name")) or kname,
+        path=name(entry.get("path"), 255) or f"/dev/{kname}",
+        numbers=name(entry.get("maj:min"), 20),
+        type=name(entry.get("type"), 20).lower(),
+        size=size(entry.get("size")),
+        parents=tuple(dict.fromkeys(parent for parent in parents if parent and parent != kname)),
+        tran=name(entry.get("tran"), 20).lower(),
+        subsystems=name(entry.get("subsystems"), 80),
+        hctl=name(entry.get("hctl"), 60),
+        rota=flag(entry.get("rota")),
+        mountpoints=_mountpoints(entry),
+        **{key: text(entry.get(key), 120) for key in ("vendor", "model", "rev", "fstype", "label")},
+        **{key: name(entry.get(key), 80) for key in ("serial", "wwn", "uuid")},
+        **{key.replace("-", "_"): whole(entry.get(key)) for key in ("phy-sec", "log-sec", "min-io", "opt-io")},
+    )  # fmt: skip
+
+
+def _kname(entry: dict[str, Any]) -> str:
+    return _bare(entry.get("kname")) or _bare(entry.get("name"))
+
+
+def _bare(value: object) -> str:
+    return name(value, 128).removeprefix("/dev/mapper/").removeprefix("/dev/")
+
+
+def _mountpoints(entry: dict[str, Any]) -> tuple[str, ...]:
+    listed = entry.get("mountpoints")
+    found = [entry.get("mountpoint"), *(listed[:1000] if isinstance(listed, list) else [listed])]
+    return tuple(dict.fromkeys(point for point in (name(value, 500) for value in found) if point))
+
+
+def _with_guessed_disk(device: Device, devices: dict[str, Device]) -> Device:
+    """sda1 lies on sda, nvme0n1p2 on nvme0n1: used only where nothing was printed."""
+    if device.parents or device.type != "part" or not (match := _PARTITION.fullmatch(device.kname)):
+        return device
+    disk = match[1] or match[2]
+    return replace(device, parents=(disk,)) if disk in devices else device

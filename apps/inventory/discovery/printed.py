@@ -1,0 +1,118 @@
+"""Reading values that a tool on somebody else's machine printed: nothing in them is trusted, neither type nor size nor
+characters.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+MAX_WHOLE = 2**63 - 1  # what the database's bigint holds
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]+")
+_ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([BKMGTPE])?")
+_PAIR = re.compile(r'([A-Za-z0-9:%_-]{1,40})="([^"]*)"')
+
+
+class UnreadableError(ValueError):
+    """A tool's output that cannot be read: which tool, where, what was found, what was expected."""
+
+    def __init__(self, tool: str, found: object, expected: str, line: int | None = None) -> None:
+        place = f"{tool}, line {line}" if line else tool
+        super().__init__(f"{place}: found {text(str(found), 120)!r}, expected {expected}")
+
+
+def text(value: object, limit: int = 200) -> str:
+    """One clean line: no control characters, NUL or lone surrogates, at most `limit` characters. Anything but text and
+    numbers is ''.
+    """
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return ""
+    shown = value if isinstance(value, str) else whole(value)
+    return _UNPRINTABLE.sub(" ", str(shown if shown is not None else "")[: limit * 4]).strip()[:limit].strip()
+
+
+def name(value: object, limit: int = 120) -> str:
+    """A name or number that identifies: as printed or, when it is longer than `limit`, not at all. Half a name is
+    another name.
+    """
+    found = text(value, limit + 1)
+    return found if len(found) <= limit else ""
+
+
+def whole(value: object) -> int | None:
+    """A count or size: 12, "12" and 12.0 are 12; negative, infinite, NaN, huge and everything else is None."""
+    if isinstance(value, str):
+        value = value.strip()
+        return whole(int(value)) if value.isascii() and value.isdigit() and len(value) < 20 else None
+    if isinstance(value, float):
+        return whole(int(value)) if math.isfinite(value) and value == int(value) else None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_WHOLE:
+        return None
+    return value
+
+
+def size(value: object) -> int | None:
+    """Bytes. Without `-b` util-linux rounds to one decimal and counts in 1024: "223.6G"."""
+    exact = whole(value)
+    if exact is not None or not isinstance(value, str) or not (rounded := _SIZE.fullmatch(value.strip())):
+        return exact
+    return whole(int(float(rounded[1]) * 1024 ** "BKMGTPE".index(rounded[2] or "B")))
+
+
+def flag(value: object) -> bool | None:
+    """Older util-linux prints "1" and "0", newer true and false."""
+    if isinstance(value, str):
+        return {"1": True, "0": False, "true": True, "false": False}.get(value.strip().lower())
+    return value if isinstance(value, bool) else {0: False, 1: True}.get(value) if isinstance(value, int) else None
+
+
+def json_object(tool: str, printed: str) -> dict[str, Any]:
+    """The JSON object that begins at the first `{`; what stands before it (a prompt, a warning) is passed over."""
+    start = printed.find("{")
+    if start < 0:
+        raise UnreadableError(tool, printed[:120], "a JSON object", 1)
+    decoder = json.JSONDecoder(parse_constant=lambda _: None, parse_int=whole)
+    try:
+        found, _ = decoder.raw_decode(printed, start)
+    except json.JSONDecodeError as error:
+        raise UnreadableError(tool, printed[error.pos : error.pos + 80], f"JSON ({error.msg})", error.lineno) from None
+    except RecursionError:
+        raise UnreadableError(tool, "JSON nested without end", "a tree of some dozen levels") from None
+    if not isinstance(found, dict):
+        raise UnreadableError(tool, found, "a JSON object", 1)
+    return found
+
+
+def pairs(line: str) -> dict[str, Any]:
+    """util-linux's `-P`: `NAME="sda" MAJ:MIN="8:0"`; newer versions print MAJ_MIN. Keys come back as in its JSON:
+    `maj:min`.
+    """
+    keys = ((key.lower().replace("_", "-").replace("maj-min", "maj:min"), value) for key, value in _PAIR.findall(line))
+    return {key: unescaped(value) or None for key, value in keys}
+
+
+def unescaped(value: str) -> str:
+    """util-linux writes blanks and the like in names as `\\x20`."""
+    raw = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), value)
+    try:
+        return raw.encode("latin-1").decode() if raw != value else value
+    except UnicodeError:
+        return raw
+
+
+def nodes(tool: str, top: object, limit: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+    """Each node of a tree of `children` with the node above it, in printed order, at most `limit` of them. Odd nodes
+    are passed over.
+    """
+    if not isinstance(top, list):
+        raise UnreadableError(tool, type(top).__name__, "a list of nodes")
+    waiting: list[tuple[object, dict[str, Any] | None]] = [(node, None) for node in reversed(top)]
+    while waiting and limit > 0:
+        node, above = waiting.pop()
+        if isinstance(node, dict):
+            limit -= 1
+            yield node, above
+            children = node.get("children")
+            waiting.extend((child, node) for child in reversed(children if isinstance(children, list) else []))

@@ -1,0 +1,137 @@
+"""Lists and pages of what exists. A host's own page, with its runs and its agent, is in the dashboard."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from apps.inventory.described import described
+from apps.inventory.filters import Parts, own_first, with_word
+from apps.inventory.models import Array, Controller, Disk, Filesystem, Host, Snapshot, Target, ToolOutput
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+
+PAGE = 50
+
+
+def _list(request: LabRequest, kind: str, parts: Parts) -> HttpResponse:
+    word = request.GET.get("q", "").strip()
+    found = own_first(with_word(parts, word), request.lab)
+    page = Paginator(found, PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "kind": kind, "word": word, "rows": f"inventory/_{kind}.html"}
+    return render(request, "inventory/_table.html" if request.htmx else "inventory/list.html", context)  # type: ignore[attr-defined]
+
+
+def _page(request: HttpRequest, name: str, part: Any, fields: tuple[str, ...], **more: Any) -> HttpResponse:
+    context = {"part": part, "facts": described(part, *fields), **more}
+    return render(request, f"inventory/{name}.html", context)
+
+
+@member_required()
+def hosts(request: LabRequest) -> HttpResponse:
+    counts = {name: Count(name, distinct=True) for name in ("disks", "arrays", "targets")}
+    return _list(request, "hosts", Host.objects.annotate(**{f"{k}_count": v for k, v in counts.items()}))
+
+
+@member_required()
+def controllers(request: LabRequest) -> HttpResponse:
+    return _list(request, "controllers", Controller.objects.select_related("host").annotate(disks_count=Count("disks")))
+
+
+@member_required()
+def controller(request: LabRequest, pk: int) -> HttpResponse:
+    part = get_object_or_404(Controller.objects.select_related("host", "sits_on"), pk=pk)
+    fields = (
+        "vendor", "model", "model_behind", "kind", "bus", "address", "cache_bytes", "cache_protection", "write_policy", "firmware",
+        "ports", "lanes", "sits_on",
+    )  # fmt: skip
+    return _page(request, "controller", part, fields, disks=part.disks.all(), arrays=part.arrays.all())
+
+
+@member_required()
+def disks(request: LabRequest) -> HttpResponse:
+    return _list(request, "disks", Disk.objects.select_related("host", "controller"))
+
+
+@member_required()
+def disk(request: LabRequest, pk: int) -> HttpResponse:
+    part = get_object_or_404(Disk.objects.select_related("host", "controller"), pk=pk)
+    fields = (
+        "device_name", "vendor", "model", "serial", "wwn", "firmware", "interface", "generation", "rpm", "is_solid_state",
+        "capacity_bytes", "logical_block_bytes", "cache_bytes", "enclosure", "slot_controller", "slot_number", "is_present",
+    )  # fmt: skip
+    members = part.memberships.select_related("array")
+    return _page(request, "disk", part, fields, memberships=members, filesystems=part.filesystems.all())
+
+
+@member_required()
+def arrays(request: LabRequest) -> HttpResponse:
+    return _list(request, "arrays", Array.objects.select_related("host").annotate(members_known=Count("members")))
+
+
+@member_required()
+def array(request: LabRequest, pk: int) -> HttpResponse:
+    part = get_object_or_404(Array.objects.select_related("host", "controller"), pk=pk)
+    fields = (
+        "device_name", "level", "implementation", "software", "software_version", "chunk_size", "layout", "state", "capacity_bytes",
+        "member_count", "round", "uuid", "is_present",
+    )  # fmt: skip
+    return _page(
+        request, "array", part, fields,
+        members=part.members.select_related("disk", "member_array"),
+        inside=part.memberships.select_related("array"), filesystems=part.filesystems.all(),
+    )  # fmt: skip
+
+
+@member_required()
+def filesystems(request: LabRequest) -> HttpResponse:
+    return _list(request, "filesystems", Filesystem.objects.select_related("host", "disk", "array"))
+
+
+@member_required()
+def filesystem(request: LabRequest, pk: int) -> HttpResponse:
+    part = get_object_or_404(Filesystem.objects.select_related("host", "disk", "array"), pk=pk)
+    fields = (
+        "type", "mount_point", "device_name", "mount_options", "mkfs_options", "block_size", "stripe_unit", "stripe_width",
+        "journal_mode", "size_bytes", "used_bytes", "free_bytes", "uuid", "is_present",
+    )  # fmt: skip
+    return _page(request, "filesystem", part, fields, targets=part.targets.all())
+
+
+@member_required()
+def targets(request: LabRequest) -> HttpResponse:
+    found = Target.objects.select_related("host", "filesystem", "array", "disk").annotate(runs_count=Count("runs"))
+    return _list(request, "targets", found)
+
+
+@member_required()
+def target(request: LabRequest, pk: int) -> HttpResponse:
+    found = Target.objects.select_related("host", "filesystem__disk", "filesystem__array", "array", "disk")
+    part = get_object_or_404(found, pk=pk)
+    runs = part.runs.select_related("workload", "host", "target").order_by("-created_at", "-id")[:20]
+    return _page(request, "target", part, ("kind", "path", "is_agents_own"), runs=runs)
+
+
+@member_required()
+def snapshots(request: LabRequest) -> HttpResponse:
+    return _list(request, "snapshots", Snapshot.objects.defer("content").annotate(runs_count=Count("runs")))
+
+
+@member_required()
+def snapshot(request: LabRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(Snapshot, pk=pk)
+    runs = found.runs.select_related("host", "target", "workload").order_by("-id")[:50]
+    return render(request, "inventory/snapshot.html", {"part": found, "runs": runs})
+
+
+@member_required()
+def tool_output(request: LabRequest, pk: int) -> HttpResponse:
+    """What the tool printed, verbatim, as a file: never as a page of this site, whatever is in it."""
+    output = get_object_or_404(ToolOutput.objects.select_related("host"), pk=pk)
+    response = HttpResponse(output.stdout, content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{output.tool}-{output.pk}.txt"'
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response["X-Content-Type-Options"] = "nosniff"
+    return response

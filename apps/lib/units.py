@@ -1,0 +1,122 @@
+"""People's units at the edge. Inside everything is in base units: `B/s`, `B`, `1/s`, `ns`, `fraction`.
+
+`human(181715456, "B/s")` → `182 MB/s`; with `base=1024` → `173 MiB/s`. The base is never left to guess: MB is 1000, MiB is 1024.
+`exact(181715456, "B/s")` → `181 715 456 B/s`, for those who point at a number. `unit_for(values, unit)` gives a whole column one unit.
+Numbers are written the English way, thousands apart by a thin space that does not break.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+THIN = "\u202f"
+NO_BREAK = "\u00a0"
+NO_VALUE = "–"
+BASES = (1000, 1024)
+Number = int | float
+
+
+@dataclass(frozen=True)
+class ColumnUnit:
+    """A unit that many values share: `value / factor` is the number to print under `label`."""
+
+    factor: float
+    label: str
+
+    def text(self, value: Number | None) -> str:
+        """The bare number with 3 significant digits; the label stands in the header."""
+        return NO_VALUE if value is None else significant(value / self.factor)
+
+
+def _powers(base: int, suffix: str) -> tuple[ColumnUnit, ...]:
+    prefixes = ("", "k", "M", "G", "T", "P") if base == 1000 else ("", "Ki", "Mi", "Gi", "Ti", "Pi")
+    return tuple(ColumnUnit(float(base**power), f"{prefix}{suffix}") for power, prefix in enumerate(prefixes))
+
+
+_LADDERS: dict[tuple[str, int], tuple[ColumnUnit, ...]] = {
+    **{("B", base): _powers(base, "B") for base in BASES},
+    **{("B/s", base): _powers(base, "B/s") for base in BASES},
+}
+_SAME_IN_ANY_BASE: dict[str, tuple[ColumnUnit, ...]] = {
+    "1/s": (ColumnUnit(1, "/s"), ColumnUnit(1e3, "k/s"), ColumnUnit(1e6, "M/s"), ColumnUnit(1e9, "G/s")),
+    "ns": (ColumnUnit(1, "ns"), ColumnUnit(1e3, "µs"), ColumnUnit(1e6, "ms"), ColumnUnit(1e9, "s")),
+    "fraction": (ColumnUnit(0.01, "%"),),
+    "": (ColumnUnit(1, ""),),
+}
+UNITS = ("B/s", "B", "1/s", "ns", "fraction", "")
+
+
+def _ladder(unit: str, base: int) -> tuple[ColumnUnit, ...]:
+    if base not in BASES:
+        raise ValueError(f"Unknown base {base!r}, expected one of: 1000, 1024")
+    found = _SAME_IN_ANY_BASE.get(unit) or _LADDERS.get((unit, base))
+    if found is None:
+        raise ValueError(f"Unknown unit {unit!r}, expected one of: {', '.join(u or 'none' for u in UNITS)}")
+    return found
+
+
+def _fitting(ladder: tuple[ColumnUnit, ...], size: float) -> ColumnUnit:
+    """The largest step of the ladder that leaves at least 1 before the point, after rounding to 3 digits (999.9 k is 1.00 M)."""
+    fitting = [step for step in ladder if step.factor <= size * 1.0005]
+    return fitting[-1] if fitting else ladder[0]
+
+
+def unit_for(values: Iterable[Number | None], unit: str, base: int = 1000) -> ColumnUnit:
+    """One unit for a whole column, by its middle value: `unit_for([1e8, 3e8], "B/s")` → factor 1e6, label `MB/s`."""
+    ladder = _ladder(unit, base)
+    sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    return _fitting(ladder, median(sizes)) if sizes else ladder[0]
+
+
+def significant(value: Number, digits: int = 3) -> str:
+    """At least `digits` significant digits; digits before the point are never replaced by zeros (12 345 stays 12 345)."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.{digits - 1}e}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    if decimals > 9:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:,.{decimals}f}".replace(",", THIN).replace("-", "−")
+
+
+def human(value: Number | None, unit: str = "", base: int = 1000) -> str:
+    """`182 MB/s`, `1.00 GiB`, `12.3 µs`, `185 k/s`, `73.5 %`; no value is an en dash."""
+    if value is None:
+        return NO_VALUE
+    step = _fitting(_ladder(unit, base), abs(value))
+    number = plain(int(value)) if unit == "B" and step.factor == 1 else significant(value / step.factor)
+    return f"{number}{NO_BREAK}{step.label}" if step.label else number
+
+
+def size(value: Number | None) -> str:
+    """Bytes of memory, files and blocks: the base that divides them evenly, `1 GiB`, `100 MiB`, `250 GB`, else binary, rounded."""
+    if value is None:
+        return NO_VALUE
+    for base in (1024, 1000):
+        for step in reversed(_ladder("B", base)[1:]):
+            if abs(value) >= step.factor and value % step.factor == 0:
+                return f"{plain(int(value // step.factor))}{NO_BREAK}{step.label}"
+    return human(value, "B", 1024)
+
+
+def plain(value: Number) -> str:
+    """A whole or broken number in full, thousands apart."""
+    text = f"{value:,}" if isinstance(value, int) or not float(value).is_integer() else f"{int(value):,}"
+    return text.replace(",", THIN).replace("-", "−")
+
+
+def exact(value: Number | None, unit: str = "") -> str:
+    """The value as it is kept, in its base unit, with all its digits: `181 715 456 B/s`."""
+    if value is None:
+        return NO_VALUE
+    return f"{plain(value)}{NO_BREAK}{unit}" if unit and unit != "fraction" else plain(value)
+
+
+def machine(value: Number | None) -> str:
+    """For CSV and scripts: a plain point, no separators, nothing rounded, nothing for no value."""
+    if value is None:
+        return ""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))

@@ -1,0 +1,194 @@
+"""fio's JSON documents out of a text: typed, tolerant of missing keys, with whatever stands before, between and after them left out.
+
+With `--status-interval` fio writes one whole document after another into its output: running totals, the last one being the result. Error
+lines, `hostname=…` and progress lines may stand in front of a document. Keys that are not named here are skipped unread.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+import msgspec
+from msgspec import Struct, field
+
+from apps.parsers.shape import ParseError
+
+Number = int | float | None
+Options = dict[str, str | int | float | bool | None]
+_FALLBACKS = 16  # how many places may be tried the slow way: keeps the worst text linear
+_NOT_NUMBERS = re.compile(rb"(:\s*)-?(?:nan|inf(?:inity)?)\b(?=\s*[,}\]\r\n])", re.IGNORECASE)
+_WRONG_TYPE = re.compile(r"Expected `([^`]+)`, got `([^`]+)` - at `\$\.?([^`]*)`")
+
+
+class LatencyTotals(Struct):
+    mean: Number = None
+    N: int | None = None
+
+
+class DirectionTotals(Struct):
+    io_bytes: Number = None
+    runtime: Number = None
+    total_ios: Number = None
+    clat_ns: LatencyTotals | None = None
+    lat_ns: LatencyTotals | None = None
+
+
+class JobTotals(Struct):
+    """What progress needs of a job; bins and percentiles are skipped unread."""
+
+    jobname: str = ""
+    groupid: int = 0
+    elapsed: Number = None
+    eta: Number = None
+    job_options: Options | None = field(default=None, name="job options")
+    read: DirectionTotals | None = None
+    write: DirectionTotals | None = None
+    trim: DirectionTotals | None = None
+
+
+class Latency(LatencyTotals):
+    min: Number = None
+    max: Number = None
+    stddev: Number = None
+    percentile: dict[str, Number] | None = None
+    bins: dict[str, int] | None = None
+
+
+class Direction(DirectionTotals):
+    """One direction of one job. fio 2.x prints `clat` in µs where 3.x prints `clat_ns`."""
+
+    io_kbytes: Number = None
+    bw_bytes: Number = None
+    bw: Number = None
+    iops: Number = None
+    slat_ns: Latency | None = None
+    clat_ns: Latency | None = None
+    lat_ns: Latency | None = None
+    slat: Latency | None = None
+    clat: Latency | None = None
+    lat: Latency | None = None
+
+
+class Job(JobTotals):
+    error: int = 0
+    read: Direction | None = None
+    write: Direction | None = None
+    trim: Direction | None = None
+    mixed: Direction | None = None
+    job_runtime: Number = None
+    usr_cpu: Number = None
+    sys_cpu: Number = None
+
+
+AnyJob = TypeVar("AnyJob", bound=JobTotals)
+
+
+class Document(Struct, Generic[AnyJob]):
+    version: str = field(default="", name="fio version")
+    timestamp: Number = None
+    timestamp_ms: Number = None
+    global_options: Options | None = field(default=None, name="global options")
+    jobs: list[AnyJob] | None = None
+    client_stats: list[AnyJob] | None = None
+
+    @property
+    def at_ms(self) -> float | None:
+        """When fio wrote it, ms since 1970."""
+        if self.timestamp_ms is not None:
+            return float(self.timestamp_ms)
+        return None if self.timestamp is None else float(self.timestamp) * 1000
+
+    @property
+    def listed(self) -> list[AnyJob]:
+        """As the report lists them, the sum of all clients included."""
+        return self.jobs if self.jobs is not None else self.client_stats or []
+
+    def entries(self) -> list[AnyJob]:
+        """The jobs, or those of all clients without their sum, which would count everything twice."""
+        return [job for job in self.listed if self.jobs is not None or job.jobname != "All clients"]
+
+
+WHOLE = msgspec.json.Decoder(Document[Job])
+TOTALS = msgspec.json.Decoder(Document[JobTotals])
+Decoder = msgspec.json.Decoder
+
+
+def as_bytes(text: str | bytes) -> bytes:
+    """UTF-8 without a mark in front; what is not UTF-8 becomes replacement characters."""
+    if isinstance(text, str):
+        return text.encode("utf-8", "replace").removeprefix(b"\xef\xbb\xbf")
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        text = text.decode("utf-8", "replace").encode()
+    return text.removeprefix(b"\xef\xbb\xbf")
+
+
+def slices(data: bytes) -> Iterator[tuple[int, int]]:
+    """Where documents may lie: from a line that begins with `{` to the last line beginning with `}` before the next such."""
+    starts = [match.start() for match in re.finditer(rb"^\{", data, re.MULTILINE)]
+    for start, following in zip(starts, [*starts[1:], len(data)], strict=True):
+        last = data.rfind(b"\n}", start, following)
+        yield start, last + 2 if last >= 0 else following
+
+
+def decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJob] | None:
+    """The document, or None where these bytes are no whole report of fio. A field of the wrong type is a `ParseError`."""
+    try:
+        return _decoded(decoder, data)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        pass  # some versions print nan, which is no JSON
+    try:
+        return _decoded(decoder, _NOT_NUMBERS.sub(rb"\1null", data))
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return None
+
+
+def _decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJob] | None:
+    try:
+        document = decoder.decode(data)
+    except msgspec.ValidationError as error:
+        if b'"fio version"' not in data:
+            return None
+        parts = _WRONG_TYPE.match(str(error))
+        if parts is None:
+            raise ParseError(f"fio's report holds a value that cannot be: {error}") from None
+        message = f"{parts[3]} of fio's report has the wrong type"
+        raise ParseError(message, found=parts[2], expected=parts[1]) from None
+    return document if document.version else None
+
+
+def find(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[int, int, Document[AnyJob]]]:
+    """Every whole document with where it begins and ends, in order. Something in braces that is no fio report is passed over."""
+    found = False
+    for start, end in slices(data):
+        try:
+            document = decoded(decoder, data[start:end])
+        except ParseError as error:
+            line, message = data.count(b"\n", 0, start) + 1, f"in the document that begins here, {error.message}"
+            raise ParseError(message, line=line, found=error.found, expected=error.expected) from None
+        if document is not None:
+            found = True
+            yield start, end, document
+    if not found:
+        yield from _find_slowly(data, decoder)
+
+
+def _find_slowly(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[int, int, Document[AnyJob]]]:
+    """Documents that are indented as a whole, or share a line with other text: let the JSON reader say where each ends."""
+    text, place = data.decode("utf-8", "replace"), 0
+    for _ in range(_FALLBACKS):
+        place = text.find("{", place)
+        if place < 0:
+            return
+        try:
+            _, end = json.JSONDecoder().raw_decode(text, place)
+        except (ValueError, RecursionError):
+            line_end = text.find("\n", place)
+            place = line_end if line_end >= 0 else len(text)
+            continue
+        document = decoded(decoder, text[place:end].encode("utf-8", "replace"))
+        if document is not None:
+            yield len(text[:place].encode()), len(text[:end].encode()), document
+        place = end

@@ -1,0 +1,178 @@
+"""fio's JSON and JSON+ reports (`--output-format=json`, `json+`), fio 2.1 to 3.x, also `--client` output (`client_stats`).
+
+One real line, from fio 3.33: `        "bw_bytes" : 118440107,`
+
+    {"fio version": "fio-3.33", "timestamp_ms": 1795266633388, "global options": {"bs": "4k"},
+     "jobs": [{"jobname", "groupid", "error", "elapsed": s, "job options": {"rw": "randread"},
+               "read": {"io_bytes", "bw_bytes": B/s, "bw": KiB/s, "iops", "runtime": ms, "total_ios",
+                        "slat_ns" | "clat_ns" | "lat_ns": {"min", "max", "mean", "stddev", "N",
+                                                           "percentile": {"99.000000": ns}, "bins": {"21632": count}}},
+               "write": …, "trim": …, "job_runtime": ms, "usr_cpu": %, "sys_cpu": %}]}
+
+Oddities
+- With `--status-interval` the file holds one document after another, running totals: the last whole one is the result, the earlier ones
+  become series. A file can also hold several runs one after another; they are told apart by jobs, time and totals.
+- Error and progress lines may stand before the JSON; `nan` in a place where a number belongs is read as missing.
+- fio 2.x: latencies in µs under `clat`, `io_bytes` in KiB, whole-number `iops`, no `bw_bytes`; its bins are numbered, not in ns, and left alone.
+- `bw` is KiB/s in all versions; `bw_bytes` came during 3.x and is used where present.
+- Percentiles are taken from the bins where there are any, as fio does (`fio_bins`), else as printed.
+- `client_stats` ends with a sum, "All clients", which is not one more job.
+- `unified_rw_reporting` leaves only `mixed`, which says nothing about reads or writes: a warning, no samples.
+- CPU: see `fio_samples.cpu_of`.
+"""
+
+import re
+from collections.abc import Sequence
+
+from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find
+from apps.parsers.fio_lines import Lines
+from apps.parsers.fio_options import load_of, merged
+from apps.parsers.fio_progress import ProgressPoint, point_of, series
+from apps.parsers.fio_samples import Section, error_text
+from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSection, ParseError
+
+SAME_START_MS = 2500
+MOST_SECTIONS = 32767
+_UNFIT = re.compile("[\x00\ud800-\udfff]")
+
+
+def looks_like(head: str | bytes) -> float:
+    """1 when fio's version line stands there, 0.6 for fio's words without it, 0 otherwise."""
+    text = head.decode("utf-8", "replace") if isinstance(head, bytes) else head
+    if re.search(r'"fio version"\s*:', text):
+        return 1.0
+    words = (r'"jobname"\s*:', r'"client_stats"\s*:', r'"clat_ns"\s*:', r'"job options"\s*:')
+    return 0.6 if sum(1 for word in words if re.search(word, text)) >= 2 else 0.0
+
+
+def parse(text: str | bytes) -> ParsedFile:
+    """Every run in the text. `ParseError` where there is none, or a field is of the wrong type."""
+    data = as_bytes(text)
+    found = list(find(data, WHOLE))
+    if not found:
+        raise _nothing(data)
+    warnings: list[str] = []
+    runs = [_run(data, group, warnings) for group in _by_run(found)]
+    if tail := _cut_off(data, found[-1][1]):
+        warnings.append(f"line {tail}: the last document is cut off; the figures are those of the one before it")
+    return ParsedFile(tuple(runs), tuple(dict.fromkeys(warnings)))
+
+
+Found = tuple[int, int, Document[Job]]
+
+
+def _nothing(data: bytes) -> ParseError:
+    start = re.search(rb"^\s*\{", data, re.MULTILINE)
+    expected = 'a whole JSON object with "fio version"'
+    if start is None:
+        first = data.lstrip()[:80].decode("utf-8", "replace").split("\n")[0]
+        return ParseError("no JSON in the text", line=1, found=first or "nothing", expected=expected)
+    line = data.count(b"\n", 0, start.end()) + 1
+    last = data.rstrip()[-40:].decode("utf-8", "replace")
+    message = "the JSON that begins here is cut off, or is no report of fio"
+    return ParseError(message, line=line, found=f"… {last}", expected=expected)
+
+
+def _cut_off(data: bytes, end: int) -> int | None:
+    """The line where a document begins that never ends: fio was killed while it wrote."""
+    match = re.search(rb"^\{", data[end:], re.MULTILINE)
+    return data.count(b"\n", 0, end + match.start()) + 1 if match else None
+
+
+def _by_run(found: Sequence[Found]) -> list[list[tuple[Found, ProgressPoint]]]:
+    groups: list[list[tuple[Found, ProgressPoint]]] = []
+    for one in found:
+        point = point_of(one[2])
+        if groups and _continues(groups[-1][-1][1], point):
+            groups[-1].append((one, point))
+        else:
+            groups.append([(one, point)])
+    return groups
+
+
+def _continues(before: ProgressPoint, after: ProgressPoint) -> bool:
+    """Whether a document goes on from the one before it, or another run begins."""
+    if [job.name for job in before.jobs] != [job.name for job in after.jobs]:
+        return False
+    if before.elapsed_s is None or after.elapsed_s is None or after.elapsed_s < before.elapsed_s:
+        return False
+    began, begun = before.began_ms, after.began_ms
+    if began is not None and begun is not None and abs(begun - began) <= SAME_START_MS:
+        return True
+    # the clock may have been set: totals that only grow are as good
+    return after.elapsed_s > before.elapsed_s and all(
+        name in new.totals and new.totals[name].io_bytes >= totals.io_bytes
+        for old, new in zip(before.jobs, after.jobs, strict=True)
+        for name, totals in old.totals.items()
+    )
+
+
+def _run(data: bytes, group: Sequence[tuple[Found, ProgressPoint]], warnings: list[str]) -> ParsedRun:
+    start, end, document = group[-1][0]
+    history = [point for _, point in group]
+    sections = _sections(data, start, end, document)
+    _warn(document, sections, warnings)
+    began = [point.began_ms for point in history if point.began_ms is not None]
+    return ParsedRun(
+        tool="fio",
+        tool_version=clean(document.version).removeprefix("fio-"),
+        sections=tuple(_parsed_section(section) for section in sections),
+        samples=tuple(sample for section in sections for sample in section.samples()),
+        series=tuple(series(history)) if len(history) > 1 else (),
+        histograms=tuple(histogram for section in sections for histogram in section.histograms()),
+        started_at=max(began) / 1000 if began else None,
+        ended_at=document.at_ms / 1000 if document.at_ms is not None else None,
+        problem="; ".join(_problem(section) for section in sections if section.job.error),
+    )
+
+
+def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> list[Section]:
+    entries = document.entries()
+    if len(entries) > MOST_SECTIONS:
+        raise ParseError("too many jobs in one report", found=str(len(entries)), expected=f"at most {MOST_SECTIONS}")
+    lines = Lines(data, start, end)
+    parts = lines.jobs()
+    known = len(parts) == len(document.listed)
+    if known:
+        kept = {id(job) for job in entries}
+        parts = [part for part, job in zip(parts, document.listed, strict=True) if id(job) in kept]
+    is_version_2 = document.version.startswith(("fio-2.", "fio-1."))
+    return [
+        Section(
+            job,
+            load_of(merged(document.global_options, job.job_options)),
+            number,
+            lines if known else None,
+            parts[number] if known else (start, end),
+            is_version_2,
+        )
+        for number, job in enumerate(entries)
+    ]
+
+
+def _parsed_section(section: Section) -> ParsedSection:
+    options = {clean(name): clean(value) for name, value in section.load.options.items()}
+    return ParsedSection(section.number, clean(section.job.jobname), options, section.job.error)
+
+
+def _problem(section: Section) -> str:
+    return f"fio's {clean(section.job.jobname)} ended with {error_text(section.job.error)}"
+
+
+def _warn(document: Document[Job], sections: Sequence[Section], warnings: list[str]) -> None:
+    for section in sections:
+        name = clean(section.job.jobname)
+        if not section.load.options:
+            warnings.append(f"job {name!r}: no options are printed; block size, depth, and random or not are unknown")
+        if section.job.mixed is not None and section.job.read is None:
+            warnings.append(f"job {name!r}: unified_rw_reporting adds reads and writes up; no samples from that")
+        if strangers := section.strangers():
+            warnings.append(
+                f"job {name!r}: it also moved data by {', '.join(strangers)}, which its rw={section.load.rw} does not; "
+                "group_reporting added other jobs to it"
+            )
+
+
+def clean(text: str) -> str:
+    """Without the characters that no database text holds."""
+    return _UNFIT.sub("\ufffd", text)

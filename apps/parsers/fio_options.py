@@ -1,0 +1,139 @@
+"""fio's job options as fio reads them: sizes, times, and which operations a job does.
+
+`job options` and `global options` of the report hold the text of the job file. A name that stands in neither has fio's default, when the
+report prints options at all.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_NUMBER = re.compile(r"\s*([+-]?(?:0[xX][0-9a-fA-F]+|\d+))\s*([A-Za-z%]*)\s*\Z")
+_POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_SECONDS = {"": 1.0, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_ALIASES = {
+    "blocksize": "bs", "readwrite": "rw", "timeout": "runtime", "io_limit": "io_size", "blocksize_range": "bsrange",
+}  # fmt: skip
+LARGEST = 2**63 - 1
+_FLAGS_OFF = {"0", "false", "no"}
+
+
+def bytes_of(text: str, kb_base: int = 1024) -> int | None:
+    """`4k` → 4096, `1g`, `65536`, `0x1000`. None for a share (`20%`), a range, an expression, or what is no size.
+
+    With `kb_base` 1024, fio's default, `k` and `kb` are 1024 and `kib` is 1000: fio keeps old scripts working, against the names.
+    """
+    match = _NUMBER.match(text)
+    if match is None:
+        return None
+    digits, unit = match[1], match[2].lower()
+    count = int(digits, 16 if "x" in digits.lower() else 10) if len(digits) < 20 else LARGEST + 1
+    factor = _factor(unit, kb_base)
+    if factor is None or not 0 <= count * factor <= LARGEST:
+        return None
+    return count * factor
+
+
+def _factor(unit: str, kb_base: int) -> int | None:
+    if not unit or unit == "b":
+        return 1
+    power = _POWERS.get(unit[0])
+    if power is None or unit[1:] not in ("", "b", "ib", "i"):
+        return None
+    base = kb_base
+    if unit[1:] == "ib":
+        base = 1000 if kb_base == 1024 else 1024
+    return int(base**power)
+
+
+def seconds_of(text: str) -> float | None:
+    """`30`, `500ms`, `2m`: fio takes a bare number as seconds."""
+    match = _NUMBER.match(text)
+    if match is None or len(match[1]) > 15 or match[2].lower() not in _SECONDS:
+        return None
+    return int(match[1], 0 if "x" in match[1].lower() else 10) * _SECONDS[match[2].lower()]
+
+
+def merged(global_options: Mapping[str, object] | None, job_options: Mapping[str, object] | None) -> dict[str, str]:
+    """A job's own options over the global ones, under fio's main names."""
+    both = {**(global_options or {}), **(job_options or {})}
+    return {_ALIASES.get(name, name): "" if value is None else str(value) for name, value in both.items()}
+
+
+def flag(options: dict[str, str], name: str) -> bool:
+    """fio prints a switch without a value as "1"; some versions print an empty string."""
+    return name in options and options[name].strip().lower() not in _FLAGS_OFF
+
+
+def operation(rw: str | None, direction: str) -> str:
+    """`randrw` and `read` → `randread`; a job that says nothing about its pattern leaves the plain direction."""
+    pattern = (rw or "").split(":")[0].strip().lower()
+    if direction == "trim":
+        return "trim"
+    return f"rand{direction}" if pattern.startswith("rand") else direction
+
+
+_DOES = {
+    "read": {"read"}, "write": {"write"}, "trim": {"trim"},
+    "rw": {"read", "write"}, "readwrite": {"read", "write"}, "trimwrite": {"trim", "write"},
+}  # fmt: skip
+
+
+def directions(rw: str | None) -> set[str] | None:
+    """What a pattern moves: `randrw` → {read, write}. None for a word fio does not have."""
+    pattern = (rw or "").split(":")[0].strip().lower()
+    return _DOES.get(pattern.removeprefix("rand"))
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One job's load. None where the options do not say it, or say a range."""
+
+    rw: str | None
+    file_size: int | None
+    threads: int | None
+    iodepth: int | None
+    runtime_s: float | None
+    ramp_s: float
+    time_based: bool
+    grouped: bool
+    loops: int
+    io_size: int | None
+    options: dict[str, str]
+    kb_base: int
+
+    def block_size(self, direction: str) -> int | None:
+        """`bs=4k,64k` is for reads and for writes, a third part for trims; the last one given stands for the rest."""
+        if not self.options or "bsrange" in self.options or "bssplit" in self.options:
+            return None
+        parts = self.options.get("bs", "4096").split(",")
+        place = min(("read", "write", "trim").index(direction), len(parts) - 1)
+        # `bs=,8k` leaves reads at the default
+        return bytes_of(parts[place], self.kb_base) if parts[place].strip() else 4096
+
+
+def load_of(options: dict[str, str]) -> Load:
+    base = 1000 if options.get("kb_base", "").strip() == "1000" else 1024
+
+    def size(*names: str) -> int | None:
+        found = (bytes_of(options[name], base) for name in names if name in options)
+        return next((value for value in found if value), None)
+
+    def count(name: str) -> int | None:
+        value = bytes_of(options.get(name, "1"), base) if options else None
+        return value if value is None or value < 2**31 else None
+
+    return Load(
+        rw=options.get("rw", "read" if options else None),
+        file_size=size("size", "filesize"),
+        threads=count("numjobs"),
+        iodepth=count("iodepth"),
+        runtime_s=seconds_of(options.get("runtime", "")) or None,
+        ramp_s=seconds_of(options.get("ramp_time", "0")) or 0.0,
+        time_based=flag(options, "time_based"),
+        grouped=flag(options, "group_reporting"),
+        loops=count("loops") or 1,
+        io_size=size("io_size"),
+        options=options,
+        kb_base=base,
+    )

@@ -1,0 +1,203 @@
+"""One job of fio's report → samples and histograms, each with the line and the characters it was read from."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+from apps.parsers import fio_bins
+from apps.parsers.fio_documents import Direction, Job, Latency, Number
+from apps.parsers.fio_lines import NOWHERE, Lines, Place
+from apps.parsers.fio_options import LARGEST, Load, directions, operation
+from apps.parsers.shape import ParsedHistogram, ParsedSample
+
+Span = tuple[int, int]
+DIRECTIONS = ("read", "write", "trim")
+PERCENTILES = {"50": 50.0, "90": 90.0, "95": 95.0, "99": 99.0, "99_9": 99.9, "99_99": 99.99}
+_AFTER = ("read", "write", "trim", "sync", "mixed", "job_runtime", "usr_cpu")
+_LATENCIES_AFTER = ("slat_ns", "clat_ns", "lat_ns", "slat", "clat", "lat", "bw_min")
+_MEANS = (
+    ("clat", "min", "clat_min"), ("clat", "mean", "clat_mean"), ("clat", "max", "clat_max"),
+    ("clat", "stddev", "clat_stdev"), ("slat", "mean", "slat_mean"),
+    ("lat", "mean", "latency_mean"), ("lat", "max", "latency_max"),
+)  # fmt: skip
+
+
+def number(value: Number) -> float | None:
+    """A value that a database can hold: not infinite, not NaN, not beyond a double."""
+    try:
+        return float(value) if value is not None and isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def cpu_of(job: Job, load: Load) -> float | None:
+    """Fraction of one core, of all the job's processes together.
+
+    fio prints `usr_cpu` as 100 × user time ÷ total_run_time, and with group_reporting adds up both over the group's processes (`sum_thread_stats`
+    in stat.c): the figure is then the mean per process. So a group's is multiplied by how many processes it has.
+    """
+    user, system = number(job.usr_cpu), number(job.sys_cpu)
+    if user is None or system is None or (not job.job_runtime and not user + system):
+        return None
+    return (user + system) / 100 * (_processes(job, load) if load.grouped else 1)
+
+
+def _processes(job: Job, load: Load) -> int:
+    """`numjobs`, or more where the group holds several jobs: as many as make up the sum of their run times."""
+    longest = max((float(one.runtime or 0) for name in DIRECTIONS if (one := getattr(job, name))), default=0.0)
+    summed = round(float(job.job_runtime or 0) / (longest + load.ramp_s * 1000)) if longest else 0
+    return max(load.threads or 1, summed)
+
+
+@dataclass(slots=True)
+class Section:
+    """One job of the report and where its text is; `lines` is None where the text cannot be told job from job."""
+
+    job: Job
+    load: Load
+    number: int
+    lines: Lines | None
+    part: Span
+    is_version_2: bool
+
+    def samples(self) -> Iterator[ParsedSample]:
+        cpu = cpu_of(self.job, self.load)
+        moved = [name for name in DIRECTIONS if self._moved(name)]
+        for name in moved:
+            one: Direction = getattr(self.job, name)
+            block = self._block(name, self.part, _AFTER)
+            yield from self._rates(one, name, block, cpu)
+            yield from self._latencies(one, name, block)
+            if cpu is not None:
+                yield self._cpu(name, cpu, shared=len(moved) > 1)
+        yield from self._failed(moved)
+
+    def histograms(self) -> Iterator[ParsedHistogram]:
+        for name in DIRECTIONS:
+            one: Direction | None = getattr(self.job, name)
+            if one is None or self.is_version_2:
+                continue
+            for kind in ("clat", "slat", "lat"):
+                latency: Latency | None = getattr(one, f"{kind}_ns")
+                if latency and (bins := bins_of(latency)):
+                    yield ParsedHistogram(operation(self.load.rw, name), kind, self.number, bins)
+
+    def strangers(self) -> list[str]:
+        """Directions that moved data although the job's own pattern does not: the group holds other jobs too."""
+        own = directions(self.load.rw)
+        return [] if own is None else [name for name in DIRECTIONS if self._moved(name) and name not in own]
+
+    def _moved(self, name: str) -> bool:
+        one: Direction | None = getattr(self.job, name)
+        return one is not None and any((one.io_bytes, one.total_ios, one.bw_bytes, one.bw, one.iops))
+
+    def _block(self, name: str, within: Span, until: tuple[str, ...]) -> Span | None:
+        return self.lines.block(name, within, until=tuple(key for key in until if key != name)) if self.lines else None
+
+    def _place(self, key: str, block: Span | None, value: float | int | None) -> Place:
+        """Only where the characters found there are the value: in a report with its keys in another order they may not be."""
+        place = self.lines.value(key, block) if self.lines else NOWHERE
+        try:
+            return place if value is not None and float(place.printed or "nan") == float(value) else NOWHERE
+        except ValueError:
+            return NOWHERE
+
+    def _sample(
+        self, metric: str, name: str, value: float | None, place: Place = NOWHERE, unit: str = "", **more: Any
+    ) -> ParsedSample:
+        printed = f"{place.printed} {unit}".strip() if place.printed else ""
+        point: dict[str, Any] = {
+            "section": self.number, "file_size": self.load.file_size, "block_size": self.load.block_size(name),
+            "threads": self.load.threads, "iodepth": self.load.iodepth,
+        }  # fmt: skip
+        point |= more
+        return ParsedSample(operation(self.load.rw, name), metric, value, printed=printed, line=place.line, **point)
+
+    def _rates(self, one: Direction, name: str, block: Span | None, cpu: float | None) -> Iterator[ParsedSample]:
+        if one.bw_bytes is not None:
+            value = number(one.bw_bytes)
+            yield self._sample("bandwidth", name, value, self._place("bw_bytes", block, one.bw_bytes), "B/s", cpu=cpu)
+        elif (kib := number(one.bw)) is not None:
+            place = self._place("bw", block, one.bw)
+            yield self._sample("bandwidth", name, kib * 1024, place, "KiB/s", cpu=cpu, quality="rounded")
+        if (iops := number(one.iops)) is not None:
+            quality = "rounded" if isinstance(one.iops, int) else "exact"
+            yield self._sample("iops", name, iops, self._place("iops", block, one.iops), "IOPS", quality=quality)
+        if (moved := number(one.io_bytes)) is not None:
+            in_kib = self.is_version_2 and one.io_kbytes is None
+            place = self._place("io_bytes", block, one.io_bytes)
+            yield self._sample("io_bytes", name, moved * 1024 if in_kib else moved, place, "KiB" if in_kib else "B")
+
+    def _latencies(self, one: Direction, name: str, block: Span | None) -> Iterator[ParsedSample]:
+        blocks: dict[str, Span | None] = {}
+        for kind, key, metric in _MEANS:
+            latency, scale, unit, printed_name = self._latency(one, kind)
+            value = number(getattr(latency, key)) if latency else None
+            if latency is None or value is None or not self._measured(latency):
+                continue
+            if kind not in blocks:
+                blocks[kind] = self._block(printed_name, block, _LATENCIES_AFTER) if block else None
+            place = self._place(key, blocks[kind], getattr(latency, key))
+            yield self._sample(metric, name, value * scale, place, unit)
+        yield from self._percentiles(one, name, blocks.get("clat"))
+
+    def _latency(self, one: Direction, kind: str) -> tuple[Latency | None, int, str, str]:
+        if (in_ns := getattr(one, f"{kind}_ns")) is not None:
+            return in_ns, 1, "ns", f"{kind}_ns"
+        return getattr(one, kind), 1000, "us", kind
+
+    @staticmethod
+    def _measured(latency: Latency) -> bool:
+        """fio prints zeros for what it did not measure (psync has no submission latency of its own)."""
+        return bool(latency.N) if latency.N is not None else bool(latency.mean or latency.max)
+
+    def _percentiles(self, one: Direction, name: str, block: Span | None) -> Iterator[ParsedSample]:
+        latency, scale, unit, _ = self._latency(one, "clat")
+        if latency is None:
+            return
+        bins = () if self.is_version_2 else bins_of(latency)
+        counted = fio_bins.percentiles(bins, list(PERCENTILES.values())) if bins else [None] * len(PERCENTILES)
+        printed = latency.percentile or {}
+        for (word, share), from_bins in zip(PERCENTILES.items(), counted, strict=True):
+            key = f"{share:.6f}"
+            shown = number(printed.get(key))
+            value = from_bins if from_bins is not None else shown
+            if value is not None and (from_bins is not None or value or self._measured(latency)):
+                place = self._place(key, block, printed.get(key))
+                yield self._sample(f"clat_p{word}", name, float(value) * scale, place, unit)
+
+    def _cpu(self, name: str, cpu: float, *, shared: bool) -> ParsedSample:
+        place = self._place("usr_cpu", self.part, self.job.usr_cpu) if self.lines else NOWHERE
+        user, system = self.job.usr_cpu, self.job.sys_cpu
+        note = "all directions of the job together" if shared else ""
+        sample = self._sample("cpu", name, cpu, note=note)
+        printed = f"usr {user} % + sys {system} %"
+        return sample if place is NOWHERE else _with(sample, printed, place.line)
+
+    def _failed(self, moved: list[str]) -> Iterator[ParsedSample]:
+        """A job that ended with an error before it moved anything has no figure, and says why."""
+        if not self.job.error:
+            return
+        for name in sorted((directions(self.load.rw) or set()) - set(moved)):
+            for metric in ("bandwidth", "iops"):
+                yield self._sample(metric, name, None, missing_reason=f"failed: {error_text(self.job.error)}")
+
+
+def _with(sample: ParsedSample, printed: str, line: int | None) -> ParsedSample:
+    return replace(sample, printed=printed, line=line)
+
+
+def bins_of(latency: Latency) -> tuple[tuple[int, int], ...]:
+    """`{"21632": 1, …}` as pairs in ascending order; what is no bin is no histogram."""
+    found = latency.bins or {}
+    pairs = [(int(ns), count) for ns, count in found.items() if ns.isascii() and ns.isdigit() and len(ns) < 19]
+    sound = len(pairs) == len(found) and all(count > 0 for _, count in pairs)
+    return fio_bins.ascending(pairs) if sound and sum(count for _, count in pairs) <= LARGEST else ()
+
+
+def error_text(code: int) -> str:
+    """`error 28 (No space left on device)`. Only the numbers up to 34 mean the same on all systems fio runs on."""
+    words = os.strerror(code) if 0 < code <= 34 else ""
+    return f"error {code} ({words})" if words else f"error {code}"

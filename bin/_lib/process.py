@@ -1,0 +1,112 @@
+"""One child process: started in a session of its own, written to its own log, ended with its whole group."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bin._lib.account import Account
+
+LOG_LIMIT = 10 * 2**20  # bytes; a longer log is put aside when its program starts
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+@dataclass
+class Command:
+    """How to start something."""
+
+    name: str
+    argv: Sequence[str]
+    log: Path
+    env: Mapping[str, str]
+    cwd: Path
+    account: Account | None = None
+    stop_signal: signal.Signals = signal.SIGTERM
+    hurry_signal: signal.Signals = signal.SIGKILL  # when it did not end in time
+    before: Callable[[], object] = field(default=lambda: None)  # tidies up before each start
+
+
+class Process:
+    """A started command. It gets the stop signal too when this process is killed, so that nothing is left behind."""
+
+    def __init__(self, command: Command) -> None:
+        self.command = command
+        command.before()
+        rotate(command.log)
+        self.started = time.monotonic()
+        self._group_gone = False
+        with command.log.open("ab") as log:
+            self._child = subprocess.Popen(
+                command.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=dict(command.env),
+                cwd=command.cwd,
+                start_new_session=True,  # Ctrl-C reaches the supervisor only, which then stops all in order
+                preexec_fn=lambda: die_with_parent(command.stop_signal),
+                **(command.account.popen() if command.account else {}),
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def alive(self) -> bool:
+        return self._child.poll() is None
+
+    def how_it_ended(self) -> str:
+        status = self._child.poll()
+        if status is None:
+            return "still runs"
+        return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+
+    def signal(self, number: signal.Signals) -> None:
+        self._child.send_signal(number)
+
+    def wait(self, seconds: float) -> bool:
+        """True when it has ended."""
+        try:
+            self._child.wait(timeout=max(seconds, 0))
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def kill_group(self) -> None:
+        """End what is left of it: the pool of a worker outlives its parent. A group that is gone is fine."""
+        if self._group_gone:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._child.pid, signal.SIGKILL)
+        self._child.wait()
+        self._group_gone = True
+
+    def ask_to_stop(self) -> None:
+        if self.alive():
+            self.signal(self.command.stop_signal)
+
+    def end(self, seconds: float) -> bool:
+        """Wait for it, then end it by force; True when it ended by itself."""
+        in_time = self.wait(seconds)
+        if not in_time:
+            self.signal(self.command.hurry_signal)
+            self.wait(1)
+        self.kill_group()
+        return in_time
+
+
+def die_with_parent(number: signal.Signals) -> None:
+    if _libc is not None:
+        _libc.prctl(PR_SET_PDEATHSIG, int(number))
+
+
+def rotate(log: Path) -> None:
+    if log.exists() and log.stat().st_size > LOG_LIMIT:
+        log.replace(log.with_suffix(".log.1"))

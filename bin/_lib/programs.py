@@ -1,0 +1,102 @@
+"""Spindle's own processes: web, worker, beat and this machine's agent."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bin._lib import commands, django, health
+from bin._lib.console import Trouble, shown, tail
+from bin._lib.layout import PYTHON, ROOT, DataFolder
+from bin._lib.process import Command
+from bin._lib.supervisor import Supervisor
+
+WEB_PATIENCE = 60  # seconds until the first answer
+
+
+@dataclass(frozen=True)
+class Programs:
+    data: DataFolder
+    env: Mapping[str, str]
+    supervisor: Supervisor
+    host: str
+    port: int
+
+    @property
+    def local_host(self) -> str:
+        """Where this machine itself reaches the web process."""
+        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+
+    @property
+    def local_url(self) -> str:
+        host = f"[{self.local_host}]" if ":" in self.local_host else self.local_host
+        return f"http://{host}:{self.port}"
+
+    def start_pages(self) -> None:
+        python = str(PYTHON)
+        self._start("web", commands.web(python, self.host, self.port))
+        self._start("worker", commands.worker(python))
+        self._start("beat", commands.beat(python, self.data.path / "beat-schedule"))
+        end = time.monotonic() + WEB_PATIENCE
+        while (health.web_status(self.local_host, self.port) or 599) >= 500:
+            if time.monotonic() > end:
+                log = self.data.logs / "web.log"
+                last = tail(log).strip().rpartition("\n")[2]
+                raise Trouble(f"The web process does not answer ({last}); its log is {shown(log)}.")
+            self.supervisor.wait(0.1)
+
+    def start_agent(self, token: str | None) -> None:
+        """Build the agent's program as other hosts get it, enrol it once, start it."""
+        program, state = self.data.agent / "agent.pyz", self.data.agent
+        django.call(self.data, self.env, commands.build_agent(str(PYTHON), program))
+        if token:  # none when the server knows this agent
+            put_aside(state / "identity.json")
+            django.call(
+                self.data, agent_environment(), commands.enrol(str(PYTHON), program, self.local_url, token, state)
+            )
+        self._start("agent", commands.agent(str(PYTHON), program, state), agent_environment(), cwd=state)
+
+    def _start(self, name: str, argv: list[str], env: Mapping[str, str] | None = None, cwd: Path = ROOT) -> None:
+        whole = {**os.environ, **self.env} if env is None else env
+        self.supervisor.start(
+            Command(name, argv, self.data.logs / f"{name}.log", whole, cwd, stop_signal=signal.SIGTERM)
+        )
+
+
+def agent_environment() -> dict[str, str]:
+    """The agent gets none of the server's secrets: on this machine too it is just another host's program."""
+    secret = ("DATABASE_URL", "REDIS_URL", "SPINDLE_", "POSTGRES_", "DJANGO_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(secret)}
+
+
+def known_agent(data: DataFolder) -> list[str]:
+    """`--agent ID` for manage.py once this machine's agent has enrolled."""
+    try:
+        identity = json.loads((data.agent / "identity.json").read_text())
+    except FileNotFoundError:
+        return []
+    return ["--agent", str(identity["agent"])]
+
+
+def put_aside(identity: Path) -> None:
+    """The database does not know this agent (another one was named since): it enrols anew, the old identity is kept."""
+    if identity.exists():
+        identity.replace(identity.with_suffix(f".{int(time.time())}.json"))
+
+
+def running_fio(folder: Path) -> list[int]:
+    """Process numbers of fio below the agent's folder: a run that is under way."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            inside = (process / "cwd").resolve().is_relative_to(folder) or any(
+                word.startswith(f"{folder}/") for word in words
+            )
+            if (process / "comm").read_text().strip() == "fio" and inside:
+                found.append(int(process.name))
+    return found

@@ -1,0 +1,45 @@
+"""One run of pytest: its output as it comes, its counts for the summary."""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from bin._lib.layout import PYTHON, ROOT
+
+NOTHING_COLLECTED = 5  # pytest's exit status
+OPTIONS = ("-q", "--no-header")
+
+
+@dataclass(frozen=True)
+class Counts:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def run(arguments: Sequence[str], env: Mapping[str, str], report: Path) -> Counts:
+    """Raises nothing: a run that breaks off counts as one failure."""
+    argv = [str(PYTHON), "-m", "pytest", *OPTIONS, f"--junitxml={report}", *arguments]
+    report.unlink(missing_ok=True)
+    status = subprocess.run(argv, cwd=ROOT, env=dict(env), check=False).returncode
+    if status == NOTHING_COLLECTED:
+        return Counts()
+    counts = read(report) if report.exists() else Counts()
+    return counts if status == 0 or counts.failed else counts + Counts(failed=1)
+
+
+def read(report: Path) -> Counts:
+    total = Counts()
+    for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+        tests, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
+        failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+        total += Counts(max(tests - failed - skipped, 0), failed, skipped)
+    return total

@@ -1,0 +1,79 @@
+"""Watches the children: one that dies is started again, after a pause that grows from 1 to 30 seconds.
+
+All are stopped in order.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bin._lib.process import Command, Process
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds
+SETTLED = 60.0  # seconds after which an old failure is forgotten
+# Who is stopped before whom, and the seconds they get: 15 in all, with one more each for those that do not listen.
+STOP_ORDER = ((("agent", "beat", "worker", "web"), 7.0), (("valkey",), 1.0), (("postgres",), 4.0))
+
+
+@dataclass
+class Child:
+    process: Process
+    pause: float = FIRST_PAUSE
+    due: float | None = None  # when it is started again; None while it runs
+
+
+class Supervisor:
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.say = say
+        self.children: list[Child] = []
+
+    def start(self, command: Command) -> Process:
+        process = Process(command)
+        self.adopt(process)
+        return process
+
+    def adopt(self, process: Process) -> None:
+        """Watch one that was started before."""
+        self.children.append(Child(process))
+
+    def wait(self, seconds: float) -> None:
+        """Pass the time, watching."""
+        end = time.monotonic() + seconds
+        while True:
+            self.look()
+            if (left := end - time.monotonic()) <= 0:
+                return
+            time.sleep(min(left, 0.2))
+
+    def look(self) -> None:
+        for child in self.children:
+            if child.due is None:
+                if not child.process.alive():
+                    self._died(child)
+            elif time.monotonic() >= child.due:
+                child.process, child.due = Process(child.process.command), None
+                self.say(f"{child.process.command.name} was started again.")
+
+    def _died(self, child: Child) -> None:
+        name, how = child.process.command.name, child.process.how_it_ended()
+        child.process.kill_group()
+        if time.monotonic() - child.process.started > SETTLED:
+            child.pause = FIRST_PAUSE
+        self.say(f"{name} {how}; starting it again in {child.pause:.0f} s (its log: {child.process.command.log}).")
+        child.due = time.monotonic() + child.pause
+        child.pause = min(child.pause * 2, LONGEST_PAUSE)
+
+    def stop_all(self) -> None:
+        for names, seconds in STOP_ORDER:
+            self._stop(names, seconds)
+
+    def _stop(self, names: tuple[str, ...], seconds: float) -> None:
+        """Ask these, in this order, to end, and wait for all of them together."""
+        chosen = [child.process for name in names for child in self.children if child.process.command.name == name]
+        self.children = [child for child in self.children if child.process not in chosen]
+        for process in chosen:
+            process.ask_to_stop()
+        end = time.monotonic() + seconds
+        for process in chosen:
+            if not process.end(end - time.monotonic()):
+                self.say(f"{process.command.name} did not end in time and was made to.")

@@ -1,0 +1,235 @@
+"""`bin/up`: from a fresh checkout to a running dashboard, step by step; safe to run again."""
+
+import argparse
+import os
+import shutil
+import signal
+import socket
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from urllib.parse import urljoin, urlsplit
+
+from bin._lib import assets, django, environment, machine, packages, production, room, services
+from bin._lib.console import Console, Step, Trouble, fail, shown
+from bin._lib.demo import Demo, Status
+from bin._lib.layout import ROOT, DataFolder
+from bin._lib.programs import Programs, known_agent, running_fio
+from bin._lib.supervisor import Supervisor
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STEPS = 11
+PAGES = {"overview": "Start page", "host": "This host", "run": "Demo run", "compare": "Comparison"}
+DESCRIPTION = """Set everything up and start Spindle: web, worker, beat and this machine's agent.
+Safe to run again: it goes on where it was and keeps the data. Ctrl-C stops it."""
+EPILOG = """environment:
+  DATABASE_URL   an external PostgreSQL >= 15 in place of the embedded one, e.g. postgresql://user:password@host/spindle
+  REDIS_URL      an external Redis >= 7 or Valkey in place of the embedded one, e.g. redis://host:6379/0
+  SPINDLE_URL    the address that people type, when it is not the one that is served here (behind a proxy)"""
+
+
+class Stopped(BaseException):
+    """Ctrl-C or a signal from the system; not an error, so nothing that handles errors may swallow it."""
+
+
+@dataclass
+class SignIn:
+    """The first owner's password is shown once; this makes sure that it is shown at all."""
+
+    email: str = ""
+    password: str | None = None
+
+    def line(self) -> str:
+        password, self.password = self.password, None
+        if password:
+            return f"Sign in as {self.email} with the password  {password}  (shown this once, kept nowhere in clear)."
+        return f"Sign in as {self.email}." if self.email else ""
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bin/up", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--port", type=int, default=8000, help="port of the pages (default 8000; 0 takes a free one)")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to serve (default 127.0.0.1; 0.0.0.0 for the whole network)"
+    )
+    parser.add_argument(
+        "--data", type=Path, default=None, metavar="DIR", help="data folder (default: var in the checkout)"
+    )
+    parser.add_argument("--no-demo-run", action="store_true", help="do not run fio on this machine")
+    parser.add_argument("--production", action="store_true", help="refuse to start with settings unfit for production")
+    options = parser.parse_args(argv)
+    if not 0 <= options.port <= 65535:
+        parser.error(f"--port {options.port} is not a port number (0 to 65535)")
+    return options
+
+
+def main(argv: list[str]) -> int:
+    options = parse(argv)
+    console = Console(STEPS - options.no_demo_run + options.production)
+    for number in SIGNALS:
+        signal.signal(number, stop_once)
+    up = Up(options, console)
+    try:
+        with up.stack:
+            up.start()
+        return 0
+    except Trouble as trouble:
+        return fail("bin/up", str(trouble))
+    except Stopped:
+        console.say("Stopped." if up.serving else "Stopped before it was ready; run bin/up again to go on.")
+        return 0 if up.serving else 130
+    except OSError as error:
+        return fail(
+            "bin/up", f"{error.strerror}: {error.filename or 'no file named'}; put that right and run bin/up again."
+        )
+
+
+def stop_once(_number: int, _frame: FrameType | None) -> None:
+    """The first signal stops in order; further ones do not cut that short."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise Stopped
+
+
+class Up:
+    def __init__(self, options: argparse.Namespace, console: Console) -> None:
+        self.options, self.console = options, console
+        folder = options.data or Path(os.environ.get("SPINDLE_DATA") or ROOT / "var")
+        self.data = DataFolder(folder.resolve())
+        self.supervisor = Supervisor(console.say)
+        self.sign_in = SignIn()
+        self.stack = ExitStack()
+        self.env: dict[str, str] = {}
+        self.serving = False
+
+    def start(self) -> None:
+        self.data.create()
+        self.stack.enter_context(room.held(self.data))
+        room.check_disk(self.data.path)
+        killed_before = self.data.environment.exists()
+        self.options.port = room.free_port(self.options.host, self.options.port, patience=6 if killed_before else 0)
+        has_fio = self.install()
+        self.start_services()
+        token = self.prepare()
+        programs = Programs(self.data, self.env, self.supervisor, self.options.host, self.options.port)
+        with self.console.step("Web, worker and beat"):
+            programs.start_pages()
+        with self.console.step("This machine's agent"):
+            programs.start_agent(token)
+        status = self.first_host(has_fio)
+        self.serving = True
+        self.console.say(self.closing(status))
+        while True:
+            self.supervisor.wait(3600)
+
+    def install(self) -> bool:
+        """Everything from outside; True when fio is there."""
+        with self.console.step("Python packages") as step:
+            packages.ensure("run", step)
+        with self.console.step("Browser assets") as step:
+            assets.ensure(step)
+        with self.console.step("fio") as step:
+            return ensure_fio(step)
+
+    def start_services(self) -> None:
+        """Database and broker; from here on everything is stopped in order when this ends."""
+        database, broker = os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
+        self.stack.callback(services.release_sockets, self.data)
+        with self.console.step("Database") as step:
+            if database:
+                step.note = services.check_database(database)
+            else:
+                database, process = self.stack.enter_context(services.embedded_postgres(self.data, durable=True))
+                self.supervisor.adopt(process)
+                step.note = placed(self.data)
+        with self.console.step("Broker") as step:
+            if broker:
+                step.note = services.check_broker(broker)
+            else:
+                broker, process = self.stack.enter_context(services.embedded_valkey(self.data))
+                self.supervisor.adopt(process)
+        self.env = environment.for_children(self.data, database, broker, self.site_url())
+        self.env["SPINDLE_ALLOWED_HOSTS"] = os.environ.get("SPINDLE_ALLOWED_HOSTS") or ",".join(self.allowed_hosts())
+        environment.publish(self.data, self.env)
+        self.stack.callback(self.data.environment.unlink, missing_ok=True)
+        self.stack.callback(self.stop)
+
+    def prepare(self) -> str | None:
+        """Tables, first lab, owner, published reports, static files; the agent's enrolment token if it needs one."""
+        if self.options.production:
+            with self.console.step("Production checks"):
+                production.check(self.data, self.env)
+        with self.console.step("Tables, first lab, published reports") as step:
+            made = django.ask(self.data, self.env, "prepare", *known_agent(self.data))
+            self.sign_in.email, self.sign_in.password = made["email"], made["password"]
+            step.note = f"{len(made['changed'])} changes" if made["changed"] else "unchanged"
+        with self.console.step("Static files") as step:
+            django.collect_static(self.data, self.env, step)
+        token: str | None = made["enrol_token"]
+        return token
+
+    def first_host(self, has_fio: bool) -> Status:
+        """Discovery and the demo run. The dashboard is of use without them, so a failure here is told and not fatal."""
+        demo = Demo(self.data, self.env, self.supervisor)
+        status: Status = {"urls": {}}
+        try:
+            with self.console.step("Discovery of this machine") as step:
+                status = demo.discover(step)
+            if not self.options.no_demo_run:
+                with self.console.step("Demo run") as step:
+                    step.note = "left out, there is no fio"
+                    status = demo.run(status, step) if has_fio else status
+        except Trouble as trouble:
+            self.console.say(f"{trouble} Going on without it.")
+        return status
+
+    def site_url(self) -> str:
+        if given := os.environ.get("SPINDLE_URL"):
+            return given.rstrip("/")
+        host = self.options.host
+        host = room.outside_address() if host in ("0.0.0.0", "::") else host
+        return f"http://[{host}]:{self.options.port}" if ":" in host else f"http://{host}:{self.options.port}"
+
+    def allowed_hosts(self) -> list[str]:
+        """Names under which the pages may be asked for."""
+        names = {"127.0.0.1", "localhost", "[::1]", urlsplit(self.site_url()).hostname or ""}
+        if self.options.host in ("0.0.0.0", "::"):
+            names |= {socket.gethostname(), socket.getfqdn(), room.outside_address()}
+        return sorted(names - {""})
+
+    def closing(self, status: Status) -> str:
+        site, pages = self.site_url(), {"overview": "/", **status.get("urls", {})}
+        addresses = [(title, urljoin(site, pages[name])) for name, title in PAGES.items() if pages.get(name)]
+        lines = ["", "Spindle is running:", "", *(f"  {title:<12}{address}" for title, address in addresses), ""]
+        if os.environ.get("SPINDLE_URL"):
+            lines.append(f"Served here on {self.options.host}:{self.options.port}.")
+        lines.append(self.sign_in.line())
+        lines.append(f"Data and logs are in {shown(self.data.path)}. Ctrl-C stops it.")
+        return "\n".join(lines)
+
+    def stop(self) -> None:
+        if self.sign_in.password:
+            self.console.say(self.sign_in.line())
+        self.console.say("Stopping …")
+        self.supervisor.stop_all()
+        for pid in running_fio(self.data.agent):
+            self.console.say(
+                f"A fio run goes on (process {pid}); its results are kept and the next bin/up collects them."
+            )
+
+
+def ensure_fio(step: Step) -> bool:
+    if not shutil.which("fio"):
+        machine.install("fio", step)
+    version = machine.version_of("fio")
+    step.note = version or f"absent, so no demo run; to have it: {machine.how_to_install('fio')}"
+    return version is not None
+
+
+def placed(data: DataFolder) -> str:
+    """Where the database is, when that is not the data folder."""
+    place = data.postgres.resolve()
+    return "" if place.is_relative_to(data.path) else f"in {place.parent}, since its account may not enter {data.path}"

@@ -1,0 +1,46 @@
+/* What every page needs: times in the reader's zone, forms that send themselves, copy buttons, confirmations. */
+
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+const short = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" });
+
+export function localTimes(root) {
+  for (const element of root.querySelectorAll("time[datetime]:not([data-local])")) {
+    const at = new Date(element.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    element.dataset.local = "";
+    element.textContent = short.format(at);
+    element.title = full.format(at);
+  }
+}
+
+function submitOnChange(event) {
+  const field = event.target.closest("[data-submit-on-change]");
+  if (field) field.form.requestSubmit();
+}
+
+function confirmFirst(event) {
+  const question = event.target.dataset.confirm;
+  if (question && !window.confirm(question)) event.preventDefault();
+}
+
+async function copy(event) {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const source = document.getElementById(button.dataset.copy);
+  const text = source.value ?? source.textContent;
+  try {
+    await navigator.clipboard.writeText(text.trim());
+    button.textContent = "Copied";
+  } catch {
+    // no clipboard over plain http: select it, so that one key copies it
+    getSelection().selectAllChildren(source);
+    button.textContent = "Selected: press Ctrl+C";
+  }
+}
+
+document.documentElement.classList.add("js");
+document.addEventListener("change", submitOnChange);
+document.addEventListener("submit", confirmFirst);
+document.addEventListener("click", copy);
+document.addEventListener("htmx:after:swap", () => localTimes(document));
+localTimes(document);

@@ -1,0 +1,1 @@
+# part of the fingerprint of static files

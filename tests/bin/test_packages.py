@@ -1,0 +1,72 @@
+"""What is fetched from outside: whole, or not at all, and in one sentence when it cannot be had."""
+
+import json
+import os
+from pathlib import Path
+
+from bin._lib import assets
+from bin._lib.layout import ROOT
+from bin._lib.machine import how_to_install
+from bin._lib.packages import NETWORK_WORDS, why_pip_failed
+from tests.bin.conftest import lend_environment, make_checkout
+from tests.bin.launcher import Launcher
+
+NOWHERE = "http://127.0.0.1:9"
+NO_NETWORK = {
+    "PIP_INDEX_URL": f"{NOWHERE}/simple",
+    "PIP_EXTRA_INDEX_URL": "",
+    "PIP_FIND_LINKS": "",
+    "PIP_CONFIG_FILE": os.devnull,
+    "PIP_NO_CACHE_DIR": "1",
+    "PIP_DEFAULT_TIMEOUT": "1",
+    "PIP_RETRIES": "0",
+    "HTTPS_PROXY": NOWHERE,
+    "HTTP_PROXY": NOWHERE,
+}
+
+
+def test_no_network_is_one_sentence_and_the_next_start_begins_anew(short_folder: Path) -> None:
+    checkout = make_checkout(short_folder / "spindle")
+    with Launcher(checkout) as launcher:
+        status, said = launcher.ended(launcher.up("--port", "0", env=NO_NETWORK))
+    assert status == 1
+    assert "The Python packages could not be fetched; check the network" in said
+    assert "Traceback" not in said
+    assert (checkout / ".venv" / "spindle-making").exists(), "a half-made environment is known as such"
+    assert not (checkout / ".venv" / "spindle-stamp.json").exists()
+
+
+def test_no_npm_is_one_sentence_and_leaves_no_assets(short_folder: Path) -> None:
+    checkout = make_checkout(short_folder / "spindle")
+    lend_environment(checkout)
+    (checkout / "static" / "vendor" / ".stamp").write_text("of an older lock file")
+    with Launcher(checkout) as launcher:
+        dead = {"npm_config_registry": "http://127.0.0.1:9/", "npm_config_cache": str(short_folder / "empty")}
+        status, said = launcher.ended(launcher.up("--port", "0", env=dead))
+    assert status == 1
+    assert "The browser assets could not be fetched from npm; check the network" in said
+    assert "Traceback" not in said
+    assert not list((checkout / "static" / "vendor").glob("*.js"))
+
+
+def test_pip_failures_have_their_own_sentences() -> None:
+    assert "disk filled up" in why_pip_failed("ERROR: No space left on device")
+    assert "differs from the locked one" in why_pip_failed("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES")
+    assert all("check the network" in why_pip_failed(word) for word in NETWORK_WORDS)
+    assert "pip failed: ERROR: odd" in why_pip_failed("more\nERROR: odd\n")
+
+
+def test_every_asset_is_there_and_points_to_no_source_map() -> None:
+    for name in assets.FILES:
+        assert b"sourceMappingURL" not in (assets.VENDOR / name).read_bytes()
+
+
+def test_the_npm_lock_names_no_address_to_fetch_from() -> None:
+    lock = json.loads((ROOT / "package-lock.json").read_text())
+    assert all("resolved" not in package for package in lock["packages"].values())
+    wanted = json.loads((ROOT / "package.json").read_text())["dependencies"]
+    assert {name: lock["packages"][f"node_modules/{name}"]["version"] for name in wanted} == wanted
+
+
+def test_a_missing_system_package_is_named_with_its_command() -> None:
+    assert "fio" in how_to_install("fio")

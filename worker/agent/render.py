@@ -1,0 +1,83 @@
+"""A checked workload becomes fio's job file and command line. Every option that can appear is in OPTIONS; there is no other way in."""
+
+import os
+from typing import Dict, List, Tuple
+
+from .policy import Job, reads, writes
+
+# What decides an option's value. "workload": an integer, boolean or word that policy.py has checked. "agent": always ours.
+OPTIONS: Dict[str, str] = {
+    "rw": "workload", "bs": "workload", "size": "workload", "ioengine": "workload", "iodepth": "workload", "numjobs": "workload",
+    "direct": "workload", "runtime": "workload", "time_based": "workload", "ramp_time": "workload", "rwmixread": "workload",
+    "fsync": "workload", "fdatasync": "workload", "sync": "workload", "end_fsync": "workload", "randseed": "workload",
+    "stonewall": "workload", "group_reporting": "workload",
+    "filename_format": "agent", "clocksource": "agent", "cpus_allowed": "agent", "randrepeat": "agent", "invalidate": "agent",
+    "fallocate": "agent", "verify_state_save": "agent", "disk_util": "agent", "lat_percentiles": "agent", "clat_percentiles": "agent",
+    "slat_percentiles": "agent", "percentile_list": "agent", "nrfiles": "agent", "unlink": "agent", "thread": "agent",
+}
+
+FIXED = (
+    ("clocksource", "clock_gettime"),  # fio's own choice differs from start to start on virtual machines, and so do its figures
+    ("randrepeat", 1),                 # the same offsets at every run unless a seed says otherwise
+    ("invalidate", 1),                 # begin with none of our files in the page cache
+    ("fallocate", "native"),           # fio's default for files that are only written, pinned so that the report holds it
+    ("nrfiles", 1),
+    ("thread", 0),
+    ("unlink", 0),                     # fio removes nothing; the runner removes its own files
+    ("verify_state_save", 0),          # no further files
+    ("disk_util", 1),
+    ("clat_percentiles", 1),
+    ("lat_percentiles", 1),
+    ("slat_percentiles", 0),
+    ("percentile_list", "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99:99.999"),
+)
+
+# fio's whole environment: nothing to expand in a value, nothing to find by PATH, no library to preload.
+ENVIRONMENT = {"LC_ALL": "C", "PATH": "/nonexistent"}
+
+
+def job_file(jobs: List[Job], cpus: str) -> str:
+    lines = ["[global]"] + [_line(option, value) for option, value in FIXED]
+    if cpus:
+        lines.append(_line("cpus_allowed", cpus))
+    for number, job in enumerate(jobs):
+        lines += ["", f"[{job['name']}]"] + [_line(option, value) for option, value in _options(number, job)]
+    return "\n".join(lines) + "\n"
+
+
+def files_to_fill(jobs: List[Job]) -> List[Tuple[str, int]]:
+    """Names and sizes of files that must hold data before fio starts. Reads of a file that fio or fallocate laid out can be
+    answered without the disk, and fio would remove and lay out again a file that is too short."""
+    return [(f"data.{number}.{clone}", job["file_size"])
+            for number, job in enumerate(jobs) if reads(job) for clone in range(job["numjobs"])]
+
+
+def command_line(fio: str, spool: str, jobs: List[Job], status_interval: int) -> List[str]:
+    argv = [fio, "--output-format=json+", "--output=" + os.path.join(spool, "result.json"), f"--status-interval={status_interval}",
+            "--eta=never", "--aux-path=" + os.path.join(spool, "aux"), f"--max-jobs={sum(job['numjobs'] for job in jobs)}",
+            "--warnings-fatal"]
+    if not any(writes(job) for job in jobs):
+        argv.append("--readonly")  # then fio neither writes nor lays out, whatever the job file says
+    return argv + [os.path.join(spool, "job.fio")]
+
+
+def _options(number: int, job: Job) -> List[Tuple[str, object]]:
+    options: List[Tuple[str, object]] = [
+        ("rw", job["rw"]), ("bs", job["block_size"]), ("size", job["file_size"]), ("ioengine", job["ioengine"]),
+        ("iodepth", job["iodepth"]), ("numjobs", job["numjobs"]), ("direct", int(job["direct"])),
+        # A name relative to fio's working directory, which is the attempt's own; one file for each clone.
+        ("filename_format", f"data.{number}.$jobnum"),
+    ]
+    options += [(key, job[key]) for key in ("runtime", "rwmixread", "randseed") if job[key] is not None]
+    options += [(key, job[key]) for key in ("ramp_time",) if job[key]]
+    if job["sync"] in ("fsync", "fdatasync"):
+        options.append((job["sync"], job["fsync_every"] or 1))
+    elif job["sync"] != "none":
+        options.append(("sync", job["sync"]))
+    return options + [(key, 1) for key in ("time_based", "end_fsync", "group_reporting", "stonewall") if job[key]]
+
+
+def _line(option: str, value: object) -> str:
+    if option not in OPTIONS:
+        raise AssertionError(f"{option} is not in the table of options")
+    return f"{option}={value}"

@@ -1,0 +1,281 @@
+"""The small process that outlives the agent: it holds the attempt's lock, starts fio, watches it, and writes exit.json last.
+
+It is forked ahead of need from the idle agent, so that an offer does not wait for a new Python: read a plan from a pipe, make
+everything ready, and wait for "go", which the agent sends only after the server has confirmed the accept. The process that
+becomes fio is forked during that wait too. When the agent dies before "go", the pipe ends and nothing was started.
+"""
+
+import fcntl
+import json
+import os
+import re
+import resource
+import select
+import signal
+import time
+import traceback
+from typing import Any, Dict, List, Optional, Tuple
+
+from .conf import MIB
+from .disk import conclude, journal, release
+from .leftovers import kill_all, remove_run_dir
+from .render import ENVIRONMENT
+
+GRACE_S = 2.0       # from the polite SIGINT, which makes fio write its totals, to SIGKILL
+LOOK_EVERY_S = 2.0  # at free space and the time limit; all else wakes the runner by itself
+LOW_SPACE = 16 * MIB
+CHILD_KILLED = re.compile(rb"got signal=(\d+)")
+
+
+class Stop(Exception):
+    """Before fio was started: outcome and reason."""
+
+
+def warm() -> int:
+    """Fork a runner that waits for orders; the answer is the pipe for them. Forked twice: it has its own session and no parent
+    that would have to wait for it."""
+    orders, write_end = os.pipe()
+    middle = os.fork()
+    if middle == 0:
+        try:
+            os.setsid()
+            if os.fork() == 0:
+                run(orders)
+        finally:
+            os._exit(0)  # never back into the agent's code, whatever happened
+    os.close(orders)
+    os.waitpid(middle, 0)
+    return write_end
+
+
+def run(orders: int) -> None:
+    _leave_the_agent(orders)
+    text = b""
+    while not text.endswith(b"\n"):
+        part = os.read(0, 65536)
+        if not part:
+            return
+        text += part
+    plan = json.loads(text.decode())
+    try:
+        Runner(plan).run()
+    except Exception:
+        journal(plan["spool"], "runner broke", traceback=traceback.format_exc())
+
+
+def _leave_the_agent(orders: int) -> None:
+    """Keep nothing of the agent open: neither its connections nor its log, so that its death is seen by everybody."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    os.dup2(orders, 0)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            try:
+                os.close(int(name))
+            except OSError:
+                pass  # the listing's own
+    os.chdir("/")
+    os.umask(0o077)
+
+
+class Runner:
+    def __init__(self, plan: Dict[str, Any]) -> None:
+        self.spool: str = plan["spool"]
+        self.run_dir: str = plan["run_dir"]
+        self.argv: List[str] = plan["argv"]
+        self.files: List[Tuple[str, int]] = plan["files"]
+        self.limit_s: int = plan["limit_s"]
+        self.fio = 0                                    # process id; our own child, so it stays ours until waited for
+        self.verdict: Optional[Tuple[str, str]] = None  # why fio is being stopped: outcome, reason
+        self.child_signal: Optional[int] = None
+        self.kill_at: Optional[float] = None
+        self.started_at: Optional[float] = None
+
+    def run(self) -> None:
+        lock = os.open(self._file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # somebody has it: this runner is one too many, and ends
+        self.alive = os.open(self._file("alive"), os.O_RDWR | os.O_NONBLOCK)
+        self.control = os.open(self._file("control"), os.O_RDWR | os.O_NONBLOCK)
+        try:
+            self._prepare()
+            if not self._told_to_go():
+                os.kill(self.fio, signal.SIGKILL)  # not fio yet: it waits for our byte
+                remove_run_dir(self.run_dir)
+                return
+            self._fill_files()
+            self._release_fio()
+            ending = self._judge(self._watch())
+        except (Stop, OSError) as stop:
+            if self.fio:
+                os.kill(self.fio, signal.SIGKILL)
+            outcome, reason = stop.args if isinstance(stop, Stop) else ("failed", f"the runner could not go on: {stop}")
+            ending = (outcome, reason, None, None)
+        self._finish(*ending)
+
+    def _prepare(self) -> None:
+        remove_run_dir(self.run_dir)  # of an earlier try that never started
+        os.mkdir(self.run_dir, 0o700)
+        self.ended, wake = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(self.ended, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake)
+        self.errors, errors = os.pipe()
+        go, self.go = os.pipe()
+        self.failure, failure = os.pipe()
+        self.fio = os.fork()
+        if self.fio == 0:
+            self._become_fio(go, errors, failure)
+        for pipe in (go, errors, failure):
+            os.close(pipe)
+
+    def _become_fio(self, go: int, errors: int, failure: int) -> None:
+        """In the child: wait for one byte, then be fio. `started` is made by O_EXCL, so no attempt can get past here twice."""
+        try:
+            os.close(self.go)
+            os.chdir(self.run_dir)
+            os.setpgid(0, 0)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            os.dup2(errors, 1)
+            os.dup2(errors, 2)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP):
+                signal.signal(ignored_by_python, signal.SIG_DFL)
+            if os.read(go, 1) == b"g":
+                os.close(os.open(self._file("started"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+                os.execve(self.argv[0], self.argv, ENVIRONMENT)
+        except OSError as error:
+            os.write(failure, str(error).encode())
+        finally:
+            os._exit(127)
+
+    def _told_to_go(self) -> bool:
+        poller = select.poll()
+        poller.register(0, select.POLLIN)
+        poller.register(self.control, select.POLLIN)
+        for fd, _ in poller.poll():
+            if fd == self.control:
+                raise Stop("cancelled", "cancelled before fio was started")
+        return os.read(0, 1) == b"g"
+
+    def _fill_files(self) -> None:
+        """Real bytes that no layer can compress or deduplicate, on the disk and out of the cache before fio reads them."""
+        begun = time.monotonic()
+        for name, size in self.files:
+            handle = os.open(os.path.join(self.run_dir, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            for offset in range(0, size, MIB):
+                self._stop_before_start(begun)
+                data = os.urandom(min(MIB, size - offset))
+                while data:
+                    data = data[os.write(handle, data):]
+            os.fsync(handle)
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(handle)
+        if self.files:
+            self._journal("files filled", count=len(self.files), bytes=sum(size for _, size in self.files),
+                          seconds=round(time.monotonic() - begun, 3))
+
+    def _stop_before_start(self, begun: float) -> None:
+        if select.select([self.control], [], [], 0)[0]:
+            raise Stop("cancelled", "cancelled while test files were being filled")
+        if time.monotonic() - begun > self.limit_s:
+            raise Stop("failed", f"test files were not filled within the limit of {self.limit_s} s")
+
+    def _release_fio(self) -> None:
+        os.write(self.go, b"g")
+        problem = os.read(self.failure, 4096)  # ends empty when exec has succeeded
+        if problem:
+            raise Stop("failed", f"fio could not be started: {problem.decode()}")
+        self.started_at = os.stat(self._file("started")).st_mtime
+        self.deadline = time.monotonic() + self.limit_s
+        os.write(self.alive, b"s")  # wakes the agent
+        self._journal("fio started", pid=self.fio, argv=self.argv)
+
+    def _watch(self) -> int:
+        """Sleep until fio ends, writes to stderr or is to be cancelled. fio's wait status."""
+        poller = select.poll()
+        for fd in (self.control, self.errors, self.ended):
+            poller.register(fd, select.POLLIN)
+        stderr = os.open(self._file("stderr"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        while True:
+            for fd, _ in poller.poll(50 if self.kill_at else LOOK_EVERY_S * 1000):
+                data = os.read(fd, 65536)
+                if fd == self.control:
+                    self._stop("cancelled", "cancelled")
+                elif fd == self.errors and data:
+                    self._keep(stderr, data)
+                elif fd == self.errors:
+                    poller.unregister(fd)
+            pid, status = os.waitpid(self.fio, os.WNOHANG)
+            if pid:
+                self._empty_stderr(stderr)
+                return status
+            self._check_limits()
+
+    def _keep(self, stderr: int, data: bytes) -> None:
+        """fio ends with status 0 although one of its processes was killed; only a line of stderr tells."""
+        try:
+            os.write(stderr, data)
+        except OSError:
+            pass  # a full disk is `_check_limits`' matter
+        found = CHILD_KILLED.search(data)
+        if found and self.verdict is None:
+            self.child_signal = int(found.group(1))
+            self._stop("failed", f"one of fio's processes was killed by signal {self.child_signal}")
+
+    def _check_limits(self) -> None:
+        now = time.monotonic()
+        if self.kill_at and now > self.kill_at:
+            kill_all(self.run_dir)
+        elif now > self.deadline:
+            self._stop("failed", f"fio was stopped: it ran longer than this host allows, {self.limit_s} s")
+        else:
+            disk = os.statvfs(self.spool)
+            if disk.f_bavail * disk.f_frsize < LOW_SPACE:
+                release(self._state())  # room for what fio writes when it is stopped
+                self._stop("failed", "fio was stopped: the disk of the agent's spool is full")
+
+    def _stop(self, outcome: str, reason: str) -> None:
+        if self.verdict is None:
+            self.verdict = (outcome, reason)
+            self.kill_at = time.monotonic() + GRACE_S
+            self._journal("stopping fio", reason=reason)
+            os.kill(self.fio, signal.SIGINT)
+
+    def _empty_stderr(self, stderr: int) -> None:
+        """fio's parent is gone; end the rest, which also closes the pipe, and keep the last words."""
+        kill_all(self.run_dir)
+        os.set_blocking(self.errors, False)
+        try:
+            for data in iter(lambda: os.read(self.errors, 65536), b""):
+                self._keep(stderr, data)
+        except BlockingIOError:
+            pass
+
+    def _judge(self, status: int) -> Tuple[str, str, Optional[int], Optional[int]]:
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        code = os.WEXITSTATUS(status) if number is None else None
+        if self.verdict:
+            return self.verdict + (code, self.child_signal or number)
+        if number:
+            return "failed", f"fio was killed by signal {number}", None, number
+        return ("finished", "", 0, None) if code == 0 else ("failed", f"fio ended with status {code}", code, None)
+
+    def _finish(self, outcome: str, reason: str, status: Optional[int], number: Optional[int]) -> None:
+        kill_all(self.run_dir)
+        self._journal("files removed", left=remove_run_dir(self.run_dir))
+        conclude(self.spool, outcome, reason, self.started_at, status, number)
+        os.write(self.alive, b"e")
+
+    def _journal(self, event: str, **facts: Any) -> None:
+        journal(self.spool, event, **facts)
+
+    def _file(self, name: str) -> str:
+        return os.path.join(self.spool, name)
+
+    def _state(self) -> str:
+        return os.path.dirname(os.path.dirname(self.spool))

@@ -1,0 +1,100 @@
+"""What the agent says to the server about one attempt. Every call here can be repeated without harm; the protocol is made so."""
+
+import json
+import os
+import time
+from typing import Any, Dict, List, Optional
+
+from .client import Client, Unreachable
+from .disk import STREAMS
+from .spool import Attempt
+
+
+class Later(Unreachable):
+    """The server asks to come again."""
+
+    def __init__(self, reason: str, retry_after: Optional[float] = None) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class Refusal(Exception):
+    """The server said no."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def accept(client: Client, attempt: Attempt) -> None:
+    _say(client, attempt, "accept", {})
+
+
+def announce(client: Client, attempt: Attempt) -> None:
+    record = attempt.record
+    _say(client, attempt, "running", {"boot_id": record["boot_id"], "argv": record["argv"], "job_file": record["job_file"],
+                                      "started_at": attempt.started_at(), "fio_version": record["fio_version"]})
+    attempt.announced = True
+
+
+def refuse(client: Client, attempt_id: int, token: int, reason: str) -> None:
+    _checked(client.call("POST", f"attempts/{attempt_id}/refuse/", {"token": token, "reason": reason}))
+
+
+def stream_result(client: Client, attempt: Attempt, durable: bool) -> None:
+    """While fio runs: what is new of its report, and when to look again."""
+    rest = attempt.cut("result", everything=False, durable=durable)
+    _send_unsent(client, attempt)
+    attempt.due = time.monotonic() + _seconds_to_next_document(attempt, rest)
+
+
+def finish(client: Client, attempt: Attempt) -> bool:
+    """Everything, then the manifest. False: the server lacks chunks, which now wait to be sent."""
+    for stream in STREAMS:
+        attempt.cut(stream, everything=True, durable=True)
+    _send_unsent(client, attempt)
+    with open(attempt.file("exit.json")) as source:
+        ending = json.load(source)
+    answer = _say(client, attempt, "finish", dict(ending, streams=attempt.manifest()))
+    if answer.get("complete"):
+        return True
+    missing: Dict[str, List[int]] = answer.get("missing") or {}
+    attempt.unsent = [chunk for chunk in attempt.chunks if chunk["seq"] in missing.get(chunk["stream"], ())]
+    if not attempt.unsent:
+        raise Later("the server does not confirm the manifest, and names nothing that is missing")
+    return False
+
+
+def _send_unsent(client: Client, attempt: Attempt) -> None:
+    while attempt.unsent:
+        chunk = attempt.unsent[0]
+        headers = {"X-Spindle-Token": str(attempt.token), "X-Spindle-SHA256": chunk["sha256"]}
+        path = f"attempts/{attempt.id}/streams/{chunk['stream']}/chunks/{chunk['seq']}/"
+        _checked(client.call("PUT", path, attempt.bytes_of(chunk), headers))
+        attempt.unsent = attempt.unsent[1:]
+
+
+def _seconds_to_next_document(attempt: Attempt, rest: bool) -> float:
+    """fio writes one document each status interval: look just after the next is due instead of often."""
+    interval: int = attempt.record["offer"]["status_interval"]
+    try:
+        last = os.stat(attempt.file("result.json")).st_mtime
+    except FileNotFoundError:
+        last = attempt.started_at() or time.time()
+    late = time.time() - last - (0 if rest else interval)
+    if late < 0:
+        return min(-late, interval) + 0.002
+    return 0.004 if late < 0.1 else min(interval, 1) / 4
+
+
+def _say(client: Client, attempt: Attempt, what: str, body: Dict[str, Any]) -> Dict[str, Any]:
+    return _checked(client.call("POST", f"attempts/{attempt.id}/{what}/", dict(body, token=attempt.token)))
+
+
+def _checked(answer: Any) -> Dict[str, Any]:
+    if answer.good:
+        body: Dict[str, Any] = answer.body
+        return body
+    if answer.temporary:
+        raise Later(answer.reason, answer.retry_after)
+    raise Refusal(answer.status, answer.reason)

@@ -1,0 +1,28 @@
+"""Build agent.pyz: `python worker/build_agent.py OUT`. The same sources give the same bytes, so a host can compare what it was given."""
+
+import sys
+import zipfile
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parent / "agent"
+SHEBANG = b"#!/usr/bin/env python3\n"
+START = "import sys\n\nfrom agent.main import main\n\nsys.exit(main())\n"
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can say
+
+
+def build(path: Path) -> None:
+    members = {"__main__.py": START}
+    members.update({f"agent/{source.name}": source.read_text() for source in SOURCES.glob("*.py")})
+    with open(path, "wb") as target:
+        target.write(SHEBANG)
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in sorted(members):
+                entry = zipfile.ZipInfo(name, LONG_AGO)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, members[name])
+    path.chmod(0o755)
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]))
