@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.inventory.models import Host
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped
-from apps.labs.models import AuditEvent, Lab, digest
+from apps.labs.models import Lab, digest
 
 ENROLMENT_TIME = timedelta(minutes=15)
 ONLINE_FOR = timedelta(seconds=60)
@@ -71,11 +71,3 @@ class Agent(LabScoped):
     @property
     def is_online(self) -> bool:
         return bool(self.last_seen_at and timezone.now() - self.last_seen_at < ONLINE_FOR)
-
-    def approve(self, who: str) -> bool:
-        changed = Agent.objects.filter(pk=self.pk, state=self.State.PENDING).update(
-            state=self.State.APPROVED, approved_at=timezone.now()
-        )
-        if changed:
-            AuditEvent.objects.record(self.lab_id, "agent approved", str(self.host), who=who)
-        return bool(changed)

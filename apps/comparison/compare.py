@@ -32,7 +32,9 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Cell:
-    """All runs of one series at one x, in base units. `low` and `high`: bounds, where the tool gave a range or only a limit."""
+    """All runs of one series at one x, in base units. `low` and `high`: bounds, where the tool gave a range or only a
+    limit.
+    """
 
     x: Any
     series: str
@@ -200,8 +202,9 @@ def _judged(values: Sequence[float], baseline: Sequence[float], metric: Metric) 
         return {}
     found = ratio(values, baseline)
     if found is None:
-        return {"verdict": Verdict.NO_DIFFERENCE if sorted(values) == sorted(baseline) else Verdict.TOO_FEW}
-    return {"ratio": found.ratio, "ratio_low": found.low, "ratio_high": found.high, "verdict": _verdict(found.low, found.high, metric)}
+        return {}
+    verdict = _verdict(found.low, found.high, metric)
+    return {"ratio": found.ratio, "ratio_low": found.low, "ratio_high": found.high, "verdict": verdict}
 
 
 def _verdict(low: float | None, high: float | None, metric: Metric) -> Verdict:
@@ -213,6 +216,6 @@ def _verdict(low: float | None, high: float | None, metric: Metric) -> Verdict:
 
 
 METHOD = (
-    f"Means with Student's 95 % interval from {ENOUGH} runs on; ratios of geometric means with Welch's 95 % interval on logarithms, "
-    f"from {ENOUGH} runs on each side. Each cell is judged by itself."
+    f"Means with Student's 95 % interval from {ENOUGH} runs on; ratios of geometric means with Welch's 95 % interval "
+    f"on logarithms, from {ENOUGH} runs on each side. Each cell is judged by itself."
 )

@@ -13,7 +13,9 @@ NAMED_BY_A_LABEL = {"array"}
 
 @dataclass(frozen=True)
 class Confounder:
-    """A fact that differs. `kind`: `differs` (known and different), `unknown` (known for some series only), `mixed` (inside one series)."""
+    """A fact that differs. `kind`: `differs` (known and different), `unknown` (known for some series only), `mixed`
+    (inside one series).
+    """
 
     fact: str
     kind: str

@@ -1,8 +1,10 @@
-"""The question a comparison answers. Its state lives in the address; `parse` reads it, `address` writes the canonical form.
+"""The question a comparison answers. Its state lives in the address; `parse` reads it, `address` writes the canonical
+form.
 
     ?metric=bandwidth&operation=write&x=file_size&series=label&baseline=…&study=crs4-sata-scsi&raid_level=5&raid_level=0&scale=log&base=1024
 
-Every name that is not one of these words is a filter: `study`, `host`, `target`, `configuration`, `tool`, `run`, a point's dimension, or any fact or label.
+Every name that is not one of these words is a filter: `study`, `host`, `target`, `configuration`, `tool`, `run`, a
+point's dimension, or any fact or label.
 The same filter twice means either value. `series` takes several facts, with commas or repeated.
 """
 
@@ -45,7 +47,8 @@ class Question:
 
     def pairs(self) -> list[tuple[str, str]]:
         """The canonical address, as pairs: always the same order, defaults of looks left out."""
-        pairs = [("metric", self.metric), ("operation", self.operation), ("x", self.x), ("series", ",".join(self.series))]
+        pairs = [("metric", self.metric), ("operation", self.operation), ("x", self.x)]
+        pairs.append(("series", ",".join(self.series)))
         if self.baseline:
             pairs.append(("baseline", self.baseline))
         if self.scale != "linear":
@@ -67,7 +70,9 @@ class Question:
 
 
 def parse(query: Mapping[str, Sequence[str]]) -> Question:
-    """The question in an address; raises `QuestionError`. `query` maps names to all their values (`dict(request.GET.lists())`)."""
+    """The question in an address; raises `QuestionError`. `query` maps names to all their values
+    (`dict(request.GET.lists())`).
+    """
     one = _single(query)
     return Question(
         metric=_word("metric", one.get("metric", "bandwidth"), tuple(METRICS)),

@@ -1,4 +1,6 @@
-"""What is compared: one measured value with everything it can be grouped by. Pure; `loading.py` fills it from the database."""
+"""What is compared: one measured value with everything it can be grouped by. Pure; `loading.py` fills it from the
+database.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +13,9 @@ LABEL = "label"  # the configuration's label in a study, else host and target
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A sample in base units. `facts` holds the run's facts and labels, and its host, target, study, configuration, label and tool."""
+    """A sample in base units. `facts` holds the run's facts and labels, and its host, target, study, configuration,
+    label and tool.
+    """
 
     id: int
     run: int

@@ -1,4 +1,6 @@
-"""The arithmetic of a cell. Values are sorted first, so that the same data give the same digits whatever order they came in."""
+"""The arithmetic of a cell. Values are sorted first, so that the same data give the same digits whatever order they
+came in.
+"""
 
 import math
 import statistics
@@ -25,7 +27,9 @@ class Summary:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Value ÷ baseline; for n ≥ 3 on both sides the ratio of geometric means with Welch's 95 % interval on logarithms."""
+    """Value ÷ baseline; for n ≥ 3 on both sides the ratio of geometric means with Welch's 95 % interval on
+    logarithms.
+    """
 
     ratio: float
     low: float | None = None
@@ -76,7 +80,9 @@ def _welch(ours: Sequence[float], theirs: Sequence[float]) -> Ratio:
 
 
 def merged_percentile(histograms: Sequence[Sequence[tuple[float, int]]], fraction: float) -> float | None:
-    """The percentile of all I/Os together: bins of (ns, count) are added up first. Percentiles themselves are never averaged."""
+    """The percentile of all I/Os together: bins of (ns, count) are added up first. Percentiles themselves are never
+    averaged.
+    """
     counts: dict[float, int] = {}
     for bins in histograms:
         for ns, count in bins:

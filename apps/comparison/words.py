@@ -44,13 +44,17 @@ def text_of(name: str, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
         return ", ".join(text_of(name, item) for item in value)
+    if isinstance(value, int | float) and name in IN_BYTES:
+        return units.size(value)
     if isinstance(value, int | float):
-        return units.size(value) if name in IN_BYTES else units.plain(value) if isinstance(value, int) else units.significant(value)
+        return units.plain(value) if isinstance(value, int) else units.significant(value)
     return str(value)
 
 
 def natural(value: Any) -> tuple[int, float, tuple[tuple[bool, int, str], ...]]:
-    """Order for mixed values: numbers by size, then words with their numbers by size (sda2 before sda10), unknown last."""
+    """Order for mixed values: numbers by size, then words with their numbers by size (sda2 before sda10), unknown
+    last.
+    """
     if value is None:
         return 2, 0.0, ()
     if isinstance(value, int | float):

@@ -47,3 +47,10 @@ def remembered(name: str) -> list[dict[str, Any]]:
         return [orjson.loads(raw) for raw in client().lrange(channel(name) + ":log", 0, -1)]
     except redis.RedisError:
         return []
+
+
+def forget(name: str) -> None:
+    try:
+        client().delete(channel(name) + ":log")
+    except redis.RedisError:
+        pass

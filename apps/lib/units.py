@@ -1,7 +1,9 @@
 """People's units at the edge. Inside everything is in base units: `B/s`, `B`, `1/s`, `ns`, `fraction`.
 
-`human(181715456, "B/s")` → `182 MB/s`; with `base=1024` → `173 MiB/s`. The base is never left to guess: MB is 1000, MiB is 1024.
-`exact(181715456, "B/s")` → `181 715 456 B/s`, for those who point at a number. `unit_for(values, unit)` gives a whole column one unit.
+`human(181715456, "B/s")` → `182 MB/s`; with `base=1024` → `173 MiB/s`. The base is never left to guess: MB is 1000,
+MiB is 1024.
+`exact(181715456, "B/s")` → `181 715 456 B/s`, for those who point at a number. `unit_for(values, unit)` gives a whole
+column one unit.
 Numbers are written the English way, thousands apart by a thin space that does not break.
 """
 
@@ -57,7 +59,9 @@ def _ladder(unit: str, base: int) -> tuple[ColumnUnit, ...]:
 
 
 def _fitting(ladder: tuple[ColumnUnit, ...], size: float) -> ColumnUnit:
-    """The largest step of the ladder that leaves at least 1 before the point, after rounding to 3 digits (999.9 k is 1.00 M)."""
+    """The largest step of the ladder that leaves at least 1 before the point, after rounding to 3 digits (999.9 k is
+    1.00 M).
+    """
     fitting = [step for step in ladder if step.factor <= size * 1.0005]
     return fitting[-1] if fitting else ladder[0]
 
@@ -70,7 +74,9 @@ def unit_for(values: Iterable[Number | None], unit: str, base: int = 1000) -> Co
 
 
 def significant(value: Number, digits: int = 3) -> str:
-    """At least `digits` significant digits; digits before the point are never replaced by zeros (12 345 stays 12 345)."""
+    """At least `digits` significant digits; digits before the point are never replaced by zeros (12 345 stays 12
+    345).
+    """
     if not math.isfinite(value):
         return str(value)
     if value == 0:
@@ -92,7 +98,9 @@ def human(value: Number | None, unit: str = "", base: int = 1000) -> str:
 
 
 def size(value: Number | None) -> str:
-    """Bytes of memory, files and blocks: the base that divides them evenly, `1 GiB`, `100 MiB`, `250 GB`, else binary, rounded."""
+    """Bytes of memory, files and blocks: the base that divides them evenly, `1 GiB`, `100 MiB`, `250 GB`, else
+    binary, rounded.
+    """
     if value is None:
         return NO_VALUE
     for base in (1024, 1000):

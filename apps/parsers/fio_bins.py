@@ -1,8 +1,8 @@
 """fio's latency bins: the arithmetic that the parser and merged histograms share.
 
-fio sorts latencies into bins that are exact up to 127 ns and then 64 to each power of two (under 1.6 % wide). json+ prints for every bin
-that is not empty its middle, `plat_idx_to_val` in stat.c, in ns, and the count. Bins of all fio 3.x are the same, so bins of several jobs
-or repetitions add up exactly; their percentiles do not.
+fio sorts latencies into bins that are exact up to 127 ns and then 64 to each power of two (under 1.6 % wide). json+
+prints for every bin that is not empty its middle, `plat_idx_to_val` in stat.c, in ns, and the count. Bins of all fio
+3.x are the same, so bins of several jobs or repetitions add up exactly; their percentiles do not.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,10 +19,11 @@ def _columns(bins: Bins) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def percentiles(bins: Bins, wanted: Sequence[float]) -> list[int | None]:
-    """The value of the first bin with which at least `p` % of all are counted, as fio's `calc_clat_percentiles` takes it.
+    """The value of the first bin with which at least `p` % of all are counted, as fio's `calc_clat_percentiles` takes
+    it.
 
-    Percent, 0 to 100, in; ns out; None for each where nothing was counted. fio computes the threshold in the C type long double, and so
-    does this: at 99.9 % of 1,000 the last bit decides between two bins.
+    Percent, 0 to 100, in; ns out; None for each where nothing was counted. fio computes the threshold in the C type
+    long double, and so does this: at 99.9 % of 1,000 the last bit decides between two bins.
     """
     values, counts = _columns(bins)
     total = int(counts.sum())

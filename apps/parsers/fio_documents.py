@@ -1,7 +1,9 @@
-"""fio's JSON documents out of a text: typed, tolerant of missing keys, with whatever stands before, between and after them left out.
+"""fio's JSON documents out of a text: typed, tolerant of missing keys, with whatever stands before, between and after
+them left out.
 
-With `--status-interval` fio writes one whole document after another into its output: running totals, the last one being the result. Error
-lines, `hostname=…` and progress lines may stand in front of a document. Keys that are not named here are skipped unread.
+With `--status-interval` fio writes one whole document after another into its output: running totals, the last one being
+the result. Error lines, `hostname=…` and progress lines may stand in front of a document. Keys that are not named here
+are skipped unread.
 """
 
 import json
@@ -126,7 +128,9 @@ def as_bytes(text: str | bytes) -> bytes:
 
 
 def slices(data: bytes) -> Iterator[tuple[int, int]]:
-    """Where documents may lie: from a line that begins with `{` to the last line beginning with `}` before the next such."""
+    """Where documents may lie: from a line that begins with `{` to the last line beginning with `}` before the next
+    such.
+    """
     starts = [match.start() for match in re.finditer(rb"^\{", data, re.MULTILINE)]
     for start, following in zip(starts, [*starts[1:], len(data)], strict=True):
         last = data.rfind(b"\n}", start, following)
@@ -134,7 +138,7 @@ def slices(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJob] | None:
-    """The document, or None where these bytes are no whole report of fio. A field of the wrong type is a `ParseError`."""
+    """The document, or None where these bytes are no whole report of fio. A field of the wrong type is an error."""
     try:
         return _decoded(decoder, data)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
@@ -160,7 +164,9 @@ def _decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJ
 
 
 def find(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[int, int, Document[AnyJob]]]:
-    """Every whole document with where it begins and ends, in order. Something in braces that is no fio report is passed over."""
+    """Every whole document with where it begins and ends, in order. Something in braces that is no fio report is passed
+    over.
+    """
     found = False
     for start, end in slices(data):
         try:
@@ -176,7 +182,7 @@ def find(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[in
 
 
 def _find_slowly(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[int, int, Document[AnyJob]]]:
-    """Documents that are indented as a whole, or share a line with other text: let the JSON reader say where each ends."""
+    """Documents that are indented as a whole, or share a line with other text: the JSON reader says where each ends."""
     text, place = data.decode("utf-8", "replace"), 0
     for _ in range(_FALLBACKS):
         place = text.find("{", place)

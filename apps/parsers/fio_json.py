@@ -1,4 +1,5 @@
-"""fio's JSON and JSON+ reports (`--output-format=json`, `json+`), fio 2.1 to 3.x, also `--client` output (`client_stats`).
+"""fio's JSON and JSON+ reports (`--output-format=json`, `json+`), fio 2.1 to 3.x, also `--client` output
+(`client_stats`).
 
 One real line, from fio 3.33: `        "bw_bytes" : 118440107,`
 
@@ -10,10 +11,12 @@ One real line, from fio 3.33: `        "bw_bytes" : 118440107,`
                "write": …, "trim": …, "job_runtime": ms, "usr_cpu": %, "sys_cpu": %}]}
 
 Oddities
-- With `--status-interval` the file holds one document after another, running totals: the last whole one is the result, the earlier ones
-  become series. A file can also hold several runs one after another; they are told apart by jobs, time and totals.
+- With `--status-interval` the file holds one document after another, running totals: the last whole one is the result,
+  the earlier ones become series. A file can also hold several runs one after another; they are told apart by jobs, time
+  and totals.
 - Error and progress lines may stand before the JSON; `nan` in a place where a number belongs is read as missing.
-- fio 2.x: latencies in µs under `clat`, `io_bytes` in KiB, whole-number `iops`, no `bw_bytes`; its bins are numbered, not in ns, and left alone.
+- fio 2.x: latencies in µs under `clat`, `io_bytes` in KiB, whole-number `iops`, no `bw_bytes`; its bins are numbered,
+  not in ns, and left alone.
 - `bw` is KiB/s in all versions; `bw_bytes` came during 3.x and is used where present.
 - Percentiles are taken from the bins where there are any, as fio does (`fio_bins`), else as printed.
 - `client_stats` ends with a sum, "All clients", which is not one more job.

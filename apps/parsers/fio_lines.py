@@ -1,7 +1,8 @@
-"""Where in fio's report a value stands, so that a page can show the line: found by searching forward, never by parsing again.
+"""Where in fio's report a value stands, so that a page can show the line: found by searching forward, never by parsing
+again.
 
-A key in quotes followed by a colon cannot stand inside a JSON string (quotes in there are escaped), so a plain search is exact as long as
-it stays inside the job's part of the text.
+A key in quotes followed by a colon cannot stand inside a JSON string (quotes in there are escaped), so a plain search
+is exact as long as it stays inside the job's part of the text.
 """
 
 import re

@@ -1,7 +1,7 @@
 """fio's job options as fio reads them: sizes, times, and which operations a job does.
 
-`job options` and `global options` of the report hold the text of the job file. A name that stands in neither has fio's default, when the
-report prints options at all.
+`job options` and `global options` of the report hold the text of the job file. A name that stands in neither has fio's
+default, when the report prints options at all.
 """
 
 import re
@@ -21,7 +21,8 @@ _FLAGS_OFF = {"0", "false", "no"}
 def bytes_of(text: str, kb_base: int = 1024) -> int | None:
     """`4k` → 4096, `1g`, `65536`, `0x1000`. None for a share (`20%`), a range, an expression, or what is no size.
 
-    With `kb_base` 1024, fio's default, `k` and `kb` are 1024 and `kib` is 1000: fio keeps old scripts working, against the names.
+    With `kb_base` 1024, fio's default, `k` and `kb` are 1024 and `kib` is 1000: fio keeps old scripts working, against
+    the names.
     """
     match = _NUMBER.match(text)
     if match is None:

@@ -1,12 +1,15 @@
-"""What happened between two of fio's status documents. They hold running totals, so the difference of two is the last interval.
+"""What happened between two of fio's status documents. They hold running totals, so the difference of two is the last
+interval.
 
 A status document every second costs fio nothing measurable, where its own logs cost 18 % of a CPU-bound run's IOPS.
 
 Oddities, seen in fio 3.33 and in `__show_running_run_stats` of its source:
 - a job behind a stonewall is listed from the start with zeros, and a finished one stays listed and does not change;
-- a direction's `runtime` (ms) counts only from the first byte on, and then as wall-clock time also while nothing completes;
+- a direction's `runtime` (ms) counts only from the first byte on, and then as wall-clock time also while nothing
+  completes;
 - at the end of `ramp_time` the totals start again from zero;
-- `elapsed` is whole seconds, rounded up; `timestamp_ms` is exact but is the host's clock, which may be set during a run.
+- `elapsed` is whole seconds, rounded up; `timestamp_ms` is exact but is the host's clock, which may be set during a
+  run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from apps.parsers.fio_documents import TOTALS, AnyJob, DirectionTotals, Document, JobTotals, find
-from apps.parsers.fio_options import Load, load_of, merged, operation
+from apps.parsers.fio_options import Load, directions, load_of, merged, operation
 from apps.parsers.shape import ParsedSeries
 
 DIRECTIONS = ("read", "write", "trim")
@@ -43,6 +46,7 @@ class JobPoint:
     weight: float | None  # seconds it is planned to take
     operations: dict[str, str]  # direction → operation
     totals: dict[str, Totals]  # by direction, without those that did nothing yet
+    planned: str = ""  # `randread + randwrite`: what its options say it will do
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,8 @@ def _job_point(job: JobTotals, load: Load, elapsed: float | None) -> JobPoint:
     moved = {name: totals for name, totals in found.items() if totals.ios or totals.io_bytes}
     weight = load.runtime_s + load.ramp_s if load.runtime_s else None
     operations = {name: operation(load.rw, name) for name in DIRECTIONS}
-    return JobPoint(job.jobname, _done(moved, load, job.eta, elapsed), weight, operations, moved)
+    planned = " + ".join(operations[name] for name in DIRECTIONS if name in (directions(load.rw) or ()))
+    return JobPoint(job.jobname, _done(moved, load, job.eta, elapsed), weight, operations, moved, planned)
 
 
 def _done(moved: dict[str, Totals], load: Load, eta: float | int | None, elapsed: float | None) -> float:
@@ -166,7 +171,9 @@ def _mean(total: float, count: float) -> float | None:
 
 
 def series(history: Sequence[ProgressPoint]) -> list[ParsedSeries]:
-    """Bandwidth, IOPS and mean latencies over the seconds since fio began, per section and operation. Documents in order."""
+    """Bandwidth, IOPS and mean latencies over the seconds since fio began, per section and operation. Documents in
+    order.
+    """
     columns: dict[tuple[int, str, str], tuple[list[float], list[float]]] = {}
     for previous, current, seconds in zip([None, *history[:-1]], history, _seconds(history), strict=True):
         for interval in intervals(previous, current):
@@ -182,7 +189,9 @@ def series(history: Sequence[ProgressPoint]) -> list[ParsedSeries]:
 
 
 def _seconds(history: Sequence[ProgressPoint]) -> list[float]:
-    """When each document was written, from fio's start; to the ms, or to whole seconds where the clock was set in between."""
+    """When each document was written, from fio's start; to the ms, or to whole seconds where the clock was set in
+    between.
+    """
     at = [point.at_ms for point in history if point.at_ms is not None]
     begins = [point.began_ms for point in history if point.began_ms is not None]
     steady = len(at) == len(history) == len(begins) and all(a <= b for a, b in pairwise(at))

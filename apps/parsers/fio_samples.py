@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any
 
 from apps.parsers import fio_bins
@@ -12,6 +11,7 @@ from apps.parsers.fio_lines import NOWHERE, Lines, Place
 from apps.parsers.fio_options import LARGEST, Load, directions, operation
 from apps.parsers.shape import ParsedHistogram, ParsedSample
 
+LARGEST_FLOAT = 1e300
 Span = tuple[int, int]
 DIRECTIONS = ("read", "write", "trim")
 PERCENTILES = {"50": 50.0, "90": 90.0, "95": 95.0, "99": 99.0, "99_9": 99.9, "99_99": 99.99}
@@ -25,18 +25,16 @@ _MEANS = (
 
 
 def number(value: Number) -> float | None:
-    """A value that a database can hold: not infinite, not NaN, not beyond a double."""
-    try:
-        return float(value) if value is not None and isfinite(value) else None
-    except OverflowError:
-        return None
+    """A value that a double holds, also after a change of unit; nothing infinite, no NaN."""
+    return float(value) if value is not None and -LARGEST_FLOAT < value < LARGEST_FLOAT else None
 
 
 def cpu_of(job: Job, load: Load) -> float | None:
     """Fraction of one core, of all the job's processes together.
 
-    fio prints `usr_cpu` as 100 × user time ÷ total_run_time, and with group_reporting adds up both over the group's processes (`sum_thread_stats`
-    in stat.c): the figure is then the mean per process. So a group's is multiplied by how many processes it has.
+    fio prints `usr_cpu` as 100 × user time ÷ total_run_time, and with group_reporting adds up both over the group's
+    processes (`sum_thread_stats` in stat.c): the figure is then the mean per process. So a group's is multiplied by how
+    many processes it has.
     """
     user, system = number(job.usr_cpu), number(job.sys_cpu)
     if user is None or system is None or (not job.job_runtime and not user + system):
@@ -97,7 +95,9 @@ class Section:
         return self.lines.block(name, within, until=tuple(key for key in until if key != name)) if self.lines else None
 
     def _place(self, key: str, block: Span | None, value: float | int | None) -> Place:
-        """Only where the characters found there are the value: in a report with its keys in another order they may not be."""
+        """Only where the characters found there are the value: in a report with its keys in another order they may not
+        be.
+        """
         place = self.lines.value(key, block) if self.lines else NOWHERE
         try:
             return place if value is not None and float(place.printed or "nan") == float(value) else NOWHERE

@@ -5,8 +5,8 @@ A parser module has two functions:
 - `looks_like(head: str | bytes) -> float`: how sure it is, 0 to 1, that a file beginning so is of its format;
 - `parse(text: str | bytes) -> ParsedFile`: the runs in the file. Raises `ParseError` and nothing else.
 
-Base units throughout: bytes, bytes per second, 1/s, ns, fractions. Operations, metrics and their words are those of `apps.runs.metrics`.
-Times are seconds since 1970 as the tool printed them; a parser looks at no clock.
+Base units throughout: bytes, bytes per second, 1/s, ns, fractions. Operations, metrics and their words are those of
+`apps.runs.metrics`. Times are seconds since 1970 as the tool printed them; a parser looks at no clock.
 """
 
 from dataclasses import dataclass, field

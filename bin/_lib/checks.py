@@ -87,7 +87,7 @@ class Checks:
 def parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser(
         prog="bin/test",
-        description="Set up what the checks need and run them all. With arguments of pytest's own only those tests run.",
+        description="Set up what the checks need and run them all; with arguments for pytest only those tests run.",
         usage="bin/test [--fast | --long] [arguments for pytest]",
         allow_abbrev=False,
     )

@@ -1,4 +1,4 @@
-"""docker-compose.yml and Dockerfile are read and their commands are started here, without Docker, on the embedded servers."""
+"""docker-compose.yml and Dockerfile are read, and their commands are started without Docker on the embedded servers."""
 
 import json
 import os
@@ -120,7 +120,7 @@ def servers(folder: Path) -> Iterator[Services]:
 
 
 class Containers:
-    """Starts the services' own commands with the services' own environment; only addresses and places are this machine's."""
+    """Starts the services' commands with the services' environment; only addresses and places are this machine's."""
 
     def __init__(self, folder: Path, servers: Services) -> None:
         self.port = room.free_port("127.0.0.1", 0)

@@ -67,7 +67,7 @@ def append(path: str, records: List[Dict[str, Any]], durable: bool) -> None:
 def read_lines(path: str) -> List[str]:
     """Whole lines only: a power cut may have left half a last one, which is taken away so that the next does not join it."""
     with open_or_empty(path) as source:
-        text = source.read()
+        text: bytes = source.read()
     whole = text[:text.rfind(b"\n") + 1]
     if len(whole) < len(text):
         os.truncate(path, len(whole))

@@ -47,8 +47,10 @@ class Agent:
             log(f"The spool in {self.state} is on the filesystem under test. Better give --state on another disk.")
         try:
             self.work.recover()
-            while not (once and self._done()):
+            while True:
                 self._advance_attempts()
+                if once and self._done():
+                    break
                 self._ask()
                 self._sleep()
         except Stopped:

@@ -111,7 +111,7 @@ class Attempt:
         ends; a document is never parsed here, its last line is a lone `}`. True: bytes are left for which no chunk ends yet."""
         earlier = [chunk for chunk in self.chunks if chunk["stream"] == stream]
         offset = earlier[-1]["offset"] + earlier[-1]["length"] if earlier else 0
-        fresh = []
+        fresh: List[Dict[str, Any]] = []
         with open_or_empty(self.file(STREAMS[stream])) as source:
             source.seek(offset)
             for data in iter(lambda: source.read(CHUNK), b""):

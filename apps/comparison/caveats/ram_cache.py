@@ -5,7 +5,7 @@ from apps.comparison.readings import Reading
 from apps.comparison.words import text_of
 from apps.lib.units import exact
 
-NO_FILE_DATA = ("net_send", "net_receive", "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand")
+NO_FILE_DATA = tuple("net_send net_receive create_seq stat_seq delete_seq create_rand stat_rand delete_rand".split())
 
 
 def past_the_cache(reading: Reading) -> bool:
@@ -17,10 +17,9 @@ def check(reading: Reading) -> str | None:
     touched, ram = reading.bytes_touched, reading.ram
     if not touched or not ram or touched > ram or past_the_cache(reading) or reading.operation in NO_FILE_DATA:
         return None
-    files = f"{reading.threads} × {text_of('file_size', reading.file_size)} of files" if (reading.threads or 1) > 1 else "file size"
-    return (
-        f"{files} {text_of('file_size', touched)} ≤ RAM {text_of('ram', ram)} ({exact(touched, 'B')} ≤ {exact(int(ram), 'B')}; {touched / ram:.2f} × RAM)"
-    )
+    several = f" of {reading.threads} threads together" if (reading.threads or 1) > 1 else ""
+    sizes = f"{exact(touched, 'B')} ≤ {exact(int(ram), 'B')}; {touched / ram:.2f} × RAM"
+    return f"file size{several} {text_of('file_size', touched)} ≤ RAM {text_of('ram', ram)} ({sizes})"
 
 
 RULE = Rule(

@@ -16,12 +16,13 @@ def check(readings: Sequence[Reading]) -> str | None:
     if len(measured) != 1 or not stands_for_several(measured[0]):
         return None
     note = next((part.strip() for part in measured[0].note.split(";") if "mean of" in part.lower()), "")
-    return f"n = 1 printed value{f' ({note})' if note else ''}: the single repetitions are not there, so their spread is unknown"
+    said = f" ({note})" if note else ""
+    return f"n = 1 printed value{said}: the single repetitions are not there, so their spread is unknown"
 
 
 RULE = Rule(
     name="single_value",
     title="A mean without its repetitions",
-    text="The report prints one figure per point. Whether a difference is more than chance can not be computed from it.",
+    text="The report prints one figure per point; whether a difference is more than chance cannot be computed from it.",
     of_cell=check,
 )

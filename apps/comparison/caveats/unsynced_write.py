@@ -14,7 +14,8 @@ def check(reading: Reading) -> str | None:
     touched, ram = reading.bytes_touched, reading.ram
     if touched and ram:
         held = min(touched, ram)
-        share = f"; up to {text_of('ram', held)} of {text_of('file_size', touched)} ({held / touched:.0%}) may still be in RAM"
+        part = f"{text_of('ram', held)} of {text_of('file_size', touched)} ({held / touched:.0%})"
+        share = f"; up to {part} may still be in RAM"
     else:
         share = ""
     return f"sync = none, not direct: no fsync, fdatasync, dsync or O_DIRECT before the clock stopped{share}"

@@ -63,3 +63,36 @@ def json_text(value: Any) -> str:
 def bytes_or_text(value: Any) -> Any:
     """A fact in bytes as a size; one that is a word (`none`, `not printed`) as it is."""
     return units.size(value) if isinstance(value, int | float) and not isinstance(value, bool) else shown(value)
+
+
+@register.filter
+def percent(fraction: Any) -> str:
+    """`0.425` → `42 %`."""
+    return f"{int(float(fraction or 0) * 100)}{units.NO_BREAK}%"
+
+
+@register.filter
+def unlocalized(value: Any) -> str:
+    """A number as attributes and scripts want it."""
+    return units.machine(value)
+
+
+@register.filter
+def took(run: Any) -> str:
+    """How long a run took, from its start to its end."""
+    if not (run.started_at and run.finished_at):
+        return units.NO_VALUE
+    return seconds((run.finished_at - run.started_at).total_seconds())
+
+
+@register.filter
+def seconds(value: Any) -> str:
+    """`95.2` → `1 min 35 s`."""
+    if value is None:
+        return units.NO_VALUE
+    whole = round(float(value))
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    parts = [(hours, "h"), (minutes, "min"), (left, "s")]
+    shown_parts = [f"{number}{units.NO_BREAK}{unit}" for number, unit in parts if number]
+    return " ".join(shown_parts[:2]) or f"0{units.NO_BREAK}s"

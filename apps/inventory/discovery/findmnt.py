@@ -1,4 +1,4 @@
-"""`findmnt -J -b -o TARGET,SOURCE,FSTYPE,OPTIONS,SIZE,USED,AVAIL,UUID,LABEL,MAJ:MIN`, util-linux 2.27 and later: what is mounted where.
+"""`findmnt -J -b -o TARGET,SOURCE,FSTYPE,OPTIONS,SIZE,USED,AVAIL,UUID,LABEL,MAJ:MIN`: what is mounted where.
 
     {"filesystems": [{"target": "/", "source": "/dev/sda2[/@]", "fstype": "btrfs", "options": "rw", "children": […]}]}
 

@@ -8,8 +8,7 @@ from apps.inventory.discovery import cpuinfo, findmnt, lsblk, machine, mdstat, m
 from apps.inventory.discovery.printed import UnreadableError, text
 
 PARSERS: dict[str, Callable[[str], Any]] = {
-    module.TOOL: module.parse  # type: ignore[attr-defined]
-    for module in (lsblk, findmnt, mdstat, cpuinfo, meminfo, os_release, uname, machine)
+    module.TOOL: module.parse for module in (lsblk, findmnt, mdstat, cpuinfo, meminfo, os_release, uname, machine)
 }
 MAY_BE_MISSING = {mdstat.TOOL: mdstat.MdStat()}  # a kernel without md has no /proc/mdstat
 

@@ -1,4 +1,6 @@
-"""Filters for people's units, built into every template: `{{ host.ram_bytes|bytes }}`, `{{ value|metric_value:metric }}`."""
+"""Filters for people's units, built into every template: `{{ host.ram_bytes|bytes }}`, `{{ value|metric_value:metric
+}}`.
+"""
 
 from typing import Any
 

@@ -1,0 +1,38 @@
+"""From a question to its answer, and the caveats of one run."""
+
+from difflib import get_close_matches
+
+from django.db.models import Q
+
+from apps.comparison import caveats
+from apps.comparison.caveats.rule import Caveat
+from apps.comparison.compare import Comparison, compare
+from apps.comparison.loading import NAMED, load, of_run
+from apps.comparison.question import OWN_WORDS, Question, QuestionError
+from apps.comparison.readings import POINT, Reading
+from apps.runs.models import Run
+
+
+def answer(question: Question) -> tuple[Comparison, list[Reading]]:
+    """The comparison and the readings it was made from. Raises `QuestionError`; the number of queries does not grow
+    with the data.
+    """
+    readings = load(question)
+    if not readings:
+        _check_filters(question)
+    return compare(readings, question), readings
+
+
+def caveats_of(run: Run) -> list[Caveat]:
+    """What the rules find in this run by itself: for its page, and for `caveats[]` in the REST interface."""
+    return caveats.of_readings(of_run(run))
+
+
+def _check_filters(question: Question) -> None:
+    """Nothing was found: because of a name that no run has? Then say so instead of showing an empty page."""
+    known = {*NAMED, *POINT, "run"}
+    for name, value in question.filters:
+        if name not in known and not Run.objects.filter(Q(facts__has_key=name) | Q(labels__has_key=name)).exists():
+            near = get_close_matches(name, [*OWN_WORDS, *known], n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise QuestionError(name, value, f"a filter by a fact or label that some run has{hint}")

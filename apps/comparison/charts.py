@@ -1,0 +1,48 @@
+"""What the chart draws, as plain data: the same numbers as the table, in the table's unit."""
+
+from typing import Any
+
+from apps.comparison.compare import Cell, Comparison
+from apps.comparison.grid import Grid
+from apps.comparison.words import text_of
+
+# The rule whose cells are drawn hollow: they may show memory.
+HOLLOW = "ram_cache"
+
+
+def chart_data(comparison: Comparison, grid: Grid) -> dict[str, Any]:
+    """`labels` along x (equal steps, so that sizes far apart stay readable), and per series its points or nulls."""
+    hollow = {key for caveat in comparison.caveats if caveat.rule == HOLLOW for key in caveat.cells}
+    cells = {(cell.x, cell.series): cell for cell in comparison.cells}
+    factor = grid.unit.factor
+    return {
+        "title": grid.title,
+        "kind": "line" if _is_ordered(comparison) else "bar",
+        "scale": comparison.question.scale,
+        "labels": [text_of(comparison.x, x) for x in comparison.xs],
+        "x": grid.x_label,
+        "y": f"{comparison.metric.label} ({grid.unit.label})" if grid.unit.label else comparison.metric.label,
+        "unit": grid.unit.label,
+        "series": [
+            {
+                "label": name,
+                "points": [_point(cells[x, name], factor) for x in comparison.xs],
+                "hollow": [(x, name) in hollow for x in comparison.xs],
+            }
+            for name in comparison.series
+        ],
+    }
+
+
+def _is_ordered(comparison: Comparison) -> bool:
+    known = [x for x in comparison.xs if x is not None]
+    return len(known) > 1 and all(isinstance(x, int | float) and not isinstance(x, bool) for x in known)
+
+
+def _point(cell: Cell, factor: float) -> dict[str, Any] | None:
+    if cell.figure is None:
+        return None
+    point: dict[str, Any] = {"y": cell.figure / factor, "n": cell.n}
+    if cell.ci_low is not None and cell.ci_high is not None:
+        point |= {"yMin": cell.ci_low / factor, "yMax": cell.ci_high / factor}
+    return point

@@ -1,0 +1,179 @@
+"""The samples that answer a question, in one query, from the labs that the request may read (the scope is set by the
+middleware).
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from apps.comparison.compare import percentile_of
+from apps.comparison.question import Question, QuestionError
+from apps.comparison.readings import POINT, Reading
+from apps.comparison.words import UNKNOWN
+from apps.runs.metrics import METRICS
+from apps.runs.models import Histogram, Run, Sample
+from apps.runs.states import State
+
+MOST_SAMPLES = 20_000
+COLUMNS = (
+    "id", "run_id", "value", "section", "measure__operation", "measure__metric",
+    "point__file_size", "point__block_size", "point__threads", "point__iodepth",
+    "run__repetition", "run__origin", "run__facts", "run__labels", "run__tool", "run__tool_version",
+    "run__host__name", "run__target__name",
+    "run__study_run__configuration__label", "run__study_run__configuration__position",
+    "run__study_run__configuration__study__slug",
+    "provenance__quality", "provenance__missing_reason", "provenance__low", "provenance__high",
+    "provenance__printed", "provenance__note",
+)  # fmt: skip
+NAMED = {
+    "study": ("run__study_run__configuration__study__slug",),
+    "configuration": ("run__study_run__configuration__label", "run__study_run__configuration__name"),
+    "host": ("run__host__name",),
+    "target": ("run__target__name",),
+    "tool": ("run__tool",),
+    "tool_version": ("run__tool_version",),
+    "origin": ("run__origin",),
+}
+
+
+def load(question: Question) -> list[Reading]:
+    """At most `MOST_SAMPLES`; more is an error that says so, because a silent part of the data would be a wrong
+    answer.
+    """
+    found = Sample.objects.filter(measure__operation=question.operation, measure__metric=question.metric)
+    rows = list(chosen(found, question.filters).values_list(*COLUMNS)[: MOST_SAMPLES + 1])
+    if len(rows) > MOST_SAMPLES:
+        raise QuestionError("filters", f"more than {MOST_SAMPLES} samples", f"at most {MOST_SAMPLES}; add a filter")
+    return _readings(rows, _histograms(question, rows))
+
+
+def of_run(run: Run) -> list[Reading]:
+    """All samples of one run, whatever they measure."""
+    return _readings(Sample.objects.filter(run=run).order_by("id").values_list(*COLUMNS), {})
+
+
+def chosen(samples: QuerySet[Sample], filters: Iterable[tuple[str, str]]) -> QuerySet[Sample]:
+    """Samples of finished runs that pass the filters; the same name twice means either value."""
+    wanted: dict[str, list[str]] = {}
+    for name, value in filters:
+        wanted.setdefault(name, []).append(value)
+    samples = samples.filter(run__state=State.FINISHED)
+    for name, values in wanted.items():
+        samples = samples.filter(_either(name, values))
+    return samples
+
+
+def _either(name: str, values: list[str]) -> Q:
+    if name == "run" or name in POINT:
+        path = "run_id" if name == "run" else f"point__{name}"
+        numbers = [number for value in values for number in _numbers(name, value)]
+        known = Q(**{f"{path}__in": [number for number in numbers if number is not None]})
+        return known | Q(**{f"{path}__isnull": True}) if None in numbers else known
+    matches = Q()
+    for value in values:
+        matches |= _named(name, value) if name in NAMED else _fact(name, value)
+    return matches
+
+
+def _numbers(name: str, value: str) -> list[int | None]:
+    if value == UNKNOWN:
+        return [None]
+    try:
+        return [int(part) for part in value.split(",")]
+    except ValueError:
+        raise QuestionError(name, value, "whole numbers, in bytes for sizes, with commas between them") from None
+
+
+def _named(name: str, value: str) -> Q:
+    paths = NAMED[name]
+    if value == UNKNOWN:
+        return Q(**{f"{paths[0]}__isnull": True}) | Q(**{paths[0]: ""})
+    either = Q()
+    for path in paths:
+        either |= Q(**{path: value})
+    return either
+
+
+def _fact(name: str, value: str) -> Q:
+    """A fact of the run, else a label of it. In an address 5 may be a number or a word, so both are looked for."""
+    if value == UNKNOWN:
+        return (
+            ~Q(run__facts__has_key=name)
+            | Q(run__facts__contains={name: None})
+            | Q(run__facts__contains={name: UNKNOWN})
+        )
+    either = Q(run__facts__contains={name: value}) | Q(run__labels__contains={name: value})
+    try:
+        literal = json.loads({"yes": "true", "no": "false"}.get(value, value))
+    except (ValueError, RecursionError):
+        return either
+    return either | Q(run__facts__contains={name: literal}) if isinstance(literal, int | float) else either
+
+
+def _histograms(question: Question, rows: list[tuple[Any, ...]]) -> Mapping[tuple[int, int], Any]:
+    """(run, section) → latency bins, for percentiles only: those of several runs are taken from merged bins."""
+    if percentile_of(METRICS[question.metric]) is None or not rows:
+        return {}
+    kind = question.metric.partition("_")[0]
+    found = Histogram.objects.filter(run__in={row[1] for row in rows}, operation=question.operation, kind=kind)
+    return {(run, section): bins for run, section, bins in found.values_list("run_id", "section", "bins")}
+
+
+def _readings(rows: Iterable[tuple[Any, ...]], bins: Mapping[tuple[int, int], Any]) -> list[Reading]:
+    readings = []
+    facts: dict[int, dict[str, Any]] = {}
+    whose: dict[str, set[str]] = {}  # a label → the studies, or hosts, it stands for
+    kept = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    for row in kept:
+        if row["run_id"] not in facts:
+            facts[row["run_id"]] = _facts(row)
+            whose.setdefault(facts[row["run_id"]]["label"], set()).add(str(facts[row["run_id"]]["study"]))
+    for run in facts.values():
+        if len(whose[run["label"]]) > 1:  # two studies call different things by one name
+            run["label"] = f"{run['label']} ({run['study'] or 'own runs'})"
+    for row in kept:
+        readings.append(_reading(row, facts[row["run_id"]], bins.get((row["run_id"], row["section"]), ())))
+    return readings
+
+
+def _facts(row: Mapping[str, Any]) -> dict[str, Any]:
+    host, target = row["run__host__name"], row["run__target__name"]
+    configuration = row["run__study_run__configuration__label"]
+    known = {
+        "host": host,
+        "target": target,
+        "study": row["run__study_run__configuration__study__slug"],
+        "configuration": configuration,
+        "tool": row["run__tool"],
+        "tool_version": row["run__tool_version"] or None,
+        "label": configuration
+        or " · ".join(part for part in (host, target) if part)
+        or f"{row['run__tool']}, host unknown",
+    }
+    facts = {**row["run__labels"], **row["run__facts"]}
+    return {**facts, **{name: value for name, value in known.items() if value is not None or name not in facts}}
+
+
+def _reading(row: Mapping[str, Any], facts: Mapping[str, Any], bins: Any) -> Reading:
+    return Reading(
+        id=row["id"],
+        run=row["run_id"],
+        operation=row["measure__operation"],
+        metric=row["measure__metric"],
+        value=row["value"],
+        facts=facts,
+        **{name: row[f"point__{name}"] for name in POINT},
+        repetition=row["run__repetition"],
+        origin=row["run__origin"],
+        quality=row["provenance__quality"] or "exact",
+        missing_reason=row["provenance__missing_reason"] or "",
+        low=row["provenance__low"],
+        high=row["provenance__high"],
+        printed=row["provenance__printed"] or "",
+        note=row["provenance__note"] or "",
+        section=row["section"],
+        position=(facts["study"] or "", row["run__study_run__configuration__position"] or 0),
+        bins=tuple((float(ns), int(count)) for ns, count in bins),
+    )

@@ -1,0 +1,5 @@
+from django.urls import path
+
+from apps.comparison import views
+
+urlpatterns = [path("compare/", views.compare, name="compare")]

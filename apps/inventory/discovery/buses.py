@@ -1,0 +1,59 @@
+"""What lsblk tells about how a disk is attached. `tran` is the transport of the kernel's SCSI host: behind a SAS controller it says sas
+for SATA disks too, and those have the vendor ATA. lsblk prints no PCI addresses, so a controller is only what the
+kernel numbers.
+"""
+
+import re
+
+from apps.inventory.discovery.found import FoundController
+from apps.inventory.discovery.lsblk import Device
+
+_NVME = re.compile(r"(nvme\d+)(c\d+)?n\d+")
+_PATHS = ("virtio", "vmbus", "xen")
+_VIRTUAL_VENDORS = ("qemu", "vmware", "vbox", "msft", "xen", "0x1af4", "google")
+# What lsblk prints in place of a maker's name.
+_NO_VENDORS = ("ata", "nvme", "usb", "generic", "generic-")
+_SCSI_HOSTS = {"sata": "hba", "fc": "fc"}
+
+
+def is_virtual(device: Device) -> bool:
+    """A disk that a hypervisor shows: what it says about its mechanics is the hypervisor's default, no fact."""
+    chain = device.subsystems.split(":")
+    return (
+        device.tran == "virtio"
+        or bool(re.match(r"(vd|xvd)[a-z]", device.kname))
+        or any(part in chain for part in _PATHS)
+        or device.vendor.lower().startswith(_VIRTUAL_VENDORS)
+    )
+
+
+def interface_of(device: Device) -> str:
+    """SCSI, SATA, SAS, NVMe, FC, PATA or virtio; '' where lsblk does not tell (ata may be either, USB is neither)."""
+    if _NVME.fullmatch(device.kname):
+        return "NVMe"
+    if device.tran == "virtio" or device.kname.startswith("vd") or "virtio" in device.subsystems.split(":"):
+        return "virtio"
+    if device.tran == "sas":
+        return "SATA" if device.vendor.strip() == "ATA" else "SAS"
+    return {"sata": "SATA", "fc": "FC", "spi": "SCSI"}.get(device.tran, "")
+
+
+def is_solid_state(device: Device) -> bool | None:
+    return None if device.rota is None or is_virtual(device) else not device.rota
+
+
+def vendor_of(device: Device) -> str:
+    return "" if device.vendor.lower() in _NO_VENDORS else device.vendor
+
+
+def controller_of(device: Device) -> FoundController | None:
+    """nvme0, virtio, `virtio-scsi host 2`, `sata host 4`, `sas host 0` …; None for what has no number."""
+    if nvme := _NVME.fullmatch(device.kname):
+        bus = "PCI Express" if "pci" in device.subsystems.split(":") else ""
+        return FoundController(nvme[1], "nvme", bus)
+    host = re.match(r"(\d+):\d+:\d+:\d+", device.hctl)
+    if interface_of(device) == "virtio":
+        return FoundController(f"virtio-scsi host {host[1]}" if host else "virtio", "virtio")
+    if host is None or device.tran in ("usb", "iscsi", "sbp"):
+        return None
+    return FoundController(f"{device.tran or 'scsi'} host {host[1]}", _SCSI_HOSTS.get(device.tran, ""))

@@ -1,0 +1,61 @@
+"""The facts of a run: what comparisons group by. Strings and numbers only, taken once from the evidence and kept on the
+run.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from apps.runs.models import Run
+
+Fact = str | int | float
+
+
+def run_facts(run: Run) -> dict[str, Fact]:
+    """The snapshot's facts, the tool, the workload's, and the run's labels where no fact has their name.
+
+    `sync` is none, fsync, fdatasync, dsync, sync or direct; `direct` is 0 or 1. Jobs that differ are joined: `randread
+    + write`.
+    """
+    facts: dict[str, Fact] = dict(_fit(run.snapshot.facts)) if run.snapshot else {}
+    facts["tool"] = run.tool
+    if run.tool_version:
+        facts["tool_version"] = run.tool_version
+    if run.workload:
+        facts |= workload_facts(run.workload.jobs)
+    return dict(_fit(run.labels)) | facts
+
+
+def workload_facts(jobs: list[dict[str, Any]]) -> dict[str, Fact]:
+    if not jobs:
+        return {}
+    return {
+        "rw": _joined(job["rw"] for job in jobs),
+        "ioengine": _joined(job["ioengine"] for job in jobs),
+        "direct": _joined(int(job["direct"]) for job in jobs),
+        "sync": _joined(map(sync_of, jobs)),
+    }
+
+
+def sync_of(job: dict[str, Any]) -> str:
+    """How a job's writes reach the disk: by a sync of its own, by O_DIRECT, by one fsync at the end, or not surely at
+    all.
+    """
+    if (word := job.get("sync", "none")) != "none":
+        return str(word)
+    if job.get("direct"):
+        return "direct"
+    return "fsync" if job.get("end_fsync") else "none"
+
+
+def _joined(values: Iterable[Fact]) -> Fact:
+    different = list(dict.fromkeys(values))
+    return different[0] if len(different) == 1 else " + ".join(map(str, different))
+
+
+def _fit(found: dict[str, Any]) -> Iterable[tuple[str, Fact]]:
+    """Yes and no become 1 and 0; what is empty, or holds more than one value, is no fact."""
+    for name, value in found.items():
+        if isinstance(value, bool):
+            yield name, int(value)
+        elif isinstance(value, str | int | float) and value != "":
+            yield name, value

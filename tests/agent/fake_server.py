@@ -1,0 +1,212 @@
+"""A server that keeps the agent protocol in memory, strictly, with knobs for what goes wrong: lost answers, 503s, silence."""
+
+import hashlib
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+ENDS = ("finished", "failed", "interrupted", "cancelled")
+
+
+class Attempt:
+    def __init__(self, number: int, token: int, workload: dict[str, Any], interval: int) -> None:
+        self.offer = {
+            "attempt": number, "token": token, "run": number, "workload": workload, "status_interval": interval,
+        }
+        self.token = token
+        self.state = "offered"
+        self.chunks: dict[str, dict[int, bytes]] = {}
+        self.arrivals: list[tuple[float, str, int]] = []
+        self.ending: dict[str, Any] = {}
+        self.running: dict[str, Any] = {}
+        self.reason = ""
+        self.cancel = False
+        self.at: dict[str, float] = {}
+
+    def stream(self, name: str) -> bytes:
+        return b"".join(data for _, data in sorted(self.chunks.get(name, {}).items()))
+
+
+class FakeServer:
+    """`lose_answers`: every n-th request is obeyed, then its connection is cut. `refuse_with`: path part → status."""
+
+    def __init__(self) -> None:
+        self.attempts: dict[int, Attempt] = {}
+        self.inventories: list[dict[str, Any]] = []
+        self.requests: list[tuple[float, str, str]] = []
+        self.polls: list[dict[str, Any]] = []
+        self.violations: list[str] = []
+        self.enrolled: dict[str, dict[str, Any]] = {}
+        self.lose_answers = 0
+        self.poll_status = 200
+        self.refuse_with: dict[str, int] = {}
+        self.drop_chunks: set[tuple[str, int]] = set()
+        self.bell = threading.Condition()
+        self.start()
+
+    def start(self, port: int = 0) -> None:
+        handler = type("Handler", (Handler,), {"fake": self})
+        self.http = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        self.http.daemon_threads = True
+        self.port = self.http.server_port
+        self.open = True
+        threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Connections that are open are cut at their next request."""
+        self.open = False
+        self.http.shutdown()
+        self.http.server_close()
+        with self.bell:
+            self.bell.notify_all()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def offer(self, workload: dict[str, Any], number: int = 0, token: int = 0, interval: int = 1) -> Attempt:
+        with self.bell:
+            number = number or len(self.attempts) + 1
+            attempt = self.attempts[number] = Attempt(number, token or 100 + number, workload, interval)
+            attempt.at["offered"] = time.time()
+            self.bell.notify_all()
+        return attempt
+
+    def cancel(self, attempt: Attempt) -> None:
+        with self.bell:
+            attempt.cancel = True
+            self.bell.notify_all()
+
+    def answer_to_poll(self) -> dict[str, Any]:
+        open_attempts = [a for a in self.attempts.values() if a.state not in (*ENDS, "refused")]
+        return {
+            "offers": [a.offer for a in open_attempts if a.state == "offered" and not a.cancel],
+            "cancel": [a.offer["attempt"] for a in open_attempts if a.cancel],
+            "forget": [], "lease_s": 60, "poll_s": 0,
+        }
+
+    # One method for each call; each answers (status, body).
+
+    def poll(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        self.polls.append(body)
+        if self.poll_status != 200:
+            return self.poll_status, {"title": "knob", "state": "pending"}
+        until = time.monotonic() + body["wait"]
+        with self.bell:
+            while self.open and time.monotonic() < until:
+                answer = self.answer_to_poll()
+                if answer["offers"] or answer["cancel"]:
+                    break
+                self.bell.wait(until - time.monotonic())
+            return 200, self.answer_to_poll()
+
+    def enrol(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        known = self.enrolled.setdefault(body["token"], body)
+        if known["secret_sha256"] != body["secret_sha256"]:
+            return 401, {"title": "The token was used already"}
+        return 201, {"agent": 7, "name": body["hostname"], "lab": "lab", "state": "approved"}
+
+    def act(self, attempt: Attempt, what: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if body.get("token") != attempt.token:
+            return 409, {"title": "fencing token"}
+        attempt.at.setdefault(what, time.time())
+        if what == "accept":
+            attempt.state = "accepted" if attempt.state == "offered" else attempt.state
+            return 200, {"state": "accepted"}
+        if what == "refuse":
+            attempt.state, attempt.reason = "refused", body["reason"]
+            return 200, {}
+        if what == "running":
+            if attempt.state == "offered":
+                self.violations.append("running before accept")
+            if attempt.running and attempt.running["started_at"] != body["started_at"]:
+                self.violations.append("started twice")
+            attempt.running = body
+            attempt.state = "running" if attempt.state not in ENDS else attempt.state
+            return 200, {"state": "running"}
+        return self.finish(attempt, body)
+
+    def finish(self, attempt: Attempt, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if attempt.state == "offered":
+            self.violations.append("finish before accept")
+        missing = {}
+        for name, facts in body["streams"].items():
+            had = attempt.chunks.get(name, {})
+            lacking = [seq for seq in range(facts["chunks"]) if seq not in had]
+            if lacking:
+                missing[name] = lacking
+            elif (len(attempt.stream(name)), hashlib.sha256(attempt.stream(name)).hexdigest()) != (
+                facts["bytes"], facts["sha256"]):
+                self.violations.append(f"manifest of {name} does not agree with its chunks")
+        if missing:
+            return 200, {"complete": False, "missing": missing}
+        attempt.ending, attempt.state = body, body["outcome"]
+        return 200, {"complete": True}
+
+    def chunk(self, attempt: Attempt, name: str, seq: int, data: bytes, headers: Any) -> tuple[int, dict[str, Any]]:
+        if headers["X-Spindle-Token"] != str(attempt.token):
+            return 409, {"title": "fencing token"}
+        if hashlib.sha256(data).hexdigest() != headers["X-Spindle-SHA256"] or len(data) > 1 << 20:
+            self.violations.append(f"chunk {name}/{seq} is not what it says")
+        if (name, seq) in self.drop_chunks:
+            self.drop_chunks.discard((name, seq))
+            return 200, {"stored": True}
+        had = attempt.chunks.setdefault(name, {}).setdefault(seq, data)
+        attempt.arrivals.append((time.time(), name, seq))
+        if had != data:
+            self.violations.append(f"chunk {name}/{seq} changed")
+            return 409, {"title": "another hash"}
+        return 200, {"stored": True}
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    fake: FakeServer
+
+    def answer(self) -> None:
+        fake = self.fake
+        data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = self.path.split("/agent/v1/")[1].strip("/").split("/")
+        fake.requests.append((time.time(), self.command, self.path))
+        if not fake.open:
+            self.close_connection = True
+            return
+        status, body = self.dispatch(parts, data)
+        if not fake.open or (fake.lose_answers and len(fake.requests) % fake.lose_answers == 0):
+            self.close_connection = True
+            return
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        if status == 503:
+            self.send_header("Retry-After", "1")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_POST = do_PUT = answer
+
+    def dispatch(self, parts: list[str], data: bytes) -> tuple[int, dict[str, Any]]:
+        fake = self.fake
+        for piece, status in fake.refuse_with.items():
+            if piece in self.path:
+                return status, {"title": "knob"}
+        if parts[0] == "enrol":
+            return fake.enrol(json.loads(data))
+        for name in ("Authorization", "X-Spindle-Protocol", "X-Spindle-Instance", "X-Spindle-Machine"):
+            if name not in self.headers:
+                fake.violations.append(f"{self.path} without {name}")
+        if parts[0] == "poll":
+            return fake.poll(json.loads(data))
+        if parts[0] == "inventory":
+            fake.inventories.append(json.loads(data))
+            return 202, {"stored": len(fake.inventories[-1]["outputs"])}
+        attempt = fake.attempts[int(parts[1])]
+        if parts[2] == "streams":
+            return fake.chunk(attempt, parts[3], int(parts[5]), data, self.headers)
+        return fake.act(attempt, parts[2], json.loads(data))
+
+    def log_message(self, *_: Any) -> None:
+        pass

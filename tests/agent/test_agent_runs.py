@@ -1,0 +1,106 @@
+"""Real fio, from offer to complete."""
+
+import json
+import re
+
+import pytest
+from agent_host import Host, job, journal, lasting, starts, until, workload
+from fake_server import FakeServer
+
+pytestmark = pytest.mark.fio
+
+
+def documents(text: str) -> list[dict[str, object]]:
+    decoder, found, at = json.JSONDecoder(), [], 0
+    while at < len(text.rstrip()):
+        document, at = decoder.raw_decode(text, at)
+        found.append(document)
+        at = len(text) - len(text[at:].lstrip())
+    return found
+
+
+def test_null_engine_end_to_end(host: Host, server: FakeServer) -> None:
+    attempt = server.offer(workload(job()))
+    host.start()
+    assert host.ended(attempt) == "finished"
+    assert attempt.ending["exit_status"] == 0
+    assert attempt.running["argv"][0] == "/usr/bin/fio"
+    assert attempt.running["job_file"].encode() == attempt.stream("job")
+    assert documents(attempt.stream("result").decode())[-1]["fio version"] == attempt.running["fio_version"]
+    assert starts(attempt) == 1
+    assert host.leftovers() == []
+
+
+def test_writes_and_reads_go_to_files_of_their_own(host: Host, server: FakeServer) -> None:
+    attempt = server.offer(workload(
+        job(rw="write", ioengine="psync", file_size=4 << 20, end_fsync=True),
+        job(rw="randrw", ioengine="libaio", direct=True, iodepth=8, numjobs=2, file_size=4 << 20, rwmixread=70)))
+    host.start("--once")
+    assert host.ended(attempt) == "finished"
+    assert host.process is not None and host.process.wait(10) == 0
+    last = documents(attempt.stream("result").decode())[-1]
+    written, mixed = last["jobs"]  # type: ignore[misc]
+    assert written["write"]["io_bytes"] == 4 << 20
+    assert mixed["read"]["io_bytes"] + mixed["write"]["io_bytes"] == 8 << 20
+    filled = [line for line in journal(attempt) if line["event"] == "files filled"]
+    assert (filled[0]["count"], filled[0]["bytes"]) == (2, 8 << 20)
+    assert host.leftovers() == []
+
+
+def test_read_only_workload_reads_data_it_was_given(host: Host, server: FakeServer) -> None:
+    attempt = server.offer(lasting(2, rw="randread", ioengine="psync", file_size=8 << 20))
+    host.start()
+    until(lambda: host.fio_runs(attempt), "fio")
+    (data,) = host.files.glob("*/data.0.0")
+    content = data.read_bytes()
+    assert len(content) == 8 << 20
+    assert len({content[at:at + 4096] for at in range(0, len(content), 4096)}) == 2048  # real blocks, all different
+    assert data.stat().st_blocks * 512 >= 8 << 20
+    assert host.ended(attempt) == "finished"
+    assert "--readonly" in attempt.running["argv"]
+
+
+def test_results_stream_while_fio_runs_cut_after_whole_documents(host: Host, server: FakeServer) -> None:
+    attempt = server.offer(lasting(4))
+    host.start()
+    until(lambda: len(attempt.chunks.get("result", {})) >= 3, "three chunks")
+    assert attempt.state == "running"
+    for chunk in list(attempt.chunks["result"].values()):
+        assert chunk.startswith(b"{\n")
+        assert chunk.endswith(b"\n}\n")
+    assert host.ended(attempt) == "finished"
+    assert len(documents(attempt.stream("result").decode())) >= 4
+
+
+def test_fio_sees_the_fixed_command_line_and_an_empty_environment(host: Host, server: FakeServer) -> None:
+    attempt = server.offer(lasting(2, rw="read"))
+    host.start()
+    pid = until(lambda: host.fio_runs(attempt), "fio")[0]
+    spool = host.spool(attempt)
+    argv = [
+        "/usr/bin/fio", "--output-format=json+", f"--output={spool}/result.json", "--status-interval=1", "--eta=never",
+        f"--aux-path={spool}/aux", "--max-jobs=1", "--warnings-fatal", "--readonly", f"{spool}/job.fio"]
+    until(lambda: open(f"/proc/{pid}/cmdline").read().split("\0")[:-1] == argv, "fio's command line")
+    assert set(open(f"/proc/{pid}/environ").read().strip("\0").split("\0")) == {"LC_ALL=C", "PATH=/nonexistent"}
+    assert host.ended(attempt) == "finished"
+
+
+def test_fio_that_fails_is_reported_with_its_words(host: Host, server: FakeServer) -> None:
+    host.configure(cpus="4000")  # no such processor
+    attempt = server.offer(workload(job(ioengine="psync")))
+    host.start()
+    assert host.ended(attempt) == "failed"
+    assert re.search(r"fio ended with status \d+", attempt.ending["reason"])
+    assert attempt.ending["exit_status"] != 0
+    assert b"cpu" in (attempt.stream("stderr") + attempt.stream("result")).lower()
+    assert host.leftovers() == []
+
+
+def test_inventory_comes_once_and_verbatim(host: Host, server: FakeServer) -> None:
+    host.start()
+    until(lambda: server.inventories, "the inventory")
+    outputs = {output["tool"]: output for output in server.inventories[0]["outputs"]}
+    assert set(outputs) == {"lsblk", "findmnt", "mdstat", "cpuinfo", "meminfo", "os-release", "uname", "machine"}
+    assert outputs["meminfo"]["stdout"].startswith("MemTotal:")
+    assert json.loads(outputs["machine"]["stdout"])["directory"] == str(host.files)
+    assert json.loads(outputs["lsblk"]["stdout"])["blockdevices"]

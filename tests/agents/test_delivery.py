@@ -1,0 +1,127 @@
+"""Chunks and manifest: the same chunk twice, chunks out of order, altered or missing ones."""
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+from apps.labs.isolation import all_labs
+from apps.labs.models import AuditEvent
+from apps.runs.attempts import Attempt, Chunk
+from apps.runs.models import Run
+from apps.runs.states import State
+from tests.agents.conftest import sha256
+
+PARTS = [b"one ", b"two ", b"three"]
+
+
+def _finish(agent, attempt, parts=PARTS, **more):
+    whole = b"".join(parts)
+    streams = {"result": {"chunks": len(parts), "bytes": len(whole), "sha256": sha256(whole)}}
+    body = {"token": attempt.token, "outcome": "finished", "exit_status": 0, "streams": streams, **more}
+    return agent.post(f"attempts/{attempt.pk}/finish/", **body)
+
+
+@pytest.fixture
+def attempt(agent, start):
+    start()
+    taken = agent.take()
+    agent.post(f"attempts/{taken.pk}/running/", token=taken.token, boot_id="b", argv=["fio"], started_at=1.0)
+    return agent.again(taken)
+
+
+def test_the_same_chunk_twice_is_one(agent, attempt) -> None:
+    assert agent.put_chunk(attempt, "result", 0, b"one").json()["stored"]
+    assert agent.put_chunk(attempt, "result", 0, b"one").status_code == 200
+    with all_labs():
+        assert Chunk.objects.count() == 1
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_chunks_in_any_order_are_one_result(agent, attempt, order) -> None:
+    for sequence in order:
+        agent.put_chunk(attempt, "result", sequence, PARTS[sequence])
+    assert _finish(agent, attempt).json() == {"complete": True}
+    assert agent.again(attempt).state == State.FINISHED
+
+
+def test_other_bytes_under_the_same_number_are_409_and_audited(agent, attempt) -> None:
+    agent.put_chunk(attempt, "result", 0, b"one")
+    assert agent.put_chunk(attempt, "result", 0, b"eno").status_code == 409
+    with all_labs():
+        assert AuditEvent.objects.filter(act="chunk conflict").count() == 1
+        assert bytes(Chunk.objects.get().data) == b"one"
+
+
+def test_altered_bytes_are_refused(agent, attempt) -> None:
+    answer = agent.put_chunk(attempt, "result", 0, b"one", digest=sha256(b"two"))
+    assert answer.status_code == 400
+    with all_labs():
+        assert not Chunk.objects.exists()
+
+
+def test_a_chunk_over_a_mebibyte_is_413(agent, attempt) -> None:
+    assert agent.put_chunk(attempt, "result", 0, b"x" * (1024 * 1024 + 1)).status_code == 413
+
+
+def test_an_unknown_stream_is_refused(agent, attempt) -> None:
+    assert agent.put_chunk(attempt, "passwords", 0, b"x").status_code == 400
+
+
+def test_an_incomplete_manifest_says_what_is_missing_and_ends_nothing(agent, attempt) -> None:
+    agent.put_chunk(attempt, "result", 1, PARTS[1])
+    assert _finish(agent, attempt).json() == {"complete": False, "missing": {"result": [0, 2]}}
+    assert agent.again(attempt).state == State.RUNNING
+
+
+def test_a_manifest_with_another_sum_is_409(agent, attempt) -> None:
+    agent.put_chunk(attempt, "result", 0, b"one")
+    streams = {"result": {"chunks": 1, "bytes": 3, "sha256": sha256(b"two")}}
+    body = {"token": attempt.token, "outcome": "finished", "streams": streams}
+    assert agent.post(f"attempts/{attempt.pk}/finish/", **body).status_code == 409
+    assert agent.again(attempt).state == State.RUNNING
+
+
+def test_finishing_twice_is_no_error(agent, attempt) -> None:
+    for sequence, part in enumerate(PARTS):
+        agent.put_chunk(attempt, "result", sequence, part)
+    assert _finish(agent, attempt).json() == _finish(agent, attempt).json() == {"complete": True}
+
+
+def test_a_repeat_after_the_end_is_no_error_and_a_new_chunk_is_410(agent, attempt) -> None:
+    agent.put_chunk(attempt, "result", 0, PARTS[0])
+    _finish(agent, attempt, PARTS[:1])
+    assert agent.put_chunk(attempt, "result", 0, PARTS[0]).json() == {"stored": False}
+    assert agent.put_chunk(attempt, "result", 1, PARTS[1]).status_code == 410
+
+
+def test_a_late_genuine_result_ends_the_unknown(agent, attempt) -> None:
+    with all_labs():
+        Attempt.objects.update(state=State.UNKNOWN)
+        Run.objects.update(state=State.UNKNOWN)
+    agent.put_chunk(attempt, "result", 0, PARTS[0])
+    assert _finish(agent, attempt, PARTS[:1]).json() == {"complete": True}
+    with all_labs():
+        assert Run.objects.get().state == State.FINISHED
+
+
+def test_the_ending_of_a_killed_fio_carries_its_signal(agent, attempt) -> None:
+    _finish(agent, attempt, [], outcome="failed", exit_status=None, signal=9, reason="fio was killed", streams={})
+    row = agent.again(attempt)
+    assert (row.state, row.signal, row.run.problem) == (State.FAILED, 9, "fio was killed")
+
+
+@pytest.mark.parametrize("body", [{}, {"outcome": "running"}, {"outcome": "finished", "streams": {"result": {}}}, {"outcome": "finished", "streams": {"x": {"chunks": 1, "bytes": 1, "sha256": ""}}}])
+def test_a_malformed_ending_is_400(agent, attempt, body) -> None:
+    assert agent.post(f"attempts/{attempt.pk}/finish/", token=attempt.token, **body).status_code == 400
+
+
+def test_protocol_page_names_every_route() -> None:
+    from apps.agents.urls import urlpatterns
+
+    page = Path(__file__).parents[2].joinpath("docs/agent-protocol.md").read_text()
+    for pattern in urlpatterns:
+        last = str(pattern.pattern).rstrip("/").split("/")[-1]
+        assert last.replace("<int:sequence>", "chunks") in page, pattern
+    assert json.dumps({"complete": True}).replace(" ", "")[:10] in page.replace(" ", "")

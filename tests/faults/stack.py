@@ -1,0 +1,183 @@
+"""The whole product as processes, on the test's own database: web, worker, and agents with real fio. What the fault tests kill."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psutil
+from django.conf import settings
+from django.db import connection
+
+from apps.agents.models import Agent, Enrolment
+from apps.inventory.models import Target
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
+from apps.runs.attempts import Attempt
+from apps.runs.models import Run
+from apps.runs.start import start_runs
+
+ROOT = Path(__file__).resolve().parents[2]
+KIB, MIB = 1024, 1024**2
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def until(what: str, seconds: float, condition: Callable[[], Any]) -> Any:
+    """Wait for it; an error that names it after so many seconds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"not within {seconds} s: {what}")
+
+
+def database_url() -> str:
+    """The test database that this process uses, for the others."""
+    db = connection.settings_dict
+    user = quote(db["USER"] or "", safe="")
+    password = f":{quote(db['PASSWORD'], safe='')}" if db["PASSWORD"] else ""
+    port = f":{db['PORT']}" if db["PORT"] else ""
+    return f"postgresql://{user}{password}@{quote(db['HOST'], safe='')}{port}/{db['NAME']}"
+
+
+@dataclass
+class Stack:
+    folder: Path
+    lab: Lab
+    port: int = field(default_factory=free_port)
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "agent"
+
+    def env(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "DATABASE_URL": database_url(),
+            "REDIS_URL": settings.REDIS_URL,
+            "SPINDLE_REDIS_PREFIX": settings.REDIS_PREFIX,
+            "SPINDLE_DATA": str(settings.DATA_DIR),
+            "SPINDLE_SECRET_KEY": settings.SECRET_KEY,
+            "SPINDLE_URL": self.url,
+            "SPINDLE_PLAIN_STATIC": "1",
+            "SPINDLE_LOG_LEVEL": "INFO",
+            "PYTHONPATH": str(ROOT),
+        }
+
+    def start(self, name: str, *argv: str) -> subprocess.Popen[bytes]:
+        log = (self.folder / f"{name}.log").open("ab")
+        process = subprocess.Popen([sys.executable, *argv], cwd=ROOT, env=self.env(), stdout=log, stderr=log, start_new_session=True)
+        self.processes[name] = process
+        return process
+
+    def start_web(self) -> None:
+        self.start("web", "-m", "uvicorn", "apps.asgi:application", "--port", str(self.port), "--timeout-graceful-shutdown", "1")
+        until("the web answers", 30, self.answers)
+
+    def answers(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 0.2):
+            return True
+        return False
+
+    def start_worker(self) -> None:
+        self.start("worker", "-m", "celery", "-A", "worker.celery", "worker", "--concurrency", "1", "--without-gossip", "--without-mingle")
+
+    def enrol(self) -> None:
+        """The real program, enrolled as this machine's agent; approved by its trusted token."""
+        with lab_scope(self.lab.pk):
+            _, token = Enrolment.objects.issue(self.lab, "test", trusted=True)
+        argv = [sys.executable, "-m", "worker.agent", "enrol", "--server", self.url, "--token", token, "--state", str(self.state)]
+        subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, timeout=30)
+
+    def start_agent(self) -> None:
+        self.start("agent", "-m", "worker.agent", "run", "--state", str(self.state))
+
+    def up(self) -> None:
+        self.start_web()
+        self.start_worker()
+        self.enrol()
+        self.start_agent()
+        until("the agent describes its host", 30, lambda: self.target())
+
+    def target(self) -> Target | None:
+        with lab_scope(self.lab.pk):
+            return Target.objects.filter(is_agents_own=True).select_related("host").first()
+
+    def run(self, *, seconds: int = 4, rw: str = "randwrite", **job: Any) -> Run:
+        """A short real run on this machine."""
+        one = {"rw": rw, "block_size": 4 * KIB, "file_size": 4 * MIB, "runtime": seconds, "time_based": True, "direct": False, **job}
+        target = self.target()
+        assert target
+        with lab_scope(self.lab.pk):
+            return start_runs(lab=self.lab, target=target, spec={"tool": "fio", "jobs": [one]}, who="test")[0]
+
+    def now(self, run: Run) -> Run:
+        with lab_scope(self.lab.pk):
+            return Run.objects.get(pk=run.pk)
+
+    def attempt(self, run: Run) -> Attempt:
+        with lab_scope(self.lab.pk):
+            return Attempt.objects.get(run=run)
+
+    def wait_for(self, run: Run, state: str, seconds: float = 40) -> Run:
+        def there() -> Run | None:
+            found = self.now(run)
+            assert found.state == state or not found.has_ended, f"{found.state}: {found.problem}\n{self.logs()}"
+            return found if found.state == state else None
+
+        return until(f"run {run.pk} is {state}; it is {self.now(run).state}\n{self.logs()}", seconds, there)
+
+    def wait_until_read_in(self, run: Run) -> Run:
+        until(f"the result is read in\n{self.logs()}", 60, lambda: self.attempt(run).ingested_at)
+        return self.now(run)
+
+    def kill(self, name: str, number: int = signal.SIGKILL) -> None:
+        """Exactly the process that this test started, with its group (Celery's children)."""
+        process = self.processes.pop(name)
+        with suppress(ProcessLookupError):
+            if name == "agent":
+                os.kill(process.pid, number)  # the agent alone: its runner and fio must live on
+            else:
+                os.killpg(process.pid, number)
+        process.wait(timeout=20)
+
+    def fio_processes(self) -> list[psutil.Process]:
+        """fio processes of this stack's own spool."""
+        found = []
+        for process in psutil.process_iter(["name", "cwd"]):
+            if process.info["name"] == "fio" and str(process.info["cwd"] or "").startswith(str(self.folder)):
+                found.append(process)
+        return found
+
+    def logs(self) -> str:
+        parts = []
+        for path in sorted(self.folder.glob("*.log")):
+            parts.append(f"--- {path.name}\n" + path.read_text(errors="replace")[-1500:])
+        return "\n".join(parts)
+
+    def down(self) -> None:
+        for name in ("agent", "worker", "web"):
+            if name in self.processes:
+                self.kill(name)
+        for process in self.fio_processes():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
