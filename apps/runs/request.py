@@ -1,0 +1,102 @@
+"""A person's wish for runs, from form to queue: what the form holds, what it says as fio spells it, and what is wrong with it."""
+
+from functools import cached_property
+from typing import Any
+
+from django.http import QueryDict
+
+from apps.labs.models import Lab
+from apps.runs import workload
+from apps.runs.forms import JobForm, JobForms, RunForm, offered_targets, place_error, spec_of
+from apps.runs.models import Run
+from apps.runs.start import start_runs
+from apps.runs.workload import MAX_JOBS, WorkloadError
+
+PREFIX = "jobs"
+
+
+class RunRequest:
+    """`form` and `jobs` bound to `data`, or empty. `spec` is checked, or None with the errors placed on the fields."""
+
+    def __init__(self, lab: Lab, data: QueryDict | None, target: str | None = None) -> None:
+        self.lab = lab
+        self.act = data.get("act", "review") if data else ""
+        self.is_judged = bool(data) and self.act in ("review", "start")
+        given = _edited(data, self.act) if data else None
+        self.form = RunForm(lab, given, initial={"target": target})
+        self.jobs: Any = JobForms(given, prefix=PREFIX)
+
+    @cached_property
+    def is_valid(self) -> bool:
+        return bool(self.form.is_valid() & self.jobs.is_valid())
+
+    @cached_property
+    def spec(self) -> dict[str, Any] | None:
+        if not self.is_judged or not self.is_valid:
+            return None
+        try:
+            return workload.checked(spec_of(self.jobs))
+        except WorkloadError as error:
+            place_error(error, self.form, self.jobs)
+            return None
+
+    @property
+    def is_refused(self) -> bool:
+        return self.is_judged and (self.spec is None or bool(self.form.errors))
+
+    def start(self, who: str) -> list[Run] | None:
+        if self.spec is None:
+            return None
+        data = self.form.cleaned_data
+        try:
+            return start_runs(
+                lab=self.lab, target=data["target"], spec=self.spec, repetitions=data["repetitions"], who=who
+            )
+        except WorkloadError as error:
+            place_error(error, self.form, self.jobs)
+            return None
+
+    def context(self) -> dict[str, Any]:
+        spec = self.spec
+        return {
+            "form": self.form,
+            "jobs": self.jobs,
+            "may_add": len(self.jobs.forms) < MAX_JOBS,
+            "refused": self.is_refused,
+            "has_targets": offered_targets(self.lab).exists(),
+            **({"job_file": workload.job_file(spec), **self._forecast(spec)} if spec else {}),
+        }
+
+    def _forecast(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """How long it takes, and which jobs may measure memory instead of the disk."""
+        target, repetitions = self.form.cleaned_data["target"], self.form.cleaned_data["repetitions"]
+        seconds, ram = workload.planned_seconds(spec), target.host.ram_bytes
+        cached = [job["name"] for job in spec["jobs"] if not job["direct"] and ram and job["file_size"] * job["numjobs"] <= ram]
+        return {
+            "seconds": seconds * repetitions if seconds else None, "cached": cached, "ram": ram, "target": target, "repetitions": repetitions,
+        }  # fmt: skip
+
+
+def _edited(data: QueryDict, act: str) -> QueryDict:
+    """The data with one job added (a copy of the last one) or removed, as the buttons of the form say."""
+    total = data.get(f"{PREFIX}-TOTAL_FORMS", "1")
+    count = min(int(total), MAX_JOBS) if total.isdigit() else 1
+    edited = data.copy()
+    if act == "add" and count < MAX_JOBS:
+        _copy_job(edited, count - 1, count)
+        edited[f"{PREFIX}-TOTAL_FORMS"] = str(count + 1)
+    number = act.removeprefix("remove-")
+    if number.isdigit() and int(number) < count and count > 1:
+        for index in range(int(number), count - 1):
+            _copy_job(edited, index + 1, index)
+        edited[f"{PREFIX}-TOTAL_FORMS"] = str(count - 1)
+    return edited
+
+
+def _copy_job(data: QueryDict, source: int, to: int) -> None:
+    for field in JobForm.base_fields:
+        key = f"{PREFIX}-{source}-{field}"
+        if key in data:
+            data[f"{PREFIX}-{to}-{field}"] = data[key]
+        else:
+            data.pop(f"{PREFIX}-{to}-{field}", None)

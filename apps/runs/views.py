@@ -1,0 +1,77 @@
+"""The list of runs, starting and cancelling them, and their raw artefacts. One run's own page is in the dashboard."""
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import FileResponse, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.labs.models import AuditEvent, Role
+from apps.runs import artefact_store
+from apps.runs.filters import RunFilter
+from apps.runs.models import Run, RunArtefact
+from apps.runs.request import RunRequest
+from apps.runs.start import cancel as cancel_run
+
+PAGE = 50
+
+
+@member_required()
+def runs(request: LabRequest) -> HttpResponse:
+    found = RunFilter(request.GET, queryset=Run.objects.for_list(), request=request)
+    page = Paginator(found.qs, PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "filter": found, "narrowed": any(request.GET.get(name) for name in found.filters)}
+    template = "runs/_table.html" if request.htmx else "runs/list.html"  # type: ignore[attr-defined]
+    return render(request, template, context)
+
+
+@member_required(Role.ENGINEER)
+def new(request: LabRequest) -> HttpResponse:
+    """GET: an empty form. POST: `act` is start, add, remove-<n> or review; htmx asks for the fio equivalent only."""
+    asked = RunRequest(request.lab, request.POST or None, target=request.GET.get("target"))
+    if request.htmx and request.method == "POST":  # type: ignore[attr-defined]
+        return render(request, "runs/_equivalent.html", asked.context())
+    if request.method == "POST" and request.POST.get("act") == "start" and (started := asked.start(str(request.user))):
+        return _started(request, started)
+    status = 422 if asked.is_refused else 200
+    return render(request, "runs/new.html", asked.context(), status=status)
+
+
+def _started(request: LabRequest, started: list[Run]) -> HttpResponse:
+    first = started[0]
+    AuditEvent.objects.record(
+        request.lab.pk, "runs started", str(first.target), who=str(request.user), runs=[run.pk for run in started]
+    )
+    if len(started) == 1:
+        return redirect(first)
+    messages.success(request, f"{len(started)} repetitions are queued, runs {first.pk} to {started[-1].pk}.")
+    return redirect("runs")
+
+
+@member_required(Role.ENGINEER)
+def cancel(request: LabRequest, pk: int) -> HttpResponse:
+    """GET says what will be lost; POST does it."""
+    run = get_object_or_404(Run.objects.select_related("host", "target", "workload"), pk=pk, lab=request.lab)
+    if request.method != "POST":
+        return render(request, "runs/cancel.html", {"run": run})
+    if cancel_run(run, str(request.user)):
+        AuditEvent.objects.record(request.lab.pk, "run cancelled", str(run), who=str(request.user), state=run.state)
+        messages.success(request, f"Run {run.pk} is being cancelled; its host stops fio as soon as it hears of it.")
+    else:
+        messages.warning(request, f"Run {run.pk} has ended already; nothing was cancelled.")
+    return redirect(run)
+
+
+@member_required()
+def artefact(request: LabRequest, pk: int, name: str) -> HttpResponseBase:
+    """Raw bytes as they came. Always a download: what a host sent is never a page of this site."""
+    part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)
+    response = FileResponse(
+        artefact_store.open_stream(part.artefact), as_attachment=True, filename=f"run-{pk}-{part.name}",
+        content_type="application/octet-stream",
+    )  # fmt: skip
+    response["Content-Length"] = part.artefact.size
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response["X-Content-Type-Options"] = "nosniff"
+    return response

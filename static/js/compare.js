@@ -1,0 +1,100 @@
+/* Draws the comparison's chart from the data beside it: the same numbers as the table. */
+
+const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
+const shapes = ["circle", "rect", "triangle", "rectRot", "star", "crossRot", "rectRounded", "cross"];
+let chart = null;
+
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const number = (value) => new Intl.NumberFormat("en", { maximumSignificantDigits: 3 }).format(value).replaceAll(",", "\u202f");
+
+function dataset(series, index, kind) {
+  const color = css(`--series-${(index % 8) + 1}`);
+  const fill = series.hollow.map((isHollow) => (isHollow ? css("--surface") : color));
+  return {
+    label: series.label,
+    data: series.points.map((point, x) => (point === null ? null : { x, ...point })),
+    borderColor: color,
+    backgroundColor: kind === "bar" ? color : fill,
+    pointBackgroundColor: fill,
+    pointBorderColor: color,
+    pointStyle: shapes[index % shapes.length],
+    pointRadius: 4.5,
+    pointHoverRadius: 6,
+    borderWidth: kind === "bar" ? 0 : 2,
+    borderDash: dashes[Math.floor(index / 8) % dashes.length],
+    errorBarColor: color,
+    errorBarWhiskerColor: color,
+    errorBarLineWidth: 1.5,
+    spanGaps: true,
+  };
+}
+
+function tooltip(data) {
+  return {
+    label(item) {
+      const { y, yMin, yMax, n } = item.raw;
+      const interval = yMin === undefined ? "" : ` (${number(yMin)} to ${number(yMax)})`;
+      const hollow = data.series[item.datasetIndex].hollow[item.dataIndex] ? ", file fits into RAM" : "";
+      return `${item.dataset.label}: ${number(y)} ${data.unit}${interval}, n = ${n}${hollow}`;
+    },
+  };
+}
+
+function options(data) {
+  const ink = css("--ink-2");
+  const grid = { color: css("--line") };
+  const title = (text) => ({ display: true, text, color: ink });
+  return {
+    animation: false,
+    maintainAspectRatio: false,
+    interaction: { mode: "nearest", intersect: false },
+    scales: {
+      x: { type: "category", labels: data.labels, title: title(data.x), ticks: { color: ink }, grid, offset: true },
+      y: {
+        type: data.scale === "log" ? "logarithmic" : "linear",
+        beginAtZero: data.scale !== "log",
+        grace: "6%", // the tallest error bar keeps off the frame
+        title: title(data.y),
+        ticks: { color: ink, callback: (value) => number(value) },
+        grid,
+      },
+    },
+    plugins: {
+      legend: { position: "bottom", labels: { color: css("--ink"), usePointStyle: true, boxHeight: 7 } },
+      tooltip: { callbacks: tooltip(data) },
+    },
+  };
+}
+
+function draw() {
+  chart?.destroy();
+  chart = null;
+  const source = document.getElementById("chart-data");
+  const canvas = document.querySelector("[data-compare-chart] canvas");
+  if (!source || !canvas || !window.Chart) return;
+  const data = JSON.parse(source.textContent);
+  chart = new window.Chart(canvas, {
+    type: data.kind === "bar" ? "barWithErrorBars" : "lineWithErrorBars",
+    data: { labels: data.labels, datasets: data.series.map((series, index) => dataset(series, index, data.kind)) },
+    options: options(data),
+  });
+}
+
+async function copyText(event) {
+  const button = event.target.closest("[data-copy-text]");
+  if (!button) return;
+  const status = document.querySelector("[data-copy-status]");
+  try {
+    const answer = await fetch(button.dataset.copyText);
+    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    await navigator.clipboard.writeText(await answer.text());
+    status.textContent = "Copied.";
+  } catch (error) {
+    status.textContent = `Not copied (${error.message}): open the link and copy from there.`;
+  }
+}
+
+document.addEventListener("click", copyText);
+document.addEventListener("htmx:after:swap", draw);
+document.addEventListener("spindle:theme", draw);
+draw();
