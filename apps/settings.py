@@ -100,6 +100,7 @@ CACHES = {
     }
 }
 CELERY_BROKER_URL = celery_broker_url(REDIS_URL)
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "global_keyprefix": REDIS_PREFIX}
 
 AUTH_USER_MODEL = "labs.User"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None

@@ -8,11 +8,14 @@ os.environ.setdefault("SPINDLE_SECRET_KEY", "only-for-tests-" + "x" * 50)
 os.environ.setdefault("SPINDLE_PLAIN_STATIC", "1")  # tests need no collectstatic
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from apps.labs.isolation import lab_scope, scoped
 from apps.labs.models import Lab, Member, Role, Token, User
 
+# Argon2 is slow on purpose; four people a test would be minutes. Sign-in itself is tested with the real one.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]
 PASSWORD = "correct horse battery"
 
 

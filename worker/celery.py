@@ -3,7 +3,6 @@
 import os
 
 from celery import Celery
-from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.settings")
 
@@ -16,7 +15,6 @@ app.conf.update(
     worker_prefetch_multiplier=1,
     task_time_limit=600,  # below the broker's visibility timeout of an hour, so a task never runs beside its own redelivery
     broker_connection_retry_on_startup=True,
-    broker_transport_options={"visibility_timeout": 3600, "global_keyprefix": settings.REDIS_PREFIX},
     beat_schedule={"sweep": {"task": "agents.sweep", "schedule": 30.0, "options": {"expires": 25}}},
 )
 app.autodiscover_tasks()

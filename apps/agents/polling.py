@@ -102,7 +102,7 @@ def _offers(agent: Agent, known: set[int]) -> list[dict[str, Any]]:
     waiting = Attempt.objects.filter(host_id=agent.host_id, state=State.OFFERED).select_related("run__workload").first()
     if waiting is None and not Agent.objects.filter(pk=agent.pk, state=Agent.State.APPROVED).exists():
         return []  # quarantined or revoked while its poll was held
-    attempt = waiting or Attempt.objects.claim(agent.host)
+    attempt = waiting or Attempt.objects.claim(agent.host_id)
     if attempt is None or attempt.pk in known:
         return []
     spec = attempt.run.workload.spec if attempt.run.workload else {}

@@ -1,5 +1,6 @@
 """From a question to its answer, and the caveats of one run."""
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 from django.db.models import Q
@@ -7,7 +8,7 @@ from django.db.models import Q
 from apps.comparison import caveats
 from apps.comparison.caveats.rule import Caveat
 from apps.comparison.compare import Comparison, compare
-from apps.comparison.loading import NAMED, load, of_run
+from apps.comparison.loading import NAMED, load, of_runs
 from apps.comparison.question import OWN_WORDS, Question, QuestionError
 from apps.comparison.readings import POINT, Reading
 from apps.runs.models import Run
@@ -19,19 +20,24 @@ def answer(question: Question) -> tuple[Comparison, list[Reading]]:
     """
     readings = load(question)
     if not readings:
-        _check_filters(question)
+        check_filters(question.filters)
     return compare(readings, question), readings
 
 
 def caveats_of(run: Run) -> list[Caveat]:
     """What the rules find in this run by itself: for its page, and for `caveats[]` in the REST interface."""
-    return caveats.of_readings(of_run(run))
+    return caveats_of_runs([run.pk])[run.pk]
 
 
-def _check_filters(question: Question) -> None:
+def caveats_of_runs(runs: Iterable[int]) -> dict[int, list[Caveat]]:
+    """The same for many runs, in one query."""
+    return {run: caveats.of_readings(readings) for run, readings in of_runs(runs).items()}
+
+
+def check_filters(filters: Iterable[tuple[str, str]]) -> None:
     """Nothing was found: because of a name that no run has? Then say so instead of showing an empty page."""
     known = {*NAMED, *POINT, "run"}
-    for name, value in question.filters:
+    for name, value in filters:
         if name not in known and not Run.objects.filter(Q(facts__has_key=name) | Q(labels__has_key=name)).exists():
             near = get_close_matches(name, [*OWN_WORDS, *known], n=1)
             hint = f"; did you mean {near[0]}?" if near else ""

@@ -13,7 +13,7 @@ from apps.comparison.question import Question, QuestionError
 from apps.comparison.readings import POINT, Reading
 from apps.comparison.words import UNKNOWN
 from apps.runs.metrics import METRICS
-from apps.runs.models import Histogram, Run, Sample
+from apps.runs.models import Histogram, Sample
 from apps.runs.states import State
 
 MOST_SAMPLES = 20_000
@@ -28,6 +28,8 @@ COLUMNS = (
     "provenance__printed", "provenance__note",
 )  # fmt: skip
 NAMED = {
+    "operation": ("measure__operation",),
+    "metric": ("measure__metric",),
     "study": ("run__study_run__configuration__study__slug",),
     "configuration": ("run__study_run__configuration__label", "run__study_run__configuration__name"),
     "host": ("run__host__name",),
@@ -49,17 +51,25 @@ def load(question: Question) -> list[Reading]:
     return _readings(rows, _histograms(question, rows))
 
 
-def of_run(run: Run) -> list[Reading]:
-    """All samples of one run, whatever they measure."""
-    return _readings(Sample.objects.filter(run=run).order_by("id").values_list(*COLUMNS), {})
+def of_runs(runs: Iterable[int]) -> dict[int, list[Reading]]:
+    """All samples of these runs, whatever they measure, by run."""
+    found: dict[int, list[Reading]] = {run: [] for run in runs}
+    rows = Sample.objects.filter(run__in=list(found)).order_by("id").values_list(*COLUMNS)
+    for reading in _readings(rows, {}):
+        found[reading.run].append(reading)
+    return found
 
 
 def chosen(samples: QuerySet[Sample], filters: Iterable[tuple[str, str]]) -> QuerySet[Sample]:
-    """Samples of finished runs that pass the filters; the same name twice means either value."""
+    """Samples of finished runs that pass the filters."""
+    return matching(samples.filter(run__state=State.FINISHED), filters)
+
+
+def matching(samples: QuerySet[Sample], filters: Iterable[tuple[str, str]]) -> QuerySet[Sample]:
+    """The same name twice means either value. Names as in an address: see `question.py`."""
     wanted: dict[str, list[str]] = {}
     for name, value in filters:
         wanted.setdefault(name, []).append(value)
-    samples = samples.filter(run__state=State.FINISHED)
     for name, values in wanted.items():
         samples = samples.filter(_either(name, values))
     return samples
@@ -128,7 +138,7 @@ def _readings(rows: Iterable[tuple[Any, ...]], bins: Mapping[tuple[int, int], An
     kept = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
     for row in kept:
         if row["run_id"] not in facts:
-            facts[row["run_id"]] = _facts(row)
+            facts[row["run_id"]] = facts_of(row)
             whose.setdefault(facts[row["run_id"]]["label"], set()).add(str(facts[row["run_id"]]["study"]))
     for run in facts.values():
         if len(whose[run["label"]]) > 1:  # two studies call different things by one name
@@ -138,7 +148,7 @@ def _readings(rows: Iterable[tuple[Any, ...]], bins: Mapping[tuple[int, int], An
     return readings
 
 
-def _facts(row: Mapping[str, Any]) -> dict[str, Any]:
+def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
     host, target = row["run__host__name"], row["run__target__name"]
     configuration = row["run__study_run__configuration__label"]
     known = {

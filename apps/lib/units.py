@@ -16,6 +16,7 @@ THIN = "\u202f"
 NO_BREAK = "\u00a0"
 NO_VALUE = "–"
 BASES = (1000, 1024)
+MOST_WHOLE = 10_000  # a size of more digits is easier to read rounded
 Number = int | float
 
 
@@ -98,14 +99,14 @@ def human(value: Number | None, unit: str = "", base: int = 1000) -> str:
 
 
 def size(value: Number | None) -> str:
-    """Bytes of memory, files and blocks: the base that divides them evenly, `1 GiB`, `100 MiB`, `250 GB`, else
-    binary, rounded.
+    """Bytes of memory, files and blocks: whole in the base that divides them (`1 GiB`, `100 MiB`, `250 GB`), else
+    rounded to binary.
     """
     if value is None:
         return NO_VALUE
-    for base in (1024, 1000):
+    for base in BASES[::-1]:
         for step in reversed(_ladder("B", base)[1:]):
-            if abs(value) >= step.factor and value % step.factor == 0:
+            if value % step.factor == 0 and 1 <= abs(value) / step.factor < MOST_WHOLE:
                 return f"{plain(int(value // step.factor))}{NO_BREAK}{step.label}"
     return human(value, "B", 1024)
 

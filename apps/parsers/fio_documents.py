@@ -8,16 +8,21 @@ are skipped unread.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 import msgspec
 from msgspec import Struct, field
 
+from apps.parsers.fio_options import Load, load_of, merged
 from apps.parsers.shape import ParseError
 
 Number = int | float | None
 Options = dict[str, str | int | float | bool | None]
+VERSION = b'"fio version"'
+MOST_JOBS = 4096  # fio's own limit
 _FALLBACKS = 16  # how many places may be tried the slow way: keeps the worst text linear
 _NOT_NUMBERS = re.compile(rb"(:\s*)-?(?:nan|inf(?:inity)?)\b(?=\s*[,}\]\r\n])", re.IGNORECASE)
 _WRONG_TYPE = re.compile(r"Expected `([^`]+)`, got `([^`]+)` - at `\$\.?([^`]*)`")
@@ -110,6 +115,14 @@ class Document(Struct, Generic[AnyJob]):
         """The jobs, or those of all clients without their sum, which would count everything twice."""
         return [job for job in self.listed if self.jobs is not None or job.jobname != "All clients"]
 
+    def loads(self) -> list[Load]:
+        """What each entry was asked to do."""
+        entries = self.entries()
+        copies = Counter((job.jobname, job.groupid) for job in entries)
+        return [
+            load_of(merged(self.global_options, job.job_options), copies[job.jobname, job.groupid]) for job in entries
+        ]
+
 
 WHOLE = msgspec.json.Decoder(Document[Job])
 TOTALS = msgspec.json.Decoder(Document[JobTotals])
@@ -132,7 +145,7 @@ def slices(data: bytes) -> Iterator[tuple[int, int]]:
     such.
     """
     starts = [match.start() for match in re.finditer(rb"^\{", data, re.MULTILINE)]
-    for start, following in zip(starts, [*starts[1:], len(data)], strict=True):
+    for start, following in pairwise([*starts, len(data)]):
         last = data.rfind(b"\n}", start, following)
         yield start, last + 2 if last >= 0 else following
 
@@ -153,14 +166,19 @@ def _decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJ
     try:
         document = decoder.decode(data)
     except msgspec.ValidationError as error:
-        if b'"fio version"' not in data:
+        if VERSION not in data:
             return None
         parts = _WRONG_TYPE.match(str(error))
         if parts is None:
             raise ParseError(f"fio's report holds a value that cannot be: {error}") from None
         message = f"{parts[3]} of fio's report has the wrong type"
         raise ParseError(message, found=parts[2], expected=parts[1]) from None
-    return document if document.version else None
+    if not document.version:
+        return None
+    if len(document.listed) > MOST_JOBS:
+        found = f"{len(document.listed)} jobs"
+        raise ParseError("fio's report lists more jobs than fio runs", found=found, expected=f"at most {MOST_JOBS}")
+    return document
 
 
 def find(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[int, int, Document[AnyJob]]]:
@@ -169,6 +187,8 @@ def find(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[in
     """
     found = False
     for start, end in slices(data):
+        if data.find(VERSION, start, end) < 0:
+            continue
         try:
             document = decoded(decoder, data[start:end])
         except ParseError as error:
@@ -177,7 +197,7 @@ def find(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[in
         if document is not None:
             found = True
             yield start, end, document
-    if not found:
+    if not found and VERSION in data:
         yield from _find_slowly(data, decoder)
 
 

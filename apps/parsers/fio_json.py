@@ -29,13 +29,11 @@ from collections.abc import Sequence
 
 from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find
 from apps.parsers.fio_lines import Lines
-from apps.parsers.fio_options import load_of, merged
 from apps.parsers.fio_progress import ProgressPoint, point_of, series
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSection, ParseError
 
 SAME_START_MS = 2500
-MOST_SECTIONS = 32767
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -131,8 +129,6 @@ def _run(data: bytes, group: Sequence[tuple[Found, ProgressPoint]], warnings: li
 
 def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> list[Section]:
     entries = document.entries()
-    if len(entries) > MOST_SECTIONS:
-        raise ParseError("too many jobs in one report", found=str(len(entries)), expected=f"at most {MOST_SECTIONS}")
     lines = Lines(data, start, end)
     parts = lines.jobs()
     known = len(parts) == len(document.listed)
@@ -143,13 +139,13 @@ def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> lis
     return [
         Section(
             job,
-            load_of(merged(document.global_options, job.job_options)),
+            load,
             number,
             lines if known else None,
             parts[number] if known else (start, end),
             is_version_2,
         )
-        for number, job in enumerate(entries)
+        for number, (job, load) in enumerate(zip(entries, document.loads(), strict=True))
     ]
 
 

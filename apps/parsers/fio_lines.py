@@ -8,6 +8,7 @@ is exact as long as it stays inside the job's part of the text.
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
 _TOKEN = re.compile(rb'"\s*:\s*([^\s,{}\[\]]+)')
 
@@ -39,7 +40,7 @@ class Lines:
         starts = [match.start() for match in re.finditer(rb'"jobname"\s*:', self.data[self.start : self.end])]
         return [
             (self.start + here, self.start + following)
-            for here, following in zip(starts, [*starts[1:], self.end - self.start], strict=True)
+            for here, following in pairwise([*starts, self.end - self.start])
         ]
 
     def block(self, name: str, within: tuple[int, int], *, until: tuple[str, ...] = ()) -> tuple[int, int] | None:

@@ -62,7 +62,7 @@ def merged(global_options: Mapping[str, object] | None, job_options: Mapping[str
 
 
 def flag(options: dict[str, str], name: str) -> bool:
-    """fio prints a switch without a value as "1"; some versions print an empty string."""
+    """A switch that is on, as far as the report says: fio leaves out one that was given without a value."""
     return name in options and options[name].strip().lower() not in _FLAGS_OFF
 
 
@@ -113,7 +113,10 @@ class Load:
         return bytes_of(parts[place], self.kb_base) if parts[place].strip() else 4096
 
 
-def load_of(options: dict[str, str]) -> Load:
+def load_of(options: dict[str, str], copies: int = 1) -> Load:
+    """`copies`: how often the report lists a job of this name. fio prints no switch that was given without a value, but
+    where numjobs is more than the copies, they were reported as a group.
+    """
     base = 1000 if options.get("kb_base", "").strip() == "1000" else 1024
 
     def size(*names: str) -> int | None:
@@ -124,15 +127,16 @@ def load_of(options: dict[str, str]) -> Load:
         value = bytes_of(options.get(name, "1"), base) if options else None
         return value if value is None or value < 2**31 else None
 
+    threads = count("numjobs")
     return Load(
         rw=options.get("rw", "read" if options else None),
         file_size=size("size", "filesize"),
-        threads=count("numjobs"),
+        threads=threads,
         iodepth=count("iodepth"),
         runtime_s=seconds_of(options.get("runtime", "")) or None,
         ramp_s=seconds_of(options.get("ramp_time", "0")) or 0.0,
         time_based=flag(options, "time_based"),
-        grouped=flag(options, "group_reporting"),
+        grouped=flag(options, "group_reporting") or (threads or 1) > copies,
         loops=count("loops") or 1,
         io_size=size("io_size"),
         options=options,

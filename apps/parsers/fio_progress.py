@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from apps.parsers.fio_documents import TOTALS, AnyJob, DirectionTotals, Document, JobTotals, find
-from apps.parsers.fio_options import Load, directions, load_of, merged, operation
+from apps.parsers.fio_options import Load, directions, operation
 from apps.parsers.shape import ParsedSeries
 
 DIRECTIONS = ("read", "write", "trim")
@@ -88,9 +88,8 @@ class Interval:
 
 def point_of(document: Document[AnyJob]) -> ProgressPoint:
     entries = document.entries()
-    loads = [load_of(merged(document.global_options, job.job_options)) for job in entries]
     elapsed = next((float(job.elapsed) for job in entries if job.elapsed is not None), None)
-    jobs = (_job_point(job, load, elapsed) for job, load in zip(entries, loads, strict=True))
+    jobs = (_job_point(job, load, elapsed) for job, load in zip(entries, document.loads(), strict=True))
     return ProgressPoint(document.at_ms, elapsed, tuple(jobs))
 
 

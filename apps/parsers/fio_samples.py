@@ -88,8 +88,11 @@ class Section:
         return [] if own is None else [name for name in DIRECTIONS if self._moved(name) and name not in own]
 
     def _moved(self, name: str) -> bool:
+        """Whether there is anything to report: an I/O that failed moved no byte, and is no measured zero."""
         one: Direction | None = getattr(self.job, name)
-        return one is not None and any((one.io_bytes, one.total_ios, one.bw_bytes, one.bw, one.iops))
+        if one is None:
+            return False
+        return one.io_bytes > 0 if one.io_bytes is not None else any((one.total_ios, one.bw_bytes, one.bw, one.iops))
 
     def _block(self, name: str, within: Span, until: tuple[str, ...]) -> Span | None:
         return self.lines.block(name, within, until=tuple(key for key in until if key != name)) if self.lines else None

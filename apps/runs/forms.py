@@ -1,7 +1,7 @@
 """The start-a-run form: a target and one or more jobs, in fio's words, with sizes as people type them."""
 
 import re
-from typing import Any
+from typing import Any, TypeAlias
 
 from django import forms
 from django.forms import BaseFormSet, formset_factory
@@ -34,7 +34,7 @@ class SizeField(forms.CharField):
 
 
 class RunForm(SiteForm):
-    target = forms.ModelChoiceField(Target.objects.none, label="Target", empty_label=None)
+    target = forms.ModelChoiceField(queryset=None, label="Target", empty_label=None)
     repetitions = forms.IntegerField(
         min_value=1, max_value=MAX_REPETITIONS, initial=3, help_text="three or more give an interval"
     )
@@ -51,13 +51,13 @@ def offered_targets(lab: Lab) -> Any:
 
 
 class JobForm(SiteForm):
-    rw = forms.ChoiceField(choices=[(word, f"{word}: {PATTERNS[word]}") for word in RW], label="Pattern", initial="randread")
+    rw = forms.ChoiceField(choices=[(word, PATTERNS[word]) for word in RW], label="Pattern", initial="randread")
     block_size = SizeField(initial="4k", label="Block size", help_text="bytes per call, 4k = 4096")
-    file_size = SizeField(initial="1g", label="File size", help_text="more than the RAM keeps its cache out")
-    iodepth = forms.IntegerField(initial=1, min_value=1, label="I/O depth", help_text="above 1 needs an asynchronous engine")
+    file_size = SizeField(initial="1g", label="File size", help_text="beyond the RAM, or direct")
+    iodepth = forms.IntegerField(initial=1, min_value=1, label="I/O depth", help_text="above 1: asynchronous engine")
     numjobs = forms.IntegerField(initial=1, min_value=1, label="Jobs side by side")
     ioengine = forms.ChoiceField(choices=[(word, word) for word in ENGINES], initial="psync", label="Engine")
-    runtime = forms.IntegerField(initial=30, min_value=1, required=False, label="Time, s", help_text="empty: until the file is done")
+    runtime = forms.IntegerField(initial=30, min_value=1, required=False, label="Time, s", help_text="empty: one pass over the file")
     ramp_time = forms.IntegerField(initial=0, min_value=0, required=False, label="Warm-up, s", help_text="not counted")
     sync = forms.ChoiceField(choices=[(word, SYNCS[word]) for word in SYNC], label="Sync", initial="none")
     fsync_every = forms.IntegerField(
@@ -78,7 +78,7 @@ class JobForm(SiteForm):
 
 
 JobForms = formset_factory(JobForm, extra=0, min_num=1, validate_min=True, max_num=MAX_JOBS, validate_max=True)
-Jobs = BaseFormSet[JobForm]
+Jobs: TypeAlias = "BaseFormSet[JobForm]"
 
 
 def spec_of(jobs: Jobs) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from apps.labs.models import Lab
 from apps.runs import workload
 from apps.runs.forms import JobForm, JobForms, RunForm, offered_targets, place_error, spec_of
 from apps.runs.models import Run
+from apps.runs.sizes import spelled
 from apps.runs.start import start_runs
 from apps.runs.workload import MAX_JOBS, WorkloadError
 
@@ -18,13 +19,14 @@ PREFIX = "jobs"
 class RunRequest:
     """`form` and `jobs` bound to `data`, or empty. `spec` is checked, or None with the errors placed on the fields."""
 
-    def __init__(self, lab: Lab, data: QueryDict | None, target: str | None = None) -> None:
+    def __init__(self, lab: Lab, data: QueryDict | None, target: str | None = None, like: Run | None = None) -> None:
         self.lab = lab
         self.act = data.get("act", "review") if data else ""
         self.is_judged = bool(data) and self.act in ("review", "start")
         given = _edited(data, self.act) if data else None
-        self.form = RunForm(lab, given, initial={"target": target})
-        self.jobs: Any = JobForms(given, prefix=PREFIX)
+        before = like.workload.jobs if like and like.workload else None
+        self.form = RunForm(lab, given, initial={"target": like.target_id if like else target})
+        self.jobs: Any = JobForms(given, prefix=PREFIX, initial=[_typed(job) for job in before] if before else None)
 
     @cached_property
     def is_valid(self) -> bool:
@@ -75,6 +77,11 @@ class RunRequest:
         return {
             "seconds": seconds * repetitions if seconds else None, "cached": cached, "ram": ram, "target": target, "repetitions": repetitions,
         }  # fmt: skip
+
+
+def _typed(job: dict[str, Any]) -> dict[str, Any]:
+    """A job of a former run as a person would type it."""
+    return {**job, "block_size": spelled(job["block_size"]), "file_size": spelled(job["file_size"])}
 
 
 def _edited(data: QueryDict, act: str) -> QueryDict:

@@ -7,4 +7,5 @@ urlpatterns = [
     path("runs/new/", views.new, name="run-new"),
     path("runs/<int:pk>/cancel/", views.cancel, name="run-cancel"),
     path("runs/<int:pk>/artefacts/<str:name>", views.artefact, name="run-artefact"),
+    path("runs/<int:pk>/artefacts/<str:name>/text/", views.artefact_text, name="run-artefact-view"),
 ]

@@ -15,6 +15,7 @@ from apps.runs.request import RunRequest
 from apps.runs.start import cancel as cancel_run
 
 PAGE = 50
+VIEWED = 256 * 1024  # bytes of an artefact on a page
 
 
 @member_required()
@@ -29,13 +30,19 @@ def runs(request: LabRequest) -> HttpResponse:
 @member_required(Role.ENGINEER)
 def new(request: LabRequest) -> HttpResponse:
     """GET: an empty form. POST: `act` is start, add, remove-<n> or review; htmx asks for the fio equivalent only."""
-    asked = RunRequest(request.lab, request.POST or None, target=request.GET.get("target"))
+    asked = RunRequest(request.lab, request.POST or None, request.GET.get("target"), _former(request.GET.get("like", "")))
     if request.htmx and request.method == "POST":  # type: ignore[attr-defined]
         return render(request, "runs/_equivalent.html", asked.context())
     if request.method == "POST" and request.POST.get("act") == "start" and (started := asked.start(str(request.user))):
         return _started(request, started)
     status = 422 if asked.is_refused else 200
     return render(request, "runs/new.html", asked.context(), status=status)
+
+
+def _former(pk: str) -> Run | None:
+    """The run that a new one shall be like."""
+    found: Run | None = Run.objects.select_related("workload").filter(pk=int(pk[:18])).first() if pk.isdigit() else None
+    return found
 
 
 def _started(request: LabRequest, started: list[Run]) -> HttpResponse:
@@ -75,3 +82,13 @@ def artefact(request: LabRequest, pk: int, name: str) -> HttpResponseBase:
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["X-Content-Type-Options"] = "nosniff"
     return response
+
+
+@member_required()
+def artefact_text(request: LabRequest, pk: int, name: str) -> HttpResponse:
+    """The artefact inside a page of this site, escaped like any text; a long one from its end, where fio's result is."""
+    part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)
+    data = artefact_store.read(part.artefact)
+    cut = VIEWED if len(data) > VIEWED else 0
+    text = data[-VIEWED:].decode("utf-8", "replace")
+    return render(request, "runs/artefact.html", {"part": part, "text": text, "cut": cut})

@@ -76,7 +76,7 @@ def npm_ci(folder: Path, step: Step) -> None:
     for name in NPM_FILES:
         shutil.copyfile(ROOT / name, folder / name)
     npm = node_folder() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    retries = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
+    retries = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-factor=3"]
     LOG.unlink(missing_ok=True)
     argv = [
         str(node_folder() / "bin" / "node"),

@@ -4,7 +4,6 @@ import argparse
 import os
 import secrets
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -17,7 +16,7 @@ from bin._lib import assets, browser, external, packages, pytest_run, services
 from bin._lib.console import Console, Trouble, fail
 from bin._lib.layout import PYTHON, ROOT
 from bin._lib.pytest_run import Counts
-from bin._lib.up import SIGNALS, Stopped, ensure_fio, stop_once
+from bin._lib.up import Stopped, ensure_fio, heed_signals
 
 SLOW = "browser or benchmark or faults or fio"
 MAIN, FAST = ("-m", "not browser"), ("-m", f"not ({SLOW})")
@@ -39,7 +38,7 @@ class Result:
     seconds: float
 
     def __str__(self) -> str:
-        return f"  {self.title:<58} {self.words}  ({self.seconds:.1f} s)"
+        return f"  {self.title:<72} {self.words}  ({self.seconds:.1f} s)"
 
 
 @dataclass
@@ -76,6 +75,9 @@ class Checks:
     def skip(self, title: str, why: str) -> None:
         self._add(title, Counts(), f"left out: {why}", time.monotonic())
 
+    def broken_off(self) -> None:
+        self._add("the rest", Counts(failed=1), "NOT RUN, stopped before the end", time.monotonic())
+
     def _add(self, title: str, counts: Counts, words: str, begin: float) -> None:
         self.results.append(Result(title, counts, words, time.monotonic() - begin))
         print(str(self.results[-1]), flush=True)
@@ -98,13 +100,15 @@ def parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def main(argv: list[str]) -> int:
     options, for_pytest = parse(argv)
-    for number in SIGNALS:
-        signal.signal(number, stop_once)
+    heed_signals()
     begin = time.monotonic()
     try:
         with ready(long=options.long) as checks:
             try:
                 run_all(checks, options.fast, for_pytest)
+            except BaseException:
+                checks.broken_off()
+                raise
             finally:
                 summary(checks, time.monotonic() - begin)
         return 1 if checks.total().failed else 0
@@ -148,7 +152,7 @@ def run_all(checks: Checks, fast: bool, for_pytest: list[str]) -> None:
         checks.tests(embedded, for_pytest)
         return
     python = str(PYTHON)
-    checks.tool("ruff check", [python, "-m", "ruff", "check", "."])
+    checks.tool("ruff check", [python, "-m", "ruff", "check", "--output-format", "concise", "."])
     checks.tool("mypy --strict", [python, "-m", "mypy"])
     checks.tool("migrations match the models", [python, "manage.py", "makemigrations", "--check", "--dry-run"])
     checks.tests(embedded, FAST if fast else MAIN)

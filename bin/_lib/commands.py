@@ -55,5 +55,6 @@ def enrol(python: str, program: Path, server: str, token: str, state: Path) -> l
     return [python, str(program), "enrol", "--server", server, "--token", token, "--state", str(state)]
 
 
-def agent(python: str, program: Path, state: Path) -> list[str]:
-    return [python, str(program), "run", "--state", str(state)]
+def agent(python: str, program: Path, server: str, state: Path) -> list[str]:
+    """The address each time: another start may use another port."""
+    return [python, str(program), "run", "--server", server, "--state", str(state)]

@@ -100,8 +100,8 @@ def make(name: str, step: Step) -> None:
         "--requirement",
         str(lock_file(name)),
     ]
-    quiet = ["--disable-pip-version-check", "--no-input", "--retries", "3", "--progress-bar", "off"]
-    status, output = run_logged([*install, *quiet], LOG, step=step)
+    quiet = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
+    status, output = run_logged([*install, *quiet], LOG, env={"PIP_RETRIES": "3", **os.environ}, step=step)
     if status:
         raise Trouble(why_pip_failed(output))
     STAMP.write_text(json.dumps({"python": python_version(), name: digest(lock_file(name))}))

@@ -119,8 +119,19 @@ def prepare(data: DataFolder, sockets: Path, account: Account, programs: binarie
     cluster = (
         data.postgres.resolve() if data.postgres.exists() else new_cluster(data, account, programs, durable=durable)
     )
+    check_version(cluster, programs)
     write_identities(cluster, account)
     return Server(data, cluster, sockets, account, programs, durable)
+
+
+def check_version(cluster: Path, programs: binaries.Binaries) -> None:
+    made_by = (cluster / "PG_VERSION").read_text().strip()
+    brought = programs.postgres("postgres").parents[1].name.removeprefix("pginstall")
+    if made_by != brought:
+        raise Trouble(
+            f"This data folder's database was made by PostgreSQL {made_by} and this checkout brings {brought}; carry "
+            "it over as docs/administration.md tells, or name a new folder with --data DIR."
+        )
 
 
 def new_cluster(data: DataFolder, account: Account, programs: binaries.Binaries, *, durable: bool) -> Path:

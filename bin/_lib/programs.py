@@ -58,7 +58,9 @@ class Programs:
             django.call(
                 self.data, agent_environment(), commands.enrol(str(PYTHON), program, self.local_url, token, state)
             )
-        self._start("agent", commands.agent(str(PYTHON), program, state), agent_environment(), cwd=state)
+        self._start(
+            "agent", commands.agent(str(PYTHON), program, self.local_url, state), agent_environment(), cwd=state
+        )
 
     def _start(self, name: str, argv: list[str], env: Mapping[str, str] | None = None, cwd: Path = ROOT) -> None:
         whole = {**os.environ, **self.env} if env is None else env

@@ -18,13 +18,13 @@ STOP_ORDER = ((("agent", "beat", "worker", "web"), 7.0), (("valkey",), 1.0), (("
 @dataclass
 class Child:
     process: Process
-    pause: float = FIRST_PAUSE
+    pause: float
     due: float | None = None  # when it is started again; None while it runs
 
 
 class Supervisor:
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self.say = say
+    def __init__(self, say: Callable[[str], None], first_pause: float = FIRST_PAUSE) -> None:
+        self.say, self.first_pause = say, first_pause
         self.children: list[Child] = []
 
     def start(self, command: Command) -> Process:
@@ -34,7 +34,7 @@ class Supervisor:
 
     def adopt(self, process: Process) -> None:
         """Watch one that was started before."""
-        self.children.append(Child(process))
+        self.children.append(Child(process, self.first_pause))
 
     def wait(self, seconds: float) -> None:
         """Pass the time, watching."""
@@ -51,15 +51,25 @@ class Supervisor:
                 if not child.process.alive():
                     self._died(child)
             elif time.monotonic() >= child.due:
-                child.process, child.due = Process(child.process.command), None
-                self.say(f"{child.process.command.name} was started again.")
+                self._start_again(child)
+
+    def _start_again(self, child: Child) -> None:
+        name = child.process.command.name
+        try:
+            child.process, child.due = Process(child.process.command), None
+            self.say(f"{name} was started again.")
+        except OSError as error:
+            self._later(child, f"{name} could not be started ({error.strerror})")
 
     def _died(self, child: Child) -> None:
         name, how = child.process.command.name, child.process.how_it_ended()
         child.process.kill_group()
         if time.monotonic() - child.process.started > SETTLED:
-            child.pause = FIRST_PAUSE
-        self.say(f"{name} {how}; starting it again in {child.pause:.0f} s (its log: {child.process.command.log}).")
+            child.pause = self.first_pause
+        self._later(child, f"{name} {how}")
+
+    def _later(self, child: Child, what: str) -> None:
+        self.say(f"{what}; starting it again in {child.pause:.0f} s (its log: {child.process.command.log}).")
         child.due = time.monotonic() + child.pause
         child.pause = min(child.pause * 2, LONGEST_PAUSE)
 

@@ -69,8 +69,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 def main(argv: list[str]) -> int:
     options = parse(argv)
     console = Console(STEPS - options.no_demo_run + options.production)
-    for number in SIGNALS:
-        signal.signal(number, stop_once)
+    heed_signals()
     up = Up(options, console)
     try:
         with up.stack:
@@ -85,6 +84,13 @@ def main(argv: list[str]) -> int:
         return fail(
             "bin/up", f"{error.strerror}: {error.filename or 'no file named'}; put that right and run bin/up again."
         )
+
+
+def heed_signals() -> None:
+    """Except those that the caller wants ignored, as nohup does."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop_once)
 
 
 def stop_once(_number: int, _frame: FrameType | None) -> None:

@@ -38,9 +38,16 @@ async function copy(event) {
   }
 }
 
+/* A page that waits for something the server does by itself looks again after a while. */
+function lookAgain() {
+  const waiting = document.querySelector("[data-reload-after]");
+  if (waiting) setTimeout(() => location.reload(), Number(waiting.dataset.reloadAfter));
+}
+
 document.documentElement.classList.add("js");
 document.addEventListener("change", submitOnChange);
 document.addEventListener("submit", confirmFirst);
 document.addEventListener("click", copy);
 document.addEventListener("htmx:after:swap", () => localTimes(document));
 localTimes(document);
+lookAgain();

@@ -1,17 +1,13 @@
 """Agents under test run as built, in processes of their own, against the protocol kept in memory. Nothing here needs Django."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.agent.fake_server import FakeServer
+from tests.agent.host import Host
 from worker.build_agent import build
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from agent_host import Host  # noqa: E402
-from fake_server import FakeServer  # noqa: E402
 
 
 @pytest.fixture(scope="session")

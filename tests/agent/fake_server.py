@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,6 +30,14 @@ class Attempt:
         return b"".join(data for _, data in sorted(self.chunks.get(name, {}).items()))
 
 
+class Listener(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # an agent was killed meanwhile
+            super().handle_error(request, client_address)
+
+
 class FakeServer:
     """`lose_answers`: every n-th request is obeyed, then its connection is cut. `refuse_with`: path part → status."""
 
@@ -48,8 +57,7 @@ class FakeServer:
 
     def start(self, port: int = 0) -> None:
         handler = type("Handler", (Handler,), {"fake": self})
-        self.http = ThreadingHTTPServer(("127.0.0.1", port), handler)
-        self.http.daemon_threads = True
+        self.http = Listener(("127.0.0.1", port), handler)
         self.port = self.http.server_port
         self.open = True
         threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
@@ -184,7 +192,10 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Retry-After", "1")
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
-        self.wfile.write(text)
+        try:
+            self.wfile.write(text)
+        except OSError:
+            self.close_connection = True  # the agent was killed meanwhile
 
     do_POST = do_PUT = answer
 

@@ -133,12 +133,12 @@ def test_no_state_follows_an_end() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_many_claims_at_once_make_one_attempt(agent, start) -> None:
     start(5)
-    host = agent.row.host
+    host_id = agent.row.host_id
 
     def claim(_: int) -> int | None:
         try:
             with all_labs():
-                attempt = Attempt.objects.claim(host)
+                attempt = Attempt.objects.claim(host_id)
             return attempt.pk if attempt else None
         finally:
             connection.close()

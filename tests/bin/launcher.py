@@ -42,6 +42,7 @@ class Launcher:
             text=True,
             cwd=self.checkout,
             env={**clean_environment(), **(env or {})},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in the background of a script
             **self.popen,
         )
         self.started.append(process)

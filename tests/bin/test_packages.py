@@ -1,10 +1,16 @@
 """What is fetched from outside: whole, or not at all, and in one sentence when it cannot be had."""
 
+import ast
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
-from bin._lib import assets
+import pytest
+
+from bin._lib import assets, machine, packages
+from bin._lib.console import Console, Step, Trouble
 from bin._lib.layout import ROOT
 from bin._lib.machine import how_to_install
 from bin._lib.packages import NETWORK_WORDS, why_pip_failed
@@ -70,3 +76,21 @@ def test_the_npm_lock_names_no_address_to_fetch_from() -> None:
 
 def test_a_missing_system_package_is_named_with_its_command() -> None:
     assert "fio" in how_to_install("fio")
+
+
+def test_a_python_without_venv_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(machine, "manager", lambda: "apt-get")
+    monkeypatch.setattr(machine, "install", lambda package, step: False)
+    with pytest.raises(Trouble, match=r"no venv module; sudo apt-get install python3\.\d+-venv, then run this again"):
+        packages.need_ensurepip(Step(Console(1)))
+
+
+@pytest.mark.parametrize("name", ["up", "test"])
+def test_an_old_python_can_read_the_sentence_about_its_age(name: str) -> None:
+    ast.parse((ROOT / "bin" / name).read_text(), feature_version=(3, 4))
+    for old in filter(None, map(shutil.which, ("python3.6", "python3.8", "python3.10"))):
+        done = subprocess.run([old, str(ROOT / "bin" / name)], capture_output=True, text=True, check=False)
+        if "pyenv" not in done.stderr:  # a name that pyenv knows and has not chosen
+            assert done.returncode == 1
+            assert "needs Python 3.11 or later and this is Python 3." in done.stderr

@@ -113,6 +113,7 @@ def test_long_data_path(launcher: Launcher, short_folder: Path) -> None:
 @AS_ROOT
 def test_root_with_a_checkout_in_a_closed_folder(short_folder: Path) -> None:
     """As a clone in /root: the database's account cannot pass, and nobody's folder is opened for it."""
+    copies_before = Path("/var/lib/spindle").exists()
     closed = short_folder / "root"
     closed.mkdir(mode=0o700)
     checkout = make_checkout(closed / "spindle")
@@ -126,6 +127,8 @@ def test_root_with_a_checkout_in_a_closed_folder(short_folder: Path) -> None:
         assert closed.stat().st_mode & 0o777 == 0o700
         launcher.stop(again)
     shutil.rmtree(place.parent)
+    if not copies_before:
+        shutil.rmtree("/var/lib/spindle")
 
 
 @AS_ROOT

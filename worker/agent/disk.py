@@ -9,21 +9,27 @@ from typing import Any, Dict, List, Optional
 from .conf import MIB, boot_id
 
 RESERVE = 64 * MIB
+LOW = 16 * MIB  # free space beyond the reserve below which nothing is started, and fio is stopped
 STREAMS = {"result": "result.json", "stderr": "stderr", "job": "job.fio", "journal": "journal.jsonl"}
 
 
 def reserve(state: str) -> bool:
-    """Keep 64 MiB back, so that fio's last document and exit.json still fit on a full disk. False: there is no room for it."""
+    """Keep 64 MiB back, so that fio's last document and exit.json still fit on a full disk. False: no room for more work."""
     handle = os.open(os.path.join(state, "reserve"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if os.fstat(handle).st_blocks * 512 < RESERVE:
             os.posix_fallocate(handle, 0, RESERVE)
-        return True
+        return not is_low(state)
     except OSError:
         release(state)
         return False
     finally:
         os.close(handle)
+
+
+def is_low(path: str) -> bool:
+    disk = os.statvfs(path)
+    return disk.f_bavail * disk.f_frsize < LOW
 
 
 def release(state: str) -> None:

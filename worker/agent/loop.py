@@ -16,7 +16,7 @@ from .conf import Conf, Mistake, boot_id
 from .work import CONFLICT_S, Work, log
 
 WAIT_IDLE_S, WAIT_BUSY_S = 25, 20  # the protocol's: an open attempt is named at least every 20 s
-PATIENCE_S = 15                    # for the answer, beyond what the server was asked to wait
+PATIENCE_S = 15  # for the answer, beyond what the server was asked to wait
 PENDING_S = 20
 INVENTORY_S = 3600
 
@@ -65,8 +65,9 @@ class Agent:
             raise Mistake(f"Another agent is running with {self.state}.")
 
     def _advance_attempts(self) -> None:
+        """Not before the first good poll: until then another copy of this agent may be alive."""
         for attempt in list(self.work.attempts.values()):
-            if time.monotonic() >= max(attempt.due, attempt.backoff.at):
+            if self.work.good_polls and time.monotonic() >= max(attempt.due, attempt.backoff.at):
                 self.work.advance(attempt, self._line())
 
     # The poll
@@ -77,7 +78,9 @@ class Agent:
             return
         self.work.keep_warm()
         # A new connection begins with a short question: TLS sends its tickets then, which would look like an answer.
-        wait = (WAIT_BUSY_S if self.work.attempts else WAIT_IDLE_S) if self.asking.connected else 0
+        wait = WAIT_BUSY_S if self.work.attempts else WAIT_IDLE_S
+        if not self.asking.connected or not self.work.good_polls:
+            wait = 0
         try:
             self.asking.send("POST", "poll/", self._question(wait), timeout=wait + PATIENCE_S)
             self.answer_by = now + wait + PATIENCE_S
@@ -180,7 +183,7 @@ class Agent:
     def _sleep(self) -> None:
         """Until the first thing that needs the agent."""
         attempts = self.work.attempts.values()
-        times = [max(a.due, a.backoff.at) for a in attempts if a.state != "uploading" or self.work.good_polls]
+        times = [max(a.due, a.backoff.at) for a in attempts if self.work.good_polls]
         times.append(self.answer_by if self.answer_by is not None else max(self.poll_at, self.backoff.at))
         pipes = {a.alive: a for a in attempts if a.state != "uploading"}
         watched: List[int] = list(pipes)

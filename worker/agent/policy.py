@@ -149,7 +149,7 @@ def _together(jobs: List[Job], limits: Limits) -> None:
     files = sum(job["file_size"] * job["numjobs"] for job in jobs if job["ioengine"] != "null")
     if files > conf.quota_bytes:
         raise Refused(f"file_size: {files} bytes in all are more than this host's quota, {conf.quota_bytes}.")
-    if files > limits.free_bytes:
+    if files and files > limits.free_bytes:
         raise Refused(f"file_size: {files} bytes in all do not fit: {max(0, limits.free_bytes)} are free beyond a margin of {FREE_MARGIN}.")
     seconds = sum((job["runtime"] or 0) + job["ramp_time"] for job in jobs)
     if seconds > conf.max_runtime_s:

@@ -17,13 +17,12 @@ import traceback
 from typing import Any, Dict, List, Optional, Tuple
 
 from .conf import MIB
-from .disk import conclude, journal, release
+from .disk import conclude, is_low, journal, release
 from .leftovers import kill_all, remove_run_dir
 from .render import ENVIRONMENT
 
 GRACE_S = 2.0       # from the polite SIGINT, which makes fio write its totals, to SIGKILL
 LOOK_EVERY_S = 2.0  # at free space and the time limit; all else wakes the runner by itself
-LOW_SPACE = 16 * MIB
 CHILD_KILLED = re.compile(rb"got signal=(\d+)")
 
 
@@ -233,11 +232,9 @@ class Runner:
             kill_all(self.run_dir)
         elif now > self.deadline:
             self._stop("failed", f"fio was stopped: it ran longer than this host allows, {self.limit_s} s")
-        else:
-            disk = os.statvfs(self.spool)
-            if disk.f_bavail * disk.f_frsize < LOW_SPACE:
-                release(self._state())  # room for what fio writes when it is stopped
-                self._stop("failed", "fio was stopped: the disk of the agent's spool is full")
+        elif is_low(self.spool):
+            release(self._state())  # room for what fio writes when it is stopped
+            self._stop("failed", "fio was stopped: the disk of the agent's spool is full")
 
     def _stop(self, outcome: str, reason: str) -> None:
         if self.verdict is None:

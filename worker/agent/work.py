@@ -35,7 +35,7 @@ class Work:
         self.spool = Spool(state)
         self.attempts: Dict[int, Attempt] = {}
         self.warm: Optional[int] = None  # pipe to the runner forked ahead
-        self.good_polls = 0              # of this process; before the first, another copy of it may still be alive
+        self.good_polls = 0
         self.news = False                # an attempt has left: it is worth asking for the next
         # One disk flush a second would be seen in the figures if the spool shares the filesystem under test.
         self.durable = os.stat(state).st_dev != os.stat(conf.directory).st_dev
@@ -150,7 +150,7 @@ class Work:
             if not attempt.announced:
                 upload.announce(line, attempt)
             upload.stream_result(line, attempt, self.durable)
-        elif self.good_polls:
+        else:
             self._deliver(attempt, line)
 
     def _start(self, attempt: Attempt, line: Client) -> None:

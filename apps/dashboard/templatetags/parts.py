@@ -96,3 +96,20 @@ def seconds(value: Any) -> str:
     parts = [(hours, "h"), (minutes, "min"), (left, "s")]
     shown_parts = [f"{number}{units.NO_BREAK}{unit}" for number, unit in parts if number]
     return " ".join(shown_parts[:2]) or f"0{units.NO_BREAK}s"
+
+
+@register.filter
+def words_in(text: str) -> list[str]:
+    return text.split()
+
+
+@register.filter
+def field_named(form: Any, name: str) -> Any:
+    return form[name]
+
+
+@register.filter
+def policy_word(name: str) -> str:
+    """`max_runtime_s` → `at most runtime`: the agent's policy in words."""
+    bare = name.removesuffix("_s").removesuffix("_bytes").replace("_", " ")
+    return bare.replace("max ", "largest ")

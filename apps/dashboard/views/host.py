@@ -4,9 +4,10 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from apps.dashboard.hosts import statuses
+from apps.dashboard.tree import tree
 from apps.inventory.described import described
 from apps.inventory.models import Host
-from apps.inventory.stack import topology
+from apps.inventory.topology import topology
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 
@@ -24,7 +25,7 @@ def host(request: LabRequest, pk: int) -> HttpResponse:
         "part": part,
         "facts": described(part, *FACTS),
         "status": status,
-        "topology": topology(part),
+        "tree": tree(topology(part)),
         "runs": part.runs.select_related("host", "target", "workload").order_by("-created_at", "-id")[:15],
         "outputs": newest_outputs(part),
         "offers": part.targets.filter(is_agents_own=True).first(),

@@ -1,6 +1,8 @@
-"""What lsblk tells about how a disk is attached. `tran` is the transport of the kernel's SCSI host: behind a SAS controller it says sas
-for SATA disks too, and those have the vendor ATA. lsblk prints no PCI addresses, so a controller is only what the
-kernel numbers.
+"""What lsblk tells about how a disk is attached.
+
+`tran` is the transport of the kernel's SCSI host: behind a SAS controller it says sas for SATA disks too, and those
+have the vendor ATA. lsblk prints no PCI addresses, so a controller is known only by the kernel's number for it; with
+AHCI that is one number per port.
 """
 
 import re

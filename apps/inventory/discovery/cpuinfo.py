@@ -26,7 +26,7 @@ _ARM = {
 
 @dataclass(frozen=True)
 class Cpu:
-    """`count`: logical CPUs. `cache_bytes`: of one core. `has_hypervisor`: None where the architecture does not tell."""
+    """`count`: logical CPUs. `cache_bytes`: of one core. `has_hypervisor`: None where the machine does not tell."""
 
     model: str
     count: int

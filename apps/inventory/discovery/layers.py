@@ -59,17 +59,15 @@ class Layers:
         return storage
 
     def device_of(self, numbers: str, source: str) -> str:
-        """The kernel name of what is mounted: by major:minor, else by path, mapper name or LVM's /dev/vg/lv; '' if not
-        here.
-        """
+        """The kernel name of what is mounted: by major:minor, else by path or mapper name or /dev/vg/lv; else ''."""
         path = source.split(":")[0] if source.startswith("/dev/") else source
         return self._by_name.get(numbers) or self._by_name.get(path, "")
 
     def layer_of(self, kname: str, fstype: str = "", source: str = "") -> Layer | None:
         """What a filesystem on this device lies on: its pool, else the one disk or array below."""
         device = self.devices.get(kname)
-        key = (source.split("/")[0] if fstype == "zfs" else device.uuid) if device or fstype == "zfs" else ""
-        if pool := self._pools.get(key or ""):
+        key = source.split("/")[0] if fstype == "zfs" else device.uuid if device else ""
+        if pool := self._pools.get(key):
             return Layer("array", pool.name)
         if fstype == "zfs":
             kname = next((d.kname for d in self.devices.values() if d.fstype == "zfs_member" and d.label == key), "")
@@ -77,7 +75,7 @@ class Layers:
         return below.pop() if len(below) == 1 else None
 
     def rests_on(self, kname: str) -> list[tuple[Layer, str]]:
-        """The disks and arrays below a device (or the device itself, if it is one), each with the partition in between."""
+        """The disks and arrays below a device (or the device itself, if it is one), with the partition between."""
         found: dict[tuple[Layer, str], None] = {}
         seen: set[str] = set()
         waiting = [(kname, "")]
@@ -207,7 +205,7 @@ class Layers:
         return FoundArray(name, label, software, uuid=group[0].uuid, members=members, member_count=len(group))
 
     def _acyclic(self, arrays: list[FoundArray]) -> list[FoundArray]:
-        """As they are, or without any nesting when that goes round in a circle (no machine, but an agent can print it)."""
+        """As they are, or without any nesting when that goes round in a circle (as only a liar can print it)."""
         below = {a.name: {m.layer.name for m in a.members if m.layer.kind == "array"} for a in arrays}
         try:
             TopologicalSorter(below).prepare()

@@ -116,10 +116,19 @@ def _device(entry: dict[str, Any], above: dict[str, Any] | None) -> Device:
         hctl=name(entry.get("hctl"), 60),
         rota=flag(entry.get("rota")),
         mountpoints=_mountpoints(entry),
-        **{key: text(entry.get(key), 120) for key in ("vendor", "model", "rev", "fstype", "label")},
-        **{key: name(entry.get(key), 80) for key in ("serial", "wwn", "uuid")},
-        **{key.replace("-", "_"): whole(entry.get(key)) for key in ("phy-sec", "log-sec", "min-io", "opt-io")},
-    )  # fmt: skip
+        vendor=text(entry.get("vendor"), 120),
+        model=text(entry.get("model"), 120),
+        serial=name(entry.get("serial"), 80),
+        wwn=name(entry.get("wwn"), 80),
+        rev=text(entry.get("rev"), 60),
+        phy_sec=whole(entry.get("phy-sec")),
+        log_sec=whole(entry.get("log-sec")),
+        min_io=whole(entry.get("min-io")),
+        opt_io=whole(entry.get("opt-io")),
+        fstype=text(entry.get("fstype"), 40),
+        uuid=name(entry.get("uuid"), 80),
+        label=text(entry.get("label"), 120),
+    )
 
 
 def _kname(entry: dict[str, Any]) -> str:

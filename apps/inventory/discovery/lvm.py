@@ -46,8 +46,13 @@ def _raid_level(volume: Device, images: list[Device]) -> str:
     size, count = images[0].size, len(images)
     if not size or not volume.size:
         return ""
-    carrying = {"1": 1, "0": count, "5": count - 1, "6": count - 2, "10": count / 2}
-    fitting = [level for level, data in carrying.items() if data >= 1 and abs(volume.size / size - data) < 0.02]
-    if count == 2 and "1" in fitting:
-        return "1"  # two images of the volume's size: RAID 5 and 10 need more
+    # lvmraid(7): RAID 5 has at least three images, RAID 6 five, RAID 10 an even number from four on.
+    carrying: dict[str, float] = {
+        "1": 1,
+        "0": count,
+        "5": count - 1 if count > 2 else 0,
+        "6": count - 2 if count > 4 else 0,
+    }
+    carrying["10"] = count / 2 if count > 3 and count % 2 == 0 else 0
+    fitting = [level for level, data in carrying.items() if data and abs(volume.size / size - data) < 0.02]
     return fitting[0] if len(fitting) == 1 else ""

@@ -37,7 +37,7 @@ class Machine:
     board: str = ""
 
     def environment(self, has_hypervisor: bool | None) -> str:
-        """native, guest or '' (unknown). In a container and where virt is missing, the CPU's hypervisor flag decides."""
+        """native, guest or '' (unknown). In a container, or without virt, the CPU's hypervisor flag decides."""
         if has_hypervisor or (self.virt and self.virt != "none" and self.virt not in _CONTAINERS):
             return "guest"
         if self.virt == "none" or (self.virt in _CONTAINERS and has_hypervisor is False):

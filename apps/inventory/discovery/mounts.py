@@ -10,7 +10,7 @@ _IMAGES = ("squashfs", "iso9660", "udf", "erofs", "cramfs", "romfs")
 
 
 def is_on_disk(mount: Mount) -> bool:
-    """On a block device or a ZFS pool, and not just a folder of it mounted again (a bind mount; btrfs subvolumes are kept)."""
+    """On a block device or a ZFS pool, and not a folder of it mounted again (btrfs subvolumes are kept)."""
     if mount.fstype in _IMAGES or mount.fstype.startswith("fuse."):
         return False
     if mount.fstype == "zfs":
@@ -19,7 +19,7 @@ def is_on_disk(mount: Mount) -> bool:
 
 
 def kept(mounts: Mounts, paths: Iterable[str]) -> list[Mount]:
-    """Those on disks, and whatever holds one of `paths` (targets, the agent's directory), be it tmpfs, NFS or an overlay."""
+    """Those on disks, and whatever holds one of `paths` (targets, the agent's directory), be it tmpfs or NFS."""
     holders = {mount.target: mount for mount in map(mounts.holder_of, paths) if mount}
     on_disk = {mount.target: mount for mount in mounts.mounts if is_on_disk(mount)}
     return list((holders | on_disk).values())[:MAX_KEPT]

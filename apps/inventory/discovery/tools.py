@@ -5,12 +5,20 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from apps.inventory.discovery import cpuinfo, findmnt, lsblk, machine, mdstat, meminfo, os_release, uname
+from apps.inventory.discovery.cpuinfo import Cpu
+from apps.inventory.discovery.findmnt import Mounts
+from apps.inventory.discovery.lsblk import BlockDevices
+from apps.inventory.discovery.machine import Machine
+from apps.inventory.discovery.mdstat import MdStat
+from apps.inventory.discovery.meminfo import Memory
+from apps.inventory.discovery.os_release import OsRelease
 from apps.inventory.discovery.printed import UnreadableError, text
+from apps.inventory.discovery.uname import Uname
 
 PARSERS: dict[str, Callable[[str], Any]] = {
     module.TOOL: module.parse for module in (lsblk, findmnt, mdstat, cpuinfo, meminfo, os_release, uname, machine)
 }
-MAY_BE_MISSING = {mdstat.TOOL: mdstat.MdStat()}  # a kernel without md has no /proc/mdstat
+MAY_BE_MISSING = {mdstat.TOOL: MdStat()}  # a kernel without md has no /proc/mdstat
 
 
 class Output(Protocol):
@@ -26,14 +34,14 @@ class Output(Protocol):
 class Readings:
     """What each tool said; None where it said nothing readable. `problems`: tool → why not."""
 
-    lsblk: lsblk.BlockDevices | None = None
-    findmnt: findmnt.Mounts | None = None
-    mdstat: mdstat.MdStat | None = None
-    cpuinfo: cpuinfo.Cpu | None = None
-    meminfo: meminfo.Memory | None = None
-    os_release: os_release.OsRelease | None = None
-    uname: uname.Uname | None = None
-    machine: machine.Machine | None = None
+    lsblk: BlockDevices | None = None
+    findmnt: Mounts | None = None
+    mdstat: MdStat | None = None
+    cpuinfo: Cpu | None = None
+    meminfo: Memory | None = None
+    os_release: OsRelease | None = None
+    uname: Uname | None = None
+    machine: Machine | None = None
     problems: dict[str, str] = field(default_factory=dict)
 
 

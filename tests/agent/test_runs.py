@@ -4,8 +4,8 @@ import json
 import re
 
 import pytest
-from agent_host import Host, job, journal, lasting, starts, until, workload
-from fake_server import FakeServer
+from tests.agent.host import Host, job, journal, lasting, starts, until, workload
+from tests.agent.fake_server import FakeServer
 
 pytestmark = pytest.mark.fio
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fake_server import Attempt, FakeServer
+from tests.agent.fake_server import Attempt, FakeServer
 
 PATIENCE = 20.0
 

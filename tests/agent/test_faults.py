@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from agent_host import Host, job, journal, lasting, processes_below, starts, until, workload
-from fake_server import Attempt, FakeServer
+from tests.agent.host import Host, job, journal, lasting, processes_below, starts, until, workload
+from tests.agent.fake_server import Attempt, FakeServer
 
 pytestmark = [pytest.mark.fio, pytest.mark.faults]
 KILLS = int(os.environ.get("SPINDLE_KILLS", "3"))

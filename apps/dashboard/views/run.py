@@ -1,0 +1,63 @@
+"""One run: live while it goes on, and afterwards everything it measured, with what it can and cannot support."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from apps.comparison.beside import beside_published
+from apps.comparison.caveats import of_readings
+from apps.comparison.loading import of_run
+from apps.dashboard.results import PERCENTS, chart_data, latencies_of, samples_of, summaries
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.runs.models import Run, Series
+from apps.runs.states import State
+from apps.runs.workload import job_file
+from apps.studies.models import study_of
+
+FORMATS = (("csv", "CSV"), ("mediawiki", "MediaWiki"), ("dokuwiki", "DokuWiki"), ("markdown", "Markdown"), ("json", "JSON"))
+
+
+@member_required()
+def run(request: LabRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(Run.objects.select_related("host", "target", "workload", "snapshot"), pk=pk)
+    attempts = list(found.attempts.order_by("number"))
+    context = {
+        "run": found,
+        "attempts": attempts,
+        "artefacts": found.artefacts.select_related("artefact"),
+        "job_file": job_file(found.workload.spec) if found.tool == "fio" and found.workload and found.workload.jobs else "",
+        "study": study_of(found),
+        "formats": FORMATS,
+        "is_being_read": found.state == State.FINISHED and any(one.manifest and not one.ingested_at for one in attempts),
+        **(results(found) if found.has_ended else {}),
+    }
+    return render(request, "runs/run.html", context)
+
+
+def results(found: Run) -> dict[str, Any]:
+    series: list[Series] = list(found.series.defer("packed"))
+    groups, latencies = samples_of(found), latencies_of(found)
+    return {
+        "groups": groups,
+        "comparisons": comparisons(found, list(dict.fromkeys(group.operation for group in groups))),
+        "latencies": latencies,
+        "percents": PERCENTS,
+        "series": summaries(found, series),
+        "chart": chart_data(found, latencies, series),
+        "caveats": of_readings(of_run(found)) if groups else [],
+    }
+
+
+def comparisons(found: Run, operations: list[str]) -> list[tuple[str, str]]:
+    """(words, address): what this run can be put beside."""
+    if not operations or found.state != State.FINISHED:
+        return []
+    links = [
+        (f"{operation}: with all runs", f"{reverse('compare')}?{urlencode({'operation': operation, 'metric': 'bandwidth'})}")
+        for operation in operations
+    ]
+    return [("beside the CRS4 report", beside_published(found)), *links] if found.host else links

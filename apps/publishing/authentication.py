@@ -1,0 +1,73 @@
+"""Who asks: a lab's token, or a browser session. Both end in one lab's scope."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q
+from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from apps.labs.isolation import Scope, all_labs, lab_scope, set_scope
+from apps.labs.middleware import SAFE_METHODS, readable_scope
+from apps.labs.models import Token
+
+USED_AT_MOST_EVERY = timedelta(minutes=1)
+
+
+class LabTokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer spl_…`. Reading reaches the token's lab and published labs, changing its own lab only."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Token] | None:
+        kind, _, secret = request.headers.get("Authorization", "").partition(" ")
+        if kind.lower() != "bearer":
+            return None
+        with all_labs():
+            token = Token.objects.find(secret.strip())
+        if token is None:
+            raise AuthenticationFailed("This token is unknown, revoked or expired.")
+        adopt(request, token)
+        return AnonymousUser(), token
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="Spindle"'
+
+
+class LabSessionAuthentication(SessionAuthentication):
+    """The signed-in person in the lab that the middleware chose; changes need the CSRF token."""
+
+
+def adopt(request: Request, token: Token) -> None:
+    """The request is in the token's lab from here on, whoever is signed in beside it."""
+    django_request: Any = request._request
+    django_request.lab, django_request.member, django_request.token = token.lab, None, token
+    own = Scope(frozenset({token.lab_id}))
+    set_scope(readable_scope(token.lab_id) if request.method in SAFE_METHODS else own)
+    now = timezone.now()
+    with lab_scope(token.lab_id):
+        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USED_AT_MOST_EVERY)
+        Token.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+
+
+def who(request: Request) -> str:
+    """For the trail: the person's address, or the token's name."""
+    return f"token {request.auth.name}" if isinstance(request.auth, Token) else str(getattr(request.user, "email", ""))
+
+
+class _TokenScheme(OpenApiAuthenticationExtension):
+    target_class = LabTokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "A lab token, `spl_…` (`manage.py create_token`)."}
+
+
+class _SessionScheme(OpenApiAuthenticationExtension):
+    target_class = LabSessionAuthentication
+    name = "session"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "apiKey", "in": "cookie", "name": "sessionid"}

@@ -1,0 +1,31 @@
+"""CSV (RFC 4180) of the document's data: base units, all digits, nothing but the table.
+
+A spreadsheet reads text that begins like a formula as a formula; such text gets an apostrophe before it (OWASP).
+Numbers stay numbers.
+"""
+
+import csv
+import io
+from collections.abc import Iterable
+
+from apps.lib.tables import Cell, Document
+from apps.lib.units import machine
+
+_FORMULA = tuple("=+-@＝＋－＠\t\r\n\0")
+
+
+def escape(cell: Cell) -> str:
+    if not isinstance(cell, str):
+        return machine(cell)
+    text = cell.replace("\0", "\ufffd")
+    return f"'{text}" if cell.startswith(_FORMULA) or cell.lstrip().startswith(_FORMULA) else text
+
+
+def lines(rows: Iterable[Iterable[Cell]]) -> str:
+    out = io.StringIO()
+    csv.writer(out).writerows([escape(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def render(document: Document) -> str:
+    return lines([[column.title for column in document.data.columns], *document.data.rows])

@@ -1,0 +1,30 @@
+"""What all dialects need before they escape."""
+
+import re
+
+from apps.lib.tables import Cell
+from apps.lib.units import machine
+
+_LINE_ENDS = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def clean(cell: Cell) -> str:
+    """A cell as text: one kind of line end, no tabs, and no control characters (wikis keep their own secrets between
+    them).
+    """
+    text = cell if isinstance(cell, str) else machine(cell)
+    return _CONTROLS.sub("\ufffd", _LINE_ENDS.sub("\n", text).replace("\t", " ")).strip()
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def address(url: str) -> str:
+    """An address in which nothing is left that a wiki could read as its own: all but letters, digits and ./:?=&%- is
+    encoded.
+    """
+    return re.sub(
+        r"[^A-Za-z0-9./:?=&%-]|(?<!:)//|--", lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), url
+    )

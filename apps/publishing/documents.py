@@ -1,0 +1,139 @@
+"""Documents for wikis: built once from a comparison or a run, then written by any dialect. Nothing is computed here."""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from apps.comparison.answer import caveats_of_runs
+from apps.comparison.caveats.rule import Caveat
+from apps.comparison.compare import METHOD, Comparison
+from apps.comparison.grid import Grid, grid
+from apps.comparison.words import label_of, operation_of, text_of
+from apps.lib import units
+from apps.lib.tables import Document, Footer, Section, Table
+from apps.publishing.rows import FIELDS
+from apps.publishing.shown import CELL_FIELDS, cell, workload
+from apps.runs.metrics import METRICS
+from apps.runs.models import Run
+
+SHOWN_LINES = 3  # of a caveat's arithmetic; the permalink has all
+
+
+def of_comparison(comparison: Comparison, newest: datetime | None, permalink: str) -> Document:
+    table = grid(comparison)
+    said = f"{comparison.samples} samples of {len(comparison.runs)} runs"
+    return Document(
+        title=table.title,
+        paragraphs=tuple(_introduction(comparison, table)),
+        sections=tuple(_sections(comparison, table)),
+        footer=Footer(_made(said, newest), permalink),
+        data=_cells(comparison),
+    )
+
+
+def of_run(run: Run, samples: list[dict[str, Any]], permalink: str) -> Document:
+    caveats = caveats_of_runs([run.pk])[run.pk]
+    sections = [Section("Facts", table=_facts(run)), Section("Samples", table=_samples(samples))]
+    if jobs := _workload(run):
+        sections.insert(1, Section("Workload", table=jobs))
+    if caveats:
+        sections.append(Section("Caveats", tuple(_caveat(caveat) for caveat in caveats)))
+    place = f" on {run.target}" if run.target else ""
+    return Document(
+        title=f"Run {run.pk}: {run.tool} {run.operations}{place}",
+        paragraphs=(f"State: {run.get_state_display()}.{f' {run.problem}' if run.problem else ''}",),
+        sections=tuple(sections),
+        footer=Footer(_made(f"{len(samples)} samples of run {run.pk}", run.finished_at), permalink),
+        data=Table.of(FIELDS, [[row[name] for name in FIELDS] for row in samples]),
+    )
+
+
+def _made(from_what: str, newest: datetime | None) -> str:
+    """The one place that knows the clock: everything else depends on the data alone."""
+    data = f", the newest of {newest:%Y-%m-%d %H:%M} UTC" if newest else ""
+    return f"Made {timezone.now():%Y-%m-%d %H:%M} UTC by Spindle {settings.VERSION} from {from_what}{data}."
+
+
+def _introduction(comparison: Comparison, table: Grid) -> list[str]:
+    filters = "; ".join(f"{label_of(name)} {value}" for name, value in comparison.question.filters)
+    said = [f"Values in {table.unit.label}."] if table.unit.label else []
+    if comparison.baseline:
+        said.append(f"Ratios are to {comparison.baseline}.")
+    if filters:
+        said.append(f"Only: {filters}.")
+    return [" ".join(said)] if said else []
+
+
+def _sections(comparison: Comparison, table: Grid) -> list[Section]:
+    titles = [table.x_label, *(f"{name} ({table.unit.label})" if table.unit.label else name for name in comparison.series)]
+    rows = [[row.x, *(figure.one_line for figure in row.figures)] for row in table.rows]
+    sections = [Section("Values", table=Table.of(titles, rows, numbers=titles[1:]))]
+    if comparison.confounders:
+        lines = [f"{_KINDS[one.kind]}: {one.text}" for one in comparison.confounders]
+        sections.append(Section("Like for like", tuple(lines)))
+    if comparison.caveats:
+        sections.append(Section("Caveats", tuple(_caveat(caveat) for caveat in comparison.caveats)))
+    return [*sections, Section("Method", (METHOD,))]
+
+
+_KINDS = {"differs": "also differs", "mixed": "mixed inside one series", "unknown": "not known for every series"}
+
+
+def _caveat(caveat: Caveat) -> str:
+    shown = "; ".join(caveat.arithmetic[:SHOWN_LINES])
+    more = len(caveat.arithmetic) - SHOWN_LINES
+    return f"{caveat.title}: {caveat.text} {shown}{f'; and {more} more' if more > 0 else ''}"
+
+
+def _cells(comparison: Comparison) -> Table:
+    rows = []
+    for one in comparison.cells:
+        plain = cell(one) | {"runs": " ".join(map(str, one.runs)), "unit": comparison.metric.unit}
+        rows.append([plain[name] for name in (*CELL_FIELDS, "unit")])
+    return Table.of((*CELL_FIELDS, "unit"), rows)
+
+
+def _facts(run: Run) -> Table:
+    known = {"host": run.host and run.host.name, "tool": f"{run.tool} {run.tool_version}".strip(), **run.facts}
+    rows = [[label_of(name), text_of(name, value)] for name, value in sorted(known.items()) if value is not None]
+    return Table.of(["Fact", "Value"], rows)
+
+
+def _workload(run: Run) -> Table | None:
+    asked = workload(run.workload)
+    jobs = asked.get("jobs") or ([asked] if asked else [])
+    names = list(dict.fromkeys(name for job in jobs for name in job if name != "name"))
+    rows = [[label_of(name), *(text_of(name, job.get(name)) for job in jobs)] for name in names]
+    heads = [str(job.get("name", f"job {number}")) for number, job in enumerate(jobs)]
+    return Table.of(["Option", *heads], rows) if rows else None
+
+
+def _samples(samples: list[dict[str, Any]]) -> Table:
+    titles = ["Operation", "Metric", "Value", "File size", "Block size", "Threads", "I/O depth", "Printed"]
+    rows = [
+        [
+            operation_of(row["operation"]),
+            METRICS[row["metric"]].label if row["metric"] in METRICS else row["metric"],
+            _value(row),
+            *(_point(name, row[name]) for name in ("file_size", "block_size", "threads", "iodepth")),
+            row["printed"],
+        ]
+        for row in samples
+    ]
+    return Table.of(titles, rows, numbers=titles[2:7])
+
+
+def _point(name: str, value: int | None) -> str:
+    return units.NO_VALUE if value is None else text_of(name, value)
+
+
+def _value(row: dict[str, Any]) -> str:
+    unit = row["unit"] or ""
+    if row["value"] is not None:
+        return units.human(row["value"], unit)
+    bounds = [units.human(row[name], unit) for name in ("low", "high") if row[name] is not None]
+    if len(bounds) == 1:
+        return f"{'≥' if row['low'] is not None else '≤'} {bounds[0]}"
+    return " – ".join(bounds) or str(row["missing_reason"])

@@ -1,0 +1,37 @@
+"""What a token of one scope, or a member of one role, may do."""
+
+from typing import Any
+
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from apps.labs.middleware import SAFE_METHODS
+from apps.labs.models import Role, Scope, Token
+
+
+class LabPermission(BasePermission):
+    """Reading needs any token or membership. Changing needs the view's `needed_scope` of a token, `needed_role` of a
+    member.
+
+    A view that declares nothing may be changed by nobody but owners and `admin` tokens.
+    """
+
+    message = "This needs a lab token or a membership in a lab."
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if isinstance(request.auth, Token):
+            return self._token(request.auth, _needed(request, view, "needed_scope", Scope.READ, Scope.ADMIN))
+        member = getattr(request._request, "member", None)
+        if member is None:
+            return False
+        role = _needed(request, view, "needed_role", Role.VIEWER, Role.OWNER)
+        self.message = f"This needs the role {role}; you are {member.role} in {member.lab}."
+        return bool(member.covers(role))
+
+    def _token(self, token: Token, needed: str) -> bool:
+        self.message = f"This needs a token of scope {needed}; this one has {token.scope}."
+        return token.allows(needed)
+
+
+def _needed(request: Request, view: Any, name: str, to_read: str, otherwise: str) -> str:
+    return str(to_read if request.method in SAFE_METHODS else getattr(view, name, otherwise))

@@ -1,0 +1,85 @@
+/* Chart.js in the site's colours, light and dark; every chart here has its table on the page. */
+
+import { human, tick } from "./quantities.js";
+
+const made = new Set();
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+export const colour = (index) => css(`--series-${(index % 8) + 1}`);
+
+function veil(hex, share) {
+  return `${hex}${Math.round(share * 255).toString(16).padStart(2, "0")}`;
+}
+
+function paint(chart) {
+  const ink = css("--ink-2");
+  const line = css("--line");
+  for (const scale of Object.values(chart.options.scales)) {
+    scale.ticks = { ...scale.ticks, color: ink };
+    scale.grid = { ...scale.grid, color: line };
+    scale.title = { ...scale.title, color: ink };
+    scale.border = { color: line };
+  }
+  chart.options.plugins.legend.labels.color = css("--ink");
+  Object.assign(chart.options.plugins.tooltip, { backgroundColor: css("--ink"), titleColor: css("--surface"), bodyColor: css("--surface") });
+  for (const set of chart.data.datasets) {
+    const own = colour(set.tone);
+    set.borderColor = set.shade ? "transparent" : own;
+    set.backgroundColor = set.shade ? veil(own, 0.16) : set.filled ? veil(own, 0.55) : own;
+  }
+}
+
+document.addEventListener("spindle:theme", () => {
+  for (const chart of made) {
+    paint(chart);
+    chart.update("none");
+  }
+});
+
+/* options: x {type, unit, title}, y {type, unit, title}, tooltip title */
+export function plot(id, type, datasets, { x, y, title }) {
+  const canvas = document.getElementById(id);
+  if (!canvas || !window.Chart) return null;
+  const axis = (spec, more) => ({
+    type: spec.type ?? "linear",
+    title: { display: Boolean(spec.title), text: spec.title },
+    ticks: { callback: (value) => tick(value, spec.unit), maxRotation: 0, autoSkipPadding: 14, ...spec.ticks },
+    ...spec.bounds,
+    ...more,
+  });
+  const chart = new window.Chart(canvas, {
+    type,
+    data: { datasets },
+    options: {
+      responsive: true,
+      maintainAspectRatio: false,
+      animation: reduced ? false : { duration: 150 },
+      parsing: false,
+      normalized: true,
+      interaction: { mode: "nearest", axis: "x", intersect: false },
+      elements: { point: { radius: 0, hitRadius: 8, hoverRadius: 3 }, line: { borderWidth: 1.75, tension: 0 } },
+      scales: { x: axis(x), y: axis(y, { grace: "6%" }) },
+      plugins: {
+        legend: { display: true, align: "start", labels: { boxWidth: 12, boxHeight: 3, filter: (item, data) => !data.datasets[item.datasetIndex].shade } },
+        tooltip: {
+          filter: (item) => !item.dataset.shade,
+          callbacks: { title: (items) => (items.length ? title(items[0].parsed.x) : ""), label: (item) => `${item.dataset.label}: ${human(item.parsed.y, y.unit)}` },
+        },
+      },
+    },
+  });
+  paint(chart);
+  chart.update("none");
+  made.add(chart);
+  return chart;
+}
+
+/* Values over the seconds of a run. */
+export function overTime(metric, unit, datasets = []) {
+  return plot(`chart-${metric}`, "line", datasets, {
+    x: { title: "seconds", unit: "", bounds: { min: 0 } },
+    y: { unit, bounds: { beginAtZero: true } },
+    title: (seconds) => `${Number(seconds).toFixed(1)} s`,
+  });
+}

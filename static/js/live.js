@@ -1,0 +1,98 @@
+/* A run while it goes on, by server-sent events. The stream is closed while nobody looks: browsers allow six per server. */
+
+import { overTime } from "./charts.js";
+import { human, UNIT_OF } from "./quantities.js";
+
+export class LiveRun {
+  constructor(panel) {
+    this.panel = panel;
+    this.charts = Object.fromEntries(Object.entries(UNIT_OF).map(([metric, unit]) => [metric, overTime(metric, unit)]));
+    this.tones = new Map();
+    this.latest = -1;
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.close() : this.open()));
+    addEventListener("pagehide", () => this.close());
+  }
+
+  open() {
+    if (this.stream || document.hidden) return;
+    // a stream that was opened again tells its history again: what is drawn already is skipped by its time
+    this.stream = new EventSource(this.panel.dataset.stream);
+    this.stream.addEventListener("progress", (event) => this.progress(JSON.parse(event.data)));
+    this.stream.addEventListener("state", (event) => this.state(JSON.parse(event.data)));
+  }
+
+  close() {
+    this.stream?.close();
+    this.stream = null;
+  }
+
+  progress(point) {
+    if (point.t <= this.latest) return;
+    this.latest = point.t;
+    this.share(point.progress);
+    for (const job of point.jobs) this.draw(point.t, job);
+    this.table(point.jobs);
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => Object.values(this.charts).forEach((chart) => chart?.update("none")));
+    document.getElementById("live-note").textContent = `${Math.round(point.t)} s since the start`;
+  }
+
+  share(progress) {
+    document.getElementById("live-progress").value = progress;
+    document.getElementById("live-percent").textContent = `${Math.floor(progress * 100)}\u00a0%`;
+  }
+
+  draw(t, job) {
+    const label = `${job.name} ${job.operation}`.trim();
+    for (const metric of Object.keys(UNIT_OF)) {
+      const chart = this.charts[metric];
+      if (!chart || job[metric] === null) continue;
+      this.line(chart, label).push({ x: t, y: job[metric] });
+    }
+  }
+
+  line(chart, label) {
+    if (!this.tones.has(label)) this.tones.set(label, this.tones.size);
+    let set = chart.data.datasets.find((one) => one.label === label);
+    if (!set) {
+      set = { label, tone: this.tones.get(label), data: [] };
+      chart.data.datasets.push(set);
+      document.dispatchEvent(new CustomEvent("spindle:theme"));
+    }
+    return set.data;
+  }
+
+  table(jobs) {
+    const rows = jobs.map((job) => {
+      const row = document.createElement("tr");
+      const head = document.createElement("th");
+      head.scope = "row";
+      head.textContent = job.name;
+      row.append(head, cell(job.operation));
+      for (const [metric, unit] of Object.entries(UNIT_OF)) row.append(cell(human(job[metric], unit), "num"));
+      row.append(cell(`${Math.floor(job.done * 100)}\u00a0%`, "num"));
+      return row;
+    });
+    document.getElementById("live-jobs").replaceChildren(...rows);
+  }
+
+  state({ state, ended }) {
+    const chip = document.querySelector("#run-state .chip");
+    const changed = chip.textContent.trim() !== state;
+    if (changed) {
+      chip.className = `chip chip-${state}`;
+      chip.textContent = state;
+    }
+    if (ended) {
+      this.close();
+      setTimeout(() => location.reload(), 800);
+    }
+  }
+}
+
+function cell(text, kind = "") {
+  const made = document.createElement("td");
+  made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+}

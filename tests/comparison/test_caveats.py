@@ -1,0 +1,96 @@
+"""Each rule fires on the reports' own figures, with its arithmetic, and stays silent where it has nothing to say."""
+
+from apps.comparison import caveats
+from apps.comparison.caveats import few_runs, ram_cache, single_value, transcribed, unsynced_write
+from apps.comparison.compare import compare
+from apps.comparison.question import Question
+from tests.comparison.factories import GIB, MIB, reading
+
+
+def plain(text: str | None) -> str:
+    return (text or "").replace("\u00a0", " ").replace("\u202f", " ")
+
+
+def test_crs4s_file_of_1000_mib_fits_into_1_gib_of_ram() -> None:
+    found = ram_cache.check(reading(1, 61_780_889.6, file_size=1_048_576_000, facts={"ram": 1_073_741_824}))
+    assert plain(found) == "file size 1 000 MiB ≤ RAM 1 GiB (1 048 576 000 B ≤ 1 073 741 824 B; 0.98 × RAM)"
+
+
+def test_crs4s_file_of_2000_mib_does_not() -> None:
+    assert ram_cache.check(reading(1, 1.0, file_size=2_097_152_000, facts={"ram": GIB})) is None
+
+
+def test_past_the_page_cache_ram_does_not_matter() -> None:
+    assert ram_cache.check(reading(1, 1.0, file_size=MIB, facts={"ram": GIB, "sync": "direct"})) is None
+    assert ram_cache.check(reading(1, 1.0, file_size=MIB, facts={"ram": GIB, "direct": 1})) is None
+
+
+def test_all_threads_files_together_must_fit() -> None:
+    facts = {"ram": GIB}
+    assert ram_cache.check(reading(1, 1.0, file_size=GIB // 2, threads=4, facts=facts)) is None
+    assert "of 2 threads together 1 GiB" in plain(
+        ram_cache.check(reading(1, 1.0, file_size=GIB // 2, threads=2, facts=facts))
+    )
+
+
+def test_without_ram_or_file_size_the_cache_rule_is_silent() -> None:
+    assert ram_cache.check(reading(1, 1.0, file_size=MIB)) is None
+    assert ram_cache.check(reading(1, 1.0, file_size=None, facts={"ram": GIB})) is None
+    assert ram_cache.check(reading(1, 1.0, file_size=MIB, facts={"ram": "unknown"})) is None
+
+
+def test_dds_buffered_write_is_not_synced() -> None:
+    found = unsynced_write.check(reading(1, 1.0, file_size=2 * GIB, facts={"sync": "none", "ram": GIB}))
+    assert "up to 1 GiB of 2 GiB (50%) may still be in RAM" in plain(found)
+
+
+def test_synced_direct_unknown_and_reads_are_silent() -> None:
+    for facts in ({"sync": "fdatasync"}, {"sync": "direct"}, {"sync": "none", "direct": 1}, {}):
+        assert unsynced_write.check(reading(1, 1.0, facts=facts)) is None
+    assert unsynced_write.check(reading(1, 1.0, operation="read", facts={"sync": "none"})) is None
+
+
+def test_two_runs_are_too_few() -> None:
+    assert few_runs.check([reading(1, 1.0), reading(2, 1.0)]) == "n = 2 < 3: 1 more run needed for an interval"
+    assert few_runs.check([reading(1, 1.0)]) == "n = 1 < 3: 2 more runs needed for an interval"
+
+
+def test_three_runs_an_empty_cell_and_a_printed_mean_are_not_too_few() -> None:
+    assert few_runs.check([reading(n, 1.0) for n in range(3)]) is None
+    assert few_runs.check([reading(1, None)]) is None
+    assert few_runs.check([reading(1, 1.0, origin="published")]) is None
+
+
+def test_a_printed_mean_of_ten_lacks_its_repetitions() -> None:
+    one = reading(1, 1.0, origin="published", note="mean of ten instances; 1 Kbyte = 1024 bytes")
+    assert single_value.check([one]) == (
+        "n = 1 printed value (mean of ten instances): the single repetitions are not there, so their spread is unknown"
+    )
+    assert single_value.check([reading(1, 1.0)]) is None
+    assert single_value.check([one, one]) is None
+
+
+def test_a_repaired_figure_shows_what_was_printed() -> None:
+    one = reading(1, 181_715_456.0, quality="ocr_repaired", printed="177456 5|")
+    assert plain(transcribed.check(one)) == "printed “177456 5|”, read as 181 715 456 B/s (repaired after OCR)"
+    assert transcribed.check(reading(1, 1.0, quality="rounded")) is None
+
+
+def test_a_comparison_gathers_a_rule_once_with_its_cells_and_runs() -> None:
+    readings = [
+        reading(n, 1.0, "ab"[n % 2], file_size=size, facts={"ram": GIB}) for n, size in enumerate([MIB, MIB, 4 * GIB])
+    ]
+    found = {one.rule: one for one in compare(readings, Question()).caveats}
+    assert found["ram_cache"].cells == ((MIB, "a"), (MIB, "b"))
+    assert found["ram_cache"].runs == (0, 1)
+    assert [line[:3] for line in found["ram_cache"].arithmetic] == ["a: ", "b: "]
+
+
+def test_a_run_by_itself_is_not_blamed_for_being_alone() -> None:
+    assert [one.rule for one in caveats.of_readings([reading(1, 1.0, facts={"ram": 2 * GIB})])] == ["ram_cache"]
+
+
+def test_every_rule_is_registered_once_and_says_what_it_means() -> None:
+    names = [rule.name for rule in caveats.RULES]
+    assert len(names) == len(set(names))
+    assert all(rule.text.endswith(".") and (rule.of_reading or rule.of_cell) for rule in caveats.RULES)

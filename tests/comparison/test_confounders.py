@@ -1,0 +1,44 @@
+"""Like for like: what else differs is named with both values."""
+
+from apps.comparison.confounders import confounders
+from tests.comparison.factories import GIB, MIB, reading
+
+
+def found(*readings: object, compared: tuple[str, ...] = ("label", "file_size")) -> list[tuple[str, str]]:
+    groups: dict[str, list[object]] = {}
+    for one in readings:
+        groups.setdefault(one.facts["label"], []).append(one)  # type: ignore[attr-defined]
+    return [(one.kind, one.text.replace("\u00a0", " ")) for one in confounders(groups, compared)]  # type: ignore[arg-type]
+
+
+def test_facts_that_differ_are_named_with_both_values() -> None:
+    a = reading(1, 1.0, "a", facts={"ram": GIB, "raid_level": "5", "kernel": "2.6.7"})
+    b = reading(2, 1.0, "b", facts={"ram": 2 * GIB, "raid_level": "0", "kernel": "2.6.7"})
+    assert found(a, b) == [("differs", "RAID level 5 / 0"), ("differs", "RAM 1 GiB / 2 GiB")]
+
+
+def test_the_compared_fact_and_the_x_axis_are_no_confounders() -> None:
+    a = reading(1, 1.0, "a", facts={"raid_level": "5"}, file_size=MIB)
+    b = reading(2, 1.0, "b", facts={"raid_level": "0"}, file_size=GIB)
+    assert found(a, b, compared=("raid_level", "file_size")) == []
+
+
+def test_names_of_a_series_are_no_confounders() -> None:
+    a = reading(1, 1.0, "a", facts={"configuration": "a", "target": "t", "array": "md0"})
+    b = reading(2, 1.0, "b", facts={"configuration": "b", "target": "u", "array": "md1"})
+    assert found(a, b) == []
+
+
+def test_known_on_one_side_only_is_said_apart() -> None:
+    a = reading(1, 1.0, "a", facts={"kernel": "6.1"}, block_size=MIB)
+    b = reading(2, 1.0, "b")
+    assert found(a, b) == [("unknown", "block size 1 MiB / unknown"), ("unknown", "kernel 6.1 / unknown")]
+
+
+def test_a_mixture_inside_one_series_is_said() -> None:
+    readings = [reading(1, 1.0, "a", block_size=4096), reading(2, 1.0, "a", block_size=MIB)]
+    assert found(*readings) == [("mixed", "block size 4 KiB and 1 MiB")]
+
+
+def test_what_is_the_same_everywhere_is_silent() -> None:
+    assert found(reading(1, 1.0, "a", facts={"ram": GIB}), reading(2, 1.0, "b", facts={"ram": GIB})) == []

@@ -1,0 +1,180 @@
+"""The compare page: one address for the page and its changing part. All it says stands in the table, without JavaScript too."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
+from tests.comparison.factories import GIB, MIB, measured, published, run, sample, target
+from tests.conftest import Cast
+
+SignIn = Callable[[str], Client]
+
+
+@pytest.fixture
+def paper(cast: Cast) -> Lab:
+    """A published lab with a report of two configurations, as CRS4's."""
+    lab = Lab.objects.create(name="Published", slug="published", is_published=True)
+    with lab_scope(lab.pk):
+        published(lab, "SATA RAID 5", {100: 1.8e8, 2000: 2.4e7}, raid_level="5", sync="none")
+        published(lab, "SCSI RAID 0", {100: 3.2e8}, raid_level="0", sync="none")
+    return lab
+
+
+@pytest.fixture
+def ours(cast: Cast) -> None:
+    with lab_scope(cast.lab.pk):
+        measured(cast.lab, "alpha", [9.0e7, 9.2e7, 9.1e7], file_size=100 * MIB, raid_level="1")
+
+
+def text_of(client: Client, address: str = "/compare/", **headers: str) -> str:
+    response = client.get(address, headers=headers)
+    assert response.status_code == 200
+    return response.content.decode().replace("\u00a0", " ").replace("\u202f", " ")
+
+
+@pytest.mark.usefixtures("paper", "ours")
+def test_own_runs_stand_beside_the_published_report(sign_in: SignIn) -> None:
+    page = text_of(sign_in("viewer"))
+    assert "Bandwidth of write by file size" in page
+    for series in ("alpha · scratch", "SATA RAID 5", "SCSI RAID 0"):
+        assert series in page
+    assert "91.0" in page
+    assert "± 2.48" in page
+    assert "1.98× too few runs" in page
+
+
+@pytest.mark.usefixtures("paper", "ours")
+def test_a_cell_that_was_not_measured_says_so(sign_in: SignIn) -> None:
+    assert '<span class="absent">not measured</span>' in text_of(sign_in("viewer"))
+
+
+@pytest.mark.usefixtures("paper", "ours")
+def test_confounders_and_caveats_stand_beside_the_result(sign_in: SignIn) -> None:
+    page = text_of(sign_in("viewer"))
+    assert "RAID level 1 / 5 / 0" in page
+    assert "File not larger than RAM" in page
+    assert "file size 100 MiB ≤ RAM 1 GiB (104 857 600 B ≤ 1 073 741 824 B; 0.10 × RAM)" in page
+    assert "A mean without its repetitions" in page
+
+
+@pytest.mark.usefixtures("paper", "ours")
+def test_the_exports_carry_the_same_question(sign_in: SignIn) -> None:
+    page = text_of(sign_in("viewer"), "/compare/?raid_level=5&scale=log")
+    assert "/api/v1/compare/?metric=bandwidth&amp;operation=write&amp;x=file_size&amp;series=label" in page
+    assert "scale=log&amp;raid_level=5&amp;format=dokuwiki" in page
+
+
+@pytest.mark.usefixtures("paper", "ours")
+def test_htmx_gets_the_changing_part_and_the_canonical_address(sign_in: SignIn) -> None:
+    response = sign_in("viewer").get("/compare/?series=host&metric=", headers={"HX-Request": "true"})
+    assert response.content.decode().lstrip().startswith('<div id="results">')
+    assert response.headers["HX-Push-Url"].startswith(
+        "/compare/?metric=bandwidth&operation=write&x=file_size&series=host"
+    )
+
+
+@pytest.mark.usefixtures("paper", "ours")
+def test_filters_have_counts_and_can_be_taken_away(sign_in: SignIn) -> None:
+    page = text_of(sign_in("viewer"), "/compare/?raid_level=5&raid_level=1")
+    assert "SCSI RAID 0" not in page
+    assert '<span>5 <span class="muted">2</span></span>' in page
+    assert 'title="Take this filter away">RAID level: 5 ✕</a>' in page
+
+
+def test_a_number_in_an_address_finds_a_number_in_the_facts(lab: Lab, sign_in: SignIn) -> None:
+    measured(lab, "alpha", [1e8], disk_count=4)
+    measured(lab, "beta", [2e8], disk_count=8)
+    page = text_of(sign_in("viewer"), "/compare/?disk_count=8")
+    assert "beta · scratch" in page
+    assert "alpha · scratch" not in page
+
+
+def test_unknown_is_a_value_one_can_filter_by(lab: Lab, sign_in: SignIn) -> None:
+    measured(lab, "alpha", [1e8], kernel="6.1")
+    measured(lab, "beta", [2e8])
+    page = text_of(sign_in("viewer"), "/compare/?kernel=unknown")
+    assert "beta · scratch" in page
+    assert "alpha · scratch" not in page
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("metric=speed", "metric: found speed, expected one of: bandwidth"),
+        ("metrc=iops", "did you mean metric?"),
+        ("x=colour", "x: found colour, expected a fact that these runs have"),
+        ("baseline=nobody", "baseline: found nobody, expected one of the series"),
+        ("run=first", "run: found first, expected whole numbers"),
+    ],
+)
+def test_an_address_that_asks_nothing_is_told_why(lab: Lab, sign_in: SignIn, query: str, sentence: str) -> None:
+    measured(lab, "alpha", [1e8])
+    response = sign_in("viewer").get(f"/compare/?{query}")
+    assert response.status_code == 400
+    assert sentence in response.content.decode()
+
+
+def test_an_empty_lab_is_told_what_to_do(sign_in: SignIn, cast: Cast) -> None:
+    assert "Nothing was measured that answers this." in text_of(sign_in("viewer"))
+
+
+def test_another_labs_runs_are_not_compared(cast: Cast, sign_in: SignIn) -> None:
+    with lab_scope(cast.other_lab.pk):
+        measured(cast.other_lab, "secret", [1e8])
+    assert "secret" not in text_of(sign_in("viewer"))
+    assert "secret · scratch" in text_of(sign_in("stranger"))
+
+
+def test_runs_that_did_not_finish_are_not_compared(lab: Lab, sign_in: SignIn) -> None:
+    sample(run(lab, target(lab, "beta"), state="failed"), 1e8, file_size=GIB)
+    assert "beta" not in text_of(sign_in("viewer"))
+
+
+def test_labels_of_two_studies_that_agree_are_told_apart(lab: Lab, sign_in: SignIn) -> None:
+    published(lab, "RAID 5", {100: 1.8e8}, slug="one")
+    published(lab, "RAID 5", {100: 2.8e8}, slug="two")
+    page = text_of(sign_in("viewer"))
+    assert "RAID 5 (one)" in page
+    assert "RAID 5 (two)" in page
+
+
+def test_text_of_people_is_never_markup(lab: Lab, sign_in: SignIn) -> None:
+    measured(lab, "<script>alert(1)</script>", [1e8])
+    page = sign_in("viewer").get("/compare/").content.decode()
+    assert "<script>alert" not in page
+    assert "\\u003Cscript\\u003Ealert" in page  # in the chart's data
+
+
+def test_the_page_has_no_inline_script_or_style(lab: Lab, sign_in: SignIn) -> None:
+    measured(lab, "alpha", [1e8])
+    page = sign_in("viewer").get("/compare/").content.decode()
+    assert " style=" not in page
+    assert " onclick" not in page
+
+
+def queries(client: Client, address: str) -> int:
+    client.get(address)
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        client.get(address)
+    return len(captured)
+
+
+def test_the_number_of_queries_does_not_grow_with_the_data(lab: Lab, sign_in: SignIn) -> None:
+    client = sign_in("viewer")
+    measured(lab, "alpha", [1e8])
+    few = queries(client, "/compare/")
+    for number in range(12):
+        measured(lab, f"host-{number}", [1e8, 2e8, 3e8], file_size=(number + 1) * MIB)
+    assert queries(client, "/compare/") == few
+    assert few <= 10
+
+
+def test_who_is_not_signed_in_is_sent_to_sign_in(client: Client, cast: Cast) -> None:
+    assert client.get("/compare/").status_code == 302

@@ -1,0 +1,234 @@
+"""fio's JSON: what is taken from a report, and what is said about a text that is none."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from apps.parsers import fio_json
+from apps.parsers.shape import ParsedFile, ParsedSample, ParseError
+
+FIXTURES = Path(__file__).parent / "fixtures" / "fio_json"
+STONEWALL = (FIXTURES / "stonewall.json").read_text()
+
+
+def documents(text: str) -> list[dict[str, Any]]:
+    found, place = [], 0
+    while (place := text.find("{", place)) >= 0:
+        document, place = json.JSONDecoder().raw_decode(text, place)
+        found.append(document)
+    return found
+
+
+def one(samples: tuple[ParsedSample, ...], metric: str, operation: str) -> ParsedSample:
+    (found,) = [sample for sample in samples if (sample.metric, sample.operation) == (metric, operation)]
+    return found
+
+
+@pytest.mark.parametrize("case", ["stonewall", "group"])
+def test_percentiles_from_the_bins_are_those_that_fio_printed(case: str) -> None:
+    text = (FIXTURES / f"{case}.json").read_text()
+    run, document = fio_json.parse(text).runs[0], documents(text)[-1]
+    checked = 0
+    for section, job in enumerate(document["jobs"]):
+        for direction in ("read", "write"):
+            for metric, key in [("clat_p50", "50.000000"), ("clat_p90", "90.000000"), ("clat_p95", "95.000000"),
+                                ("clat_p99", "99.000000"), ("clat_p99_9", "99.900000"), ("clat_p99_99", "99.990000")]:  # fmt: skip
+                samples = [
+                    s for s in run.samples if s.section == section and s.metric == metric and direction in s.operation
+                ]
+                if samples:
+                    assert samples[0].value == job[direction]["clat_ns"]["percentile"][key]
+                    checked += 1
+    assert checked == 12
+
+
+def test_every_printed_text_stands_on_the_line_it_names() -> None:
+    for case in ("stonewall", "group", "null", "version_2"):
+        text = (FIXTURES / f"{case}.json").read_text()
+        lines = text.splitlines()
+        samples = [s for run in fio_json.parse(text).runs for s in run.samples]
+        assert samples
+        for sample in samples:
+            assert sample.line is not None
+            assert sample.printed.removeprefix("usr ").split(" ")[0] in lines[sample.line - 1]
+
+
+def test_the_last_document_is_the_result_and_the_others_are_its_history() -> None:
+    run = fio_json.parse(STONEWALL).runs[0]
+    last = documents(STONEWALL)[-1]["jobs"]
+    assert one(run.samples, "io_bytes", "randread").value == last[0]["read"]["io_bytes"]
+    assert one(run.samples, "io_bytes", "write").value == last[1]["write"]["io_bytes"]
+    history = next(s for s in run.series if (s.operation, s.metric) == ("randread", "iops"))
+    assert history.times_s == pytest.approx((1, 2, 3), abs=0.05)
+    assert all(value == pytest.approx(400, rel=0.05) for value in history.values)
+
+
+def test_the_cpu_of_a_group_is_that_of_all_its_processes() -> None:
+    document = documents((FIXTURES / "group.json").read_text())[0]
+    document["jobs"][0] |= {"usr_cpu": 10.0, "sys_cpu": 20.0}
+    grouped = fio_json.parse(json.dumps(document)).runs[0]
+    document["jobs"][0]["job options"]["numjobs"] = "1"
+    alone = fio_json.parse(json.dumps(document)).runs[0]
+    assert one(grouped.samples, "cpu", "randread").value == pytest.approx(0.9)
+    assert one(alone.samples, "cpu", "randread").value == pytest.approx(0.3)
+
+
+def test_a_job_that_failed_at_once_has_a_reason_and_no_zero() -> None:
+    run = fio_json.parse((FIXTURES / "error.json").read_bytes()).runs[0]
+    broken = [s for s in run.samples if s.section == 0]
+    assert {s.value for s in broken} == {None}
+    assert {s.missing_reason for s in broken} == {"failed: error 28 (No space left on device)"}
+    assert [s for s in run.samples if s.section == 1 and s.metric == "bandwidth"][0].value == 262144000
+
+
+def test_several_runs_in_one_file_stay_several() -> None:
+    first = (FIXTURES / "null.json").read_text()
+    later = first.replace('"timestamp_ms" : ', '"timestamp_ms" : 1')
+    assert len(fio_json.parse(first + later + STONEWALL).runs) == 3
+
+
+def test_a_group_of_different_jobs_is_said_to_be_one() -> None:
+    document = documents((FIXTURES / "group.json").read_text())[0]
+    document["jobs"][0]["job options"]["rw"] = "randread"
+    parsed = fio_json.parse(json.dumps(document))
+    assert "group_reporting added other jobs" in parsed.warnings[0]
+
+
+def test_mixed_reporting_gives_a_warning_and_no_samples() -> None:
+    document = documents((FIXTURES / "null.json").read_text())[0]
+    for job in document["jobs"]:
+        job["mixed"] = job.pop("read")
+        del job["write"], job["trim"]
+    parsed = fio_json.parse(json.dumps(document))
+    assert parsed.runs[0].samples == ()
+    assert "unified_rw_reporting" in parsed.warnings[0]
+
+
+def test_text_around_the_documents_is_left_out() -> None:
+    plain = fio_json.parse(STONEWALL).runs[0]
+    noisy = f"fio: {{not json}}\n\n{STONEWALL}\nRun status group 0 (all jobs):\n"
+    assert [s.value for s in fio_json.parse(noisy).runs[0].samples] == [s.value for s in plain.samples]
+    assert [s.value for s in fio_json.parse("\ufeff" + STONEWALL.replace("\n", "\r\n")).runs[0].samples] == [
+        s.value for s in plain.samples
+    ]
+
+
+def test_an_indented_document_is_found() -> None:
+    indented = "result:\n" + "\n".join("  " + line for line in (FIXTURES / "null.json").read_text().splitlines())
+    run = fio_json.parse(indented).runs[0]
+    sample = one(tuple(s for s in run.samples if s.section == 0), "iops", "randread")
+    assert sample.line is not None
+    assert '"iops"' in indented.splitlines()[sample.line - 1]
+
+
+def test_nan_is_a_missing_value() -> None:
+    text = (FIXTURES / "null.json").read_text()
+    found = one(fio_json.parse(text).runs[0].samples[:16], "clat_stdev", "randread").printed.split()[0]
+    run = fio_json.parse(text.replace(found, "-nan")).runs[0]
+    assert not [s for s in run.samples if s.metric == "clat_stdev" and s.section == 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "found", "expected"),
+    [
+        ("", 1, "nothing", "fio version"),
+        ("Version 1.96\n", 1, "Version 1.96", "fio version"),
+        ('\n\n{\n "fio version" : "fio-3.33",\n', 3, "fio-3.33", "fio version"),
+        ('x\n{"fio version": "fio-3.33", "jobs": [{"read": {"iops": "many"}}]}', 2, "str", "int | float | null"),
+        ('{"fio version": "fio-3.33", "jobs": 7}', 1, "int", "array"),
+    ],
+)
+def test_a_text_that_is_no_report_is_refused_with_line_found_and_expected(
+    text: str, line: int, found: str, expected: str
+) -> None:
+    with pytest.raises(ParseError) as refused:
+        fio_json.parse(text)
+    assert refused.value.line == line
+    assert found in refused.value.found
+    assert expected in refused.value.expected
+
+
+def test_names_hold_nothing_that_a_database_refuses() -> None:
+    document = documents((FIXTURES / "null.json").read_text())[0]
+    document["jobs"][0]["jobname"] = "a\x00b"
+    document["jobs"][0]["job options"]["description"] = "\x00"
+    section = fio_json.parse(json.dumps(document)).runs[0].sections[0]
+    assert "\x00" not in section.name + "".join(section.options.values())
+
+
+HOSTILE = {
+    "deep lists": '{"fio version": "fio-3.33", "x": ' + "[" * 400_000,
+    "deep objects": '{"a":' * 200_000,
+    "many beginnings": "{\n" * 500_000,
+    "nested beginnings": '{"a":[\n' * 140_000,
+    "huge number": '{"fio version": "fio-3.33", "jobs": [{"read": {"io_bytes": ' + "9" * 900_000 + "}}]}",
+    "far number": '{"fio version": "fio-3.33", "jobs": [{"read": {"io_bytes": 1e999, "iops": 1}}]}',
+    "not a number": '{"fio version": "fio-3.33", "jobs": [{"read": {"io_bytes": NaN, "iops": Infinity}}]}',
+    "lone surrogate": '{"fio version": "fio-\\ud800", "jobs": []}',
+    "same key again": '{"fio version": "fio-3.33", ' + '"jobs": [], ' * 80_000 + '"jobs": []}',
+    "many jobs": '{"fio version": "fio-3.33", "jobs": [' + ",".join(['{"jobname":"a"}'] * 60_000) + "]}",
+    "many used jobs": '{"fio version": "fio-3.33", "jobs": [' + ",".join(['{"jobname":"a","read":{"bw":1}}'] * 30_000) + "]}",
+    "words as values": '{"fio version": "fio-3.33", "jobs": [{"jobname": "a", "x": [' + '"read", ' * 120_000 + '1], "read": {"bw": 1}}]}',
+    "nul": "\x00" * 1_000_000,
+    "many bins": '{"fio version":"fio-3.33","jobs":[{"jobname":"a","read":{"io_bytes":1,"clat_ns":{"N":1,"bins":{'
+    + ",".join(f'"{n}":1' for n in range(80_000)) + "}}}}]}",
+    "bad bins": '{"fio version":"fio-3.33","jobs":[{"read":{"io_bytes":1,"clat_ns":{"N":1,"bins":{"x":1,"-1":-5,"9999999999999999999999":1}}}}]}',
+    "odd options": '{"fio version":"fio-3.33","jobs":[{"job options":{"size":"' + "9" * 500 + 'g","bs":",,","numjobs":"-1","rw":":"},"read":{"bw":1}}]}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
+    before = time.process_time()
+    try:
+        assert isinstance(fio_json.parse(HOSTILE[name]), ParsedFile)
+    except ParseError as refused:
+        str(refused).encode()
+    assert time.process_time() - before < 2
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.text() | st.binary())
+def test_any_text_is_read_or_refused(text: str | bytes) -> None:
+    try:
+        fio_json.parse(text)
+    except ParseError:
+        pass
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.data())
+def test_any_value_in_any_place_is_read_or_refused(data: st.DataObject) -> None:
+    document = documents((FIXTURES / "null.json").read_text())[0]
+    place: Any = document
+    while True:
+        key = data.draw(st.sampled_from(list(place) if isinstance(place, dict) else range(len(place))))
+        if not isinstance(place[key], dict | list) or not place[key] or data.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = data.draw(JSON)
+    try:
+        parsed = fio_json.parse(json.dumps(document))
+    except ParseError:
+        return
+    assert all(s.value is None or abs(s.value) < 1e308 for run in parsed.runs for s in run.samples)
+
+
+@settings(deadline=None)
+@given(st.integers(0, len(STONEWALL)), st.integers(0, 400), st.text(max_size=20))
+def test_a_report_with_a_piece_replaced_is_read_or_refused(start: int, length: int, text: str) -> None:
+    try:
+        fio_json.parse(STONEWALL[:start] + text + STONEWALL[start + length :])
+    except ParseError:
+        pass

@@ -1,0 +1,52 @@
+"""Packed series."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from apps.runs.packing import overview, pack, unpack
+
+COLUMNS = arrays(np.float64, st.integers(0, 300), elements=st.floats(-1e12, 1e12))
+
+
+@given(COLUMNS)
+def test_what_is_packed_comes_back_to_the_bit(values: np.ndarray) -> None:
+    times = np.arange(len(values), dtype=float)
+    back_times, back_values = unpack(memoryview(pack(times, values)))
+    assert back_times.tobytes() == times.tobytes()
+    assert back_values.tobytes() == values.tobytes()
+
+
+def test_columns_of_different_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="found 2 times and 1 values"):
+        pack([1, 2], [3])
+
+
+@given(COLUMNS, st.integers(1, 50))
+def test_an_overview_counts_every_value_and_keeps_the_extremes(values: np.ndarray, buckets: int) -> None:
+    rows = overview(np.arange(len(values)), values, buckets)
+    assert len(rows) <= buckets
+    assert sum(row[4] for row in rows) == len(values)
+    if len(values):
+        assert min(row[1] for row in rows) == values.min()
+        assert max(row[3] for row in rows) == values.max()
+        assert all(low <= mean + 1e-3 and mean - 1e-3 <= high for _, low, mean, high, _ in rows)
+
+
+def test_a_short_series_is_its_own_overview() -> None:
+    assert overview([0, 1], [5, 7]) == [[0, 5, 5, 5, 1], [1, 7, 7, 7, 1]]
+
+
+def test_a_stall_of_one_value_in_a_million_stays_visible() -> None:
+    values = np.full(1_000_000, 100.0)
+    values[777_777] = 0
+    rows = overview(np.arange(1_000_000), values)
+    assert len(rows) == 1000
+    assert min(row[1] for row in rows) == 0
+
+
+def test_missing_values_are_left_out() -> None:
+    assert overview([0, 1, 2], [1, float("nan"), 3]) == [[0, 1, 1, 1, 1], [2, 3, 3, 3, 1]]
+    assert overview([0], [float("nan")]) == []
