@@ -123,6 +123,7 @@ EMAIL_BACKEND = os.environ.get("SPINDLE_EMAIL_BACKEND", "django.core.mail.backen
 
 # One secure posture; over plain http (a lab's own machine) only what would lock people out is off.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked over http from inside
 SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"

@@ -1,6 +1,9 @@
 from django.urls import include, path
 
+from apps.dashboard.health import healthz
+
 urlpatterns = [
+    path("healthz", healthz, name="healthz"),
     path("accounts/", include("allauth.account.urls")),
     path("", include("apps.dashboard.urls")),
     path("", include("apps.inventory.urls")),

@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "publishing": DOMAIN | {"studies", "agents", "comparison"},
     "dashboard": DOMAIN | {"studies", "agents", "comparison"},
     # the project's own entrances
-    "urls": set(),
+    "urls": {"dashboard"},
     "asgi": {"agents", "dashboard", "lib"},
     "wsgi": set(),
     "settings": {"lib"},

@@ -13,7 +13,7 @@ from apps.comparison.question import Question, QuestionError
 from apps.comparison.readings import POINT, Reading
 from apps.comparison.words import UNKNOWN
 from apps.runs.metrics import METRICS
-from apps.runs.models import Histogram, Sample
+from apps.runs.models import Histogram, Run, Sample
 from apps.runs.states import State
 
 MOST_SAMPLES = 20_000
@@ -49,6 +49,11 @@ def load(question: Question) -> list[Reading]:
     if len(rows) > MOST_SAMPLES:
         raise QuestionError("filters", f"more than {MOST_SAMPLES} samples", f"at most {MOST_SAMPLES}; add a filter")
     return _readings(rows, _histograms(question, rows))
+
+
+def of_run(run: Run) -> list[Reading]:
+    """All samples of one run, whatever they measure."""
+    return of_runs([run.pk])[run.pk]
 
 
 def of_runs(runs: Iterable[int]) -> dict[int, list[Reading]]:

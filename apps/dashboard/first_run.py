@@ -69,6 +69,6 @@ def _report(host: Host, run: Run | None) -> dict[str, Any]:
         "run_state": run.state if run else None,
         "problem": run.problem if run else "",
         "read_in": bool(attempt and attempt.ingested_at),
-        "progress": run.progress if run else 0,
+        "progress": round(100 * run.progress) if run else 0,  # percent
         "urls": urls,
     }

@@ -14,16 +14,23 @@ from apps.publishing.renderers import JSON, to_json
 
 
 def publish(
-    request: Request, data: Any, document: Callable[[], Document], modified: datetime | None, permalink: str
+    request: Request,
+    data: Any,
+    document: Callable[[], Document],
+    modified: datetime | None,
+    permalink: str,
+    beside: Any = None,
 ) -> HttpResponse:
-    """`data` as JSON, or `document()` in the dialect that was asked for.
+    """`data` as JSON, or `document()` in the dialect that was asked for. `beside`: what the document shows besides.
 
-    The tag is a hash of the data, the format and the program's version: all that the content depends on, except when it was
+    The tag is a hash of the data, the format and the program's version: all that the content depends on, except when
+    it was
     made, which a document's footer tells. So documents have weak tags.
     """
-    renderer: Any = request.accepted_renderer  # type: ignore[attr-defined]
+    renderer: Any = request.accepted_renderer
     content = to_json(data)
-    tag = entity_tag(content, renderer.format, settings.VERSION, weak=renderer.format not in ("json", "csv"))
+    whole = content + to_json(beside)
+    tag = entity_tag(whole, renderer.format, settings.VERSION, weak=renderer.format not in ("json", "csv"))
     if has_it_already(request._request, tag):
         return not_modified(tag, modified)
     body = content if isinstance(renderer, JSON) else renderer.render(document())

@@ -57,7 +57,7 @@ def who(request: Request) -> str:
     return f"token {request.auth.name}" if isinstance(request.auth, Token) else str(getattr(request.user, "email", ""))
 
 
-class _TokenScheme(OpenApiAuthenticationExtension):
+class _TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = LabTokenAuthentication
     name = "token"
 
@@ -65,7 +65,7 @@ class _TokenScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer", "description": "A lab token, `spl_…` (`manage.py create_token`)."}
 
 
-class _SessionScheme(OpenApiAuthenticationExtension):
+class _SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = LabSessionAuthentication
     name = "session"
 

@@ -67,7 +67,10 @@ def _introduction(comparison: Comparison, table: Grid) -> list[str]:
 
 
 def _sections(comparison: Comparison, table: Grid) -> list[Section]:
-    titles = [table.x_label, *(f"{name} ({table.unit.label})" if table.unit.label else name for name in comparison.series)]
+    titles = [
+        table.x_label,
+        *(f"{name} ({table.unit.label})" if table.unit.label else name for name in comparison.series),
+    ]
     rows = [[row.x, *(figure.one_line for figure in row.figures)] for row in table.rows]
     sections = [Section("Values", table=Table.of(titles, rows, numbers=titles[1:]))]
     if comparison.confounders:

@@ -1,6 +1,6 @@
 """Which form the answer takes: the address's suffix or `?format=`, else `Accept` by weight. Nothing fits: 406."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rest_framework.exceptions import NotAcceptable
@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 
 class WeighedNegotiation(BaseContentNegotiation):
-    def select_parser(self, request: Request, parsers: Sequence[BaseParser]) -> BaseParser | None:
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         kind = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type in (kind, "*/*")), None)
 

@@ -17,7 +17,9 @@ class Pages(CursorPagination):
     ordering = "id"
 
 
-def page(request: Request, rows: QuerySet[Any], shown: Callable[[list[Any]], Iterable[Any]], order: str = "id") -> Response:
+def page(
+    request: Request, rows: QuerySet[Any], shown: Callable[[list[Any]], Iterable[Any]], order: str = "id"
+) -> Response:
     """`{next, previous, results}`. `shown` turns the page's rows into data, all at once."""
     pages = Pages()
     pages.ordering = order

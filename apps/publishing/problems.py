@@ -1,4 +1,4 @@
-"""Every error of the REST interface as problem details (RFC 9457): what was found, what was expected, in which field."""
+"""Every error of the REST interface as problem details (RFC 9457): what was found, what was expected, and where."""
 
 from typing import Any
 
@@ -13,7 +13,9 @@ from apps.runs.workload import WorkloadError
 
 
 class ProblemError(exceptions.APIException):
-    """An error with its own status and fields: `ProblemError(409, "…", found="finished", expected="a run that has not ended")`."""
+    """An error with its own status and fields: `ProblemError(409, "…", found="finished", expected="a run that has not
+    ended")`.
+    """
 
     def __init__(self, status: int, detail: str, **more: Any) -> None:
         super().__init__(detail)
@@ -57,7 +59,9 @@ def _sentence(error: exceptions.APIException) -> str:
 
 def _fields(detail: Any) -> list[tuple[str, str]]:
     if isinstance(detail, dict):
-        return [(name, " ".join(map(str, said)) if isinstance(said, list) else str(said)) for name, said in detail.items()]
+        return [
+            (name, " ".join(map(str, said)) if isinstance(said, list) else str(said)) for name, said in detail.items()
+        ]
     return [("body", str(said)) for said in detail]
 
 

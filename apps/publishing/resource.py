@@ -1,4 +1,6 @@
-"""One decorator for every resource of the REST interface: methods, formats, what it takes to change something, and CORS."""
+"""One decorator for every resource of the REST interface: methods, formats, what it takes to change something, and
+CORS.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -21,11 +23,13 @@ def resource(
     needed_scope: str = Scope.ADMIN,
     needed_role: str = Role.ENGINEER,
 ) -> Callable[[View], View]:
-    """A function view. Reading needs any token or member; changing needs `needed_scope` of a token, `needed_role` of a member."""
+    """A function view. Reading needs any token or member; changing needs `needed_scope` of a token, `needed_role` of
+    a member.
+    """
 
     def decorate(function: View) -> View:
         @wraps(function)
-        def handler(request: Any, *args: Any, format: str | None = None, **kwargs: Any) -> Any:  # noqa: A002  (DRF's name)
+        def handler(request: Any, *args: Any, format: str | None = None, **kwargs: Any) -> Any:
             return function(request, *args, **kwargs)
 
         view: Any = api_view(list(methods or ("GET",)))(handler)
@@ -37,7 +41,9 @@ def resource(
 
 
 def _shared_with_other_sites(view: Any) -> View:
-    """Scripts of other sites may read with a read-only token, which is all they could do with it anyway. Cookies never count."""
+    """Scripts of other sites may read with a read-only token, which is all they could do with it anyway. Cookies
+    never count.
+    """
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

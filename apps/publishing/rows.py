@@ -1,4 +1,6 @@
-"""Samples as flat rows with all facts, from `.values_list`: no model instance is made, so that millions can pass in constant memory."""
+"""Samples as flat rows with all facts, from `.values_list`: no model instance is made, so that millions can pass in
+constant memory.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,9 +16,9 @@ MORE = (*COLUMNS, "provenance__cpu", "provenance__source_line")
 BATCH = 2000
 # The facts of the domain have columns of their own in CSV; others are together in `other_facts`, as JSON.
 FACT_COLUMNS = (
-    "host", "target", "study", "configuration", "tool", "tool_version", "interface", "raid_level", "raid_implementation",
-    "array", "controller", "controller_cache", "filesystem", "mkfs_options", "mount_options", "chunk_size", "disk_model",
-    "disk_count", "ram", "kernel", "environment", "sync",
+    "host", "target", "study", "configuration", "tool", "tool_version", "interface", "raid_level",
+    "raid_implementation", "array", "controller", "controller_cache", "filesystem", "mkfs_options", "mount_options",
+    "chunk_size", "disk_model", "disk_count", "ram", "kernel", "environment", "sync",
 )  # fmt: skip
 FIELDS = (
     "id", "run", "operation", "metric", "value", "unit", "printed", "quality", "missing_reason", "low", "high",
@@ -74,7 +76,11 @@ def flat(row: dict[str, Any]) -> list[Any]:
     """A row for CSV: its fields, then the facts' columns, then what other facts there are."""
     facts = row["facts"]
     others = {name: value for name, value in facts.items() if name not in FACT_COLUMNS}
-    return [*(row[name] for name in FIELDS), *(_plain(facts.get(name)) for name in FACT_COLUMNS), to_json(others).decode()]
+    return [
+        *(row[name] for name in FIELDS),
+        *(_plain(facts.get(name)) for name in FACT_COLUMNS),
+        to_json(others).decode(),
+    ]
 
 
 def _plain(fact: Any) -> Any:

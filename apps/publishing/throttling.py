@@ -1,4 +1,4 @@
-"""How often a token or a person may ask: a fixed window, counted by one atomic step in Redis, so that nobody gets past it together."""
+"""How often a token or a person may ask: a fixed window, counted by one atomic step in Redis."""
 
 import time
 from typing import Any
@@ -24,7 +24,9 @@ class TokenThrottle(SimpleRateThrottle):
         who = self.get_cache_key(request, view)
         if who is None or self.rate is None:
             return True
-        limit, seconds = self.num_requests or 0, self.duration or 1
+        limit, seconds = self.parse_rate(self.rate)
+        if not limit or not seconds:
+            return True
         window, passed = divmod(time.time(), seconds)
         self.left = seconds - passed
         key = f"rate:{who}:{int(window)}"

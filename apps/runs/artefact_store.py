@@ -33,7 +33,7 @@ class ArtefactStoreError(OSError):
 
 def keep(lab_id: int, data: bytes | Iterable[bytes]) -> Artefact:
     """The lab's artefact with these bytes; kept once, however often they come. Needs the lab's scope."""
-    sha256, size = _store([data] if isinstance(data, bytes) else data)
+    sha256, size = (_had(data) or _store([data])) if isinstance(data, bytes) else _store(data)
     artefact: Artefact = Artefact.objects.get_or_create(lab_id=lab_id, sha256=sha256, defaults={"size": size})[0]
     return artefact
 
@@ -58,6 +58,12 @@ def open_stream(artefact: Artefact) -> Iterator[bytes]:
 
 def path_of(sha256: str) -> Path:
     return Path(settings.ARTEFACT_DIR) / sha256[:2] / sha256[2:4] / f"{sha256}.z"
+
+
+def _had(data: bytes) -> tuple[str, int] | None:
+    """Bytes that lie there already need not be written to be found the same."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    return (sha256, len(data)) if path_of(sha256).exists() else None
 
 
 def _checked(file: IO[bytes], sha256: str) -> Iterator[bytes]:

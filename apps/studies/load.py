@@ -142,7 +142,7 @@ class _Loading:
         return str(self.entries["controllers"][entry["controller"]]["model"]) if entry["controller"] else ""
 
     def _snapshot(self, target: Target, entry: Entry) -> Snapshot:
-        """The stack as it is described, and beside it the kind of disks, because the report names no array's members."""
+        """The stack as described, and beside it the kind of disks: the report names no array's members."""
         disk = self.entries["disks"][entry["disk"]]
         content = {**content_of(target), "published": {"study": self.source.slug, "configuration": entry, "disk": disk}}
         facts = facts_of(content) | machines.facts_beside_the_stack(self.source.slug, entry, disk)

@@ -1,6 +1,8 @@
 """One run of pytest: its output as it comes, its counts for the summary."""
 
+import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,11 +31,33 @@ def run(arguments: Sequence[str], env: Mapping[str, str], report: Path) -> Count
     """Raises nothing: a run that breaks off counts as one failure."""
     argv = [str(PYTHON), "-m", "pytest", *OPTIONS, f"--junitxml={report}", *arguments]
     report.unlink(missing_ok=True)
-    status = subprocess.run(argv, cwd=ROOT, env=dict(env), check=False).returncode
+    child = subprocess.Popen(argv, cwd=ROOT, env=dict(env), preexec_fn=heed_ctrl_c)
+    try:
+        status = child.wait()
+    except BaseException as stop:
+        let_it_tidy_up(child, stop)
+        raise
     if status == NOTHING_COLLECTED:
         return Counts()
     counts = read(report) if report.exists() else Counts()
     return counts if status == 0 or counts.failed else counts + Counts(failed=1)
+
+
+def heed_ctrl_c() -> None:
+    """Where a script has started bin/test in the background, Ctrl-C is ignored, and the tests would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def let_it_tidy_up(child: "subprocess.Popen[bytes]", stop: BaseException) -> None:
+    """The tests stop what they started. A terminal sends Ctrl-C to pytest too; a second one would cut that short."""
+    from_terminal = stop.args == (signal.SIGINT,) and sys.stdin.isatty()
+    if not from_terminal:
+        child.send_signal(signal.SIGINT)
+    try:
+        child.wait(30)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
 
 
 def read(report: Path) -> Counts:

@@ -30,7 +30,7 @@ EPILOG = """environment:
 
 
 class Stopped(BaseException):
-    """Ctrl-C or a signal from the system; not an error, so nothing that handles errors may swallow it."""
+    """Ctrl-C or another signal, whose number it carries; not an error, so no handler of errors may swallow it."""
 
 
 @dataclass
@@ -93,11 +93,11 @@ def heed_signals() -> None:
             signal.signal(number, stop_once)
 
 
-def stop_once(_number: int, _frame: FrameType | None) -> None:
+def stop_once(number: int, _frame: FrameType | None) -> None:
     """The first signal stops in order; further ones do not cut that short."""
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    raise Stopped
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    raise Stopped(number)
 
 
 class Up:

@@ -13,6 +13,10 @@ from apps.parsers import fio_json
 from apps.parsers.shape import ParsedFile, ParsedSample, ParseError
 
 FIXTURES = Path(__file__).parent / "fixtures" / "fio_json"
+PRINTED = {
+    "clat_p50": "50.000000", "clat_p90": "90.000000", "clat_p95": "95.000000",
+    "clat_p99": "99.000000", "clat_p99_9": "99.900000", "clat_p99_99": "99.990000",
+}  # fmt: skip
 STONEWALL = (FIXTURES / "stonewall.json").read_text()
 
 
@@ -36,8 +40,7 @@ def test_percentiles_from_the_bins_are_those_that_fio_printed(case: str) -> None
     checked = 0
     for section, job in enumerate(document["jobs"]):
         for direction in ("read", "write"):
-            for metric, key in [("clat_p50", "50.000000"), ("clat_p90", "90.000000"), ("clat_p95", "95.000000"),
-                                ("clat_p99", "99.000000"), ("clat_p99_9", "99.900000"), ("clat_p99_99", "99.990000")]:  # fmt: skip
+            for metric, key in PRINTED.items():
                 samples = [
                     s for s in run.samples if s.section == section and s.metric == metric and direction in s.operation
                 ]
@@ -83,7 +86,8 @@ def test_a_job_that_failed_at_once_has_a_reason_and_no_zero() -> None:
     broken = [s for s in run.samples if s.section == 0]
     assert {s.value for s in broken} == {None}
     assert {s.missing_reason for s in broken} == {"failed: error 28 (No space left on device)"}
-    assert [s for s in run.samples if s.section == 1 and s.metric == "bandwidth"][0].value == 262144000
+    works = tuple(s for s in run.samples if s.section == 1)
+    assert one(works, "bandwidth", "write").value == 262144000
 
 
 def test_several_runs_in_one_file_stay_several() -> None:
@@ -161,25 +165,37 @@ def test_names_hold_nothing_that_a_database_refuses() -> None:
     assert "\x00" not in section.name + "".join(section.options.values())
 
 
+def report(jobs: str) -> str:
+    return '{"fio version": "fio-3.33", "jobs": [' + jobs + "]}"
+
+
+def read(direction: str) -> str:
+    return report('{"jobname": "a", "read": {' + direction + "}}")
+
+
+USED_JOB = '{"jobname":"a","read":{"bw":1}}'
+MANY_BINS = ",".join(f'"{n}":1' for n in range(80_000))
 HOSTILE = {
     "deep lists": '{"fio version": "fio-3.33", "x": ' + "[" * 400_000,
-    "deep objects": '{"a":' * 200_000,
+    "deep objects": '{"fio version": "fio-3.33", "x": ' + '{"a":' * 200_000,
     "many beginnings": "{\n" * 500_000,
-    "nested beginnings": '{"a":[\n' * 140_000,
-    "huge number": '{"fio version": "fio-3.33", "jobs": [{"read": {"io_bytes": ' + "9" * 900_000 + "}}]}",
-    "far number": '{"fio version": "fio-3.33", "jobs": [{"read": {"io_bytes": 1e999, "iops": 1}}]}',
-    "not a number": '{"fio version": "fio-3.33", "jobs": [{"read": {"io_bytes": NaN, "iops": Infinity}}]}',
+    "many beginnings of reports": '{"fio version":\n' * 60_000,
+    "nested beginnings": '{"fio version":[\n' * 60_000,
+    "huge number": read('"io_bytes": ' + "9" * 900_000),
+    "far number": read('"io_bytes": 1e999, "iops": 1'),
+    "not a number": read('"io_bytes": NaN, "iops": Infinity'),
     "lone surrogate": '{"fio version": "fio-\\ud800", "jobs": []}',
     "same key again": '{"fio version": "fio-3.33", ' + '"jobs": [], ' * 80_000 + '"jobs": []}',
-    "many jobs": '{"fio version": "fio-3.33", "jobs": [' + ",".join(['{"jobname":"a"}'] * 60_000) + "]}",
-    "many used jobs": '{"fio version": "fio-3.33", "jobs": [' + ",".join(['{"jobname":"a","read":{"bw":1}}'] * 30_000) + "]}",
-    "words as values": '{"fio version": "fio-3.33", "jobs": [{"jobname": "a", "x": [' + '"read", ' * 120_000 + '1], "read": {"bw": 1}}]}',
+    "many jobs": report(",".join(['{"jobname":"a"}'] * 60_000)),
+    "many used jobs in many reports": "\n".join([report(",".join([USED_JOB] * 4000))] * 7),
+    "words as values": report('{"jobname": "a", "x": [' + '"read", ' * 120_000 + '1], "read": {"bw": 1}}'),
     "nul": "\x00" * 1_000_000,
-    "many bins": '{"fio version":"fio-3.33","jobs":[{"jobname":"a","read":{"io_bytes":1,"clat_ns":{"N":1,"bins":{'
-    + ",".join(f'"{n}":1' for n in range(80_000)) + "}}}}]}",
-    "bad bins": '{"fio version":"fio-3.33","jobs":[{"read":{"io_bytes":1,"clat_ns":{"N":1,"bins":{"x":1,"-1":-5,"9999999999999999999999":1}}}}]}',
-    "odd options": '{"fio version":"fio-3.33","jobs":[{"job options":{"size":"' + "9" * 500 + 'g","bs":",,","numjobs":"-1","rw":":"},"read":{"bw":1}}]}',
-}  # fmt: skip
+    "many bins": read('"io_bytes":1,"clat_ns":{"N":1,"bins":{' + MANY_BINS + "}}"),
+    "bad bins": read('"io_bytes":1,"clat_ns":{"N":1,"bins":{"x":1,"-1":-5,"99999999999999999999999":1}}'),
+    "odd options": report(
+        '{"job options":{"size":"' + "9" * 500 + 'g","bs":",,","numjobs":"-1","rw":":"},"read":{"bw":1}}'
+    ),
+}
 
 
 @pytest.mark.parametrize("name", HOSTILE)

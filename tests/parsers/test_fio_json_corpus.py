@@ -11,8 +11,8 @@ from apps.parsers.shape import ParsedFile, ParsedSample
 from tests.parsers.corpus import CORPUS, folder
 
 _JOB = re.compile(
-    r"(?P<job>[^;]+?) (?P<direction>read|write): iops (?P<iops>[\d.]+), bw (?P<bw>\d+) KiB/s, io_bytes (?P<bytes>\d+|None), "
-    r"runtime \S+ ms, clat mean (?P<clat>[\d.]+) (?P<unit>ns|us)"
+    r"(?P<job>[^;]+?) (?P<direction>read|write): iops (?P<iops>[\d.]+), bw (?P<bw>\d+) KiB/s, "
+    r"io_bytes (?P<bytes>\d+|None), runtime \S+ ms, clat mean (?P<clat>[\d.]+) (?P<unit>ns|us)"
 )
 
 
@@ -23,7 +23,7 @@ def _true_values() -> list[tuple[str, str, dict[str, str]]]:
     rows = [
         line.strip("|").split(" | ")
         for line in section.splitlines()
-        if line.startswith("| ") and ".json" in line or ".txt" in line
+        if line.startswith("| ") and (".json" in line or ".txt" in line)
     ]
     return [
         (row[0].strip(), row[5].split(",")[0].strip(), match.groupdict())

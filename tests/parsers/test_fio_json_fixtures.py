@@ -20,8 +20,9 @@ CASES = sorted(path.name.removesuffix(".expected.json") for path in FIXTURES.glo
 
 def sample(one: ParsedSample) -> dict[str, Any]:
     told = {
-        "operation": one.operation, "metric": one.metric, "value": one.value, "printed": one.printed, "line": one.line,
-        "point": [one.file_size, one.block_size, one.threads, one.iodepth], "section": one.section, "quality": one.quality,
+        "operation": one.operation, "metric": one.metric, "value": one.value, "printed": one.printed,
+        "line": one.line, "point": [one.file_size, one.block_size, one.threads, one.iodepth],
+        "section": one.section, "quality": one.quality,
         "missing_reason": one.missing_reason, "cpu": one.cpu, "note": one.note,
     }  # fmt: skip
     return {name: value for name, value in told.items() if value not in ("", None)}

@@ -10,9 +10,10 @@ from apps.parsers.fio_options import bytes_of, directions, load_of, merged, oper
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        ("4k", 4096), ("4K", 4096), ("4kb", 4096), ("4kib", 4000), ("1m", 2**20), ("1MiB", 10**6), ("2g", 2**31), ("1t", 2**40),
-        ("65536", 65536), ("0x1000", 4096), (" 8k ", 8192), ("20%", None), ("4k-16k", None), ("(4*1024)", None), ("", None),
-        ("-1", None), ("1x", None), ("9" * 400, None), ("9999999t", None),
+        ("4k", 4096), ("4K", 4096), ("4kb", 4096), ("4kib", 4000), ("1m", 2**20), ("1MiB", 10**6),
+        ("2g", 2**31), ("1t", 2**40), ("65536", 65536), ("0x1000", 4096), (" 8k ", 8192), ("20%", None),
+        ("4k-16k", None), ("(4*1024)", None), ("", None), ("-1", None), ("1x", None),
+        ("9" * 400, None), ("9999999t", None),
     ],
 )  # fmt: skip
 def test_a_size_is_what_fio_takes_it_for(text: str, size: int | None) -> None:
@@ -43,8 +44,9 @@ def test_a_time_without_a_unit_is_seconds(text: str, seconds: float | None) -> N
 @pytest.mark.parametrize(
     ("rw", "direction", "name"),
     [
-        ("randrw", "read", "randread"), ("randrw", "write", "randwrite"), ("rw", "write", "write"), ("read", "read", "read"),
-        ("randread:8", "read", "randread"), ("randtrim", "trim", "trim"), ("trimwrite", "write", "write"), (None, "read", "read"),
+        ("randrw", "read", "randread"), ("randrw", "write", "randwrite"), ("rw", "write", "write"),
+        ("read", "read", "read"), ("randread:8", "read", "randread"), ("randtrim", "trim", "trim"),
+        ("trimwrite", "write", "write"), (None, "read", "read"),
     ],
 )  # fmt: skip
 def test_pattern_and_direction_name_the_operation(rw: str | None, direction: str, name: str) -> None:

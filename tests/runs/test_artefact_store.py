@@ -63,7 +63,7 @@ def test_a_full_disk_is_said_and_nothing_stays_behind(lab: Lab, folder: Path, mo
 
     monkeypatch.setattr(artefact_store.os, "fsync", full)
     folder.mkdir(parents=True)
-    with pytest.raises(ArtefactStoreError, match="No space left on device.*Free some space"):
+    with pytest.raises(ArtefactStoreError, match=r"No space left on device.*Free some space"):
         keep(lab.pk, b"too much")
     assert files(folder) == []
     assert not Artefact.objects.exists()

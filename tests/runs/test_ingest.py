@@ -143,7 +143,8 @@ def test_what_the_host_said_stays_first(lab: Lab) -> None:
 
 
 def test_a_cancelled_run_keeps_what_it_measured(lab: Lab) -> None:
-    attempt = delivered(lab, state=State.CANCELLED, problem="Cancelled.", result=(FIXTURES / "cut_off.json").read_bytes())
+    cut_off = (FIXTURES / "cut_off.json").read_bytes()
+    attempt = delivered(lab, state=State.CANCELLED, problem="Cancelled.", result=cut_off)
     ingest(attempt)
     assert Sample.objects.filter(run_id=attempt.run_id, measure__metric="iops").count() == 1
 
@@ -167,7 +168,9 @@ def test_bytes_that_are_missing_change_nothing(lab: Lab) -> None:
     assert Attempt.objects.get(pk=attempt.pk).ingested_at is None
 
 
-def test_a_full_disk_changes_nothing_and_loses_nothing(lab: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any) -> None:
+def test_a_full_disk_changes_nothing_and_loses_nothing(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any
+) -> None:
     attempt = whole(lab)
     (tmp_path / "file").write_text("in the way")
     settings.ARTEFACT_DIR = tmp_path / "file" / "artefacts"

@@ -156,8 +156,9 @@ def test_a_document_takes_less_than_a_millisecond() -> None:
 
 @pytest.mark.fio
 def test_a_growing_file_of_real_fio_shows_its_rate(tmp_path: Path) -> None:
-    command = ["fio", "--name=a", "--ioengine=null", "--size=1g", "--rate_iops=2000", "--runtime=2", "--time_based=1",
-               "--output-format=json+", "--status-interval=1", f"--output={tmp_path / 'out'}", "--eta=never"]  # fmt: skip
+    shape = ["--ioengine=null", "--size=1g", "--rate_iops=2000", "--runtime=2", "--time_based=1"]
+    report = ["--output-format=json+", "--status-interval=1", f"--output={tmp_path / 'out'}", "--eta=never"]
+    command = ["fio", "--name=a", *shape, *report]
     subprocess.run(command, check=True, timeout=60)
     found = list(progress.points((tmp_path / "out").read_bytes()))
     (moved,) = progress.difference(found[0], found[1])

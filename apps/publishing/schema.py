@@ -1,0 +1,252 @@
+"""The shapes of the REST interface, for its OpenAPI description. `shown.py` and `rows.py` make what is described
+here.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from rest_framework import serializers as s
+
+from apps.inventory.models import Host
+from apps.publishing.renderers import DOCUMENT
+from apps.publishing.resource import View
+
+PROBLEM_TYPE = "application/problem+json"
+
+
+class Problem(s.Serializer[Any]):
+    type = s.CharField()
+    title = s.CharField()
+    status = s.IntegerField()
+    detail = s.CharField(help_text="One sentence: what was found, what was expected.")
+    field = s.CharField(required=False)
+    found = s.JSONField(required=False)
+    expected = s.CharField(required=False)
+
+
+class Caveat(s.Serializer[Any]):
+    rule = s.CharField()
+    title = s.CharField()
+    text = s.CharField()
+    arithmetic = s.ListField(child=s.CharField())
+    runs = s.ListField(child=s.IntegerField())
+    cells = s.ListField(child=s.DictField())
+    series = s.ListField(child=s.CharField())
+
+
+class HostShape(s.ModelSerializer[Host]):
+    class Meta:
+        model = Host
+        fields = (
+            "id", "name", "fqdn", "cpu_model", "cpu_count", "cpu_sockets", "cpu_cache_bytes", "ram_bytes", "ram_type",
+            "board", "os", "kernel", "architecture", "environment", "hypervisor", "role", "is_in_maintenance", "labels",
+            "absent", "updated_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class Target(s.Serializer[Any]):
+    id = s.IntegerField()
+    host = s.IntegerField()
+    host_name = s.CharField()
+    name = s.CharField()
+    kind = s.CharField()
+    path = s.CharField(allow_null=True)
+    filesystem = s.IntegerField(allow_null=True)
+    array = s.IntegerField(allow_null=True)
+    disk = s.IntegerField(allow_null=True)
+    takes_runs = s.BooleanField(help_text="the directory that the host's agent offers")
+    labels = s.DictField()
+
+
+class Snapshot(s.Serializer[Any]):
+    id = s.IntegerField()
+    sha256 = s.CharField()
+    created_at = s.DateTimeField()
+    facts = s.DictField()
+    content = s.DictField()
+
+
+class RunStart(s.Serializer[Any]):
+    target = s.IntegerField(help_text="id of a target with `takes_runs`")
+    workload = s.DictField(
+        help_text="`{tool, jobs: [{rw, block_size, file_size, …}]}`, or one job's options by themselves"
+    )
+    repetitions = s.IntegerField(default=1, min_value=1, max_value=100)
+
+
+class Run(s.Serializer[Any]):
+    id = s.IntegerField()
+    url = s.URLField()
+    page = s.URLField()
+    tool = s.CharField()
+    tool_version = s.CharField()
+    origin = s.CharField()
+    state = s.CharField()
+    problem = s.CharField()
+    progress = s.FloatField()
+    repetition = s.IntegerField()
+    study = s.CharField(allow_null=True)
+    configuration = s.CharField(allow_null=True)
+    host = s.IntegerField(allow_null=True)
+    host_name = s.CharField(allow_null=True)
+    target = s.IntegerField(allow_null=True)
+    target_name = s.CharField(allow_null=True)
+    snapshot = s.IntegerField(allow_null=True)
+    labels = s.DictField()
+    facts = s.DictField()
+    workload = s.DictField()
+    created_by = s.CharField()
+    created_at = s.DateTimeField()
+    started_at = s.DateTimeField(allow_null=True)
+    finished_at = s.DateTimeField(allow_null=True)
+    samples_url = s.URLField()
+    series_url = s.URLField()
+    histograms_url = s.URLField()
+    artefacts_url = s.URLField()
+    caveats = Caveat(many=True)
+
+
+class StartedRun(Run):
+    runs = s.ListField(child=s.IntegerField(), help_text="ids of all repetitions; the rest of the body is the first")
+
+
+class Sample(s.Serializer[Any]):
+    id = s.IntegerField()
+    run = s.IntegerField()
+    operation = s.CharField()
+    metric = s.CharField()
+    value = s.FloatField(allow_null=True, help_text="in base units; null with a missing_reason or a bound")
+    unit = s.CharField(allow_null=True, help_text="B/s, 1/s, ns, B or fraction")
+    printed = s.CharField(help_text="the tool's own text with its unit")
+    quality = s.CharField()
+    missing_reason = s.CharField(allow_null=True)
+    low = s.FloatField(allow_null=True)
+    high = s.FloatField(allow_null=True)
+    file_size = s.IntegerField(allow_null=True)
+    block_size = s.IntegerField(allow_null=True)
+    threads = s.IntegerField(allow_null=True)
+    iodepth = s.IntegerField(allow_null=True)
+    repetition = s.IntegerField()
+    cpu = s.FloatField(allow_null=True, help_text="fraction of one core")
+    source_line = s.IntegerField(allow_null=True)
+    section = s.IntegerField()
+    facts = s.DictField()
+
+
+class Series(s.Serializer[Any]):
+    operation = s.CharField()
+    metric = s.CharField()
+    unit = s.CharField(allow_null=True)
+    section = s.IntegerField()
+    source = s.CharField()  # type: ignore[assignment]
+    count = s.IntegerField()
+    overview = s.ListField(child=s.ListField(child=s.FloatField()), help_text="[seconds, min, mean, max, count]")
+    points = s.ListField(
+        child=s.ListField(child=s.FloatField()), required=False, help_text="[seconds, value], with ?full=1"
+    )
+
+
+class Histogram(s.Serializer[Any]):
+    operation = s.CharField()
+    kind = s.CharField()
+    section = s.IntegerField()
+    bins = s.ListField(child=s.ListField(child=s.FloatField()), help_text="[ns, count], ascending")
+
+
+class Artefact(s.Serializer[Any]):
+    name = s.CharField()
+    kind = s.CharField()
+    sha256 = s.CharField()
+    size = s.IntegerField(help_text="bytes")
+    url = s.URLField()
+
+
+class Cell(s.Serializer[Any]):
+    x = s.JSONField(help_text="number in base units, word, or null where unknown")
+    series = s.CharField()
+    n = s.IntegerField()
+    mean = s.FloatField(allow_null=True)
+    median = s.FloatField(allow_null=True)
+    stdev = s.FloatField(allow_null=True)
+    minimum = s.FloatField(allow_null=True)
+    maximum = s.FloatField(allow_null=True)
+    ci_low = s.FloatField(allow_null=True)
+    ci_high = s.FloatField(allow_null=True)
+    merged = s.FloatField(allow_null=True, help_text="percentile of the merged histograms")
+    ratio = s.FloatField(allow_null=True)
+    ratio_low = s.FloatField(allow_null=True)
+    ratio_high = s.FloatField(allow_null=True)
+    verdict = s.CharField(allow_null=True, help_text="better, worse, no significant difference, too few runs")
+    runs = s.ListField(child=s.IntegerField())
+    low = s.FloatField(allow_null=True)
+    high = s.FloatField(allow_null=True)
+    quality = s.CharField()
+    missing = s.CharField(allow_null=True)
+
+
+class Confounder(s.Serializer[Any]):
+    fact = s.CharField()
+    kind = s.CharField(help_text="differs, mixed or unknown")
+    values = s.DictField(child=s.ListField(child=s.CharField()))
+    text = s.CharField()
+
+
+class Filter(s.Serializer[Any]):
+    name = s.CharField()
+    value = s.CharField()
+
+
+class Comparison(s.Serializer[Any]):
+    metric = s.CharField()
+    unit = s.CharField()
+    higher_is_better = s.BooleanField()
+    operation = s.CharField()
+    x = s.CharField()
+    series = s.ListField(child=s.CharField())
+    series_by = s.ListField(child=s.CharField())
+    baseline = s.CharField(allow_null=True)
+    filters = Filter(many=True)
+    samples = s.IntegerField()
+    cells = Cell(many=True)
+    confounders = Confounder(many=True)
+    caveats = Caveat(many=True)
+    permalink = s.URLField()
+
+
+PAGING = [
+    OpenApiParameter("cursor", str, description="from `next` and `previous`"),
+    OpenApiParameter("limit", int, description="rows on a page, at most 1,000"),
+]
+ANY_FACT = (
+    "Any other name is a fact, a label or a point's dimension: `raid_level=5`. The same name twice means either value."
+)
+
+
+def described(
+    shape: Any,
+    *,
+    errors: tuple[int, ...] = (),
+    paged: bool = False,
+    many: bool = False,
+    documents: bool = False,
+    status: int = 200,
+    **more: Any,
+) -> Callable[[View], View]:
+    """`extend_schema` with what all resources share: pages, problem details, and documents as text beside JSON."""
+    name = more.pop("of", getattr(shape, "__name__", ""))
+    body = _page(name, shape, paged) if paged or many else shape
+    responses: dict[Any, Any] = {(status, "application/json"): body}
+    if documents:
+        responses |= {(200, str(form.media_type)): OpenApiTypes.STR for form in DOCUMENT[1:]}
+        responses[304] = None
+    responses |= {(code, PROBLEM_TYPE): Problem for code in sorted({*errors, 401, 403, 406, 429})}
+    parameters = [*more.pop("parameters", []), *(PAGING if paged else [])]
+    return extend_schema(responses=responses | more.pop("also", {}), parameters=parameters, filters=False, **more)
+
+
+def _page(name: str, shape: Any, paged: bool) -> Any:
+    links = {key: s.URLField(allow_null=True) for key in ("next", "previous")} if paged else {}
+    return inline_serializer(f"{name}{'Page' if paged else 'List'}", {**links, "results": shape(many=True)})

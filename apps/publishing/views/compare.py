@@ -1,0 +1,56 @@
+"""The comparison of the compare page, by the same address, for scripts and wikis."""
+
+from datetime import datetime
+
+from django.db.models import Max
+from django.http import HttpResponseBase
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+
+from apps.comparison.answer import answer
+from apps.comparison.compare import Comparison
+from apps.comparison.question import SCALES, parse
+from apps.publishing import documents, schema, shown
+from apps.publishing.answers import publish
+from apps.publishing.renderers import DOCUMENT
+from apps.publishing.resource import resource
+from apps.runs.metrics import METRICS, OPERATIONS
+from apps.runs.models import Run
+
+PARAMETERS = [
+    OpenApiParameter("metric", enum=list(METRICS), default="bandwidth"),
+    OpenApiParameter("operation", enum=list(OPERATIONS), default="write"),
+    OpenApiParameter("x", default="file_size", description="file_size, block_size, threads, iodepth, or any fact"),
+    OpenApiParameter("series", default="label", description="one or more facts, with commas between them"),
+    OpenApiParameter("baseline", description="a series' name, or `none`; the first series where it is left out"),
+    OpenApiParameter("scale", enum=list(SCALES), default="linear"),
+    OpenApiParameter("base", enum=["1000", "1024"], default="1000", description="of people's units in documents"),
+]
+
+
+@schema.described(
+    schema.Comparison, errors=(400,), documents=True, operation_id="compare", parameters=PARAMETERS,
+    description=f"Cells in base units, documents in people's. Filters: `study`, `host`, `run`, … {schema.ANY_FACT}",
+)  # fmt: skip
+@resource(formats=DOCUMENT)
+def compare(request: Request) -> HttpResponseBase:
+    question = parse({name: [str(value) for value in values] for name, values in request.query_params.lists()})
+    found, _ = answer(question)
+    permalink = request.build_absolute_uri(f"{reverse('compare')}?{found.question.address}")
+    newest = _newest(found)
+    return publish(
+        request,
+        shown.comparison(found, permalink),
+        lambda: documents.of_comparison(found, newest, permalink),
+        newest,
+        permalink,
+        beside=[question.base],  # documents depend on it, the data do not
+    )
+
+
+def _newest(found: Comparison) -> datetime | None:
+    """When the newest of the data came."""
+    dates = Run.objects.filter(pk__in=found.runs).aggregate(finished=Max("finished_at"), made=Max("created_at"))
+    newest: datetime | None = max((date for date in dates.values() if date), default=None)
+    return newest

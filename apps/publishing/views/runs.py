@@ -1,0 +1,169 @@
+"""Runs: list, read, start, cancel, and all that one run measured."""
+
+from itertools import chain
+from typing import Any
+
+from django.http import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.inventory.models import Target
+from apps.labs.models import Role, Scope
+from apps.lib.http import attachment
+from apps.publishing import documents, schema, shown
+from apps.publishing.answers import publish
+from apps.publishing.authentication import who
+from apps.publishing.choosing import chosen_runs
+from apps.publishing.pagination import page
+from apps.publishing.problems import ProblemError
+from apps.publishing.renderers import DOCUMENT
+from apps.publishing.resource import resource
+from apps.publishing.rows import rows
+from apps.runs.artefact_store import open_stream
+from apps.runs.metrics import METRICS
+from apps.runs.models import Run, RunArtefact
+from apps.runs.models import Series as SeriesRow
+from apps.runs.packing import unpacked_points
+from apps.runs.start import cancel, start_runs
+
+
+@schema.described(
+    schema.Run, paged=True, errors=(400,), methods=["GET"], operation_id="runs_list",
+    description="Newest first. Filters: `state`, `tool`, `origin`, `study`, `host`, `target` (id or name). "
+    f"{schema.ANY_FACT}",
+)  # fmt: skip
+@schema.described(
+    schema.StartedRun, status=201, errors=(400, 404), methods=["POST"], operation_id="runs_start",
+    request=schema.RunStart,
+)  # fmt: skip
+@resource("GET", "POST", needed_scope=Scope.RUN, needed_role=Role.ENGINEER)
+def runs(request: Request) -> Response:
+    if request.method == "POST":
+        return _start(request)
+    return page(request, shown.with_all(chosen_runs(request)), lambda found: shown.shown_runs(request, found), "-id")
+
+
+def _start(request: Request) -> Response:
+    asked = schema.RunStart(data=request.data)
+    asked.is_valid(raise_exception=True)
+    target = Target.objects.select_related("host").filter(pk=asked.validated_data["target"]).first()
+    if target is None:
+        expected = "the id of a target of this lab (GET /api/v1/targets/)"
+        found = asked.validated_data["target"]
+        raise ProblemError(
+            404, f"target: found {found}, expected {expected}", field="target", found=found, expected=expected
+        )
+    spec = asked.validated_data["workload"]
+    started = start_runs(
+        lab=request._request.lab,  # type: ignore[attr-defined]
+        target=target,
+        spec=spec if "jobs" in spec else {"tool": spec.pop("tool", "fio"), "jobs": [spec]},
+        repetitions=asked.validated_data["repetitions"],
+        who=who(request),
+    )
+    first = _shown(request, started[0].pk)
+    return Response({**first, "runs": [run.pk for run in started]}, status=201, headers={"Location": first["url"]})
+
+
+def _shown(request: Request, pk: int) -> dict[str, Any]:
+    return shown.shown_runs(request, [get_object_or_404(shown.with_all(Run.objects.all()), pk=pk)])[0]
+
+
+@schema.described(schema.Run, errors=(404,), documents=True, operation_id="runs_read")
+@resource(formats=DOCUMENT)
+def run(request: Request, pk: int) -> HttpResponseBase:
+    """One run; as CSV its samples, as a wiki page its facts, workload, samples and caveats."""
+    found = get_object_or_404(shown.with_all(Run.objects.all()), pk=pk)
+    data = shown.shown_runs(request, [found])[0]
+    as_data = request.accepted_renderer.format == "json"
+    samples = [] if as_data else list(rows(found.samples.order_by("id")))
+    permalink = request.build_absolute_uri(found.get_absolute_url())
+    modified = found.finished_at or found.created_at
+    return publish(
+        request, data, lambda: documents.of_run(found, samples, permalink), modified, permalink, beside=samples
+    )
+
+
+@schema.described(schema.Run, status=202, errors=(404, 409), request=None, operation_id="runs_cancel")
+@resource("POST", needed_scope=Scope.RUN, needed_role=Role.ENGINEER)
+def run_cancel(request: Request, pk: int) -> Response:
+    """Asks the host to stop. It is a wish until the host has heard of it: `state` tells."""
+    found = get_object_or_404(Run.objects, pk=pk)
+    if not cancel(found, who(request)):
+        expected = "a run that has not ended"
+        raise ProblemError(409, f"Run {pk} is {found.state}.", field="state", found=found.state, expected=expected)
+    return Response(_shown(request, pk), status=202)
+
+
+@schema.described(schema.Sample, paged=True, errors=(404,), operation_id="runs_samples")
+@resource()
+def run_samples(request: Request, pk: int) -> Response:
+    found = get_object_or_404(Run.objects, pk=pk)
+    keys = found.samples.values("id")
+    return page(
+        request, keys, lambda keys: rows(found.samples.filter(id__in=[key["id"] for key in keys]).order_by("id"))
+    )
+
+
+@schema.described(
+    schema.Series, many=True, errors=(404,), operation_id="runs_series",
+    parameters=[OpenApiParameter("full", bool, description="every point, not only the overview")],
+)  # fmt: skip
+@resource()
+def run_series(request: Request, pk: int) -> Response:
+    """Values over time. `overview` has at most 1,000 buckets of [seconds, min, mean, max, count]."""
+    found = get_object_or_404(Run.objects, pk=pk)
+    is_full = request.query_params.get("full", "") in ("1", "true", "yes")
+    return Response({"results": [_series(one, is_full) for one in found.series.all()]})
+
+
+def _series(one: SeriesRow, is_full: bool) -> dict[str, Any]:
+    metric = METRICS.get(one.metric)
+    plain = {name: getattr(one, name) for name in ("operation", "metric", "section", "source", "count", "overview")}
+    points = {"points": [list(point) for point in unpacked_points(one.packed)]} if is_full else {}
+    return {**plain, "unit": metric.unit if metric else None, **points}
+
+
+@schema.described(schema.Histogram, many=True, errors=(404,), operation_id="runs_histograms")
+@resource()
+def run_histograms(request: Request, pk: int) -> Response:
+    """Latency bins in ns. Add bins of several runs up before you take a percentile."""
+    found = get_object_or_404(Run.objects, pk=pk)
+    return Response({"results": list(found.histograms.values("operation", "kind", "section", "bins"))})
+
+
+@schema.described(schema.Artefact, many=True, errors=(404,), operation_id="runs_artefacts")
+@resource()
+def run_artefacts(request: Request, pk: int) -> Response:
+    """The raw bytes as they came."""
+    found = get_object_or_404(Run.objects, pk=pk)
+    here = request.build_absolute_uri(f"/api/v1/runs/{pk}/artefacts/")
+    kept = [
+        {
+            "name": one.name,
+            "kind": one.kind,
+            "sha256": one.artefact.sha256,
+            "size": one.artefact.size,
+            "url": f"{here}{one.name}",
+        }
+        for one in found.artefacts.select_related("artefact")
+    ]
+    return Response({"results": kept})
+
+
+@schema.described(
+    schema.Artefact,
+    errors=(404,),
+    operation_id="runs_artefact",
+    also={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+)
+@resource()
+def run_artefact(request: Request, pk: int, name: str) -> HttpResponseBase:
+    """The bytes, to be saved: never shown or run by a browser."""
+    found = get_object_or_404(RunArtefact.objects.select_related("artefact"), run=pk, name=name)
+    pieces = open_stream(found.artefact)
+    first = next(pieces, b"")  # a file that is gone is an error here, not a torn answer
+    return attachment(chain([first], pieces), name, found.artefact.size)

@@ -1,0 +1,68 @@
+"""All samples as flat rows with their facts: a page at a time as JSON, all at once as CSV or NDJSON."""
+
+from collections.abc import Iterator
+
+from django.db.models import QuerySet
+from django.http import HttpResponseBase, StreamingHttpResponse
+from rest_framework.request import Request
+
+from apps.comparison.answer import check_filters
+from apps.comparison.loading import matching
+from apps.publishing import schema
+from apps.publishing.choosing import filters
+from apps.publishing.dialects import csv
+from apps.publishing.pagination import page
+from apps.publishing.renderers import ROWS, to_json
+from apps.publishing.resource import resource
+from apps.publishing.rows import BATCH, all_rows, flat, header, rows
+from apps.runs.models import Sample
+
+
+@schema.described(
+    schema.Sample, paged=True, errors=(400,), operation_id="samples_list",
+    description="CSV and NDJSON are streamed whole, JSON comes in pages. "
+    f"Filters: `study`, `operation`, `metric`, `host`, `target`, `configuration`, `tool`, `run`. {schema.ANY_FACT}",
+    also={(200, "text/csv"): str, (200, "application/x-ndjson"): str},
+)  # fmt: skip
+@resource(formats=ROWS)
+def samples(request: Request) -> HttpResponseBase:
+    wanted = filters(request)
+    found = matching(Sample.objects.all(), wanted)
+    if wanted and not found.exists():
+        check_filters(wanted)
+    form = request.accepted_renderer.format
+    if form == "json":
+        keys = found.values("id")
+        return page(
+            request, keys, lambda some: rows(Sample.objects.filter(id__in=[key["id"] for key in some]).order_by("id"))
+        )
+    return _streamed(found, form)
+
+
+def _streamed(found: QuerySet[Sample], form: str) -> StreamingHttpResponse:
+    kind = "text/csv; charset=utf-8" if form == "csv" else "application/x-ndjson"
+    response = StreamingHttpResponse(_csv(found) if form == "csv" else _ndjson(found), content_type=kind)
+    response.headers["Content-Disposition"] = f'attachment; filename="samples.{form}"'
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _csv(found: QuerySet[Sample]) -> Iterator[str]:
+    yield csv.lines([header()])
+    some = []
+    for row in all_rows(found):
+        some.append(flat(row))
+        if len(some) == BATCH:
+            yield csv.lines(some)
+            some = []
+    yield csv.lines(some)
+
+
+def _ndjson(found: QuerySet[Sample]) -> Iterator[bytes]:
+    some = []
+    for row in all_rows(found):
+        some.append(to_json(row))
+        if len(some) == BATCH:
+            yield b"\n".join(some) + b"\n"
+            some = []
+    yield b"".join(line + b"\n" for line in some)

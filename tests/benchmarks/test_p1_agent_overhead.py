@@ -1,0 +1,64 @@
+"""P1: on a CPU-bound run the agent costs next to nothing. fio's null engine on all cores, bare and through the agent, in turn."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.agent.fake_server import FakeServer
+from tests.agent.host import Host, job, until, workload
+from tests.benchmarks.figures import pairs, report
+
+pytestmark = [
+    pytest.mark.benchmark,
+    pytest.mark.fio,
+    pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
+]
+SECONDS = 4
+CORES = os.cpu_count() or 1
+LOAD = workload(job(rw="randread", runtime=SECONDS, time_based=True, numjobs=CORES, block_size=4096, file_size=64 << 20))
+
+
+def _iops(text: str) -> float:
+    """Of the last document: fio's result, after its progress."""
+    decoder, at, last = json.JSONDecoder(), text.find("{"), None
+    while at >= 0:
+        last, end = decoder.raw_decode(text, at)
+        at = text.find("{", end)
+    assert last
+    return float(sum(one["read"]["iops"] for one in last["jobs"]))
+
+
+def _bare(job_file: str, folder: Path) -> float:
+    """The same job file, by hand."""
+    folder.mkdir(exist_ok=True)
+    (folder / "job.fio").write_text(job_file)
+    argv = [str(shutil.which("fio")), "--output-format=json+", f"--output={folder}/result.json", str(folder / "job.fio")]
+    subprocess.run(argv, cwd=folder, check=True, capture_output=True, timeout=60)
+    return _iops((folder / "result.json").read_text())
+
+
+def _cpu(process: psutil.Process) -> float:
+    """Seconds that the agent and its runner took, without fio's."""
+    family = [process, *(child for child in process.children(recursive=True) if child.name() != "fio")]
+    return sum(times.user + times.system for times in (one.cpu_times() for one in family))
+
+
+def test_p1_the_agent_costs_next_to_nothing(tmp_path: Path, server: FakeServer, pyz: Path) -> None:
+    host = Host(tmp_path, server, pyz)
+    agent = psutil.Process(host.start().pid)
+    ratios, shares = [], []
+    for _ in range(pairs(2, 20)):
+        before, attempt = _cpu(agent), server.offer(LOAD)
+        until(lambda one=attempt: one.ending, "the run's end", 60)
+        shares.append((_cpu(agent) - before) / SECONDS * 100)
+        assert attempt.ending["outcome"] == "finished"
+        bare = _bare(attempt.stream("job").decode(), tmp_path / "bare")
+        ratios.append(_iops(attempt.stream("result").decode()) / bare)
+    middle = report("P1", "IOPS through the agent ÷ bare fio (null engine, all cores)", ratios, "≥ 0.99")
+    report("P1", "CPU of agent and runner, whole attempt with upload", shares, "≤ 0.2 at one document a second", "% of a core")
+    assert middle > 0.9  # far below the target something is broken; the target itself is read from the printed figure
