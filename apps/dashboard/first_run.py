@@ -7,7 +7,8 @@ from django.urls import reverse
 from apps.agents.models import Agent
 from apps.comparison.beside import beside_published
 from apps.inventory.models import Host, Target
-from apps.labs.isolation import lab_scope
+from apps.labs.isolation import lab_scope, scoped
+from apps.labs.middleware import readable_scope
 from apps.labs.models import Lab
 from apps.runs.models import Run
 from apps.runs.start import start_runs
@@ -53,6 +54,7 @@ def status(lab: Lab, agent_id: int, *, start: bool) -> dict[str, Any]:
         run = _first_run(host)
         if start and (run is None or run.state in (State.FAILED, State.CANCELLED, State.INTERRUPTED)):
             run = _start(lab, host) or run
+    with scoped(readable_scope(lab.pk)):
         return _report(host, run)
 
 

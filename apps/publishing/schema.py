@@ -3,6 +3,7 @@ here.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -247,6 +248,7 @@ def described(
     return extend_schema(responses=responses | more.pop("also", {}), parameters=parameters, filters=False, **more)
 
 
+@cache
 def _page(name: str, shape: Any, paged: bool) -> Any:
     links = {key: s.URLField(allow_null=True) for key in ("next", "previous")} if paged else {}
     return inline_serializer(f"{name}{'Page' if paged else 'List'}", {**links, "results": shape(many=True)})

@@ -44,7 +44,7 @@ export function plot(id, type, datasets, { x, y, title }) {
   const axis = (spec, more) => ({
     type: spec.type ?? "linear",
     title: { display: Boolean(spec.title), text: spec.title },
-    ticks: { callback: (value) => tick(value, spec.unit), maxRotation: 0, autoSkipPadding: 14, ...spec.ticks },
+    ticks: { callback(value) { return this.chart.data.datasets.length ? tick(value, spec.unit) : ""; }, maxRotation: 0, autoSkipPadding: 14, ...spec.ticks },
     ...spec.bounds,
     ...more,
   });

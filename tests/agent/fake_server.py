@@ -179,8 +179,8 @@ class Handler(BaseHTTPRequestHandler):
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         parts = self.path.split("/agent/v1/")[1].strip("/").split("/")
         fake.requests.append((time.time(), self.command, self.path))
-        if not fake.open:
-            self.close_connection = True
+        if not fake.open or len(data) < int(self.headers.get("Content-Length") or 0):
+            self.close_connection = True  # closed, or the agent was killed while it spoke
             return
         status, body = self.dispatch(parts, data)
         if not fake.open or (fake.lose_answers and len(fake.requests) % fake.lose_answers == 0):

@@ -78,7 +78,7 @@ def raid_host(lab: Lab, name: str) -> Host:
         used_bytes=3 * 10**12, free_bytes=21 * 10**12, mount_options="rw,noatime,inode64,logbsize=256k,sunit=1024,swidth=6144",
     )  # fmt: skip
     Target.objects.create(lab=lab, host=host, name="data", path="/srv/data/spindle", filesystem=data, is_agents_own=True)
-    _boot(host)
+    boot_disk(host, "nvme0n1", "/")
     ToolOutput.objects.create(
         lab=lab, host=host, tool="lsblk", argv=["lsblk", "-J", "-O", "-b"], exit_status=0, stdout='{"blockdevices": []}',
         sha256=hashlib.sha256(name.encode()).hexdigest(),
@@ -101,13 +101,13 @@ def _raid5(host: Host, card: Controller, number: int) -> Array:
     return made
 
 
-def _boot(host: Host) -> None:
+def boot_disk(host: Host, name: str, mount_point: str) -> None:
     disk = Disk.objects.create(
-        lab=host.lab, host=host, device_name="nvme0n1", model="SAMSUNG MZVLB512HBJQ", serial=f"S4{host.pk}", interface="NVMe", is_solid_state=True,
+        lab=host.lab, host=host, device_name=name, model="SAMSUNG MZVLB512HBJQ", serial=f"S4{host.pk}{name}", interface="NVMe", is_solid_state=True,
         capacity_bytes=512110190592,
     )  # fmt: skip
-    root = Filesystem.objects.create(lab=host.lab, host=host, disk=disk, type="ext4", mount_point="/", device_name="/dev/nvme0n1p2", size_bytes=480 * 10**9)
-    Target.objects.create(lab=host.lab, host=host, name="root", path="/var/tmp", filesystem=root)
+    root = Filesystem.objects.create(lab=host.lab, host=host, disk=disk, type="ext4", mount_point=mount_point, device_name=f"/dev/{name}p2", size_bytes=480 * 10**9)
+    Target.objects.create(lab=host.lab, host=host, name=f"on {name}", path=mount_point, filesystem=root)
 
 
 def agent_on(host: Host, state: str = "approved", seen_seconds_ago: int | None = 3) -> Agent:

@@ -1,7 +1,7 @@
 """Hosts to discover: the real outputs of a virtual machine (fixtures/guest), and made-up ones.
 
-No machine with md, LVM and dozens of disks was at hand, so those outputs are synthetic: written from what util-linux's lsblk.c and the
-kernel's md.c print, and as real ones in the mailing lists look.
+No machine with md, LVM and dozens of disks was at hand, so those outputs are synthetic: written from what util-linux's
+lsblk.c and the kernel's md.c print, and as real ones in the mailing lists look.
 """
 
 import json
@@ -42,10 +42,10 @@ def host(lab: Lab, name: str = "node7") -> Host:
 def device(name: str, *children: Node, kind: str = "disk", **fields: Any) -> Node:
     """A node of lsblk's tree with the keys of util-linux 2.38 that matter here."""
     node: Node = {
-        "name": name, "kname": name, "path": f"/dev/{name}", "maj:min": None, "type": kind, "size": 100 * GIB, "pkname": None,
-        "tran": None, "subsystems": "block:scsi:pci", "hctl": None, "rota": False, "vendor": None, "model": None, "serial": None,
-        "wwn": None, "rev": None, "phy-sec": 4096, "log-sec": 512, "min-io": 4096, "opt-io": 0, "fstype": None, "uuid": None,
-        "label": None, "mountpoint": None, "mountpoints": [None],
+        "name": name, "kname": name, "path": f"/dev/{name}", "maj:min": None, "type": kind, "size": 100 * GIB,
+        "pkname": None, "tran": None, "subsystems": "block:scsi:pci", "hctl": None, "rota": False, "vendor": None,
+        "model": None, "serial": None, "wwn": None, "rev": None, "phy-sec": 4096, "log-sec": 512, "min-io": 4096,
+        "opt-io": 0, "fstype": None, "uuid": None, "label": None, "mountpoint": None, "mountpoints": [None],
     }  # fmt: skip
     node |= {key.replace("_", "-"): value for key, value in fields.items()}
     return node | ({"children": list(children)} if children else {})
@@ -105,7 +105,7 @@ UUIDS = {"md0": "0f1d6b1e-0000-0000-0000-00000000000a", "md1": "0f1d6b1e-0000-00
 
 
 def raid50(mdstat: str = RAID50_MDSTAT, virt: str = "none") -> list[dict[str, Any]]:
-    """Two RAID 5 of three SAS disks each (one with a spare) under a RAID 0 with XFS on /data, and an NVMe system disk."""
+    """Two RAID 5 of three SAS disks each (one with a spare) under a RAID 0 with XFS on /data; NVMe system disk."""
     top = device("md2", kind="raid0", size=4688027648 * 1024, subsystems="block", fstype="xfs", mountpoint="/data")
     lower = {name: device(name, top, kind="raid5", subsystems="block") for name in UUIDS}
     disks = [
@@ -113,8 +113,8 @@ def raid50(mdstat: str = RAID50_MDSTAT, virt: str = "none") -> list[dict[str, An
         for letter, name in zip("abcdefg", ["md0"] * 3 + ["md1"] * 4, strict=True)
     ]
     system = device(
-        "nvme0n1", part("nvme0n1p1", tran="nvme"), tran="nvme", subsystems="block:nvme:pci", model="INTEL SSDPE2KX010T8",
-        serial="PHLJ0001", size=1000204886016,
+        "nvme0n1", part("nvme0n1p1", tran="nvme"), tran="nvme", subsystems="block:nvme:pci",
+        model="INTEL SSDPE2KX010T8", serial="PHLJ0001", size=1000204886016,
     )  # fmt: skip
     mounts = findmnt(
         mount("/", "/dev/nvme0n1p1", "ext4", uuid="aa", size=GIB, used=1, avail=GIB - 1,
@@ -128,5 +128,8 @@ def raid50(mdstat: str = RAID50_MDSTAT, virt: str = "none") -> list[dict[str, An
         output("uname", "Linux 6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01) x86_64\n"),
         output("meminfo", "MemTotal:       65842176 kB\nMemFree: 1 kB\n"),
         output("os-release", fixture("guest/os-release")),
-        output("cpuinfo", "processor\t: 0\nmodel name\t: Intel(R) Xeon(R)  Gold 6130\nphysical id\t: 0\nflags\t\t: fpu sse2\n"),
+        output(
+            "cpuinfo",
+            "processor\t: 0\nmodel name\t: Intel(R) Xeon(R)  Gold 6130\nphysical id\t: 0\nflags\t\t: fpu sse2\n",
+        ),
     ]

@@ -12,8 +12,9 @@ from apps.labs.models import Lab
 from tests.inventory import hosts
 
 FACTS = {
-    "interface", "raid_level", "raid_implementation", "array", "controller", "controller_cache", "filesystem", "mkfs_options",
-    "mount_options", "chunk_size", "disk_model", "disk_count", "host", "ram", "kernel", "environment", "cpu", "os",
+    "interface", "raid_level", "raid_implementation", "array", "controller", "controller_cache", "filesystem",
+    "mkfs_options", "mount_options", "chunk_size", "disk_model", "disk_count", "host", "ram", "kernel",
+    "environment", "cpu", "os",
 }  # fmt: skip
 
 
@@ -23,8 +24,9 @@ def test_the_facts_of_a_raid_50_host(lab: Lab) -> None:
     assert freeze(Target.objects.get()).facts == {
         "interface": "SAS", "raid_level": "50", "raid_implementation": "software", "array": "md2", "chunk_size": 262144,
         "controller": "sas host 0", "disk_model": "ST600MM0006", "disk_count": 6, "filesystem": "xfs",
-        "mount_options": "rw,noatime,sunit=512,swidth=1024", "host": "node7", "ram": 65842176 * 1024, "kernel": "6.1.0-18-amd64",
-        "environment": "native", "cpu": "Intel(R) Xeon(R) Gold 6130", "os": "Debian GNU/Linux 12 (bookworm)",
+        "mount_options": "rw,noatime,sunit=512,swidth=1024", "host": "node7", "ram": 65842176 * 1024,
+        "kernel": "6.1.0-18-amd64", "environment": "native",
+        "cpu": "Intel(R) Xeon(R) Gold 6130", "os": "Debian GNU/Linux 12 (bookworm)",
     }  # fmt: skip
 
 
@@ -43,7 +45,9 @@ def disk(number: int = 1, controller: dict[str, Any] | None = None, **fields: An
     return {"disk": known | fields, "controller": controller}
 
 
-def array(level: str | None, *members: dict[str, Any], controller: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
+def array(
+    level: str | None, *members: dict[str, Any], controller: dict[str, Any] | None = None, **fields: Any
+) -> dict[str, Any]:
     own = {"name": "md0", "implementation": "software"} | ({"level": level} if level else {}) | fields
     places = [{"position": n, "partition": "", "state": ""} | member for n, member in enumerate(members)]
     return {"array": own, "controller": controller, "members": places}
@@ -55,9 +59,16 @@ def facts(storage: dict[str, Any] | None, filesystem: dict[str, Any] | None = No
 
 @pytest.mark.parametrize(
     ("levels", "level"),
-    [(("0", "5"), "50"), (("0", "6"), "60"), (("0", "1"), "10"), (("1", "0"), "1 over 0"), (("linear", "5"), "linear over 5"),
-     (("0", None), None), ((None, "5"), None)],
-)  # fmt: skip
+    [
+        (("0", "5"), "50"),
+        (("0", "6"), "60"),
+        (("0", "1"), "10"),
+        (("1", "0"), "1 over 0"),
+        (("linear", "5"), "linear over 5"),
+        (("0", None), None),
+        ((None, "5"), None),
+    ],
+)
 def test_nested_levels_have_the_fields_own_names(levels: tuple[str | None, str | None], level: str | None) -> None:
     outer, inner = levels
     storage = array(outer, array(inner, disk(1), disk(2)), array(inner, disk(3), disk(4)))
@@ -65,7 +76,9 @@ def test_nested_levels_have_the_fields_own_names(levels: tuple[str | None, str |
 
 
 def test_a_volume_over_one_device_does_not_hide_the_array_below() -> None:
-    storage = array("linear", array("single", array("6", disk(1), disk(2), disk(3), name="md1", chunk_size=65536), name="luks"))
+    storage = array(
+        "linear", array("single", array("6", disk(1), disk(2), disk(3), name="md1", chunk_size=65536), name="luks")
+    )
     found = facts(storage)
     assert (found["raid_level"], found["array"], found["chunk_size"], found["disk_count"]) == ("6", "md1", 65536, 3)
     assert facts(array("linear", disk(1)))["raid_level"] == "single"
@@ -78,7 +91,9 @@ def test_a_pool_of_unknown_spread_has_no_level_but_its_disks() -> None:
 
 
 def test_spares_and_faulty_members_carry_no_data() -> None:
-    storage = array("5", *(disk(n) | {"state": state} for n, state in enumerate(["", "in sync", "", "spare", "faulty"])))
+    storage = array(
+        "5", *(disk(n) | {"state": state} for n, state in enumerate(["", "in sync", "", "spare", "faulty"]))
+    )
     assert facts(storage)["disk_count"] == 3
 
 

@@ -27,7 +27,9 @@ def test_a_list_tells_the_same_targets_as_json() -> None:
 
 
 def test_of_two_mounts_on_one_target_the_later_counts() -> None:
-    read = findmnt.parse(hosts.findmnt(hosts.mount("/data", "/dev/sda1", "ext4"), hosts.mount("/data", "/dev/sdb1", "xfs")))
+    read = findmnt.parse(
+        hosts.findmnt(hosts.mount("/data", "/dev/sda1", "ext4"), hosts.mount("/data", "/dev/sdb1", "xfs"))
+    )
     assert [mount.source for mount in read.mounts] == ["/dev/sdb1"]
 
 
@@ -69,7 +71,9 @@ def test_kept_are_those_on_disks_and_the_one_that_holds_a_wanted_path() -> None:
 
 
 def test_relative_and_overlong_targets_are_passed_over_with_a_warning() -> None:
-    odd = hosts.findmnt(hosts.mount("sda", "x", "ext4"), hosts.mount("/" + "a" * 600, "x", "ext4"), hosts.mount("/ok", "x", "ext4"))
+    odd = hosts.findmnt(
+        hosts.mount("sda", "x", "ext4"), hosts.mount("/" + "a" * 600, "x", "ext4"), hosts.mount("/ok", "x", "ext4")
+    )
     read = findmnt.parse(odd)
     assert [mount.target for mount in read.mounts] == ["/ok"]
     assert "2 targets passed over" in read.warnings[0]

@@ -18,10 +18,14 @@ def test_a_real_guest_tells_its_cpus_and_that_it_is_one() -> None:
         ("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n\nprocessor\t: 1\n", "Neoverse-N1", 2),
         ("processor\t: 0\nCPU implementer\t: 0x61\nCPU part\t: 0x022\n", "ARM implementer 0x61 part 0x022", 1),
         ("processor\t: 0\ncpu\t\t: POWER9, altivec supported\n", "POWER9, altivec supported", 1),
-        ("vendor_id       : IBM/S390\n# processors    : 2\nprocessor 0: version = 00\nprocessor 1: version = 00\n", "IBM/S390", 2),
+        (
+            "vendor_id       : IBM/S390\n# processors    : 2\nprocessor 0: version = 00\nprocessor 1: version = 00\n",
+            "IBM/S390",
+            2,
+        ),
         ("processor : 0\nmodel name : Intel(R)  Xeon(R)   CPU\n", "Intel(R) Xeon(R) CPU", 1),
     ],
-)  # fmt: skip
+)
 def test_other_architectures_name_their_cpu_otherwise(printed: str, model: str, count: int) -> None:
     cpu = cpuinfo.parse(printed)
     assert (cpu.model, cpu.count, cpu.has_hypervisor) == (model, count, None)
@@ -33,7 +37,10 @@ def test_memory_is_counted_in_1024() -> None:
 
 def test_os_release_is_read_as_text_with_both_kinds_of_quotes() -> None:
     assert os_release.parse(hosts.fixture("guest/os-release")).pretty_name == "Debian GNU/Linux 12 (bookworm)"
-    assert os_release.parse("NAME='Rocky Linux'\nVERSION=\"9.3 (Blue \\\"Onyx\\\")\"\n").pretty_name == 'Rocky Linux 9.3 (Blue "Onyx")'
+    assert (
+        os_release.parse('NAME=\'Rocky Linux\'\nVERSION="9.3 (Blue \\"Onyx\\")"\n').pretty_name
+        == 'Rocky Linux 9.3 (Blue "Onyx")'
+    )
     assert os_release.parse('PRETTY_NAME="$(reboot)"').pretty_name == "$(reboot)"
 
 
@@ -65,7 +72,9 @@ def test_native_or_guest_and_under_what(virt: str | None, flag: bool | None, env
 def test_the_agents_directory_is_absolute_or_nothing() -> None:
     assert machine.parse(hosts.machine("/srv//spindle/../bench/")).directory == "/srv/bench"
     assert machine.parse(hosts.machine("srv")).directory == ""
-    assert machine.parse('{"directory": ["/srv"], "fqdn": 7, "virt": {}, "hostname": null}') == machine.Machine(fqdn="7")
+    assert machine.parse('{"directory": ["/srv"], "fqdn": 7, "virt": {}, "hostname": null}') == machine.Machine(
+        fqdn="7"
+    )
     assert machine.parse(hosts.machine()).board == "Supermicro X11DPi-N"
 
 

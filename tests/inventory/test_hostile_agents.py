@@ -11,8 +11,8 @@ from apps.inventory.discovery import lsblk, mdstat
 from apps.inventory.discovery.findmnt import parse as parse_findmnt
 from apps.inventory.discovery.layers import Layers
 from apps.inventory.discovery.printed import MAX_WHOLE, UnreadableError, name, size, text, whole
-from apps.inventory.discovery.receive import receive
 from apps.inventory.discovery.rebuild import rebuild
+from apps.inventory.discovery.receive import receive
 from apps.inventory.discovery.tools import PARSERS
 from apps.inventory.models import Target, ToolOutput
 from apps.inventory.snapshots import freeze
@@ -22,11 +22,59 @@ from tests.inventory import hosts
 
 SHORT = settings(max_examples=60, deadline=None)
 LITTLE = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-KEYS = (
-    "name kname path type size pkname tran hctl rota vendor model serial wwn fstype uuid label mountpoint mountpoints maj:min "
-    "min-io opt-io log-sec subsystems target source options used avail children hostname fqdn virt directory board_vendor"
-).split()
-NAMES = ["sda", "sda1", "sdb", "md0", "md1", "dm-0", "vg-r_rimage_0", "loop0", "nvme0n1", "nvme0n2", "/", "/data", "", "\0", "é" * 300]
+KEYS = [
+    "name",
+    "kname",
+    "path",
+    "type",
+    "size",
+    "pkname",
+    "tran",
+    "hctl",
+    "rota",
+    "vendor",
+    "model",
+    "serial",
+    "wwn",
+    "fstype",
+    "uuid",
+    "label",
+    "mountpoint",
+    "mountpoints",
+    "maj:min",
+    "min-io",
+    "opt-io",
+    "log-sec",
+    "subsystems",
+    "target",
+    "source",
+    "options",
+    "used",
+    "avail",
+    "children",
+    "hostname",
+    "fqdn",
+    "virt",
+    "directory",
+    "board_vendor",
+]
+NAMES = [
+    "sda",
+    "sda1",
+    "sdb",
+    "md0",
+    "md1",
+    "dm-0",
+    "vg-r_rimage_0",
+    "loop0",
+    "nvme0n1",
+    "nvme0n2",
+    "/",
+    "/data",
+    "",
+    "\0",
+    "é" * 300,
+]
 TYPES = ["disk", "part", "raid0", "raid5", "lvm", "crypt", "mpath", "loop", "md", "zfs_member", "linux_raid_member"]
 values = st.one_of(
     st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.sampled_from(NAMES + TYPES),
@@ -34,14 +82,27 @@ values = st.one_of(
 )  # fmt: skip
 nodes = st.recursive(
     st.dictionaries(st.sampled_from(KEYS), values, max_size=12),
-    lambda children: st.builds(lambda node, below: node | {"children": below}, st.dictionaries(st.sampled_from(KEYS), values, max_size=8), st.lists(children | values, max_size=4)),
+    lambda children: st.builds(
+        lambda node, below: node | {"children": below},
+        st.dictionaries(st.sampled_from(KEYS), values, max_size=8),
+        st.lists(children | values, max_size=4),
+    ),
     max_leaves=12,
-)  # fmt: skip
-trees = st.builds(lambda key, top: json.dumps({key: top}), st.sampled_from(["blockdevices", "filesystems"]), st.lists(nodes | values, max_size=6))
+)
+trees = st.builds(
+    lambda key, top: json.dumps({key: top}),
+    st.sampled_from(["blockdevices", "filesystems"]),
+    st.lists(nodes | values, max_size=6),
+)
 md_lines = st.lists(
     st.sampled_from(
         hosts.RAID50_MDSTAT.splitlines()
-        + ["md9 : active raid10 md9[0] sda[1](F)", "md3 : inactive", "      9999999999999999999 blocks [9/0] [____]", "resync=PENDING"]
+        + [
+            "md9 : active raid10 md9[0] sda[1](F)",
+            "md3 : inactive",
+            "      9999999999999999999 blocks [9/0] [____]",
+            "resync=PENDING",
+        ]
     )
     | st.text(max_size=40),
     max_size=12,
@@ -52,12 +113,13 @@ md_lines = st.lists(
 @SHORT
 @given(printed=st.one_of(st.text(st.characters(codec=None)), trees, nodes.map(json.dumps), md_lines))
 def test_a_parser_answers_or_says_what_it_expected(tool: str, printed: str) -> None:
+    said = ""
     try:
         PARSERS[tool](printed)
     except UnreadableError as error:
-        assert str(error).startswith(tool)
-        assert ", expected " in str(error)
-        str(error).encode()
+        said = str(error)
+    assert not said or (said.startswith(tool) and ", expected " in said)
+    said.encode()
 
 
 @SHORT

@@ -1,4 +1,4 @@
-"""From devices to disks and arrays: partitions and paths are seen through, everything that spreads or encrypts is a layer."""
+"""From devices to disks and arrays: partitions and paths are seen through, what spreads or encrypts is a layer."""
 
 import pytest
 
@@ -52,8 +52,9 @@ def test_lvm_on_crypt_on_a_mirror_are_three_layers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("min_io", "opt_io", "level", "chunk"), [(65536, 131072, "0", 65536), (4096, 0, "linear", NOTHING), (65536, 65536, "linear", NOTHING)]
-)  # fmt: skip
+    ("min_io", "opt_io", "level", "chunk"),
+    [(65536, 131072, "0", 65536), (4096, 0, "linear", NOTHING), (65536, 65536, "linear", NOTHING)],
+)
 def test_a_striped_volume_is_known_by_the_io_it_asks_for(min_io: int, opt_io: int, level: str, chunk: object) -> None:
     volume = dm("vg-fast", 0, "lvm", min_io=min_io, opt_io=opt_io)
     found = arrays(layers(sas("a", volume), sas("b", volume)).storage())["vg-fast"]
@@ -89,7 +90,11 @@ def test_two_paths_to_one_disk_are_one_disk_of_that_name() -> None:
     one = {"serial": "LUN1", "wwn": "0x600a0b80", "tran": "fc"}
     built = layers(sas("a", path, **one), sas("b", path, hctl="1:0:0:0", **one), sas("c"))
     storage = built.storage()
-    assert [(d.device_name, d.aliases, d.serial) for d in storage.disks][0] == ("sda", ("sdb",), "LUN1")
+    assert (storage.disks[0].device_name, storage.disks[0].aliases, storage.disks[0].serial) == (
+        "sda",
+        ("sdb",),
+        "LUN1",
+    )
     assert len(storage.disks) == 2
     assert built.rests_on("dm-1") == [(Layer("disk", "sda"), "dm-1")]
 
@@ -97,7 +102,12 @@ def test_two_paths_to_one_disk_are_one_disk_of_that_name() -> None:
 def test_namespaces_of_one_nvme_drive_are_one_disk() -> None:
     two = [device(f"nvme0n{n}", tran="nvme", serial="PHLJ1", model="INTEL", size=500, wwn=f"eui.{n}") for n in (1, 2)]
     [disk] = layers(*two).storage().disks
-    assert (disk.device_name, disk.aliases, disk.capacity_bytes, disk.interface) == ("nvme0n1", ("nvme0n2",), 1000, "NVMe")
+    assert (disk.device_name, disk.aliases, disk.capacity_bytes, disk.interface) == (
+        "nvme0n1",
+        ("nvme0n2",),
+        1000,
+        "NVMe",
+    )
 
 
 def test_a_number_that_unrelated_disks_share_identifies_none() -> None:
@@ -132,10 +142,16 @@ def test_a_loop_device_counts_only_where_something_kept_lies_on_it() -> None:
         ({"tran": "ata", "hctl": "1:0:0:0"}, "", "ata host 1", "", True),
         ({"tran": None, "hctl": "0:2:0:0", "vendor": "DELL", "model": "PERC H730P"}, "", "scsi host 0", "", True),
         ({"tran": "usb", "hctl": "6:0:0:0"}, "", None, None, True),
-        ({"hctl": "2:0:0:0", "vendor": "QEMU", "subsystems": "block:scsi:virtio:pci"}, "virtio", "virtio-scsi host 2", "virtio", None),
+        (
+            {"hctl": "2:0:0:0", "vendor": "QEMU", "subsystems": "block:scsi:virtio:pci"},
+            "virtio",
+            "virtio-scsi host 2",
+            "virtio",
+            None,
+        ),
         ({"hctl": "0:0:0:0", "vendor": "Msft", "subsystems": "block:scsi:vmbus:acpi"}, "", "scsi host 0", "", None),
     ],
-)  # fmt: skip
+)
 def test_interface_and_controller_are_only_what_lsblk_tells(
     fields: dict[str, str], interface: str, controller: str | None, kind: str | None, solid: bool | None
 ) -> None:
@@ -152,9 +168,12 @@ def test_a_virtual_disk_has_virtio_and_says_nothing_of_its_mechanics() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fstype", "source", "software"), [("btrfs", "/dev/sda", "btrfs"), ("zfs_member", "tank/data", "ZFS"), ("bcachefs", "/dev/sda:/dev/sdb", "bcachefs")]
-)  # fmt: skip
-def test_a_filesystem_over_several_devices_is_an_array_of_unknown_level(fstype: str, source: str, software: str) -> None:
+    ("fstype", "source", "software"),
+    [("btrfs", "/dev/sda", "btrfs"), ("zfs_member", "tank/data", "ZFS"), ("bcachefs", "/dev/sda:/dev/sdb", "bcachefs")],
+)
+def test_a_filesystem_over_several_devices_is_an_array_of_unknown_level(
+    fstype: str, source: str, software: str
+) -> None:
     built = layers(*(sas(x, fstype=fstype, uuid="42aa", label="tank") for x in "ab"))
     [pool] = built.storage().arrays
     assert (pool.software, pool.level, pool.name, below(pool)) == (software, "", "tank", [("sda", ""), ("sdb", "")])
@@ -179,7 +198,8 @@ def test_major_and_minor_find_what_the_source_does_not_name() -> None:
 
 def test_a_container_of_a_bios_raid_is_no_array_but_the_volume_in_it_is() -> None:
     md = (
-        "Personalities : [raid0]\nmd126 : active raid0 sda[1] sdb[0]\n      8 blocks super external:/md127/0 64k chunks\n\n"
+        "Personalities : [raid0]\nmd126 : active raid0 sda[1] sdb[0]\n"
+        "      8 blocks super external:/md127/0 64k chunks\n\n"
         "md127 : inactive sdb[1](S) sda[0](S)\n      8 blocks super external:imsm\n\nunused devices: <none>\n"
     )
     below_it = (device("md126", device("md126p1", kind="md"), kind="raid0"), device("md127", kind="md"))

@@ -23,7 +23,15 @@ def test_pairs_tell_the_same_as_json() -> None:
 
 
 def test_old_versions_print_numbers_and_booleans_as_strings_and_one_mountpoint() -> None:
-    old = {"name": "sda1", "kname": "sda1", "type": "part", "size": "512", "rota": "1", "log-sec": "512", "mountpoint": "/boot"}
+    old = {
+        "name": "sda1",
+        "kname": "sda1",
+        "type": "part",
+        "size": "512",
+        "rota": "1",
+        "log-sec": "512",
+        "mountpoint": "/boot",
+    }
     [sda1] = lsblk.parse(json.dumps({"blockdevices": [old]})).devices
     assert (sda1.size, sda1.rota, sda1.log_sec, sda1.mountpoints) == (512, True, 512, ("/boot",))
 
@@ -35,7 +43,11 @@ def test_a_device_printed_below_each_of_its_parents_is_one_device() -> None:
 
 
 def test_a_flat_list_tells_parents_by_pkname() -> None:
-    flat = [hosts.device("sda"), hosts.part("sda1", pkname="/dev/sda"), hosts.device("md0", kind="raid1", pkname="sda1")]
+    flat = [
+        hosts.device("sda"),
+        hosts.part("sda1", pkname="/dev/sda"),
+        hosts.device("md0", kind="raid1", pkname="sda1"),
+    ]
     devices = lsblk.parse(hosts.lsblk(*flat)).by_kname()
     assert (devices["sda1"].parents, devices["md0"].parents) == (("sda",), ("sda1",))
 
@@ -84,6 +96,8 @@ def test_wrong_types_nan_nul_and_lone_surrogates_are_empty_fields_not_errors() -
 def test_a_bottomless_tree_and_an_endless_list_are_bounded() -> None:
     with pytest.raises(UnreadableError, match="nested without end"):
         lsblk.parse('{"blockdevices": ' + "[" * 200_000)
-    many = lsblk.parse(json.dumps({"blockdevices": [{"kname": f"sd{i}", "size": 1} for i in range(lsblk.MAX_DEVICES + 5)]}))
+    many = lsblk.parse(
+        json.dumps({"blockdevices": [{"kname": f"sd{i}", "size": 1} for i in range(lsblk.MAX_DEVICES + 5)]})
+    )
     assert len(many.devices) == lsblk.MAX_DEVICES
     assert "the rest was not read" in many.warnings[0]

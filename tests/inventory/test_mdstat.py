@@ -8,7 +8,9 @@ from tests.inventory import hosts
 
 
 def one(second: str, third: str = "", head: str = "md0 : active raid5 sdc1[2] sdb1[1] sda1[0]") -> mdstat.MdArray:
-    [array] = mdstat.parse(f"Personalities : [raid5]\n{head}\n      {second}\n      {third}\n\nunused devices: <none>\n").arrays
+    [array] = mdstat.parse(
+        f"Personalities : [raid5]\n{head}\n      {second}\n      {third}\n\nunused devices: <none>\n"
+    ).arrays
     return array
 
 

@@ -62,7 +62,13 @@ def test_raid_50_is_stored_as_nested_arrays_with_partitions_and_spare(host: Host
     assert [(m.disk.device_name, m.partition, m.state) for m in md1.members.all() if m.disk] == [
         ("sdd", "sdd1", "in sync"), ("sde", "sde1", "in sync"), ("sdf", "sdf1", "in sync"), ("sdg", "sdg1", "spare"),
     ]  # fmt: skip
-    assert (md1.level, md1.chunk_size, md1.layout, md1.state, md1.software) == ("5", 524288, "left-symmetric", "clean", "md")
+    assert (md1.level, md1.chunk_size, md1.layout, md1.state, md1.software) == (
+        "5",
+        524288,
+        "left-symmetric",
+        "clean",
+        "md",
+    )
     data = Filesystem.objects.get(mount_point="/data")
     assert (data.array, data.disk, data.type, data.stripe_unit, data.stripe_width) == (md2, None, "xfs", 262144, 524288)
     assert Target.objects.get().filesystem == data
@@ -118,7 +124,9 @@ def test_what_is_gone_is_marked_and_comes_back_as_the_same_rows(host: Host) -> N
 
 
 def test_what_only_people_know_is_never_marked_as_gone(host: Host) -> None:
-    behind = Disk.objects.create(lab=host.lab, host=host, model="behind the RAID controller", sources={"model": "typed"})
+    behind = Disk.objects.create(
+        lab=host.lab, host=host, model="behind the RAID controller", sources={"model": "typed"}
+    )
     receive(host, hosts.raid50())
     behind.refresh_from_db()
     assert behind.is_present
@@ -163,7 +171,9 @@ def test_another_array_under_the_same_name_leaves_the_former_one_in_its_round(ho
 def test_a_filesystem_made_anew_is_another_one_and_the_target_follows(host: Host) -> None:
     receive(host, hosts.raid50())
     former = Filesystem.objects.get(mount_point="/data")
-    receive(host, [o | {"stdout": o["stdout"].replace('"bb"', '"cc"')} for o in hosts.raid50() if o["tool"] == "findmnt"])
+    receive(
+        host, [o | {"stdout": o["stdout"].replace('"bb"', '"cc"')} for o in hosts.raid50() if o["tool"] == "findmnt"]
+    )
     former.refresh_from_db()
     now = Filesystem.objects.get(mount_point="/data", is_present=True)
     assert (now.uuid, former.is_present, Target.objects.get().filesystem) == ("cc", False, now)
@@ -187,7 +197,13 @@ def test_a_hardware_array_that_was_typed_in_takes_the_place_of_the_disk_it_looks
     ]
     receive(host, outputs)
     typed = Array.objects.create(
-        lab=host.lab, host=host, name="ld 1", device_name="/dev/sda", level="5", implementation="hardware", member_count=6
+        lab=host.lab,
+        host=host,
+        name="ld 1",
+        device_name="/dev/sda",
+        level="5",
+        implementation="hardware",
+        member_count=6,
     )
     rebuild(host)
     root = Filesystem.objects.get()
@@ -196,8 +212,8 @@ def test_a_hardware_array_that_was_typed_in_takes_the_place_of_the_disk_it_looks
 
 def test_lvm_volumes_are_arrays_of_lvm(host: Host) -> None:
     volume = dm("vg-root", 0, "lvm", fstype="ext4", **{"maj:min": "254:0"})
-    receive(host, [output("lsblk", lsblk(sas("a", part("sda3", volume)))),
-                   output("findmnt", findmnt(mount("/", "/dev/mapper/vg-root", "ext4", **{"maj:min": "254:0"})))])  # fmt: skip
+    root = mount("/", "/dev/mapper/vg-root", "ext4", **{"maj:min": "254:0"})
+    receive(host, [output("lsblk", lsblk(sas("a", part("sda3", volume)))), output("findmnt", findmnt(root))])
     array = Array.objects.get()
     assert (array.name, array.software, array.level, array.implementation) == ("vg-root", "LVM", "linear", "software")
     assert (array.absent["chunk_size"], array.sources["level"]) == ("none", "inferred")
@@ -223,7 +239,9 @@ def test_the_agents_directory_may_move_and_is_one_target(host: Host) -> None:
 
 
 def test_a_target_already_there_with_the_agents_directory_becomes_its_own(host: Host) -> None:
-    typed = Target.objects.create(lab=host.lab, host=host, name="scratch", path="/srv/spindle", sources={"name": "typed"})
+    typed = Target.objects.create(
+        lab=host.lab, host=host, name="scratch", path="/srv/spindle", sources={"name": "typed"}
+    )
     Target.objects.create(lab=host.lab, host=host, name="agent directory", path="/elsewhere")
     receive(host, hosts.guest())
     typed.refresh_from_db()
@@ -278,7 +296,10 @@ class TestDisksAcrossTheLab:
 
     def test_names_that_swap_at_a_reboot_leave_each_row_its_disk(self, two: tuple[Host, Host]) -> None:
         self.see(two[0], sas("a"), sas("b"))
-        swapped = [sas("a", serial="S0M00001", wwn="0x5000c5004a1f0001"), sas("b", serial="S0M00000", wwn="0x5000c5004a1f0000")]
+        swapped = [
+            sas("a", serial="S0M00001", wwn="0x5000c5004a1f0001"),
+            sas("b", serial="S0M00000", wwn="0x5000c5004a1f0000"),
+        ]
         self.see(two[0], *swapped)
         assert {d.serial: d.device_name for d in Disk.objects.all()} == {"S0M00001": "sda", "S0M00000": "sdb"}
         assert Disk.objects.count() == 2

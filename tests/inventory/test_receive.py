@@ -45,7 +45,9 @@ def test_a_missing_mdstat_is_no_problem(host: Host) -> None:
 
 
 def test_nul_and_lone_surrogates_are_stored_as_replacement_characters(host: Host) -> None:
-    [stored] = receive(host, [{"tool": "lsblk", "argv": ["a\0b"], "exit_status": 0, "stdout": "x\0y\ud800z", "stderr": "\0"}])
+    [stored] = receive(
+        host, [{"tool": "lsblk", "argv": ["a\0b"], "exit_status": 0, "stdout": "x\0y\ud800z", "stderr": "\0"}]
+    )
     row = ToolOutput.objects.get(pk=stored.pk)
     assert (row.stdout, row.stderr, row.argv) == ("x\ufffdy\ufffdz", "\ufffd", ["a\ufffdb"])
 
@@ -60,8 +62,14 @@ def test_nul_and_lone_surrogates_are_stored_as_replacement_characters(host: Host
         ([output("../etc", "")], "outputs[0].tool: found '../etc'"),
         ([output("lsblk", "x"), output("lsblk", 7)], "outputs[1].stdout: found 'int', expected text"),  # type: ignore[arg-type]
         ([output("lsblk", "é" * (MAX_BYTES // 2 + 1))], f"expected at most {MAX_BYTES} bytes"),
-        ([output("lsblk", "") | {"argv": "lsblk -J"}], "outputs[0].argv: found 'lsblk -J', expected a list of at most 100 words"),
-        ([output("lsblk", "", 2**40)], "outputs[0].exit_status: found '1099511627776', expected an exit status or null"),
+        (
+            [output("lsblk", "") | {"argv": "lsblk -J"}],
+            "outputs[0].argv: found 'lsblk -J', expected a list of at most 100 words",
+        ),
+        (
+            [output("lsblk", "", 2**40)],
+            "outputs[0].exit_status: found '1099511627776', expected an exit status or null",
+        ),
         ([output("lsblk", "") | {"exit_status": True}], "outputs[0].exit_status: found 'True'"),
     ],
 )
@@ -81,7 +89,9 @@ def test_history_and_tool_names_are_bounded(host: Host, monkeypatch: pytest.Monk
     assert ToolOutput.objects.values("tool").distinct().count() == 4
 
 
-def test_a_failure_in_reading_loses_no_output(host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_in_reading_loses_no_output(
+    host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def broken(host: Host) -> None:
         raise RuntimeError("a bug of ours")
 

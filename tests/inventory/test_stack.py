@@ -1,6 +1,7 @@
 """The stack under a target, whatever its depth, and a host's whole tree."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from django.db import connection
@@ -70,7 +71,7 @@ def chain(host: Host, depth: int) -> list[Array]:
         Array.objects.create(lab=host.lab, host=host, name=f"a{n}", level="single", implementation="software")
         for n in range(depth)
     ]
-    for above, below in zip(arrays, arrays[1:], strict=False):
+    for above, below in pairwise(arrays):
         ArrayMember.objects.create(array=above, position=0, member_array=below)
     return arrays
 
@@ -97,7 +98,7 @@ def test_depth_and_spread_are_bounded(host: Host) -> None:
         stack_of(deep)
     ArrayMember.objects.all().delete()
     arrays = list(Array.objects.order_by("id")[:20])
-    for above, below in zip(arrays, arrays[1:], strict=False):
+    for above, below in pairwise(arrays):
         for position in range(3):  # 3 to the power of 19 places, in 57 rows
             ArrayMember.objects.create(array=above, position=position, member_array=below)
     with pytest.raises(StackError, match="members in all, expected at most"):

@@ -24,8 +24,8 @@ def live_part(lab: Lab) -> dict[str, Any]:
     queue = ours.filter(state__in=[State.QUEUED, State.OFFERED])
     return {
         "statuses": with_agents(lab),
-        "running": ours.filter(state__in=ON_HOST).for_list()[:50],
-        "queue": queue.select_related("host", "target", "workload").order_by("id")[:QUEUE],
+        "running": ours.filter(state__in=ON_HOST).for_list().select_related("target__host")[:50],
+        "queue": queue.select_related("host", "target__host", "workload").order_by("id")[:QUEUE],
         "queued": queue.count(),
         "latest": ours.exclude(state__in=[State.QUEUED, State.OFFERED, *ON_HOST]).for_list()[:LATEST],
     }

@@ -23,7 +23,7 @@ FORMATS = (("csv", "CSV"), ("mediawiki", "MediaWiki"), ("dokuwiki", "DokuWiki"),
 
 @member_required()
 def run(request: LabRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Run.objects.select_related("host", "target", "workload", "snapshot"), pk=pk)
+    found = get_object_or_404(Run.objects.select_related("host", "target__host", "workload", "snapshot"), pk=pk)
     attempts = list(found.attempts.order_by("number"))
     context = {
         "run": found,

@@ -1,0 +1,128 @@
+"""All samples, flat: in pages, or streamed whole in constant memory."""
+
+import csv
+import io
+import json
+import tracemalloc
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from apps.labs.isolation import lab_scope
+from apps.publishing import rows
+from apps.runs.models import Point, Run, Sample
+from tests.comparison.factories import MIB, measured, run, sample
+from tests.conftest import Cast
+from tests.publishing.conftest import Script
+
+
+def body(response: Any) -> str:
+    return b"".join(response.streaming_content).decode()
+
+
+@pytest.fixture
+def many(cast: Cast) -> list[Run]:
+    with lab_scope(cast.lab.pk):
+        return measured(cast.lab, "alpha", [float(n) for n in range(1, 8)], raid_level="5", disk_count=12)
+
+
+def test_pages_lead_to_each_other_and_lose_nothing(reader: Script, many: list[Run]) -> None:
+    seen, address = [], "samples/?limit=3"
+    while address:
+        found = reader.get(address).json()
+        seen += [row["value"] for row in found["results"]]
+        address = (found["next"] or "").removeprefix("http://testserver")
+    assert seen == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("", 8),
+        ("host=alpha", 7),
+        ("host=alpha&host=beta", 8),
+        ("raid_level=5", 7),
+        ("disk_count=12", 7),
+        ("metric=bandwidth", 7),
+        ("operation=read", 1),
+        ("file_size=268435456", 7),
+        ("kernel=unknown", 8),
+        ("study=none-such", 0),
+    ],
+)
+def test_filters(reader: Script, cast: Cast, many: list[Run], query: str, count: int) -> None:
+    with lab_scope(cast.lab.pk):
+        from tests.comparison.factories import target
+
+        sample(run(cast.lab, target(cast.lab, "beta")), 1.0, "read", "iops", file_size=MIB)
+    assert len(reader.get(f"samples/?{query}").json()["results"]) == count
+    assert len(body(reader.get(f"samples/?{query}&format=ndjson")).splitlines()) == count
+
+
+def test_a_filter_nobody_has_is_an_error(reader: Script, many: list[Run]) -> None:
+    response = reader.get("samples/?raid_levle=5")
+    assert response.status_code == 400
+    assert response.json()["field"] == "raid_levle"
+
+
+def test_csv_has_the_facts_as_columns(reader: Script, many: list[Run]) -> None:
+    found = list(csv.DictReader(io.StringIO(body(reader.get("samples/?format=csv")))))
+    assert len(found) == 7
+    assert (found[0]["value"], found[0]["host"], found[0]["raid_level"], found[0]["disk_count"]) == (
+        "1",
+        "alpha",
+        "5",
+        "12",
+    )
+    assert json.loads(found[0]["other_facts"]) == {}
+
+
+def test_csv_text_is_never_a_formula(reader: Script, cast: Cast) -> None:
+    with lab_scope(cast.lab.pk):
+        sample(run(cast.lab, facts={"raid_level": "=1+1"}), -5.0, printed="@SUM(A1)")
+    (found,) = csv.DictReader(io.StringIO(body(reader.get("samples.csv"))))
+    assert (found["raid_level"], found["printed"], found["value"]) == ("'=1+1", "'@SUM(A1)", "-5")
+
+
+def test_ndjson_and_json_have_the_same_rows(reader: Script, many: list[Run]) -> None:
+    lines = [json.loads(line) for line in body(reader.get("samples.ndjson")).splitlines()]
+    assert lines == reader.get("samples/").json()["results"]
+
+
+def test_a_stream_is_whole_over_many_batches(reader: Script, many: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "BATCH", 2)
+    values = [json.loads(line)["value"] for line in body(reader.get("samples.ndjson")).splitlines()]
+    assert values == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+
+
+def test_the_number_of_queries_of_a_page_does_not_grow(reader: Script, many: list[Run]) -> None:
+    def queries(address: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            reader.get(address)
+        return len(captured)
+
+    reader.get("samples/")
+    assert queries("samples/?limit=1") == queries("samples/?limit=7")
+    assert queries("runs/?limit=1") == queries("runs/?limit=7") <= 8
+
+
+def test_a_long_export_takes_no_more_memory_than_a_short_one(reader: Script, cast: Cast, many: list[Run]) -> None:
+    with lab_scope(cast.lab.pk):
+        measure = Sample.objects.first().measure_id
+        points = Point.objects.bulk_create(
+            [Point(file_size=n, block_size=1, threads=1, iodepth=1) for n in range(20_000)]
+        )
+        Sample.objects.bulk_create(
+            [Sample(run=many[0], measure_id=measure, point=point, value=1.0) for point in points], batch_size=5000
+        )
+    peaks = []
+    for address in ("samples.csv?file_size=268435456", "samples.csv"):
+        tracemalloc.start()
+        size = sum(len(piece) for piece in reader.get(address).streaming_content)
+        peaks.append((size, tracemalloc.get_traced_memory()[1]))
+        tracemalloc.stop()
+    (short, _), (long, peak) = peaks
+    assert long > 1000 * short / 8
+    assert peak < 30e6, "the whole export was held in memory"
