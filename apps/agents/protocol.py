@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from apps.agents import delivery, enrolment
 from apps.agents.identity import Caller, RefusedError, identify
 from apps.agents.models import Agent
-from apps.inventory.discovery.receive import receive
+from apps.inventory.discovery.receive import RefusedOutputsError, receive
 from apps.labs.isolation import lab_scope
 from apps.lib.problems import problem
 from apps.runs.attempts import Attempt
@@ -133,8 +133,8 @@ def finish(request: HttpRequest, agent: Agent, pk: int) -> HttpResponse:
 
 @agent_view("POST")
 def inventory(request: HttpRequest, agent: Agent) -> HttpResponse:
-    outputs = _body(request).get("outputs")
-    if not isinstance(outputs, list):
-        raise RefusedError(400, f"outputs is {type(outputs).__name__}, expected a list.")
-    stored = receive(agent.host, outputs)
+    try:
+        stored = receive(agent.host, _body(request).get("outputs"))
+    except RefusedOutputsError as error:
+        raise RefusedError(400, str(error)) from None
     return JsonResponse({"stored": len(stored)}, status=202)

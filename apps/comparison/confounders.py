@@ -57,5 +57,5 @@ def _values(name: str, readings: Sequence[Reading]) -> tuple[str, ...]:
 
 
 def _confounder(name: str, kind: str, values: dict[str, tuple[str, ...]], between: str) -> Confounder:
-    distinct = dict.fromkeys(" and ".join(texts) for texts in values.values())
+    distinct = sorted(dict.fromkeys(" and ".join(texts) for texts in values.values()), key=UNKNOWN.__eq__)
     return Confounder(name, kind, values, f"{label_of(name)} {between.join(distinct)}")

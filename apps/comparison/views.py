@@ -13,6 +13,7 @@ from apps.comparison.choices import choices
 from apps.comparison.compare import METHOD, Comparison
 from apps.comparison.grid import grid
 from apps.comparison.question import NO_BASELINE, Question, QuestionError, parse
+from apps.comparison.readings import Reading
 from apps.comparison.words import label_of, text_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
@@ -42,10 +43,11 @@ def compare(request: LabRequest) -> HttpResponse:
 
 
 def _context(request: LabRequest, question: Question) -> dict[str, Any]:
-    comparison, readings = answer(question)
+    comparison, readings, lost = _answered(question)
     table = grid(comparison)
     return {
         "question": question,
+        "lost_baseline": lost,
         "comparison": comparison,
         "grid": table,
         "chart": chart_data(comparison, table),
@@ -64,6 +66,18 @@ def _context(request: LabRequest, question: Question) -> dict[str, Any]:
         "method": METHOD,
         "no_baseline": NO_BASELINE,
     }
+
+
+def _answered(question: Question) -> tuple[Comparison, list[Reading], str]:
+    """Whoever flips the operation may lose the series that was the baseline: the page goes on with another, and says
+    so.
+    """
+    try:
+        return *answer(question), ""
+    except QuestionError as error:
+        if error.field != "baseline":
+            raise
+        return *answer(question.with_(baseline="")), question.baseline
 
 
 def _link(question: Question) -> str:

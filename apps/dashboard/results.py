@@ -63,7 +63,7 @@ def job_name(run: Run, section: int) -> str:
 
 def samples_of(run: Run) -> list[Group]:
     """At most `MOST_SAMPLES` of them, in one query; the REST interface has all."""
-    found = Sample.objects.filter(run=run).select_related("measure", "point", "provenance")[: MOST_SAMPLES]
+    found = Sample.objects.filter(run=run).select_related("measure", "point", "provenance")[:MOST_SAMPLES]
     ordered = sorted(found, key=_place)
     return [_group(run, *key, list(rows)) for key, rows in groupby(ordered, key=lambda one: _place(one)[:2])]
 
@@ -174,4 +174,6 @@ def _summary(run: Run, one: Series) -> SeriesSummary:
     total = sum(row[4] for row in rows)
     mean = sum(row[2] * row[4] for row in rows) / total
     name = f"{job_name(run, one.section)} {one.operation}".strip()
-    return SeriesSummary(name, METRICS[one.metric], one.count, min(row[1] for row in rows), mean, max(row[3] for row in rows))
+    return SeriesSummary(
+        name, METRICS[one.metric], one.count, min(row[1] for row in rows), mean, max(row[3] for row in rows)
+    )

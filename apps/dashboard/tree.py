@@ -64,7 +64,9 @@ class _Builder:
 
     def _controller(self, one: Thing) -> Node:
         maker = " ".join(filter(None, [one["vendor"], one["model"]]))
-        detail = _joined(KINDS.get(one["kind"] or ""), maker if maker != one["name"] else "", _cache(one["cache_bytes"]))
+        detail = _joined(
+            KINDS.get(one["kind"] or ""), maker if maker != one["name"] else "", _cache(one["cache_bytes"])
+        )
         return Node("controller", [_link("controller", one["name"], one)], detail, children=self._disks(one["disks"]))
 
     def _disks(self, disks: Iterable[Thing]) -> list[Node]:
@@ -85,7 +87,12 @@ class _Builder:
         size = units.size(first["capacity_bytes"]) if first["capacity_bytes"] else ""
         kind = "solid state" if first["is_solid_state"] else (f"{first['rpm']} rpm" if first["rpm"] else "")
         each = f"{len(disks)} ×" if len(disks) > 1 else ""
-        detail = _joined(" ".join(filter(None, [each, first["vendor"], first["model"]])), first["generation"] or first["interface"], kind, size)
+        detail = _joined(
+            " ".join(filter(None, [each, first["vendor"], first["model"]])),
+            first["generation"] or first["interface"],
+            kind,
+            size,
+        )
         state = "" if all(one["is_present"] for one in disks) else "gone"
         node = Node("disk" if len(disks) == 1 else "disks", links, detail, state)
         node.children = self._on("disk", first["id"])
@@ -105,7 +112,9 @@ class _Builder:
         members = len(one["members"]) or one["member_count"]
         size = units.size(one["capacity_bytes"]) if one["capacity_bytes"] else ""
         maker = one["software"] or (one["implementation"] if one["implementation"] == "hardware" else "")
-        node.detail = _joined(LEVELS.get(one["level"], one["level"]), f"{members} members" if members else "", maker, chunk, size)
+        node.detail = _joined(
+            LEVELS.get(one["level"], one["level"]), f"{members} members" if members else "", maker, chunk, size
+        )
         node.state = (one["state"] or "") if one["is_present"] else "gone"
         node.children = self._on("array", one["id"])
         return node
@@ -120,7 +129,11 @@ class _Builder:
 
 
 def _target(one: Thing) -> Node:
-    return Node("target", [_link("target", one["name"], one)], _joined(one["path"], "offered by the agent" if one["is_agents_own"] else ""))
+    return Node(
+        "target",
+        [_link("target", one["name"], one)],
+        _joined(one["path"], "offered by the agent" if one["is_agents_own"] else ""),
+    )
 
 
 def _link(route: str, name: str, one: Thing) -> tuple[str, str]:

@@ -150,8 +150,8 @@ class ArrayMember(ThroughParent):
 
     array = models.ForeignKey(Array, on_delete=models.CASCADE, related_name="members")
     position = models.PositiveIntegerField()
-    disk = models.ForeignKey(Disk, on_delete=models.PROTECT, null=True, blank=True, related_name="memberships")
-    member_array = models.ForeignKey(Array, on_delete=models.PROTECT, null=True, blank=True, related_name="memberships")
+    disk = models.ForeignKey(Disk, on_delete=models.RESTRICT, null=True, blank=True, related_name="memberships")
+    member_array = models.ForeignKey(Array, on_delete=models.RESTRICT, null=True, blank=True, related_name="memberships")
     partition = models.CharField(max_length=60, blank=True, help_text="the partition used, where not the whole device")
     state = models.CharField(max_length=40, blank=True)
 

@@ -51,6 +51,7 @@ class Interface(models.TextChoices):
 class RaidLevel(models.TextChoices):
     RAID0 = "0", "RAID 0"
     RAID1 = "1", "RAID 1"
+    RAID4 = "4", "RAID 4"
     RAID5 = "5", "RAID 5"
     RAID6 = "6", "RAID 6"
     RAID10 = "10", "RAID 10"

@@ -28,7 +28,9 @@ class RoleForm(forms.Form):
 
 
 class TokenForm(SiteForm):
-    name = forms.CharField(max_length=120, label="What it is for", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    name = forms.CharField(
+        max_length=120, label="What it is for", widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
     scope = forms.ChoiceField(choices=Scope.choices, label="Scope")
     days = forms.IntegerField(
         min_value=1, max_value=3650, required=False, label="Ends after, days", help_text="empty: when it is revoked"

@@ -16,7 +16,9 @@ from apps.labs.models import AuditEvent, Member, Role, Token
 
 def _members_page(request: LabRequest, form: MemberForm, status: int = 200) -> HttpResponse:
     members = Member.objects.filter(lab=request.lab).select_related("user").order_by("user__email")
-    return render(request, "labs/members.html", {"members": members, "form": form, "roles": Role.choices}, status=status)
+    return render(
+        request, "labs/members.html", {"members": members, "form": form, "roles": Role.choices}, status=status
+    )
 
 
 @member_required()

@@ -19,6 +19,8 @@ class LabPermission(BasePermission):
     message = "This needs a lab token or a membership in a lab."
 
     def has_permission(self, request: Request, view: Any) -> bool:
+        if request.method not in view.allowed_methods:
+            return bool(request.auth or request.user.is_authenticated)  # the answer is 405
         if isinstance(request.auth, Token):
             return self._token(request.auth, _needed(request, view, "needed_scope", Scope.READ, Scope.ADMIN))
         member = getattr(request._request, "member", None)

@@ -31,7 +31,10 @@ class TokenThrottle(SimpleRateThrottle):
         self.left = seconds - passed
         key = f"rate:{who}:{int(window)}"
         cache.add(key, 0, timeout=seconds * 2)
-        return cache.incr(key) <= limit
+        try:
+            return cache.incr(key) <= limit
+        except ValueError:  # Redis came back, or threw the key away, between the two steps
+            return True
 
     def wait(self) -> float:
         return self.left

@@ -29,7 +29,10 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
     tool = django_filters.AllValuesFilter(label="Tool", empty_label="any")
     origin = django_filters.ChoiceFilter(choices=Run.Origin.choices, label="Origin", empty_label="any")
     rw = django_filters.ChoiceFilter(
-        choices=[(word, word) for word in dict.fromkeys((*RW, *OPERATIONS))], label="Operation", method="that_do", empty_label="any"
+        choices=[(word, word) for word in dict.fromkeys((*RW, *OPERATIONS))],
+        label="Operation",
+        method="that_do",
+        empty_label="any",
     )
     study = django_filters.CharFilter(
         field_name="study_run__configuration__study__slug", widget=forms.HiddenInput, label="Study"

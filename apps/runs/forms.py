@@ -57,7 +57,9 @@ class JobForm(SiteForm):
     iodepth = forms.IntegerField(initial=1, min_value=1, label="I/O depth", help_text="above 1: asynchronous engine")
     numjobs = forms.IntegerField(initial=1, min_value=1, label="Jobs side by side")
     ioengine = forms.ChoiceField(choices=[(word, word) for word in ENGINES], initial="psync", label="Engine")
-    runtime = forms.IntegerField(initial=30, min_value=1, required=False, label="Time, s", help_text="empty: one pass over the file")
+    runtime = forms.IntegerField(
+        initial=30, min_value=1, required=False, label="Time, s", help_text="empty: one pass over the file"
+    )
     ramp_time = forms.IntegerField(initial=0, min_value=0, required=False, label="Warm-up, s", help_text="not counted")
     sync = forms.ChoiceField(choices=[(word, SYNCS[word]) for word in SYNC], label="Sync", initial="none")
     fsync_every = forms.IntegerField(

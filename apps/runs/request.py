@@ -73,7 +73,11 @@ class RunRequest:
         """How long it takes, and which jobs may measure memory instead of the disk."""
         target, repetitions = self.form.cleaned_data["target"], self.form.cleaned_data["repetitions"]
         seconds, ram = workload.planned_seconds(spec), target.host.ram_bytes
-        cached = [job["name"] for job in spec["jobs"] if not job["direct"] and ram and job["file_size"] * job["numjobs"] <= ram]
+        cached = [
+            job["name"]
+            for job in spec["jobs"]
+            if not job["direct"] and ram and job["file_size"] * job["numjobs"] <= ram
+        ]
         return {
             "seconds": seconds * repetitions if seconds else None, "cached": cached, "ram": ram, "target": target, "repetitions": repetitions,
         }  # fmt: skip

@@ -2,8 +2,9 @@
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import FileResponse, HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import content_disposition_header
 
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
@@ -30,7 +31,9 @@ def runs(request: LabRequest) -> HttpResponse:
 @member_required(Role.ENGINEER)
 def new(request: LabRequest) -> HttpResponse:
     """GET: an empty form. POST: `act` is start, add, remove-<n> or review; htmx asks for the fio equivalent only."""
-    asked = RunRequest(request.lab, request.POST or None, request.GET.get("target"), _former(request.GET.get("like", "")))
+    asked = RunRequest(
+        request.lab, request.POST or None, request.GET.get("target"), _former(request.GET.get("like", ""))
+    )
     if request.htmx and request.method == "POST":  # type: ignore[attr-defined]
         return render(request, "runs/_equivalent.html", asked.context())
     if request.method == "POST" and request.POST.get("act") == "start" and (started := asked.start(str(request.user))):
@@ -74,10 +77,9 @@ def cancel(request: LabRequest, pk: int) -> HttpResponse:
 def artefact(request: LabRequest, pk: int, name: str) -> HttpResponseBase:
     """Raw bytes as they came. Always a download: what a host sent is never a page of this site."""
     part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)
-    response = FileResponse(
-        artefact_store.open_stream(part.artefact), as_attachment=True, filename=f"run-{pk}-{part.name}",
-        content_type="application/octet-stream",
-    )  # fmt: skip
+    stream = artefact_store.open_stream(part.artefact)
+    response = StreamingHttpResponse(stream, content_type="application/octet-stream")
+    response["Content-Disposition"] = content_disposition_header(True, f"run-{pk}-{part.name}")
     response["Content-Length"] = part.artefact.size
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["X-Content-Type-Options"] = "nosniff"

@@ -9,10 +9,13 @@ const number = (value) => new Intl.NumberFormat("en", { maximumSignificantDigits
 
 function dataset(series, index, kind) {
   const color = css(`--series-${(index % 8) + 1}`);
-  const fill = series.hollow.map((isHollow) => (isHollow ? css("--surface") : color));
+  // cells without a value have no point; x is the place along the axis, whatever is missing
+  const points = series.points.map((point, x) => point && { x, hollow: series.hollow[x], ...point }).filter(Boolean);
+  const fill = points.map((point) => (point.hollow ? css("--surface") : color));
   return {
     label: series.label,
-    data: series.points.map((point, x) => (point === null ? null : { x, ...point })),
+    data: points,
+    parsing: false,
     borderColor: color,
     backgroundColor: kind === "bar" ? color : fill,
     pointBackgroundColor: fill,
@@ -25,17 +28,15 @@ function dataset(series, index, kind) {
     errorBarColor: color,
     errorBarWhiskerColor: color,
     errorBarLineWidth: 1.5,
-    spanGaps: true,
   };
 }
 
 function tooltip(data) {
   return {
     label(item) {
-      const { y, yMin, yMax, n } = item.raw;
+      const { y, yMin, yMax, n, hollow } = item.raw;
       const interval = yMin === undefined ? "" : ` (${number(yMin)} to ${number(yMax)})`;
-      const hollow = data.series[item.datasetIndex].hollow[item.dataIndex] ? ", file fits into RAM" : "";
-      return `${item.dataset.label}: ${number(y)} ${data.unit}${interval}, n = ${n}${hollow}`;
+      return `${item.dataset.label}: ${number(y)} ${data.unit}${interval}, n = ${n}${hollow ? ", file fits into RAM" : ""}`;
     },
   };
 }

@@ -23,6 +23,15 @@ function confirmFirst(event) {
   if (question && !window.confirm(question)) event.preventDefault();
 }
 
+function closeMenus(event) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (event.key === "Escape") {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    } else if (event.type === "click" && !menu.contains(event.target)) menu.open = false;
+  }
+}
+
 async function copy(event) {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
@@ -48,6 +57,8 @@ document.documentElement.classList.add("js");
 document.addEventListener("change", submitOnChange);
 document.addEventListener("submit", confirmFirst);
 document.addEventListener("click", copy);
+document.addEventListener("click", closeMenus);
+document.addEventListener("keydown", closeMenus);
 document.addEventListener("htmx:after:swap", () => localTimes(document));
 localTimes(document);
 lookAgain();

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.agent.fake_server import Attempt, FakeServer
 
-PATIENCE = 20.0
+PATIENCE = float(os.environ.get("SPINDLE_PATIENCE", "20"))
 
 
 def until(truth: Callable[[], Any], what: str = "what was expected", patience: float = PATIENCE) -> Any:

@@ -83,7 +83,16 @@ def test_a_comparison_gathers_a_rule_once_with_its_cells_and_runs() -> None:
     found = {one.rule: one for one in compare(readings, Question()).caveats}
     assert found["ram_cache"].cells == ((MIB, "a"), (MIB, "b"))
     assert found["ram_cache"].runs == (0, 1)
-    assert [line[:3] for line in found["ram_cache"].arithmetic] == ["a: ", "b: "]
+    (line,) = found["ram_cache"].arithmetic
+    assert line.startswith("all series: file size")
+    assert found["few_runs"].arithmetic[0].startswith("all series: n = 1")
+
+
+def test_the_series_a_sentence_is_true_of_are_named() -> None:
+    sizes = {"a": MIB, "b": MIB, "c": 4 * GIB}
+    readings = [reading(n, 1.0, s, file_size=sizes[s], facts={"ram": GIB}) for n, s in enumerate(sizes)]
+    (found,) = [one for one in compare(readings, Question()).caveats if one.rule == "ram_cache"]
+    assert found.arithmetic[0].startswith("a, b: file size 1")
 
 
 def test_a_run_by_itself_is_not_blamed_for_being_alone() -> None:

@@ -1,4 +1,4 @@
-"""The compare page: one address for the page and its changing part. All it says stands in the table, without JavaScript too."""
+"""The compare page: one address for page and changing part. All it says stands in the table, without JavaScript too."""
 
 from collections.abc import Callable
 
@@ -108,7 +108,6 @@ def test_unknown_is_a_value_one_can_filter_by(lab: Lab, sign_in: SignIn) -> None
         ("metric=speed", "metric: found speed, expected one of: bandwidth"),
         ("metrc=iops", "did you mean metric?"),
         ("x=colour", "x: found colour, expected a fact that these runs have"),
-        ("baseline=nobody", "baseline: found nobody, expected one of the series"),
         ("run=first", "run: found first, expected whole numbers"),
     ],
 )
@@ -117,6 +116,12 @@ def test_an_address_that_asks_nothing_is_told_why(lab: Lab, sign_in: SignIn, que
     response = sign_in("viewer").get(f"/compare/?{query}")
     assert response.status_code == 400
     assert sentence in response.content.decode()
+
+
+def test_a_baseline_that_is_not_there_any_more_gives_way_and_the_page_says_so(lab: Lab, sign_in: SignIn) -> None:
+    measured(lab, "alpha", [1e8])
+    page = text_of(sign_in("viewer"), "/compare/?baseline=nobody")
+    assert "“nobody” was not measured here, so the baseline is now “alpha · scratch”." in page
 
 
 def test_an_empty_lab_is_told_what_to_do(sign_in: SignIn, cast: Cast) -> None:

@@ -24,7 +24,19 @@ def pages(furnished):
         "filesystem": host.filesystems.first().pk, "target": furnished.target.pk, "snapshot": furnished.finished.snapshot_id,
         "run": furnished.finished.pk,
     }  # fmt: skip
-    lists = ["hosts", "controllers", "disks", "arrays", "filesystems", "targets", "snapshots", "runs", "overview", "lab", "agents"]
+    lists = [
+        "hosts",
+        "controllers",
+        "disks",
+        "arrays",
+        "filesystems",
+        "targets",
+        "snapshots",
+        "runs",
+        "overview",
+        "lab",
+        "agents",
+    ]
     return [reverse(name) for name in lists], [reverse(name, args=[pk]) for name, pk in one.items()]
 
 
@@ -35,7 +47,9 @@ def test_members_read_every_page(furnished, sign_in, role):
     for address in [*lists, *details]:
         answer = browser.get(address)
         assert answer.status_code == 200, address
-        assert "None" not in answer.content.decode().replace("None were kept", "").replace("None known", "").replace("None yet", ""), address
+        assert "None" not in answer.content.decode().replace("None were kept", "").replace("None known", "").replace(
+            "None yet", ""
+        ), address
 
 
 def test_a_stranger_sees_no_row_of_another_lab(furnished, sign_in):
@@ -58,7 +72,10 @@ def test_nobody_reads_without_signing_in(furnished, client):
 
 
 def test_a_person_without_a_lab_is_told_whom_to_ask(cast, client):
-    client.force_login(User.objects.create_user("new@example.org", "correct horse battery"), "allauth.account.auth_backends.AuthenticationBackend")
+    client.force_login(
+        User.objects.create_user("new@example.org", "correct horse battery"),
+        "allauth.account.auth_backends.AuthenticationBackend",
+    )
     answer = client.get("/")
     assert answer.status_code == 403
     assert "not a member of a lab" in answer.content.decode()
@@ -107,7 +124,12 @@ def test_the_overview_answers_htmx_with_its_live_part_only(furnished, sign_in):
 
 @pytest.mark.parametrize(
     ("state", "seen", "expected"),
-    [("approved", 3, "idle"), ("approved", 300, "offline"), ("pending", None, "pending"), ("quarantined", 3, "quarantined")],
+    [
+        ("approved", 3, "idle"),
+        ("approved", 300, "offline"),
+        ("pending", None, "pending"),
+        ("quarantined", 3, "quarantined"),
+    ],
 )
 def test_a_hosts_state_is_one_word(lab, sign_in, state, seen, expected):
     host = world.raid_host(lab, "alone")
@@ -176,7 +198,9 @@ def test_no_page_holds_an_inline_style_or_handler(furnished, sign_in):
         page = browser.get(address).content.decode()
         assert " style=" not in page, address
         assert " onclick=" not in page, address
-        assert "http://" not in page.replace("http://testserver", "").replace("http://127.0.0.1", "").replace("http://www.w3.org", ""), address
+        assert "http://" not in page.replace("http://testserver", "").replace("http://127.0.0.1", "").replace(
+            "http://www.w3.org", ""
+        ), address
 
 
 def test_an_agent_is_approved_by_an_owner_only(furnished, sign_in):

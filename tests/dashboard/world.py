@@ -22,7 +22,15 @@ from apps.runs.states import State
 FIO_RESULT = Path(__file__).parent.parent / "parsers/fixtures/fio_json/stonewall.json"
 GIB = 1024**3
 JOBS: list[dict[str, Any]] = [
-    {"rw": "randread", "block_size": 4096, "file_size": GIB, "runtime": 30, "time_based": True, "ioengine": "libaio", "iodepth": 16},
+    {
+        "rw": "randread",
+        "block_size": 4096,
+        "file_size": GIB,
+        "runtime": 30,
+        "time_based": True,
+        "ioengine": "libaio",
+        "iodepth": 16,
+    },
     {"rw": "write", "block_size": 1024**2, "file_size": 4 * GIB, "runtime": 30, "time_based": True},
 ]
 
@@ -48,12 +56,14 @@ def furnish(lab: Lab, result: bytes | None = None) -> World:
 
 
 def start(lab: Lab, target: Target, repetitions: int = 1) -> Run:
-    return start_runs(lab=lab, target=target, spec={"tool": "fio", "jobs": JOBS}, repetitions=repetitions, who="engineer@example.org")[0]
+    return start_runs(
+        lab=lab, target=target, spec={"tool": "fio", "jobs": JOBS}, repetitions=repetitions, who="engineer@example.org"
+    )[0]
 
 
 def raid_host(lab: Lab, name: str) -> Host:
     """Two controllers, eight disks, RAID 50 of two md RAID 5, a boot disk, and the agent's directory."""
-    known = {key: "discovered" for key in ("kernel", "os", "cpu_model", "cpu_count", "ram_bytes", "architecture")}
+    known = dict.fromkeys(("kernel", "os", "cpu_model", "cpu_count", "ram_bytes", "architecture"), "discovered")
     host = Host.objects.create(
         lab=lab, name=name, os="Debian GNU/Linux 12", kernel="6.1.0-18-amd64", cpu_model="AMD EPYC 7302P 16-Core Processor", cpu_count=32,
         ram_bytes=64 * GIB, architecture="x86_64", environment="native", role="storage server", sources=known | {"role": "typed"},
@@ -77,7 +87,9 @@ def raid_host(lab: Lab, name: str) -> Host:
         lab=lab, host=host, array=top, type="xfs", mount_point="/srv/data", device_name="/dev/md10", size_bytes=24 * 10**12,
         used_bytes=3 * 10**12, free_bytes=21 * 10**12, mount_options="rw,noatime,inode64,logbsize=256k,sunit=1024,swidth=6144",
     )  # fmt: skip
-    Target.objects.create(lab=lab, host=host, name="data", path="/srv/data/spindle", filesystem=data, is_agents_own=True)
+    Target.objects.create(
+        lab=lab, host=host, name="data", path="/srv/data/spindle", filesystem=data, is_agents_own=True
+    )
     boot_disk(host, "nvme0n1", "/")
     ToolOutput.objects.create(
         lab=lab, host=host, tool="lsblk", argv=["lsblk", "-J", "-O", "-b"], exit_status=0, stdout='{"blockdevices": []}',
@@ -106,13 +118,27 @@ def boot_disk(host: Host, name: str, mount_point: str) -> None:
         lab=host.lab, host=host, device_name=name, model="SAMSUNG MZVLB512HBJQ", serial=f"S4{host.pk}{name}", interface="NVMe", is_solid_state=True,
         capacity_bytes=512110190592,
     )  # fmt: skip
-    root = Filesystem.objects.create(lab=host.lab, host=host, disk=disk, type="ext4", mount_point=mount_point, device_name=f"/dev/{name}p2", size_bytes=480 * 10**9)
+    root = Filesystem.objects.create(
+        lab=host.lab,
+        host=host,
+        disk=disk,
+        type="ext4",
+        mount_point=mount_point,
+        device_name=f"/dev/{name}p2",
+        size_bytes=480 * 10**9,
+    )
     Target.objects.create(lab=host.lab, host=host, name=f"on {name}", path=mount_point, filesystem=root)
 
 
 def agent_on(host: Host, state: str = "approved", seen_seconds_ago: int | None = 3) -> Agent:
     seen = None if seen_seconds_ago is None else timezone.now() - timedelta(seconds=seen_seconds_ago)
-    policy = {"directory": "/srv/data/spindle", "quota_bytes": 100 * GIB, "max_runtime_s": 3600, "max_iodepth": 1024, "max_numjobs": 64}
+    policy = {
+        "directory": "/srv/data/spindle",
+        "quota_bytes": 100 * GIB,
+        "max_runtime_s": 3600,
+        "max_iodepth": 1024,
+        "max_numjobs": 64,
+    }
     agent: Agent = Agent.objects.create(
         lab=host.lab, host=host, secret_sha256=digest(f"secret {host.pk}"), machine=digest(host.name), state=state, version="1.0",
         fio_version="fio-3.33", policy=policy, last_seen_at=seen,
@@ -132,7 +158,9 @@ def attempt_at(run: Run, state: State, **fields: Any) -> Attempt:
     attempt: Attempt = Attempt.objects.create(
         lab_id=run.lab_id, run=run, host_id=run.host_id, number=run.attempts.count() + 1, token=_token(), state=state, offered_at=now, **fields,
     )  # fmt: skip
-    Run.objects.filter(pk=run.pk).update(state=state, problem=fields.get("reason", ""), started_at=fields.get("started_at"))
+    Run.objects.filter(pk=run.pk).update(
+        state=state, problem=fields.get("reason", ""), started_at=fields.get("started_at")
+    )
     run.refresh_from_db()
     return attempt
 
@@ -148,7 +176,9 @@ def finished_run(lab: Lab, target: Target, result: bytes) -> Run:
         argv=["fio", "--output-format=json+", "job.fio"],
     )  # fmt: skip
     Run.objects.filter(pk=run.pk).update(finished_at=started + timedelta(seconds=61))
-    Chunk.objects.create(attempt=attempt, stream="result", sequence=0, sha256=manifest["result"]["sha256"], size=len(result), data=result)
+    Chunk.objects.create(
+        attempt=attempt, stream="result", sequence=0, sha256=manifest["result"]["sha256"], size=len(result), data=result
+    )
     ingest(attempt)
     run.refresh_from_db()
     return run

@@ -35,14 +35,14 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def until(what: str, seconds: float, condition: Callable[[], Any]) -> Any:
+def until(what: str | Callable[[], str], seconds: float, condition: Callable[[], Any]) -> Any:
     """Wait for it; an error that names it after so many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := condition():
             return found
         time.sleep(0.05)
-    raise AssertionError(f"not within {seconds} s: {what}")
+    raise AssertionError(f"not within {seconds} s: {what if isinstance(what, str) else what()}")
 
 
 def database_url() -> str:
@@ -144,10 +144,10 @@ class Stack:
             assert found.state == state or not found.has_ended, f"{found.state}: {found.problem}\n{self.logs()}"
             return found if found.state == state else None
 
-        return until(f"run {run.pk} is {state}; it is {self.now(run).state}\n{self.logs()}", seconds, there)
+        return until(lambda: f"run {run.pk} is {state}; it is {self.now(run).state}\n{self.logs()}", seconds, there)
 
     def wait_until_read_in(self, run: Run) -> Run:
-        until(f"the result is read in\n{self.logs()}", 60, lambda: self.attempt(run).ingested_at)
+        until(lambda: f"the result is read in\n{self.logs()}", 60, lambda: self.attempt(run).ingested_at)
         return self.now(run)
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> None:

@@ -40,7 +40,7 @@ def test_a_run_goes_from_click_to_samples(stack: Stack) -> None:
     run = stack.run(seconds=2)
     stack.wait_for(run, State.FINISHED)
     done = stack.wait_until_read_in(run)
-    assert done.tool_version.startswith("fio-")
+    assert done.tool_version[0].isdigit()
     assert done.snapshot_id
     assert done.facts["rw"] == "randwrite"
     _assert_whole(stack, run)
@@ -50,14 +50,14 @@ def test_kill_9_of_the_agent_hurts_no_run(stack: Stack) -> None:
     """The agent is killed at random moments of one run after another; a new one re-attaches and brings everything home."""
     chance = random.Random(20261121)
     reattached = []
-    for number in range(KILLS):
-        run = stack.run(seconds=2)
+    for _ in range(KILLS):
+        run = stack.run(seconds=3)
         stack.wait_for(run, State.RUNNING)
-        time.sleep(chance.uniform(0, 1.5))
-        fio = [process.pid for process in stack.fio_processes()]
+        time.sleep(chance.uniform(0, 1.2))
+        fio = {process.pid for process in stack.fio_processes()}
         stack.kill("agent")
         assert fio, "fio was not running when the agent was killed"
-        assert {p.pid for p in stack.fio_processes()} & set(fio) or stack.now(run).has_ended or number >= 0
+        assert {process.pid for process in stack.fio_processes()} == fio, "the agent's death touched fio"
         begin = time.monotonic()
         stack.start_agent()
         stack.wait_for(run, State.FINISHED)

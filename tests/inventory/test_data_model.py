@@ -31,7 +31,7 @@ def _is_left_out(model: type[models.Model], field: models.Field) -> bool:  # typ
 
 
 def test_every_reference_between_tables_is_drawn_and_nothing_else() -> None:
-    drawn = {match for match in EDGE.findall(DOCUMENT.read_text())}
+    drawn = set(EDGE.findall(DOCUMENT.read_text()))
     assert drawn == edges()
 
 

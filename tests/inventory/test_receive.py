@@ -1,12 +1,15 @@
 """Tool outputs are kept as they came, once, within bounds; what is not a list of outputs is refused whole."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from apps.inventory.discovery import receive as module
 from apps.inventory.discovery.receive import MAX_BYTES, RefusedOutputsError, receive
-from apps.inventory.models import Host, ToolOutput
+from apps.inventory.models import Array, Disk, Host, Target, ToolOutput
+from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.inventory import hosts
 from tests.inventory.hosts import output
@@ -98,3 +101,24 @@ def test_a_failure_in_reading_loses_no_output(
     monkeypatch.setattr(module, "rebuild", broken)
     assert len(receive(host, [output("uname", "Linux 6.1 x86_64")])) == 1
     assert "could not be rebuilt" in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_hosts_of_a_lab_that_report_at_the_same_moment_share_one_row_of_a_disk() -> None:
+    lab = Lab.objects.create(name="Race", slug="race")
+    with lab_scope(lab.pk):
+        machines = [hosts.host(lab, f"node{number}") for number in range(4)]
+
+    def report(machine: Host) -> None:
+        try:
+            with lab_scope(lab.pk):
+                receive(machine, hosts.raid50())
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(report, machines * 2))
+    with lab_scope(lab.pk):
+        assert Disk.objects.count() == 8
+        assert Array.objects.count() == 12
+        assert Target.objects.filter(is_agents_own=True).count() == 4

@@ -1,11 +1,11 @@
 """A lab with three finished runs of its own, a published report beside it, and a script that asks with a token."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from apps.labs.isolation import lab_scope
@@ -63,7 +63,6 @@ def secret_run(cast: Cast) -> Run:
 
 
 @pytest.fixture(autouse=True)
-def fresh_counts() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
+def fresh_counts(settings: Any) -> None:
+    """Requests are counted in Redis, which tests beside this one share."""
+    settings.CACHES = {"default": {**settings.CACHES["default"], "KEY_PREFIX": f"test-{uuid4()}"}}

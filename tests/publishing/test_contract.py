@@ -1,4 +1,4 @@
-"""The field names that scripts rely on. They are written out here: a change of this file is a change of the contract."""
+"""The field names that scripts rely on, written out: a change of this file is a change of the contract."""
 
 from typing import Any
 
@@ -12,7 +12,10 @@ from tests.comparison.factories import GIB, MIB, histogram, run, sample, target
 from tests.conftest import Cast
 from tests.publishing.conftest import Script
 
-RUN = "id tool tool_version state study host target labels facts workload started_at finished_at samples_url artefacts_url caveats"
+RUN = (
+    "id tool tool_version state study host target labels facts workload started_at finished_at samples_url "
+    "artefacts_url caveats"
+)
 SAMPLE = (
     "id run operation metric value unit printed quality missing_reason file_size block_size threads iodepth repetition "
     "cpu source_line facts"

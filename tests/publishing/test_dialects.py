@@ -15,13 +15,15 @@ from apps.publishing import dialects
 
 READERS = {"mediawiki": "mediawiki", "dokuwiki": "dokuwiki", "markdown": "gfm"}
 NASTY = [
-    "a|b", "[[l]]", "{{t}}", "*x*", "<script>alert(1)</script>", "~~x~~", "~~~~", "{{{1}}}", "__TOC__", "|}", "|-", "||", "!!", "^ ^",
-    "two\nlines", "=1+1", "@x", "+1", "-1", "\u202eRTL\u202c", "日本語 ünï", "שלום", "'''bold'''", "''i''", "== h ==", "* li", "# li", ": x",
-    "; x", "----", "http://evil.example", "www.evil.example", "a@b.example", "mailto:a@b", "//it//", "**b**", "__u__", "\\\\ x", "%%", "5%",
-    "100 %% %", "</nowiki>", "<nowiki>", "%%</nowiki>%%", "(c) 640x480 ... --", "FIXME", "DELETEME", ":-)", "CamelCase", "ISBN 1234567890",
-    "RFC 2616", "&amp; &#60;", "\\", "\\|", "`code`", "$x$", "~x~", "1. one", "1) one", "> q", "![i](x)", "[a](b)", "<!-- c -->", "#123", ":smile:",
-    "{{#if:x}}", "{% raw %}", "~~NOTOC~~", "((fn))", "[[http://x|y]]", ":::", "a_b_c", "snake__case", "it's \"q\"", "|", "", "\\*", "%5B",
-    "<https://x.example>", "&copy;", "^", "x^2^", "H~2~O", "- [ ] task", "\u00a0", "12.5", "1.", "µs ± 3", "-{zh}-", "#REDIRECT [[x]]",
+    "a|b", "[[l]]", "{{t}}", "*x*", "<script>alert(1)</script>", "~~x~~", "~~~~", "{{{1}}}", "__TOC__", "|}", "|-",
+    "||", "!!", "^ ^", "two\nlines", "=1+1", "@x", "+1", "-1", "\u202eRTL\u202c", "日本語 ünï", "שלום", "'''bold'''",
+    "''i''", "== h ==", "* li", "# li", ": x", "; x", "----", "http://evil.example", "www.evil.example",
+    "a@b.example", "mailto:a@b", "//it//", "**b**", "__u__", "\\\\ x", "%%", "5%", "100 %% %", "</nowiki>",
+    "<nowiki>", "%%</nowiki>%%", "(c) 640x480 ... --", "FIXME", "DELETEME", ":-)", "CamelCase", "ISBN 1234567890",
+    "RFC 2616", "&amp; &#60;", "\\", "\\|", "`code`", "$x$", "~x~", "1. one", "1) one", "> q", "![i](x)", "[a](b)",
+    "<!-- c -->", "#123", ":smile:", "{{#if:x}}", "{% raw %}", "~~NOTOC~~", "((fn))", "[[http://x|y]]", ":::",
+    "a_b_c", "snake__case", "it's \"q\"", "|", "", "\\*", "%5B", "<https://x.example>", "&copy;", "^", "x^2^",
+    "H~2~O", "- [ ] task", "\u00a0", "12.5", "1.", "µs ± 3", "-{zh}-", "#REDIRECT [[x]]",
 ]  # fmt: skip
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=30) | st.lists(
     st.sampled_from(list("|!%*_{}[]<>=~'\"\\`#@:;&^-+.() \nwx1/")), max_size=12

@@ -7,6 +7,7 @@ keep connections. TLS is loaded only for an https address.
 import http.client
 import json
 import random
+import socket
 import time
 from typing import Any, Dict, Optional, Tuple, Union
 
@@ -86,9 +87,12 @@ class Client:
             self.connection = self._connection()
         self.connection.timeout = timeout
         try:
-            if self.connection.sock is not None:
-                self.connection.sock.settimeout(timeout)
+            if self.connection.sock is None:
+                self.connection.connect()
+            self.connection.sock.settimeout(timeout)
+            self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)  # head and body in one packet
             self.connection.request(method, self.prefix + path, data, dict(self.headers, **{"Content-Type": kind}, **(headers or {})))
+            self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise Unreachable(str(error) or type(error).__name__)

@@ -76,7 +76,6 @@ class Agent:
         now = time.monotonic()
         if self.answer_by is not None or now < max(self.poll_at, self.backoff.at):
             return
-        self.work.keep_warm()
         # A new connection begins with a short question: TLS sends its tickets then, which would look like an answer.
         wait = WAIT_BUSY_S if self.work.attempts else WAIT_IDLE_S
         if not self.asking.connected or not self.work.good_polls:
@@ -182,10 +181,11 @@ class Agent:
 
     def _sleep(self) -> None:
         """Until the first thing that needs the agent."""
+        self.work.keep_warm()
         attempts = self.work.attempts.values()
         times = [max(a.due, a.backoff.at) for a in attempts if self.work.good_polls]
         times.append(self.answer_by if self.answer_by is not None else max(self.poll_at, self.backoff.at))
-        pipes = {a.alive: a for a in attempts if a.state != "uploading"}
+        pipes = {a.alive: a for a in attempts}
         watched: List[int] = list(pipes)
         if self.answer_by is not None:
             watched.append(self.asking.fileno())

@@ -50,14 +50,15 @@ def warm() -> int:
 def run(orders: int) -> None:
     _leave_the_agent(orders)
     text = b""
-    while not text.endswith(b"\n"):
+    while b"\n" not in text:
         part = os.read(0, 65536)
         if not part:
             return
         text += part
-    plan = json.loads(text.decode())
+    line, _, more = text.partition(b"\n")  # "go" may have come with it
+    plan = json.loads(line.decode())
     try:
-        Runner(plan).run()
+        Runner(plan, bool(more)).run()
     except Exception:
         journal(plan["spool"], "runner broke", traceback=traceback.format_exc())
 
@@ -82,7 +83,8 @@ def _leave_the_agent(orders: int) -> None:
 
 
 class Runner:
-    def __init__(self, plan: Dict[str, Any]) -> None:
+    def __init__(self, plan: Dict[str, Any], go: bool) -> None:
+        self.told = go
         self.spool: str = plan["spool"]
         self.run_dir: str = plan["run_dir"]
         self.argv: List[str] = plan["argv"]
@@ -101,12 +103,10 @@ class Runner:
         self.control = os.open(self._file("control"), os.O_RDWR | os.O_NONBLOCK)
         try:
             self._prepare()
-            if not self._told_to_go():
-                os.kill(self.fio, signal.SIGKILL)  # not fio yet: it waits for our byte
+            if not self._fio_started():
+                os.kill(self.fio, signal.SIGKILL)  # not fio yet: it waits for its byte
                 remove_run_dir(self.run_dir)
                 return
-            self._fill_files()
-            self._release_fio()
             ending = self._judge(self._watch())
         except (Stop, OSError) as stop:
             if self.fio:
@@ -141,10 +141,11 @@ class Runner:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             os.dup2(errors, 1)
             os.dup2(errors, 2)
+            orders = os.dup(0)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP):
                 signal.signal(ignored_by_python, signal.SIG_DFL)
-            if os.read(go, 1) == b"g":
+            if os.read(go if self._fio_waits_for_us() else orders, 1) == b"g":
                 os.close(os.open(self._file("started"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
                 os.execve(self.argv[0], self.argv, ENVIRONMENT)
         except OSError as error:
@@ -152,14 +153,37 @@ class Runner:
         finally:
             os._exit(127)
 
-    def _told_to_go(self) -> bool:
+    def _fio_started(self) -> bool:
+        """False: the agent died before "go". With no files to fill, the process that becomes fio hears "go" itself."""
+        if self._fio_waits_for_us():
+            if not self.told and not self._word_on(0):
+                return False
+            self._fill_files()
+            os.write(self.go, b"g")
+        self._word_on(self.failure)
+        problem = os.read(self.failure, 4096)  # ends empty when exec has succeeded, or "go" never came
+        if problem:
+            raise Stop("failed", f"fio could not be started: {problem.decode()}")
+        if not os.path.exists(self._file("started")):
+            return False
+        self.started_at = os.stat(self._file("started")).st_mtime
+        self.deadline = time.monotonic() + self.limit_s
+        os.write(self.alive, b"s")  # wakes the agent
+        self._journal("fio started", pid=self.fio, argv=self.argv)
+        return True
+
+    def _fio_waits_for_us(self) -> bool:
+        return bool(self.files) or self.told
+
+    def _word_on(self, pipe: int) -> bool:
+        """Sleep until the pipe says something or ends; a cancel may come first."""
         poller = select.poll()
-        poller.register(0, select.POLLIN)
+        poller.register(pipe, select.POLLIN)
         poller.register(self.control, select.POLLIN)
         for fd, _ in poller.poll():
             if fd == self.control:
                 raise Stop("cancelled", "cancelled before fio was started")
-        return os.read(0, 1) == b"g"
+        return pipe != 0 or os.read(0, 1) == b"g"
 
     def _fill_files(self) -> None:
         """Real bytes that no layer can compress or deduplicate, on the disk and out of the cache before fio reads them."""
@@ -183,16 +207,6 @@ class Runner:
             raise Stop("cancelled", "cancelled while test files were being filled")
         if time.monotonic() - begun > self.limit_s:
             raise Stop("failed", f"test files were not filled within the limit of {self.limit_s} s")
-
-    def _release_fio(self) -> None:
-        os.write(self.go, b"g")
-        problem = os.read(self.failure, 4096)  # ends empty when exec has succeeded
-        if problem:
-            raise Stop("failed", f"fio could not be started: {problem.decode()}")
-        self.started_at = os.stat(self._file("started")).st_mtime
-        self.deadline = time.monotonic() + self.limit_s
-        os.write(self.alive, b"s")  # wakes the agent
-        self._journal("fio started", pid=self.fio, argv=self.argv)
 
     def _watch(self) -> int:
         """Sleep until fio ends, writes to stderr or is to be cancelled. fio's wait status."""

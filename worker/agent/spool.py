@@ -190,7 +190,12 @@ class Spool:
         return Attempt(path, record)
 
     def commit(self, attempt: Attempt) -> None:
-        write_durably(attempt.file("offer.json"), json.dumps(attempt.record))
+        """Without a rename, which would be one more wait for the disk: half an offer.json is an offer that was not accepted."""
+        with open(attempt.file("offer.json"), "w") as target:
+            target.write(json.dumps(attempt.record))
+            target.flush()
+            os.fsync(target.fileno())
+        sync(attempt.path)
         sync(self.path)
 
     def remove(self, attempt: Attempt) -> None:

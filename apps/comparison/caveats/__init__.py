@@ -1,6 +1,6 @@
 """The registry of caveat rules: each is one small file that says only what differs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from apps.comparison.caveats import few_runs, ram_cache, single_value, transcribed, unsynced_write
@@ -28,11 +28,23 @@ def _over(rule: Rule, cells: Mapping[tuple[Any, str], Sequence[Reading]]) -> Cav
     hits = {key: lines for key, readings in cells.items() if readings and (lines := rule.arithmetic(readings))}
     if not hits:
         return None
-    several = len({series for _, series in cells}) > 1
-    lines = [f"{series}: {line}" if several else line for (_, series), found in hits.items() for line in found]
+    lines = _lines(hits, {series for _, series in cells})
     runs = _runs([reading for key in hits for reading in cells[key]])
     names = tuple(dict.fromkeys(series for _, series in hits))
-    return Caveat(rule.name, rule.title, rule.text, tuple(dict.fromkeys(lines)), runs, tuple(hits), names)
+    return Caveat(rule.name, rule.title, rule.text, tuple(lines), runs, tuple(hits), names)
+
+
+def _lines(hits: Mapping[tuple[Any, str], Sequence[str]], every: Collection[str]) -> list[str]:
+    """Each sentence once, with the series that it is true of before it."""
+    whose: dict[str, dict[str, None]] = {}
+    for (_, series), lines in hits.items():
+        for line in lines:
+            whose.setdefault(line, {})[series] = None
+    if len(every) == 1:
+        return list(whose)
+    return [
+        f"{'all series' if len(names) == len(every) else ', '.join(names)}: {line}" for line, names in whose.items()
+    ]
 
 
 def _runs(readings: Sequence[Reading]) -> tuple[int, ...]:

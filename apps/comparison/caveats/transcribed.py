@@ -12,7 +12,9 @@ def check(reading: Reading) -> str | None:
     if reading.quality not in WHY:
         return None
     unit = METRICS[reading.metric].unit if reading.metric in METRICS else ""
-    return f"printed “{reading.printed}”, read as {exact(reading.value, unit)} ({WHY[reading.quality]})"
+    parts = (part.strip() for part in reading.note.split(";"))
+    found = next((f"; {part}" for part in parts if part.startswith("in the report")), "")
+    return f"printed “{reading.printed}”, read as {exact(reading.value, unit)} ({WHY[reading.quality]}{found})"
 
 
 RULE = Rule(

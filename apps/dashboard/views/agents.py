@@ -26,7 +26,9 @@ def enrol(request: LabRequest) -> HttpResponse:
     context: dict[str, object] = {"server": settings.SITE_URL}
     if request.method == "POST":
         enrolment, secret = Enrolment.objects.issue(request.lab, str(request.user))
-        AuditEvent.objects.record(request.lab.pk, "enrolment token made", f"enrolment {enrolment.pk}", who=str(request.user))
+        AuditEvent.objects.record(
+            request.lab.pk, "enrolment token made", f"enrolment {enrolment.pk}", who=str(request.user)
+        )
         context |= {"enrolment": enrolment, "secret": secret}
     return render(request, "agents/enrol.html", context)
 

@@ -18,7 +18,13 @@ from apps.runs.states import State
 from apps.runs.workload import job_file
 from apps.studies.models import study_of
 
-FORMATS = (("csv", "CSV"), ("mediawiki", "MediaWiki"), ("dokuwiki", "DokuWiki"), ("markdown", "Markdown"), ("json", "JSON"))
+FORMATS = (
+    ("csv", "CSV"),
+    ("mediawiki", "MediaWiki"),
+    ("dokuwiki", "DokuWiki"),
+    ("markdown", "Markdown"),
+    ("json", "JSON"),
+)
 
 
 @member_required()
@@ -29,10 +35,13 @@ def run(request: LabRequest, pk: int) -> HttpResponse:
         "run": found,
         "attempts": attempts,
         "artefacts": found.artefacts.select_related("artefact"),
-        "job_file": job_file(found.workload.spec) if found.tool == "fio" and found.workload and found.workload.jobs else "",
+        "job_file": job_file(found.workload.spec)
+        if found.tool == "fio" and found.workload and found.workload.jobs
+        else "",
         "study": study_of(found),
         "formats": FORMATS,
-        "is_being_read": found.state == State.FINISHED and any(one.manifest and not one.ingested_at for one in attempts),
+        "is_being_read": found.state == State.FINISHED
+        and any(one.manifest and not one.ingested_at for one in attempts),
         **(results(found) if found.has_ended else {}),
     }
     return render(request, "runs/run.html", context)
@@ -57,7 +66,10 @@ def comparisons(found: Run, operations: list[str]) -> list[tuple[str, str]]:
     if not operations or found.state != State.FINISHED:
         return []
     links = [
-        (f"{operation}: with all runs", f"{reverse('compare')}?{urlencode({'operation': operation, 'metric': 'bandwidth'})}")
+        (
+            f"{operation}: with all runs",
+            f"{reverse('compare')}?{urlencode({'operation': operation, 'metric': 'bandwidth'})}",
+        )
         for operation in operations
     ]
     return [("beside the CRS4 report", beside_published(found)), *links] if found.host else links

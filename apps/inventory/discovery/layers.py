@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 
 from apps.inventory.discovery import lvm
 from apps.inventory.discovery.drives import drives, is_disk, is_loop
@@ -25,7 +26,10 @@ _STATES = {
     "clean": "clean", "degraded": "degraded", "recovering": "degraded", "failed": "failed", "inactive": "failed",
     "resyncing": "resyncing", "reshaping": "resyncing", "checking": "resyncing",
 }  # fmt: skip
-_MAX_SEEN = 1024  # devices looked through from one device; no machine comes near
+# No machine comes near these; they bound what a hostile one can make.
+_MAX_SEEN = 1024  # devices looked through from one device
+MAX_ARRAYS = 1024
+MAX_PLACES = 16_384  # members of all arrays together
 
 
 class Layers:
@@ -38,13 +42,16 @@ class Layers:
         self.md = {array.name: array for array in md.arrays if not array.is_container} if md else {}
         self.containers = {array.name for array in md.arrays if array.is_container} if md else set()
         self.hardware = hardware or {}
-        self._by_name = self._names()
+        self._by_name = block.by_any_name()
+        self._below: dict[str, list[tuple[Layer, str]]] = {}
+        self._warnings: list[str] = []
 
     def storage(self, mounted: Iterable[str] = ()) -> FoundStorage:
         """Disks and arrays. `mounted`: kernel names of devices with a filesystem that is kept; a loop device counts
         only below those.
         """
-        arrays = self._acyclic([*map(self._array, self._stacked), *self._pools.values()])
+        bounded = self._bounded(chain(map(self._array, self._stacked), self._pools.values()))
+        arrays = self._acyclic(bounded)
         used = {place.layer.name for array in arrays for place in array.members}
         used |= {layer.name for kname in mounted for layer, _ in self.rests_on(kname)}
         wanted = [
@@ -53,10 +60,7 @@ class Layers:
             if device.kname not in self.hardware and (is_disk(device) or (is_loop(device) and device.kname in used))
         ]
         multipaths = {parent: d.kname for d in self.devices.values() if d.type == "mpath" for parent in d.parents}
-        storage = FoundStorage(drives(wanted, multipaths), arrays)
-        if self._is_cyclic:
-            storage.warnings.append("lsblk: arrays lie on each other in a circle, their nesting was not taken over")
-        return storage
+        return FoundStorage(drives(wanted, multipaths), arrays, self._warnings)
 
     def device_of(self, numbers: str, source: str) -> str:
         """The kernel name of what is mounted: by major:minor, else by path or mapper name or /dev/vg/lv; else ''."""
@@ -76,6 +80,11 @@ class Layers:
 
     def rests_on(self, kname: str) -> list[tuple[Layer, str]]:
         """The disks and arrays below a device (or the device itself, if it is one), with the partition between."""
+        if kname not in self._below:
+            self._below[kname] = self._look_below(kname)
+        return self._below[kname]
+
+    def _look_below(self, kname: str) -> list[tuple[Layer, str]]:
         found: dict[tuple[Layer, str], None] = {}
         seen: set[str] = set()
         waiting = [(kname, "")]
@@ -204,28 +213,27 @@ class Layers:
         members = self._members(name, [device.kname for device in group])
         return FoundArray(name, label, software, uuid=group[0].uuid, members=members, member_count=len(group))
 
+    def _bounded(self, arrays: Iterable[FoundArray]) -> list[FoundArray]:
+        taken: list[FoundArray] = []
+        places = 0
+        for array in arrays:
+            places += len(array.members)
+            if len(taken) == MAX_ARRAYS or places > MAX_PLACES:
+                limits = f"{MAX_ARRAYS} arrays or {MAX_PLACES} members"
+                self._warnings.append(f"lsblk: found more than {limits}, the rest was not taken over")
+                break
+            taken.append(array)
+        return taken
+
     def _acyclic(self, arrays: list[FoundArray]) -> list[FoundArray]:
         """As they are, or without any nesting when that goes round in a circle (as only a liar can print it)."""
         below = {a.name: {m.layer.name for m in a.members if m.layer.kind == "array"} for a in arrays}
         try:
             TopologicalSorter(below).prepare()
         except CycleError:
-            self._is_cyclic = True
+            self._warnings.append("lsblk: arrays lie on each other in a circle, their nesting was not taken over")
             return [replace(a, members=tuple(m for m in a.members if m.layer.kind == "disk")) for a in arrays]
         return arrays
-
-    _is_cyclic = False
-
-    def _names(self) -> dict[str, str]:
-        names: dict[str, str] = {}
-        for device in self.devices.values():
-            aliases = [device.numbers, device.path, f"/dev/{device.kname}", f"/dev/mapper/{device.name}"]
-            if device.type == "lvm":  # vg--a-lv is /dev/vg-a/lv
-                aliases.append("/dev/" + device.name.replace("--", "\0").replace("-", "/", 1).replace("\0", "-"))
-            for alias in aliases:
-                names.setdefault(alias, device.kname)
-        names.pop("", None)
-        return names
 
 
 def _is_md_part(device: Device) -> bool:

@@ -69,6 +69,18 @@ class BlockDevices:
     def by_kname(self) -> dict[str, Device]:
         return {device.kname: device for device in self.devices}
 
+    def by_any_name(self) -> dict[str, str]:
+        """major:minor and every path that means a device → its kernel name."""
+        names: dict[str, str] = {}
+        for device in self.devices:
+            aliases = [device.numbers, device.path, f"/dev/{device.kname}", f"/dev/mapper/{device.name}"]
+            if device.type == "lvm":  # vg--a-lv is /dev/vg-a/lv
+                aliases.append("/dev/" + device.name.replace("--", "\0").replace("-", "/", 1).replace("\0", "-"))
+            for alias in aliases:
+                names.setdefault(alias, device.kname)
+        names.pop("", None)
+        return names
+
 
 def parse(printed: str) -> BlockDevices:
     """Raises `UnreadableError` when there is no list of devices at all; odd entries become warnings."""

@@ -9,13 +9,15 @@ from apps.lib.tables import Cell, Document, Section, Table
 from apps.publishing.dialects.text import address, clean, one_line
 
 _SPECIAL = re.compile(
-    r"[@#:]|\bwww(?=\.)|[\\`*_{}\[\]!~^]|[|<>&$\"'=]|^[-+]|(?<=^\d)[.)]|(?<=^\d\d)[.)]|(?<=\d)[.)](?=\s|$)"
+    r"[@#:]|\bwww(?=\.)|[\\`*_{}\[\]!~^]|[|<>&$\"'=]|^[-+]|^(?P<number>\d{1,9})(?P<point>[.)])(?=\s|$)"
 )
 _BREAK = "<!-- -->"
 
 
 def _escaped(found: re.Match[str]) -> str:
     mark = found[0]
+    if found["number"]:
+        return f"{found['number']}\\{found['point']}"
     if mark in "@#:":
         return f"&#{ord(mark)};{_BREAK}"
     if mark == "www":

@@ -26,5 +26,7 @@ def address(url: str) -> str:
     encoded.
     """
     return re.sub(
-        r"[^A-Za-z0-9./:?=&%-]|(?<!:)//|--", lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), url
+        r"[^A-Za-z0-9./:?=&%_-]|(?<!:)//|--|__",
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()),
+        url,
     )

@@ -1,5 +1,6 @@
 """Runs: list, read, start, cancel, and all that one run measured."""
 
+import logging
 from itertools import chain
 from typing import Any
 
@@ -22,7 +23,7 @@ from apps.publishing.problems import ProblemError
 from apps.publishing.renderers import DOCUMENT
 from apps.publishing.resource import resource
 from apps.publishing.rows import rows
-from apps.runs.artefact_store import open_stream
+from apps.runs.artefact_store import ArtefactStoreError, open_stream
 from apps.runs.metrics import METRICS
 from apps.runs.models import Run, RunArtefact
 from apps.runs.models import Series as SeriesRow
@@ -165,5 +166,11 @@ def run_artefact(request: Request, pk: int, name: str) -> HttpResponseBase:
     """The bytes, to be saved: never shown or run by a browser."""
     found = get_object_or_404(RunArtefact.objects.select_related("artefact"), run=pk, name=name)
     pieces = open_stream(found.artefact)
-    first = next(pieces, b"")  # a file that is gone is an error here, not a torn answer
+    try:
+        first = next(pieces, b"")  # a file that is gone is an error here, not a torn answer
+    except ArtefactStoreError:
+        logging.getLogger(__name__).exception("artefact %s", found.artefact.sha256)
+        raise ProblemError(
+            410, f"The bytes of {name} cannot be read; its SHA-256 is {found.artefact.sha256}."
+        ) from None
     return attachment(chain([first], pieces), name, found.artefact.size)

@@ -1,0 +1,146 @@
+"""P4: from the click to fio's first instruction, against the least that a POST, a long poll and an exec can take; and the smallest whole run."""
+
+import http.client
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Token
+from apps.runs.states import State
+from tests.benchmarks.figures import pairs, quantile, report
+from tests.faults.stack import Stack, free_port, until
+
+pytestmark = [
+    pytest.mark.benchmark,
+    pytest.mark.fio,
+    pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
+]
+SMALLEST = {"rw": "read", "block_size": 4096, "file_size": 4096, "ioengine": "null", "direct": False}
+# Stands for fio: says that it runs, through a pipe, before anything else; then it is fio.
+PROGRAM = """#!/bin/sh
+case "$1" in --version) exec {fio} --version;; esac
+[ -e {pipe} ] && echo x > {pipe}
+[ -n "$1" ] && exec {fio} "$@"
+exit 0
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "fio"
+    os.mkfifo(tmp_path / "pipe")
+    path.write_text(PROGRAM.format(fio=shutil.which("fio"), pipe=tmp_path / "pipe"))
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def stack(transactional_db, cast, tmp_path: Path, program: Path) -> Iterator[Stack]:
+    made = Stack(tmp_path, cast.lab)
+    try:
+        made.start_web()
+        made.start_worker()
+        made.enrol()
+        conf = made.state / "agent.conf"
+        lines = [line for line in conf.read_text().splitlines() if not line.startswith("fio =")]
+        conf.write_text("\n".join([*lines, f"fio = {program}", ""]))
+        made.start_agent()
+        until("the agent describes its host", 30, made.target)
+        yield made
+    finally:
+        made.down()
+
+
+@pytest.fixture
+def floor(program: Path) -> Iterator[int]:
+    port = free_port()
+    script = str(Path(__file__).with_name("floor_chain.py"))
+    server = subprocess.Popen([sys.executable, script, "server", str(port)])
+    time.sleep(0.5)
+    host = subprocess.Popen([sys.executable, script, "host", str(port), str(program)])
+    try:
+        time.sleep(0.5)
+        yield port
+    finally:
+        for process in (host, server):
+            process.kill()
+            process.wait()
+
+
+def _chain(pipe: int, connection: http.client.HTTPConnection, path: str, body: bytes, headers: dict[str, str]) -> float:
+    """Milliseconds from the POST to the child's first word."""
+    with suppress(BlockingIOError):
+        os.read(pipe, 100)
+    begin = time.perf_counter()
+    connection.request("POST", path, body, headers)
+    os.set_blocking(pipe, True)
+    os.read(pipe, 1)
+    took = (time.perf_counter() - begin) * 1000
+    os.set_blocking(pipe, False)
+    answer = connection.getresponse()
+    text = answer.read()
+    assert answer.status < 300, text
+    return took
+
+
+def test_p4_from_the_click_to_fio(stack: Stack, floor: int, tmp_path: Path) -> None:
+    target = stack.target()
+    assert target
+    with lab_scope(stack.lab.pk):
+        secret = Token.objects.issue(stack.lab, "run", "benchmark")[1]
+    body = json.dumps({"target": target.pk, "workload": {"tool": "fio", "jobs": [SMALLEST]}}).encode()
+    headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
+    ours, bare = (http.client.HTTPConnection("127.0.0.1", port) for port in (stack.port, floor))
+    pipe = os.open(tmp_path / "pipe", os.O_RDWR | os.O_NONBLOCK)
+    product, least = [], []
+    for number in range(pairs(12, 60)):
+        least.append(_chain(pipe, bare, "/click", b"{}", {"Content-Type": "application/json"}))
+        product.append(_chain(pipe, ours, "/api/v1/runs/", body, headers))
+        _wait_until_idle(stack)
+        if number < 2:  # the first ones warm both up
+            least.pop(), product.pop()
+    report("P4", "floor chain: POST → wake long poll → first instruction", least, "the floor", "ms")
+    report("P4", "product: POST runs/ → claim → accept → fio's first instruction", product, "the same chain, durable", "ms")
+    p50 = quantile(product, 0.5) / quantile(least, 0.5)
+    p95 = quantile(product, 0.95) / quantile(least, 0.95)
+    print(f"\nP4 ratio p50 {p50:.2f} × (target ≤ 3), p95 {p95:.2f} × (target ≤ 5)")
+    assert p50 < 100
+
+
+def _wait_until_idle(stack: Stack) -> None:
+    """The last run is over and the agent holds its long poll again."""
+    from apps.runs.models import Run
+
+    with lab_scope(stack.lab.pk):
+        until("the run is over", 30, lambda: not Run.objects.open().exists())
+    time.sleep(0.3)
+
+
+def test_p4_the_smallest_whole_run(stack: Stack, tmp_path: Path) -> None:
+    """From the click to a verified result on the server, against the same job by hand."""
+    (tmp_path / "pipe").unlink()  # nobody listens here
+    folder = tmp_path / "bare"
+    folder.mkdir()
+    (folder / "job.fio").write_text("[job0]\nrw=read\nbs=4k\nsize=4k\nioengine=null\n")
+    argv = [str(shutil.which("fio")), "--output-format=json+", f"--output={folder}/result.json", str(folder / "job.fio")]
+    ratios = []
+    for number in range(pairs(4, 20)):
+        begin = time.perf_counter()
+        subprocess.run(argv, cwd=folder, check=True, capture_output=True)
+        bare = time.perf_counter() - begin
+        begin = time.perf_counter()
+        run = stack.run(**{key: value for key, value in SMALLEST.items() if key != "rw"}, rw="read", runtime=None, time_based=False)
+        stack.wait_for(run, State.FINISHED)
+        if number:
+            ratios.append((time.perf_counter() - begin) / bare)
+        _wait_until_idle(stack)
+    report("P4", "smallest whole run ÷ bare fio", ratios, "≤ 1.05")
