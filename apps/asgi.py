@@ -11,7 +11,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.settings")
 from a2wsgi import WSGIMiddleware
 from django.core.wsgi import get_wsgi_application
 
-pages = WSGIMiddleware(get_wsgi_application(), workers=int(os.environ.get("SPINDLE_THREADS", "6")))
+django: Any = get_wsgi_application()
+pages: Any = WSGIMiddleware(django, workers=int(os.environ.get("SPINDLE_THREADS", "6")))
 
 # After Django is set up: these import models.
 from apps.agents.live import poll  # noqa: E402
@@ -29,7 +30,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     elif scope["type"] == "http" and (found := RUN_EVENTS.fullmatch(scope["path"])):
         await run_events(scope, receive, send, int(found[1]))
     elif scope["type"] == "http":
-        await pages(scope, receive, send)  # type: ignore[arg-type]
+        await pages(scope, receive, send)
 
 
 async def _lifespan(receive: Any, send: Send) -> None:

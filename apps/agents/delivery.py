@@ -59,7 +59,9 @@ def store_chunk(attempt: Attempt, stream: str, sequence: int, digest: str, reque
 
 def _after_the_end(attempt: Attempt, stream: str, sequence: int, digest: str) -> bool:
     """A repeat after the end is no error; anything new is."""
-    known = Chunk.objects.filter(attempt=attempt, stream=stream, sequence=sequence).values_list("sha256", flat=True).first()
+    known = (
+        Chunk.objects.filter(attempt=attempt, stream=stream, sequence=sequence).values_list("sha256", flat=True).first()
+    )
     if known == digest:
         return False
     if known is None:
@@ -70,7 +72,12 @@ def _after_the_end(attempt: Attempt, stream: str, sequence: int, digest: str) ->
 
 def _conflict(attempt: Attempt, stream: str, sequence: int, known: str, digest: str) -> None:
     AuditEvent.objects.record(
-        attempt.lab_id, "chunk conflict", f"attempt {attempt.pk} {stream} {sequence}", who=str(attempt.host), known=known, sent=digest
+        attempt.lab_id,
+        "chunk conflict",
+        f"attempt {attempt.pk} {stream} {sequence}",
+        who=str(attempt.host),
+        known=known,
+        sent=digest,
     )
     raise RefusedError(409, f"Chunk {stream} {sequence} is here with SHA-256 {known}, the new one has {digest}.")
 
@@ -95,7 +102,7 @@ class Ending:
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> "Ending":
         try:
-            outcome = State(body.get("outcome"))
+            outcome = State(str(body.get("outcome")))
             streams = {
                 str(name): Stream(int(row["chunks"]), int(row["bytes"]), str(row["sha256"]))
                 for name, row in (body.get("streams") or {}).items()
@@ -103,7 +110,9 @@ class Ending:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RefusedError(400, f"The ending is not as docs/agent-protocol.md has it: {error!r}") from None
         if outcome not in ENDED or not set(streams) <= set(STREAMS):
-            raise RefusedError(400, f"Outcome {outcome} and streams {sorted(streams)}: expected one of {sorted(ENDED)}.")
+            raise RefusedError(
+                400, f"Outcome {outcome} and streams {sorted(streams)}: expected one of {sorted(ENDED)}."
+            )
         numbers = {key: body.get(key) if type(body.get(key)) is int else None for key in ("exit_status", "signal")}
         return cls(outcome, reason=str(body.get("reason") or "")[:2000], streams=streams, **numbers)
 

@@ -70,7 +70,9 @@ def _quarantine(agent: Agent, caller: Caller) -> None:
             AuditEvent.objects.record(
                 agent.lab_id, "agent quarantined", str(agent.host), known=agent.machine, came_from=caller.machine
             )
-    raise RefusedError(403, "This secret came from another machine; the host is in quarantine.", Agent.State.QUARANTINED)
+    raise RefusedError(
+        403, "This secret came from another machine; the host is in quarantine.", Agent.State.QUARANTINED
+    )
 
 
 def _take_over(agent: Agent, instance: str) -> None:

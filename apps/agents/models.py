@@ -2,7 +2,7 @@
 
 import secrets
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 from django.utils import timezone
@@ -37,7 +37,7 @@ class Enrolment(LabScoped):
     used_at = models.DateTimeField(null=True)
     agent = models.ForeignKey("agents.Agent", on_delete=models.SET_NULL, null=True, related_name="+")
 
-    objects = LabManager.from_queryset(EnrolmentQuerySet)()
+    objects: ClassVar[Any] = LabManager.from_queryset(EnrolmentQuerySet)()
 
     def __str__(self) -> str:
         return f"enrolment {self.pk}"
@@ -63,7 +63,7 @@ class Agent(LabScoped):
     approved_at = models.DateTimeField(null=True)
     last_seen_at = models.DateTimeField(null=True)
 
-    objects: Any = LabManager.from_queryset(LabQuerySet)()
+    objects: ClassVar[Any] = LabManager.from_queryset(LabQuerySet)()
 
     def __str__(self) -> str:
         return f"agent of {self.host}"

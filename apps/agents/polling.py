@@ -86,9 +86,13 @@ def answer(agent: Agent, report: Report) -> dict[str, Any] | None:
     known = {held.attempt for held in report.attempts}
     offers = _offers(agent, known)
     cancel = list(
-        Attempt.objects.filter(host_id=agent.host_id, state__in=ON_HOST, cancel_wanted_at__isnull=False).values_list("pk", flat=True)
+        Attempt.objects.filter(host_id=agent.host_id, state__in=ON_HOST, cancel_wanted_at__isnull=False).values_list(
+            "pk", flat=True
+        )
     )
-    forget = list(Attempt.objects.filter(pk__in=known, host_id=agent.host_id, state__in=ENDED).values_list("pk", flat=True))
+    forget = list(
+        Attempt.objects.filter(pk__in=known, host_id=agent.host_id, state__in=ENDED).values_list("pk", flat=True)
+    )
     if not (offers or cancel or forget):
         return None
     return message(offers, cancel, forget)

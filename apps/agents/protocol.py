@@ -59,7 +59,7 @@ def agent_view(method: str) -> Callable[[AgentView], AgentView]:
 
 def _attempt(agent: Agent, pk: int, token: object) -> Attempt:
     """The host's own attempt, fenced: another token than the attempt's is from another time."""
-    attempt = get_object_or_404(Attempt.objects.select_related("run"), pk=pk, host_id=agent.host_id)
+    attempt: Attempt = get_object_or_404(Attempt.objects.select_related("run"), pk=pk, host_id=agent.host_id)
     if str(token) != str(attempt.token):
         raise RefusedError(409, f"Fencing token {token!r} is not the one of attempt {pk}.")
     return attempt
@@ -134,7 +134,7 @@ def finish(request: HttpRequest, agent: Agent, pk: int) -> HttpResponse:
 @agent_view("POST")
 def inventory(request: HttpRequest, agent: Agent) -> HttpResponse:
     try:
-        stored = receive(agent.host, _body(request).get("outputs"))
+        stored = receive(agent.host, _body(request).get("outputs", []))
     except RefusedOutputsError as error:
         raise RefusedError(400, str(error)) from None
     return JsonResponse({"stored": len(stored)}, status=202)

@@ -4,7 +4,6 @@ from typing import Any
 
 from apps.comparison.compare import Cell, Comparison
 from apps.comparison.grid import Grid
-from apps.comparison.words import text_of
 
 # The rule whose cells are drawn hollow: they may show memory.
 HOLLOW = "ram_cache"
@@ -19,7 +18,7 @@ def chart_data(comparison: Comparison, grid: Grid) -> dict[str, Any]:
         "title": grid.title,
         "kind": "line" if _is_ordered(comparison) else "bar",
         "scale": comparison.question.scale,
-        "labels": [text_of(comparison.x, x) for x in comparison.xs],
+        "labels": _labels(comparison, grid),
         "x": grid.x_label,
         "y": f"{comparison.metric.label} ({grid.unit.label})" if grid.unit.label else comparison.metric.label,
         "unit": grid.unit.label,
@@ -32,6 +31,12 @@ def chart_data(comparison: Comparison, grid: Grid) -> dict[str, Any]:
             for name in comparison.series
         ],
     }
+
+
+def _labels(comparison: Comparison, grid: Grid) -> list[str]:
+    """Rounded as in the table, unless two places would then look like one."""
+    labels = [row.x for row in grid.rows]
+    return labels if len(set(labels)) == len(labels) else [row.exact_x for row in grid.rows]
 
 
 def _is_ordered(comparison: Comparison) -> bool:

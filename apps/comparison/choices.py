@@ -76,7 +76,7 @@ def _facets(question: Question, readings: Sequence[Reading], names: Iterable[str
     for name, value in question.filters:
         wanted.setdefault(name, []).append(value)
     facets = []
-    for name in dict.fromkeys([*wanted, *names]):
+    for name in dict.fromkeys([*names, *wanted]):
         values = _values(name, readings, wanted.get(name, []))
         if name in wanted or 1 < len(values) <= MOST_VALUES:
             facets.append(Facet(name, label_of(name), values))

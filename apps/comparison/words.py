@@ -8,7 +8,9 @@ from apps.lib import units
 
 UNKNOWN = "unknown"
 LABELS = {
-    "label": "configuration, or host and target",
+    "label": "configuration or host",
+    "cpu": "CPU",
+    "os": "OS",
     "file_size": "file size",
     "block_size": "block size",
     "iodepth": "I/O depth",

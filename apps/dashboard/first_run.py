@@ -20,7 +20,14 @@ LABEL = "first run"
 WORKLOAD: dict[str, Any] = {
     "tool": "fio",
     "jobs": [
-        {"rw": "randread", "block_size": 4096, "file_size": 256 * MIB, "runtime": 10, "time_based": True, "direct": True},
+        {
+            "rw": "randread",
+            "block_size": 4096,
+            "file_size": 256 * MIB,
+            "runtime": 10,
+            "time_based": True,
+            "direct": True,
+        },
         {"rw": "write", "block_size": MIB, "file_size": 256 * MIB, "runtime": 10, "time_based": True, "direct": True},
     ],
 }
@@ -50,7 +57,13 @@ def status(lab: Lab, agent_id: int, *, start: bool) -> dict[str, Any]:
     with lab_scope(lab.pk):
         host = _local_host(lab, agent_id)
         if host is None:
-            return {"host": None, "host_online": False, "inventory": False, "run": None, "urls": {"overview": reverse("overview")}}
+            return {
+                "host": None,
+                "host_online": False,
+                "inventory": False,
+                "run": None,
+                "urls": {"overview": reverse("overview")},
+            }
         run = _first_run(host)
         if start and (run is None or run.state in (State.FAILED, State.CANCELLED, State.INTERRUPTED)):
             run = _start(lab, host) or run

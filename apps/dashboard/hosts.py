@@ -12,7 +12,8 @@ from apps.runs.states import OPEN, State
 
 @dataclass(frozen=True)
 class HostStatus:
-    """`state`: pending, quarantined, revoked, maintenance, busy, unknown, idle, offline; or `no agent`, for hosts known by reports only."""
+    """`state`: pending, quarantined, revoked, maintenance, busy, unknown, idle, offline; or `no agent`, for hosts
+    known by reports only."""
 
     host: Host
     agent: Agent | None

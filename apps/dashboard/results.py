@@ -71,7 +71,8 @@ def samples_of(run: Run) -> list[Group]:
 def _place(one: Sample) -> tuple[int, str, int, int, int]:
     point = one.point
     return (
-        one.section, one.measure.operation, ORDER.get(one.measure.metric, 99), point.file_size or 0, point.block_size or 0,
+        one.section, one.measure.operation, ORDER.get(one.measure.metric, 99), point.file_size or 0,
+        point.block_size or 0,
     )  # fmt: skip
 
 

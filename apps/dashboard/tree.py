@@ -1,6 +1,7 @@
 """A host's storage as one tree to draw: controller → disks → array → array → filesystem → target.
 
-An array lies on many disks, so disks of one controller that are in the same arrays stand together, and an array is drawn in full where it
+An array lies on many disks, so disks of one controller that are in the same arrays stand together, and an array is
+drawn in full where it
 is met first; where it is met again (another controller, another leg of a RAID-50) stands a reference to it.
 """
 

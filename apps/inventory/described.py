@@ -1,4 +1,5 @@
-"""An inventory part as people read it: each field with its unit, where the value comes from, and why it is empty if it is."""
+"""An inventory part as people read it: each field with its unit, where the value comes from, and why it is empty if
+it is."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +11,28 @@ from apps.inventory.vocabulary import Absence, Source
 
 BYTES = frozenset({"chunk_size", "block_size", "stripe_unit", "stripe_width"})
 LABELS = {
-    "os": "operating system", "cpu_model": "CPU", "cpu_count": "logical CPUs", "cpu_sockets": "CPU sockets", "cpu_cache_bytes": "CPU cache",
-    "ram_bytes": "RAM", "ram_type": "RAM type", "fqdn": "full name", "wwn": "WWN", "rpm": "turns per minute", "uuid": "UUID",
-    "is_solid_state": "solid state", "is_agents_own": "offered by the agent", "is_present": "seen at the last look",
-    "is_in_maintenance": "in maintenance", "mkfs_options": "mkfs options", "model_behind": "maker's model", "round": "round",
-    "sits_on": "sits on", "member_count": "members", "logical_block_bytes": "logical block",
-}  # fmt: skip
+    "os": "operating system",
+    "cpu_model": "CPU",
+    "cpu_count": "logical CPUs",
+    "cpu_sockets": "CPU sockets",
+    "cpu_cache_bytes": "CPU cache",
+    "ram_bytes": "RAM",
+    "ram_type": "RAM type",
+    "fqdn": "full name",
+    "wwn": "WWN",
+    "rpm": "turns per minute",
+    "uuid": "UUID",
+    "is_solid_state": "solid state",
+    "is_agents_own": "offered by the agent",
+    "is_present": "seen at the last look",
+    "is_in_maintenance": "in maintenance",
+    "mkfs_options": "mkfs options",
+    "model_behind": "maker's model",
+    "round": "round",
+    "sits_on": "sits on",
+    "member_count": "members",
+    "logical_block_bytes": "logical block",
+}
 
 
 @dataclass(frozen=True)

@@ -32,4 +32,5 @@ def with_word(parts: Parts, word: str) -> Parts:
 def own_first(parts: Parts, lab: Lab) -> Parts:
     """The lab's own parts before those of published labs, each in the model's order."""
     rank = Case(When(lab=lab, then=Value(0)), default=Value(1), output_field=IntegerField())
-    return parts.annotate(rank=rank).order_by("rank", *(parts.model._meta.ordering or ["-id"]))
+    found: Parts = parts.annotate(rank=rank)
+    return found.order_by("rank", *(parts.model._meta.ordering or ["-id"]))

@@ -108,7 +108,9 @@ class Disk(Part):
     class Meta:
         ordering = ["host", "device_name", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["lab", "serial", "model"], condition=~Q(serial=""), name="disk_serial_in_lab"),
+            models.UniqueConstraint(
+                fields=["lab", "serial", "model"], condition=~Q(serial=""), name="disk_serial_in_lab"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -132,7 +134,9 @@ class Array(Part):
     layout = models.CharField(max_length=60, blank=True)
     state = models.CharField(max_length=12, choices=words.ArrayState.choices, blank=True)
     capacity_bytes = models.BigIntegerField(null=True, blank=True)
-    member_count = models.PositiveIntegerField(null=True, blank=True, help_text="where members are not known one by one")
+    member_count = models.PositiveIntegerField(
+        null=True, blank=True, help_text="where members are not known one by one"
+    )
     is_present = models.BooleanField(default=True)
 
     class Meta:
@@ -151,7 +155,9 @@ class ArrayMember(ThroughParent):
     array = models.ForeignKey(Array, on_delete=models.CASCADE, related_name="members")
     position = models.PositiveIntegerField()
     disk = models.ForeignKey(Disk, on_delete=models.RESTRICT, null=True, blank=True, related_name="memberships")
-    member_array = models.ForeignKey(Array, on_delete=models.RESTRICT, null=True, blank=True, related_name="memberships")
+    member_array = models.ForeignKey(
+        Array, on_delete=models.RESTRICT, null=True, blank=True, related_name="memberships"
+    )
     partition = models.CharField(max_length=60, blank=True, help_text="the partition used, where not the whole device")
     state = models.CharField(max_length=40, blank=True)
 
@@ -159,7 +165,8 @@ class ArrayMember(ThroughParent):
         ordering = ["array", "position"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(disk__isnull=False, member_array__isnull=True) | Q(disk__isnull=True, member_array__isnull=False),
+                condition=Q(disk__isnull=False, member_array__isnull=True)
+                | Q(disk__isnull=True, member_array__isnull=False),
                 name="member_is_a_disk_or_an_array",
             ),
             models.CheckConstraint(condition=~Q(array=models.F("member_array")), name="array_is_not_in_itself"),
@@ -193,7 +200,9 @@ class Filesystem(Part):
         ordering = ["host", "mount_point"]
         constraints = [
             models.UniqueConstraint(
-                fields=["host", "mount_point"], condition=Q(is_present=True) & ~Q(mount_point=""), name="one_filesystem_per_mount"
+                fields=["host", "mount_point"],
+                condition=Q(is_present=True) & ~Q(mount_point=""),
+                name="one_filesystem_per_mount",
             )
         ]
 
@@ -211,7 +220,9 @@ class Target(Part):
     filesystem = models.ForeignKey(Filesystem, on_delete=models.SET_NULL, null=True, blank=True, related_name="targets")
     array = models.ForeignKey(Array, on_delete=models.SET_NULL, null=True, blank=True, related_name="targets")
     disk = models.ForeignKey(Disk, on_delete=models.SET_NULL, null=True, blank=True, related_name="targets")
-    is_agents_own = models.BooleanField(default=False, help_text="the directory the host's agent offers; runs go only there")
+    is_agents_own = models.BooleanField(
+        default=False, help_text="the directory the host's agent offers; runs go only there"
+    )
 
     class Meta:
         ordering = ["host", "name"]

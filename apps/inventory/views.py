@@ -44,7 +44,8 @@ def controllers(request: LabRequest) -> HttpResponse:
 def controller(request: LabRequest, pk: int) -> HttpResponse:
     part = get_object_or_404(Controller.objects.select_related("host", "sits_on"), pk=pk)
     fields = (
-        "vendor", "model", "model_behind", "kind", "bus", "address", "cache_bytes", "cache_protection", "write_policy", "firmware",
+        "vendor", "model", "model_behind", "kind", "bus", "address", "cache_bytes", "cache_protection",
+        "write_policy", "firmware",
         "ports", "lanes", "sits_on",
     )  # fmt: skip
     return _page(request, "controller", part, fields, disks=part.disks.all(), arrays=part.arrays.all())
@@ -59,8 +60,10 @@ def disks(request: LabRequest) -> HttpResponse:
 def disk(request: LabRequest, pk: int) -> HttpResponse:
     part = get_object_or_404(Disk.objects.select_related("host", "controller"), pk=pk)
     fields = (
-        "device_name", "vendor", "model", "serial", "wwn", "firmware", "interface", "generation", "rpm", "is_solid_state",
-        "capacity_bytes", "logical_block_bytes", "cache_bytes", "enclosure", "slot_controller", "slot_number", "is_present",
+        "device_name", "vendor", "model", "serial", "wwn", "firmware", "interface", "generation", "rpm",
+        "is_solid_state",
+        "capacity_bytes", "logical_block_bytes", "cache_bytes", "enclosure", "slot_controller", "slot_number",
+        "is_present",
     )  # fmt: skip
     members = part.memberships.select_related("array")
     return _page(request, "disk", part, fields, memberships=members, filesystems=part.filesystems.all())
@@ -75,7 +78,8 @@ def arrays(request: LabRequest) -> HttpResponse:
 def array(request: LabRequest, pk: int) -> HttpResponse:
     part = get_object_or_404(Array.objects.select_related("host", "controller"), pk=pk)
     fields = (
-        "device_name", "level", "implementation", "software", "software_version", "chunk_size", "layout", "state", "capacity_bytes",
+        "device_name", "level", "implementation", "software", "software_version", "chunk_size", "layout", "state",
+        "capacity_bytes",
         "member_count", "round", "uuid", "is_present",
     )  # fmt: skip
     return _page(
@@ -94,7 +98,8 @@ def filesystems(request: LabRequest) -> HttpResponse:
 def filesystem(request: LabRequest, pk: int) -> HttpResponse:
     part = get_object_or_404(Filesystem.objects.select_related("host", "disk", "array"), pk=pk)
     fields = (
-        "type", "mount_point", "device_name", "mount_options", "mkfs_options", "block_size", "stripe_unit", "stripe_width",
+        "type", "mount_point", "device_name", "mount_options", "mkfs_options", "block_size", "stripe_unit",
+        "stripe_width",
         "journal_mode", "size_bytes", "used_bytes", "free_bytes", "uuid", "is_present",
     )  # fmt: skip
     return _page(request, "filesystem", part, fields, targets=part.targets.all())

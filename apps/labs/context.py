@@ -14,6 +14,6 @@ def lab(request: HttpRequest) -> dict[str, Any]:
         "lab": getattr(request, "lab", None),
         "member": member,
         "may_edit": bool(member and member.covers("engineer")),
-        "my_labs": Lab.objects.of_user(request.user.pk) if member else [],
+        "my_labs": Lab.objects.of_user(member.user_id) if member else [],
         "spindle_version": settings.VERSION,
     }

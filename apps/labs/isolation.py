@@ -90,7 +90,6 @@ class LabScoped(models.Model):
 
     class Meta:
         abstract = True
-        base_manager_name = None
 
 
 class ThroughParent(models.Model):

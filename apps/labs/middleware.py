@@ -34,7 +34,7 @@ def membership(request: HttpRequest) -> Member | None:
     return choose(request.user.pk, request.session.get(SESSION_KEY))
 
 
-def choose(user_id: object, wanted_lab: object) -> Member | None:
+def choose(user_id: int | None, wanted_lab: object) -> Member | None:
     """The chosen lab's membership, or the first one."""
     if not user_id:
         return None

@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth.base_user import BaseUserManager
@@ -131,7 +131,7 @@ class Token(LabScoped):
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
-    objects = LabManager.from_queryset(TokenQuerySet)()
+    objects: ClassVar[Any] = LabManager.from_queryset(TokenQuerySet)()
 
     def __str__(self) -> str:
         return f"{self.name} ({self.scope})"
@@ -155,7 +155,7 @@ class AuditEvent(LabScoped):
     subject = models.CharField(max_length=200)
     detail = models.JSONField(default=dict)
 
-    objects = LabManager.from_queryset(AuditQuerySet)()
+    objects: ClassVar[Any] = LabManager.from_queryset(AuditQuerySet)()
 
     class Meta:
         ordering = ["-at", "-id"]

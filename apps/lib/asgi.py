@@ -35,7 +35,7 @@ def headers(scope: Scope) -> dict[str, str]:
 
 async def read_body(receive: Receive) -> bytes:
     """The whole body; ValueError past 256 KiB."""
-    body = b""
+    body: bytes = b""
     while True:
         event = await receive()
         body += event.get("body", b"")

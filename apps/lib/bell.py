@@ -34,8 +34,10 @@ def remember(name: str, message: dict[str, Any], keep: int, seconds: int) -> Non
     raw = orjson.dumps(message)
     try:
         with client().pipeline(transaction=False) as pipe:
-            pipe.rpush(channel(name) + ":log", raw).ltrim(channel(name) + ":log", -keep, -1)
-            pipe.expire(channel(name) + ":log", seconds).publish(channel(name), raw)
+            pipe.rpush(channel(name) + ":log", raw)
+            pipe.ltrim(channel(name) + ":log", -keep, -1)
+            pipe.expire(channel(name) + ":log", seconds)
+            pipe.publish(channel(name), raw)
             pipe.execute()
     except redis.RedisError:
         pass

@@ -46,7 +46,7 @@ class Listener:
                     await pubsub.psubscribe(channel("*"))
                     async for message in pubsub.listen():
                         self._spread(message)
-            except (RedisError, OSError, asyncio.TimeoutError) as error:
+            except (TimeoutError, RedisError, OSError) as error:
                 log.warning("the bell is silent: %s", error)
             finally:
                 await client.aclose()

@@ -90,14 +90,16 @@ class Attempt(LabScoped):
     tries = models.PositiveSmallIntegerField(default=0, help_text="of reading its result in")
     next_try_at = models.DateTimeField(null=True)
 
-    objects = LabManager.from_queryset(AttemptQuerySet)()
+    objects: ClassVar[Any] = LabManager.from_queryset(AttemptQuerySet)()
 
     class Meta:
         ordering = ["run", "number"]
         constraints = [
             models.UniqueConstraint(fields=["run", "number"], name="attempt_number_in_run"),
             # Two benchmarks on one host would measure each other, so the fence is the host, not only the disk.
-            models.UniqueConstraint(fields=["host"], condition=Q(state__in=sorted(OPEN)), name="one_open_attempt_per_host"),
+            models.UniqueConstraint(
+                fields=["host"], condition=Q(state__in=sorted(OPEN)), name="one_open_attempt_per_host"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -111,7 +113,10 @@ class Attempt(LabScoped):
                 return False
             run_fields: dict[str, Any] = {"state": state}
             if state in ENDED:
-                run_fields |= {"finished_at": fields.get("ended_at") or timezone.now(), "problem": fields.get("reason", "")}
+                run_fields |= {
+                    "finished_at": fields.get("ended_at") or timezone.now(),
+                    "problem": fields.get("reason", ""),
+                }
             if started := fields.get("started_at"):
                 run_fields["started_at"] = started
             Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(**run_fields)
@@ -140,13 +145,15 @@ class Attempt(LabScoped):
     def want_cancel(self) -> bool:
         """Ask the host to stop; an offer nobody accepted yet ends here at once."""
         now = timezone.now()
-        if self.state == State.OFFERED and self.move(State.CANCELLED, ended_at=now, reason="Cancelled before it began."):
+        if self.state == State.OFFERED and self.move(
+            State.CANCELLED, ended_at=now, reason="Cancelled before it began."
+        ):
             return True
         return bool(Attempt.objects.filter(pk=self.pk, state__in=OPEN).update(cancel_wanted_at=now))
 
     def _is_now(self, state: State) -> bool:
         """Asked again after a lost answer: the same word is no error."""
-        return Attempt.objects.filter(pk=self.pk, token=self.token, state=state).exists()
+        return bool(Attempt.objects.filter(pk=self.pk, token=self.token, state=state).exists())
 
 
 class Chunk(ThroughParent):

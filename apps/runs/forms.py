@@ -18,7 +18,8 @@ PATTERNS = {
     "rw": "sequential mix", "randrw": "random mix",
 }  # fmt: skip
 SYNCS = {
-    "none": "none", "fsync": "fsync after writes", "fdatasync": "fdatasync after writes", "dsync": "O_DSYNC", "sync": "O_SYNC",
+    "none": "none", "fsync": "fsync after writes", "fdatasync": "fdatasync after writes", "dsync": "O_DSYNC",
+    "sync": "O_SYNC",
 }  # fmt: skip
 
 
@@ -34,7 +35,7 @@ class SizeField(forms.CharField):
 
 
 class RunForm(SiteForm):
-    target = forms.ModelChoiceField(queryset=None, label="Target", empty_label=None)
+    target: "forms.ModelChoiceField[Target]" = forms.ModelChoiceField(queryset=None, label="Target", empty_label=None)
     repetitions = forms.IntegerField(
         min_value=1, max_value=MAX_REPETITIONS, initial=3, help_text="three or more give an interval"
     )

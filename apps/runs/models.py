@@ -78,7 +78,9 @@ class Run(LabScoped):
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
     state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED)
     repetition = models.PositiveIntegerField(default=1)
-    facts = models.JSONField(default=dict, help_text="what comparisons group by, taken from the snapshot and the workload")
+    facts = models.JSONField(
+        default=dict, help_text="what comparisons group by, taken from the snapshot and the workload"
+    )
     labels = models.JSONField(default=dict, blank=True)
     problem = models.TextField(blank=True, help_text="why it failed, in one sentence")
     progress = models.FloatField(default=0, help_text="0 to 1")
@@ -87,7 +89,7 @@ class Run(LabScoped):
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects = LabManager.from_queryset(RunQuerySet)()
+    objects: ClassVar[Any] = LabManager.from_queryset(RunQuerySet)()
 
     class Meta:
         ordering = ["-created_at", "-id"]

@@ -1,4 +1,5 @@
-"""A person's wish for runs, from form to queue: what the form holds, what it says as fio spells it, and what is wrong with it."""
+"""A person's wish for runs, from form to queue: what the form holds, what it says as fio spells it, and what is
+wrong with it."""
 
 from functools import cached_property
 from typing import Any
@@ -79,7 +80,8 @@ class RunRequest:
             if not job["direct"] and ram and job["file_size"] * job["numjobs"] <= ram
         ]
         return {
-            "seconds": seconds * repetitions if seconds else None, "cached": cached, "ram": ram, "target": target, "repetitions": repetitions,
+            "seconds": seconds * repetitions if seconds else None, "cached": cached, "ram": ram, "target": target,
+            "repetitions": repetitions,
         }  # fmt: skip
 
 
@@ -108,6 +110,6 @@ def _copy_job(data: QueryDict, source: int, to: int) -> None:
     for field in JobForm.base_fields:
         key = f"{PREFIX}-{source}-{field}"
         if key in data:
-            data[f"{PREFIX}-{to}-{field}"] = data[key]
+            data[f"{PREFIX}-{to}-{field}"] = str(data[key])
         else:
             data.pop(f"{PREFIX}-{to}-{field}", None)

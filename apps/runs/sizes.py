@@ -1,4 +1,5 @@
-"""Sizes as people type them for fio: `4k`, `1m`, `100 MiB`, `8192`. The base is never left to guess: kB and MB are refused."""
+"""Sizes as people type them for fio: `4k`, `1m`, `100 MiB`, `8192`. The base is never left to guess: kB and MB are
+refused."""
 
 import re
 

@@ -9,6 +9,7 @@ from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.lib.bell import ring
 from apps.runs import workload
+from apps.runs.attempts import Attempt
 from apps.runs.models import Run, Workload
 from apps.runs.states import State
 
@@ -17,6 +18,7 @@ MAX_REPETITIONS = 100
 
 def workload_for(lab: Lab, spec: dict[str, Any]) -> Workload:
     """The lab's row for this workload; the same request is stored once."""
+    row: Workload
     row, _ = Workload.objects.get_or_create(
         lab=lab, sha256=workload.digest(spec), defaults={"tool": spec["tool"], "spec": spec}
     )
@@ -38,7 +40,7 @@ def start_runs(*, lab: Lab, target: Target, spec: Any, repetitions: int = 1, who
     _check(lab, target, repetitions)
     with transaction.atomic():
         asked = workload_for(lab, complete)
-        runs = Run.objects.bulk_create(
+        runs: list[Run] = Run.objects.bulk_create(
             Run(
                 lab=lab, tool="fio", origin=Run.Origin.DISPATCHED, workload=asked, host_id=target.host_id,
                 target=target, repetition=number, created_by=who,
@@ -56,7 +58,7 @@ def cancel(run: Run, who: str) -> bool:
     ):
         ring(f"run:{run.pk}", {"state": State.CANCELLED, "ended": True})
         return True
-    attempt = run.attempts.open().first()
+    attempt = Attempt.objects.open().filter(run=run).first()
     if attempt is None or not attempt.want_cancel():
         return False
     ring(f"host:{run.host_id}")

@@ -73,7 +73,7 @@ def cancel(request: LabRequest, pk: int) -> HttpResponse:
     return redirect(run)
 
 
-@member_required()
+@member_required()  # type: ignore[arg-type]  # a stream is no HttpResponse to the type checker
 def artefact(request: LabRequest, pk: int, name: str) -> HttpResponseBase:
     """Raw bytes as they came. Always a download: what a host sent is never a page of this site."""
     part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)
@@ -88,7 +88,8 @@ def artefact(request: LabRequest, pk: int, name: str) -> HttpResponseBase:
 
 @member_required()
 def artefact_text(request: LabRequest, pk: int, name: str) -> HttpResponse:
-    """The artefact inside a page of this site, escaped like any text; a long one from its end, where fio's result is."""
+    """The artefact inside a page of this site, escaped like any text; a long one from its end, where fio's result
+    is."""
     part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)
     data = artefact_store.read(part.artefact)
     cut = VIEWED if len(data) > VIEWED else 0

@@ -7,15 +7,14 @@ let chart = null;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const number = (value) => new Intl.NumberFormat("en", { maximumSignificantDigits: 3 }).format(value).replaceAll(",", "\u202f");
 
-function dataset(series, index, kind) {
+function dataset(series, index, kind, labels) {
   const color = css(`--series-${(index % 8) + 1}`);
-  // cells without a value have no point; x is the place along the axis, whatever is missing
-  const points = series.points.map((point, x) => point && { x, hollow: series.hollow[x], ...point }).filter(Boolean);
+  // cells without a value have no point (the error bars plug-in knows no gaps); x is the label, whatever is missing
+  const points = series.points.map((point, at) => point && { x: labels[at], hollow: series.hollow[at], ...point }).filter(Boolean);
   const fill = points.map((point) => (point.hollow ? css("--surface") : color));
   return {
     label: series.label,
     data: points,
-    parsing: false,
     borderColor: color,
     backgroundColor: kind === "bar" ? color : fill,
     pointBackgroundColor: fill,
@@ -76,9 +75,20 @@ function draw() {
   const data = JSON.parse(source.textContent);
   chart = new window.Chart(canvas, {
     type: data.kind === "bar" ? "barWithErrorBars" : "lineWithErrorBars",
-    data: { labels: data.labels, datasets: data.series.map((series, index) => dataset(series, index, data.kind)) },
+    data: { labels: data.labels, datasets: data.series.map((series, index) => dataset(series, index, data.kind, data.labels)) },
     options: options(data),
   });
+}
+
+/* A morph leaves a form's fields as the reader set them; what is in force is what the server says. */
+function asTheServerSays() {
+  for (const box of document.querySelectorAll("#results input[type=checkbox]")) box.checked = box.defaultChecked;
+  for (const option of document.querySelectorAll("#results option")) option.selected = option.defaultSelected;
+}
+
+function swapped() {
+  asTheServerSays();
+  draw();
 }
 
 async function copyText(event) {
@@ -96,6 +106,6 @@ async function copyText(event) {
 }
 
 document.addEventListener("click", copyText);
-document.addEventListener("htmx:after:swap", draw);
+document.addEventListener("htmx:after:swap", swapped);
 document.addEventListener("spindle:theme", draw);
 draw();

@@ -58,7 +58,9 @@ class FakeAgent:
             return Agent.objects.select_related("host").get(pk=self.pk)
 
     def post(self, path: str, **body: Any) -> Any:
-        return Client().post(f"/agent/v1/{path}", json.dumps(body), content_type="application/json", headers=self.headers)
+        return Client().post(
+            f"/agent/v1/{path}", json.dumps(body), content_type="application/json", headers=self.headers
+        )
 
     def put_chunk(self, attempt: Attempt, stream: str, sequence: int, data: bytes, digest: str | None = None) -> Any:
         path = f"/agent/v1/attempts/{attempt.pk}/streams/{stream}/chunks/{sequence}/"

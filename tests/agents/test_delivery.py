@@ -112,7 +112,15 @@ def test_the_ending_of_a_killed_fio_carries_its_signal(agent, attempt) -> None:
     assert (row.state, row.signal, row.run.problem) == (State.FAILED, 9, "fio was killed")
 
 
-@pytest.mark.parametrize("body", [{}, {"outcome": "running"}, {"outcome": "finished", "streams": {"result": {}}}, {"outcome": "finished", "streams": {"x": {"chunks": 1, "bytes": 1, "sha256": ""}}}])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"outcome": "running"},
+        {"outcome": "finished", "streams": {"result": {}}},
+        {"outcome": "finished", "streams": {"x": {"chunks": 1, "bytes": 1, "sha256": ""}}},
+    ],
+)
 def test_a_malformed_ending_is_400(agent, attempt, body) -> None:
     assert agent.post(f"attempts/{attempt.pk}/finish/", token=attempt.token, **body).status_code == 400
 

@@ -11,9 +11,13 @@ def test_a_wrong_secret_is_401(agent) -> None:
     assert agent.post("inventory/", outputs=[]).status_code == 401
 
 
-@pytest.mark.parametrize("header", ["", "Bearer", "Bearer spa_x_y", "Basic spa_1_a", "Bearer spa_99999999999999999999_a"])
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer spa_x_y", "Basic spa_1_a", "Bearer spa_99999999999999999999_a"]
+)
 def test_a_malformed_secret_is_401(agent, client, header) -> None:
-    answer = client.post("/agent/v1/inventory/", "{}", content_type="application/json", headers={"Authorization": header})
+    answer = client.post(
+        "/agent/v1/inventory/", "{}", content_type="application/json", headers={"Authorization": header}
+    )
     assert answer.status_code == 401
 
 

@@ -1,7 +1,7 @@
 """The floor of dispatch: POST → wake a long poll → exec, with the standard library and nothing else. Two processes, as with the real thing.
 
-    python floor_chain.py server PORT        answers POST /click and the long poll /poll
-    python floor_chain.py host PORT PROGRAM  polls, and starts the program when told
+python floor_chain.py server PORT        answers POST /click and the long poll /poll
+python floor_chain.py host PORT PROGRAM  polls, and starts the program when told
 """
 
 import http.client

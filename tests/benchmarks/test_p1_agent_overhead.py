@@ -20,7 +20,9 @@ pytestmark = [
 ]
 SECONDS = 4
 CORES = os.cpu_count() or 1
-LOAD = workload(job(rw="randread", runtime=SECONDS, time_based=True, numjobs=CORES, block_size=4096, file_size=64 << 20))
+LOAD = workload(
+    job(rw="randread", runtime=SECONDS, time_based=True, numjobs=CORES, block_size=4096, file_size=64 << 20)
+)
 
 
 def _iops(text: str) -> float:
@@ -37,7 +39,12 @@ def _bare(job_file: str, folder: Path) -> float:
     """The same job file, by hand."""
     folder.mkdir(exist_ok=True)
     (folder / "job.fio").write_text(job_file)
-    argv = [str(shutil.which("fio")), "--output-format=json+", f"--output={folder}/result.json", str(folder / "job.fio")]
+    argv = [
+        str(shutil.which("fio")),
+        "--output-format=json+",
+        f"--output={folder}/result.json",
+        str(folder / "job.fio"),
+    ]
     subprocess.run(argv, cwd=folder, check=True, capture_output=True, timeout=60)
     return _iops((folder / "result.json").read_text())
 
@@ -60,5 +67,11 @@ def test_p1_the_agent_costs_next_to_nothing(tmp_path: Path, server: FakeServer, 
         bare = _bare(attempt.stream("job").decode(), tmp_path / "bare")
         ratios.append(_iops(attempt.stream("result").decode()) / bare)
     middle = report("P1", "IOPS through the agent ÷ bare fio (null engine, all cores)", ratios, "≥ 0.99")
-    report("P1", "CPU of agent and runner, whole attempt with upload", shares, "≤ 0.2 at one document a second", "% of a core")
+    report(
+        "P1",
+        "CPU of agent and runner, whole attempt with upload",
+        shares,
+        "≤ 0.2 at one document a second",
+        "% of a core",
+    )
     assert middle > 0.9  # far below the target something is broken; the target itself is read from the printed figure

@@ -109,7 +109,9 @@ def test_p4_from_the_click_to_fio(stack: Stack, floor: int, tmp_path: Path) -> N
         if number < 2:  # the first ones warm both up
             least.pop(), product.pop()
     report("P4", "floor chain: POST → wake long poll → first instruction", least, "the floor", "ms")
-    report("P4", "product: POST runs/ → claim → accept → fio's first instruction", product, "the same chain, durable", "ms")
+    report(
+        "P4", "product: POST runs/ → claim → accept → fio's first instruction", product, "the same chain, durable", "ms"
+    )
     p50 = quantile(product, 0.5) / quantile(least, 0.5)
     p95 = quantile(product, 0.95) / quantile(least, 0.95)
     print(f"\nP4 ratio p50 {p50:.2f} × (target ≤ 3), p95 {p95:.2f} × (target ≤ 5)")
@@ -131,14 +133,21 @@ def test_p4_the_smallest_whole_run(stack: Stack, tmp_path: Path) -> None:
     folder = tmp_path / "bare"
     folder.mkdir()
     (folder / "job.fio").write_text("[job0]\nrw=read\nbs=4k\nsize=4k\nioengine=null\n")
-    argv = [str(shutil.which("fio")), "--output-format=json+", f"--output={folder}/result.json", str(folder / "job.fio")]
+    argv = [
+        str(shutil.which("fio")),
+        "--output-format=json+",
+        f"--output={folder}/result.json",
+        str(folder / "job.fio"),
+    ]
     ratios = []
     for number in range(pairs(4, 20)):
         begin = time.perf_counter()
         subprocess.run(argv, cwd=folder, check=True, capture_output=True)
         bare = time.perf_counter() - begin
         begin = time.perf_counter()
-        run = stack.run(**{key: value for key, value in SMALLEST.items() if key != "rw"}, rw="read", runtime=None, time_based=False)
+        run = stack.run(
+            **{key: value for key, value in SMALLEST.items() if key != "rw"}, rw="read", runtime=None, time_based=False
+        )
         stack.wait_for(run, State.FINISHED)
         if number:
             ratios.append((time.perf_counter() - begin) / bare)

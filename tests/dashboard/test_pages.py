@@ -20,8 +20,10 @@ def furnished(lab, settings, tmp_path):
 def pages(furnished):
     host = furnished.host
     one = {
-        "host": host.pk, "controller": host.controllers.first().pk, "disk": host.disks.first().pk, "array": host.arrays.first().pk,
-        "filesystem": host.filesystems.first().pk, "target": furnished.target.pk, "snapshot": furnished.finished.snapshot_id,
+        "host": host.pk, "controller": host.controllers.first().pk, "disk": host.disks.first().pk,
+        "array": host.arrays.first().pk,
+        "filesystem": host.filesystems.first().pk, "target": furnished.target.pk,
+        "snapshot": furnished.finished.snapshot_id,
         "run": furnished.finished.pk,
     }  # fmt: skip
     lists = [

@@ -1,4 +1,5 @@
-"""A furnished lab for page tests: hosts with a real shape, and runs in every state, one of them read in from fio's own output."""
+"""A furnished lab for page tests: hosts with a real shape, and runs in every state, one of them read in from fio's
+own output."""
 
 import hashlib
 from dataclasses import dataclass
@@ -65,34 +66,41 @@ def raid_host(lab: Lab, name: str) -> Host:
     """Two controllers, eight disks, RAID 50 of two md RAID 5, a boot disk, and the agent's directory."""
     known = dict.fromkeys(("kernel", "os", "cpu_model", "cpu_count", "ram_bytes", "architecture"), "discovered")
     host = Host.objects.create(
-        lab=lab, name=name, os="Debian GNU/Linux 12", kernel="6.1.0-18-amd64", cpu_model="AMD EPYC 7302P 16-Core Processor", cpu_count=32,
-        ram_bytes=64 * GIB, architecture="x86_64", environment="native", role="storage server", sources=known | {"role": "typed"},
+        lab=lab, name=name, os="Debian GNU/Linux 12", kernel="6.1.0-18-amd64",
+        cpu_model="AMD EPYC 7302P 16-Core Processor", cpu_count=32,
+        ram_bytes=64 * GIB, architecture="x86_64", environment="native", role="storage server",
+        sources=known | {"role": "typed"},
         absent={"ram_type": "not_printed", "hypervisor": "none"},
     )  # fmt: skip
     cards = [
         Controller.objects.create(
-            lab=lab, host=host, name=f"{name} HBA {n}", vendor="Broadcom", model="SAS3008", kind="hba", bus="PCIe 3.0 x8",
+            lab=lab, host=host, name=f"{name} HBA {n}", vendor="Broadcom", model="SAS3008", kind="hba",
+            bus="PCIe 3.0 x8",
             absent={"cache_bytes": "none"},
         )
         for n in (1, 2)
     ]  # fmt: skip
     arrays = [_raid5(host, cards[n], n) for n in (0, 1)]
     top = Array.objects.create(
-        lab=lab, host=host, name="md10", level="0", implementation="software", software="md", chunk_size=512 * 1024, state="clean",
+        lab=lab, host=host, name="md10", level="0", implementation="software", software="md", chunk_size=512 * 1024,
+        state="clean",
         capacity_bytes=24 * 10**12,
     )  # fmt: skip
     for position, one in enumerate(arrays):
         ArrayMember.objects.create(array=top, position=position, member_array=one)
     data = Filesystem.objects.create(
-        lab=lab, host=host, array=top, type="xfs", mount_point="/srv/data", device_name="/dev/md10", size_bytes=24 * 10**12,
-        used_bytes=3 * 10**12, free_bytes=21 * 10**12, mount_options="rw,noatime,inode64,logbsize=256k,sunit=1024,swidth=6144",
+        lab=lab, host=host, array=top, type="xfs", mount_point="/srv/data", device_name="/dev/md10",
+        size_bytes=24 * 10**12,
+        used_bytes=3 * 10**12, free_bytes=21 * 10**12,
+        mount_options="rw,noatime,inode64,logbsize=256k,sunit=1024,swidth=6144",
     )  # fmt: skip
     Target.objects.create(
         lab=lab, host=host, name="data", path="/srv/data/spindle", filesystem=data, is_agents_own=True
     )
     boot_disk(host, "nvme0n1", "/")
     ToolOutput.objects.create(
-        lab=lab, host=host, tool="lsblk", argv=["lsblk", "-J", "-O", "-b"], exit_status=0, stdout='{"blockdevices": []}',
+        lab=lab, host=host, tool="lsblk", argv=["lsblk", "-J", "-O", "-b"], exit_status=0,
+        stdout='{"blockdevices": []}',
         sha256=hashlib.sha256(name.encode()).hexdigest(),
     )  # fmt: skip
     return host
@@ -100,13 +108,15 @@ def raid_host(lab: Lab, name: str) -> Host:
 
 def _raid5(host: Host, card: Controller, number: int) -> Array:
     made = Array.objects.create(
-        lab=host.lab, host=host, name=f"md{number}", level="5", implementation="software", software="md", chunk_size=512 * 1024,
+        lab=host.lab, host=host, name=f"md{number}", level="5", implementation="software", software="md",
+        chunk_size=512 * 1024,
         layout="left-symmetric", state="degraded" if number else "clean", capacity_bytes=12 * 10**12,
     )  # fmt: skip
     for position in range(4):
         letter = "abcdefgh"[number * 4 + position]
         disk = Disk.objects.create(
-            lab=host.lab, host=host, controller=card, device_name=f"sd{letter}", vendor="Seagate", model="ST4000NM0023", serial=f"Z1Z{host.pk}{letter}",
+            lab=host.lab, host=host, controller=card, device_name=f"sd{letter}", vendor="Seagate",
+            model="ST4000NM0023", serial=f"Z1Z{host.pk}{letter}",
             interface="SAS", generation="SAS-6G", rpm=7200, is_solid_state=False, capacity_bytes=4 * 10**12,
         )  # fmt: skip
         ArrayMember.objects.create(array=made, position=position, disk=disk, state="in_sync")
@@ -115,7 +125,8 @@ def _raid5(host: Host, card: Controller, number: int) -> Array:
 
 def boot_disk(host: Host, name: str, mount_point: str) -> None:
     disk = Disk.objects.create(
-        lab=host.lab, host=host, device_name=name, model="SAMSUNG MZVLB512HBJQ", serial=f"S4{host.pk}{name}", interface="NVMe", is_solid_state=True,
+        lab=host.lab, host=host, device_name=name, model="SAMSUNG MZVLB512HBJQ", serial=f"S4{host.pk}{name}",
+        interface="NVMe", is_solid_state=True,
         capacity_bytes=512110190592,
     )  # fmt: skip
     root = Filesystem.objects.create(
@@ -140,7 +151,8 @@ def agent_on(host: Host, state: str = "approved", seen_seconds_ago: int | None =
         "max_numjobs": 64,
     }
     agent: Agent = Agent.objects.create(
-        lab=host.lab, host=host, secret_sha256=digest(f"secret {host.pk}"), machine=digest(host.name), state=state, version="1.0",
+        lab=host.lab, host=host, secret_sha256=digest(f"secret {host.pk}"), machine=digest(host.name), state=state,
+        version="1.0",
         fio_version="fio-3.33", policy=policy, last_seen_at=seen,
     )  # fmt: skip
     return agent
@@ -156,7 +168,8 @@ def attempt_at(run: Run, state: State, **fields: Any) -> Attempt:
     """An attempt in this state, and its run with it, as the host's words would have left them."""
     now = timezone.now()
     attempt: Attempt = Attempt.objects.create(
-        lab_id=run.lab_id, run=run, host_id=run.host_id, number=run.attempts.count() + 1, token=_token(), state=state, offered_at=now, **fields,
+        lab_id=run.lab_id, run=run, host_id=run.host_id, number=run.attempts.count() + 1, token=_token(),
+        state=state, offered_at=now, **fields,
     )  # fmt: skip
     Run.objects.filter(pk=run.pk).update(
         state=state, problem=fields.get("reason", ""), started_at=fields.get("started_at")
@@ -172,7 +185,8 @@ def finished_run(lab: Lab, target: Target, result: bytes) -> Run:
     freeze_for(run)
     manifest = {"result": {"chunks": 1, "bytes": len(result), "sha256": hashlib.sha256(result).hexdigest()}}
     attempt = attempt_at(
-        run, State.FINISHED, manifest=manifest, started_at=started, ended_at=started + timedelta(seconds=61), exit_status=0,
+        run, State.FINISHED, manifest=manifest, started_at=started, ended_at=started + timedelta(seconds=61),
+        exit_status=0,
         argv=["fio", "--output-format=json+", "job.fio"],
     )  # fmt: skip
     Run.objects.filter(pk=run.pk).update(finished_at=started + timedelta(seconds=61))

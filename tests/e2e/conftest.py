@@ -1,4 +1,5 @@
-"""A real browser on a real server. The pages are served by pytest-django's live server; event streams, which only the raw ASGI entrance
+"""A real browser on a real server. The pages are served by pytest-django's live server; event streams, which only
+the raw ASGI entrance
 answers, are played to the page by its own `EventSource` from a recorded stream.
 """
 

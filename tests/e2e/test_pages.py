@@ -24,11 +24,14 @@ def addresses(furnished):
     host = furnished.host
     with lab_scope(furnished.lab.pk):
         return [
-            "/", "/hosts/", host.get_absolute_url(), "/disks/", "/arrays/", "/filesystems/", "/targets/", "/controllers/", "/snapshots/",
+            "/", "/hosts/", host.get_absolute_url(), "/disks/", "/arrays/", "/filesystems/", "/targets/",
+            "/controllers/", "/snapshots/",
             reverse("array", args=[host.arrays.first().pk]), reverse("disk", args=[host.disks.first().pk]),
             reverse("snapshot", args=[furnished.finished.snapshot_id]), furnished.target.get_absolute_url(), "/runs/",
-            furnished.finished.get_absolute_url(), furnished.queued.get_absolute_url(), reverse("run-cancel", args=[furnished.queued.pk]),
-            reverse("run-artefact-view", args=[furnished.finished.pk, "result.json"]), "/runs/new/", "/lab/", "/lab/tokens/", "/lab/agents/",
+            furnished.finished.get_absolute_url(), furnished.queued.get_absolute_url(), reverse("run-cancel",
+            args=[furnished.queued.pk]),
+            reverse("run-artefact-view", args=[furnished.finished.pk, "result.json"]), "/runs/new/", "/lab/",
+            "/lab/tokens/", "/lab/agents/",
             "/lab/audit/", "/lab/agents/enrol/", "/accounts/password/change/", "/hosts/999/",
         ]  # fmt: skip
 
@@ -133,8 +136,10 @@ def test_the_run_page_draws_what_its_tables_say(signed_in, furnished):
 def test_the_run_page_is_live_while_fio_runs(signed_in, furnished):
     with lab_scope(furnished.lab.pk):
         world.attempt_at(furnished.queued, world.State.RUNNING)
-    jobs = [{"name": "job0", "operation": "randread", "bandwidth": 2.5e8, "iops": 61000.0, "latency_mean": 260000.0, "done": 0.5},
-            {"name": "job1", "operation": "write", "bandwidth": None, "iops": None, "latency_mean": None, "done": 0.0}]  # fmt: skip
+    jobs = [{"name": "job0", "operation": "randread", "bandwidth": 2.5e8, "iops": 61000.0, "latency_mean": 260000.0,
+    "done": 0.5},
+            {"name": "job1", "operation": "write", "bandwidth": None, "iops": None, "latency_mean": None,
+            "done": 0.0}]  # fmt: skip
     points = [{"n": n, "t": n + 1.0, "progress": 0.1 * n, "jobs": jobs, "bandwidth": {}, "iops": {}} for n in range(5)]
     stream = "".join(f"id: {one['n']}\nevent: progress\ndata: {json.dumps(one)}\n\n" for one in points)
     page = signed_in()

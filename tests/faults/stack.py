@@ -17,7 +17,7 @@ import psutil
 from django.conf import settings
 from django.db import connection
 
-from apps.agents.models import Agent, Enrolment
+from apps.agents.models import Enrolment
 from apps.inventory.models import Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
@@ -85,12 +85,23 @@ class Stack:
 
     def start(self, name: str, *argv: str) -> subprocess.Popen[bytes]:
         log = (self.folder / f"{name}.log").open("ab")
-        process = subprocess.Popen([sys.executable, *argv], cwd=ROOT, env=self.env(), stdout=log, stderr=log, start_new_session=True)
+        process = subprocess.Popen(
+            [sys.executable, *argv], cwd=ROOT, env=self.env(), stdout=log, stderr=log, start_new_session=True
+        )
         self.processes[name] = process
         return process
 
     def start_web(self) -> None:
-        self.start("web", "-m", "uvicorn", "apps.asgi:application", "--port", str(self.port), "--timeout-graceful-shutdown", "1")
+        self.start(
+            "web",
+            "-m",
+            "uvicorn",
+            "apps.asgi:application",
+            "--port",
+            str(self.port),
+            "--timeout-graceful-shutdown",
+            "1",
+        )
         until("the web answers", 30, self.answers)
 
     def answers(self) -> bool:
@@ -99,13 +110,35 @@ class Stack:
         return False
 
     def start_worker(self) -> None:
-        self.start("worker", "-m", "celery", "-A", "worker.celery", "worker", "--concurrency", "1", "--without-gossip", "--without-mingle")
+        self.start(
+            "worker",
+            "-m",
+            "celery",
+            "-A",
+            "worker.celery",
+            "worker",
+            "--concurrency",
+            "1",
+            "--without-gossip",
+            "--without-mingle",
+        )
 
     def enrol(self) -> None:
         """The real program, enrolled as this machine's agent; approved by its trusted token."""
         with lab_scope(self.lab.pk):
             _, token = Enrolment.objects.issue(self.lab, "test", trusted=True)
-        argv = [sys.executable, "-m", "worker.agent", "enrol", "--server", self.url, "--token", token, "--state", str(self.state)]
+        argv = [
+            sys.executable,
+            "-m",
+            "worker.agent",
+            "enrol",
+            "--server",
+            self.url,
+            "--token",
+            token,
+            "--state",
+            str(self.state),
+        ]
         subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, timeout=30)
 
     def start_agent(self) -> None:
@@ -124,7 +157,15 @@ class Stack:
 
     def run(self, *, seconds: int = 4, rw: str = "randwrite", **job: Any) -> Run:
         """A short real run on this machine."""
-        one = {"rw": rw, "block_size": 4 * KIB, "file_size": 4 * MIB, "runtime": seconds, "time_based": True, "direct": False, **job}
+        one = {
+            "rw": rw,
+            "block_size": 4 * KIB,
+            "file_size": 4 * MIB,
+            "runtime": seconds,
+            "time_based": True,
+            "direct": False,
+            **job,
+        }
         target = self.target()
         assert target
         with lab_scope(self.lab.pk):

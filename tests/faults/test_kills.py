@@ -64,7 +64,9 @@ def test_kill_9_of_the_agent_hurts_no_run(stack: Stack) -> None:
         reattached.append(time.monotonic() - begin)
         stack.wait_until_read_in(run)
         _assert_whole(stack, run)
-    print(f"\nagent killed {KILLS} times; runs lost 0, started twice 0; slowest end after the new start {max(reattached):.1f} s")
+    print(
+        f"\nagent killed {KILLS} times; runs lost 0, started twice 0; slowest end after the new start {max(reattached):.1f} s"
+    )
 
 
 def test_kill_9_of_web_and_worker_hurts_no_run(stack: Stack) -> None:

@@ -35,7 +35,8 @@ def test_a_person_with_an_account_keeps_the_password(cast, sign_in):
 
 @pytest.mark.parametrize(
     ("data", "sentence"),
-    [({"email": "viewer@example.org", "role": "viewer"}, "is a member of"), ({"email": "x", "role": "viewer"}, "valid email"),
+    [({"email": "viewer@example.org", "role": "viewer"}, "is a member of"), ({"email": "x", "role": "viewer"},
+    "valid email"),
      ({"email": "a@example.org", "role": "king"}, "not one of the available choices")],
 )  # fmt: skip
 def test_a_member_who_cannot_be_added_is_refused_in_words(cast, sign_in, data, sentence):
@@ -70,7 +71,8 @@ def test_with_a_second_owner_the_first_may_go(cast, sign_in):
 def test_only_owners_change_members_and_tokens(cast, sign_in, who):
     browser, member = sign_in(who), Member.objects.get(user=cast.viewer)
     for address in [
-        reverse("member-add"), reverse("member-role", args=[member.pk]), reverse("member-remove", args=[member.pk]), reverse("tokens"),
+        reverse("member-add"), reverse("member-role", args=[member.pk]), reverse("member-remove", args=[member.pk]),
+        reverse("tokens"),
     ]:  # fmt: skip
         assert browser.post(address, {"role": "owner"}).status_code == 403, address
     assert "Remove" not in browser.get(reverse("lab")).content.decode()

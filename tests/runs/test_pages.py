@@ -23,7 +23,8 @@ def furnished(lab, settings, tmp_path):
 
 def form(target, act="start", repetitions=1, **job):
     asked = {
-        "rw": "randread", "block_size": "4k", "file_size": "1g", "iodepth": "1", "numjobs": "1", "ioengine": "psync", "runtime": "30",
+        "rw": "randread", "block_size": "4k", "file_size": "1g", "iodepth": "1", "numjobs": "1",
+        "ioengine": "psync", "runtime": "30",
         "time_based": "on", "direct": "on", "sync": "none",
     } | job  # fmt: skip
     fields = {f"jobs-0-{name}": value for name, value in asked.items() if value is not None}
@@ -206,8 +207,10 @@ def test_every_state_has_its_page(furnished, sign_in, state):
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        ("state=finished", 1), ("state=queued", 1), ("state=failed", 0), ("rw=randread", 2), ("rw=randwrite", 0), ("tool=fio", 2),
-        ("origin=dispatched", 2), ("origin=published", 0), ("q=storage1", 2), ("q=nowhere", 0), ("study=crs4", 0), ("page=99", 2),
+        ("state=finished", 1), ("state=queued", 1), ("state=failed", 0), ("rw=randread", 2), ("rw=randwrite", 0),
+        ("tool=fio", 2),
+        ("origin=dispatched", 2), ("origin=published", 0), ("q=storage1", 2), ("q=nowhere", 0), ("study=crs4", 0),
+        ("page=99", 2),
     ],
 )  # fmt: skip
 def test_runs_are_found_by(furnished, sign_in, query, found):

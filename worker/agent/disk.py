@@ -39,15 +39,23 @@ def release(state: str) -> None:
         pass
 
 
-def conclude(path: str, outcome: str, reason: str, started_at: Optional[float], status: Optional[int], signal: Optional[int]) -> None:
+def conclude(path: str, outcome: str, reason: str, status: Optional[int] = None, signal: Optional[int] = None) -> None:
     """Everything of an attempt on disk, then exit.json as the last word. Nothing is added to the folder's streams after it."""
     journal(path, "ended", outcome=outcome, reason=reason, exit_status=status, signal=signal)
     for name in STREAMS.values():
         if os.path.exists(os.path.join(path, name)):
             sync(os.path.join(path, name))
     facts = {"outcome": outcome, "reason": reason, "exit_status": status, "signal": signal, "boot_id": boot_id(),
-             "started_at": started_at, "ended_at": time.time()}
+             "started_at": started_at(path), "ended_at": time.time()}
     write_durably(os.path.join(path, "exit.json"), json.dumps(facts), release_reserve=os.path.dirname(os.path.dirname(path)))
+
+
+def started_at(path: str) -> Optional[float]:
+    """The process that becomes fio makes this file as its last act before that."""
+    try:
+        return os.stat(os.path.join(path, "started")).st_mtime
+    except FileNotFoundError:
+        return None
 
 
 def journal(path: str, event: str, **facts: Any) -> None:

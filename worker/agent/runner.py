@@ -6,6 +6,7 @@ becomes fio is forked during that wait too. When the agent dies before "go", the
 """
 
 import fcntl
+import gc
 import json
 import os
 import re
@@ -65,6 +66,7 @@ def run(orders: int) -> None:
 
 def _leave_the_agent(orders: int) -> None:
     """Keep nothing of the agent open: neither its connections nor its log, so that its death is seen by everybody."""
+    gc.disable()  # it would touch, and so copy, all memory that is shared with the agent
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -94,7 +96,6 @@ class Runner:
         self.verdict: Optional[Tuple[str, str]] = None  # why fio is being stopped: outcome, reason
         self.child_signal: Optional[int] = None
         self.kill_at: Optional[float] = None
-        self.started_at: Optional[float] = None
 
     def run(self) -> None:
         lock = os.open(self._file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -166,7 +167,6 @@ class Runner:
             raise Stop("failed", f"fio could not be started: {problem.decode()}")
         if not os.path.exists(self._file("started")):
             return False
-        self.started_at = os.stat(self._file("started")).st_mtime
         self.deadline = time.monotonic() + self.limit_s
         os.write(self.alive, b"s")  # wakes the agent
         self._journal("fio started", pid=self.fio, argv=self.argv)
@@ -279,7 +279,7 @@ class Runner:
     def _finish(self, outcome: str, reason: str, status: Optional[int], number: Optional[int]) -> None:
         kill_all(self.run_dir)
         self._journal("files removed", left=remove_run_dir(self.run_dir))
-        conclude(self.spool, outcome, reason, self.started_at, status, number)
+        conclude(self.spool, outcome, reason, status, number)
         os.write(self.alive, b"e")
 
     def _journal(self, event: str, **facts: Any) -> None:

@@ -72,9 +72,6 @@ class Attempt:
         finally:
             os.close(lock)
 
-    def started_at(self) -> Optional[float]:
-        return os.stat(self.file("started")).st_mtime if self.has("started") else None
-
     def cancel(self) -> None:
         """The runner does it; one that is gone needs no word: the agent then settles the attempt by its files."""
         self.cancelled = True
@@ -151,8 +148,8 @@ class Attempt:
     def journal(self, event: str, **facts: Any) -> None:
         journal(self.path, event, **facts)
 
-    def conclude(self, outcome: str, reason: str, status: Optional[int] = None, signal: Optional[int] = None) -> None:
-        conclude(self.path, outcome, reason, self.started_at(), status, signal)
+    def conclude(self, outcome: str, reason: str) -> None:
+        conclude(self.path, outcome, reason)
 
 
 class Spool:

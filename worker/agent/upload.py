@@ -6,7 +6,7 @@ import time
 from typing import Any, Dict, List, Optional
 
 from .client import Client, Unreachable
-from .disk import STREAMS
+from .disk import STREAMS, started_at
 from .spool import Attempt
 
 
@@ -33,7 +33,7 @@ def accept(client: Client, attempt: Attempt) -> None:
 def announce(client: Client, attempt: Attempt) -> None:
     record = attempt.record
     _say(client, attempt, "running", {"boot_id": record["boot_id"], "argv": record["argv"], "job_file": record["job_file"],
-                                      "started_at": attempt.started_at(), "fio_version": record["fio_version"]})
+                                      "started_at": started_at(attempt.path), "fio_version": record["fio_version"]})
     attempt.announced = True
 
 
@@ -80,7 +80,7 @@ def _seconds_to_next_document(attempt: Attempt, rest: bool) -> float:
     try:
         last = os.stat(attempt.file("result.json")).st_mtime
     except FileNotFoundError:
-        last = attempt.started_at() or time.time()
+        last = started_at(attempt.path) or time.time()
     late = time.time() - last - (0 if rest else interval)
     if late < 0:
         return min(-late, interval) + 0.002

@@ -12,7 +12,8 @@ from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 
 FACTS = (
-    "fqdn", "cpu_model", "cpu_count", "cpu_sockets", "cpu_cache_bytes", "ram_bytes", "ram_type", "board", "os", "kernel",
+    "fqdn", "cpu_model", "cpu_count", "cpu_sockets", "cpu_cache_bytes", "ram_bytes", "ram_type", "board", "os",
+    "kernel",
     "architecture", "environment", "hypervisor", "role", "is_in_maintenance",
 )  # fmt: skip
 

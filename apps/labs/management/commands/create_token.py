@@ -10,7 +10,9 @@ from apps.labs.models import AuditEvent, Lab, Scope, Token
 
 
 class Command(BaseCommand):
-    help = "Make a token for scripts and wikis, and print it. It is kept only as a hash: this is the one time it is shown."
+    help = (
+        "Make a token for scripts and wikis, and print it. It is kept only as a hash: this is the one time it is shown."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--lab", required=True, help="the lab's short name or name, as in `My lab` or `my-lab`")
@@ -25,5 +27,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no lab {options['lab']!r}. Labs here: {known}.")
         with lab_scope(lab.pk):
             _, secret = Token.objects.issue(lab, options["scope"], options["name"], options["days"])
-            AuditEvent.objects.record(lab.pk, "token created", options["name"], who="command line", scope=options["scope"])
+            AuditEvent.objects.record(
+                lab.pk, "token created", options["name"], who="command line", scope=options["scope"]
+            )
         self.stdout.write(secret)
