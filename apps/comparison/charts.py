@@ -46,8 +46,16 @@ def _is_ordered(comparison: Comparison) -> bool:
 
 def _point(cell: Cell, factor: float) -> dict[str, Any] | None:
     if cell.figure is None:
-        return None
+        return _range(cell, factor)
     point: dict[str, Any] = {"y": cell.figure / factor, "n": cell.n}
     if cell.ci_low is not None and cell.ci_high is not None:
         point |= {"yMin": cell.ci_low / factor, "yMax": cell.ci_high / factor}
     return point
+
+
+def _range(cell: Cell, factor: float) -> dict[str, Any] | None:
+    """Two bounds are drawn as a bar between them, without a mark in its middle."""
+    if cell.low is None or cell.high is None:
+        return None
+    low, high = cell.low / factor, cell.high / factor
+    return {"y": (low + high) / 2, "yMin": low, "yMax": high, "n": 0, "range": True}

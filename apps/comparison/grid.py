@@ -28,11 +28,15 @@ class Figure:
     reason: str
 
     @property
+    def count(self) -> str:
+        return f"n = {self.cell.n}" if self.cell.n else "bounds only"
+
+    @property
     def one_line(self) -> str:
         """`182 ± 3.1 (n = 5; 0.54× worse)`: for wikis, where a cell is one line."""
         if not self.value:
             return self.reason
-        more = "; ".join(part for part in (f"n = {self.cell.n}", self.judgement) if part)
+        more = "; ".join(part for part in (self.count, self.judgement) if part)
         return f"{' '.join(filter(None, [self.value, self.spread]))} ({more})"
 
 
@@ -116,7 +120,8 @@ def value_text(cell: Cell, unit: ColumnUnit) -> str:
 
 def _exact(cell: Cell, base_unit: str) -> str:
     if cell.figure is None:
-        return cell.missing
+        bounds = [units.exact(bound, base_unit) for bound in (cell.low, cell.high) if bound is not None]
+        return "; ".join([" to ".join(bounds), cell.quality]) if bounds else cell.missing
     parts = [units.exact(cell.figure, base_unit), f"n = {cell.n}"]
     if cell.ci_low is not None:
         parts.append(f"95 % interval {units.exact(cell.ci_low)} to {units.exact(cell.ci_high, base_unit)}")

@@ -17,6 +17,7 @@ from apps.runs.models import Histogram, Run, Sample
 from apps.runs.states import State
 
 MOST_SAMPLES = 20_000
+MOST_DIGITS = 19  # of the database's integers
 COLUMNS = (
     "id", "run_id", "value", "section", "measure__operation", "measure__metric",
     "point__file_size", "point__block_size", "point__threads", "point__iodepth",
@@ -95,10 +96,10 @@ def _either(name: str, values: list[str]) -> Q:
 def _numbers(name: str, value: str) -> list[int | None]:
     if value == UNKNOWN:
         return [None]
-    try:
-        return [int(part) for part in value.split(",")]
-    except ValueError:
-        raise QuestionError(name, value, "whole numbers, in bytes for sizes, with commas between them") from None
+    parts = value.split(",")
+    if not all(part.isdecimal() and len(part) < MOST_DIGITS for part in parts):
+        raise QuestionError(name, value, "whole numbers, in bytes for sizes, with commas between them")
+    return [int(part) for part in parts]
 
 
 def _named(name: str, value: str) -> Q:
@@ -124,7 +125,8 @@ def _fact(name: str, value: str) -> Q:
         literal = json.loads({"yes": "true", "no": "false"}.get(value, value))
     except (ValueError, RecursionError):
         return either
-    return either | Q(run__facts__contains={name: literal}) if isinstance(literal, int | float) else either
+    is_number = isinstance(literal, int | float) and abs(literal) < float("inf")  # NaN is no JSON
+    return either | Q(run__facts__contains={name: literal}) if is_number else either
 
 
 def _histograms(question: Question, rows: list[tuple[Any, ...]]) -> Mapping[tuple[int, int], Any]:

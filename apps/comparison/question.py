@@ -110,6 +110,13 @@ def _name(field: str, found: str) -> str:
     return found
 
 
+def text(field: str, found: str) -> str:
+    """No database keeps a NUL, so nothing can have it as its value."""
+    if "\0" in found:
+        raise QuestionError(field, found, "text without NUL")
+    return found
+
+
 def _series(values: Sequence[str]) -> tuple[str, ...]:
     names = [part.strip() for value in values for part in value.split(",") if part.strip()]
     return tuple(dict.fromkeys(_name("series", name) for name in names)) or (LABEL,)
@@ -117,7 +124,7 @@ def _series(values: Sequence[str]) -> tuple[str, ...]:
 
 def _filters(query: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
     found = [
-        (_name("filter", name), value)
+        (_name("filter", name), text(name, value))
         for name, values in query.items()
         if name not in NOT_FILTERS
         for value in values

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Q
 from rest_framework.request import Request
 
-from apps.comparison.question import NAME, QuestionError
+from apps.comparison.question import NAME, QuestionError, text
 from apps.labs.isolation import LabQuerySet
 from apps.runs.models import Run
 from apps.runs.states import State
@@ -24,6 +24,7 @@ def filters(request: Request) -> list[tuple[str, str]]:
         if value != ""
     ]
     for name, value in found:
+        text(name, value)
         if not NAME.fullmatch(name):
             raise QuestionError(name, value, "the name of a filter: letters, digits, _ . and -")
     return found

@@ -2,7 +2,12 @@
 
 from dataclasses import dataclass
 
-OPERATIONS = ["write", "read", "randwrite", "randread", "rewrite", "reread", "char_write", "char_read", "backward_read", "record_rewrite", "stride_read", "fwrite", "frewrite", "fread", "freread", "pread", "pwrite", "trim", "seek", "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand", "copy", "net_send", "net_receive"]
+OPERATIONS = (
+    "write", "read", "randwrite", "randread", "rewrite", "reread", "char_write", "char_read", "backward_read",
+    "record_rewrite", "stride_read", "fwrite", "frewrite", "fread", "freread", "pread", "pwrite", "trim", "seek",
+    "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand", "copy", "net_send",
+    "net_receive",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def cancel(request: LabRequest, pk: int) -> HttpResponse:
     return redirect(run)
 
 
-@member_required()  # type: ignore[arg-type]  # a stream is no HttpResponse to the type checker
+@member_required()
 def artefact(request: LabRequest, pk: int, name: str) -> HttpResponseBase:
     """Raw bytes as they came. Always a download: what a host sent is never a page of this site."""
     part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)

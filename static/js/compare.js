@@ -7,10 +7,13 @@ let chart = null;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const number = (value) => new Intl.NumberFormat("en", { maximumSignificantDigits: 3 }).format(value).replaceAll(",", "\u202f");
 
+/* 1, 2 and 5 and their tenfolds: the ticks of a logarithmic axis that have room for a number. */
+const isRound = (value) => [1, 2, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(3)));
+
 function dataset(series, index, kind, labels) {
   const color = css(`--series-${(index % 8) + 1}`);
-  // cells without a value have no point (the error bars plug-in knows no gaps); x is the label, whatever is missing
-  const points = series.points.map((point, at) => point && { x: labels[at], hollow: series.hollow[at], ...point }).filter(Boolean);
+  // the error bars plug-in counts places along the axis and knows no null: an empty cell is a point that is no number
+  const points = series.points.map((point, at) => ({ x: labels[at], y: NaN, hollow: series.hollow[at], ...point }));
   const fill = points.map((point) => (point.hollow ? css("--surface") : color));
   return {
     label: series.label,
@@ -19,8 +22,11 @@ function dataset(series, index, kind, labels) {
     backgroundColor: kind === "bar" ? color : fill,
     pointBackgroundColor: fill,
     pointBorderColor: color,
-    pointStyle: shapes[index % shapes.length],
+    // two bounds have no middle to mark
+    pointStyle: points.map((point) => (point.range ? false : shapes[index % shapes.length])),
     pointRadius: 4.5,
+    segment: { borderDash: ({ p0DataIndex: from, p1DataIndex: to }) => (points[from].range || points[to].range ? [2, 5] : undefined) },
+    spanGaps: true,
     pointHoverRadius: 6,
     borderWidth: kind === "bar" ? 0 : 2,
     borderDash: dashes[Math.floor(index / 8) % dashes.length],
@@ -33,7 +39,8 @@ function dataset(series, index, kind, labels) {
 function tooltip(data) {
   return {
     label(item) {
-      const { y, yMin, yMax, n, hollow } = item.raw;
+      const { y, yMin, yMax, n, hollow, range } = item.raw;
+      if (range) return `${item.dataset.label}: between ${number(yMin)} and ${number(yMax)} ${data.unit}`;
       const interval = yMin === undefined ? "" : ` (${number(yMin)} to ${number(yMax)})`;
       return `${item.dataset.label}: ${number(y)} ${data.unit}${interval}, n = ${n}${hollow ? ", file fits into RAM" : ""}`;
     },
@@ -55,7 +62,7 @@ function options(data) {
         beginAtZero: data.scale !== "log",
         grace: "6%", // the tallest error bar keeps off the frame
         title: title(data.y),
-        ticks: { color: ink, callback: (value) => number(value) },
+        ticks: { color: ink, callback: (value) => (data.scale !== "log" || isRound(value) ? number(value) : "") },
         grid,
       },
     },

@@ -14,7 +14,11 @@ ENDS = ("finished", "failed", "interrupted", "cancelled")
 class Attempt:
     def __init__(self, number: int, token: int, workload: dict[str, Any], interval: int) -> None:
         self.offer = {
-            "attempt": number, "token": token, "run": number, "workload": workload, "status_interval": interval,
+            "attempt": number,
+            "token": token,
+            "run": number,
+            "workload": workload,
+            "status_interval": interval,
         }
         self.token = token
         self.state = "offered"
@@ -92,7 +96,9 @@ class FakeServer:
         return {
             "offers": [a.offer for a in open_attempts if a.state == "offered" and not a.cancel],
             "cancel": [a.offer["attempt"] for a in open_attempts if a.cancel],
-            "forget": [], "lease_s": 60, "poll_s": 0,
+            "forget": [],
+            "lease_s": 60,
+            "poll_s": 0,
         }
 
     # One method for each call; each answers (status, body).
@@ -146,7 +152,9 @@ class FakeServer:
             if lacking:
                 missing[name] = lacking
             elif (len(attempt.stream(name)), hashlib.sha256(attempt.stream(name)).hexdigest()) != (
-                facts["bytes"], facts["sha256"]):
+                facts["bytes"],
+                facts["sha256"],
+            ):
                 self.violations.append(f"manifest of {name} does not agree with its chunks")
         if missing:
             return 200, {"complete": False, "missing": missing}
@@ -197,7 +205,7 @@ class Handler(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True  # the agent was killed meanwhile
 
-    do_POST = do_PUT = answer
+    do_POST = do_PUT = answer  # noqa: N815
 
     def dispatch(self, parts: list[str], data: bytes) -> tuple[int, dict[str, Any]]:
         fake = self.fake

@@ -28,9 +28,23 @@ def until(truth: Callable[[], Any], what: str = "what was expected", patience: f
 def job(**changes: Any) -> dict[str, Any]:
     """A short job of the null engine, changed as said."""
     plain = {
-        "rw": "write", "block_size": 4096, "file_size": 1 << 20, "iodepth": 1, "numjobs": 1, "ioengine": "null",
-        "direct": False, "runtime": None, "time_based": False, "ramp_time": 0, "rwmixread": None, "sync": "none",
-        "fsync_every": 0, "end_fsync": False, "randseed": None, "stonewall": True, "group_reporting": True,
+        "rw": "write",
+        "block_size": 4096,
+        "file_size": 1 << 20,
+        "iodepth": 1,
+        "numjobs": 1,
+        "ioengine": "null",
+        "direct": False,
+        "runtime": None,
+        "time_based": False,
+        "ramp_time": 0,
+        "rwmixread": None,
+        "sync": "none",
+        "fsync_every": 0,
+        "end_fsync": False,
+        "randseed": None,
+        "stonewall": True,
+        "group_reporting": True,
     }
     return {**plain, **changes}
 
@@ -70,7 +84,11 @@ class Host:
     def call(self, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [self.python, str(self.pyz), command, "--state", str(self.state), *arguments],
-            capture_output=True, text=True, timeout=60, check=False)
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
 
     def configure(self, **values: Any) -> None:
         path = self.state / "agent.conf"
@@ -80,13 +98,27 @@ class Host:
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [self.python, str(self.pyz), "run", "--state", str(self.state), "--server", self.server.address, *arguments],
-                stderr=log)
+                [
+                    self.python,
+                    str(self.pyz),
+                    "run",
+                    "--state",
+                    str(self.state),
+                    "--server",
+                    self.server.address,
+                    *arguments,
+                ],
+                stderr=log,
+            )
         return self.process
 
     def end(self, number: int = signal.SIGTERM) -> int:
         assert self.process is not None
         self.process.send_signal(number)
+        return self.process.wait(10)
+
+    def exit_status(self) -> int:
+        assert self.process is not None
         return self.process.wait(10)
 
     def spool(self, attempt: Attempt) -> Path:
@@ -98,13 +130,15 @@ class Host:
         return processes_below(self.files)
 
     def runner(self, attempt: Attempt) -> int:
-        """The process that holds the attempt's lock."""
+        """The process that holds the attempt's lock, and has nothing but the agent's program on its command line."""
         lock = os.stat(self.spool(attempt) / "lock")
+        name = f"{os.major(lock.st_dev):02x}:{os.minor(lock.st_dev):02x}:{lock.st_ino}"
         for line in Path("/proc/locks").read_text().splitlines():
             words = line.split()
-            if words[1] == "FLOCK" and words[5].endswith(f":{lock.st_ino}"):
+            if words[1] == "FLOCK" and words[5] == name:
+                assert str(self.state) in Path(f"/proc/{words[4]}/cmdline").read_text()
                 return int(words[4])
-        return 0
+        raise AssertionError("nobody holds the lock")
 
     def ended(self, attempt: Attempt, patience: float = PATIENCE) -> str:
         try:

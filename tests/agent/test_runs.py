@@ -2,10 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
-from tests.agent.host import Host, job, journal, lasting, starts, until, workload
+
 from tests.agent.fake_server import FakeServer
+from tests.agent.host import Host, job, journal, lasting, starts, until, workload
 
 pytestmark = pytest.mark.fio
 
@@ -32,12 +34,15 @@ def test_null_engine_end_to_end(host: Host, server: FakeServer) -> None:
 
 
 def test_writes_and_reads_go_to_files_of_their_own(host: Host, server: FakeServer) -> None:
-    attempt = server.offer(workload(
-        job(rw="write", ioengine="psync", file_size=4 << 20, end_fsync=True),
-        job(rw="randrw", ioengine="libaio", direct=True, iodepth=8, numjobs=2, file_size=4 << 20, rwmixread=70)))
+    attempt = server.offer(
+        workload(
+            job(rw="write", ioengine="psync", file_size=4 << 20, end_fsync=True),
+            job(rw="randrw", ioengine="libaio", direct=True, iodepth=8, numjobs=2, file_size=4 << 20, rwmixread=70),
+        )
+    )
     host.start("--once")
     assert host.ended(attempt) == "finished"
-    assert host.process is not None and host.process.wait(10) == 0
+    assert host.exit_status() == 0
     last = documents(attempt.stream("result").decode())[-1]
     written, mixed = last["jobs"]  # type: ignore[misc]
     assert written["write"]["io_bytes"] == 4 << 20
@@ -54,7 +59,7 @@ def test_read_only_workload_reads_data_it_was_given(host: Host, server: FakeServ
     (data,) = host.files.glob("*/data.0.0")
     content = data.read_bytes()
     assert len(content) == 8 << 20
-    assert len({content[at:at + 4096] for at in range(0, len(content), 4096)}) == 2048  # real blocks, all different
+    assert len({content[at : at + 4096] for at in range(0, len(content), 4096)}) == 2048  # real blocks, all different
     assert data.stat().st_blocks * 512 >= 8 << 20
     assert host.ended(attempt) == "finished"
     assert "--readonly" in attempt.running["argv"]
@@ -78,10 +83,19 @@ def test_fio_sees_the_fixed_command_line_and_an_empty_environment(host: Host, se
     pid = until(lambda: host.fio_runs(attempt), "fio")[0]
     spool = host.spool(attempt)
     argv = [
-        "/usr/bin/fio", "--output-format=json+", f"--output={spool}/result.json", "--status-interval=1", "--eta=never",
-        f"--aux-path={spool}/aux", "--max-jobs=1", "--warnings-fatal", "--readonly", f"{spool}/job.fio"]
-    until(lambda: open(f"/proc/{pid}/cmdline").read().split("\0")[:-1] == argv, "fio's command line")
-    assert set(open(f"/proc/{pid}/environ").read().strip("\0").split("\0")) == {"LC_ALL=C", "PATH=/nonexistent"}
+        "/usr/bin/fio",
+        "--output-format=json+",
+        f"--output={spool}/result.json",
+        "--status-interval=1",
+        "--eta=never",
+        f"--aux-path={spool}/aux",
+        "--max-jobs=1",
+        "--warnings-fatal",
+        "--readonly",
+        f"{spool}/job.fio",
+    ]
+    until(lambda: Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1] == argv, "fio's command line")
+    assert set(Path(f"/proc/{pid}/environ").read_text().strip("\0").split("\0")) == {"LC_ALL=C", "PATH=/nonexistent"}
     assert host.ended(attempt) == "finished"
 
 

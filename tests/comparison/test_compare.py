@@ -175,3 +175,32 @@ def test_ratios_of_values_without_logarithm_are_not_judged() -> None:
     b = [reading(9 + n, v, "b") for n, v in enumerate([0.0, 1.0, 2.0])]
     cell = compare(a + b, Q).cells[1]
     assert (cell.ratio, cell.verdict) == (None, None)
+
+
+def test_the_chart_has_the_tables_numbers_and_draws_bounds_as_bounds() -> None:
+    from apps.comparison.charts import chart_data
+    from apps.comparison.grid import grid
+
+    readings = [
+        reading(1, 1e8, file_size=MIB),
+        reading(2, None, low=2e8, high=3e8, file_size=GIB),
+        reading(3, 3e8, "b", file_size=GIB),
+    ]
+    comparison = compare(readings, Q)
+    table = grid(comparison)
+    chart = chart_data(comparison, table)
+    assert (chart["kind"], chart["y"], chart["unit"]) == ("line", "Bandwidth (MB/s)", "MB/s")
+    a, b = chart["series"]
+    assert a["points"] == [{"y": 100, "n": 1}, {"y": 250, "yMin": 200, "yMax": 300, "n": 0, "range": True}]
+    assert b["points"] == [None, {"y": 300, "n": 1}]
+    texts = [[figure.one_line for figure in row.figures] for row in table.rows]
+    assert texts == [["100 (n = 1)", NOT_MEASURED], ["200 – 300 (bounds only)", "300 (n = 1)"]]
+
+
+def test_two_places_that_round_to_one_label_are_told_apart() -> None:
+    from apps.comparison.charts import chart_data
+    from apps.comparison.grid import grid
+
+    comparison = compare([reading(1, 1.0, file_size=123_456_789), reading(2, 1.0, file_size=123_456_788)], Q)
+    labels = chart_data(comparison, grid(comparison))["labels"]
+    assert len(set(labels)) == len(grid(comparison).rows) == 2

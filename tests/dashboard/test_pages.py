@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 
+from apps.agents.models import Enrolment
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab, Member, Role, User
@@ -234,8 +235,6 @@ def test_enrolment_shows_the_line_once_and_turns_green_when_the_agent_is_there(c
     assert "install.sh | sh -s -- spe_" in page
     assert "Waiting for the host" in page
     with lab_scope(cast.lab.pk):
-        from apps.agents.models import Enrolment
-
         enrolment = Enrolment.objects.get()
         enrolment.agent = world.agent_on(world.raid_host(cast.lab, "fresh"), "pending")
         enrolment.save()

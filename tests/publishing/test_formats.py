@@ -201,7 +201,15 @@ def test_a_runs_document_changes_with_its_samples(reader: Script, cast: Cast) ->
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [("metric=speed", "metric"), ("series=%3Cb%3E", "series"), ("colour=red", "colour"), ("run=x", "run")],
+    [
+        ("metric=speed", "metric"),
+        ("series=%3Cb%3E", "series"),
+        ("colour=red", "colour"),
+        ("run=x", "run"),
+        ("host=%00", "host"),
+        ("file_size=99999999999999999999999", "file_size"),
+        ("raid_level=%00", "raid_level"),
+    ],
 )
 def test_a_question_that_cannot_be_answered_is_a_problem(
     reader: Script, own_runs: list[Run], query: str, field: str

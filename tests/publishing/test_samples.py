@@ -126,3 +126,22 @@ def test_a_long_export_takes_no_more_memory_than_a_short_one(reader: Script, cas
     (short, _), (long, peak) = peaks
     assert long > 1000 * short / 8
     assert peak < 30e6, "the whole export was held in memory"
+
+
+@pytest.mark.parametrize("query", ["host=%00", "run=1e3", "run=99999999999999999999", "%3Cb%3E=1", "cursor=nonsense"])
+@pytest.mark.parametrize("path", ["samples/", "runs/"])
+def test_odd_addresses_are_answered_and_never_break(reader: Script, many: list[Run], path: str, query: str) -> None:
+    assert reader.get(f"{path}?{query}").status_code in (200, 400, 404)
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "[[[", "{}", "null", "true", "9" * 400])
+def test_odd_values_of_facts_find_nothing(reader: Script, many: list[Run], value: str) -> None:
+    assert reader.get(f"samples/?raid_level={value}").json()["results"] == []
+    assert reader.get(f"runs/?raid_level={value}").json()["results"] == []
+
+
+@pytest.mark.parametrize(
+    "path", ["runs/99999999999999999999999/", "runs/1/artefacts/a%00b", "hosts/99999999999999999999/topology/"]
+)
+def test_odd_names_are_not_there(reader: Script, path: str) -> None:
+    assert reader.get(path).status_code == 404

@@ -11,6 +11,7 @@ Standard library only, Python 3.6 and later. To judge it before trusting it, rea
     spool      what is kept on disk, so that no crash loses or repeats a run
     leftovers  fio's processes ended, its files removed, and nobody else's
     runner     the small process that outlives the agent and starts fio
+    hire       how the agent comes by one
     upload     how results reach the server
     work       an attempt's way from offer to the server's last word
     loop       the agent itself: the long poll, and sleep

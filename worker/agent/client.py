@@ -67,8 +67,13 @@ class Client:
     def connected(self) -> bool:
         return self.connection is not None and self.connection.sock is not None
 
-    def call(self, method: str, path: str, body: Union[Dict[str, Any], bytes, None] = None,
-             headers: Optional[Dict[str, str]] = None) -> Answer:
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Union[Dict[str, Any], bytes, None] = None,
+        headers: Optional[Dict[str, str]] = None,
+    ) -> Answer:
         """Send and wait for the answer. A kept connection may have died meanwhile; that alone is tried again at once."""
         kept = self.connected
         try:
@@ -80,8 +85,14 @@ class Client:
         self.send(method, path, body, headers)
         return self.receive()
 
-    def send(self, method: str, path: str, body: Union[Dict[str, Any], bytes, None] = None,
-             headers: Optional[Dict[str, str]] = None, timeout: float = TIMEOUT_S) -> None:
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Union[Dict[str, Any], bytes, None] = None,
+        headers: Optional[Dict[str, str]] = None,
+        timeout: float = TIMEOUT_S,
+    ) -> None:
         data, kind = encode(body)
         if self.connection is None:
             self.connection = self._connection()
@@ -91,11 +102,13 @@ class Client:
                 self.connection.connect()
             self.connection.sock.settimeout(timeout)
             self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)  # head and body in one packet
-            self.connection.request(method, self.prefix + path, data, dict(self.headers, **{"Content-Type": kind}, **(headers or {})))
+            self.connection.request(
+                method, self.prefix + path, data, dict(self.headers, **{"Content-Type": kind}, **(headers or {}))
+            )
             self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
         except (OSError, http.client.HTTPException) as error:
             self.close()
-            raise Unreachable(str(error) or type(error).__name__)
+            raise Unreachable(str(error) or type(error).__name__) from error
 
     def receive(self) -> Answer:
         assert self.connection is not None
@@ -104,7 +117,7 @@ class Client:
             text = response.read()
         except (OSError, http.client.HTTPException) as error:
             self.close()
-            raise Unreachable(str(error) or type(error).__name__)
+            raise Unreachable(str(error) or type(error).__name__) from error
         return Answer(response.status, decode(text), retry_after(response.getheader("Retry-After")))
 
     def fileno(self) -> int:

@@ -69,8 +69,15 @@ class Conf:
 def defaults(directory: str) -> Dict[str, str]:
     disk = os.statvfs(directory)
     quota = min(8 * GIB, disk.f_bavail * disk.f_frsize // 2)
-    return {"directory": directory, "quota_bytes": str(quota), "max_runtime_s": "86400", "max_iodepth": "4096",
-            "max_numjobs": str(min(4 * (os.cpu_count() or 1), 256)), "cpus": "", "fio": ""}
+    return {
+        "directory": directory,
+        "quota_bytes": str(quota),
+        "max_runtime_s": "86400",
+        "max_iodepth": "4096",
+        "max_numjobs": str(min(4 * (os.cpu_count() or 1), 256)),
+        "cpus": "",
+        "fio": "",
+    }
 
 
 def load(state: str) -> Conf:
@@ -104,7 +111,9 @@ def parse(text: str) -> Dict[str, str]:
         if not key or key.startswith("#"):
             continue
         if not found or key not in known or key in values:
-            raise Mistake(f"agent.conf line {number}: {line.strip()!r} is not one of {', '.join(known)}, each once, as key = value.")
+            raise Mistake(
+                f"agent.conf line {number}: {line.strip()!r} is not one of {', '.join(known)}, each once, as key = value."
+            )
         values[key] = value
     for key in known:
         if key not in values:
@@ -117,7 +126,7 @@ def refuse_if_others_can_write(path: str) -> None:
     try:
         found = os.stat(path)
     except OSError as error:
-        raise Mistake(f"{path}: {error.strerror}.")
+        raise Mistake(f"{path}: {error.strerror}.") from error
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise Mistake(f"{path} can be written by others than its owner. Say: chmod go-w {path}")
     if found.st_uid not in (0, os.geteuid()):

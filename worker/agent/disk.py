@@ -45,9 +45,18 @@ def conclude(path: str, outcome: str, reason: str, status: Optional[int] = None,
     for name in STREAMS.values():
         if os.path.exists(os.path.join(path, name)):
             sync(os.path.join(path, name))
-    facts = {"outcome": outcome, "reason": reason, "exit_status": status, "signal": signal, "boot_id": boot_id(),
-             "started_at": started_at(path), "ended_at": time.time()}
-    write_durably(os.path.join(path, "exit.json"), json.dumps(facts), release_reserve=os.path.dirname(os.path.dirname(path)))
+    facts = {
+        "outcome": outcome,
+        "reason": reason,
+        "exit_status": status,
+        "signal": signal,
+        "boot_id": boot_id(),
+        "started_at": started_at(path),
+        "ended_at": time.time(),
+    }
+    write_durably(
+        os.path.join(path, "exit.json"), json.dumps(facts), release_reserve=os.path.dirname(os.path.dirname(path))
+    )
 
 
 def started_at(path: str) -> Optional[float]:
@@ -60,7 +69,11 @@ def started_at(path: str) -> Optional[float]:
 
 def journal(path: str, event: str, **facts: Any) -> None:
     try:
-        append(os.path.join(path, "journal.jsonl"), [dict(facts, at=time.time(), clock=time.monotonic(), event=event)], durable=False)
+        append(
+            os.path.join(path, "journal.jsonl"),
+            [dict(facts, at=time.time(), clock=time.monotonic(), event=event)],
+            durable=False,
+        )
     except OSError as error:
         if error.errno != errno.ENOSPC:  # a run is worth more than its diary
             raise
@@ -82,7 +95,7 @@ def read_lines(path: str) -> List[str]:
     """Whole lines only: a power cut may have left half a last one, which is taken away so that the next does not join it."""
     with open_or_empty(path) as source:
         text: bytes = source.read()
-    whole = text[:text.rfind(b"\n") + 1]
+    whole = text[: text.rfind(b"\n") + 1]
     if len(whole) < len(text):
         os.truncate(path, len(whole))
     return whole.decode().splitlines()
@@ -103,9 +116,10 @@ def write_durably(path: str, text: str, release_reserve: Optional[str] = None) -
         if error.errno != errno.ENOSPC or release_reserve is None:
             raise
         release(release_reserve)
-        return write_durably(path, text)
-    os.rename(path + ".new", path)
-    sync(os.path.dirname(path))
+        write_durably(path, text)
+    else:
+        os.rename(path + ".new", path)
+        sync(os.path.dirname(path))
 
 
 def sync(path: str) -> None:

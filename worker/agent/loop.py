@@ -55,14 +55,17 @@ class Agent:
                 self._sleep()
         except Stopped:
             going = [str(a.id) for a in self.work.attempts.values() if a.state == "running"]
-            log("Stopped." + (f" fio goes on for attempt {', '.join(going)}; the next agent takes it over." if going else ""))
+            log(
+                "Stopped."
+                + (f" fio goes on for attempt {', '.join(going)}; the next agent takes it over." if going else "")
+            )
 
     def _be_the_only_one(self) -> None:
         self.guard = os.open(os.path.join(self.state, "agent.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self.guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise Mistake(f"Another agent is running with {self.state}.")
+            raise Mistake(f"Another agent is running with {self.state}.") from None
 
     def _advance_attempts(self) -> None:
         """Not before the first good poll: until then another copy of this agent may be alive."""
@@ -87,10 +90,19 @@ class Agent:
             self._poll_failed(problem, None)
 
     def _question(self, wait: int) -> Dict[str, Any]:
-        named = [{"attempt": a.id, "token": a.token, "state": a.state} for a in self.work.attempts.values()
-                 if a.state != "offered" and a.over is None]
-        return {"boot_id": boot_id(), "agent_version": VERSION, "fio_version": self.work.fio_version,
-                "policy": self.conf.as_policy(), "attempts": named, "wait": wait}
+        named = [
+            {"attempt": a.id, "token": a.token, "state": a.state}
+            for a in self.work.attempts.values()
+            if a.state != "offered" and a.over is None
+        ]
+        return {
+            "boot_id": boot_id(),
+            "agent_version": VERSION,
+            "fio_version": self.work.fio_version,
+            "policy": self.conf.as_policy(),
+            "attempts": named,
+            "wait": wait,
+        }
 
     def _hear(self) -> None:
         self.answer_by = None
@@ -107,7 +119,9 @@ class Agent:
             return self._say_once("The server knows this host, but a person has not approved it yet.")
         if answer.status == 409:
             self.poll_at = time.monotonic() + CONFLICT_S
-            return self._say_once(f"The server says that another copy of this agent is alive ({answer.reason}). Waiting for it to go.")
+            return self._say_once(
+                f"The server says that another copy of this agent is alive ({answer.reason}). Waiting for it to go."
+            )
         return self._poll_failed(upload.Later(answer.reason), answer.retry_after)
 
     def _act_on(self, answer: Answer) -> None:

@@ -10,7 +10,7 @@ import time
 from typing import Any, Dict, List, Optional
 
 from . import VERSION, conf, inventory, policy, render
-from .client import Client, Unreachable
+from .client import Answer, Client, Unreachable
 from .disk import write_durably
 from .loop import Agent
 from .spool import Spool
@@ -34,16 +34,23 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="agent.pyz", description="Runs storage benchmarks on this host for a Spindle server.")
+    parser = argparse.ArgumentParser(
+        prog="agent.pyz", description="Runs storage benchmarks on this host for a Spindle server."
+    )
     parser.add_argument("--version", action="version", version=VERSION)
     acts = parser.add_subparsers(dest="command")
     acts.required = True
-    for name, act, words in (("enrol", enrol, "make this host known to a server, once"), ("run", run, "the agent"),
-                             ("status", status, "what this host allows and what it is doing"),
-                             ("check-policy", check_policy, "show the job file of a workload, or why it is refused")):
+    for name, act, words in (
+        ("enrol", enrol, "make this host known to a server, once"),
+        ("run", run, "the agent"),
+        ("status", status, "what this host allows and what it is doing"),
+        ("check-policy", check_policy, "show the job file of a workload, or why it is refused"),
+    ):
         sub = acts.add_parser(name, help=words, description=words)
         sub.set_defaults(act=act)
-        sub.add_argument("--state", required=name != "check-policy", help="the agent's folder, best not on a disk under test")
+        sub.add_argument(
+            "--state", required=name != "check-policy", help="the agent's folder, best not on a disk under test"
+        )
         if name in ("enrol", "run"):
             sub.add_argument("--server", required=name == "enrol", help="address such as https://spindle.example.org")
         if name == "enrol":
@@ -61,13 +68,24 @@ def enrol(arguments: argparse.Namespace) -> int:
     conf.create(state, arguments.directory)
     conf.load(state)
     secret = _enrolment_secret(state, arguments.token)
-    body = {"token": arguments.token, "secret_sha256": hashlib.sha256(secret.encode()).hexdigest(), "machine": machine(state),
-            "hostname": socket.gethostname(), "agent_version": VERSION, "python": ".".join(map(str, sys.version_info[:3]))}
+    body = {
+        "token": arguments.token,
+        "secret_sha256": hashlib.sha256(secret.encode()).hexdigest(),
+        "machine": machine(state),
+        "hostname": socket.gethostname(),
+        "agent_version": VERSION,
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
     answer = _call_patiently(Client(arguments.server, {"X-Spindle-Protocol": "1"}), body)
     if answer.status != 201:
         log(f"The server refused the enrolment: {answer.reason}.")
         return 1
-    identity = {"server": arguments.server, "agent": answer.body["agent"], "name": answer.body.get("name"), "secret": secret}
+    identity = {
+        "server": arguments.server,
+        "agent": answer.body["agent"],
+        "name": answer.body.get("name"),
+        "secret": secret,
+    }
     write_durably(os.path.join(state, "identity.json"), json.dumps(identity))
     os.unlink(os.path.join(state, "enrolling.json"))
     waits = ". A person has to approve it in the lab's list of hosts" if answer.body.get("state") == "pending" else ""
@@ -84,8 +102,12 @@ def run(arguments: argparse.Namespace) -> int:
     conf.create(state)
     with open("/proc/sys/kernel/random/uuid") as source:
         instance = source.read().strip()
-    headers = {"Authorization": f"Bearer spa_{identity['agent']}_{identity['secret']}", "X-Spindle-Protocol": "1",
-               "X-Spindle-Instance": instance, "X-Spindle-Machine": machine(state)}
+    headers = {
+        "Authorization": f"Bearer spa_{identity['agent']}_{identity['secret']}",
+        "X-Spindle-Protocol": "1",
+        "X-Spindle-Instance": instance,
+        "X-Spindle-Machine": machine(state),
+    }
     Agent(state, conf.load(state), arguments.server or identity["server"], headers).run(arguments.once)
     return 0
 
@@ -158,13 +180,13 @@ def _enrolment_secret(state: str, token: str) -> str:
     return secret
 
 
-def _call_patiently(client: Client, body: Dict[str, Any]) -> Any:
-    for tries_left in range(ENROL_TRIES - 1, -1, -1):
+def _call_patiently(client: Client, body: Dict[str, Any]) -> Answer:
+    for _ in range(ENROL_TRIES - 1):
         try:
             answer = client.call("POST", "enrol/", body)
-            if not answer.temporary or not tries_left:
+            if not answer.temporary:
                 return answer
         except Unreachable:
-            if not tries_left:
-                raise
+            pass
         time.sleep(1)
+    return client.call("POST", "enrol/", body)

@@ -56,7 +56,10 @@ KEYS: Dict[str, Tuple[Tuple[str, Check], Any]] = {
     "rw": (word("read", "write", "randread", "randwrite", "rw", "randrw"), REQUIRED),
     "block_size": (integer(512, 16 * MIB, 512), REQUIRED),
     "file_size": (integer(4096, 64 * TIB), REQUIRED),
-    "ioengine": (word("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "null"), REQUIRED),
+    "ioengine": (
+        word("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "null"),
+        REQUIRED,
+    ),
     "iodepth": (integer(1, 4096), 1),
     "numjobs": (integer(1, 256), 1),
     "direct": (boolean(), False),
@@ -150,7 +153,9 @@ def _together(jobs: List[Job], limits: Limits) -> None:
     if files > conf.quota_bytes:
         raise Refused(f"file_size: {files} bytes in all are more than this host's quota, {conf.quota_bytes}.")
     if files and files > limits.free_bytes:
-        raise Refused(f"file_size: {files} bytes in all do not fit: {max(0, limits.free_bytes)} are free beyond a margin of {FREE_MARGIN}.")
+        raise Refused(
+            f"file_size: {files} bytes in all do not fit: {max(0, limits.free_bytes)} are free beyond a margin of {FREE_MARGIN}."
+        )
     seconds = sum((job["runtime"] or 0) + job["ramp_time"] for job in jobs)
     if seconds > conf.max_runtime_s:
         raise Refused(f"runtime: {seconds} s in all are more than this host allows, {conf.max_runtime_s} s.")
@@ -160,7 +165,9 @@ def _together(jobs: List[Job], limits: Limits) -> None:
             raise Refused(f"numjobs: {processes} at the same time are more than this host allows, {conf.max_numjobs}.")
         buffers = sum(job["block_size"] * job["iodepth"] * job["numjobs"] for job in group)
         if buffers > limits.ram_bytes // RAM_SHARE:
-            raise Refused(f"block_size × iodepth × numjobs: {buffers} bytes are more than a quarter of this host's memory.")
+            raise Refused(
+                f"block_size × iodepth × numjobs: {buffers} bytes are more than a quarter of this host's memory."
+            )
 
 
 def _groups(jobs: List[Job]) -> List[List[Job]]:

@@ -1,30 +1,34 @@
-"""A checked workload becomes fio's job file and command line. Every option that can appear is in OPTIONS; there is no other way in."""
+"""A checked workload becomes fio's job file and command line. No option outside of OPTIONS can appear."""
 
 import os
-from typing import Dict, List, Tuple
+from typing import List, Tuple
 
 from .policy import Job, reads, writes
 
-# What decides an option's value. "workload": an integer, boolean or word that policy.py has checked. "agent": always ours.
-OPTIONS: Dict[str, str] = {
-    "rw": "workload", "bs": "workload", "size": "workload", "ioengine": "workload", "iodepth": "workload", "numjobs": "workload",
-    "direct": "workload", "runtime": "workload", "time_based": "workload", "ramp_time": "workload", "rwmixread": "workload",
-    "fsync": "workload", "fdatasync": "workload", "sync": "workload", "end_fsync": "workload", "randseed": "workload",
-    "stonewall": "workload", "group_reporting": "workload",
-    "filename_format": "agent", "clocksource": "agent", "cpus_allowed": "agent", "randrepeat": "agent", "invalidate": "agent",
-    "fallocate": "agent", "verify_state_save": "agent", "disk_util": "agent", "lat_percentiles": "agent", "clat_percentiles": "agent",
-    "slat_percentiles": "agent", "percentile_list": "agent", "nrfiles": "agent", "unlink": "agent", "thread": "agent",
-}
+# Integers, booleans and words that policy.py has checked.
+FROM_WORKLOAD = (
+    "rw bs size ioengine iodepth numjobs direct runtime time_based ramp_time rwmixread fsync fdatasync sync end_fsync randseed "
+    "stonewall group_reporting"
+).split()
+# Always ours.
+FROM_AGENT = (
+    "filename_format clocksource cpus_allowed randrepeat invalidate fallocate nrfiles thread unlink verify_state_save disk_util "
+    "clat_percentiles lat_percentiles slat_percentiles percentile_list"
+).split()
+OPTIONS = frozenset(FROM_WORKLOAD + FROM_AGENT)
 
 FIXED = (
-    ("clocksource", "clock_gettime"),  # fio's own choice differs from start to start on virtual machines, and so do its figures
-    ("randrepeat", 1),                 # the same offsets at every run unless a seed says otherwise
-    ("invalidate", 1),                 # begin with none of our files in the page cache
-    ("fallocate", "native"),           # fio's default for files that are only written, pinned so that the report holds it
+    (
+        "clocksource",
+        "clock_gettime",
+    ),  # fio's own choice differs from start to start on virtual machines, and so do its figures
+    ("randrepeat", 1),  # the same offsets at every run unless a seed says otherwise
+    ("invalidate", 1),  # begin with none of our files in the page cache
+    ("fallocate", "native"),  # fio's default for files that are only written, pinned so that the report holds it
     ("nrfiles", 1),
     ("thread", 0),
-    ("unlink", 0),                     # fio removes nothing; the runner removes its own files
-    ("verify_state_save", 0),          # no further files
+    ("unlink", 0),  # fio removes nothing; the runner removes its own files
+    ("verify_state_save", 0),  # no further files
     ("disk_util", 1),
     ("clat_percentiles", 1),
     ("lat_percentiles", 1),
@@ -48,14 +52,25 @@ def job_file(jobs: List[Job], cpus: str) -> str:
 def files_to_fill(jobs: List[Job]) -> List[Tuple[str, int]]:
     """Names and sizes of files that must hold data before fio starts. Reads of a file that fio or fallocate laid out can be
     answered without the disk, and fio would remove and lay out again a file that is too short."""
-    return [(f"data.{number}.{clone}", job["file_size"])
-            for number, job in enumerate(jobs) if reads(job) for clone in range(job["numjobs"])]
+    return [
+        (f"data.{number}.{clone}", job["file_size"])
+        for number, job in enumerate(jobs)
+        if reads(job)
+        for clone in range(job["numjobs"])
+    ]
 
 
 def command_line(fio: str, spool: str, jobs: List[Job], status_interval: int) -> List[str]:
-    argv = [fio, "--output-format=json+", "--output=" + os.path.join(spool, "result.json"), f"--status-interval={status_interval}",
-            "--eta=never", "--aux-path=" + os.path.join(spool, "aux"), f"--max-jobs={sum(job['numjobs'] for job in jobs)}",
-            "--warnings-fatal"]
+    argv = [
+        fio,
+        "--output-format=json+",
+        "--output=" + os.path.join(spool, "result.json"),
+        f"--status-interval={status_interval}",
+        "--eta=never",
+        "--aux-path=" + os.path.join(spool, "aux"),
+        f"--max-jobs={sum(job['numjobs'] for job in jobs)}",
+        "--warnings-fatal",
+    ]
     if not any(writes(job) for job in jobs):
         argv.append("--readonly")  # then fio neither writes nor lays out, whatever the job file says
     return argv + [os.path.join(spool, "job.fio")]
@@ -63,8 +78,13 @@ def command_line(fio: str, spool: str, jobs: List[Job], status_interval: int) ->
 
 def _options(number: int, job: Job) -> List[Tuple[str, object]]:
     options: List[Tuple[str, object]] = [
-        ("rw", job["rw"]), ("bs", job["block_size"]), ("size", job["file_size"]), ("ioengine", job["ioengine"]),
-        ("iodepth", job["iodepth"]), ("numjobs", job["numjobs"]), ("direct", int(job["direct"])),
+        ("rw", job["rw"]),
+        ("bs", job["block_size"]),
+        ("size", job["file_size"]),
+        ("ioengine", job["ioengine"]),
+        ("iodepth", job["iodepth"]),
+        ("numjobs", job["numjobs"]),
+        ("direct", int(job["direct"])),
         # A name relative to fio's working directory, which is the attempt's own; one file for each clone.
         ("filename_format", f"data.{number}.$jobnum"),
     ]

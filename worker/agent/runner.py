@@ -1,20 +1,15 @@
 """The small process that outlives the agent: it holds the attempt's lock, starts fio, watches it, and writes exit.json last.
 
-It is forked ahead of need from the idle agent, so that an offer does not wait for a new Python: read a plan from a pipe, make
-everything ready, and wait for "go", which the agent sends only after the server has confirmed the accept. The process that
-becomes fio is forked during that wait too. When the agent dies before "go", the pipe ends and nothing was started.
+The process that becomes fio is forked while the server is still being asked; until "go" it is only a Python that waits.
 """
 
 import fcntl
-import gc
-import json
 import os
 import re
 import resource
 import select
 import signal
 import time
-import traceback
 from typing import Any, Dict, List, Optional, Tuple
 
 from .conf import MIB
@@ -22,66 +17,13 @@ from .disk import conclude, is_low, journal, release
 from .leftovers import kill_all, remove_run_dir
 from .render import ENVIRONMENT
 
-GRACE_S = 2.0       # from the polite SIGINT, which makes fio write its totals, to SIGKILL
+GRACE_S = 2.0  # from the polite SIGINT, which makes fio write its totals, to SIGKILL
 LOOK_EVERY_S = 2.0  # at free space and the time limit; all else wakes the runner by itself
 CHILD_KILLED = re.compile(rb"got signal=(\d+)")
 
 
 class Stop(Exception):
     """Before fio was started: outcome and reason."""
-
-
-def warm() -> int:
-    """Fork a runner that waits for orders; the answer is the pipe for them. Forked twice: it has its own session and no parent
-    that would have to wait for it."""
-    orders, write_end = os.pipe()
-    middle = os.fork()
-    if middle == 0:
-        try:
-            os.setsid()
-            if os.fork() == 0:
-                run(orders)
-        finally:
-            os._exit(0)  # never back into the agent's code, whatever happened
-    os.close(orders)
-    os.waitpid(middle, 0)
-    return write_end
-
-
-def run(orders: int) -> None:
-    _leave_the_agent(orders)
-    text = b""
-    while b"\n" not in text:
-        part = os.read(0, 65536)
-        if not part:
-            return
-        text += part
-    line, _, more = text.partition(b"\n")  # "go" may have come with it
-    plan = json.loads(line.decode())
-    try:
-        Runner(plan, bool(more)).run()
-    except Exception:
-        journal(plan["spool"], "runner broke", traceback=traceback.format_exc())
-
-
-def _leave_the_agent(orders: int) -> None:
-    """Keep nothing of the agent open: neither its connections nor its log, so that its death is seen by everybody."""
-    gc.disable()  # it would touch, and so copy, all memory that is shared with the agent
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    os.dup2(orders, 0)
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2:
-            try:
-                os.close(int(name))
-            except OSError:
-                pass  # the listing's own
-    os.chdir("/")
-    os.umask(0o077)
 
 
 class Runner:
@@ -92,7 +34,7 @@ class Runner:
         self.argv: List[str] = plan["argv"]
         self.files: List[Tuple[str, int]] = plan["files"]
         self.limit_s: int = plan["limit_s"]
-        self.fio = 0                                    # process id; our own child, so it stays ours until waited for
+        self.fio = 0  # process id; our own child, so it stays ours until waited for
         self.verdict: Optional[Tuple[str, str]] = None  # why fio is being stopped: outcome, reason
         self.child_signal: Optional[int] = None
         self.kill_at: Optional[float] = None
@@ -194,13 +136,17 @@ class Runner:
                 self._stop_before_start(begun)
                 data = os.urandom(min(MIB, size - offset))
                 while data:
-                    data = data[os.write(handle, data):]
+                    data = data[os.write(handle, data) :]
             os.fsync(handle)
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
             os.close(handle)
         if self.files:
-            self._journal("files filled", count=len(self.files), bytes=sum(size for _, size in self.files),
-                          seconds=round(time.monotonic() - begun, 3))
+            self._journal(
+                "files filled",
+                count=len(self.files),
+                bytes=sum(size for _, size in self.files),
+                seconds=round(time.monotonic() - begun, 3),
+            )
 
     def _stop_before_start(self, begun: float) -> None:
         if select.select([self.control], [], [], 0)[0]:

@@ -36,14 +36,16 @@ class Attempt:
         self.token: int = record["offer"]["token"]
         self.run_dir: str = record["run_dir"]
         self.chunks = [json.loads(line) for line in read_lines(self.file("chunks.jsonl"))]
-        self.unsent = self.chunks[-1:]   # all before it were answered; the server names what it lacks at the end anyway
+        self.unsent = self.chunks[-1:]  # all before it were answered; the server names what it lacks at the end anyway
         self.backoff = Backoff()
-        self.due = 0.0                   # when to look at fio's output next
+        self.due = 0.0  # when to look at fio's output next
         self.accepted = '"event": "accepted"' in "\n".join(read_lines(self.file("journal.jsonl")))
         self.announced = False
         self.over: Optional[str] = None  # the server's last word, when that was no
         self.conflict_at: Optional[int] = None  # how many good polls there had been when the server said 409
         self.cancelled = False
+        self.pipe_ended = False
+        self.probe_at = 0.0  # when to look at the runner's lock next; the pipe is quicker, but not without gaps
         self.orders: Optional[int] = None  # the pipe to a runner that was started by this process
         self.alive = os.open(self.file("alive"), os.O_RDONLY | os.O_NONBLOCK)
 
@@ -82,8 +84,8 @@ class Attempt:
         os.write(pipe, b"c")
         os.close(pipe)
 
-    def runner_gone(self) -> bool:
-        """After its pipe became readable: a byte is news, the pipe's end means that nobody holds it any more."""
+    def read_pipe_to_its_end(self) -> bool:
+        """A byte is news; the end means that no runner holds the pipe any more."""
         try:
             if os.read(self.alive, 64):
                 return False
@@ -91,7 +93,12 @@ class Attempt:
             return False
         os.close(self.alive)
         self.alive = os.open(self.file("alive"), os.O_RDONLY | os.O_NONBLOCK)
+        self.pipe_ended = True
         return True
+
+    def probe_in(self, seconds: float) -> None:
+        self.probe_at = time.monotonic() + seconds
+        self.due = min(self.due, self.probe_at)
 
     def dismiss_runner(self) -> None:
         """One that still waits for "go" ends without a trace; one that has it does not mind."""
@@ -116,8 +123,15 @@ class Attempt:
                 end = len(data) if everything or (len(data) == CHUNK and document_end < 3) else document_end
                 if end < 3 and not everything:
                     break
-                fresh.append({"stream": stream, "seq": len(earlier) + len(fresh), "offset": offset, "length": end,
-                              "sha256": hashlib.sha256(data[:end]).hexdigest()})
+                fresh.append(
+                    {
+                        "stream": stream,
+                        "seq": len(earlier) + len(fresh),
+                        "offset": offset,
+                        "length": end,
+                        "sha256": hashlib.sha256(data[:end]).hexdigest(),
+                    }
+                )
                 offset += end
                 source.seek(offset)
             if fresh and durable:

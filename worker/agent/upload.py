@@ -32,8 +32,18 @@ def accept(client: Client, attempt: Attempt) -> None:
 
 def announce(client: Client, attempt: Attempt) -> None:
     record = attempt.record
-    _say(client, attempt, "running", {"boot_id": record["boot_id"], "argv": record["argv"], "job_file": record["job_file"],
-                                      "started_at": started_at(attempt.path), "fio_version": record["fio_version"]})
+    _say(
+        client,
+        attempt,
+        "running",
+        {
+            "boot_id": record["boot_id"],
+            "argv": record["argv"],
+            "job_file": record["job_file"],
+            "started_at": started_at(attempt.path),
+            "fio_version": record["fio_version"],
+        },
+    )
     attempt.announced = True
 
 
@@ -45,7 +55,7 @@ def stream_result(client: Client, attempt: Attempt, durable: bool) -> None:
     """While fio runs: what is new of its report, and when to look again."""
     rest = attempt.cut("result", everything=False, durable=durable)
     _send_unsent(client, attempt)
-    attempt.due = time.monotonic() + _seconds_to_next_document(attempt, rest)
+    attempt.due = min(attempt.probe_at, time.monotonic() + _seconds_to_next_document(attempt, rest))
 
 
 def finish(client: Client, attempt: Attempt) -> bool:

@@ -1,6 +1,6 @@
 """The attempts on this host, from offer to the server's last word: each step is decided by the files in the spool.
 
-    offered → accepted (runner hired, test files being filled) → running → uploading → gone, or in quarantine
+offered → accepted (runner hired, test files being filled) → running → uploading → gone, or in quarantine
 """
 
 import json
@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any, Dict, Optional
 
-from . import policy, render, runner, upload
+from . import hire, policy, render, upload
 from .client import Client, Unreachable
 from .conf import Conf, Mistake, boot_id
 from .disk import reserve
@@ -18,6 +18,7 @@ from .leftovers import kill_all, remove_run_dir
 from .spool import Attempt, Spool
 
 PROBE_S = 30  # how often a silent runner's lock is looked at
+AGAIN_S = 0.02
 CONFLICT_S = 10
 
 
@@ -36,7 +37,7 @@ class Work:
         self.attempts: Dict[int, Attempt] = {}
         self.warm: Optional[int] = None  # pipe to the runner forked ahead
         self.good_polls = 0
-        self.news = False                # an attempt has left: it is worth asking for the next
+        self.news = False  # an attempt has left: it is worth asking for the next
         # One disk flush a second would be seen in the figures if the spool shares the filesystem under test.
         self.durable = os.stat(state).st_dev != os.stat(conf.directory).st_dev
 
@@ -46,7 +47,7 @@ class Work:
 
     def keep_warm(self) -> None:
         if self.warm is None and not self.busy():
-            self.warm = runner.warm()
+            self.warm = hire.warm()
 
     def recover(self) -> None:
         """At the start: take over what runs, settle what died, remove test files that belong to nothing."""
@@ -65,7 +66,10 @@ class Work:
 
     def settle(self, attempt: Attempt) -> None:
         """A runner has ended or never was: what the files say decides. Never a process id, and never a second start."""
-        if attempt.has("exit.json") or attempt.runner_lives():
+        if attempt.has("exit.json"):
+            return
+        if attempt.runner_lives():  # a dying one lets go of its pipe a moment before its lock
+            attempt.probe_in(AGAIN_S if attempt.pipe_ended else PROBE_S)
             return
         kill_all(attempt.run_dir)
         remove_run_dir(attempt.run_dir)
@@ -78,6 +82,7 @@ class Work:
         else:  # fio was not started, and the server may be asked again whether it should be
             attempt.dismiss_runner()
             attempt.accepted = False
+            attempt.probe_in(PROBE_S)
             return
         log(f"Attempt {attempt.id} is over: it was found without its runner.")
 
@@ -96,7 +101,7 @@ class Work:
             self.spool.commit(attempt)
         except OSError as error:
             shutil.rmtree(self.spool.folder(offer["attempt"]), ignore_errors=True)
-            raise policy.Refused(f"the agent's spool cannot be written: {error}.")
+            raise policy.Refused(f"the agent's spool cannot be written: {error}.") from error
         self.attempts[attempt.id] = attempt
         log(f"Attempt {attempt.id} is taken.")
         self.advance(attempt, line)
@@ -109,7 +114,9 @@ class Work:
         except Unreachable as problem:
             pause = attempt.backoff.failed(getattr(problem, "retry_after", None))
             if attempt.backoff.ceiling <= 1:
-                log(f"Attempt {attempt.id} waits for the server ({problem}); trying again in {pause:.1f} s, then less often.")
+                log(
+                    f"Attempt {attempt.id} waits for the server ({problem}); trying again in {pause:.1f} s, then less often."
+                )
         except upload.Refusal as refusal:
             self._refused(attempt, refusal)
 
@@ -127,30 +134,36 @@ class Work:
 
     def runner_reports(self, attempt: Attempt) -> None:
         attempt.due = 0.0
-        if attempt.runner_gone():
+        if attempt.read_pipe_to_its_end():
             self.settle(attempt)
 
     def _record(self, offer: Dict[str, Any], jobs: Any, fio: str) -> Dict[str, Any]:
         """All that is needed to go on with an attempt after a crash, whatever agent.conf says by then."""
-        return {"offer": offer, "boot_id": boot_id(), "fio_version": self.fio_version,
-                "run_dir": os.path.join(self.conf.directory, f"attempt-{offer['attempt']}"),
-                "job_file": render.job_file(jobs, self.conf.cpus), "files": render.files_to_fill(jobs),
-                "argv": render.command_line(fio, self.spool.folder(offer["attempt"]), jobs, offer["status_interval"])}
+        return {
+            "offer": offer,
+            "boot_id": boot_id(),
+            "fio_version": self.fio_version,
+            "run_dir": os.path.join(self.conf.directory, f"attempt-{offer['attempt']}"),
+            "job_file": render.job_file(jobs, self.conf.cpus),
+            "files": render.files_to_fill(jobs),
+            "argv": render.command_line(fio, self.spool.folder(offer["attempt"]), jobs, offer["status_interval"]),
+        }
 
     def _step(self, attempt: Attempt, line: Client) -> None:
+        if attempt.state != "uploading" and time.monotonic() >= attempt.probe_at:
+            self.settle(attempt)
         state = attempt.state
-        attempt.due = time.monotonic() + PROBE_S
-        if attempt.over is not None and state in ("offered", "uploading"):
-            self._leave(attempt, attempt.over)
+        attempt.due = attempt.probe_at
+        if attempt.over is not None:
+            if state in ("offered", "uploading"):
+                self._leave(attempt, attempt.over)
         elif state == "offered":
             self._start(attempt, line)
-        elif state == "accepted" or (state == "running" and attempt.over is not None):
-            self.settle(attempt)  # the runner reports by itself; this is for one that could not
         elif state == "running":
             if not attempt.announced:
                 upload.announce(line, attempt)
             upload.stream_result(line, attempt, self.durable)
-        else:
+        elif state == "uploading":
             self._deliver(attempt, line)
 
     def _start(self, attempt: Attempt, line: Client) -> None:
@@ -165,15 +178,21 @@ class Work:
             self.settle(attempt)
 
     def _hire(self, attempt: Attempt) -> None:
-        plan = {"spool": attempt.path, "run_dir": attempt.run_dir, "argv": attempt.record["argv"],
-                "files": attempt.record["files"], "limit_s": self.conf.max_runtime_s}
-        orders, self.warm = runner.warm() if self.warm is None else self.warm, None
+        plan = {
+            "spool": attempt.path,
+            "run_dir": attempt.run_dir,
+            "argv": attempt.record["argv"],
+            "files": attempt.record["files"],
+            "limit_s": self.conf.max_runtime_s,
+        }
+        orders, self.warm = hire.warm() if self.warm is None else self.warm, None
         try:
             os.write(orders, json.dumps(plan).encode() + b"\n")
         except BrokenPipeError:  # somebody killed the waiting one
             os.close(orders)
-            return self._hire(attempt)
-        attempt.orders = orders
+            self._hire(attempt)
+        else:
+            attempt.orders = orders
 
     def _deliver(self, attempt: Attempt, line: Client) -> None:
         attempt.due = 0.0

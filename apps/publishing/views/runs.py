@@ -164,7 +164,7 @@ def run_artefacts(request: Request, pk: int) -> Response:
 @resource()
 def run_artefact(request: Request, pk: int, name: str) -> HttpResponseBase:
     """The bytes, to be saved: never shown or run by a browser."""
-    found = get_object_or_404(RunArtefact.objects.select_related("artefact"), run=pk, name=name)
+    found = get_object_or_404(RunArtefact.objects.select_related("artefact"), run=pk, name=name.replace("\0", "/"))
     pieces = open_stream(found.artefact)
     try:
         first = next(pieces, b"")  # a file that is gone is an error here, not a torn answer

@@ -1,0 +1,154 @@
+"""Every route × every role × another lab's object: never seen, never named, never changed.
+
+The routes are taken from the URL configuration itself, so a new one is tested from the day it is there.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.test import Client
+from django.urls import URLPattern, get_resolver
+
+from apps.labs.isolation import LabScoped, ThroughParent, lab_scope
+from apps.labs.models import Lab
+from tests.agents.conftest import agent  # noqa: F401  (an approved agent of our lab)
+from tests.labs.world import SECRET_WORD, build
+
+# Routes of a person's own account, or that hold no lab's object; everything else is walked.
+WITHOUT_OBJECTS = ("account_", "healthz", "api-schema", "api-docs", "api-nowhere", "agent-program", "agent-install", "agent-service")
+# route name, or its beginning → which object its number means
+MEANING = {
+    "agent-awaited": "enrolment",
+    "agent-decide": "agent",
+    "agent-accept": "attempt",
+    "agent-refuse": "attempt",
+    "agent-running": "attempt",
+    "agent-chunk": "attempt",
+    "agent-finish": "attempt",
+    "member": "member",
+    "token": "token",
+    "tool-output": "tool-output",
+    "api-host": "host",
+    "api-target": "target",
+    "api-snapshot": "snapshot",
+    "api-run": "run",
+}
+WORDS = {"name": "result.json", "act": "approve", "format": "csv", "stream": "result", "sequence": 0}
+ROLES = ["nobody", "viewer", "engineer", "owner"]
+SCOPES = ["read", "upload", "run", "admin"]
+
+
+def routes(patterns: list[Any] | None = None, before: str = "") -> Iterator[tuple[str, str]]:
+    """(name, path with its parameters) of every route."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        path = before + str(pattern.pattern)
+        if isinstance(pattern, URLPattern):
+            yield pattern.name or "", path
+        else:
+            yield from routes(pattern.url_patterns, path)
+
+
+WALKED = [(name, path) for name, path in routes() if not name.startswith(WITHOUT_OBJECTS)]
+WITH_OBJECT = [(name, path) for name, path in WALKED if "<int:pk>" in path]
+
+
+def _means(name: str, keys: dict[str, int]) -> int:
+    """Whose number a route takes: the longest beginning in MEANING, else the part of its name before the hyphen."""
+    begins = [begin for begin in MEANING if name.startswith(begin)]
+    return keys[MEANING[max(begins, key=len)] if begins else name.split("-")[0]]
+
+
+def _address(name: str, path: str, keys: dict[str, int]) -> str:
+    if "<int:pk>" in path:
+        path = path.replace("<int:pk>", str(_means(name, keys)))
+    for word, value in WORDS.items():
+        for kind in ("str", "slug", "path", "int"):
+            path = path.replace(f"<{kind}:{word}>", str(value))
+    assert "<" not in path, f"{name}: tell this test what {path} means"
+    return "/" + path
+
+
+def _census(lab: Lab) -> dict[str, list[Any]]:
+    """Every row of the lab, to see that nothing changed."""
+    with lab_scope(lab.pk):
+        return {
+            model.__name__: list(model._default_manager.order_by("pk").values())
+            for model in apps.get_models()
+            if issubclass(model, LabScoped | ThroughParent)
+        }
+
+
+def _ask(client: Client, method: str, address: str, headers: dict[str, str]) -> Any:
+    body = json.dumps({"token": 1, "role": "owner", "outputs": []})
+    if method == "get":
+        return client.get(address, headers=headers)
+    return getattr(client, method)(address, body, content_type="application/json", headers=headers)
+
+
+def _text(response: Any) -> str:
+    content = b"".join(response.streaming_content) if response.streaming else response.content
+    return str(content.decode("utf-8", "replace"))
+
+
+def _walk(client: Client, headers: dict[str, str], cast: Any) -> None:
+    theirs = build(cast.other_lab)
+    before = _census(cast.other_lab)
+    for name, path in WALKED:
+        address = _address(name, path, theirs.keys)
+        for method in ("get", "post", "put", "patch", "delete"):
+            answer = _ask(client, method, address, headers)
+            where = f"{method.upper()} {address} ({name}) answered {answer.status_code}"
+            assert answer.status_code < 500, where
+            if (name, path) in WITH_OBJECT:
+                assert answer.status_code in (302, 401, 403, 404, 405, 415), where
+                assert answer.status_code != 302 or "login" in answer.headers["Location"], where
+            assert SECRET_WORD not in _text(answer), where
+    assert _census(cast.other_lab) == before
+
+
+def test_the_walk_meets_all_routes() -> None:
+    assert len(WALKED) > 50
+    assert len(WITH_OBJECT) > 25
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_another_labs_object_is_not_there_for_a_person(cast, sign_in, role) -> None:
+    _walk(Client() if role == "nobody" else sign_in(role), {}, cast)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_another_labs_object_is_not_there_for_a_token(cast, token, scope) -> None:
+    _walk(Client(), {"Authorization": f"Bearer {token(scope)}"}, cast)
+
+
+def test_another_labs_object_is_not_there_for_an_agent(cast, agent) -> None:  # noqa: F811
+    _walk(Client(), agent.headers, cast)
+
+
+@pytest.mark.parametrize("role", ["viewer", "engineer", "owner"])
+def test_the_same_routes_do_answer_in_the_own_lab(cast, sign_in, role) -> None:
+    """Otherwise the walk above would pass on a product that answers nothing."""
+    ours = build(cast.lab)
+    client = sign_in(role)
+    seen = []
+    for name, path in WITH_OBJECT:
+        if name.startswith(("agent", "member", "token")) or name == "run-cancel":
+            continue
+        answer = client.get(_address(name, path, ours.keys))
+        if answer.status_code == 200 and SECRET_WORD in _text(answer):
+            seen.append(name)
+    assert {"host", "disk", "run", "api-run", "api-host", "api-run-samples", "target"} <= set(seen)
+
+
+def test_a_published_lab_may_be_read_and_not_changed(cast, sign_in) -> None:
+    theirs = build(cast.other_lab)
+    Lab.objects.filter(pk=cast.other_lab.pk).update(is_published=True)
+    before = _census(cast.other_lab)
+    client = sign_in("owner")
+    assert client.get(f"/runs/{theirs.keys['run']}/").status_code == 200
+    assert client.post(f"/runs/{theirs.keys['run']}/cancel/").status_code == 404
+    assert client.post(f"/api/v1/runs/{theirs.keys['run']}/cancel/").status_code == 404
+    assert _census(cast.other_lab) == before

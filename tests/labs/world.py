@@ -1,0 +1,100 @@
+"""One object of every kind in a lab, so that tests can ask for each of them from another lab."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from apps.agents.models import Agent, Enrolment
+from apps.inventory.models import (
+    Array,
+    ArrayMember,
+    Controller,
+    Disk,
+    Filesystem,
+    Host,
+    Snapshot,
+    Target,
+    ToolOutput,
+)
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab, Member, Role, Token, User
+from apps.runs.artefact_store import keep
+from apps.runs.attempts import Attempt
+from apps.runs.models import Histogram, Run, RunArtefact, Workload
+from apps.runs.samples import save_samples
+from apps.runs.workload import checked, digest
+from apps.parsers.shape import ParsedSample
+
+SECRET_WORD = "xyzzy-secret"  # in every name: it must never be seen from outside
+
+
+@dataclass
+class World:
+    """Primary keys by the word that routes use."""
+
+    keys: dict[str, int]
+
+
+def build(lab: Lab) -> World:
+    with lab_scope(lab.pk):
+        keys = {**_inventory(lab)}
+        keys |= _runs(lab, keys)
+        keys |= _people(lab, keys)
+    return World(keys)
+
+
+def _inventory(lab: Lab) -> dict[str, int]:
+    name: dict[str, Any] = {"lab": lab, "name": SECRET_WORD}
+    host = Host.objects.create(**name)
+    controller = Controller.objects.create(**name, host=host)
+    disk = Disk.objects.create(lab=lab, host=host, controller=controller, serial=SECRET_WORD)
+    array = Array.objects.create(**name, host=host, level="0", implementation="software")
+    ArrayMember.objects.create(array=array, position=0, disk=disk)
+    fs = Filesystem.objects.create(lab=lab, host=host, array=array, type="ext4", mount_point=f"/{SECRET_WORD}")
+    target = Target.objects.create(**name, host=host, filesystem=fs, is_agents_own=True)
+    snapshot = Snapshot.objects.create(lab=lab, sha256="0" * 64, content={"host": SECRET_WORD}, facts={"host": SECRET_WORD})
+    output = ToolOutput.objects.create(lab=lab, host=host, tool="lsblk", stdout=SECRET_WORD, sha256="0" * 64)
+    return {
+        "host": host.pk,
+        "controller": controller.pk,
+        "disk": disk.pk,
+        "array": array.pk,
+        "filesystem": fs.pk,
+        "target": target.pk,
+        "snapshot": snapshot.pk,
+        "tool-output": output.pk,
+    }
+
+
+def _runs(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
+    spec = checked({"jobs": [{"rw": "read", "block_size": 4096, "file_size": 1048576}]})
+    workload = Workload.objects.create(lab=lab, tool="fio", sha256=digest(spec), spec=spec)
+    run = Run.objects.create(
+        lab=lab,
+        tool="fio",
+        origin="dispatched",
+        workload=workload,
+        host_id=keys["host"],
+        target_id=keys["target"],
+        snapshot_id=keys["snapshot"],
+        state="running",
+        facts={"host": SECRET_WORD},
+        labels={"word": SECRET_WORD},
+    )
+    save_samples(run, [ParsedSample("read", "bandwidth", 1e6, file_size=1048576, printed=SECRET_WORD)], None)
+    Histogram.objects.create(run=run, operation="read", kind="clat", bins=[[1000, 1]])
+    RunArtefact.objects.create(run=run, artefact=keep(lab.pk, SECRET_WORD.encode()), name="result.json", kind="result")
+    attempt = Attempt.objects.create(
+        lab=lab, run=run, host_id=keys["host"], number=1, token=1, state="running", offered_at=timezone.now()
+    )
+    return {"run": run.pk, "attempt": attempt.pk, "workload": workload.pk}
+
+
+def _people(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
+    user = User.objects.create_user(f"{SECRET_WORD}@example.org")
+    member = Member.objects.create(lab=lab, user=user, role=Role.VIEWER)
+    token, _ = Token.objects.issue(lab, "read", SECRET_WORD)
+    enrolment, _ = Enrolment.objects.issue(lab, SECRET_WORD)
+    agent = Agent.objects.create(lab=lab, host_id=keys["host"], secret_sha256="1" * 64, machine="2" * 64)
+    return {"member": member.pk, "token": token.pk, "enrolment": enrolment.pk, "agent": agent.pk}
