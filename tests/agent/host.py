@@ -1,5 +1,6 @@
 """A real agent process with real folders, started, killed and looked at from outside."""
 
+import contextlib
 import json
 import os
 import signal
@@ -68,6 +69,16 @@ def processes_below(directory: Path) -> list[int]:
             except OSError:
                 pass
     return found
+
+
+def kill_below(directory: Path) -> None:
+    def none_left() -> bool:
+        for pid in processes_below(directory):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return not processes_below(directory)
+
+    until(none_left, "the end of all processes")
 
 
 class Host:
@@ -156,9 +167,7 @@ class Host:
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        for pid in processes_below(self.files):
-            os.kill(pid, signal.SIGKILL)
-        until(lambda: not processes_below(self.files), "the end of fio")
+        kill_below(self.files)
 
 
 def journal(attempt: Attempt) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.fake_server import Attempt, FakeServer
-from tests.agent.host import Host, job, lasting, processes_below, starts, until, workload
+from tests.agent.host import Host, job, kill_below, lasting, processes_below, starts, until, workload
 
 pytestmark = [pytest.mark.fio, pytest.mark.faults]
 KILLS = int(os.environ.get("SPINDLE_KILLS", "3"))
@@ -137,6 +137,7 @@ def test_killed_fio_is_reported_with_its_signal_and_its_children_end(
 def test_killed_child_of_fio_is_a_failure_although_fio_says_0(host: Host, server: FakeServer, round_: int) -> None:
     attempt = server.offer(lasting(30, numjobs=2))
     host.start()
+    until(lambda: attempt.chunks.get("result"), "a first document")  # killed earlier, fio waits ten seconds for it
     os.kill(fio_children(host, attempt)[0], signal.SIGKILL)
     assert host.ended(attempt, patience=10) == "failed"
     assert attempt.ending["signal"] == 9
@@ -227,8 +228,7 @@ def test_attempt_of_an_earlier_boot_is_interrupted_and_never_repeated(host: Host
     until(lambda: attempt.running, "fio")
     host.end(signal.SIGKILL)
     os.kill(host.runner(attempt), signal.SIGKILL)
-    for pid in processes_below(host.files):
-        os.kill(pid, signal.SIGKILL)
+    kill_below(host.files)
     path = host.spool(attempt) / "offer.json"
     record = json.loads(path.read_text())
     path.write_text(json.dumps({**record, "boot_id": "another"}))

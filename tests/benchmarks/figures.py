@@ -3,12 +3,18 @@
 import os
 import statistics
 from collections.abc import Sequence
+from pathlib import Path
 
 LONG = os.environ.get("SPINDLE_LONG", "") not in ("", "0")
 
 
 def pairs(short: int, long: int) -> int:
     return long if LONG else short
+
+
+def cpu_ns(pid: int) -> int:
+    """Nanoseconds on a CPU of all threads of a process; finer than the clock ticks of `ps`."""
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir())
 
 
 def quantile(values: Sequence[float], share: float) -> float:

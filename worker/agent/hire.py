@@ -44,7 +44,8 @@ def run(orders: int) -> None:
     try:
         Runner(plan, bool(more)).run()
     except Exception:
-        journal(plan["spool"], "runner broke", traceback=traceback.format_exc())
+        if not os.path.exists(os.path.join(plan["spool"], "exit.json")):
+            journal(plan["spool"], "runner broke", traceback=traceback.format_exc())
 
 
 def _leave_the_agent(orders: int) -> None:

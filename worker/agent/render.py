@@ -6,12 +6,12 @@ from typing import List, Tuple
 from .policy import Job, reads, writes
 
 # Integers, booleans and words that policy.py has checked.
-FROM_WORKLOAD = (
+FROM_WORKLOAD = (  # noqa: SIM905
     "rw bs size ioengine iodepth numjobs direct runtime time_based ramp_time rwmixread fsync fdatasync sync end_fsync randseed "
     "stonewall group_reporting"
 ).split()
 # Always ours.
-FROM_AGENT = (
+FROM_AGENT = (  # noqa: SIM905
     "filename_format clocksource cpus_allowed randrepeat invalidate fallocate nrfiles thread unlink verify_state_save disk_util "
     "clat_percentiles lat_percentiles slat_percentiles percentile_list"
 ).split()

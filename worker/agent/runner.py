@@ -41,7 +41,10 @@ class Runner:
 
     def run(self) -> None:
         lock = os.open(self._file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # somebody has it: this runner is one too many, and ends
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return  # somebody has it: this runner is one too many, and may not even write to the journal
         self.alive = os.open(self._file("alive"), os.O_RDWR | os.O_NONBLOCK)
         self.control = os.open(self._file("control"), os.O_RDWR | os.O_NONBLOCK)
         try:

@@ -39,7 +39,8 @@ class Attempt:
         self.unsent = self.chunks[-1:]  # all before it were answered; the server names what it lacks at the end anyway
         self.backoff = Backoff()
         self.due = 0.0  # when to look at fio's output next
-        self.accepted = '"event": "accepted"' in "\n".join(read_lines(self.file("journal.jsonl")))
+        with open_or_empty(self.file("journal.jsonl")) as journal_so_far:
+            self.accepted = b'"event": "accepted"' in journal_so_far.read()
         self.announced = False
         self.over: Optional[str] = None  # the server's last word, when that was no
         self.conflict_at: Optional[int] = None  # how many good polls there had been when the server said 409

@@ -192,7 +192,8 @@ class Work:
             os.close(orders)
             self._hire(attempt)
         else:
-            attempt.orders = orders
+            attempt.orders, attempt.pipe_ended = orders, False
+            attempt.probe_in(PROBE_S)
 
     def _deliver(self, attempt: Attempt, line: Client) -> None:
         attempt.due = 0.0
