@@ -1,6 +1,6 @@
 """What a poll is answered: offers, cancels, and what the host may forget. One short visit to the database."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from apps.agents.identity import stamp
@@ -83,39 +83,24 @@ def _hear_the_hosts_word(agent: Agent, report: Report) -> None:
 
 def answer(agent: Agent, report: Report) -> dict[str, Any] | None:
     """What there is to tell now, or None: then the poll may wait."""
-    known = {held.attempt for held in report.attempts}
+    known = [held.attempt for held in report.attempts]
     offers = _offers(agent, known)
-    cancel = list(
-        Attempt.objects.filter(host_id=agent.host_id, state__in=ON_HOST, cancel_wanted_at__isnull=False).values_list(
-            "pk", flat=True
-        )
-    )
-    forget = list(
-        Attempt.objects.filter(pk__in=known, host_id=agent.host_id, state__in=ENDED).values_list("pk", flat=True)
-    )
-    if not (offers or cancel or forget):
-        return None
-    return message(offers, cancel, forget)
+    cancel = forget = []
+    if known:
+        mine = Attempt.objects.filter(pk__in=known, host_id=agent.host_id)
+        cancel = list(mine.filter(state__in=ON_HOST, cancel_wanted_at__isnull=False).values_list("pk", flat=True))
+        forget = list(mine.filter(state__in=ENDED).values_list("pk", flat=True))
+    return message(offers, cancel, forget) if offers or cancel or forget else None
 
 
 def message(offers: list[dict[str, Any]], cancel: list[int], forget: list[int]) -> dict[str, Any]:
     return {"offers": offers, "cancel": cancel, "forget": forget, "lease_s": LEASE.seconds, "poll_s": 0}
 
 
-def _offers(agent: Agent, known: set[int]) -> list[dict[str, Any]]:
-    waiting = Attempt.objects.filter(host_id=agent.host_id, state=State.OFFERED).select_related("run__workload").first()
-    if waiting is None and not Agent.objects.filter(pk=agent.pk, state=Agent.State.APPROVED).exists():
+def _offers(agent: Agent, known: list[int]) -> list[dict[str, Any]]:
+    if not Agent.objects.filter(pk=agent.pk, state=Agent.State.APPROVED).exists():
         return []  # quarantined or revoked while its poll was held
-    attempt = waiting or Attempt.objects.claim(agent.host_id)
-    if attempt is None or attempt.pk in known:
+    offer = Attempt.objects.offer(agent.host_id)
+    if offer is None or offer.attempt in known:
         return []
-    spec = attempt.run.workload.spec if attempt.run.workload else {}
-    return [
-        {
-            "attempt": attempt.pk,
-            "token": attempt.token,
-            "run": attempt.run_id,
-            "workload": spec,
-            "status_interval": status_interval(spec),
-        }
-    ]
+    return [{**asdict(offer), "status_interval": status_interval(offer.workload)}]

@@ -24,9 +24,9 @@ def with_all(runs: LabQuerySet[Run]) -> LabQuerySet[Run]:
 
 
 def shown_runs(request: Request, runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """`runs` come from `with_all`; their caveats cost one query for all of them."""
-    caveats = caveats_of_runs([run.pk for run in runs])
-    return [_run(request, run, caveats[run.pk]) for run in runs]
+    """`runs` come from `with_all`; the caveats of those that have ended cost one query for all of them."""
+    caveats = caveats_of_runs([run.pk for run in runs if run.has_ended])
+    return [_run(request, run, caveats.get(run.pk, ())) for run in runs]
 
 
 def _run(request: Request, run: Run, caveats: Iterable[Caveat]) -> dict[str, Any]:

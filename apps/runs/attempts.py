@@ -4,10 +4,12 @@ Zero rows changed means that somebody else was there first; the caller is told `
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
-from django.db import connection, models, transaction
+import orjson
+from django.db import connection, models
 from django.db.models import Q
 from django.utils import timezone
 
@@ -20,25 +22,46 @@ LEASE = timedelta(seconds=60)
 MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown on the run
 
 
-# One statement, so that a click reaches the host in one round trip. A rival claim skips the locked run, or meets "one open attempt per
-# host" and makes nothing. Fencing tokens come from one sequence for all hosts: a newer attempt always has the greater one.
-CLAIM = """
-WITH next AS (
+# One statement, so that a click reaches the host in one round trip: the offer that waits, or a new one for the oldest queued run. A rival
+# claim skips the locked run, or meets "one open attempt per host" and makes nothing. Fencing tokens come from one sequence for all hosts:
+# a newer attempt always has the greater one.
+OFFER = """
+WITH held AS (
+    SELECT id, token, run_id, state FROM runs_attempt WHERE host_id = %(host)s AND state = ANY(%(open)s)
+), next AS (
     SELECT run.id, run.lab_id FROM runs_run run JOIN inventory_host host ON host.id = run.host_id
-    WHERE run.host_id = %(host)s AND run.state = 'queued' AND NOT host.is_in_maintenance
-      AND NOT EXISTS (SELECT 1 FROM runs_attempt WHERE host_id = %(host)s AND state = ANY(%(open)s))
+    WHERE run.host_id = %(host)s AND run.state = 'queued' AND NOT host.is_in_maintenance AND NOT EXISTS (SELECT FROM held)
     ORDER BY run.id LIMIT 1 FOR UPDATE OF run SKIP LOCKED
 ), made AS (
     INSERT INTO runs_attempt (lab_id, run_id, host_id, number, token, state, offered_at, boot_id, argv, reason, tries)
     SELECT lab_id, id, %(host)s, 1 + (SELECT count(*) FROM runs_attempt WHERE run_id = next.id), nextval('runs_fencing_token'),
            'offered', now(), '', '[]', '', 0
     FROM next
-    ON CONFLICT DO NOTHING RETURNING id, run_id
+    ON CONFLICT DO NOTHING RETURNING id, token, run_id
 ), moved AS (
     UPDATE runs_run SET state = 'offered' WHERE id IN (SELECT run_id FROM made)
 )
-SELECT id FROM made
+SELECT offer.id, offer.token, offer.run_id, workload.spec::text
+FROM (SELECT id, token, run_id FROM made UNION ALL SELECT id, token, run_id FROM held WHERE state = 'offered') offer
+JOIN runs_run run ON run.id = offer.run_id JOIN runs_workload workload ON workload.id = run.workload_id
 """
+# One statement again: the attempt moves if its state may be followed by the new one, and the run follows it.
+MOVE = """
+WITH moved AS (
+    UPDATE runs_attempt SET {attempt} WHERE id = %(id)s AND token = %(token)s AND state = ANY(%(before)s) RETURNING run_id
+), followed AS (
+    UPDATE runs_run SET {run} WHERE id IN (SELECT run_id FROM moved) AND state <> ALL(%(ended)s)
+)
+SELECT FROM moved
+"""
+
+
+@dataclass(frozen=True)
+class Offer:
+    attempt: int
+    token: int
+    run: int
+    workload: dict[str, Any]
 
 
 class AttemptQuerySet(LabQuerySet["Attempt"]):
@@ -52,18 +75,39 @@ class AttemptQuerySet(LabQuerySet["Attempt"]):
         """Complete attempts whose result is not in samples yet and whose next try is due."""
         return self.filter(next_try_at__lt=now, manifest__isnull=False, ingested_at=None, tries__lt=MAX_TRIES)
 
-    def claim(self, host_id: int) -> "Attempt | None":
-        """Offer the host's oldest queued run, if nothing of it is open. Safe against any number of concurrent claims."""
+    def offer(self, host_id: int) -> Offer | None:
+        """What the host may take now. Repeatable until it is accepted, and safe against any number of concurrent calls."""
         with connection.cursor() as cursor:
-            cursor.execute(CLAIM, {"host": host_id, "open": sorted(OPEN)})
-            made = cursor.fetchone()
-        return self.select_related("run__workload").filter(pk=made[0]).first() if made else None
+            cursor.execute(OFFER, {"host": host_id, "open": sorted(OPEN)})
+            row = cursor.fetchone()
+        return Offer(row[0], row[1], row[2], orjson.loads(row[3])) if row else None
 
     def renew(self, host_id: int, named: Iterable[tuple[int, int]]) -> None:
         """The host named these (attempt, token) pairs: they live. Any that were `unknown` are known again (`Attempt.seen`)."""
         until = timezone.now() + LEASE
         for pk, token in named:
             self.filter(pk=pk, token=token, host_id=host_id, state__in=ON_HOST).update(lease_until=until)
+
+
+def _of_run(moved: dict[str, Any]) -> dict[str, Any]:
+    """What of an attempt's change its run shows."""
+    shown = {"state": moved["state"]}
+    if moved["state"] in ENDED:
+        shown |= {"finished_at": moved.get("ended_at") or timezone.now(), "problem": moved.get("reason", "")}
+    if "started_at" in moved:
+        shown["started_at"] = moved["started_at"]
+    return shown
+
+
+def _assigned(model: type[models.Model], fields: dict[str, Any], values: dict[str, Any]) -> str:
+    """`column = %(name)s, …` for an UPDATE; the values, as the database takes them, go into `values`."""
+    parts = []
+    for name, value in fields.items():
+        field, key = model._meta.get_field(name), f"{model._meta.model_name}_{name}"
+        assert isinstance(field, models.Field)
+        values[key] = field.get_db_prep_save(value, connection)
+        parts.append(f"{field.column} = %({key})s")
+    return ", ".join(parts)
 
 
 class Attempt(LabScoped):
@@ -107,20 +151,14 @@ class Attempt(LabScoped):
 
     def move(self, state: State, **fields: Any) -> bool:
         """Change the state if it may follow the one in the database now; the run follows its attempt."""
-        with transaction.atomic():
-            here = Attempt.objects.filter(pk=self.pk, token=self.token, state__in=before(state))
-            if not here.update(state=state, **fields):
+        mine = {"state": state, **fields}
+        values = {"id": self.pk, "token": self.token, "before": before(state), "ended": sorted(ENDED)}
+        sql = MOVE.format(attempt=_assigned(Attempt, mine, values), run=_assigned(Run, _of_run(mine), values))
+        with connection.cursor() as cursor:
+            cursor.execute(sql, values)
+            if cursor.fetchone() is None:
                 return False
-            run_fields: dict[str, Any] = {"state": state}
-            if state in ENDED:
-                run_fields |= {
-                    "finished_at": fields.get("ended_at") or timezone.now(),
-                    "problem": fields.get("reason", ""),
-                }
-            if started := fields.get("started_at"):
-                run_fields["started_at"] = started
-            Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(**run_fields)
-        for name, value in {"state": state, **fields}.items():
+        for name, value in mine.items():
             setattr(self, name, value)
         return True
 

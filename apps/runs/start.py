@@ -42,7 +42,7 @@ def start_runs(*, lab: Lab, target: Target, spec: Any, repetitions: int = 1, who
         asked = workload_for(lab, complete)
         runs: list[Run] = Run.objects.bulk_create(
             Run(
-                lab=lab, tool="fio", origin=Run.Origin.DISPATCHED, workload=asked, host_id=target.host_id,
+                lab=lab, tool="fio", origin=Run.Origin.DISPATCHED, workload=asked, host=target.host,
                 target=target, repetition=number, created_by=who,
             )
             for number in range(1, repetitions + 1)

@@ -155,7 +155,8 @@ class FakeServer:
                 facts["bytes"],
                 facts["sha256"],
             ):
-                self.violations.append(f"manifest of {name} does not agree with its chunks")
+                sizes = {seq: len(data) for seq, data in had.items()}
+                self.violations.append(f"manifest of {name} does not agree: {facts}, stored {sizes}")
         if missing:
             return 200, {"complete": False, "missing": missing}
         attempt.ending, attempt.state = body, body["outcome"]

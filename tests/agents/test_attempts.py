@@ -138,8 +138,8 @@ def test_many_claims_at_once_make_one_attempt(agent, start) -> None:
     def claim(_: int) -> int | None:
         try:
             with all_labs():
-                attempt = Attempt.objects.claim(host_id)
-            return attempt.pk if attempt else None
+                offer = Attempt.objects.offer(host_id)
+            return offer.attempt if offer else None
         finally:
             connection.close()
 

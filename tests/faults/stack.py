@@ -41,7 +41,7 @@ def until(what: str | Callable[[], str], seconds: float, condition: Callable[[],
     while time.monotonic() < end:
         if found := condition():
             return found
-        time.sleep(0.05)
+        time.sleep(0.005)
     raise AssertionError(f"not within {seconds} s: {what if isinstance(what, str) else what()}")
 
 

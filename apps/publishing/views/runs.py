@@ -65,7 +65,7 @@ def _start(request: Request) -> Response:
         repetitions=asked.validated_data["repetitions"],
         who=who(request),
     )
-    first = _shown(request, started[0].pk)
+    first = shown.shown_runs(request, started[:1])[0]
     return Response({**first, "runs": [run.pk for run in started]}, status=201, headers={"Location": first["url"]})
 
 
