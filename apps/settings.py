@@ -158,7 +158,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG or envbool("SPINDLE_PLAIN_STATIC", False)
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "apps.lib.static.StaticFiles"
     },
 }
 WHITENOISE_USE_FINDERS = envbool("SPINDLE_PLAIN_STATIC", False)

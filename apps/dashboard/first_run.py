@@ -16,19 +16,20 @@ from apps.runs.states import State
 from apps.runs.workload import MIB
 
 LABEL = "first run"
-# Small enough for any machine, and honest about it: 256 MiB lies in memory on every host of today, so both jobs go round the page cache.
+# 500 MiB is a size that the published report measured too. It fits into any memory of today, so both jobs go round the page cache.
+SIZE = 500 * MIB
 WORKLOAD: dict[str, Any] = {
     "tool": "fio",
     "jobs": [
         {
             "rw": "randread",
             "block_size": 4096,
-            "file_size": 256 * MIB,
+            "file_size": SIZE,
             "runtime": 10,
             "time_based": True,
             "direct": True,
         },
-        {"rw": "write", "block_size": MIB, "file_size": 256 * MIB, "runtime": 10, "time_based": True, "direct": True},
+        {"rw": "write", "block_size": MIB, "file_size": SIZE, "runtime": 10, "time_based": True, "direct": True},
     ],
 }
 

@@ -179,7 +179,8 @@ class Spool:
         found = []
         for name in sorted(os.listdir(self.path)):
             path = os.path.join(self.path, name)
-            if not name.isdigit():
+            if name.startswith("gone-"):
+                shutil.rmtree(path)
                 continue
             try:
                 with open(os.path.join(path, "offer.json")) as source:
@@ -213,7 +214,9 @@ class Spool:
     def remove(self, attempt: Attempt) -> None:
         self.raise_fence(attempt)
         attempt.close()
-        shutil.rmtree(attempt.path)
+        gone = os.path.join(self.path, f"gone-{attempt.id}")
+        os.rename(attempt.path, gone)  # at once: half a folder must not be taken for an attempt by the next agent
+        shutil.rmtree(gone)
 
     def quarantine(self, attempt: Attempt, reason: str) -> None:
         self.raise_fence(attempt)
