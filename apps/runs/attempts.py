@@ -152,7 +152,7 @@ class Attempt(LabScoped):
     def move(self, state: State, **fields: Any) -> bool:
         """Change the state if it may follow the one in the database now; the run follows its attempt."""
         mine = {"state": state, **fields}
-        values = {"id": self.pk, "token": self.token, "before": before(state), "ended": sorted(ENDED)}
+        values: dict[str, Any] = {"id": self.pk, "token": self.token, "before": before(state), "ended": sorted(ENDED)}
         sql = MOVE.format(attempt=_assigned(Attempt, mine, values), run=_assigned(Run, _of_run(mine), values))
         with connection.cursor() as cursor:
             cursor.execute(sql, values)

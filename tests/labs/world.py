@@ -19,12 +19,12 @@ from apps.inventory.models import (
 )
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab, Member, Role, Token, User
+from apps.parsers.shape import ParsedSample
 from apps.runs.artefact_store import keep
 from apps.runs.attempts import Attempt
 from apps.runs.models import Histogram, Run, RunArtefact, Workload
 from apps.runs.samples import save_samples
 from apps.runs.workload import checked, digest
-from apps.parsers.shape import ParsedSample
 
 SECRET_WORD = "xyzzy-secret"  # in every name: it must never be seen from outside
 

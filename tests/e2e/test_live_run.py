@@ -1,0 +1,64 @@
+"""The whole way in a real browser: sign in, start a run by the form, watch it live, see it finished, cancel another."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Browser, Page, expect
+
+from tests.faults.stack import Stack
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.fio,
+    pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
+]
+
+
+@pytest.fixture
+def stack(transactional_db, cast, tmp_path) -> Iterator[Stack]:
+    made = Stack(tmp_path, cast.lab)
+    try:
+        made.up()
+        yield made
+    finally:
+        made.down()
+
+
+@pytest.fixture
+def signed_in(stack: Stack, chromium: Browser, cast) -> Iterator[Page]:
+    client = Client()
+    client.force_login(cast.engineer, backend="allauth.account.auth_backends.AuthenticationBackend")
+    cookie = client.cookies["sessionid"].value
+    context = chromium.new_context()
+    context.add_cookies([{"name": "sessionid", "value": cookie, "url": stack.url}])
+    yield context.new_page()
+    context.close()
+
+
+def test_a_run_is_started_watched_and_seen_finished(stack: Stack, signed_in: Page) -> None:
+    page = signed_in
+    page.goto(f"{stack.url}/runs/new/")
+    page.get_by_label("Repetitions").fill("1")
+    page.get_by_label("Pattern").select_option("randwrite")
+    page.get_by_label("File size").fill("8m")
+    page.get_by_label("Time, s").fill("4")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/runs/**")
+    expect(page.get_by_role("progressbar").first).to_be_visible(timeout=15000)
+    expect(page.locator("canvas").first).to_be_visible()
+    expect(page.get_by_text("99 % of completions within", exact=True).first).to_be_visible(timeout=40000)
+    text = page.inner_text("body")
+    assert "finished" in text
+    assert "rw=randwrite" in text
+
+
+def test_a_run_is_cancelled_from_its_page(stack: Stack, signed_in: Page) -> None:
+    run = stack.run(seconds=60)
+    stack.wait_for(run, "running")
+    signed_in.goto(f"{stack.url}/runs/{run.pk}/")
+    signed_in.get_by_role("link", name="Cancel …").click()
+    signed_in.get_by_role("button", name="Cancel the run").click()
+    stack.wait_for(run, "cancelled", 15)
+    assert not stack.fio_processes()
