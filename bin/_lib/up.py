@@ -20,7 +20,13 @@ from bin._lib.supervisor import Supervisor
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STEPS = 11
-PAGES = {"overview": "Start page", "host": "This host", "run": "Demo run", "compare": "Comparison"}
+PAGES = {
+    "overview": "Start page",
+    "host": "This host",
+    "run": "Demo run",
+    "compare": "Comparison, writing",
+    "compare_read": "Comparison, reading",
+}
 DESCRIPTION = """Set everything up and start Spindle: web, worker, beat and this machine's agent.
 Safe to run again: it goes on where it was and keeps the data. Ctrl-C stops it."""
 EPILOG = """environment:

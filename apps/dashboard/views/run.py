@@ -26,6 +26,8 @@ FORMATS = (
     ("json", "JSON"),
 )
 
+BESIDE = (("writing", "write"), ("reading", "read"))
+
 
 @member_required()
 def run(request: LabRequest, pk: int) -> HttpResponse:
@@ -72,4 +74,5 @@ def comparisons(found: Run, operations: list[str]) -> list[tuple[str, str]]:
         )
         for operation in operations
     ]
-    return [("beside the CRS4 report", beside_published(found)), *links] if found.host else links
+    beside = [(f"{word} beside the CRS4 report", beside_published(found, op)) for word, op in BESIDE] if found.host else []
+    return [*beside, *links]
