@@ -14,6 +14,11 @@ from django.test import Client
 from apps.labs.isolation import lab_scope, scoped
 from apps.labs.models import Lab, Member, Role, Token, User
 
+# Workers of one run have databases of their own, but one Redis: rows of the same number must not share bells and counters.
+settings.REDIS_PREFIX += f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')}:"
+settings.CACHES["default"]["KEY_PREFIX"] = settings.REDIS_PREFIX + "cache"
+settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] = settings.REDIS_PREFIX
+
 # Argon2 is slow on purpose; four people a test would be minutes. Sign-in itself is tested with the real one.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]
 PASSWORD = "correct horse battery"

@@ -19,8 +19,12 @@ from bin._lib.pytest_run import Counts
 from bin._lib.up import Stopped, ensure_fio, heed_signals
 
 SLOW = "browser or benchmark or faults or fio"
-MAIN, FAST = ("-m", "not browser"), ("-m", f"not ({SLOW})")
+TWO = ("-n", "2")  # on two cores; what is killed or measured runs alone
+MAIN, FAST = ("-m", "not browser and not faults and not benchmark", *TWO), ("-m", f"not ({SLOW})", *TWO)
+FAULTS = ("-m", "faults")
+FIGURES = ("-m", "benchmark", "-s")  # the figures are what they print
 AGAIN = ("-m", "services and not browser")  # on external servers
+AGAIN_KILLS = "3"  # the full count is done on the embedded ones
 BROWSER = ("-m", "browser")
 PRODUCTION = {
     "SPINDLE_URL": "https://spindle.example.org",
@@ -157,8 +161,10 @@ def run_all(checks: Checks, fast: bool, for_pytest: list[str]) -> None:
     checks.tool("migrations match the models", [python, "manage.py", "makemigrations", "--check", "--dry-run"])
     checks.tests(embedded, FAST if fast else MAIN)
     if not fast:
+        checks.tests("faults, each as often as its name says", FAULTS)
         on_external_servers(checks)
         in_a_browser(checks)
+        checks.tests("figures, as ratios against a floor of the same run", FIGURES)
     deploy = [python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
     checks.tool("manage.py check --deploy", deploy, {**PRODUCTION, "SPINDLE_SECRET_KEY": secrets.token_urlsafe(64)})
 
@@ -167,7 +173,7 @@ def on_external_servers(checks: Checks) -> None:
     title = "tests of SQL, broker and bell again"
     try:
         with external.servers() as (found, env):
-            checks.tests(f"{title}, {found}", AGAIN, env)
+            checks.tests(f"{title}, {found}", AGAIN, {**env, "SPINDLE_KILLS": AGAIN_KILLS})
     except Trouble as trouble:
         checks.skip(title, str(trouble))
 
