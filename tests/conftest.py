@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 os.environ.setdefault("SPINDLE_SECRET_KEY", "only-for-tests-" + "x" * 50)
-os.environ.setdefault("SPINDLE_PLAIN_STATIC", "1")  # tests need no collectstatic
 
 import pytest
 from django.conf import settings
@@ -13,6 +12,10 @@ from django.test import Client
 
 from apps.labs.isolation import lab_scope, scoped
 from apps.labs.models import Lab, Member, Role, Token, User
+
+# Static files straight from their folders: tests need no collectstatic.
+settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
+settings.WHITENOISE_USE_FINDERS = settings.WHITENOISE_AUTOREFRESH = True
 
 # Workers of one run have databases of their own, but one Redis: rows of the same number must not share bells and counters.
 settings.REDIS_PREFIX += f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')}:"

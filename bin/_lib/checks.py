@@ -25,7 +25,7 @@ FAULTS = ("-m", "faults")
 FIGURES = ("-m", "benchmark", "-s")  # the figures are what they print
 AGAIN = ("-m", "services and not browser")  # on external servers
 AGAIN_KILLS = "3"  # the full count is done on the embedded ones
-BROWSER = ("-m", "browser")
+BROWSER = ("-m", "browser", *TWO)
 PRODUCTION = {
     "SPINDLE_URL": "https://spindle.example.org",
     "SPINDLE_ALLOWED_HOSTS": "spindle.example.org",

@@ -2,7 +2,6 @@
 
 import ast
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -18,13 +17,12 @@ PROMISED = ["3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 
 
 def python(version: str) -> str:
-    """From pyenv or PATH; one that is here is really started."""
-    found = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python")) or [
-        Path(shutil.which(f"python{version}") or "")
-    ]
-    if not os.access(found[-1], os.X_OK) or not found[-1].is_file():
-        pytest.skip(f"Python {version} is not on this machine")
-    return str(found[-1])
+    """From pyenv or PATH, if it starts there (a pyenv shim may stand for a version that is not chosen)."""
+    found = [*sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))[-1:], shutil.which(f"python{version}")]
+    for path in filter(None, found):
+        if subprocess.run([str(path), "-c", ""], capture_output=True, check=False).returncode == 0:
+            return str(path)
+    pytest.skip(f"Python {version} is not on this machine")
 
 
 @pytest.mark.parametrize("version", PROMISED)

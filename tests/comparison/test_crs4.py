@@ -79,7 +79,7 @@ def test_a_run_of_ours_leads_to_the_page_beside_the_report(cast: Cast, sign_in: 
     with lab_scope(cast.lab.pk):
         own = measured(cast.lab, "alpha", [9.0e7, 9.1e7, 9.2e7], file_size=256 * MIB)[0]
     with scoped(readable_scope(cast.lab.pk)):
-        address = beside_published(own)
+        address = beside_published(own, "write")
     response = sign_in("viewer").get(address)
     assert response.status_code == 200
     comparison = response.context["comparison"]

@@ -200,12 +200,15 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
-    before = time.process_time()
-    try:
-        assert isinstance(fio_json.parse(HOSTILE[name]), ParsedFile)
-    except ParseError as refused:
-        str(refused).encode()
-    assert time.process_time() - before < 2
+    spent = []
+    for _ in range(3):  # a core that is shared now takes longer; one that is hostile to the parser takes longer every time
+        before = time.process_time()
+        try:
+            assert isinstance(fio_json.parse(HOSTILE[name]), ParsedFile)
+        except ParseError as refused:
+            str(refused).encode()
+        spent.append(time.process_time() - before)
+    assert min(spent) < 2
 
 
 JSON = st.recursive(
