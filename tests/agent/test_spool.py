@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from worker.agent import leftovers, spool
+from worker.agent.attempt import Attempt
 from worker.agent.client import LONGEST_PAUSE_S, Backoff, split_address
 from worker.agent.disk import read_lines, write_durably
 
@@ -18,7 +19,7 @@ DOCUMENT = b'{\n  "jobs" : [\n    {\n    }\n  ]\n}\n'
 
 
 @pytest.fixture
-def attempt(tmp_path: Path) -> spool.Attempt:
+def attempt(tmp_path: Path) -> Attempt:
     one = spool.Spool(str(tmp_path))
     record = {
         "offer": {"attempt": 3, "token": 9, "status_interval": 1},
@@ -31,12 +32,12 @@ def attempt(tmp_path: Path) -> spool.Attempt:
     return made
 
 
-def written(attempt: spool.Attempt, data: bytes) -> None:
+def written(attempt: Attempt, data: bytes) -> None:
     with open(attempt.file("result.json"), "ab") as target:
         target.write(data)
 
 
-def test_a_document_that_has_not_ended_waits(attempt: spool.Attempt) -> None:
+def test_a_document_that_has_not_ended_waits(attempt: Attempt) -> None:
     written(attempt, DOCUMENT[:-2])
     assert attempt.cut("result", everything=False, durable=False)
     assert attempt.chunks == []
@@ -45,7 +46,7 @@ def test_a_document_that_has_not_ended_waits(attempt: spool.Attempt) -> None:
     assert [attempt.bytes_of(chunk) for chunk in attempt.unsent] == [DOCUMENT]
 
 
-def test_chunks_never_change_and_never_exceed_1_mib(attempt: spool.Attempt) -> None:
+def test_chunks_never_change_and_never_exceed_1_mib(attempt: Attempt) -> None:
     huge = b"{\n" + b"x" * (3 << 20) + b"\n}\n"
     for data in (DOCUMENT * 2, huge, DOCUMENT, b"fio: terminating on signal 2\n", DOCUMENT * 50000):
         before = list(attempt.chunks)
@@ -64,7 +65,7 @@ def test_chunks_never_change_and_never_exceed_1_mib(attempt: spool.Attempt) -> N
     }
 
 
-def test_a_new_agent_knows_the_same_chunks(attempt: spool.Attempt, tmp_path: Path) -> None:
+def test_a_new_agent_knows_the_same_chunks(attempt: Attempt, tmp_path: Path) -> None:
     written(attempt, DOCUMENT)
     attempt.cut("result", everything=False, durable=True)
     written(attempt, DOCUMENT)
@@ -83,13 +84,13 @@ def test_half_a_last_line_is_taken_away(tmp_path: Path) -> None:
     assert path.read_bytes() == b"one\ntwo\n"
 
 
-def test_folder_without_a_whole_offer_was_never_accepted(attempt: spool.Attempt, tmp_path: Path) -> None:
+def test_folder_without_a_whole_offer_was_never_accepted(attempt: Attempt, tmp_path: Path) -> None:
     Path(attempt.file("offer.json")).write_text('{"offer": {"att')
     assert spool.Spool(str(tmp_path)).load() == []
     assert not Path(attempt.path).exists()
 
 
-def test_fence_remembers_the_highest_token(attempt: spool.Attempt, tmp_path: Path) -> None:
+def test_fence_remembers_the_highest_token(attempt: Attempt, tmp_path: Path) -> None:
     one = spool.Spool(str(tmp_path))
     assert one.fence("/f") == 0
     one.remove(attempt)
@@ -165,7 +166,7 @@ def test_what_is_no_server_address(address: str) -> None:
         split_address(address)
 
 
-def test_journal_and_identity_are_for_their_owner_only(attempt: spool.Attempt) -> None:
+def test_journal_and_identity_are_for_their_owner_only(attempt: Attempt) -> None:
     attempt.journal("accepted")
     assert os.stat(attempt.file("journal.jsonl")).st_mode & 0o077 == 0
     assert json.loads(Path(attempt.file("journal.jsonl")).read_text())["event"] == "accepted"

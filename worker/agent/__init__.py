@@ -8,6 +8,7 @@ Standard library only, Python 3.6 and later. To judge it before trusting it, rea
     policy     the only workloads that are accepted
     render     the job file and command line made from them; nothing of them comes from the server as text
     disk       writing that survives crashes
+    attempt    one attempt's files and what they say
     spool      what is kept on disk, so that no crash loses or repeats a run
     leftovers  fio's processes ended, its files removed, and nobody else's
     runner     the small process that outlives the agent and starts fio

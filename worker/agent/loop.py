@@ -152,7 +152,7 @@ class Agent:
             return log("An offer of the server lacks a proper attempt, token or status_interval; ignored.")
         known = self.work.attempts.get(number)
         if known is not None and known.token == token:
-            return None
+            return self._pause(1)  # repeated until the server has heard the accept, which waits for its own time
         if self.work.busy():
             return self._pause(1)  # the offer will be repeated
         try:

@@ -122,8 +122,8 @@ def status(arguments: argparse.Namespace) -> int:
     for name, value in limits.as_policy().items():
         print(f"{name}: {value}")
     spool = Spool(state)
-    for attempt in spool.load():
-        print(f"attempt {attempt.id}: {attempt.state}, runner {'alive' if attempt.runner_lives() else 'gone'}")
+    for number, state_now in spool.glance().items():
+        print(f"attempt {number}: {state_now}")
     for name in sorted(os.listdir(spool.quarantine_path)):
         print(f"in quarantine: {name}")
     return 0

@@ -5,9 +5,9 @@ import os
 import time
 from typing import Any, Dict, List, Optional
 
+from .attempt import Attempt
 from .client import Client, Unreachable
 from .disk import STREAMS, started_at
-from .spool import Attempt
 
 
 class Later(Unreachable):

@@ -11,11 +11,12 @@ import time
 from typing import Any, Dict, Optional
 
 from . import hire, policy, render, upload
+from .attempt import Attempt
 from .client import Client, Unreachable
 from .conf import Conf, Mistake, boot_id
 from .disk import reserve
 from .leftovers import kill_all, remove_run_dir
-from .spool import Attempt, Spool
+from .spool import Spool
 
 PROBE_S = 30  # how often a silent runner's lock is looked at
 AGAIN_S = 0.02

@@ -1,0 +1,157 @@
+"""One attempt: its folder in the spool, what state its files say it is in, and how its streams are cut for sending."""
+
+import fcntl
+import hashlib
+import json
+import os
+import time
+from typing import Any, Dict, List, Optional
+
+from .client import Backoff
+from .conf import MIB
+from .disk import STREAMS, append, conclude, journal, open_or_empty, read_lines
+
+CHUNK = MIB
+
+
+class Attempt:
+    """One attempt's folder, and what this process remembers about it."""
+
+    def __init__(self, path: str, record: Dict[str, Any]) -> None:
+        self.path = path
+        self.record = record
+        self.id: int = record["offer"]["attempt"]
+        self.token: int = record["offer"]["token"]
+        self.run_dir: str = record["run_dir"]
+        self.chunks = [json.loads(line) for line in read_lines(self.file("chunks.jsonl"))]
+        self.unsent = self.chunks[-1:]  # all before it were answered; the server names what it lacks at the end anyway
+        self.backoff = Backoff()
+        self.due = 0.0  # when to look at fio's output next
+        with open_or_empty(self.file("journal.jsonl")) as journal_so_far:
+            self.accepted = b'"event": "accepted"' in journal_so_far.read()
+        self.announced = False
+        self.over: Optional[str] = None  # the server's last word, when that was no
+        self.conflict_at: Optional[int] = None  # how many good polls there had been when the server said 409
+        self.cancelled = False
+        self.pipe_ended = False
+        self.probe_at = 0.0  # when to look at the runner's lock next; the pipe is quicker, but not without gaps
+        self.orders: Optional[int] = None  # the pipe to a runner that was started by this process
+        self.alive = os.open(self.file("alive"), os.O_RDONLY | os.O_NONBLOCK)
+
+    def file(self, name: str) -> str:
+        return os.path.join(self.path, name)
+
+    def has(self, name: str) -> bool:
+        return os.path.exists(self.file(name))
+
+    @property
+    def state(self) -> str:
+        """In the protocol's words; `offered` until the server's yes has been heard or acted on."""
+        return state_of(self.path) or ("accepted" if self.accepted else "offered")
+
+    def runner_lives(self) -> bool:
+        lock = os.open(self.file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return False
+        except OSError:
+            return True
+        finally:
+            os.close(lock)
+
+    def cancel(self) -> None:
+        """The runner does it; one that is gone needs no word: the agent then settles the attempt by its files."""
+        self.cancelled = True
+        try:
+            pipe = os.open(self.file("control"), os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            return
+        os.write(pipe, b"c")
+        os.close(pipe)
+
+    def read_pipe_to_its_end(self) -> bool:
+        """A byte is news; the end means that no runner holds the pipe any more."""
+        try:
+            if os.read(self.alive, 64):
+                return False
+        except BlockingIOError:
+            return False
+        os.close(self.alive)
+        self.alive = os.open(self.file("alive"), os.O_RDONLY | os.O_NONBLOCK)
+        self.pipe_ended = True
+        return True
+
+    def probe_in(self, seconds: float) -> None:
+        self.probe_at = time.monotonic() + seconds
+        self.due = min(self.due, self.probe_at)
+
+    def dismiss_runner(self) -> None:
+        """One that still waits for "go" ends without a trace; one that has it does not mind."""
+        if self.orders is not None:
+            os.close(self.orders)
+            self.orders = None
+
+    def close(self) -> None:
+        self.dismiss_runner()
+        os.close(self.alive)
+
+    def cut(self, stream: str, everything: bool, durable: bool) -> bool:
+        """Remember new chunks of a stream, on disk before any of them is sent. While fio runs, a chunk ends where a document
+        ends; a document is never parsed here, its last line is a lone `}`. True: bytes are left for which no chunk ends yet."""
+        earlier = [chunk for chunk in self.chunks if chunk["stream"] == stream]
+        offset = earlier[-1]["offset"] + earlier[-1]["length"] if earlier else 0
+        fresh: List[Dict[str, Any]] = []
+        with open_or_empty(self.file(STREAMS[stream])) as source:
+            source.seek(offset)
+            for data in iter(lambda: source.read(CHUNK), b""):
+                document_end = data.rfind(b"\n}\n") + 3
+                end = len(data) if everything or (len(data) == CHUNK and document_end < 3) else document_end
+                if end < 3 and not everything:
+                    break
+                fresh.append(
+                    {
+                        "stream": stream,
+                        "seq": len(earlier) + len(fresh),
+                        "offset": offset,
+                        "length": end,
+                        "sha256": hashlib.sha256(data[:end]).hexdigest(),
+                    }
+                )
+                offset += end
+                source.seek(offset)
+            if fresh and durable:
+                os.fsync(source.fileno())
+            rest = os.fstat(source.fileno()).st_size > offset
+        append(self.file("chunks.jsonl"), fresh, durable)
+        self.chunks += fresh
+        self.unsent = self.unsent + fresh
+        return rest
+
+    def bytes_of(self, chunk: Dict[str, Any]) -> bytes:
+        with open(self.file(STREAMS[chunk["stream"]]), "rb") as source:
+            source.seek(chunk["offset"])
+            return source.read(chunk["length"])
+
+    def manifest(self) -> Dict[str, Dict[str, Any]]:
+        streams = {}
+        for stream, name in STREAMS.items():
+            digest, size = hashlib.sha256(), 0
+            with open_or_empty(self.file(name)) as source:
+                for block in iter(lambda: source.read(MIB), b""):  # noqa: B023
+                    digest.update(block)
+                    size += len(block)
+            count = sum(1 for chunk in self.chunks if chunk["stream"] == stream)
+            streams[stream] = {"chunks": count, "bytes": size, "sha256": digest.hexdigest()}
+        return streams
+
+    def journal(self, event: str, **facts: Any) -> None:
+        journal(self.path, event, **facts)
+
+    def conclude(self, outcome: str, reason: str) -> None:
+        conclude(self.path, outcome, reason)
+
+
+def state_of(path: str) -> str:
+    if os.path.exists(os.path.join(path, "exit.json")):
+        return "uploading"
+    return "running" if os.path.exists(os.path.join(path, "started")) else ""
