@@ -102,6 +102,8 @@ def _consistent(where: str, job: dict[str, Any]) -> dict[str, Any]:
         raise WorkloadError(f"{where}.iodepth", job["iodepth"], f"1: {job['ioengine']} has one I/O under way at a time")
     if job["direct"] and job["ioengine"] == "mmap":
         raise WorkloadError(f"{where}.direct", True, "false: mmap goes through the page cache")
+    if job["fsync_every"] and job["sync"] not in ("fsync", "fdatasync"):
+        raise WorkloadError(f"{where}.fsync_every", job["fsync_every"], "0, unless sync is fsync or fdatasync")
     if job["rwmixread"] is not None and job["rw"] not in ("rw", "randrw"):
         raise WorkloadError(f"{where}.rwmixread", job["rwmixread"], "no mix, unless rw is rw or randrw")
     return job
@@ -162,7 +164,8 @@ def _sync_lines(job: dict[str, Any]) -> list[str]:
 def _job_lines(job: dict[str, Any]) -> list[str]:
     lines = [f"[{job['name']}]", f"rw={job['rw']}", f"bs={_size(job['block_size'])}", f"size={_size(job['file_size'])}"]
     lines += [f"{key}={job[key]}" for key in ("ioengine", "iodepth", "numjobs")] + [f"direct={int(job['direct'])}"]
-    lines += [f"{key}={job[key]}" for key in ("runtime", "ramp_time", "rwmixread", "randseed") if job[key]]
+    extras = ("runtime", "ramp_time", "rwmixread", "randseed")
+    lines += [f"{key}={job[key]}" for key in extras if job[key] != FIELDS[key][0]]
     lines += [f"{key}=1" for key in ("time_based", "end_fsync", "group_reporting") if job[key]]
     lines += _sync_lines(job)
     return [*lines, *(["stonewall"] if job["stonewall"] else [])]
