@@ -19,10 +19,12 @@ django: Any = get_wsgi_application()
 pages: Any = WSGIMiddleware(django, workers=int(os.environ.get("SPINDLE_THREADS", "6")))
 
 # After Django is set up: these import models.
+from apps.agents.accepting import accept  # noqa: E402
 from apps.agents.live import poll  # noqa: E402
 from apps.dashboard.events import run_events  # noqa: E402
 from apps.lib.asgi import Receive, Scope, Send  # noqa: E402
 
+ACCEPT = re.compile(r"/agent/v1/attempts/(\d{1,18})/accept/")
 RUN_EVENTS = re.compile(r"/events/runs/(\d{1,18})/")
 
 
@@ -31,6 +33,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await _lifespan(receive, send)
     elif scope["type"] == "http" and scope["path"] == "/agent/v1/poll/" and scope["method"] == "POST":
         await poll(scope, receive, send)
+    elif scope["type"] == "http" and (found := ACCEPT.fullmatch(scope["path"])) and scope["method"] == "POST":
+        await accept(scope, receive, send, int(found[1]), pages)
     elif scope["type"] == "http" and (found := RUN_EVENTS.fullmatch(scope["path"])):
         await run_events(scope, receive, send, int(found[1]))
     elif scope["type"] == "http":

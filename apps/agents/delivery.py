@@ -45,7 +45,7 @@ def store_chunk(attempt: Attempt, stream: str, sequence: int, digest: str, reque
     """Keep a chunk. True when it is new, False when these bytes were here already. Other bytes under the same number: 409."""
     data = _read(request)
     _checked(stream, sequence, digest, data)
-    if Attempt.objects.filter(pk=attempt.pk, state__in=ENDED).exists():
+    if attempt.state in ENDED:
         return _after_the_end(attempt, stream, sequence, digest)
     row = Chunk(attempt=attempt, stream=stream, sequence=sequence, sha256=digest, size=len(data), data=data)
     Chunk.objects.bulk_create([row], ignore_conflicts=True)

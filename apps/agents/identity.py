@@ -11,9 +11,17 @@ from django.utils import timezone
 from apps.agents.models import Agent
 from apps.labs.isolation import all_labs
 from apps.labs.models import AuditEvent, digest
+from apps.lib.sql import Given
 
 # Agents that hold a long poll open in this process: agent id → instance. A killed agent's connection closes, and its entry goes.
 polling_now: dict[int, str] = {}
+
+
+APPROVED = "host_id IN (SELECT host_id FROM agents_agent WHERE id = %(agent)s AND state = %(approved)s)"
+WELL_KNOWN = """host_id IN (
+    SELECT host_id FROM agents_agent WHERE id = %(agent)s AND state = %(approved)s AND secret_sha256 = %(secret)s
+       AND machine = %(machine)s AND instance = %(instance)s
+)"""
 
 
 class RefusedError(Exception):
@@ -51,14 +59,34 @@ def identify(caller: Caller) -> Agent:
     return agent
 
 
-def _by_secret(authorization: str) -> Agent:
+def still_approved(agent: Agent) -> Given:
+    """For a statement about a row with `host_id`: this agent is the host's, and approved."""
+    return Given(APPROVED, {"agent": agent.pk, "approved": Agent.State.APPROVED})
+
+
+def well_known(caller: Caller) -> Given:
+    """For a statement about a row with `host_id`: all that `identify` asks of a caller, as far as nothing is out of the ordinary.
+    Raises `RefusedError` (401).
+    """
+    number, key = _parts(caller.authorization)
+    known = {"secret": digest(key), "machine": caller.machine, "instance": caller.instance}
+    return Given(WELL_KNOWN, {"agent": number, "approved": Agent.State.APPROVED, **known})
+
+
+def _parts(authorization: str) -> tuple[int, str]:
+    """The agent's number and its key."""
     kind, _, secret = authorization.partition(" ")
     prefix, _, rest = secret.partition("_")
     number, _, key = rest.partition("_")
-    if kind != "Bearer" or prefix != "spa" or not number.isdigit() or not key:
+    if kind != "Bearer" or prefix != "spa" or not number.isdecimal() or not key:
         raise RefusedError(401, "Expected 'Authorization: Bearer spa_<agent id>_<secret>'.")
+    return int(number[:18]), key
+
+
+def _by_secret(authorization: str) -> Agent:
+    number, key = _parts(authorization)
     with all_labs():
-        agent: Agent | None = Agent.objects.select_related("host").filter(pk=int(number[:18])).first()
+        agent: Agent | None = Agent.objects.filter(pk=number).first()
     if agent is None or not hmac.compare_digest(agent.secret_sha256, digest(key)) or agent.state == Agent.State.REVOKED:
         raise RefusedError(401, "No agent has this secret, or it was revoked.")
     return agent

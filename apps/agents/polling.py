@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from apps.agents.identity import stamp
+from apps.agents.identity import stamp, still_approved
 from apps.agents.models import Agent
 from apps.runs.attempts import LEASE, Attempt
 from apps.runs.states import ENDED, ON_HOST, State
@@ -98,9 +98,9 @@ def message(offers: list[dict[str, Any]], cancel: list[int], forget: list[int]) 
 
 
 def _offers(agent: Agent, known: list[int]) -> list[dict[str, Any]]:
-    if not Agent.objects.filter(pk=agent.pk, state=Agent.State.APPROVED).exists():
-        return []  # quarantined or revoked while its poll was held
-    offer = Attempt.objects.offer(agent.host_id)
+    offer = Attempt.objects.offer(
+        agent.host_id, still_approved(agent)
+    )  # it may have been revoked while its poll was held
     if offer is None or offer.attempt in known:
         return []
     return [{**asdict(offer), "status_interval": status_interval(offer.workload)}]

@@ -105,12 +105,8 @@ def digest(secret: str) -> str:
 class TokenQuerySet(LabQuerySet["Token"]):
     def find(self, secret: str) -> "Token | None":
         """The living token for this secret. Secrets are 256 random bits, so a look-up by hash leaks nothing by time."""
-        return (
-            self.filter(secret_sha256=digest(secret), revoked_at=None)
-            .exclude(expires_at__lt=timezone.now())
-            .select_related("lab")
-            .first()
-        )
+        found = next(iter(self.filter(secret_sha256=digest(secret), revoked_at=None).select_related("lab")), None)
+        return found if found and not found.is_expired else None
 
     def issue(self, lab: Lab, scope: str, name: str, days: int | None = None) -> tuple["Token", str]:
         """A new token and its secret, which is shown once and kept only as a hash."""
@@ -135,6 +131,10 @@ class Token(LabScoped):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.scope})"
+
+    @property
+    def is_expired(self) -> bool:
+        return bool(self.expires_at and self.expires_at < timezone.now())
 
     def allows(self, needed: str) -> bool:
         """`admin` covers all; `run` and `upload` also read; `read` only reads."""

@@ -45,6 +45,16 @@ async def read_body(receive: Receive) -> bytes:
             return body
 
 
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """For the next application, when the body has been read already."""
+    first: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> MutableMapping[str, Any]:
+        return first.pop() if first else await receive()
+
+    return again
+
+
 async def send_json(send: Send, status: int, content: dict[str, Any], kind: bytes = b"application/json") -> None:
     body = orjson.dumps(content)
     head = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]

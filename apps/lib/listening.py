@@ -3,13 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import redis.asyncio
 from django.conf import settings
 from redis.exceptions import RedisError
 
-from apps.lib.bell import channel
+from apps.lib.bell import channel, listens_here
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +25,7 @@ class Listener:
     def hear(self, name: str) -> Iterator[asyncio.Queue[bytes]]:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._listen())
+            self._hear_this_process(asyncio.get_running_loop())
         queue: asyncio.Queue[bytes] = asyncio.Queue(maxsize=1000)
         key = channel(name)
         self._queues.setdefault(key, set()).add(queue)
@@ -34,6 +35,15 @@ class Listener:
             self._queues[key].discard(queue)
             if not self._queues[key]:
                 del self._queues[key]
+
+    def _hear_this_process(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A click in this process need not go through Redis to wake a poll in it."""
+
+        def hear(key: str, data: bytes) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                loop.call_soon_threadsafe(self._spread, key, data)
+
+        listens_here[:] = [hear]
 
     async def _listen(self) -> None:
         """Subscribe to every bell; when the connection breaks, again after a pause."""
@@ -45,17 +55,17 @@ class Listener:
                 async with client.pubsub(ignore_subscribe_messages=True) as pubsub:
                     await pubsub.psubscribe(channel("*"))
                     async for message in pubsub.listen():
-                        self._spread(message)
+                        self._spread(message["channel"].decode(), message["data"])
             except (TimeoutError, RedisError, OSError) as error:
                 log.warning("the bell is silent: %s", error)
             finally:
                 await client.aclose()
             await asyncio.sleep(1)
 
-    def _spread(self, message: dict[str, bytes]) -> None:
-        for queue in self._queues.get(message["channel"].decode(), ()):
+    def _spread(self, key: str, data: bytes) -> None:
+        for queue in self._queues.get(key, ()):
             if not queue.full():  # a reader that cannot keep up loses messages, never the process its memory
-                queue.put_nowait(message["data"])
+                queue.put_nowait(data)
 
 
 listener = Listener()

@@ -25,8 +25,15 @@ def with_all(runs: LabQuerySet[Run]) -> LabQuerySet[Run]:
 
 def shown_runs(request: Request, runs: Sequence[Run]) -> list[dict[str, Any]]:
     """`runs` come from `with_all`; the caveats of those that have ended cost one query for all of them."""
-    caveats = caveats_of_runs([run.pk for run in runs if run.has_ended])
+    ended = [run.pk for run in runs if run.has_ended]
+    caveats = caveats_of_runs(ended) if ended else {}
     return [_run(request, run, caveats.get(run.pk, ())) for run in runs]
+
+
+def in_no_study(run: Run) -> None:
+    """Known of a run that was started by itself a moment ago; saves asking the database while its host is being told."""
+    place: Any = Run._meta.get_field("study_run")
+    place.set_cached_value(run, None)
 
 
 def _run(request: Request, run: Run, caveats: Iterable[Caveat]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from apps.inventory.models import Host
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
+from apps.lib.sql import ALWAYS, Given, one_row
 from apps.runs.models import Run
 from apps.runs.states import ENDED, ON_HOST, OPEN, State, before
 
@@ -27,10 +28,11 @@ MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown o
 # a newer attempt always has the greater one.
 OFFER = """
 WITH held AS (
-    SELECT id, token, run_id, state FROM runs_attempt WHERE host_id = %(host)s AND state = ANY(%(open)s)
+    SELECT id, token, run_id, state FROM runs_attempt WHERE host_id = %(host)s AND state = ANY(%(open)s) AND {given}
 ), next AS (
     SELECT run.id, run.lab_id FROM runs_run run JOIN inventory_host host ON host.id = run.host_id
     WHERE run.host_id = %(host)s AND run.state = 'queued' AND NOT host.is_in_maintenance AND NOT EXISTS (SELECT FROM held)
+          AND {given}
     ORDER BY run.id LIMIT 1 FOR UPDATE OF run SKIP LOCKED
 ), made AS (
     INSERT INTO runs_attempt (lab_id, run_id, host_id, number, token, state, offered_at, boot_id, argv, reason, tries)
@@ -48,7 +50,8 @@ JOIN runs_run run ON run.id = offer.run_id JOIN runs_workload workload ON worklo
 # One statement again: the attempt moves if its state may be followed by the new one, and the run follows it.
 MOVE = """
 WITH moved AS (
-    UPDATE runs_attempt SET {attempt} WHERE id = %(id)s AND token = %(token)s AND state = ANY(%(before)s) RETURNING run_id
+    UPDATE runs_attempt SET {attempt} WHERE id = %(id)s AND token = %(token)s AND state = ANY(%(before)s) AND {given}
+    RETURNING run_id
 ), followed AS (
     UPDATE runs_run SET {run} WHERE id IN (SELECT run_id FROM moved) AND state <> ALL(%(ended)s)
 )
@@ -75,11 +78,9 @@ class AttemptQuerySet(LabQuerySet["Attempt"]):
         """Complete attempts whose result is not in samples yet and whose next try is due."""
         return self.filter(next_try_at__lt=now, manifest__isnull=False, ingested_at=None, tries__lt=MAX_TRIES)
 
-    def offer(self, host_id: int) -> Offer | None:
-        """What the host may take now. Repeatable until it is accepted, and safe against any number of concurrent calls."""
-        with connection.cursor() as cursor:
-            cursor.execute(OFFER, {"host": host_id, "open": sorted(OPEN)})
-            row = cursor.fetchone()
+    def offer(self, host_id: int, given: Given = ALWAYS) -> Offer | None:
+        """What the host may take now, `given` that. Repeatable until it is accepted, and safe against any number of concurrent calls."""
+        row = one_row(OFFER.format(given=given.sql), {"host": host_id, "open": sorted(OPEN), **given.values})
         return Offer(row[0], row[1], row[2], orjson.loads(row[3])) if row else None
 
     def renew(self, host_id: int, named: Iterable[tuple[int, int]]) -> None:
@@ -149,25 +150,31 @@ class Attempt(LabScoped):
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.run}"
 
-    def move(self, state: State, **fields: Any) -> bool:
-        """Change the state if it may follow the one in the database now; the run follows its attempt."""
+    def move(self, state: State, given: Given = ALWAYS, **fields: Any) -> bool:
+        """Change the state if it may follow the one in the database now, and `given` that; the run follows its attempt."""
         mine = {"state": state, **fields}
         values: dict[str, Any] = {"id": self.pk, "token": self.token, "before": before(state), "ended": sorted(ENDED)}
-        sql = MOVE.format(attempt=_assigned(Attempt, mine, values), run=_assigned(Run, _of_run(mine), values))
-        with connection.cursor() as cursor:
-            cursor.execute(sql, values)
-            if cursor.fetchone() is None:
-                return False
+        changes = {"attempt": _assigned(Attempt, mine, values), "run": _assigned(Run, _of_run(mine), values)}
+        if one_row(MOVE.format(**changes, given=given.sql), values | dict(given.values)) is None:
+            return False
         for name, value in mine.items():
             setattr(self, name, value)
         return True
 
     def accept(self) -> bool:
+        return self.accept_given(ALWAYS) or self._is_now(State.ACCEPTED)
+
+    def accept_given(self, given: Given) -> bool:
         now = timezone.now()
-        return self.move(State.ACCEPTED, accepted_at=now, lease_until=now + LEASE) or self._is_now(State.ACCEPTED)
+        return self.move(State.ACCEPTED, given, accepted_at=now, lease_until=now + LEASE)
 
     def run_started(self, started_at: datetime, boot_id: str, argv: list[str]) -> bool:
-        fields = {"started_at": started_at, "boot_id": boot_id, "argv": argv, "lease_until": timezone.now() + LEASE}
+        fields: dict[str, Any] = {
+            "started_at": started_at,
+            "boot_id": boot_id,
+            "argv": argv,
+            "lease_until": timezone.now() + LEASE,
+        }
         return self.move(State.RUNNING, **fields) or self._is_now(State.RUNNING)
 
     def seen(self, state: str) -> None:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.lib.bell import ring
+from apps.lib.sql import durable_after
 from apps.runs import workload
 from apps.runs.attempts import Attempt
 from apps.runs.models import Run, Workload
@@ -47,7 +48,7 @@ def start_runs(*, lab: Lab, target: Target, spec: Any, repetitions: int = 1, who
             )
             for number in range(1, repetitions + 1)
         )  # fmt: skip
-        transaction.on_commit(lambda: ring(f"host:{target.host_id}"))
+        durable_after(lambda: ring(f"host:{target.host_id}"))
     return runs
 
 

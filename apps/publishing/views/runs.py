@@ -50,7 +50,7 @@ def runs(request: Request) -> Response:
 def _start(request: Request) -> Response:
     asked = schema.RunStart(data=request.data)
     asked.is_valid(raise_exception=True)
-    target = Target.objects.select_related("host").filter(pk=asked.validated_data["target"]).first()
+    target = Target.objects.select_related("host").order_by().filter(pk=asked.validated_data["target"]).first()
     if target is None:
         expected = "the id of a target of this lab (GET /api/v1/targets/)"
         found = asked.validated_data["target"]
@@ -65,6 +65,7 @@ def _start(request: Request) -> Response:
         repetitions=asked.validated_data["repetitions"],
         who=who(request),
     )
+    shown.in_no_study(started[0])
     first = shown.shown_runs(request, started[:1])[0]
     return Response({**first, "runs": [run.pk for run in started]}, status=201, headers={"Location": first["url"]})
 

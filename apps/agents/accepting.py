@@ -1,0 +1,36 @@
+"""The usual accept, in raw ASGI: all that lies between the server and fio's first instruction is one statement.
+
+What is not usual (another machine, a repeat, an offer that is gone) changes nothing here and goes on to the view, which knows the reason.
+"""
+
+from typing import Any
+
+import orjson
+
+from apps.agents.identity import Caller, RefusedError, well_known
+from apps.lib.asgi import Receive, Scope, Send, headers, in_thread, read_body, replayed, send_json, send_problem
+from apps.runs.attempts import Attempt
+from apps.runs.states import State
+
+
+def _accepted(caller: Caller, pk: int, raw: bytes) -> bool:
+    """The same agent as ever accepts its own open offer, fenced by the token."""
+    try:
+        token: Any = orjson.loads(raw)["token"]
+        given = well_known(caller)
+    except (ValueError, KeyError, TypeError, RefusedError):
+        return False
+    return type(token) is int and 0 < token < 2**63 and Attempt(pk=pk, token=token).accept_given(given)
+
+
+async def accept(scope: Scope, receive: Receive, send: Send, pk: int, view: Any) -> None:
+    """`view` is the ASGI application that answers when this one cannot."""
+    try:
+        raw = await read_body(receive)
+    except ValueError as error:
+        await send_problem(send, 413, str(error))
+        return
+    if await in_thread(_accepted, Caller.from_headers(headers(scope)), pk, raw):
+        await send_json(send, 200, {"state": State.ACCEPTED})
+    else:
+        await view(scope, replayed(raw, receive), send)
