@@ -73,7 +73,7 @@ def test_p1_the_agent_costs_next_to_nothing(tmp_path: Path, server: FakeServer, 
     middle = report("P1", "IOPS through the agent ÷ bare fio (null engine, all cores)", ratios, "≥ 0.99")
     report(
         "P1",
-        "CPU of agent and runner, whole attempt with upload",
+        "CPU of agent and runner while fio runs, one document a second",
         shares,
         "≤ 0.2",
         "% of a core",

@@ -32,8 +32,14 @@ def _imports(pyz: Path) -> str:
     with zipfile.ZipFile(pyz) as archive:
         for name in archive.namelist():
             if name.endswith(".py"):
-                lines |= {line for line in archive.read(name).decode().splitlines() if line.startswith(("import ", "from "))}
-    return "\n".join(sorted(line for line in lines if not line.startswith(("from .", "from agent", "import agent")) and "(" not in line))
+                lines |= {
+                    line for line in archive.read(name).decode().splitlines() if line.startswith(("import ", "from "))
+                }
+    return "\n".join(
+        sorted(
+            line for line in lines if not line.startswith(("from .", "from agent", "import agent")) and "(" not in line
+        )
+    )
 
 
 def _rss(pid: int) -> float:
@@ -58,6 +64,8 @@ def test_p3_an_idle_agent_is_small(server: FakeServer, host: Host, pyz: Path) ->
         for process in (bare, silent):
             process.kill()
             process.wait()
-    report("P3", f"RSS of the idle agent, {_rss(agent):.1f} MiB, ÷ bare long poll with the same imports", [ratio], "≤ 1.25")
+    report(
+        "P3", f"RSS of the idle agent, {_rss(agent):.1f} MiB, ÷ bare long poll with the same imports", [ratio], "≤ 1.25"
+    )
     report("P3", "CPU of the idle agent", [cpu], "≤ 5", "ms/min")
     assert ratio < 2
