@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 from django.db import transaction
 from django.db.models import Sum
@@ -49,16 +49,16 @@ def store_chunk(attempt: Attempt, stream: str, sequence: int, digest: str, reque
         return _after_the_end(attempt, stream, sequence, digest)
     row = Chunk(attempt=attempt, stream=stream, sequence=sequence, sha256=digest, size=len(data), data=data)
     Chunk.objects.bulk_create([row], ignore_conflicts=True)
-    stored = Chunk.objects.filter(attempt=attempt, stream=stream, sequence=sequence).values_list("sha256", "pk").get()
-    if stored[0] != digest:
-        _conflict(attempt, stream, sequence, stored[0], digest)
+    stored = Chunk.objects.filter(attempt=attempt, stream=stream, sequence=sequence).values_list("sha256", flat=True).get()
+    if stored != digest:
+        _conflict(attempt, stream, sequence, stored, digest)
     if stream == "result":
         live_progress.publish(attempt, sequence, data)
     return True
 
 
 def _after_the_end(attempt: Attempt, stream: str, sequence: int, digest: str) -> bool:
-    """A repeat after the end is no error; anything new is."""
+    """A repeat after the end is no error (False); anything new is."""
     known = (
         Chunk.objects.filter(attempt=attempt, stream=stream, sequence=sequence).values_list("sha256", flat=True).first()
     )
@@ -66,11 +66,10 @@ def _after_the_end(attempt: Attempt, stream: str, sequence: int, digest: str) ->
         return False
     if known is None:
         raise RefusedError(410, f"Attempt {attempt.pk} has ended; {stream} {sequence} comes too late.")
-    _conflict(attempt, stream, sequence, known, digest)
-    return False
+    return _conflict(attempt, stream, sequence, known, digest)
 
 
-def _conflict(attempt: Attempt, stream: str, sequence: int, known: str, digest: str) -> None:
+def _conflict(attempt: Attempt, stream: str, sequence: int, known: str, digest: str) -> NoReturn:
     AuditEvent.objects.record(
         attempt.lab_id,
         "chunk conflict",

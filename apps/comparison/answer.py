@@ -24,13 +24,8 @@ def answer(question: Question) -> tuple[Comparison, list[Reading]]:
     return compare(readings, question), readings
 
 
-def caveats_of(run: Run) -> list[Caveat]:
-    """What the rules find in this run by itself: for its page, and for `caveats[]` in the REST interface."""
-    return caveats_of_runs([run.pk])[run.pk]
-
-
 def caveats_of_runs(runs: Iterable[int]) -> dict[int, list[Caveat]]:
-    """The same for many runs, in one query."""
+    """What the rules find in each run by itself, for `caveats[]` in the REST interface; one query for all of them."""
     return {run: caveats.of_readings(readings) for run, readings in of_runs(runs).items()}
 
 

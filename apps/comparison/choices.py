@@ -33,10 +33,6 @@ class Facet:
     label: str
     values: list[Value]
 
-    @property
-    def is_open(self) -> bool:
-        return any(value.chosen for value in self.values)
-
 
 @dataclass(frozen=True)
 class Choices:

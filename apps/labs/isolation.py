@@ -31,10 +31,6 @@ class Scope:
 _scope: ContextVar[Scope | None] = ContextVar("lab_scope", default=None)
 
 
-def current_scope() -> Scope | None:
-    return _scope.get()
-
-
 def set_scope(scope: Scope | None) -> None:
     """For the middleware and for API sign-in, which learn the lab in the middle of a request."""
     _scope.set(scope)
