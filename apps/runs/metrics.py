@@ -1,4 +1,10 @@
-"""The field's operations and metrics: their words, base units, and whether higher is better."""
+"""The field's operations and metrics: their words, base units, and whether higher is better.
+
+Beside the words of domain.md: `mixed` is what a tool counted over reads and writes together, `sync` a flush,
+`cached_read` a read that is meant to come from memory (hdparm -T), `net_request` one request and its answer (netperf's
+TCP_RR). In IOzone's throughput mode `bandwidth` is the sum that the children saw, `bandwidth_parent` what the parent
+saw, and `bandwidth_min`, `_max`, `_mean` are per child; `min_xfer` is what the slowest child moved.
+"""
 
 from dataclasses import dataclass
 
@@ -6,14 +12,14 @@ OPERATIONS = (
     "write", "read", "randwrite", "randread", "rewrite", "reread", "char_write", "char_read", "backward_read",
     "record_rewrite", "stride_read", "fwrite", "frewrite", "fread", "freread", "pread", "pwrite", "trim", "seek",
     "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand", "copy", "net_send",
-    "net_receive",
+    "net_receive", "net_request", "mixed", "sync", "cached_read",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Metric:
     name: str
-    unit: str  # B/s, 1/s, ns, B, fraction
+    unit: str  # B/s, 1/s, ns, B, fraction; empty for a plain count
     higher_is_better: bool
     label: str
 
@@ -30,13 +36,36 @@ _FIXED = [
     Metric("clat_max", "ns", False, "Largest completion latency"),
     Metric("clat_stdev", "ns", False, "Spread of completion latency"),
     Metric("slat_mean", "ns", False, "Mean submission latency"),
+    Metric("clat_p1", "ns", False, "1 % of completions within"),
+    Metric("slat_min", "ns", False, "Smallest submission latency"),
+    Metric("slat_max", "ns", False, "Largest submission latency"),
+    Metric("slat_stdev", "ns", False, "Spread of submission latency"),
+    Metric("latency_min", "ns", False, "Smallest latency"),
+    Metric("latency_stdev", "ns", False, "Spread of latency"),
+    Metric("jitter", "ns", False, "Jitter"),
+    Metric("elapsed", "ns", False, "Elapsed time"),
+    Metric("bandwidth_parent", "B/s", True, "Bandwidth as the parent saw it"),
+    Metric("bandwidth_min", "B/s", True, "Smallest bandwidth"),
+    Metric("bandwidth_max", "B/s", True, "Largest bandwidth"),
+    Metric("bandwidth_mean", "B/s", True, "Mean bandwidth of a child or an interval"),
+    Metric("bandwidth_stdev", "B/s", False, "Spread of bandwidth"),
+    Metric("iops_min", "1/s", True, "Fewest IOPS"),
+    Metric("iops_max", "1/s", True, "Most IOPS"),
+    Metric("iops_mean", "1/s", True, "Mean IOPS of an interval"),
+    Metric("iops_stdev", "1/s", False, "Spread of IOPS"),
     Metric("io_bytes", "B", True, "Bytes moved"),
+    Metric("min_xfer", "B", True, "Bytes that the slowest child moved"),
+    Metric("lost", "fraction", False, "Lost datagrams"),
+    Metric("retransmits", "", False, "Retransmits"),
 ]
 PERCENTILES = ("50", "90", "95", "99", "99_9", "99_99")
 _PERCENTILES = [
     Metric(f"clat_p{p}", "ns", False, f"{p.replace('_', '.')} % of completions within") for p in PERCENTILES
 ]
-METRICS: dict[str, Metric] = {metric.name: metric for metric in [*_FIXED, *_PERCENTILES]}
+_LATENCIES = [
+    Metric(f"latency_p{p}", "ns", False, f"{p.replace('_', '.')} % of operations within") for p in PERCENTILES
+]
+METRICS: dict[str, Metric] = {metric.name: metric for metric in [*_FIXED, *_PERCENTILES, *_LATENCIES]}
 
 
 def metric(name: str) -> Metric:

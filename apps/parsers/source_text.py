@@ -1,0 +1,147 @@
+"""A file as parsers see it: decoded, without what terminals, mails and copies put around the tool's own words.
+
+    text = SourceText(data, name="host3.log")
+    text.lines[4], text.number(4)      # a clean line, and its number in the file
+
+Taken away: byte order marks, escape sequences, the `> ` of quoted mail (also a `#` or one blank before every line).
+A line that was overwritten with carriage returns becomes several, of one number. Nothing else changes, and columns keep
+their places relative to each other. The bytes as they came stay in `data`.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import groupby
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-_a-z])")
+_QUOTE = re.compile(r"^(?:> ?)+", re.MULTILINE)
+_CYRILLIC = re.compile("[а-яА-ЯёЁ]{3}")
+_HOST = re.compile(r"([A-Za-z0-9][\w.-]{0,62}):(?: |$)")
+_MARKS = (  # longest first: UTF-32's begins with UTF-16's
+    (b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"), (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
+)  # fmt: skip
+_SAMPLE = 1 << 16
+NOT_KEPT = "\ufffd"  # stands for NUL and lone surrogates, which no database text holds
+
+
+class SourceText:
+    """One file. `name` is only for messages; formats are told by content."""
+
+    def __init__(self, data: bytes | str, name: str = "") -> None:
+        self.data = data.encode("utf-8", "replace") if isinstance(data, str) else data
+        self.name = name
+
+    @cached_property
+    def encoding(self) -> str:
+        return encoding_of(self.data)
+
+    @cached_property
+    def text(self) -> str:
+        """All of it, decoded; lines still as they came."""
+        return self.data.decode(self.encoding, "replace").replace("\x00", NOT_KEPT)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self._cleaned[0]
+
+    def number(self, index: int) -> int:
+        """The number in the file, from 1, of `lines[index]`."""
+        numbers = self._cleaned[1]
+        return numbers[index] if numbers else index + 1
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, for formats that are known by how they begin."""
+        return self.data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+
+    def by_host(self) -> list[tuple[str, "SourceText"]]:
+        """The parts of an output that pdsh or clush put a host before each line of; [("", self)] for any other.
+
+        A part's lines keep their numbers.
+        """
+        found = [_HOST.match(line) for line in self.lines]
+        filled = sum(1 for line in self.lines if line.strip())
+        names = {match[1] for match in found if match}
+        marked = sum(1 for match in found if match)
+        if marked < 3 or marked < 0.9 * filled or not all(map(_is_host, names)):
+            return [("", self)]
+        parts: dict[str, SourceText] = {name: SourceText(b"", self.name) for name in sorted(names)}
+        for name, part in parts.items():
+            mine = [(index, match) for index, match in enumerate(found) if match and match[1] == name]
+            lines = [self.lines[index][match.end() :] for index, match in mine]
+            part.__dict__["_cleaned"] = (lines, [self.number(index) for index, _ in mine])
+            part.__dict__["text"] = "\n".join(lines)
+            part.data = part.text.encode()
+        return list(parts.items())
+
+    @cached_property
+    def _cleaned(self) -> tuple[list[str], Sequence[int]]:
+        text = self.text
+        if "\x1b" in text:
+            text = _ESCAPES.sub("", text)
+        if text.startswith(">") or "\n>" in text:
+            text = _QUOTE.sub("", text)
+        if "\r" in text:
+            text = text.replace("\r\n", "\n")
+        lines = text.split("\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        numbers: Sequence[int] = ()
+        if "\r" in text:
+            pairs = [(piece, n) for n, line in enumerate(lines, 1) for piece in line.split("\r") if piece or not line]
+            lines, numbers = [piece for piece, _ in pairs], [n for _, n in pairs]
+        return _without_prefix(lines), numbers
+
+
+def encoding_of(data: bytes) -> str:
+    """UTF-8 unless the bytes say otherwise: a mark, UTF-16's many zeros, or bytes that UTF-8 has not.
+
+    Those last are Cyrillic (cp1251) where that gives Cyrillic words, else latin-1: the tools' own words are ASCII.
+    """
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return name
+    head = data[:_SAMPLE]
+    if len(head) >= 4:
+        even, odd = head[::2].count(0), head[1::2].count(0)
+        if max(even, odd) > len(head) * 0.3 and min(even, odd) < len(head) * 0.05:
+            return "utf-16-le" if odd > even else "utf-16-be"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start >= len(data) - 3 and error.reason == "unexpected end of data":
+            return "utf-8"  # cut off in the middle of a letter
+        return "cp1251" if _is_cyrillic(data) else "latin-1"
+    return "utf-8"
+
+
+def _is_cyrillic(data: bytes) -> bool:
+    letters = sum(1 for byte in data[:_SAMPLE] if byte >= 0xC0)
+    words = _CYRILLIC.findall(data[:_SAMPLE].decode("cp1251", "replace"))
+    return bool(words) and len(words) * 3 >= letters * 0.5
+
+
+def _without_prefix(lines: list[str]) -> list[str]:
+    """Without a `#` or one blank that stands before every line that is not empty."""
+    filled = [line for line in lines if line.strip()]
+    for prefix in ("# ", " "):
+        if len(filled) > 2 and all(line.startswith(prefix) and line[len(prefix) : len(prefix) + 1] for line in filled):
+            if prefix == " " and all(line.startswith("  ") for line in filled):
+                continue  # indented as a whole: that is somebody's layout
+            return [line.removeprefix(prefix) for line in lines]
+    return lines
+
+
+def _is_host(name: str) -> bool:
+    return any(letter.isdigit() for letter in name) or "." in name
+
+
+def blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """(first, behind the last) index of each stretch of lines that are not blank."""
+    found = []
+    for is_blank, group in groupby(range(len(lines)), key=lambda index: not lines[index].strip()):
+        if not is_blank:
+            indices = list(group)
+            found.append((indices[0], indices[-1] + 1))
+    return found
