@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "apps.runs",
     "apps.studies",
     "apps.agents",
+    "apps.uploads",
     "apps.comparison",
     "apps.publishing",
     "apps.dashboard",
@@ -163,6 +164,8 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = envbool("SPINDLE_PLAIN_STATIC", False)
 ARTEFACT_DIR = DATA_DIR / "artefacts"
+MAX_UPLOAD = envint("SPINDLE_MAX_UPLOAD", 2 << 30)  # bytes of one request
+DATA_UPLOAD_MAX_NUMBER_FILES = 1000
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

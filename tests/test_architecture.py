@@ -19,9 +19,10 @@ ALLOWED: dict[str, set[str]] = {
     "runs": {"lib", "parsers", "labs", "inventory"},
     "studies": DOMAIN,
     "agents": DOMAIN | {"studies"},
+    "uploads": DOMAIN | {"studies"},
     "comparison": DOMAIN | {"studies"},
-    "publishing": DOMAIN | {"studies", "agents", "comparison"},
-    "dashboard": DOMAIN | {"studies", "agents", "comparison"},
+    "publishing": DOMAIN | {"studies", "agents", "uploads", "comparison"},
+    "dashboard": DOMAIN | {"studies", "agents", "uploads", "comparison"},
     # the project's own entrances
     "urls": {"dashboard"},
     "asgi": {"agents", "dashboard", "lib"},
@@ -30,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "worker.celery": set(),
     "__init__": {"worker.celery"},
 }
-PURE = ["apps/parsers", "apps/comparison/compare.py"]
+PURE = ["apps/parsers", "apps/comparison/compare.py", "apps/uploads/reading.py", "apps/uploads/sandbox/child.py"]
 NOT_PURE = {"django", "rest_framework", "celery", "redis", "logging", "datetime.datetime.now", "time", "requests"}
 
 

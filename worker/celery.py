@@ -15,6 +15,9 @@ app.conf.update(
     worker_prefetch_multiplier=1,
     task_time_limit=600,  # below the broker's visibility timeout of an hour, so a task never runs beside its own redelivery
     broker_connection_retry_on_startup=True,
-    beat_schedule={"sweep": {"task": "agents.sweep", "schedule": 30.0, "options": {"expires": 25}}},
+    beat_schedule={
+        "sweep": {"task": "agents.sweep", "schedule": 30.0, "options": {"expires": 25}},
+        "sweep-uploads": {"task": "uploads.sweep", "schedule": 30.0, "options": {"expires": 25}},
+    },
 )
 app.autodiscover_tasks()

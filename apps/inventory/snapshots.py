@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from apps.inventory.facts import facts_of
-from apps.inventory.models import Part, Snapshot, Target
+from apps.inventory.models import Host, Part, Snapshot, Target
 from apps.inventory.stack import ArrayLayer, Layer, stack_of
 
 FORMAT = 1
@@ -17,15 +17,29 @@ _LEFT_OUT = {
     "notes", "sources", "absent", "created_at", "updated_at", "is_in_maintenance", "used_bytes", "free_bytes",
 }  # fmt: skip
 
-__all__ = ["canonical", "content_of", "facts_of", "freeze"]
+__all__ = ["canonical", "content_of", "describe", "facts_of", "freeze"]
 
 
 def freeze(target: Target) -> Snapshot:
     """The lab's one row for what is true of this target now; made if it is new, also when two ask at once."""
-    content = content_of(target)
+    return _row(target.lab_id, content_of(target))
+
+
+def describe(host: Host, target: Target | None) -> Snapshot:
+    """What the inventory says now, as the evidence of a result that was measured some other time: its content says so
+    (`basis`), so it is never the same row as a snapshot that was taken when a run began.
+    """
+    if target:
+        content = content_of(target)
+    else:
+        content = {"format": FORMAT, "target": {}, "host": _state(host), "filesystem": None, "storage": None}
+    return _row(host.lab_id, {**content, "basis": "described in the inventory when the result was imported"})
+
+
+def _row(lab_id: int, content: dict[str, Any]) -> Snapshot:
     snapshot: Snapshot
     snapshot, _ = Snapshot.objects.get_or_create(
-        lab_id=target.lab_id,
+        lab_id=lab_id,
         sha256=hashlib.sha256(canonical(content)).hexdigest(),
         defaults={"content": content, "facts": facts_of(content)},
     )

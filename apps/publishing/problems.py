@@ -10,6 +10,7 @@ from rest_framework.views import set_rollback
 from apps.comparison.question import QuestionError
 from apps.lib.problems import problem_body
 from apps.runs.workload import WorkloadError
+from apps.uploads.receiving import UploadError
 
 
 class ProblemError(exceptions.APIException):
@@ -24,7 +25,7 @@ class ProblemError(exceptions.APIException):
 
 def problem_details(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     """DRF's exception handler. None for what is our own fault: Django logs it and answers 500 without a trace."""
-    if isinstance(error, QuestionError | WorkloadError):
+    if isinstance(error, QuestionError | WorkloadError | UploadError):
         set_rollback()
         return answer(400, str(error), field=error.field, found=error.found, expected=error.expected)
     if isinstance(error, Http404):

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework.decorators import api_view
+from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.renderers import BaseRenderer
 
 from apps.labs.models import Role, Scope, Token
@@ -22,9 +23,10 @@ def resource(
     formats: Sequence[type[BaseRenderer]] = (JSON,),
     needed_scope: str = Scope.ADMIN,
     needed_role: str = Role.ENGINEER,
+    takes: Sequence[type[BaseParser]] = (JSONParser,),
 ) -> Callable[[View], View]:
     """A function view. Reading needs any token or member; changing needs `needed_scope` of a token, `needed_role` of
-    a member.
+    a member. `takes`: the forms of a request's body.
     """
 
     def decorate(function: View) -> View:
@@ -33,7 +35,7 @@ def resource(
             return function(request, *args, **kwargs)
 
         view: Any = api_view(list(methods or ("GET",)))(handler)
-        view.cls.renderer_classes = list(formats)
+        view.cls.renderer_classes, view.cls.parser_classes = list(formats), list(takes)
         view.cls.needed_scope, view.cls.needed_role = str(needed_scope), str(needed_role)
         return _shared_with_other_sites(view)
 

@@ -114,6 +114,62 @@ class StartedRun(Run):
     runs = s.ListField(child=s.IntegerField(), help_text="ids of all repetitions; the rest of the body is the first")
 
 
+class UploadStart(s.Serializer[Any]):
+    file = s.ListField(child=s.FileField(), help_text="one or more files or archives; the part may come several times")
+    path = s.ListField(child=s.CharField(), required=False, help_text="each file's path, in the order of the files")
+    study = s.CharField(required=False, help_text="id or slug")
+    host = s.CharField(required=False, help_text="id or name")
+    target = s.CharField(required=False, help_text="id or name")
+    labels = s.CharField(required=False, help_text="`kernel=6.1, cable=old`")
+    keep = s.BooleanField(required=False)
+
+
+class FileError(s.Serializer[Any]):
+    message = s.CharField()
+    line = s.IntegerField(allow_null=True)
+    found = s.CharField()
+    expected = s.CharField()
+
+
+class UploadedFile(s.Serializer[Any]):
+    id = s.IntegerField()
+    name = s.CharField()
+    sha256 = s.CharField(allow_null=True)
+    size = s.IntegerField(help_text="bytes")
+    state = s.CharField(help_text="waiting, unpacked, parsed, partly, failed, refused, known")
+    format = s.CharField()
+    confidence = s.FloatField(help_text="0 to 1")
+    tool = s.CharField()
+    tool_version = s.CharField()
+    runs = s.IntegerField(help_text="how many were recognised")
+    samples = s.IntegerField()
+    warnings = s.ListField(child=s.CharField())
+    error = FileError(allow_null=True)
+    broken = FileError(many=True, help_text="each run that could not be read")
+    known_as = s.IntegerField(allow_null=True, help_text="the file that brought the same bytes before")
+    is_kept = s.BooleanField()
+    run_ids = s.ListField(child=s.IntegerField())
+    page = s.URLField()
+
+
+class Upload(s.Serializer[Any]):
+    id = s.IntegerField()
+    state = s.CharField(help_text="queued, parsing, parsed, partly, failed")
+    url = s.URLField()
+    page = s.URLField()
+    name = s.CharField()
+    study = s.CharField(allow_null=True)
+    host = s.IntegerField(allow_null=True)
+    target = s.IntegerField(allow_null=True)
+    labels = s.DictField()
+    problem = s.CharField()
+    created_by = s.CharField()
+    created_at = s.DateTimeField()
+    finished_at = s.DateTimeField(allow_null=True)
+    file_count = s.IntegerField(required=False)
+    files = UploadedFile(many=True, required=False, help_text="in the answer for one upload; at most the first 1,000")
+
+
 class Sample(s.Serializer[Any]):
     id = s.IntegerField()
     run = s.IntegerField()

@@ -1,7 +1,7 @@
 from django.urls import path, re_path
 
 from apps.publishing.problems import not_found
-from apps.publishing.views import compare, docs, inventory, runs, samples
+from apps.publishing.views import compare, docs, inventory, runs, samples, uploads
 
 urlpatterns = [
     path("api/schema/", docs.schema, name="api-schema"),
@@ -23,6 +23,9 @@ urlpatterns = [
     path("api/v1/runs/<int:pk>/artefacts/<path:name>", runs.run_artefact, name="api-run-artefact"),
     path("api/v1/samples/", samples.samples, name="api-samples"),
     path("api/v1/samples.<str:format>", samples.samples, name="api-samples-as"),
+    path("api/v1/uploads/", uploads.uploads, name="api-uploads"),
+    path("api/v1/uploads/<int:pk>/", uploads.upload, name="api-upload"),
+    path("api/v1/uploads/<int:pk>/keep/", uploads.upload_keep, name="api-upload-keep"),
     path("api/v1/compare/", compare.compare, name="api-compare"),
     path("api/v1/compare.<str:format>", compare.compare, name="api-compare-as"),
     re_path(r"^api/(?P<path>.*)$", not_found, name="api-nowhere"),

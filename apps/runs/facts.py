@@ -8,6 +8,7 @@ from typing import Any
 from apps.runs.models import Run
 
 Fact = str | int | float
+_WORKLOAD = ("rw", "ioengine", "direct", "sync")
 
 
 def run_facts(run: Run) -> dict[str, Fact]:
@@ -21,7 +22,7 @@ def run_facts(run: Run) -> dict[str, Fact]:
     if run.tool_version:
         facts["tool_version"] = run.tool_version
     if run.workload:
-        facts |= workload_facts(run.workload.jobs)
+        facts |= workload_facts(run.workload.jobs) if run.workload.jobs else _told(run.workload.spec)
     return dict(_fit(run.labels)) | facts
 
 
@@ -34,6 +35,11 @@ def workload_facts(jobs: list[dict[str, Any]]) -> dict[str, Fact]:
         "direct": _joined(int(job["direct"]) for job in jobs),
         "sync": _joined(map(sync_of, jobs)),
     }
+
+
+def _told(spec: dict[str, Any]) -> dict[str, Fact]:
+    """What an uploaded result says of its own workload; what it does not say is no fact."""
+    return {name: spec[name] for name in _WORKLOAD if name in spec}
 
 
 def sync_of(job: dict[str, Any]) -> str:

@@ -27,20 +27,27 @@ def save_samples(run: Run, parsed: Sequence[ParsedSample], artefact: Artefact | 
     """Add samples to a run, and where they come from. Returns how many. One (operation, metric, point, section) may
     come once.
     """
-    if not parsed:
+    return save_all_samples([(run.pk, artefact.pk if artefact else None, parsed)])
+
+
+def save_all_samples(parts: Iterable[tuple[int, int | None, Sequence[ParsedSample]]]) -> int:
+    """The same for many runs at once: (the run's id, the artefact's, its samples) each."""
+    every = [(run, artefact, one) for run, artefact, parsed in parts for one in parsed]
+    if not every:
         return 0
-    measures = measure_ids({(one.operation, one.metric) for one in parsed})
-    points = point_ids({_key(one) for one in parsed})
+    measures = measure_ids({(one.operation, one.metric) for _, _, one in every})
+    points = point_ids({_key(one) for _, _, one in every})
     with transaction.atomic():
-        ids = _new_ids(len(parsed))
+        ids = _new_ids(len(every))
         _copy(Sample._meta.db_table, _SAMPLE_COLUMNS, _SAMPLE_TYPES, (
-            (pk, run.pk, measures[one.operation, one.metric], points[_key(one)], one.section, one.value)
-            for pk, one in zip(ids, parsed, strict=True)
+            (pk, run, measures[one.operation, one.metric], points[_key(one)], one.section, one.value)
+            for pk, (run, _, one) in zip(ids, every, strict=True)
         ))  # fmt: skip
         _copy(Provenance._meta.db_table, _PROVENANCE_COLUMNS, _PROVENANCE_TYPES, (
-            _provenance(pk, one, artefact) for pk, one in zip(ids, parsed, strict=True) if _says_something(one)
+            _provenance(pk, one, artefact)
+            for pk, (_, artefact, one) in zip(ids, every, strict=True) if _says_something(one)
         ))  # fmt: skip
-    return len(parsed)
+    return len(every)
 
 
 def save_series(run: Run, parsed: Iterable[ParsedSeries]) -> None:
@@ -128,11 +135,10 @@ def _says_something(one: ParsedSample) -> bool:
     )
 
 
-def _provenance(pk: int, one: ParsedSample, artefact: Artefact | None) -> tuple[Any, ...]:
-    origin = artefact.pk if artefact else None
+def _provenance(pk: int, one: ParsedSample, artefact_id: int | None) -> tuple[Any, ...]:
     return (
         pk, one.printed[:80], Quality(one.quality).value, one.missing_reason[:120], one.low, one.high, one.cpu,
-        one.note, one.line, origin, )  # fmt: skip
+        one.note, one.line, artefact_id, )  # fmt: skip
 
 
 def _new_ids(count: int) -> list[int]:

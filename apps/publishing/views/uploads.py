@@ -1,0 +1,110 @@
+"""Uploads: files in, what was recognised out, and which runs came of it."""
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.inventory.models import Host, Target
+from apps.labs.models import Role, Scope
+from apps.lib.uploads import upload_too_large
+from apps.publishing import schema
+from apps.publishing.authentication import who
+from apps.publishing.pagination import page
+from apps.publishing.problems import ProblemError
+from apps.publishing.resource import resource
+from apps.publishing.uploaded import shown_upload, shown_uploads
+from apps.studies.models import Study
+from apps.uploads.keeping import keep
+from apps.uploads.models import Upload
+from apps.uploads.receiving import add_file, hand_over, labels_from_text, open_upload
+
+_TRUE = ("1", "true", "yes")
+
+
+@schema.described(schema.Upload, paged=True, methods=["GET"], operation_id="uploads_list", description="Newest first.")
+@schema.described(
+    schema.Upload, status=202, errors=(400, 404, 413), methods=["POST"], operation_id="uploads_create",
+    request={"multipart/form-data": schema.UploadStart},
+    parameters=[OpenApiParameter("keep", bool, description="keep what is recognised at once, without a preview")],
+    description="Files or archives (zip, tar, gz, bz2, xz, zst). Their bytes are kept before the answer; a worker reads "
+    "them: ask `url` until `state` is parsed, partly or failed.",
+)  # fmt: skip
+@resource("GET", "POST", needed_scope=Scope.UPLOAD, needed_role=Role.ENGINEER, takes=(MultiPartParser,))
+def uploads(request: Request) -> Response:
+    if request.method == "POST":
+        return _start(request)
+    return page(request, Upload.objects.select_related("study"), lambda found: shown_uploads(request, found), "-id")
+
+
+def _start(request: Request) -> Response:
+    if too_large := upload_too_large(request._request):
+        raise ProblemError(413, too_large)
+    files = request.FILES.getlist("file")
+    if not files:
+        names = ", ".join(request.FILES) or "nothing"
+        raise ProblemError(
+            400, f"file: found {names}, expected one or more files in the part named file", field="file", found=names,
+            expected="one or more files in the part named file",
+        )  # fmt: skip
+    body: Any = request.data
+    paths = body.getlist("path")
+    upload = open_upload(
+        request._request.lab,  # type: ignore[attr-defined]
+        (paths or [files[0].name])[0],
+        door=Upload.Door.REST,
+        who=who(request),
+        study=_named(request, Study, "study", "slug"),
+        host=_named(request, Host, "host", "name"),
+        target=_named(request, Target, "target", "name"),
+        labels=labels_from_text(body.get("labels", "")),
+        keep_at_once=_is_keeping(request),
+    )
+    for place, file in enumerate(files):
+        add_file(upload, paths[place] if place < len(paths) else file.name, file.chunks())
+    hand_over(upload)
+    shown = shown_upload(request, upload)
+    return Response(shown, status=202, headers={"Location": shown["url"]})
+
+
+def _is_keeping(request: Request) -> bool:
+    body: Any = request.data
+    asked = request.query_params.get("keep") or body.get("keep", "")
+    return str(asked).lower() in _TRUE
+
+
+def _named(request: Request, model: Any, field: str, name: str) -> Any:
+    """By id or by name; of this lab, or it is not there."""
+    body: Any = request.data
+    asked = str(body.get(field, "")).strip()
+    if not asked:
+        return None
+    found = list(model.objects.filter(**{"pk" if asked.isdecimal() and len(asked) < 19 else name: asked})[:2])
+    if len(found) != 1:
+        expected = f"the id or {name} of one {field} of this lab"
+        raise ProblemError(
+            404, f"{field}: found {asked!r}, expected {expected}", field=field, found=asked, expected=expected
+        )
+    return found[0]
+
+
+@schema.described(schema.Upload, errors=(404,), operation_id="uploads_read")
+@resource()
+def upload(request: Request, pk: int) -> Response:
+    """The state, and for each file what was recognised in it."""
+    return Response(shown_upload(request, get_object_or_404(Upload.objects.select_related("study"), pk=pk)))
+
+
+@schema.described(schema.Upload, errors=(404, 409), request=None, operation_id="uploads_keep")
+@resource("POST", needed_scope=Scope.UPLOAD, needed_role=Role.ENGINEER)
+def upload_keep(request: Request, pk: int) -> Response:
+    """Make runs of what was recognised and is not kept yet. Asking twice keeps nothing twice."""
+    found = get_object_or_404(Upload.objects, pk=pk)
+    if not found.has_ended:
+        expected = "an upload that has been read"
+        raise ProblemError(409, f"Upload {pk} is {found.state}.", field="state", found=found.state, expected=expected)
+    keep(found)
+    return Response(shown_upload(request, found))

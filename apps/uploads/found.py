@@ -1,0 +1,101 @@
+"""What a reading found, written onto the rows of its file."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from apps.parsers.shape import Broken
+from apps.uploads.guessing import Guesser
+from apps.uploads.models import FileState, FoundInventory, FoundWorkload, Upload, UploadedFile
+from apps.uploads.reading import FileReading, ReadRun
+from apps.uploads.sandbox.parent import SandboxError
+
+Pair = tuple[UploadedFile, FileReading | SandboxError]
+_MOST_HOSTS = 50
+_FOUND_FIELDS = [
+    "state", "format", "confidence", "tool", "tool_version", "run_count", "sample_count", "warnings", "broken", "error",
+    "printed_hosts", "host", "target", "guessed", "packed",
+]  # fmt: skip
+
+
+class Finder:
+    """For the files of one upload."""
+
+    def __init__(self, upload: Upload) -> None:
+        self.upload = upload
+        self.guesser = Guesser(upload)
+
+    def mark_known(self, files: Sequence[UploadedFile]) -> list[UploadedFile]:
+        """Those whose bytes came before: kept from another upload, or standing in this one. They need not be read."""
+        ids = {file.artefact_id for file in files}
+        earlier = dict(
+            UploadedFile.objects.filter(artefact__in=ids, kept_at__isnull=False, upload__lab_id=self.upload.lab_id)
+            .order_by("-id").values_list("artefact_id", "id")
+        )  # fmt: skip
+        here = self.upload.files.filter(artefact__in=ids, run_count__gt=0).exclude(pk__in=[f.pk for f in files if f.pk])
+        earlier |= dict(here.order_by("-id").values_list("artefact_id", "id"))
+        known, first = [], dict[int | None, UploadedFile]()
+        for file in files:
+            if file.artefact_id in earlier:
+                file.state, file.known_as_id = FileState.KNOWN, earlier[file.artefact_id]
+                known.append(file)
+            elif first.setdefault(file.artefact_id, file) is not file:
+                file.state, file.known_as = FileState.KNOWN, first[file.artefact_id]
+                known.append(file)
+        return known
+
+    def write(self, pairs: Sequence[Pair]) -> None:
+        """The rows of these files, with what was found in each."""
+        for file, found in pairs:
+            if isinstance(found, SandboxError):
+                file.state, file.error = FileState.FAILED, asdict(Broken(str(found)))
+            else:
+                self.describe(file, found)
+        new, old = [f for f, _ in pairs if f.pk is None], [f for f, _ in pairs if f.pk is not None]
+        UploadedFile.objects.bulk_create(new)
+        for file in old:
+            file.save(update_fields=_FOUND_FIELDS)
+        self._write_beside(pairs)
+
+    def describe(self, file: UploadedFile, found: FileReading) -> None:
+        """The columns of one file; nothing is written."""
+        chosen = [one for one in found.runs if one.is_chosen]
+        file.format, file.confidence = found.format[:40], found.confidence
+        file.tool, file.tool_version = _tool(found, chosen)
+        file.run_count, file.sample_count = len(chosen), sum(len(one.run.samples) for one in chosen)
+        file.warnings = list(found.warnings)
+        file.broken = [asdict(one) for one in found.broken]
+        file.error = asdict(found.error) if found.error else None
+        file.state = FileState.FAILED if found.error else FileState.PARTLY if found.broken else FileState.PARSED
+        file.printed_hosts = list(dict.fromkeys(one.run.host for one in chosen if one.run.host))[:_MOST_HOSTS]
+        is_waiting_for_someone = not self.upload.is_kept_at_once and (found.runs or found.table)
+        file.reading = found if is_waiting_for_someone else None
+        self._guess(file, chosen)
+
+    def _guess(self, file: UploadedFile, chosen: Sequence[ReadRun]) -> None:
+        if self.upload.host_id or file.host_id or not chosen:
+            return
+        guess = self.guesser.guess(file.name, file.printed_hosts, [one.run.target for one in chosen])
+        file.host_id, file.target_id, file.guessed = guess.host_id, guess.target_id, guess.reason[:300]
+
+    def _write_beside(self, pairs: Sequence[Pair]) -> None:
+        readings = [(file, found) for file, found in pairs if isinstance(found, FileReading)]
+        ids = [file.pk for file, _ in readings]
+        FoundInventory.objects.filter(file__in=ids, state=FoundInventory.State.OFFERED).delete()
+        FoundWorkload.objects.filter(file__in=ids).delete()
+        FoundInventory.objects.bulk_create(
+            FoundInventory(
+                file=file, tool=one.tool[:40], summary=one.summary[:300], content=one.content, line=one.line,
+                last_line=one.last_line, printed_host=one.host[:200], host_id=self.upload.host_id or file.host_id,
+            )
+            for file, found in readings for one in found.inventory
+        )  # fmt: skip
+        FoundWorkload.objects.bulk_create(
+            FoundWorkload(file=file, name=one.name[:200], jobs=list(one.jobs), refused=[asdict(b) for b in one.refused])
+            for file, found in readings for one in found.workloads
+        )  # fmt: skip
+
+
+def _tool(found: FileReading, chosen: Sequence[ReadRun]) -> tuple[str, str]:
+    if chosen:
+        return chosen[0].run.tool[:40], chosen[0].run.tool_version[:60]
+    return (found.inventory[0].tool[:40] if found.inventory else ""), ""

@@ -1,0 +1,89 @@
+"""Which host and target a file's results belong to, when nobody said so: a guess with its reason, for a person to
+confirm.
+
+In this order: a host of the lab whose name stands in the text; one whose name is a part of the path; what somebody
+chose for the newest kept file that printed the same host name, or that lay in the same folder.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from django.db.models import Q
+
+from apps.inventory.models import Host, Target
+from apps.uploads.models import Upload, UploadedFile
+
+
+@dataclass(frozen=True)
+class Guess:
+    host_id: int | None = None
+    target_id: int | None = None
+    reason: str = ""
+
+
+class Guesser:
+    """For the files of one upload; asks the database a few times, however many files."""
+
+    def __init__(self, upload: Upload) -> None:
+        self.upload = upload
+        hosts = Host.objects.filter(lab_id=upload.lab_id).values_list("name", "id")
+        self.hosts = {_short(name): pk for name, pk in hosts} | {name.lower(): pk for name, pk in hosts}
+        self.targets: dict[int, list[tuple[str, int]]] = {}
+        for pk, host_id, path in Target.objects.filter(lab_id=upload.lab_id).values_list("id", "host_id", "path"):
+            self.targets.setdefault(host_id, []).append((path, pk))
+
+    def guess(self, name: str, printed_hosts: Iterable[str], printed_targets: Iterable[str]) -> Guess:
+        printed = [one for one in printed_hosts if one]
+        found = self._by_print(printed) or self._by_path(name) or self._by_earlier(name, printed)
+        if found is None or found.host_id is None or found.target_id:
+            return found or Guess()
+        return Guess(found.host_id, self._target(found.host_id, printed_targets), found.reason)
+
+    def _by_print(self, printed: list[str]) -> Guess | None:
+        known = {self.hosts[word.lower()]: word for word in printed if word.lower() in self.hosts}
+        if len(known) != 1:
+            return None  # several hosts in one file: a person must say which run is whose
+        pk, word = next(iter(known.items()))
+        return Guess(pk, None, f"the text says {word}")
+
+    def _by_path(self, name: str) -> Guess | None:
+        parts = [part.lower() for part in PurePosixPath(name).parts]
+        words = [*parts[:-1], *_words(parts[-1])] if parts else []
+        for word in reversed(words):
+            if word in self.hosts:
+                return Guess(self.hosts[word], None, f"{word} is in the path")
+        return None
+
+    def _by_earlier(self, name: str, printed: list[str]) -> Guess | None:
+        folder = str(PurePosixPath(name).parent)
+        same = Q(printed_hosts__contains=printed) if printed else Q(pk=None)
+        if folder != ".":
+            same |= Q(name__startswith=f"{folder}/")
+        earlier = (
+            UploadedFile.objects.filter(same, upload__lab_id=self.upload.lab_id, kept_at__isnull=False, host__isnull=False)
+            .order_by("-id").light().first()
+        )  # fmt: skip
+        if earlier is None:
+            return None
+        return Guess(earlier.host_id, earlier.target_id, f"as {earlier.name} before")
+
+    def _target(self, host_id: int, printed: Iterable[str]) -> int | None:
+        """The target with the longest path that a printed path lies in."""
+        paths = [one for one in printed if one.startswith("/")]
+        fitting = [
+            (len(path), pk)
+            for path, pk in self.targets.get(host_id, [])
+            if path.startswith("/") and any(one == path or one.startswith(path.rstrip("/") + "/") for one in paths)
+        ]
+        return max(fitting)[1] if fitting else None
+
+
+def _short(name: str) -> str:
+    return name.split(".")[0].lower()
+
+
+def _words(name: str) -> list[str]:
+    """`host3_iozone.txt` → host3_iozone, host3, iozone: a file is often named after its host."""
+    stem = name.rsplit(".", 1)[0]
+    return [word for mark in "_.- " for word in stem.split(mark) if len(word) > 2] + [stem]

@@ -1,0 +1,254 @@
+"""What was found becomes runs: in one go for many files, because a lab's archive has thousands.
+
+keep(upload)                      # everything chosen in its files that is not kept yet
+keep_files(upload, pairs)         # these files with their readings
+discard(upload)                   # nothing of it; the bytes stay
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from apps.inventory.models import Host, Snapshot, Target
+from apps.inventory.snapshots import describe
+from apps.runs import workload
+from apps.runs.facts import run_facts
+from apps.runs.models import Histogram, Run, RunArtefact, Series, Workload
+from apps.runs.samples import save_all_samples
+from apps.runs.states import State
+from apps.studies.models import Configuration, Study, StudyRun
+from apps.uploads.models import Upload, UploadedFile, UploadedRun
+from apps.uploads.reading import FileReading, ReadRun
+
+_AT_ONCE = 100
+_EARLIEST, _LATEST = 0.0, 4102444800.0  # 1970 to 2100: other times are a broken clock's, and are not kept
+_LONGEST = 200
+_SERIES = ("operation", "metric", "section", "source", "count", "packed", "overview")
+
+
+@dataclass
+class _New:
+    """One run on its way into the database."""
+
+    file: UploadedFile
+    read: ReadRun
+    number: int
+    row: Run
+
+
+def keep(upload: Upload, files: Iterable[int] | None = None) -> int:
+    """Make runs of everything chosen that is not kept yet; of these files only, where they are named. Says how many."""
+    count = 0
+    waiting = UploadedFile.objects.filter(upload=upload).to_keep()
+    if files is not None:
+        waiting = waiting.filter(pk__in=list(files))
+    ids = list(waiting.values_list("pk", flat=True))
+    for start in range(0, len(ids), _AT_ONCE):
+        with transaction.atomic():
+            # two who press the button at once: the second one finds the files kept
+            some = UploadedFile.objects.filter(pk__in=ids[start : start + _AT_ONCE])
+            locked = some.to_keep().select_for_update(of=("self",))
+            count += keep_files(upload, [(file, file.reading) for file in locked if file.packed is not None])
+    return count
+
+
+def discard(upload: Upload) -> None:
+    """Forget what was found and not kept. The bytes stay, and may be read again."""
+    Upload.objects.filter(pk=upload.pk).update(discarded_at=timezone.now())
+    upload.files.filter(kept_at=None).update(packed=None)
+
+
+def keep_files(upload: Upload, pairs: Sequence[tuple[UploadedFile, FileReading | None]]) -> int:
+    """Runs, samples, series and histograms of these files, in the caller's transaction."""
+    found = [_New(file, read, number, Run()) for file, one in pairs if one for read, number in _chosen(one)]
+    if found:
+        _write_runs(upload, found)
+        _write_places(upload, found)
+        write_values((one.row, one.file.artefact_id, one.read) for one in found)
+    for file, one in pairs:
+        if one and any(each.is_chosen for each in one.runs):
+            file.kept_at, file.packed = timezone.now(), None
+    done = [file for file, _ in pairs if file.kept_at]
+    if done:
+        UploadedFile.objects.bulk_update(done, ["kept_at", "packed"])
+    return len(found)
+
+
+def _chosen(found: FileReading) -> list[tuple[ReadRun, int]]:
+    """With each run's number among its format's in the file: that stays the same, whatever other formats learn."""
+    counted: Counter[str] = Counter()
+    numbered = []
+    for one in found.runs:
+        numbered.append((one, counted[one.format]))
+        counted[one.format] += 1
+    return [(one, number) for one, number in numbered if one.is_chosen]
+
+
+def digest(read: ReadRun) -> str:
+    """SHA-256 of all that was read of a run."""
+    return hashlib.sha256(msgspec.msgpack.encode([read.run, read.series])).hexdigest()
+
+
+def _write_runs(upload: Upload, found: list[_New]) -> None:
+    workloads = _workloads(upload, found)
+    places = _Places(upload)
+    repetitions: Counter[Any] = Counter()
+    for one in found:
+        one.row = _row(upload, one, places)
+        one.row.workload = workloads.get(_digest_of_workload(one))
+        one.row.repetition = _repetition(one, repetitions)
+        one.row.facts = run_facts(one.row)
+    Run.objects.bulk_create([one.row for one in found])
+
+
+def _row(upload: Upload, one: _New, places: "_Places") -> Run:
+    run = one.read.run
+    host, target = places.of(one.file)
+    has_failed = bool(run.problem) and not any(sample.value is not None for sample in run.samples)
+    return Run(
+        lab_id=upload.lab_id,
+        origin=Run.Origin.UPLOADED,
+        state=State.FAILED if has_failed else State.FINISHED,
+        progress=1,
+        tool=run.tool[:40],
+        tool_version=run.tool_version[:60],
+        host=host,
+        target=target,
+        snapshot=places.snapshot(host, target),
+        labels=_labels(upload, one),
+        problem=run.problem,
+        created_by=upload.created_by,
+        started_at=_time(run.started_at),
+        finished_at=_time(run.ended_at),
+    )
+
+
+def _labels(upload: Upload, one: _New) -> dict[str, str]:
+    """A person's labels win over what the text says."""
+    run = one.read.run
+    told = {"machine": run.host, "path": run.target, "caption": run.caption, **run.labels}
+    if run.is_transcribed:
+        told["transcribed"] = "yes"
+    found = {name[:60]: value[:_LONGEST] for name, value in told.items() if value}
+    return {**found, **upload.labels, **one.file.labels}
+
+
+def _time(seconds: float | None) -> datetime | None:
+    if seconds is None or not _EARLIEST < seconds < _LATEST:
+        return None
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _spec(one: _New) -> dict[str, Any]:
+    return {"tool": one.read.run.tool[:40], **one.read.run.workload}
+
+
+def _digest_of_workload(one: _New) -> str:
+    return workload.digest(_spec(one))
+
+
+def _workloads(upload: Upload, found: list[_New]) -> dict[str, Workload]:
+    """By digest; what a text does not say is no workload."""
+    wanted = {_digest_of_workload(one): _spec(one) for one in found if one.read.run.workload}
+    rows = [
+        Workload(lab_id=upload.lab_id, sha256=sha256, tool=spec["tool"], spec=spec) for sha256, spec in wanted.items()
+    ]
+    Workload.objects.bulk_create(rows, ignore_conflicts=True)
+    return {row.sha256: row for row in Workload.objects.filter(lab_id=upload.lab_id, sha256__in=wanted)}
+
+
+def _repetition(one: _New, counted: Counter[Any]) -> int:
+    """The how-manieth run of its kind in this file: same tool, words and points."""
+    run = one.read.run
+    points = frozenset((s.operation, s.metric, s.file_size, s.block_size, s.threads, s.iodepth) for s in run.samples)
+    key = (id(one.file), run.tool, run.host, run.target, run.caption, _digest_of_workload(one), points)
+    counted[key] += 1
+    return counted[key]
+
+
+class _Places:
+    """Hosts and targets with the snapshot of what the inventory says of them, each taken once."""
+
+    def __init__(self, upload: Upload) -> None:
+        self.upload = upload
+        self.taken: dict[tuple[int | None, int | None], Snapshot | None] = {}
+        self.rows: dict[tuple[int | None, int | None], tuple[Host | None, Target | None]] = {}
+
+    def of(self, file: UploadedFile) -> tuple[Host | None, Target | None]:
+        upload = self.upload
+        key = (upload.host_id or file.host_id, (upload.target_id if upload.host_id else None) or file.target_id)
+        if key not in self.rows:
+            target = Target.objects.select_related("host").filter(pk=key[1]).first() if key[1] else None
+            host = target.host if target else Host.objects.filter(pk=key[0]).first() if key[0] else None
+            self.rows[key] = host, target
+        return self.rows[key]
+
+    def snapshot(self, host: Host | None, target: Target | None) -> Snapshot | None:
+        key = (host.pk if host else None, target.pk if target else None)
+        if key not in self.taken:
+            self.taken[key] = describe(host, target) if host else None
+        return self.taken[key]
+
+
+def _write_places(upload: Upload, found: list[_New]) -> None:
+    RunArtefact.objects.bulk_create(
+        RunArtefact(run=one.row, artefact=one.file.artefact, name=_artefact_name(one.file), kind="upload")
+        for one in found
+    )
+    UploadedRun.objects.bulk_create(
+        UploadedRun(run=one.row, file=one.file, format=one.read.format, number=one.number, digest=digest(one.read))
+        for one in found
+    )
+    if upload.study_id:
+        _join_study(upload, found)
+
+
+def _artefact_name(file: UploadedFile) -> str:
+    return str(file.name)[-_LONGEST:]
+
+
+def _join_study(upload: Upload, found: list[_New]) -> None:
+    """Into the configuration that a label names; without one, into the one that is named for the target or host."""
+    study = Study.objects.get(pk=upload.study_id)
+    known = {one.name: one for one in study.configurations.all()}
+    by_label = {one.label.lower(): one for one in known.values()}
+    places = []
+    for one in found:
+        label = _configuration_label(one)
+        name = slugify(label)[:80] or "unnamed"
+        if name not in known and label.lower() not in by_label:
+            known[name] = Configuration.objects.create(
+                study=study, name=name, label=label[:_LONGEST], position=len(known), host=one.row.host, target=one.row.target
+            )  # fmt: skip
+        places.append(StudyRun(run=one.row, configuration=by_label.get(label.lower()) or known[name]))
+    StudyRun.objects.bulk_create(places)
+
+
+def _configuration_label(one: _New) -> str:
+    row = one.row
+    told = row.labels.get("configuration") or (row.target and row.target.name) or (row.host and row.host.name)
+    return str(told or row.labels.get("machine") or row.labels.get("caption") or row.tool)
+
+
+def write_values(found: Iterable[tuple[Run, int | None, ReadRun]]) -> None:
+    """Samples, series and histograms of (the run's row, the artefact's id, what was read) each."""
+    every = list(found)
+    save_all_samples((row.pk, artefact, one.run.samples) for row, artefact, one in every)
+    Series.objects.bulk_create(
+        Series(run=row, **{name: getattr(each, name) for name in _SERIES})
+        for row, _, one in every for each in one.series
+    )  # fmt: skip
+    Histogram.objects.bulk_create(
+        Histogram(
+            run=row, operation=each.operation, kind=each.kind, section=each.section, bins=[list(p) for p in each.bins]
+        )
+        for row, _, one in every for each in one.run.histograms
+    )  # fmt: skip

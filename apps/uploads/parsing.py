@@ -1,0 +1,256 @@
+"""An upload's files, read one after another: archives are streamed, each member is kept, and the child reads it.
+
+Everything goes in batches of one transaction each, so a worker that dies has lost at most one batch, which the next
+one does again. Memory holds one batch, however many files there are.
+"""
+
+import logging
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import IO
+
+from django.conf import settings
+from django.db import DatabaseError, transaction
+
+from apps.lib.bell import ring
+from apps.parsers.archives import Refusal, is_archive
+from apps.runs.artefact_store import ArtefactStoreError, keep_all, open_stream
+from apps.runs.models import Artefact
+from apps.uploads.found import Finder
+from apps.uploads.keeping import keep_files
+from apps.uploads.models import MAX_TRIES, FileState, Upload, UploadedFile, UploadState
+from apps.uploads.reading import FileReading
+from apps.uploads.sandbox.parent import SandboxError, reader, unpacker
+
+TASK_S = 240.0  # then another task goes on
+BATCH_FILES, BATCH_BYTES = 200, 8 << 20
+Found = FileReading | SandboxError
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Batch:
+    """Files with their bytes, on their way into one transaction."""
+
+    files: list[UploadedFile] = field(default_factory=list)
+    data: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.files) >= BATCH_FILES or self.size >= BATCH_BYTES
+
+    def add(self, file: UploadedFile, data: bytes) -> None:
+        self.files.append(file)
+        self.data.append(data)
+        self.size += len(data)
+
+    def pairs(self) -> Iterator[tuple[UploadedFile, bytes]]:
+        return zip(self.files, self.data, strict=True)
+
+
+def parse(upload: Upload, progress: Callable[[], None] | None = None) -> bool:
+    """Read what waits. False when time ran out first: then it is queued again. Errors of single files stay with them.
+
+    `progress` is called after each batch.
+    """
+    parsing = _Parsing(upload, time.monotonic() + TASK_S, progress or (lambda: None))
+    try:
+        is_done = parsing.all()
+    except Exception as error:
+        log.exception("upload %s could not be read", upload.pk)
+        _failed(upload, error)
+        return True
+    if is_done:
+        upload.finish()
+    else:
+        upload.go_on_later()
+    _tell(upload)
+    return is_done
+
+
+def _failed(upload: Upload, error: Exception) -> None:
+    """The sweeper tries again; the last try says what is wrong."""
+    upload.refresh_from_db(fields=["tries"])
+    state = UploadState.FAILED if upload.tries >= MAX_TRIES else UploadState.QUEUED
+    problem = f"It could not be read ({error}). Its bytes are kept."
+    Upload.objects.filter(pk=upload.pk).update(state=state, problem=problem, lease_until=None)
+    _tell(upload)
+
+
+def _tell(upload: Upload) -> None:
+    ring(f"upload:{upload.pk}", {"state": upload.state})
+
+
+class _Parsing:
+    def __init__(self, upload: Upload, until: float, progress: Callable[[], None]) -> None:
+        self.upload, self.until, self.progress = upload, until, progress
+        self.finder = Finder(upload)
+
+    def _tell(self) -> None:
+        _tell(self.upload)
+        self.progress()
+
+    @property
+    def is_late(self) -> bool:
+        return time.monotonic() > self.until
+
+    def all(self) -> bool:
+        """False when time ran out."""
+        while waiting := self._waiting():
+            batch = Batch()
+            for file in waiting:
+                if self.is_late or not self._one(file, batch):
+                    return False
+                if batch.is_full:
+                    batch = self._flush(batch)
+            self._flush(batch)
+        return True
+
+    def _waiting(self) -> list[UploadedFile]:
+        files = UploadedFile.objects.filter(upload=self.upload).waiting().select_related("artefact")
+        return list(files[:BATCH_FILES])
+
+    def _one(self, file: UploadedFile, batch: Batch) -> bool:
+        """Small files join the batch; archives and big ones go by themselves."""
+        assert file.artefact
+        head = next(open_stream(file.artefact), b"")
+        if not (file.only or file.mapping) and is_archive(head):
+            return self._archive(file)
+        if len(head) == file.size:
+            batch.add(file, head)
+        else:
+            self._big(file)
+        return True
+
+    def _big(self, file: UploadedFile) -> None:
+        if not self._mark_known([file]):
+            with spooled(file.artefact) as whole:  # type: ignore[arg-type]
+                self._store([file], [_read(file, whole)])
+        self._tell()
+
+    def _mark_known(self, files: list[UploadedFile]) -> list[UploadedFile]:
+        """What a person asked to be read again is read."""
+        return self.finder.mark_known([file for file in files if not (file.only or file.mapping)])
+
+    def _refuse(self, file: UploadedFile, message: str, found: str = "", expected: str = "") -> None:
+        file.state = FileState.REFUSED
+        file.error = {"message": message, "line": None, "found": found, "expected": expected}
+        file.save()
+
+    def _archive(self, file: UploadedFile) -> bool:
+        """Its members become files of the upload. False when time ran out: the next task skips what is here."""
+        have = set(file.members.values_list("name", flat=True))
+        batch = Batch()
+        try:
+            with spooled(file.artefact) as whole:  # type: ignore[arg-type]
+                for one in unpacker().unpack(whole):
+                    if (name := f"{file.name}/{one.path}" if one.path else file.name) in have:
+                        continue
+                    self._member(file, name[-1000:], one, batch)
+                    if batch.is_full:
+                        batch = self._flush(batch)
+                        if self.is_late:
+                            return False
+        except SandboxError as error:
+            self._refusal(file, f"{file.name} (rest)", str(error))
+        self._flush(batch)
+        self._unpacked(file)
+        return True
+
+    def _member(self, archive: UploadedFile, name: str, one: object, batch: Batch) -> None:
+        if isinstance(one, Refusal):
+            self._refusal(archive, name, one.reason)
+        else:
+            data: bytes = one.data  # type: ignore[attr-defined]
+            batch.add(UploadedFile(upload=self.upload, archive=archive, name=name, size=len(data)), data)
+
+    def _refusal(self, archive: UploadedFile, name: str, reason: str) -> None:
+        self._refuse(UploadedFile(upload=self.upload, archive=archive, name=name), reason)
+
+    def _unpacked(self, file: UploadedFile) -> None:
+        whole = file.members.filter(state=FileState.REFUSED, name=file.name).first()
+        if whole:  # the archive itself was refused; one row says so, with what came before it
+            file.error, file.state = whole.error, FileState.REFUSED
+            whole.delete()
+        else:
+            file.state = FileState.UNPACKED
+        file.save(update_fields=["state", "error"])
+        self._tell()
+
+    def _flush(self, batch: Batch) -> Batch:
+        """Keep the bytes, then read those that are new, then store: all or nothing."""
+        if batch.files:
+            self._keep(batch)
+            known = self._mark_known(batch.files)
+            known_ids = {id(file) for file in known}
+            fresh = [(file, data) for file, data in batch.pairs() if id(file) not in known_ids]
+            self._store([file for file, _ in fresh], list(_read_many(fresh)))
+            _put(known)
+            self._tell()
+        return Batch()
+
+    def _keep(self, batch: Batch) -> None:
+        new = [(file, data) for file, data in batch.pairs() if file.artefact is None]
+        artefacts = keep_all(self.upload.lab_id, [data for _, data in new])
+        for (file, _), artefact in zip(new, artefacts, strict=True):
+            file.artefact = artefact
+
+    def _store(self, files: list[UploadedFile], readings: list[Found]) -> None:
+        """In one transaction; where the database refuses something, file by file, so that one file harms no other."""
+        pairs = list(zip(files, readings, strict=True))
+        try:
+            self._write(pairs)
+        except (DatabaseError, ValueError):
+            log.exception("upload %s: a batch could not be stored at once", self.upload.pk)
+            for file, found in pairs:
+                self._write_alone(file, found)
+
+    def _write_alone(self, file: UploadedFile, found: Found) -> None:
+        try:
+            self._write([(file, found)])
+        except (DatabaseError, ValueError) as error:
+            file.kept_at = None
+            self._write([(file, SandboxError(f"what was read could not be stored: {str(error)[:300]}"))])
+
+    def _write(self, pairs: list[tuple[UploadedFile, Found]]) -> None:
+        with transaction.atomic():
+            self.finder.write(pairs)
+            if self.upload.is_kept_at_once:
+                keep_files(self.upload, [(f, r) for f, r in pairs if isinstance(r, FileReading)])
+
+
+def _put(known: list[UploadedFile]) -> None:
+    UploadedFile.objects.bulk_create([file for file in known if file._state.adding])
+    for file in known:
+        if not file._state.adding:
+            file.save(update_fields=["state", "known_as"])
+
+
+def _read(file: UploadedFile, data: bytes | IO[bytes]) -> Found:
+    try:
+        return reader().read(data, file.name, file.only, file.mapping)
+    except SandboxError as error:
+        return error
+
+
+def _read_many(fresh: list[tuple[UploadedFile, bytes]]) -> Iterator[Found]:
+    return reader().read_many([(data, file.name, file.only, file.mapping) for file, data in fresh])
+
+
+def spooled(artefact: Artefact) -> IO[bytes]:
+    """The artefact's bytes in a file without a name, for who must seek in them; gone when it is closed."""
+    folder = settings.ARTEFACT_DIR
+    try:
+        file = tempfile.TemporaryFile(prefix=".spool-", dir=folder)  # noqa: SIM115  (the caller closes it)
+        for piece in open_stream(artefact):
+            file.write(piece)
+        file.flush()
+        file.seek(0)
+    except OSError as error:
+        message = f"{artefact} could not be unpacked into {folder}: {error.strerror or error}"
+        raise ArtefactStoreError(error.errno, message) from error
+    return file

@@ -1,0 +1,232 @@
+"""One file, read by every format that sees something of its own in it, and put together.
+
+    found = read_file(SourceText(data, name))
+
+Several tools in one file are no conflict while each claims lines of its own. Where two formats claim the same lines,
+both readings stay: the surer one is chosen, the other one is its rival, and a person may choose otherwise. Pure: this
+runs in the child process that reads strangers' bytes (`sandbox/`).
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from apps.parsers.registry import RECOGNISED, Format, Reading, format_named, formats, read, recognise
+from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParsedRun, ParsedSeries, ParsedWorkload
+from apps.parsers.source_text import SourceText
+from apps.runs.packing import overview, pack
+
+_SHOWN = 5  # formats named in an error
+MOST_ERRORS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PackedSeries:
+    """A `ParsedSeries` as the database keeps it: numbers of a million lines travel and lie as one array."""
+
+    operation: str
+    metric: str
+    section: int
+    source: str
+    count: int
+    packed: bytes
+    overview: list[list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRun:
+    """One run as one format reads it. `rivals` are the places, in the file's `runs`, of those that claim its lines."""
+
+    run: ParsedRun  # its series are in `series`, packed
+    format: str
+    confidence: float
+    series: tuple[PackedSeries, ...] = ()
+    rivals: tuple[int, ...] = ()
+    is_chosen: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A format that was thought of."""
+
+    name: str
+    title: str
+    confidence: float
+    error: Broken | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileReading:
+    """All that was made of a file. `format` is the surest one that found something, empty where none did."""
+
+    format: str = ""
+    title: str = ""
+    confidence: float = 0.0
+    candidates: tuple[Candidate, ...] = ()
+    runs: tuple[ReadRun, ...] = ()
+    workloads: tuple[ParsedWorkload, ...] = ()
+    inventory: tuple[ParsedInventory, ...] = ()
+    warnings: tuple[str, ...] = ()
+    broken: tuple[Broken, ...] = ()
+    error: Broken | None = None  # why nothing was found
+    encoding: str = "utf-8"
+    table: dict[str, Any] = field(default_factory=dict)  # for a table: its signature and guessed mapping
+
+
+Claim = tuple[int, int, int]  # first line, last line, place
+
+
+def read_file(text: SourceText, only: str = "", mapping: dict[str, Any] | None = None) -> FileReading:
+    """Raises nothing for any bytes. `only` names the one format to read it as; `mapping` is a person's for a table."""
+    if not text.data.strip(b"\0\t\n\r "):
+        return FileReading(error=Broken("the file is empty", None, f"{len(text.data)} bytes", "a tool's output"))
+    if mapping is not None:
+        return _joined([_mapped(text, mapping)], text)
+    parts = text.by_host() if not only else [("", text)]
+    readings = [_of_host(one, host) for host, part in parts for one in _readings(part, only)]
+    return _joined(readings, text)
+
+
+def _readings(text: SourceText, only: str) -> list[Reading]:
+    if only:
+        return [read(format_named(only), text)]
+    found = recognise(text)
+    if any(one.has_found and one.confidence >= RECOGNISED for one in found):
+        # who is unsure keeps silent where somebody is sure
+        return [one for one in found if one.confidence >= RECOGNISED]
+    return found
+
+
+def _of_host(reading: Reading, host: str) -> Reading:
+    if not host or reading.parsed is None:
+        return reading
+    found = reading.parsed
+    runs = tuple(replace(run, host=run.host or host) for run in found.runs)
+    inventory = tuple(replace(one, host=one.host or host) for one in found.inventory)
+    return Reading(reading.format, reading.confidence, replace(found, runs=runs, inventory=inventory), reading.error)
+
+
+def _joined(readings: Sequence[Reading], text: SourceText) -> FileReading:
+    found = [one for one in readings if one.has_found]
+    candidates = tuple(Candidate(r.format.name, r.format.title, r.confidence, r.error) for r in readings)
+    encoding = text.encoding
+    table = _table(readings, text)
+    if not found:
+        return FileReading(
+            candidates=candidates, error=_why_not(readings, text), encoding=encoding, table=table,
+            broken=_all_broken(readings),
+        )  # fmt: skip
+    first = max(found, key=lambda one: one.confidence)
+    parsed = [one.parsed for one in found if one.parsed]
+    return FileReading(
+        format=first.format.name,
+        title=first.format.title,
+        confidence=first.confidence,
+        candidates=candidates,
+        runs=_with_rivals([_read_run(run, one) for one in found for run in one.parsed.runs]),  # type: ignore[union-attr]
+        workloads=tuple(each for one in parsed for each in one.workloads),
+        inventory=_surest_inventory(found),
+        warnings=tuple(dict.fromkeys(_warnings(parsed, encoding)))[:MOST_ERRORS],
+        broken=_all_broken(found),
+        encoding=encoding,
+        table=table,
+    )
+
+
+def _read_run(run: ParsedRun, reading: Reading) -> ReadRun:
+    series = tuple(_packed(one) for one in run.series)
+    return ReadRun(replace(run, series=()), reading.format.name, reading.confidence, series)
+
+
+def _packed(one: ParsedSeries) -> PackedSeries:
+    return PackedSeries(
+        one.operation, one.metric, one.section, one.source, len(one.values),
+        pack(one.times_s, one.values), overview(one.times_s, one.values),
+    )  # fmt: skip
+
+
+def _with_rivals(runs: list[ReadRun]) -> tuple[ReadRun, ...]:
+    """In the order of their lines; of those that claim the same lines, the surer format's are chosen."""
+    runs = sorted(runs, key=lambda one: (one.run.line or 0, -one.confidence))
+    rivals = _overlaps(runs)
+    return tuple(
+        replace(one, rivals=rivals[place], is_chosen=_is_surest(place, rivals[place], runs))
+        for place, one in enumerate(runs)
+    )
+
+
+def _overlaps(runs: list[ReadRun]) -> list[tuple[int, ...]]:
+    """For each run, the places of the other formats' runs that share a line with it."""
+    found: list[set[int]] = [set() for _ in runs]
+    for name in {one.format for one in runs}:
+        others = [
+            (one.run.line, one.run.last_line or one.run.line, place)
+            for place, one in enumerate(runs)
+            if one.format != name and one.run.line is not None
+        ]
+        starts = [line for line, _, _ in others]
+        for place, one in enumerate(runs):
+            if one.format == name and one.run.line is not None:
+                last = one.run.last_line or one.run.line
+                for begin, end, other in others[: bisect_left(starts, last + 1)][-64:]:
+                    if end >= one.run.line and begin <= last:
+                        found[place].add(other)
+                        found[other].add(place)
+    return [tuple(sorted(one)) for one in found]
+
+
+def _is_surest(place: int, rivals: tuple[int, ...], runs: list[ReadRun]) -> bool:
+    mine = (runs[place].confidence, len(runs[place].run.samples), -place)
+    return all(mine > (runs[other].confidence, len(runs[other].run.samples), -other) for other in rivals)
+
+
+def _surest_inventory(found: Sequence[Reading]) -> tuple[ParsedInventory, ...]:
+    """Two tools' outputs in one file stay both; of two readings of the same lines, the surer one's."""
+    taken: list[tuple[int, int]] = []
+    kept: list[ParsedInventory] = []
+    for reading in sorted(found, key=lambda one: -one.confidence):
+        for one in reading.parsed.inventory if reading.parsed else ():
+            span = (one.line or 1, one.last_line or one.line or 1)
+            if not any(begin <= span[1] and span[0] <= end for begin, end in taken):
+                kept.append(one)
+        taken += [
+            (o.line or 1, o.last_line or o.line or 1) for o in (reading.parsed.inventory if reading.parsed else ())
+        ]
+    return tuple(sorted(kept, key=lambda one: one.line or 0))
+
+
+def _warnings(parsed: Sequence[ParsedFile], encoding: str) -> list[str]:
+    said = [each for one in parsed for each in one.warnings]
+    if encoding in ("latin-1", "cp1251"):
+        said.append(f"the bytes are not UTF-8; read as {encoding}")
+    return said
+
+
+def _all_broken(readings: Sequence[Reading]) -> tuple[Broken, ...]:
+    listed = [each for one in readings if one.parsed for each in one.parsed.broken]
+    return tuple(dict.fromkeys(listed))[:MOST_ERRORS]
+
+
+def _why_not(readings: Sequence[Reading], text: SourceText) -> Broken:
+    """What the surest of those that tried says; of a file that nobody knows, how it begins."""
+    errors = [one for one in readings if one.error or (one.parsed and one.parsed.broken)]
+    if errors:
+        surest = max(errors, key=lambda one: one.confidence)
+        return surest.error or surest.parsed.broken[0]  # type: ignore[union-attr]
+    first = next((line.strip() for line in text.lines if line.strip()), "")
+    titles = [one.title for one in formats() if one.kind == "results"]
+    expected = f"the output of a known tool ({', '.join(titles[:_SHOWN])} and {len(titles) - _SHOWN} more)"
+    return Broken("no format recognises this file", 1, first[:120], expected)
+
+
+def _mapped(text: SourceText, mapping: dict[str, Any]) -> Reading:
+    """A table, read as a person said."""
+    raise NotImplementedError
+
+
+def _table(readings: Sequence[Reading], text: SourceText) -> dict[str, Any]:
+    return {}
+
+
+__all__ = ["Candidate", "FileReading", "Format", "ReadRun", "read_file"]

@@ -1,0 +1,121 @@
+"""Files come in: their bytes are kept first, then they wait for a worker."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from django.db import transaction
+
+from apps.inventory.models import Host, Target
+from apps.labs.models import Lab
+from apps.lib.bell import ring
+from apps.runs.artefact_store import keep, keep_all
+from apps.studies.models import Study
+from apps.uploads.models import FileState, Upload, UploadedFile, UploadState
+from apps.uploads.tasks import parse_upload
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+LONGEST_NAME = 1000
+MAX_LABELS = 50
+
+
+class UploadError(ValueError):
+    """What was sent cannot be taken; says which field, what was found and what was expected."""
+
+    def __init__(self, field: str, found: object, expected: str) -> None:
+        self.field, self.found, self.expected = field, str(found)[:200], expected
+        super().__init__(f"{field}: found {self.found!r}, expected {expected}")
+
+
+def open_upload(
+    lab: Lab,
+    name: str,
+    *,
+    door: str,
+    who: str,
+    study: Study | None = None,
+    host: Host | None = None,
+    target: Target | None = None,
+    labels: dict[str, str] | None = None,
+    keep_at_once: bool = False,
+) -> Upload:
+    """An upload without files yet. Raises `UploadError` where target and host do not belong together."""
+    if target and host and target.host_id != host.pk:
+        raise UploadError("target", target, f"a target of {host}")
+    upload: Upload = Upload.objects.create(
+        lab=lab, name=clean_name(name)[:300], door=door, created_by=who, study=study, target=target,
+        host=host or (target.host if target else None), labels=checked_labels(labels or {}), is_kept_at_once=keep_at_once,
+    )  # fmt: skip
+    return upload
+
+
+def add_file(upload: Upload, name: str, pieces: bytes | Iterable[bytes]) -> UploadedFile:
+    """Keep the bytes, then the row. Raises `ArtefactStoreError` where they cannot be kept; then nothing is here."""
+    artefact = keep(upload.lab_id, pieces)
+    file: UploadedFile = UploadedFile.objects.create(
+        upload=upload, name=clean_name(name), artefact=artefact, size=artefact.size
+    )
+    return file
+
+
+def add_files(upload: Upload, files: Sequence[tuple[str, bytes]]) -> None:
+    """The same for many small ones at once."""
+    artefacts = keep_all(upload.lab_id, [data for _, data in files])
+    UploadedFile.objects.bulk_create(
+        UploadedFile(upload=upload, name=clean_name(name), artefact=artefact, size=artefact.size)
+        for (name, _), artefact in zip(files, artefacts, strict=True)
+    )
+
+
+def hand_over(upload: Upload) -> None:
+    """To the workers, once the rows can be seen. An upload that was read already goes on with its new files."""
+    Upload.objects.filter(pk=upload.pk, state__in=("parsed", "partly", "failed")).update(
+        state=UploadState.QUEUED, tries=0, finished_at=None
+    )
+    transaction.on_commit(lambda: _publish(upload.pk))
+
+
+def _publish(upload_id: int) -> None:
+    parse_upload.delay(upload_id)
+    ring(f"upload:{upload_id}", {"state": UploadState.QUEUED})
+
+
+def read_again(file: UploadedFile, *, only: str = "", mapping: dict[str, Any] | None = None) -> None:
+    """As a person says: by one format, or a table by its mapping. Kept runs stay."""
+    if file.kept_at:
+        raise UploadError("file", file.name, "a file whose runs are not kept yet")
+    file.only, file.mapping, file.state = only, mapping, FileState.WAITING
+    file.known_as, file.packed = None, None
+    file.save(update_fields=["only", "mapping", "state", "known_as", "packed"])
+    hand_over(file.upload)
+
+
+def clean_name(name: str) -> str:
+    """A path to show and to sort by: never one to open. Without control characters, `..` and a leading `/`."""
+    parts = PurePosixPath(_CONTROL.sub("\ufffd", name).replace("\\", "/")).parts
+    kept = [part for part in parts if part not in ("/", "..", ".")]
+    return "/".join(kept)[-LONGEST_NAME:] or "unnamed"
+
+
+def checked_labels(labels: dict[str, str]) -> dict[str, str]:
+    """Short words on short words. Raises `UploadError`."""
+    if not isinstance(labels, dict) or len(labels) > MAX_LABELS:
+        raise UploadError("labels", labels, f"at most {MAX_LABELS} names with a value each")
+    for name, value in labels.items():
+        if not isinstance(name, str) or not isinstance(value, str) or not 0 < len(name) <= 60 or len(value) > 200:
+            raise UploadError("labels", f"{name}={value}", "name=value, of at most 60 and 200 characters")
+    return {
+        _CONTROL.sub("\ufffd", name.strip()): _CONTROL.sub("\ufffd", value.strip()) for name, value in labels.items()
+    }
+
+
+def labels_from_text(text: str) -> dict[str, str]:
+    """`kernel=6.1, cable=old` as people type it. Raises `UploadError`."""
+    labels = {}
+    for word in filter(None, (one.strip() for one in re.split(r"[,\n;]", text))):
+        name, mark, value = word.partition("=")
+        if not mark or not name.strip():
+            raise UploadError("labels", word, "name=value, several apart by commas")
+        labels[name.strip()] = value.strip()
+    return checked_labels(labels)

@@ -1,0 +1,108 @@
+"""The child process that reads strangers' bytes: it opens no file, writes none, and dies of its limits alone.
+
+    python -m apps.uploads.sandbox.child FD
+
+FD is a socket to the worker. Requests (msgpack, `frames.py`), one after another:
+
+    {"act": "read", "data", "name", "only", "mapping", "cpu_s"}  →  {"read": FileReading}; a file's descriptor instead
+        of `data` where "by_file" says so
+    {"act": "unpack", "limits", "cpu_s"}, with the archive's descriptor  →  {"member": …} | {"refusal": …} …, {"end": n}
+
+Any other failure is answered as {"error": sentence}: a reader that fails on one file reads the next one.
+"""
+
+import os
+import resource
+import socket
+import sys
+from typing import IO, Any
+
+import msgspec
+
+from apps.parsers.archives import Limits, Member, members
+from apps.parsers.registry import formats
+from apps.parsers.source_text import SourceText
+from apps.uploads.reading import read_file
+from apps.uploads.sandbox import frames
+
+MEMORY = int(os.environ.get("SPINDLE_PARSER_MEMORY", 1 << 30))  # bytes that are the process's own
+
+
+class Read(msgspec.Struct, tag_field="act", tag="read"):
+    data: bytes = b""
+    by_file: bool = False
+    name: str = ""
+    only: str = ""
+    mapping: dict[str, Any] | None = None
+    cpu_s: int = 60
+
+
+class Unpack(msgspec.Struct, tag_field="act", tag="unpack"):
+    limits: dict[str, float] = {}
+    cpu_s: int = 600
+
+
+_REQUEST = msgspec.msgpack.Decoder(Read | Unpack)
+
+
+def main() -> None:
+    link = socket.socket(fileno=int(sys.argv[1]))
+    formats()  # every format is imported before the limits hold
+    _confine()
+    frames.send(link, {"ready": os.getpid()})
+    while True:
+        try:
+            request = _REQUEST.decode(frames.receive(link))
+        except frames.ClosedError:
+            return
+        _allow_cpu(request.cpu_s)
+        _answer(link, request)
+
+
+def _confine() -> None:
+    """No files, no processes, no core dumps; so much memory and no more. Only what stands open already stays open."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+
+
+def _allow_cpu(seconds: int) -> None:
+    """So many more seconds of processor time than were used so far; then the kernel ends the process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
+def _answer(link: socket.socket, request: Read | Unpack) -> None:
+    try:
+        if isinstance(request, Unpack):
+            _unpack(link, request)
+        else:
+            data = _received_file(link).read() if request.by_file else request.data
+            found = read_file(SourceText(data, request.name), request.only, request.mapping)
+            frames.send(link, {"read": found})
+    except (BrokenPipeError, ConnectionResetError):
+        raise
+    except MemoryError:
+        frames.send(link, {"error": f"reading it took more than {MEMORY >> 20} MiB of memory"})
+    except Exception as error:
+        frames.send(link, {"error": f"the reader failed: {type(error).__name__}: {str(error)[:300]}"})
+
+
+def _unpack(link: socket.socket, request: Unpack) -> None:
+    count = 0
+    with _received_file(link) as file:
+        for one in members(file, Limits(**request.limits)):  # type: ignore[arg-type]
+            count += 1
+            frames.send(link, {"member" if isinstance(one, Member) else "refusal": one})
+    frames.send(link, {"end": count})
+
+
+def _received_file(link: socket.socket) -> IO[bytes]:
+    _, descriptors, _, _ = socket.recv_fds(link, 1, 1)
+    return os.fdopen(descriptors[0], "rb")
+
+
+if __name__ == "__main__":
+    main()
