@@ -1,0 +1,160 @@
+"""`POST /api/v1/uploads/`: files in by script, what was recognised out."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from apps.inventory.models import Host
+from apps.labs.isolation import lab_scope
+from apps.publishing import schema
+from apps.runs.models import Run
+from apps.studies.models import Study
+from apps.uploads.models import Upload
+from apps.uploads.parsing import parse
+from tests.conftest import Cast
+from tests.uploads.conftest import OTHER, REPORT, zipped
+
+UPLOAD = "id state files url"
+FILE = "name sha256 format confidence tool tool_version runs samples warnings error"
+pytestmark = pytest.mark.services
+
+
+class Sender:
+    def __init__(self, secret: str) -> None:
+        self.client, self.head = Client(), {"HTTP_AUTHORIZATION": f"Bearer {secret}"}
+
+    def post(self, files: dict[str, bytes], query: str = "", **fields: Any) -> Any:
+        parts = [SimpleUploadedFile(name, data) for name, data in files.items()]
+        return self.client.post(f"/api/v1/uploads/{query}", {"file": parts, **fields}, **self.head)
+
+    def get(self, address: str) -> Any:
+        return self.client.get(address, **self.head)
+
+
+@pytest.fixture
+def sender(cast: Cast, token: Any) -> Sender:
+    return Sender(token("upload"))
+
+
+def worked(cast: Cast) -> None:
+    """What the worker does."""
+    with lab_scope(cast.lab.pk):
+        for upload in Upload.objects.filter(state="queued"):
+            assert upload.claim()
+            assert parse(upload)
+
+
+def test_a_file_is_taken_and_its_address_tells_the_rest(sender: Sender, cast: Cast) -> None:
+    taken = sender.post({"run.json": REPORT})
+    assert taken.status_code == 202
+    assert {"id", "state", "url"} <= set(taken.json())
+    assert taken.json()["state"] == "queued"
+    assert taken.headers["Location"] == taken.json()["url"]
+    worked(cast)
+    found = sender.get(taken.json()["url"]).json()
+    assert found["state"] == "parsed"
+    (file,) = found["files"]
+    assert set(UPLOAD.split()) <= set(found)
+    assert set(FILE.split()) <= set(file)
+    assert set(found) == set(schema.Upload().fields)
+    assert set(file) == set(schema.UploadedFile().fields)
+    assert (file["format"], file["tool"], file["runs"], file["error"]) == ("fio json", "fio", 1, None)
+    assert not file["is_kept"]
+
+
+def test_keep_skips_the_preview(sender: Sender, cast: Cast) -> None:
+    taken = sender.post({"x.zip": zipped({"a.json": REPORT, "b.json": OTHER})}, "?keep=true")
+    worked(cast)
+    files = sender.get(taken.json()["url"]).json()["files"]
+    ids = [number for file in files for number in file["run_ids"]]
+    with lab_scope(cast.lab.pk):
+        assert sorted(ids) == sorted(Run.objects.values_list("pk", flat=True))
+    assert len(ids) == 2
+
+
+def test_keeping_later_is_one_more_request(sender: Sender, cast: Cast) -> None:
+    url = sender.post({"run.json": REPORT}).json()["url"]
+    early = sender.client.post(f"{url}keep/", **sender.head)
+    assert early.status_code == 409
+    worked(cast)
+    kept = sender.client.post(f"{url}keep/", **sender.head)
+    assert kept.status_code == 200
+    assert len(kept.json()["files"][0]["run_ids"]) == 1
+
+
+def test_an_error_names_line_found_and_expected(sender: Sender, cast: Cast) -> None:
+    url = sender.post({"notes.txt": b"\n\nbring milk\n"}).json()["url"]
+    worked(cast)
+    found = sender.get(url).json()
+    assert found["state"] == "failed"
+    assert set(found["files"][0]["error"]) == {"line", "found", "expected", "message"}
+    assert found["files"][0]["error"]["found"] == "bring milk"
+
+
+def test_host_study_and_labels_are_given_by_name(sender: Sender, cast: Cast) -> None:
+    with lab_scope(cast.lab.pk):
+        Host.objects.create(lab=cast.lab, name="beta")
+        Study.objects.create(lab=cast.lab, slug="cables", title="Cables")
+    taken = sender.post({"a.json": REPORT}, "?keep=1", host="beta", study="cables", labels="cable=old, kernel=6.1")
+    assert taken.json()["study"] == "cables"
+    worked(cast)
+    with lab_scope(cast.lab.pk):
+        run = Run.objects.get()
+        assert run.host is not None
+        assert (run.host.name, run.labels["kernel"]) == ("beta", "6.1")
+
+
+def test_several_files_keep_the_paths_that_are_sent_beside_them(sender: Sender, cast: Cast) -> None:
+    taken = sender.post({"run.json": REPORT, "run2.json": OTHER}, path=["host3/run.json", "host4/run.json"])
+    names = {file["name"] for file in sender.get(taken.json()["url"]).json()["files"]}
+    assert names == {"host3/run.json", "host4/run.json"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "words"),
+    [
+        ({"host": "gamma"}, 404, "host: found 'gamma'"),
+        ({"study": "99"}, 404, "study: found '99'"),
+        ({"labels": "cable"}, 400, "labels: found 'cable', expected name=value"),
+    ],
+)
+def test_a_wrong_field_is_named_and_nothing_is_made(
+    sender: Sender, cast: Cast, fields: dict[str, str], status: int, words: str
+) -> None:
+    answer = sender.post({"a.json": REPORT}, **fields)
+    assert answer.status_code == status
+    assert words in answer.json()["detail"]
+    with lab_scope(cast.lab.pk):
+        assert not Upload.objects.exists()
+
+
+def test_no_file_is_an_error_that_says_which_part_is_missing(sender: Sender) -> None:
+    answer = sender.client.post("/api/v1/uploads/", {"other": "x"}, **sender.head)
+    assert answer.status_code == 400
+    assert answer.json()["field"] == "file"
+
+
+def test_too_much_is_413(sender: Sender, settings: Any) -> None:
+    settings.MAX_UPLOAD = 1000
+    answer = sender.post({"a.json": REPORT})
+    assert answer.status_code == 413
+    assert "send it in parts" in answer.json()["detail"]
+
+
+def test_reading_tokens_may_not_send(token: Any) -> None:
+    assert Sender(token("read")).post({"a.json": REPORT}).status_code == 403
+
+
+def test_another_labs_upload_is_not_there(sender: Sender, cast: Cast) -> None:
+    with lab_scope(cast.other_lab.pk):
+        theirs = Upload.objects.create(lab=cast.other_lab, name="x", door="rest")
+    assert sender.get(f"/api/v1/uploads/{theirs.pk}/").status_code == 404
+
+
+def test_uploads_are_listed_newest_first_without_their_files(sender: Sender) -> None:
+    first, second = (sender.post({name: REPORT}).json()["id"] for name in ("a.json", "b.json"))
+    rows = sender.get("/api/v1/uploads/").json()["results"]
+    assert [row["id"] for row in rows] == [second, first]
+    assert "files" not in rows[0]

@@ -1,0 +1,98 @@
+"""What was found becomes runs."""
+
+from typing import Any
+
+import pytest
+
+from apps.inventory.models import Host
+from apps.labs.models import Lab
+from apps.runs.models import Run, RunArtefact, Sample
+from apps.studies.models import Study, StudyRun
+from apps.uploads.keeping import discard, keep
+from apps.uploads.models import UploadedFile, UploadedRun
+from tests.comparison.factories import target as make_target
+from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
+
+pytestmark = pytest.mark.services
+
+
+def test_keeping_makes_runs_that_lead_back_to_their_bytes_and_lines(bring: Bring) -> None:
+    upload = bring({"host3/run.json": REPORT})
+    assert not Run.objects.exists(), "nothing is a run before somebody keeps it"
+    assert keep(upload) == 1
+    run = Run.objects.get()
+    assert (run.origin, run.state, run.tool, run.created_by) == ("uploaded", "finished", "fio", "engineer@example.org")
+    assert RunArtefact.objects.get(run=run).artefact == only_file(upload).artefact
+    samples = Sample.objects.filter(run=run).select_related("provenance")
+    assert samples.count() == only_file(upload).sample_count
+    lines = REPORT.decode().splitlines()
+    for sample in samples.filter(provenance__source_line__isnull=False)[:20]:
+        number = sample.provenance.printed.split()[0]
+        assert number in lines[sample.provenance.source_line - 1]
+    assert all(sample.provenance.artefact_id == only_file(upload).artefact_id for sample in samples[:5])
+
+
+def test_keeping_twice_keeps_nothing_twice(bring: Bring) -> None:
+    upload = bring({"run.json": REPORT})
+    assert (keep(upload), keep(upload)) == (1, 0)
+    assert Run.objects.count() == 1
+    assert only_file(upload).packed is None
+
+
+def test_kept_at_once_needs_no_preview(bring: Bring) -> None:
+    upload = bring({"x.zip": zipped({"a.json": REPORT, "b.json": OTHER})}, keep_at_once=True)
+    assert UploadedRun.objects.filter(file__upload=upload).count() == 2
+    assert not UploadedFile.objects.filter(upload=upload, packed__isnull=False).exists()
+
+
+def test_only_the_named_files_are_kept(bring: Bring) -> None:
+    upload = bring({"a.json": REPORT, "b.json": OTHER})
+    keep(upload, [UploadedFile.objects.get(name="b.json").pk])
+    assert UploadedRun.objects.get().file.name == "b.json"
+    assert keep(upload) == 1
+
+
+def test_discarding_forgets_what_was_found_and_keeps_the_bytes(bring: Bring) -> None:
+    upload = bring({"run.json": REPORT})
+    discard(upload)
+    assert keep(upload) == 0
+    assert only_file(upload).artefact is not None
+
+
+def test_a_target_gives_the_facts_that_comparisons_group_by(bring: Bring, lab: Lab) -> None:
+    place: Any = make_target(lab, "alpha")
+    keep(bring({"run.json": REPORT}, target=place))
+    run = Run.objects.select_related("snapshot").get()
+    assert run.host == place.host
+    assert run.target == place
+    assert run.facts["host"] == "alpha"
+    assert run.snapshot.content["basis"].startswith("described in the inventory")
+
+
+def test_a_host_alone_gives_its_own_facts(bring: Bring, lab: Lab) -> None:
+    host = Host.objects.create(lab=lab, name="beta", ram_bytes=2 << 30)
+    keep(bring({"run.json": REPORT}, host=host))
+    run = Run.objects.get()
+    assert (run.facts["host"], run.facts["ram"]) == ("beta", 2 << 30)
+    assert run.target is None
+
+
+def test_a_persons_labels_win_over_what_the_text_says(bring: Bring) -> None:
+    keep(bring({"run.json": REPORT}, labels={"cable": "old", "path": "mine"}))
+    assert Run.objects.get().labels["cable"] == "old"
+    assert Run.objects.get().facts["path"] == "mine"
+
+
+def test_a_study_gets_a_configuration_for_each_label(bring: Bring, lab: Lab) -> None:
+    study = Study.objects.create(lab=lab, slug="cables", title="Cables")
+    keep(bring({"a.json": REPORT}, study=study, labels={"configuration": "Old cable"}))
+    keep(bring({"b.json": OTHER}, study=study, labels={"configuration": "Old cable"}))
+    assert [one.label for one in study.configurations.all()] == ["Old cable"]
+    assert StudyRun.objects.filter(configuration__study=study).count() == 2
+
+
+def test_equal_runs_of_one_file_are_numbered_as_repetitions(bring: Bring) -> None:
+    later = REPORT.replace(b'"timestamp_ms" : 1', b'"timestamp_ms" : 2')
+    assert later != REPORT
+    keep(bring({"two.json": REPORT + b"\n" + later}))
+    assert sorted(Run.objects.values_list("repetition", flat=True)) == [1, 2]

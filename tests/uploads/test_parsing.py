@@ -1,0 +1,146 @@
+"""From raw bytes to what was recognised."""
+
+import hashlib
+
+import pytest
+
+from apps.runs.artefact_store import read
+from apps.runs.models import Artefact
+from apps.uploads import parsing
+from apps.uploads.models import FileState, Upload, UploadedFile, UploadState
+from apps.uploads.parsing import parse
+from apps.uploads.reading import FileReading
+from apps.uploads.sandbox.parent import SandboxError
+from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, tarred, zipped
+
+pytestmark = pytest.mark.services
+
+
+def states(upload: Upload) -> dict[str, str]:
+    return dict(UploadedFile.objects.filter(upload=upload).values_list("name", "state"))
+
+
+def test_a_file_is_recognised_and_waits_for_a_person(bring: Bring) -> None:
+    upload = bring({"run.json": REPORT})
+    file = only_file(upload)
+    assert upload.state == UploadState.PARSED
+    assert (file.state, file.format, file.tool, file.run_count) == ("parsed", "fio json", "fio", 1)
+    assert file.sample_count > 10
+    assert file.reading is not None
+    assert len(file.reading.runs[0].run.samples) == file.sample_count
+    assert not file.kept_at
+
+
+def test_raw_bytes_are_kept_before_anybody_reads_them(bring: Bring) -> None:
+    upload = bring({"run.json": REPORT}, is_read=False)
+    artefact = only_file(upload).artefact
+    assert artefact is not None
+    assert artefact.sha256 == hashlib.sha256(REPORT).hexdigest()
+    assert read(artefact) == REPORT
+
+
+def test_the_same_bytes_twice_are_one_artefact_and_read_once(bring: Bring) -> None:
+    upload = bring({"a.json": REPORT, "b.json": REPORT})
+    assert Artefact.objects.count() == 1
+    assert states(upload) == {"a.json": FileState.PARSED, "b.json": FileState.KNOWN}
+    assert UploadedFile.objects.get(name="b.json").known_as == UploadedFile.objects.get(name="a.json")
+
+
+def test_bytes_that_were_kept_in_an_earlier_upload_are_known(bring: Bring) -> None:
+    bring({"a.json": REPORT}, keep_at_once=True)
+    again = bring({"renamed.json": REPORT}, keep_at_once=True)
+    assert states(again) == {"renamed.json": FileState.KNOWN}
+    assert again.state == UploadState.PARSED
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred], ids=["zip", "tar.gz"])
+def test_an_archives_members_become_files_with_their_paths(bring: Bring, pack: object) -> None:
+    upload = bring({"all": pack({"host3/run.json": REPORT, "notes.txt": b"bring milk\n"})})  # type: ignore[operator]
+    assert states(upload) == {"all": "unpacked", "all/host3/run.json": "parsed", "all/notes.txt": "failed"}
+    assert upload.state == UploadState.PARTLY
+    notes = UploadedFile.objects.get(name="all/notes.txt")
+    assert notes.error["message"] == "no format recognises this file"
+    assert notes.error["found"] == "bring milk"
+    assert notes.error["line"] == 1
+    assert read(notes.artefact) == b"bring milk\n"
+
+
+def test_a_hostile_archive_is_refused_with_a_reason_and_its_good_members_stay(bring: Bring) -> None:
+    upload = bring({"evil.zip": zipped({"good.json": REPORT, "../../etc/passwd": b"root::0:0\n"})})
+    evil = UploadedFile.objects.exclude(name__in=["evil.zip", "evil.zip/good.json"]).get(upload=upload)
+    assert evil.state == FileState.REFUSED
+    assert evil.error["message"]
+    assert states(upload)["evil.zip/good.json"] == FileState.PARSED
+
+
+def test_a_cut_archive_gives_what_came_whole(bring: Bring) -> None:
+    whole = tarred({"a.json": REPORT, "b.json": OTHER}, mode="w")
+    upload = bring({"cut.tar": whole[: len(REPORT) + 2048]})
+    assert states(upload)["cut.tar/a.json"] == FileState.PARSED
+    assert upload.state == UploadState.PARTLY
+
+
+def test_an_unpacked_archive_that_is_interrupted_goes_on_where_it_was(
+    bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = {f"{n}.json": REPORT.replace(b"fio-3", b"fio-3.%d" % n, 1) for n in range(5)}
+    upload = bring({"all.zip": zipped(members)}, is_read=False)
+    monkeypatch.setattr(parsing, "BATCH_FILES", 2)
+    monkeypatch.setattr(parsing, "TASK_S", 0.0)
+    rounds = 0
+    while upload.claim() and not parse(upload):
+        rounds += 1
+        monkeypatch.setattr(parsing, "TASK_S", 0.0 if rounds < 2 else 60.0)
+        upload.refresh_from_db()
+        assert upload.tries == 0, "time that ran out is no failed try"
+    assert rounds == 2
+    assert sorted(states(upload).values()) == ["parsed"] * 5 + ["unpacked"]
+
+
+def test_the_work_is_given_to_one_worker_only(bring: Bring) -> None:
+    upload = bring({"run.json": REPORT}, is_read=False)
+    assert upload.claim()
+    assert not Upload.objects.get(pk=upload.pk).claim()
+
+
+def test_what_the_database_refuses_harms_only_its_own_file(bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = parsing.keep_files
+
+    def failing(upload: Upload, pairs: list[tuple[UploadedFile, FileReading]]) -> int:
+        if any(file.name.endswith("bad.json") for file, _ in pairs):
+            raise ValueError("a metric nobody declared")
+        return real(upload, pairs)
+
+    monkeypatch.setattr(parsing, "keep_files", failing)
+    upload = bring({"x.zip": zipped({"good.json": REPORT, "bad.json": OTHER})}, keep_at_once=True)
+    assert states(upload) == {"x.zip": "unpacked", "x.zip/good.json": "parsed", "x.zip/bad.json": "failed"}
+    bad = UploadedFile.objects.get(name="x.zip/bad.json")
+    assert "a metric nobody declared" in bad.error["message"]
+    assert bad.runs.count() == 0
+    assert UploadedFile.objects.get(name="x.zip/good.json").runs.count() == 1
+
+
+def test_a_reader_that_dies_costs_one_file(bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dying(files: list[object]) -> list[SandboxError]:
+        return [SandboxError("reading it took longer than 60 s") for _ in files]
+
+    monkeypatch.setattr(parsing, "_read_many", dying)
+    upload = bring({"slow.txt": b"x\n"})
+    assert upload.state == UploadState.FAILED
+    assert only_file(upload).error["message"] == "reading it took longer than 60 s"
+
+
+def test_an_error_of_ours_is_tried_three_times_and_then_said(bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = bring({"run.json": REPORT}, is_read=False)
+
+    def broken(self: object) -> bool:
+        raise RuntimeError("the disk is on fire")
+
+    monkeypatch.setattr(parsing._Parsing, "all", broken)
+    for expected in ("queued", "queued", "failed"):
+        assert upload.claim()
+        assert parse(upload)
+        upload.refresh_from_db()
+        assert upload.state == expected
+    assert "the disk is on fire" in upload.problem
+    assert not upload.claim()
