@@ -30,6 +30,7 @@ class Format:
     kind: str  # results, inventory or table
     looks_like: Callable[[SourceText], float]
     parse: Callable[[SourceText], ParsedFile]
+    begins: Callable[[bytes], bool] = lambda head: False  # whether a file that begins so is of this format as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +63,42 @@ def format_named(name: str) -> Format:
     raise ValueError(f"Unknown format {name!r}, expected one of: {', '.join(one.name for one in formats())}")
 
 
-def recognise(text: SourceText, only: Iterable[Format] | None = None) -> list[Reading]:
-    """What each format that sees something of its own makes of the text, the surest first."""
-    sure = [(one.looks_like(text), one) for one in (formats() if only is None else only)]
+def recognise(text: SourceText) -> list[Reading]:
+    """What each format that sees something of its own makes of the text, the surest first.
+
+    Who reads a whole file by how it begins is asked first, and alone where no line is left. Who is unsure is heard only
+    where nobody is sure, and any rows of figures make a table, so that is asked last.
+    """
+    for one in formats():
+        if one.begins(text.head):
+            reading = read(one, text)
+            if reading.parsed and _covers(reading.parsed, text):
+                return [reading]
+    found = _ask(text, [one for one in formats() if one.kind != "table"])
+    sure = [one for one in found if one.has_found and one.confidence >= RECOGNISED]
+    if sure:
+        return [one for one in found if one.confidence >= RECOGNISED]
+    return found + _ask(text, [one for one in formats() if one.kind == "table"])
+
+
+def _ask(text: SourceText, some: Iterable[Format]) -> list[Reading]:
+    sure = [(one.looks_like(text), one) for one in some]
     candidates = sorted(((score, one) for score, one in sure if score >= LEAST), key=lambda pair: -pair[0])
     return [read(one, text, score) for score, one in candidates]
+
+
+def _covers(parsed: ParsedFile, text: SourceText) -> bool:
+    """Whether the runs leave no line to anybody else."""
+    spans = sorted((run.line, run.last_line or run.line) for run in parsed.runs if run.line is not None)
+    if not spans or parsed.broken:
+        return False
+    data = text.data
+    next_line = data.count(b"\n", 0, len(data) - len(data.lstrip())) + 1
+    for first, last in spans:
+        if first > next_line:
+            return False
+        next_line = max(next_line, last + 1)
+    return next_line > data.rstrip().count(b"\n") + 1
 
 
 def read(one: Format, text: SourceText, confidence: float = 1.0) -> Reading:
@@ -83,4 +115,6 @@ def _modules() -> Iterable[Any]:
 
 def _format(module: Any) -> Format:
     package = module.__name__.removeprefix("apps.parsers.").split(".")[0]
-    return Format(module.NAME, module.TITLE, _KINDS.get(package, "results"), module.looks_like, module.parse)
+    begins = {"begins": module.begins} if hasattr(module, "begins") else {}
+    kind = _KINDS.get(package, "results")
+    return Format(module.NAME, module.TITLE, kind, module.looks_like, module.parse, **begins)

@@ -22,6 +22,10 @@ _MARKS = (  # longest first: UTF-32's begins with UTF-16's
     (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
 )  # fmt: skip
 _SAMPLE = 1 << 16
+_MOST_HOSTS = 5000
+_NOT_ASCII = bytes(range(128, 256))
+_NOT_LOW = bytes(range(8, 256))
+_BEGINNING = 2000  # characters
 NOT_KEPT = "\ufffd"  # stands for NUL and lone surrogates, which no database text holds
 
 
@@ -60,18 +64,25 @@ class SourceText:
 
         A part's lines keep their numbers.
         """
+        if not any(_HOST.match(line) for line in self.text[:_BEGINNING].split("\n")):
+            return [("", self)]
         found = [_HOST.match(line) for line in self.lines]
         filled = sum(1 for line in self.lines if line.strip())
         names = {match[1] for match in found if match}
         marked = sum(1 for match in found if match)
-        if marked < 3 or marked < 0.9 * filled or not all(map(_is_host, names)):
+        if marked < 3 or marked < 0.9 * filled or len(names) > _MOST_HOSTS or not all(map(_is_host, names)):
             return [("", self)]
-        parts: dict[str, SourceText] = {name: SourceText(b"", self.name) for name in sorted(names)}
-        for name, part in parts.items():
-            mine = [(index, match) for index, match in enumerate(found) if match and match[1] == name]
-            lines = [self.lines[index][match.end() :] for index, match in mine]
-            part.__dict__["_cleaned"] = (lines, [self.number(index) for index, _ in mine])
-            part.__dict__["text"] = "\n".join(lines)
+        mine: dict[str, tuple[list[str], list[int]]] = {name: ([], []) for name in sorted(names)}
+        for index, match in enumerate(found):
+            if match:
+                lines, numbers = mine[match[1]]
+                lines.append(self.lines[index][match.end() :])
+                numbers.append(self.number(index))
+        parts: dict[str, SourceText] = {}
+        for name, cleaned in mine.items():
+            part = parts[name] = SourceText(b"", self.name)
+            part.__dict__["_cleaned"] = cleaned
+            part.__dict__["text"] = "\n".join(cleaned[0])
             part.data = part.text.encode()
         return list(parts.items())
 
@@ -97,23 +108,54 @@ class SourceText:
 def encoding_of(data: bytes) -> str:
     """UTF-8 unless the bytes say otherwise: a mark, UTF-16's many zeros, or bytes that UTF-8 has not.
 
-    Those last are Cyrillic (cp1251) where that gives Cyrillic words, else latin-1: the tools' own words are ASCII.
+    Those last are Cyrillic (cp1251, KOI8-R) where that gives Cyrillic words, else latin-1, or cp1252 where Windows' own
+    characters stand: the tools' own words are ASCII.
     """
     for mark, name in _MARKS:
         if data.startswith(mark):
             return name
-    head = data[:_SAMPLE]
-    if len(head) >= 4:
-        even, odd = head[::2].count(0), head[1::2].count(0)
-        if max(even, odd) > len(head) * 0.3 and min(even, odd) < len(head) * 0.05:
-            return "utf-16-le" if odd > even else "utf-16-be"
+    if wide := _wide(data[:_SAMPLE]):
+        return wide
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         if error.start >= len(data) - 3 and error.reason == "unexpected end of data":
             return "utf-8"  # cut off in the middle of a letter
-        return "cp1251" if _is_cyrillic(data) else "latin-1"
+        return "utf-8" if _is_mostly_utf_8(data) else _of_one_byte(data)
     return "utf-8"
+
+
+def _wide(head: bytes) -> str:
+    """UTF-16 and UTF-32 without a mark: the letters of our scripts have a byte below 8 in the same place of each."""
+    quarter = len(head) // 4
+    zeros = [head[place::4].count(0) for place in range(4)]
+    if quarter > 1 and max(zeros) >= quarter:
+        if min(zeros[2:]) >= quarter and zeros[0] < quarter * 0.1:
+            return "utf-32-le"
+        if min(zeros[:2]) >= quarter and zeros[3] < quarter * 0.1:
+            return "utf-32-be"
+    if len(head) >= 4 and sum(zeros) > len(head) * 0.02:
+        even, odd = (len(head[place::2].translate(None, _NOT_LOW)) for place in (0, 1))
+        if max(even, odd) > len(head) * 0.3 and min(even, odd) < len(head) * 0.05:
+            return "utf-16-le" if odd > even else "utf-16-be"
+    return ""
+
+
+def _is_mostly_utf_8(data: bytes) -> bool:
+    """A few broken bytes in UTF-8 make no other encoding; in those, hardly two letters make one of UTF-8's."""
+    ascii_count = len(data.translate(None, _NOT_ASCII))
+    understood = len(data.decode("utf-8", "ignore").encode())
+    return understood - ascii_count > 0.8 * (len(data) - ascii_count)
+
+
+def _of_one_byte(data: bytes) -> str:
+    """KOI8-R has the small letters where cp1251 has the capital ones, and texts are mostly small letters."""
+    head = data[:_SAMPLE]
+    if _is_cyrillic(data):
+        low = sum(1 for byte in head if 0xC0 <= byte < 0xE0)
+        high = sum(1 for byte in head if byte >= 0xE0)
+        return "koi8-r" if low > high else "cp1251"
+    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in head) else "latin-1"
 
 
 def _is_cyrillic(data: bytes) -> bool:
@@ -126,10 +168,11 @@ def _without_prefix(lines: list[str]) -> list[str]:
     """Without a `#` or one blank that stands before every line that is not empty."""
     filled = [line for line in lines if line.strip()]
     for prefix in ("# ", " "):
-        if len(filled) > 2 and all(line.startswith(prefix) and line[len(prefix) : len(prefix) + 1] for line in filled):
+        bare = prefix.strip()
+        if len(filled) > 2 and all(line.startswith(prefix) or line == bare for line in filled):
             if prefix == " " and all(line.startswith("  ") for line in filled):
                 continue  # indented as a whole: that is somebody's layout
-            return [line.removeprefix(prefix) for line in lines]
+            return [line.removeprefix(prefix) if line != bare else "" for line in lines]
     return lines
 
 

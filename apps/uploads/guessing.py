@@ -29,6 +29,7 @@ class Guesser:
         self.upload = upload
         hosts = Host.objects.filter(lab_id=upload.lab_id).values_list("name", "id")
         self.hosts = {_short(name): pk for name, pk in hosts} | {name.lower(): pk for name, pk in hosts}
+        self.earlier: dict[tuple[str, ...], Guess | None] = {}
         self.targets: dict[int, list[tuple[str, int]]] = {}
         for pk, host_id, path in Target.objects.filter(lab_id=upload.lab_id).values_list("id", "host_id", "path"):
             self.targets.setdefault(host_id, []).append((path, pk))
@@ -56,8 +57,13 @@ class Guesser:
         return None
 
     def _by_earlier(self, name: str, printed: list[str]) -> Guess | None:
-        folder = str(PurePosixPath(name).parent)
-        same = Q(printed_hosts__contains=printed) if printed else Q(pk=None)
+        key = str(PurePosixPath(name).parent), *sorted(set(printed))
+        if key not in self.earlier:
+            self.earlier[key] = self._earlier(*key)
+        return self.earlier[key]
+
+    def _earlier(self, folder: str, *printed: str) -> Guess | None:
+        same = Q(printed_hosts__contains=list(printed)) if printed else Q(pk=None)
         if folder != ".":
             same |= Q(name__startswith=f"{folder}/")
         earlier = (

@@ -5,6 +5,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from msgspec import structs
 
 from apps.labs.models import Lab
 from apps.runs.models import Run, Sample
@@ -23,7 +24,7 @@ def better(found: FileReading, factor: float = 2.0) -> FileReading:
     (one,) = found.runs
     first, *rest = one.run.samples
     assert first.value is not None
-    samples = (replace(first, value=first.value * factor), *rest[:-1])
+    samples = (structs.replace(first, value=first.value * factor), *rest[:-1])
     return replace(found, runs=(replace(one, run=replace(one.run, samples=samples)),))
 
 

@@ -1,0 +1,150 @@
+"""The header of Bonnie's table and the rows below it; `bonnie1` says what they mean."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.parsers.shape import Broken
+
+KIB, MIB = 1024, 1024**2
+ALL_TESTS = ("char_write", "write", "rewrite", "char_read", "read", "seek")
+BLOCK_TESTS = ("write", "rewrite", "read", "seek")
+
+_CHARS = r"-+(?:Per Char|CharUnlk)-+"
+_HEADER = re.compile(rf"(?:{_CHARS} +)?-+Block-+ +-+Rewrite-+ +(?:{_CHARS} +)?-+Block-")
+_SEEKS = re.compile(r"-([0-9]{1,4})k \(([0-9]{1,3})\)-")
+_SYNC = re.compile(r"Sequential Output \((nosync|sync)\)")
+_FILE = re.compile(r"(?:Bonnie ([0-9.]{1,8})[^:]{0,40}: )?File '([^']{1,1000})', size: ([0-9]{1,18})")
+_NUMBER = r"(?:[0-9]{1,15}(?:\.[0-9]{0,3})?|\*{3,})"
+_CPU = r"(?:-?[0-9]{1,6}(?:\.[0-9]{0,3})?|\*{3,})"
+_PAIRS = re.compile(rf"(?:{_NUMBER} {_CPU} )+")
+_CELL = re.compile(rf"{_NUMBER}|{_CPU}")
+_SIZE = re.compile(r"(?:(?<![0-9])[0-9]{1,4}\* ?|(?:^| ))[0-9]{1,9}$")
+_OVERFLOW = re.compile(r"\*{3,}")
+_QUOTE = re.compile(r"[A-Z]{1,4}>+ ?")
+_LONGEST_ROW = 400
+_MOST_PROGRESS = 10
+_MOST_BETWEEN = 3  # other lines between rows, captions and carets, and bad rows in a table
+
+
+@dataclass(slots=True)
+class Header:
+    first: int
+    after: int  # index of the line behind it
+    tests: tuple[str, ...] = ALL_TESTS
+    scale: int = KIB  # bytes in the unit of the rates
+    has_gigabytes: bool = False
+    sync: str = ""
+    is_unlocked: bool = False
+    seek_bytes: int | None = None
+    seekers: int | None = None
+    version: str = ""
+    target: str = ""
+    size: int | None = None
+
+
+@dataclass(slots=True)
+class Row:
+    head: str  # label and size
+    cells: list[str]
+    index: int
+    last: int
+
+
+def is_header(line: str) -> bool:
+    return "-Rewrite-" in line and len(line) <= _LONGEST_ROW and _HEADER.search(line) is not None
+
+
+def header(lines: Sequence[str], index: int, floor: int) -> Header:
+    """The header with this second line, and what Bonnie wrote above it while it ran."""
+    line = lines[index]
+    after = index + 1
+    while after < len(lines) and after <= index + 3 and _is_units(lines[after]):
+        after += 1
+    units = " ".join(lines[index + 1 : after])
+    match = _HEADER.search(line)
+    has_chars = match is not None and match[0].count("Char") == 2
+    found = Header(index, after, ALL_TESTS if has_chars else BLOCK_TESTS, MIB if "M/sec" in units else KIB)
+    found.has_gigabytes = " GB " in units
+    found.is_unlocked = "-CharUnlk-" in line
+    if seeks := _SEEKS.search(" ".join(lines[index:after])):
+        found.seek_bytes, found.seekers = int(seeks[1]) * KIB or None, int(seeks[2]) or None
+    _read_above(found, lines, floor)
+    return found
+
+
+def _is_units(line: str) -> bool:
+    """The third line; also the ends of the second and third where a mail program broke them."""
+    return "%CPU" in line or line.strip(" -=") == "Seeks" or bool(_SEEKS.search(line) and len(line) < 30)
+
+
+def _read_above(found: Header, lines: Sequence[str], floor: int) -> None:
+    above = found.first - 1
+    while above >= floor and above >= found.first - 2 and ("Sequential" in lines[above] or "Rnd Seek" in lines[above]):
+        if match := _SYNC.search(lines[above]):
+            found.sync = match[1]
+        found.first = above
+        above -= 1
+    for at in range(above, max(above - _MOST_PROGRESS, floor - 1), -1):
+        match = _FILE.search(lines[at][:2000])
+        if match:
+            found.first, found.version = at, match[1] or ""
+            found.target, found.size = match[2].rpartition("/")[0], int(match[3])
+        if match or is_header(lines[at]):
+            return
+
+
+def rows(lines: Sequence[str], head: Header) -> tuple[list[Row | Broken], int]:
+    """The rows under a header, with what is wrong with those that cannot be read, and the index behind the last."""
+    found: list[Row | Broken] = []
+    at = after = head.after
+    between = bad = 0
+    while at < len(lines) and max(between, bad) <= _MOST_BETWEEN and not _begins_another(lines[at]):
+        row = _row(lines, at, len(head.tests) * 2, between == 0)
+        if row is not None:
+            found.append(row)
+            bad += isinstance(row, Broken)
+            after = row.last + 1 if isinstance(row, Row) else at + 1
+        elif lines[at].strip():
+            between += 1
+        at = max(at + 1, after)
+    return found, after
+
+
+def _begins_another(line: str) -> bool:
+    return "%CPU" in line or "Sequential Output" in line or "Writing with putc" in line
+
+
+def _row(lines: Sequence[str], index: int, count: int, is_next: bool) -> Row | Broken | None:
+    line = lines[index]
+    if len(line) > _LONGEST_ROW:
+        return None
+    words, last = _words(line), index
+    while last < index + 2 and last + 1 < len(lines) and len(words) > 3 and _numbers(words) < count:
+        more = _words(lines[last + 1])  # a mail program broke the row
+        if not more or len(more) >= count or not all(_CELL.fullmatch(word) for word in more):
+            break
+        words, last = words + more, last + 1
+    while len(words) > count + 1 and not _CELL.fullmatch(words[-1]):
+        words.pop()  # somebody's remark
+    head = " ".join(words[:-count])
+    if len(words) > count and _PAIRS.fullmatch(" ".join(words[-count:]) + " ") and _SIZE.search(head):
+        return Row(head, words[-count:], index, last)
+    if is_next and _numbers(words) >= max(5, len(words) * 0.6):
+        return Broken("a row of Bonnie's that cannot be read", index, line.strip()[:120], f"a size and {count} numbers")
+    return None
+
+
+def _words(line: str) -> list[str]:
+    line = _QUOTE.sub("", line, count=1) if _QUOTE.match(line) else line
+    if "***" in line:
+        line = _OVERFLOW.sub(" ***** ", line)  # the CPU behind it may be glued to it
+    return line.rstrip("= ").split()
+
+
+def _numbers(words: list[str]) -> int:
+    """How many numbers stand at the end."""
+    for count, word in enumerate(reversed(words)):
+        if not _CELL.fullmatch(word):
+            return count
+    return len(words)

@@ -1,0 +1,33 @@
+"""The words before a result that tell it from the next one, and the command line, for Bonnie and bonnie++."""
+
+import re
+from collections.abc import Sequence
+
+_MOST_LINES = 24
+_LONGEST = 200
+_LONGEST_LINE = 400
+_COMMAND = re.compile(  # behind a prompt or a path, or with options behind it
+    r"(?:[$#%>] ?(?:\S{0,80}/)?|^\S{0,80}/)([Bb]onnie(?:\+\+)?)$|\b([Bb]onnie(?:\+\+)? +-[^`;|&>()]*)"
+)
+_NOISE = re.compile(
+    r"[Bb]onnie(?:\+\+)?:?$|Writing |Rewriting|Reading |Seeker |start 'em|Create files|Stat files|Delete files|"
+    r"Using uid|done|Delaying|(?:Bonnie [0-9.]+: )?File '|Size of |format_version,|name,file_size|```|Memory = |"
+    r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? |[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:|real\b|user\b|sys\b|"
+    r"[\s#=*^_~+-]*$|\s*(?:> ?)+$"
+)
+_AROUND = " \t#=*:-_>|`"
+
+
+def before(lines: Sequence[str], first: int, floor: int) -> tuple[str, str]:
+    """(caption, command) from the lines above `first`, none of them above `floor`."""
+    command = ""
+    for at in range(first - 1, max(floor, first - _MOST_LINES) - 1, -1):
+        line = lines[at].strip()[:_LONGEST_LINE]
+        match = _COMMAND.search(line) if "onnie" in line else None
+        if not match and _NOISE.match(line):
+            continue
+        if match and not command:
+            command = (match[1] or match[2]).strip()[:_LONGEST]
+            continue
+        return line.strip(_AROUND)[:_LONGEST], command
+    return "", command

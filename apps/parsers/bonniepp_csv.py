@@ -1,0 +1,182 @@
+"""bonnie++'s CSV lines. The field lists are those of its source, see `bonniepp`.
+
+    name,size,(rate,cpu)*6,files,(rate,cpu)*6                                                              1.00 to 1.04
+    format,program,name,concurrency,seed,size,chunk,(rate,cpu)*6,files,max,min,-,dirs,(rate,cpu)*6,latency*12     1.9x
+    the same with seeks,seekers behind chunk                                                           1.98 and 2.00
+
+What the header of 1.9x calls num_dirs stays empty, and the directories stand in the field after it.
+"""
+
+import re
+from collections.abc import Sequence
+
+from apps.parsers.bonniepp_record import FILES, LONGEST_NAME, Record
+from apps.parsers.shape import Broken
+
+FEWEST_COMMAS = 8
+OLD_FIELDS, NEW_FIELDS, SEEK_FIELDS = 27, 48, 50
+
+_RATE = r" ?(?:-?[0-9]{1,15}(?:\.[0-9]{0,3})?|\+{3,5})?"
+_CPU = r"(?:-?[0-9]{1,6}|\+{3})?"
+_PAIRS = rf"(?:{_RATE},{_CPU},){{6}}"
+_LATENCY = r"(?:[0-9]{1,9}(?:us|ms|s))?"
+_COUNT = r"[0-9]{0,9}"
+_START = re.compile(r"(?<![\w.,+-])([0-9]\.[0-9]{2}[a-z]?),([0-9]\.[0-9]{2}[a-z]{0,2}),")
+_OLD = re.compile(
+    rf"(?:[0-9]{{1,9}}[MG]?(?::[0-9]{{1,7}}k?)?)?,{_PAIRS}"
+    rf"(?:[0-9]{{1,9}}(?::link|:symlink|:[0-9]{{1,12}}:[0-9]{{1,12}})?(?:/[0-9]{{1,9}})?)?,{_PAIRS}"
+)
+_OLD_START = re.compile(r"[^,]*,[0-9]{1,9}[MG](?::[0-9]{1,7}k?)?,")
+_NEW = re.compile(
+    rf"{_COUNT},[^,]*,(?:[0-9]{{1,9}}[MGT]?)?,(?:[0-9]{{1,9}}[km]?)?,(?:{_COUNT},{_COUNT},)?{_PAIRS}"
+    rf"{_COUNT},(?:link|symlink|[0-9]{{1,12}})?,[0-9]{{0,12}},(?:[0-9]{{1,9}}[km]?)?,(?:[0-9]{{1,9}}[km]?)?,{_PAIRS}"
+    rf"(?:{_LATENCY},){{12}}"
+)
+_GOES_ON = re.compile(r"[0-9a-z,+.:/]+")
+_FIELD = re.compile(rf"{_RATE}|{_LATENCY}|(?:[0-9]{{1,9}}[MGTkm]?)|link|symlink")
+_MOST_LINES = 5
+_FEWEST_OLD_FIELDS = 14  # without versions, name and size and less than six pairs could be anybody's
+_FEWEST_FIELDS = 20  # by which a line with versions is bonnie++'s, however bad
+
+
+def read(lines: Sequence[str], index: int) -> Record | Broken | None:
+    """The record that begins in this line, what is wrong with it, or None where none begins."""
+    line = lines[index]
+    if match := _START.search(line):
+        return _read_new(lines, index, match.start(), match[1], match[2])
+    return _read_old(lines, index)
+
+
+def is_sure(record: Record) -> bool:
+    """Whether 27 fields are bonnie++'s without a table beside them: only it has 4G and +++++."""
+    is_small_only = not record.size and all(record.rates[FILES:])
+    return bool(record.version) or record.size[-1:].isalpha() or "+++++" in record.rates or is_small_only
+
+
+def _read_new(lines: Sequence[str], index: int, start: int, version: str, program: str) -> Record | Broken | None:
+    wanted = SEEK_FIELDS if version >= "1.98" else NEW_FIELDS
+    fields, last = _joined(lines, index, start, wanted)
+    if len(fields) < wanted:
+        fields = _without_large_file(fields, wanted)
+    if len(fields) < wanted:
+        return _cut_new(fields, wanted, index, last, program)
+    fields[-1] = _clean(fields[-1])
+    for extra in {0, len(fields) - wanted}:  # a name may hold commas, or something was put behind
+        body = fields[3 + extra : wanted + extra]
+        if _NEW.fullmatch(",".join(body) + ","):
+            name = ",".join(fields[2 : 3 + extra])
+            return _new_record(body, name, program, index, last)
+    return _broken(fields[3:], index, wanted)
+
+
+def _new_record(body: list[str], name: str, program: str, index: int, last: int) -> Record:
+    has_seeks = len(body) == SEEK_FIELDS - 3
+    at = 6 if has_seeks else 4
+    files = at + 12
+    return Record(
+        index,
+        last,
+        version=program,
+        name=name.strip()[:LONGEST_NAME],
+        size=body[2],
+        chunk=body[3] or (None if has_seeks else ""),  # 2.00 leaves it empty whatever it was
+        concurrency=body[0],
+        seeks=body[4] if has_seeks else "",
+        seekers=body[5] if has_seeks else "",
+        seed=body[1],
+        files=(body[files], body[files + 1], body[files + 2], body[files + 3] or body[files + 4]),
+        rates=_rates(body[at:files:2] + body[files + 5 : files + 17 : 2]),
+        cpus=body[at + 1 : files : 2] + body[files + 6 : files + 17 : 2],
+        latencies=body[files + 17 :],
+        lines=(index, index, index, index),
+    )
+
+
+def _rates(printed: list[str]) -> list[str]:
+    """Without the blank that 1.00 puts before few seeks."""
+    return [one.lstrip() for one in printed]
+
+
+def _without_large_file(fields: list[str], wanted: int) -> list[str]:
+    """With -s 0, versions before 1.97 print too few empty fields."""
+    if len(fields) >= 40 and not any(fields[5:-29]):
+        return [*fields[:5], *[""] * (wanted - 34), *fields[-29:]]
+    return fields
+
+
+def _cut_new(fields: list[str], wanted: int, index: int, last: int, program: str) -> Record | Broken | None:
+    """A line that ends too soon: what is whole of it, as the last field may be half a number."""
+    whole = [*fields[3:-1], *[""] * (wanted - len(fields) + 1)]
+    if not _NEW.fullmatch(",".join(whole) + ","):
+        return _broken(fields[3:-1], index, wanted) if len(fields) > _FEWEST_FIELDS else None
+    record = _new_record(whole, fields[2], program, index, last)
+    first = 9 if wanted == SEEK_FIELDS else 7
+    there = len(fields) - 1 - first
+    record.cut = max(0, (there + 1) // 2 if there < 12 else 6 + max(0, there - 16) // 2)
+    return record
+
+
+def _read_old(lines: Sequence[str], index: int) -> Record | Broken | None:
+    fields, last = lines[index].split(","), index
+    if len(fields) < OLD_FIELDS:
+        if not _OLD_START.match(lines[index]):
+            return None
+        fields, last = _joined(lines, index, 0, OLD_FIELDS)
+    if len(fields) < OLD_FIELDS:
+        whole = [*fields[:-1], *[""] * (OLD_FIELDS - len(fields) + 1)]
+        if len(fields) < _FEWEST_OLD_FIELDS or not _OLD.fullmatch(",".join(whole[1:]) + ","):
+            return None
+        record = _old_record(whole[1:], whole[0], index, last)
+        if record is None:
+            return None
+        there = len(fields) - 3
+        record.cut = (there + 1) // 2 if there < 12 else 6 + max(0, there - 12) // 2
+        return record
+    fields[-1] = _clean(fields[-1])
+    body = fields[1 - OLD_FIELDS :]
+    if _OLD.fullmatch(",".join(body) + ","):
+        return _old_record(body, ",".join(fields[: 1 - OLD_FIELDS]), index, last)
+    good = sum(1 for one in body if _FIELD.fullmatch(one))
+    is_bad = good >= len(body) * 0.75 and _OLD_START.match(lines[index])
+    return _broken(body, index, OLD_FIELDS) if is_bad else None
+
+
+def _old_record(body: list[str], name: str, index: int, last: int) -> Record | None:
+    if not (body[0] or body[13]) or body[0] == "0":
+        return None
+    size, _, chunk = body[0].partition(":")
+    return Record(
+        index, last, "", name.strip()[:LONGEST_NAME], size, chunk, files=files_of(body[13]),
+        rates=_rates(body[1:13:2] + body[14::2]), cpus=body[2:13:2] + body[15::2],
+        lines=(index, index, index, index),
+    )  # fmt: skip
+
+
+def files_of(printed: str) -> tuple[str, str, str, str]:
+    """`16:1000:10/20` as number, largest, smallest, directories."""
+    sizes, _, directories = printed.partition("/")
+    number, _, sizes = sizes.partition(":")
+    largest, _, smallest = sizes.partition(":")
+    return number, largest, smallest, directories
+
+
+def _joined(lines: Sequence[str], index: int, start: int, wanted: int) -> tuple[list[str], int]:
+    """The fields of a line, with those of the lines that a mail program broke it into."""
+    text, last = lines[index][start:].rstrip(), index
+    while text.count(",") < wanted - 1 and last + 1 < min(len(lines), index + _MOST_LINES):
+        more = lines[last + 1].strip()
+        if not _GOES_ON.fullmatch(more) or _START.match(more):
+            break
+        text, last = text + more, last + 1
+    return text.split(","), last
+
+
+def _clean(field: str) -> str:
+    """Without what forums and quotes put behind the line."""
+    match = re.match(r"[0-9a-z+.]*", field.strip())
+    return match[0] if match else ""
+
+
+def _broken(fields: list[str], index: int, wanted: int) -> Broken:
+    bad = next((one for one in fields if not _FIELD.fullmatch(one)), ",".join(fields))
+    return Broken("no CSV line of bonnie++'s", index, bad[:80], f"{wanted} fields: rates, CPU and latencies")

@@ -1,0 +1,242 @@
+"""bonnie++'s text tables, also those of bon_csv2txt (many rows under one header) and of web pages copied as text.
+
+`printf` gives a column more room when a value needs it, so places in the line say little; numbers are counted from the
+right. Four pairs of rate and CPU instead of six are a run with -f: only the two tests by characters can be left out.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.parsers.bonniepp_csv import FEWEST_COMMAS, files_of
+from apps.parsers.bonniepp_record import FILES, Record
+from apps.parsers.shape import Broken
+
+IO_HEADER, FILES_HEADER = "-Per Chr-", "-Create-- --Read"
+_LONGEST_ROW = 400
+_NUMBER, _PLUS, _CPU = r"[0-9]{1,15}(?:\.[0-9]{0,3})?", r"\+{3,6}", r"(?:-?[0-9]{1,6}|\+{3})"
+_RATE = re.compile(rf"{_NUMBER}[kmg]?|{_PLUS}")
+_SMALL_PAIRS = re.compile(rf"(?:(?:-?{_NUMBER}|{_PLUS}) {_CPU} ){{6}}")
+_IO_PAIRS = re.compile(rf"(?:(?:-?{_NUMBER}[kmg]?|{_PLUS}) {_CPU} ){{3,5}}(?:{_NUMBER}|{_PLUS}) {_CPU} ")
+_OPTIONS = r"(?::([0-9]{1,7}[km]?)?)?(?::([0-9]{1,4})?)?(?::([0-9]{1,9})?)?(?::([0-9]{1,4})?)?"
+_IO = re.compile(rf"([0-9]{{1,9}}[MGT]){_OPTIONS}")
+_IO_PLAIN = re.compile(rf"([0-9]{{1,9}}[MGT]?){_OPTIONS}")  # 1.00: megabytes without a letter
+_SMALL = re.compile(r"[0-9]{1,9}(?::link|:symlink|:[0-9]{1,12}:[0-9]{1,12})?(?:/[0-9]{1,9})?")
+_VERSION = re.compile(r"\bVersion +([0-9]\.[0-9]{2}[a-z]{0,2})")
+_CONCURRENCY = re.compile(r"Concurrency +([0-9]{1,4})")
+_HEADER_WORDS = re.compile(r"(?:K/sec|/sec|%CP|-+[A-Z][a-z]+-*|Chr-|files|files:max(?::min)?|\*+)")
+_LATENCY = re.compile(r"[0-9]{1,9}(?:us|ms|s)")
+_MOST_BETWEEN = 3  # other lines between rows, captions, and bad rows in a table
+_ONLY_FOUR = (1, 2, 4, 5)
+_ENDS = tuple("0123456789+*=")  # of a row: a number, perhaps with a mark of its mail or forum
+
+
+@dataclass(slots=True)
+class Row:
+    name: str
+    spec: str
+    pairs: list[str]  # rate, CPU, rate, CPU…
+    last: int
+    latencies: list[str]
+    latency_line: int
+    line: int
+
+    def places(self, offset: int) -> Sequence[int]:
+        return range(offset, offset + 6) if len(self.pairs) == 12 else _ONLY_FOUR
+
+
+@dataclass(slots=True)
+class Table:
+    first: int
+    last: int
+    version: str
+    concurrency: str
+    name: str  # of the file table's header, which has more room than a row
+    is_plain: bool  # sizes in MB without a letter
+    rows: list[Row]
+    broken: list[Broken]
+
+
+def read(lines: Sequence[str], index: int, floor: int) -> Table:
+    """The table whose second header line this is, from no line before `floor`."""
+    first, version = _above(lines, index, floor)
+    is_io = IO_HEADER in lines[index]
+    concurrency = _CONCURRENCY.search(lines[index])
+    name = "" if is_io else lines[index].partition(FILES_HEADER)[0].strip()
+    table = Table(first, index, version, concurrency[1] if concurrency else "", name, False, [], [])
+    at = index + 1
+    while at < len(lines) and _is_header(lines[at]):
+        table.is_plain = table.is_plain or " MB " in lines[at]
+        table.last, at = at, at + 1
+    between = 0
+    while at < len(lines) and max(between, len(table.broken)) <= _MOST_BETWEEN and not _begins_another(lines[at]):
+        row = _row(lines, at, is_io, table.is_plain)
+        if isinstance(row, Row):
+            table.rows.append(row)
+            table.last, between = row.last, 0
+        elif row is not None and not between:
+            table.broken.append(row)
+        elif lines[at].strip():
+            between += 1
+        at = max(at, table.last) + 1
+    return table
+
+
+def records(io: Table | None, files: Table | None) -> list[Record]:
+    """A record for each row; of two tables of one invocation, the rows that belong together are one."""
+    large = [_io_record(io, row) for row in io.rows] if io else []
+    small = files.rows if files else []
+    if files and len(large) in (0, len(small)):
+        alone: list[Record | None] = [None] * len(small)
+        return [_with_files(record, files, row) for record, row in zip(large or alone, small, strict=True)]
+    return large + [_with_files(None, files, row) for row in small if files]
+
+
+def _above(lines: Sequence[str], index: int, floor: int) -> tuple[int, str]:
+    """Where the header begins, and the version that it tells."""
+    first, version = index, ""
+    for at in range(index - 1, max(index - 4, floor - 1), -1):
+        line = lines[at]
+        if found := _VERSION.search(line):
+            return at, found[1]
+        if not ("Sequential" in line or "Random" in line or "Create-" in line or _is_header(line)):
+            break
+        first = at
+    return first, version
+
+
+def _begins_another(line: str) -> bool:
+    return "Sequential " in line or line.count(",") >= FEWEST_COMMAS or _is_header(line)
+
+
+def _is_header(line: str) -> bool:
+    if "%CP" in line:
+        return True
+    words = line.split()
+    return bool(words) and len(words) < 8 and all(_HEADER_WORDS.fullmatch(word) for word in words)
+
+
+def _row(lines: Sequence[str], index: int, is_io: bool, is_plain: bool) -> Row | Broken | None:
+    line = lines[index]
+    if len(line) > _LONGEST_ROW or not line.rstrip().endswith(_ENDS):
+        return None
+    words, last = _words(line), index
+    spec = _SMALL if not is_io else _IO_PLAIN if is_plain else _IO
+    cells = _cells(words, spec, 12)
+    if cells is None:
+        words, last, cells = _unbroken(lines, index, words, spec, is_io)
+    if cells is None:
+        return _unless_row(words, line, index, spec)
+    head = len(words) - len(cells) - 1
+    latencies, at = _latencies(lines, last + 1, len(cells) // 2)
+    latency_line = last + 1 if at > last + 1 else last
+    return Row(" ".join(words[:head]), words[head], cells, at - 1, latencies, latency_line, index)
+
+
+def _words(line: str) -> list[str]:
+    """Without the bold marks of forums and the = of mails."""
+    if "*" in line:
+        line = line.replace("**", "")
+    return line.rstrip("= ").split()
+
+
+def _unbroken(
+    lines: Sequence[str], index: int, words: list[str], spec: re.Pattern[str], is_io: bool
+) -> tuple[list[str], int, list[str] | None]:
+    """A row that a mail program broke, else one without its two tests by characters, which may be broken as well."""
+    forms, last = [(words, index)], index
+    while last < min(index + 2, len(lines) - 1) and 4 < len(words) < 40:
+        more = _words(lines[last + 1])
+        if not more or len(more) > 11 or not all(_RATE.fullmatch(word) for word in more):
+            break
+        words, last = words + more, last + 1
+        forms.append((words, last))
+    for count in (12, 8) if is_io else (12,):
+        for form, end in forms:
+            if (cells := _cells(form, spec, count)) is not None:
+                return form, end, cells
+    return forms[0][0], index, None
+
+
+def _cells(words: list[str], spec: re.Pattern[str], count: int) -> list[str] | None:
+    if len(words) <= count or not spec.fullmatch(words[-count - 1]):
+        return None
+    if count == 8 and any(_RATE.fullmatch(word) for word in words[: -count - 1]):
+        return None  # a size that is none, in the middle of a bad row
+    cells = words[-count:]
+    pairs = _SMALL_PAIRS if spec is _SMALL else _IO_PAIRS
+    return cells if pairs.fullmatch(" ".join(cells) + " ") else None
+
+
+def _unless_row(words: list[str], line: str, index: int, spec: re.Pattern[str]) -> Broken | None:
+    """A row that cannot be read: one that has its size and numbers behind it, but not as many as there are tests."""
+    numbers = sum(1 for word in words if _RATE.fullmatch(word))
+    has_spec = any(spec.fullmatch(word) for word in words[:-1])
+    if numbers < 4 or not has_spec or numbers < len(words) * 0.6:
+        return None
+    return Broken("a row of bonnie++'s that cannot be read", index, line.strip()[:120], "six pairs of rate and CPU")
+
+
+def _latencies(lines: Sequence[str], index: int, count: int) -> tuple[list[str], int]:
+    """The latencies below a row, and the index of the next line."""
+    if index >= len(lines) or not lines[index].lstrip().startswith("Latency"):
+        return [""] * count, index
+    found, at = lines[index].split()[1:], index + 1
+    if len(found) < count and at < len(lines):
+        more = lines[at].split()
+        if more and all(_LATENCY.fullmatch(word) for word in more):
+            found, at = found + more, at + 1
+    if len(found) != count or not all(_LATENCY.fullmatch(word) for word in found):
+        return _by_place(lines[index], count), at
+    return found, at
+
+
+def _by_place(line: str, count: int) -> list[str]:
+    """Latencies of which some are blank: `Latency` and ten blanks, then ten characters for each."""
+    if count != 6:
+        return [""] * count
+    found = [line[start : start + 10].strip() for start in range(17, 77, 10)]
+    return found if all(not one or _LATENCY.fullmatch(one) for one in found) else [""] * count
+
+
+def _io_record(table: Table, row: Row) -> Record:
+    found = _IO_PLAIN.fullmatch(row.spec)
+    size, chunk, concurrency, seeks, seekers = (one or "" for one in found.groups()) if found else ("",) * 5
+    record = Record(
+        table.first, table.last, table.version, row.name, size, chunk, table.concurrency or concurrency,
+        seeks, seekers, lines=(row.line, row.line, row.latency_line, row.latency_line), is_text=True,
+    )  # fmt: skip
+    record.has_suffixes = any(one[-1] in "kmg" for one in row.pairs[::2])
+    if record.is_scaled:
+        record.concurrency = record.concurrency or "1"  # printed only where it is another
+    _fill(record, row, 0)
+    _only_row(record, table, row)
+    return record
+
+
+def _with_files(record: Record | None, table: Table, row: Row) -> Record:
+    if record is None:
+        record = Record(table.first, table.last, table.version, row.name, is_text=True)
+        record.lines = (row.line, row.line, row.latency_line, row.latency_line)
+        _only_row(record, table, row)
+    record.files = files_of(row.spec)
+    record.last = max(record.last, row.last)
+    record.lines = (record.lines[0], row.line, record.lines[2], row.latency_line)
+    if len(table.name) > len(record.name) and len(table.rows) == 1:
+        record.name = table.name
+    _fill(record, row, FILES)
+    return record
+
+
+def _fill(record: Record, row: Row, offset: int) -> None:
+    for at, place in enumerate(row.places(offset)):
+        record.rates[place] = row.pairs[2 * at]
+        record.cpus[place] = row.pairs[2 * at + 1]
+        record.latencies[place] = row.latencies[at]
+
+
+def _only_row(record: Record, table: Table, row: Row) -> None:
+    """Of a table with many rows, each record claims its own."""
+    if len(table.rows) > 1:
+        record.first = table.first if row is table.rows[0] else row.line
+        record.last = row.last
