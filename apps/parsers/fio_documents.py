@@ -18,11 +18,13 @@ from msgspec import Struct, field
 
 from apps.parsers.fio_options import Load, load_of, merged
 from apps.parsers.shape import ParseError
+from apps.parsers.source_text import SourceText
 
 Number = int | float | None
 Options = dict[str, str | int | float | bool | None]
 VERSION = b'"fio version"'
 MOST_JOBS = 4096  # fio's own limit
+_MOST_BROKEN = 20
 _FALLBACKS = 16  # how many places may be tried the slow way: keeps the worst text linear
 _NOT_NUMBERS = re.compile(rb"(:\s*)-?(?:nan|inf(?:inity)?)\b(?=\s*[,}\]\r\n])", re.IGNORECASE)
 _WRONG_TYPE = re.compile(r"Expected `([^`]+)`, got `([^`]+)` - at `\$\.?([^`]*)`")
@@ -68,7 +70,17 @@ class Direction(DirectionTotals):
     io_kbytes: Number = None
     bw_bytes: Number = None
     bw: Number = None
+    bw_min: Number = None
+    bw_max: Number = None
+    bw_mean: Number = None
+    bw_dev: Number = None
+    bw_samples: Number = None
     iops: Number = None
+    iops_min: Number = None
+    iops_max: Number = None
+    iops_mean: Number = None
+    iops_stddev: Number = None
+    iops_samples: Number = None
     slat_ns: Latency | None = None
     clat_ns: Latency | None = None
     lat_ns: Latency | None = None
@@ -83,6 +95,8 @@ class Job(JobTotals):
     write: Direction | None = None
     trim: Direction | None = None
     mixed: Direction | None = None
+    sync: Direction | None = None
+    hostname: str = ""
     job_runtime: Number = None
     usr_cpu: Number = None
     sys_cpu: Number = None
@@ -129,8 +143,16 @@ TOTALS = msgspec.json.Decoder(Document[JobTotals])
 Decoder = msgspec.json.Decoder
 
 
-def as_bytes(text: str | bytes) -> bytes:
+def plain_bytes(text: SourceText) -> bytes:
+    """The file's bytes, in an encoding that has ASCII's letters: for needles that are looked for everywhere."""
+    two_bytes = text.data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in text.data[:64]
+    return text.text.encode("utf-8", "replace") if two_bytes else text.data
+
+
+def as_bytes(text: str | bytes | SourceText) -> bytes:
     """UTF-8 without a mark in front; what is not UTF-8 becomes replacement characters."""
+    if isinstance(text, SourceText):
+        text = plain_bytes(text)
     if isinstance(text, str):
         return text.encode("utf-8", "replace").removeprefix(b"\xef\xbb\xbf")
     try:
@@ -181,9 +203,11 @@ def _decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJ
     return document
 
 
-def find(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[int, int, Document[AnyJob]]]:
+def find(
+    data: bytes, decoder: "Decoder[Document[AnyJob]]", broken: list[ParseError] | None = None
+) -> Iterator[tuple[int, int, Document[AnyJob]]]:
     """Every whole document with where it begins and ends, in order. Something in braces that is no fio report is passed
-    over.
+    over. A report with a value that cannot be is put into `broken`, or raised where there is no such list.
     """
     found = False
     for start, end in slices(data):
@@ -192,12 +216,18 @@ def find(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[in
         try:
             document = decoded(decoder, data[start:end])
         except ParseError as error:
+            if broken is not None and len(broken) >= _MOST_BROKEN:
+                continue
             line, message = data.count(b"\n", 0, start) + 1, f"in the document that begins here, {error.message}"
-            raise ParseError(message, line=line, found=error.found, expected=error.expected) from None
+            told = ParseError(message, line=line, found=error.found, expected=error.expected)
+            if broken is None:
+                raise told from None
+            broken.append(told)
+            continue
         if document is not None:
             found = True
             yield start, end, document
-    if not found and VERSION in data:
+    if not found and not broken and VERSION in data:
         yield from _find_slowly(data, decoder)
 
 

@@ -20,43 +20,55 @@ Oddities
 - `bw` is KiB/s in all versions; `bw_bytes` came during 3.x and is used where present.
 - Percentiles are taken from the bins where there are any, as fio does (`fio_bins`), else as printed.
 - `client_stats` ends with a sum, "All clients", which is not one more job.
-- `unified_rw_reporting` leaves only `mixed`, which says nothing about reads or writes: a warning, no samples.
+- `unified_rw_reporting` leaves only `mixed`, the sum of reads and writes, or adds it to them (`both`).
+- `sync` holds the latencies of flushes (3.x). Zeros stand for what was not measured.
 - CPU: see `fio_samples.cpu_of`.
 """
 
 import re
 from collections.abc import Sequence
 
-from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find
+from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find, plain_bytes
 from apps.parsers.fio_lines import Lines
 from apps.parsers.fio_progress import ProgressPoint, point_of, series
 from apps.parsers.fio_samples import Section, error_text
+from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSection, ParseError
+from apps.parsers.source_text import SourceText
+
+NAME = "fio json"
+TITLE = "fio JSON report"
 
 SAME_START_MS = 2500
+_LONGEST = 255
+_VERSION = re.compile(rb'"fio version"\s*:')
+_WORDS = tuple(re.compile(rb'"%s"\s*:' % word) for word in (b"jobname", b"client_stats", b"clat_ns", b"job options"))
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
-def looks_like(head: str | bytes) -> float:
+def looks_like(text: str | bytes | SourceText) -> float:
     """1 when fio's version line stands there, 0.6 for fio's words without it, 0 otherwise."""
-    text = head.decode("utf-8", "replace") if isinstance(head, bytes) else head
-    if re.search(r'"fio version"\s*:', text):
+    source = text if isinstance(text, SourceText) else SourceText(text)
+    data = plain_bytes(source)
+    if _VERSION.search(data):
         return 1.0
-    words = (r'"jobname"\s*:', r'"client_stats"\s*:', r'"clat_ns"\s*:', r'"job options"\s*:')
-    return 0.6 if sum(1 for word in words if re.search(word, text)) >= 2 else 0.0
+    return 0.6 if sum(1 for word in _WORDS if word.search(data)) >= 2 else 0.0
 
 
-def parse(text: str | bytes) -> ParsedFile:
+def parse(text: str | bytes | SourceText) -> ParsedFile:
     """Every run in the text. `ParseError` where there is none, or a field is of the wrong type."""
-    data = as_bytes(text)
-    found = list(find(data, WHOLE))
+    data, broken = as_bytes(text), list[ParseError]()
+    found = list(find(data, WHOLE, broken))
+    if not found and not broken and isinstance(text, SourceText):
+        data = "\n".join(text.lines).encode("utf-8", "replace")  # quoted in a mail, or between escape sequences
+        found = list(find(data, WHOLE, broken))
     if not found:
-        raise _nothing(data)
+        raise broken[0] if broken else _nothing(data)
     warnings: list[str] = []
     runs = [_run(data, group, warnings) for group in _by_run(found)]
     if tail := _cut_off(data, found[-1][1]):
         warnings.append(f"line {tail}: the last document is cut off; the figures are those of the one before it")
-    return ParsedFile(tuple(runs), tuple(dict.fromkeys(warnings)))
+    return ParsedFile(tuple(runs), tuple(dict.fromkeys(warnings)), tuple(error.broken for error in broken))
 
 
 Found = tuple[int, int, Document[Job]]
@@ -124,7 +136,18 @@ def _run(data: bytes, group: Sequence[tuple[Found, ProgressPoint]], warnings: li
         started_at=max(began) / 1000 if began else None,
         ended_at=document.at_ms / 1000 if document.at_ms is not None else None,
         problem="; ".join(_problem(section) for section in sections if section.job.error),
+        workload=workload_of([section.load for section in sections]),
+        host=_only([section.job.hostname for section in sections]),
+        target=_only([section.load.options.get("filename", "") for section in sections]),
+        line=data.count(b"\n", 0, group[0][0][0]) + 1,
+        last_line=data.count(b"\n", 0, end) + 1,
     )
+
+
+def _only(words: Sequence[str]) -> str:
+    """What all sections have in common; nothing where they differ."""
+    found = set(words)
+    return clean(found.pop())[:_LONGEST] if len(found) == 1 else ""
 
 
 def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> list[Section]:
@@ -135,7 +158,8 @@ def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> lis
     if known:
         kept = {id(job) for job in entries}
         parts = [part for part, job in zip(parts, document.listed, strict=True) if id(job) in kept]
-    is_version_2 = document.version.startswith(("fio-2.", "fio-1."))
+    version = document.version.removeprefix("fio-")
+    is_version_2 = version.startswith(("1.", "2.")) and not version.startswith("2.99")
     return [
         Section(
             job,
@@ -163,8 +187,6 @@ def _warn(document: Document[Job], sections: Sequence[Section], warnings: list[s
         name = clean(section.job.jobname)
         if not section.load.options:
             warnings.append(f"job {name!r}: no options are printed; block size, depth, and random or not are unknown")
-        if section.job.mixed is not None and section.job.read is None:
-            warnings.append(f"job {name!r}: unified_rw_reporting adds reads and writes up; no samples from that")
         if strangers := section.strangers():
             warnings.append(
                 f"job {name!r}: it also moved data by {', '.join(strangers)}, which its rw={section.load.rw} does not; "

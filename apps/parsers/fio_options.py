@@ -69,8 +69,8 @@ def flag(options: dict[str, str], name: str) -> bool:
 def operation(rw: str | None, direction: str) -> str:
     """`randrw` and `read` → `randread`; a job that says nothing about its pattern leaves the plain direction."""
     pattern = (rw or "").split(":")[0].strip().lower()
-    if direction == "trim":
-        return "trim"
+    if direction not in ("read", "write"):
+        return direction
     return f"rand{direction}" if pattern.startswith("rand") else direction
 
 
@@ -105,8 +105,11 @@ class Load:
 
     def block_size(self, direction: str) -> int | None:
         """`bs=4k,64k` is for reads and for writes, a third part for trims; the last one given stands for the rest."""
-        if not self.options or "bsrange" in self.options or "bssplit" in self.options:
+        if not self.options or "bsrange" in self.options or "bssplit" in self.options or direction == "sync":
             return None
+        if direction == "mixed":
+            sizes = {self.block_size(name) for name in directions(self.rw) or ("read", "write")}
+            return sizes.pop() if len(sizes) == 1 else None
         parts = self.options.get("bs", "4096").split(",")
         place = min(("read", "write", "trim").index(direction), len(parts) - 1)
         # `bs=,8k` leaves reads at the default

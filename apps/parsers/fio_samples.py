@@ -2,26 +2,31 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import structs
 
 from apps.parsers import fio_bins
 from apps.parsers.fio_documents import Direction, Job, Latency, Number
 from apps.parsers.fio_lines import NOWHERE, Lines, Place
 from apps.parsers.fio_options import LARGEST, Load, directions, operation
+from apps.parsers.fio_quantities import product
 from apps.parsers.shape import ParsedHistogram, ParsedSample
 
 LARGEST_FLOAT = 1e300
 Span = tuple[int, int]
 DIRECTIONS = ("read", "write", "trim")
-PERCENTILES = {"50": 50.0, "90": 90.0, "95": 95.0, "99": 99.0, "99_9": 99.9, "99_99": 99.99}
+REPORTED = (*DIRECTIONS, "mixed")  # fio's sum of all directions, where unified_rw_reporting asks for it
+PERCENTILES = {"1": 1.0, "50": 50.0, "90": 90.0, "95": 95.0, "99": 99.0, "99_9": 99.9, "99_99": 99.99}
 _AFTER = ("read", "write", "trim", "sync", "mixed", "job_runtime", "usr_cpu")
 _LATENCIES_AFTER = ("slat_ns", "clat_ns", "lat_ns", "slat", "clat", "lat", "bw_min")
-_MEANS = (
-    ("clat", "min", "clat_min"), ("clat", "mean", "clat_mean"), ("clat", "max", "clat_max"),
-    ("clat", "stddev", "clat_stdev"), ("slat", "mean", "slat_mean"),
-    ("lat", "mean", "latency_mean"), ("lat", "max", "latency_max"),
-)  # fmt: skip
+_KEYS = (("min", "min"), ("mean", "mean"), ("max", "max"), ("stddev", "stdev"))
+_SPREADS = (
+    ("bandwidth", 1024, "KiB/s", ("bw_min", "bw_max", "bw_mean", "bw_dev"), "bw_samples"),
+    ("iops", 1, "IOPS", ("iops_min", "iops_max", "iops_mean", "iops_stddev"), "iops_samples"),
+)
+_WORDS = ("min", "max", "mean", "stdev")
 
 
 def number(value: Number) -> float | None:
@@ -62,18 +67,21 @@ class Section:
 
     def samples(self) -> Iterator[ParsedSample]:
         cpu = cpu_of(self.job, self.load)
-        moved = [name for name in DIRECTIONS if self._moved(name)]
+        moved = [name for name in REPORTED if self._moved(name)]
         for name in moved:
             one: Direction = getattr(self.job, name)
             block = self._block(name, self.part, _AFTER)
             yield from self._rates(one, name, block, cpu)
+            yield from self._spreads(one, name, block)
             yield from self._latencies(one, name, block)
             if cpu is not None:
                 yield self._cpu(name, cpu, shared=len(moved) > 1)
+        if self.job.sync is not None:
+            yield from self._latencies(self.job.sync, "sync", self._block("sync", self.part, _AFTER))
         yield from self._failed(moved)
 
     def histograms(self) -> Iterator[ParsedHistogram]:
-        for name in DIRECTIONS:
+        for name in (*REPORTED, "sync"):
             one: Direction | None = getattr(self.job, name)
             if one is None or self.is_version_2:
                 continue
@@ -133,18 +141,29 @@ class Section:
             place = self._place("io_bytes", block, one.io_bytes)
             yield self._sample("io_bytes", name, moved * 1024 if in_kib else moved, place, "KiB" if in_kib else "B")
 
-    def _latencies(self, one: Direction, name: str, block: Span | None) -> Iterator[ParsedSample]:
-        blocks: dict[str, Span | None] = {}
-        for kind, key, metric in _MEANS:
-            latency, scale, unit, printed_name = self._latency(one, kind)
-            value = number(getattr(latency, key)) if latency else None
-            if latency is None or value is None or not self._measured(latency):
+    def _spreads(self, one: Direction, name: str, block: Span | None) -> Iterator[ParsedSample]:
+        """Over the intervals that fio takes bandwidth and IOPS in."""
+        for metric, scale, unit, keys, counted in _SPREADS:
+            count, values = getattr(one, counted), [number(getattr(one, key)) for key in keys]
+            if not (count if count is not None else any(values)):
                 continue
-            if kind not in blocks:
-                blocks[kind] = self._block(printed_name, block, _LATENCIES_AFTER) if block else None
-            place = self._place(key, blocks[kind], getattr(latency, key))
-            yield self._sample(metric, name, value * scale, place, unit)
-        yield from self._percentiles(one, name, blocks.get("clat"))
+            for word, key, value in zip(_WORDS, keys, values, strict=True):
+                if value is not None:
+                    place = self._place(key, block, getattr(one, key))
+                    yield self._sample(f"{metric}_{word}", name, product(value, scale), place, unit)
+
+    def _latencies(self, one: Direction, name: str, block: Span | None) -> Iterator[ParsedSample]:
+        for kind, metric in (("clat", "clat"), ("slat", "slat"), ("lat", "latency")):
+            latency, scale, unit, printed_name = self._latency(one, kind)
+            if latency is None or not self._measured(latency):
+                continue
+            within = self._block(printed_name, block, _LATENCIES_AFTER) if block else None
+            for key, word in _KEYS:
+                if (value := number(getattr(latency, key))) is not None:
+                    place = self._place(key, within, getattr(latency, key))
+                    yield self._sample(f"{metric}_{word}", name, product(value, scale), place, unit)
+            if kind != "slat":
+                yield from self._percentiles(latency, name, metric, within, scale, unit)
 
     def _latency(self, one: Direction, kind: str) -> tuple[Latency | None, int, str, str]:
         if (in_ns := getattr(one, f"{kind}_ns")) is not None:
@@ -156,10 +175,9 @@ class Section:
         """fio prints zeros for what it did not measure (psync has no submission latency of its own)."""
         return bool(latency.N) if latency.N is not None else bool(latency.mean or latency.max)
 
-    def _percentiles(self, one: Direction, name: str, block: Span | None) -> Iterator[ParsedSample]:
-        latency, scale, unit, _ = self._latency(one, "clat")
-        if latency is None:
-            return
+    def _percentiles(
+        self, latency: Latency, name: str, metric: str, block: Span | None, scale: int, unit: str
+    ) -> Iterator[ParsedSample]:
         bins = () if self.is_version_2 else bins_of(latency)
         counted = fio_bins.percentiles(bins, list(PERCENTILES.values())) if bins else [None] * len(PERCENTILES)
         printed = latency.percentile or {}
@@ -167,9 +185,9 @@ class Section:
             key = f"{share:.6f}"
             shown = number(printed.get(key))
             value = from_bins if from_bins is not None else shown
-            if value is not None and (from_bins is not None or value or self._measured(latency)):
+            if value is not None and f"{metric}_p{word}" != "latency_p1":
                 place = self._place(key, block, printed.get(key))
-                yield self._sample(f"clat_p{word}", name, float(value) * scale, place, unit)
+                yield self._sample(f"{metric}_p{word}", name, product(float(value), scale), place, unit)
 
     def _cpu(self, name: str, cpu: float, *, shared: bool) -> ParsedSample:
         place = self._place("usr_cpu", self.part, self.job.usr_cpu) if self.lines else NOWHERE
@@ -189,7 +207,7 @@ class Section:
 
 
 def _with(sample: ParsedSample, printed: str, line: int | None) -> ParsedSample:
-    return replace(sample, printed=printed, line=line)
+    return structs.replace(sample, printed=printed, line=line)
 
 
 def bins_of(latency: Latency) -> tuple[tuple[int, int], ...]:

@@ -120,8 +120,7 @@ class ParsedSection:
     error: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedRun:
+class ParsedRun(msgspec.Struct, frozen=True, gc=False):
     """One tool, one workload, one time.
 
     `workload` holds what the tool was asked to do, in fio's words and base units where fio has a word: `rw`,
@@ -137,9 +136,9 @@ class ParsedRun:
     histograms: tuple[ParsedHistogram, ...] = ()
     started_at: float | None = None
     ended_at: float | None = None
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = {}
     problem: str = ""  # what the tool itself says went wrong; the other sections' figures stand
-    workload: dict[str, str | int | float] = field(default_factory=dict)
+    workload: dict[str, str | int | float] = {}
     host: str = ""  # as printed: a host name, bonnie++'s machine label
     target: str = ""  # as printed: the path, device or peer that was tested
     caption: str = ""  # the words before the run that tell it from the next one

@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apps.parsers.registry import RECOGNISED, Format, Reading, format_named, formats, read, recognise
+from msgspec import structs
+
+from apps.parsers.registry import Format, Reading, format_named, formats, read, recognise
 from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParsedRun, ParsedSeries, ParsedWorkload
 from apps.parsers.source_text import SourceText
 from apps.runs.packing import overview, pack
+from apps.uploads.tabular import offered, read_mapped
 
 _SHOWN = 5  # formats named in an error
 MOST_ERRORS = 200
@@ -82,7 +85,7 @@ def read_file(text: SourceText, only: str = "", mapping: dict[str, Any] | None =
     if not text.data.strip(b"\0\t\n\r "):
         return FileReading(error=Broken("the file is empty", None, f"{len(text.data)} bytes", "a tool's output"))
     if mapping is not None:
-        return _joined([_mapped(text, mapping)], text)
+        return _joined([read_mapped(text, mapping)], text, mapping)
     parts = text.by_host() if not only else [("", text)]
     readings = [_of_host(one, host) for host, part in parts for one in _readings(part, only)]
     return _joined(readings, text)
@@ -91,27 +94,23 @@ def read_file(text: SourceText, only: str = "", mapping: dict[str, Any] | None =
 def _readings(text: SourceText, only: str) -> list[Reading]:
     if only:
         return [read(format_named(only), text)]
-    found = recognise(text)
-    if any(one.has_found and one.confidence >= RECOGNISED for one in found):
-        # who is unsure keeps silent where somebody is sure
-        return [one for one in found if one.confidence >= RECOGNISED]
-    return found
+    return recognise(text)
 
 
 def _of_host(reading: Reading, host: str) -> Reading:
     if not host or reading.parsed is None:
         return reading
     found = reading.parsed
-    runs = tuple(replace(run, host=run.host or host) for run in found.runs)
+    runs = tuple(structs.replace(run, host=run.host or host) for run in found.runs)
     inventory = tuple(replace(one, host=one.host or host) for one in found.inventory)
     return Reading(reading.format, reading.confidence, replace(found, runs=runs, inventory=inventory), reading.error)
 
 
-def _joined(readings: Sequence[Reading], text: SourceText) -> FileReading:
+def _joined(readings: Sequence[Reading], text: SourceText, mapping: dict[str, Any] | None = None) -> FileReading:
     found = [one for one in readings if one.has_found]
     candidates = tuple(Candidate(r.format.name, r.format.title, r.confidence, r.error) for r in readings)
     encoding = text.encoding
-    table = _table(readings, text)
+    table = _table(readings, text, mapping)
     if not found:
         return FileReading(
             candidates=candidates, error=_why_not(readings, text), encoding=encoding, table=table,
@@ -136,7 +135,7 @@ def _joined(readings: Sequence[Reading], text: SourceText) -> FileReading:
 
 def _read_run(run: ParsedRun, reading: Reading) -> ReadRun:
     series = tuple(_packed(one) for one in run.series)
-    return ReadRun(replace(run, series=()), reading.format.name, reading.confidence, series)
+    return ReadRun(structs.replace(run, series=()), reading.format.name, reading.confidence, series)
 
 
 def _packed(one: ParsedSeries) -> PackedSeries:
@@ -220,13 +219,9 @@ def _why_not(readings: Sequence[Reading], text: SourceText) -> Broken:
     return Broken("no format recognises this file", 1, first[:120], expected)
 
 
-def _mapped(text: SourceText, mapping: dict[str, Any]) -> Reading:
-    """A table, read as a person said."""
-    raise NotImplementedError
-
-
-def _table(readings: Sequence[Reading], text: SourceText) -> dict[str, Any]:
-    return {}
+def _table(readings: Sequence[Reading], text: SourceText, mapping: dict[str, Any] | None) -> dict[str, Any]:
+    """What is needed to map the columns by hand, where it may be a table of means."""
+    return offered(text, mapping) if any(one.format.kind == "table" for one in readings) else {}
 
 
 __all__ = ["Candidate", "FileReading", "Format", "ReadRun", "read_file"]

@@ -78,4 +78,6 @@ def test_p1_the_agent_costs_next_to_nothing(tmp_path: Path, server: FakeServer, 
         "≤ 0.2",
         "% of a core",
     )
-    assert middle > 0.75  # two pairs on shared cores scatter by 10 %; below this something is broken. The target is read from the long form
+    assert (
+        middle > 0.75
+    )  # two pairs on shared cores scatter by 10 %; below this something is broken. The target is read from the long form

@@ -4,7 +4,6 @@ A test module names its parser and folder and gets its cases; `python -m tests.p
 writes the expected half of a new one, to be checked against the output by eye.
 """
 
-import dataclasses
 import importlib
 import json
 import sys
@@ -40,7 +39,7 @@ def told(parser: Any, folder: str, case: str) -> Any:
 
 def _run(one: ParsedRun) -> dict[str, Any]:
     said = {
-        field.name: getattr(one, field.name) for field in dataclasses.fields(one) if field.name != "samples"
+        name: getattr(one, name) for name in one.__struct_fields__ if name != "samples"
     }  # fmt: skip
     filled = {name: value for name, value in said.items() if value not in ("", None, (), {}, False)}
     return {**filled, "samples": [_sample(each) for each in one.samples]}

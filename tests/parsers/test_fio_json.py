@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from apps.parsers import fio_json
 from apps.parsers.shape import ParsedFile, ParsedSample, ParseError
+from apps.parsers.source_text import SourceText
 
 FIXTURES = Path(__file__).parent / "fixtures" / "fio_json"
 PRINTED = {
@@ -103,14 +104,17 @@ def test_a_group_of_different_jobs_is_said_to_be_one() -> None:
     assert "group_reporting added other jobs" in parsed.warnings[0]
 
 
-def test_mixed_reporting_gives_a_warning_and_no_samples() -> None:
+def test_mixed_reporting_is_an_operation_of_its_own() -> None:
     document = documents((FIXTURES / "null.json").read_text())[0]
+    read = document["jobs"][0]["read"]
     for job in document["jobs"]:
         job["mixed"] = job.pop("read")
         del job["write"], job["trim"]
-    parsed = fio_json.parse(json.dumps(document))
-    assert parsed.runs[0].samples == ()
-    assert "unified_rw_reporting" in parsed.warnings[0]
+    run = fio_json.parse(json.dumps(document)).runs[0]
+    assert {sample.operation for sample in run.samples} == {"mixed"}
+    first = tuple(sample for sample in run.samples if sample.section == 0)
+    assert one(first, "bandwidth", "mixed").value == read["bw_bytes"]
+    assert one(first, "bandwidth", "mixed").block_size == 4096
 
 
 def test_text_around_the_documents_is_left_out() -> None:
@@ -165,6 +169,56 @@ def test_names_hold_nothing_that_a_database_refuses() -> None:
     assert "\x00" not in section.name + "".join(section.options.values())
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+def test_a_file_is_read_in_any_encoding(encoding: str) -> None:
+    source = SourceText(STONEWALL.encode(encoding), "result.json")
+    assert fio_json.looks_like(source) == 1
+    assert fio_json.parse(source) == fio_json.parse(STONEWALL)
+
+
+def test_a_quoted_report_is_found() -> None:
+    quoted = SourceText("".join(f"> {line}\n" for line in STONEWALL.splitlines()))
+    assert fio_json.looks_like(quoted) == 1
+    assert fio_json.parse(quoted).runs[0].samples == fio_json.parse(STONEWALL).runs[0].samples
+
+
+def test_a_run_says_its_lines_and_what_it_was_asked_to_do() -> None:
+    text = (FIXTURES / "null.json").read_text()
+    first, second = fio_json.parse(text + text.replace('"timestamp_ms" : ', '"timestamp_ms" : 1')).runs
+    count = len(text.splitlines())
+    assert [(run.line, run.last_line) for run in (first, second)] == [(1, count), (count + 1, 2 * count)]
+    assert first.workload["ioengine"] == "null"
+    assert first.workload["block_size"] == 4096
+
+
+def test_the_host_of_a_client_is_told_where_it_is_one() -> None:
+    def client(*hosts: str) -> str:
+        jobs = [{"jobname": "a", "hostname": host, "read": {"bw": 1}} for host in hosts]
+        return json.dumps({"fio version": "fio-3.33", "client_stats": [*jobs, {"jobname": "All clients"}]})
+
+    assert fio_json.parse(client("n1")).runs[0].host == "n1"
+    both = fio_json.parse(client("n1", "n2")).runs[0]
+    assert (both.host, len(both.sections)) == ("", 2)
+
+
+def test_flushes_are_an_operation_of_their_own() -> None:
+    document = documents((FIXTURES / "null.json").read_text())[0]
+    latency = {"min": 5, "max": 9, "mean": 7.5, "stddev": 1.0, "N": 2, "percentile": {"99.000000": 9}}
+    document["jobs"][0]["sync"] = {"total_ios": 2, "lat_ns": latency}
+    samples = [s for s in fio_json.parse(json.dumps(document)).runs[0].samples if s.operation == "sync"]
+    assert {s.metric: s.value for s in samples} == {
+        "latency_min": 5, "latency_max": 9, "latency_mean": 7.5, "latency_stdev": 1, "latency_p99": 9,
+    }  # fmt: skip
+    assert {s.block_size for s in samples} == {None}
+
+
+def test_a_broken_document_among_others_is_told_and_the_others_are_read() -> None:
+    broken = '{\n"fio version": "fio-3.33", "jobs": [{"read": {"iops": "many"}}]\n}\n'
+    parsed = fio_json.parse(broken + (FIXTURES / "null.json").read_text())
+    assert len(parsed.runs) == 1
+    assert [(one.line, one.found) for one in parsed.broken] == [(1, "str")]
+
+
 def report(jobs: str) -> str:
     return '{"fio version": "fio-3.33", "jobs": [' + jobs + "]}"
 
@@ -201,7 +255,9 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
     spent = []
-    for _ in range(3):  # a core that is shared now takes longer; one that is hostile to the parser takes longer every time
+    for _ in range(
+        3
+    ):  # a core that is shared now takes longer; one that is hostile to the parser takes longer every time
         before = time.process_time()
         try:
             assert isinstance(fio_json.parse(HOSTILE[name]), ParsedFile)

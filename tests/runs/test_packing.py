@@ -1,12 +1,14 @@
 """Packed series."""
 
+import zlib
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from apps.runs.packing import overview, pack, unpack
+from apps.runs.packing import MOST_POINTS, overview, pack, unpack, window
 
 COLUMNS = arrays(np.float64, st.integers(0, 300), elements=st.floats(-1e12, 1e12))
 
@@ -50,3 +52,49 @@ def test_a_stall_of_one_value_in_a_million_stays_visible() -> None:
 def test_missing_values_are_left_out() -> None:
     assert overview([0, 1, 2], [1, float("nan"), 3]) == [[0, 1, 1, 1, 1], [2, 3, 3, 3, 1]]
     assert overview([0], [float("nan")]) == []
+
+
+def test_what_was_packed_tighter_comes_back_too() -> None:
+    older = zlib.compress(np.array([0.0, 1.0, 5.0, 7.0]).tobytes(), 6)
+    times, values = unpack(older)
+    assert (times.tolist(), values.tolist()) == ([0, 1], [5, 7])
+
+
+def test_a_window_of_few_points_shows_them_all() -> None:
+    times, values = window([0, 1, 2, 3, 4], [5, 6, float("nan"), 8, 9], 1, 3)
+    assert (times.tolist(), values.tolist()) == ([1, 3], [6, 8])
+
+
+def test_a_window_with_nothing_in_it_is_empty() -> None:
+    times, values = window([0, 1], [5, 6], 7, 9)
+    assert (len(times), len(values)) == (0, 0)
+
+
+def test_a_window_of_a_million_points_keeps_the_one_that_stalled() -> None:
+    values = np.full(1_000_000, 100.0)
+    values[777_777], values[777_780] = 0, 900
+    times, shown = window(np.arange(1_000_000) / 1000, values, 700, 800)
+    assert len(times) <= MOST_POINTS
+    assert times[shown == 0].tolist() == [777.777]
+    assert times[shown == 900].tolist() == [777.78]
+
+
+@settings(deadline=None)
+@given(COLUMNS, st.integers(1, 40), st.data())
+def test_a_window_shows_points_that_are_there_and_the_extremes_of_the_part(
+    values: np.ndarray, buckets: int, data: st.DataObject
+) -> None:
+    times = np.arange(len(values), dtype=float)
+    start, end = sorted(data.draw(st.tuples(st.floats(-5, 305), st.floats(-5, 305))))
+    shown_times, shown = window(times, values, start, end, buckets)
+    inside = values[(times >= start) & (times <= end)]
+    assert len(shown) <= max(2 * buckets, len(inside) if len(inside) <= 2 * buckets else 0)
+    assert np.all(np.diff(shown_times) > 0)
+    assert np.array_equal(values[shown_times.astype(int)], shown)
+    if len(inside):
+        assert (shown.min(), shown.max()) == (inside.min(), inside.max())
+
+
+def test_times_that_go_back_are_drawn_in_order() -> None:
+    times, values = window([2, 0, 1], [7, 5, 6], 0, 2)
+    assert (times.tolist(), values.tolist()) == ([0, 1, 2], [5, 6, 7])

@@ -1,8 +1,7 @@
 """One file, several formats: who reads what, and what happens where two claim the same lines."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 
 from apps.parsers import registry
 from apps.parsers.registry import Format
@@ -99,7 +98,7 @@ def test_broken_runs_stand_beside_the_others(known: object) -> None:
 
 def test_output_of_many_hosts_is_read_host_by_host(known: object) -> None:
     def parse(text: SourceText) -> ParsedFile:
-        return ParsedFile((replace(run(text.number(0), text.number(len(text.lines) - 1)), caption=text.lines[0]),))
+        return ParsedFile((structs.replace(run(text.number(0), text.number(len(text.lines) - 1)), caption=text.lines[0]),))
 
     known(Format("dd", "dd", "results", lambda text: 1.0, parse))  # type: ignore[operator]
     found = read_file(SourceText(b"node1: a\nnode2: b\nnode1: c\nnode2: d\n"))
@@ -108,7 +107,7 @@ def test_output_of_many_hosts_is_read_host_by_host(known: object) -> None:
 
 def test_series_travel_packed(known: object) -> None:
     series = ParsedSeries("read", "bandwidth", 0, "report", (0.0, 1.0), (10.0, 20.0))
-    known(form("fio", 1.0, ParsedFile((replace(run(1, 6), series=(series,)),))))  # type: ignore[operator]
+    known(form("fio", 1.0, ParsedFile((structs.replace(run(1, 6), series=(series,)),))))  # type: ignore[operator]
     (one,) = read_file(TEXT).runs
     assert one.run.series == ()
     assert (one.series[0].count, len(one.series[0].overview)) == (2, 2)

@@ -25,7 +25,7 @@ def better(found: FileReading, factor: float = 2.0) -> FileReading:
     first, *rest = one.run.samples
     assert first.value is not None
     samples = (structs.replace(first, value=first.value * factor), *rest[:-1])
-    return replace(found, runs=(replace(one, run=replace(one.run, samples=samples)),))
+    return replace(found, runs=(replace(one, run=structs.replace(one.run, samples=samples)),))
 
 
 @pytest.fixture

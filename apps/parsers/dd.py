@@ -1,0 +1,167 @@
+"""dd's last lines, as it prints them to standard error: GNU (fileutils 4 to coreutils 9), BSD, macOS, busybox, toybox.
+
+One real line each, of coreutils 9.1 (twice), FreeBSD and busybox:
+
+    `3145728 bytes (3,1 MB, 3,0 MiB) copied, 0,00183079 s, 1,7 GB/s`
+    `скопійовано 3145728 байтів (3,1 MB, 3,0 MiB), 0,00305499 s, 1,0 GB/s`
+    `805306368 bytes transferred in 10.373802 secs (77628853 bytes/sec)`
+    `1048576 bytes (1.0MB) copied, 0.000943 seconds, 1.0GB/s`
+
+A result is a run with `bandwidth` and `elapsed`, at file_size = the bytes that were moved. Only its structure is looked
+at (bytes, a word, perhaps a bracket, words, seconds, rate), so that it is read in any language; the records lines
+(`3+0 records in`) before it and a command line before these belong to it.
+
+- **Rate**: bytes / seconds. Where dd prints whole bytes/sec (BSD, coreutils before 6) that figure is the more precise
+  one and is taken, if it agrees. The printed rate is checked against bytes / seconds with the rounding of both; where
+  it disagrees the sample has a note and the file a warning, and bytes / seconds stands.
+- **Units**: GNU's rate and bracket count 1000 (dd.c: human_SI; `MiB` in the bracket 1024); busybox's and toybox's
+  "MB" are 1024 × 1024 (make_human_readable_str, human_readable). None of them is used but for the check.
+- **Decimals**: point or comma, whatever the language; dd prints no thousands marks. `1.234,5 s` is broken. Digits with
+  apostrophes or blanks were written by hand: they are read, and the run is marked as transcribed.
+- **Operation**: `write` where of= is a file or device and if= is /dev/zero or a random source, `read` where of= is
+  /dev/null, `copy` for both or neither; `copy` with a note where no command is shown.
+- **Block size**: bs= as shown (512 without, POSIX); without a command, bytes / records where all records were full.
+- No result line (fileutils, busybox without FEATURE_DD_THIRD_STATUS_LINE, a cut file): the bytes where the block size
+  is known, and no rate. `status=progress` lines are no results. The two dd of a pipe report one copy: one run.
+"""
+
+from collections.abc import Iterator
+
+from apps.parsers.dd_blocks import Block, blocks
+from apps.parsers.dd_command import Command
+from apps.parsers.dd_lines import RECORDS, Result, Unclear, is_near, read_result
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
+from apps.parsers.source_text import SourceText
+
+NAME = "dd"
+TITLE = "dd"
+NOT_SHOWN = "the command is not shown: whether this wrote or read the disk is not known"
+
+_EXPECTED = "3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.0018 s, 1.7 GB/s"
+_NS = 1e9
+
+
+def looks_like(text: SourceText) -> float:
+    whole = text.text
+    if " records out" in whole and (" copied, " in whole or " transferred in " in whole):
+        return 1.0
+    if "/s" in whole and any("/s" in line and isinstance(read_result(line), Result) for line in text.lines):
+        return 1.0
+    return 0.6 if "+" in whole and _has_records(text.lines) else 0.0
+
+
+def _has_records(lines: list[str]) -> bool:
+    """Two records lines, one right behind the other."""
+    before = -2
+    for index, line in enumerate(lines):
+        if "+" in line and len(line) < 200 and RECORDS.search(line):
+            if index == before + 1:
+                return True
+            before = index
+    return False
+
+
+def parse(text: SourceText) -> ParsedFile:
+    """Every copy in the text. `ParseError` where there is none."""
+    reader = _Reader(text)
+    runs = tuple(run for block in blocks(text) for run in reader.runs_of(block))
+    if not runs and not reader.broken:
+        raise ParseError("no result of dd", expected=_EXPECTED)
+    return ParsedFile(runs, tuple(reader.warnings), tuple(reader.broken))
+
+
+class _Reader:
+    def __init__(self, text: SourceText) -> None:
+        self.text = text
+        self.broken: list[Broken] = []
+        self.warnings: list[str] = []
+
+    def runs_of(self, block: Block) -> Iterator[ParsedRun]:
+        if not block.results:
+            yield from self._without_result(block)
+            return
+        event = block.results[-1]
+        if not isinstance(event.result, Result):
+            unclear = event.result or Unclear("no result", "", _EXPECTED)
+            self.broken.append(Broken(unclear.message, self.text.number(event.index), unclear.found, unclear.expected))
+            return
+        result, command = event.result, block.command
+        size = (command.block_size() if command else None) or block.block_size(result.bytes)
+        label = self.text.lines[event.index][: result.start].strip() if not block.records else ""
+        yield self._run(
+            block, self._samples(block, result, size, self.text.number(event.index)), size,
+            caption=label[:200], is_transcribed=result.is_transcribed,
+        )  # fmt: skip
+
+    def _run(
+        self, block: Block, samples: tuple[ParsedSample, ...], size: int | None, caption: str, is_transcribed: bool
+    ) -> ParsedRun:
+        command = block.command
+        workload: dict[str, str | int | float] = command.workload() if command else {}
+        if size:
+            workload["block_size"] = size
+        return ParsedRun(
+            tool="dd", tool_version="", samples=samples, workload=workload, host=block.host, problem=block.problem,
+            target=command.target if command else "", caption=caption,
+            line=self.text.number(block.first), last_line=self.text.number(block.last), is_transcribed=is_transcribed,
+        )  # fmt: skip
+
+    def _samples(self, block: Block, result: Result, size: int | None, line: int) -> tuple[ParsedSample, ...]:
+        operation, note = _operation(block.command)
+        if result.seconds is None or not result.bytes:
+            reason = "no bytes were copied" if not result.bytes else "dd printed no time that passed"
+            missing = ParsedSample(
+                operation, "bandwidth", None, 0, result.bytes, size, None, None, result.rate_text, line,
+                missing_reason=reason, note=note,
+            )  # fmt: skip
+            return (missing,)
+        rate = result.bytes / result.seconds
+        if not is_near(result, rate):
+            wrong = (
+                f"printed {result.rate_text}, but {result.bytes} bytes in {result.seconds_text} are {rate:.0f} bytes/s"
+            )
+            self.warnings.append(f"line {line}: {wrong}")
+            note = f"{note}; {wrong}" if note else wrong
+        elif result.is_whole_rate and result.rate:
+            rate = result.rate
+        if len(block.results) > 1:
+            pipe = "two dd in a pipe report this copy"
+            note = f"{note}; {pipe}" if note else pipe
+        elapsed = round(result.seconds * _NS, 3)
+        return (
+            ParsedSample(
+                operation, "bandwidth", rate, 0, result.bytes, size, None, None, result.rate_text, line, note=note
+            ),
+            ParsedSample(
+                operation, "elapsed", elapsed, 0, result.bytes, size, None, None, result.seconds_text, line, note=note
+            ),
+        )
+
+    def _without_result(self, block: Block) -> Iterator[ParsedRun]:
+        """Only records lines: the bytes where the block size is known, and why there is no rate."""
+        if len(block.records) < 2:
+            return
+        operation, note = _operation(block.command)
+        size = block.command.block_size() if block.command else None
+        full, part = block.records[-1]
+        line = self.text.number(block.last)
+        samples = [
+            ParsedSample(
+                operation, "bandwidth", None, block_size=size, line=line, note=note,
+                missing_reason="dd printed no time and no rate",
+            )
+        ]  # fmt: skip
+        if size and full + part and size * (full + part) < 2**63:
+            printed = f"{full}+{part} records of {size} bytes"
+            low, high = (float(size * full), float(size * (full + part))) if part else (None, None)
+            samples.append(
+                ParsedSample(
+                    operation, "io_bytes", None if part else float(size * full), block_size=size, printed=printed,
+                    line=line, low=low, high=high, note=note,
+                )
+            )  # fmt: skip
+        yield self._run(block, tuple(samples), size, caption="", is_transcribed=False)
+
+
+def _operation(command: Command | None) -> tuple[str, str]:
+    return (command.operation, command.note()) if command else ("copy", NOT_SHOWN)

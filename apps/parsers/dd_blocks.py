@@ -1,0 +1,217 @@
+"""Which lines of a text belong to one dd: its records lines, its result, and what was typed before."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from apps.parsers.dd_command import Command, read_command
+from apps.parsers.dd_lines import CUT, RECORDS, Result, Unclear, read_result
+from apps.parsers.source_text import SourceText
+
+_ASIDE = re.compile(r"\s*(?:Password:|\[sudo\]|dd: |dd$|\^C)")
+_TIMED = re.compile(r"\s*(?:real|user|sys)\s+\d|\s*[\d.,]+ (?:real|user|sys)\b")
+_MOST_BACK = 3
+
+Records = tuple[int, int]
+
+
+@dataclass(slots=True)
+class Event:
+    """A line that dd printed. `result` is Unclear where it is broken, and None for a records line."""
+
+    index: int
+    records: Records | None = None
+    result: Result | Unclear | None = None
+    last: int = 0  # index of the last line, where a result is wrapped
+    is_progress: bool = False
+
+
+@dataclass(slots=True)
+class Block:
+    """One copy. `results` has two entries where the two dd of a pipe report it."""
+
+    first: int
+    last: int
+    records: list[Records] = field(default_factory=list)
+    results: list[Event] = field(default_factory=list)
+    command: Command | None = None
+    host: str = ""
+    problem: str = ""
+
+    def block_size(self, size: int) -> int | None:
+        """Bytes per record where all records were full, in as well as out."""
+        told = set(self.records[-2:])
+        if len(self.records) < 2 or len(told) != 1:
+            return None
+        full, part = told.pop()
+        return size // full if part == 0 and full and size % full == 0 else None
+
+
+def events(text: SourceText) -> list[Event]:
+    lines = text.lines
+    found: list[Event] = []
+    for index, line in enumerate(lines):
+        if "/s" in line and (result := read_result(line)):
+            found.append(Event(index, result=result, last=index))
+        elif "+" in line and len(line) < 200 and (match := RECORDS.search(line)):
+            found.append(Event(index, records=(int(match["full"]), int(match["part"])), last=index))
+        elif found and index - found[-1].last <= 2 and found[-1].records and CUT.search(line):
+            found.append(_wrapped(lines, index))
+    _mark_progress(found, text)
+    return [event for event in found if not event.is_progress]
+
+
+def _wrapped(lines: list[str], index: int) -> Event:
+    """A result that a mail program broke, or that was cut off."""
+    if index + 1 < len(lines) and (result := read_result(f"{lines[index].rstrip()} {lines[index + 1].lstrip()}")):
+        return Event(index, result=result, last=index + 1)
+    expected = "the seconds and the rate behind it"
+    return Event(index, result=Unclear("a result that is cut off", lines[index].strip()[:120], expected), last=index)
+
+
+def _mark_progress(found: list[Event], text: SourceText) -> None:
+    """`status=progress` prints whole seconds, over and over on one line, before the records lines."""
+    for position, event in enumerate(found):
+        if not isinstance(event.result, Result) or not event.result.is_whole_seconds:
+            continue
+        before = found[position - 1] if position else None
+        after = found[position + 1] if position + 1 < len(found) else None
+        follows_records = before is not None and before.records is not None and event.index - before.last <= 1
+        is_rewritten = any(
+            other is not None and other.result and text.number(other.index) == text.number(event.index)
+            for other in (before, after)
+        )
+        precedes_records = after is not None and after.records is not None and after.index - event.last <= 2
+        event.is_progress = is_rewritten or (precedes_records and not follows_records)
+
+
+def blocks(text: SourceText) -> Iterator[Block]:
+    """Every copy of the text, in its order."""
+    lines = text.lines
+    before: Block | None = None
+    waiting: list[Command] = []  # commands of the same line whose results are still to come
+    for block in _copies(events(text), lines):
+        is_next = before is not None and _is_empty(lines, before.last, block.first)
+        if before and is_next and _is_other_end(before, block):
+            before.results += block.results
+            before.last = block.last
+            continue
+        shown = _read_before(block, lines, before.last if before else -1)
+        if shown:
+            waiting = shown
+        elif before and is_next and before.command and before.command.is_looped:
+            waiting, block.host = [before.command], before.host
+        elif not is_next:
+            waiting = []
+        if waiting:
+            block.command = waiting.pop(0)
+        block.last = _behind_time(lines, block.last)
+        if before:
+            yield before
+        before = block
+    if before:
+        yield before
+
+
+def _is_other_end(before: Block, block: Block) -> bool:
+    """Whether this is the second dd of a pipe: it reports the same copy."""
+    if before.command is None or not 0 < len(before.results) < before.command.pipe or not block.results:
+        return False
+    one, other = before.results[-1].result, block.results[0].result
+    return isinstance(one, Result) and isinstance(other, Result) and one.bytes == other.bytes
+
+
+def _copies(found: list[Event], lines: list[str]) -> Iterator[Block]:
+    """The events as copies: records lines and the result that stands close behind them."""
+    records: list[Event] = []
+    position = 0
+    while position < len(found):
+        event = found[position]
+        position += 1
+        if records and not _is_close(records[-1], event, lines):
+            yield from _without_result(records)
+            records = []
+        if event.records is not None:
+            records.append(event)
+            continue
+        results = [event]
+        if len(records) == 4 and position < len(found) and _is_same_copy(event, found[position]):
+            results.append(found[position])
+            position += 1
+        elif len(records) > 2:
+            yield from _without_result(records[:-2])
+            records = records[-2:]
+        first = records[0].index if records else event.index
+        yield Block(first, results[-1].last, [each.records for each in records if each.records], results)
+        records = []
+    yield from _without_result(records)
+
+
+def _is_close(before: Event, after: Event, lines: list[str]) -> bool:
+    between = lines[before.last + 1 : after.index]
+    return len(between) <= _MOST_BACK and all(not line.strip() or _ASIDE.match(line) for line in between)
+
+
+def _is_same_copy(first: Event, second: Event) -> bool:
+    one, other = first.result, second.result
+    is_both = isinstance(one, Result) and isinstance(other, Result)
+    return is_both and second.index == first.last + 1 and getattr(one, "bytes", 0) == getattr(other, "bytes", 1)
+
+
+def _without_result(records: list[Event]) -> Iterator[Block]:
+    for start in range(0, len(records), 2):
+        pair = records[start : start + 2]
+        yield Block(pair[0].index, pair[-1].last, [each.records for each in pair if each.records])
+
+
+def _read_before(block: Block, lines: list[str], floor: int) -> list[Command]:
+    """The dd commands that were typed for a block: right before it, but for blank lines, questions and progress.
+
+    What dd complained about in between becomes the block's problem.
+    """
+    if not block.records and lines[block.first][: _start_of(block)].strip():
+        return []  # a label stands before the result: this is a list somebody made
+    index, left = block.first - 1, _MOST_BACK
+    while index > floor and left and _may_stand_between(lines[index], block):
+        if lines[index].startswith("dd: "):
+            block.problem = lines[index].strip()[:200]
+        left -= 0 if _is_progress(lines[index]) else 1
+        index -= 1
+    if index <= floor:
+        return []
+    above = lines[index - 1] if index - 1 > floor else ""
+    found = read_command(lines[index], above)
+    if found and found[0].is_whole_line and read_command(above, ""):
+        return []  # two commands and one result: which of them it belongs to is not said
+    prompt = above if found and not found[0].is_whole_line else lines[index]
+    host = re.match(r"\s*\[?[\w.-]{1,32}@([\w.-]{1,64})[:\s]", prompt)
+    block.host = host[1] if found and host else ""
+    return found
+
+
+def _is_progress(line: str) -> bool:
+    result = read_result(line) if "/s" in line else None
+    return isinstance(result, Result) and result.is_whole_seconds
+
+
+def _start_of(block: Block) -> int:
+    result = block.results[0].result
+    return result.start if isinstance(result, Result) else 0
+
+
+def _may_stand_between(line: str, block: Block) -> bool:
+    return bool(_ASIDE.match(line)) or _is_progress(line) if line.strip() else bool(block.records)
+
+
+def _behind_time(lines: list[str], last: int) -> int:
+    """The shell's real, user and sys belong to the dd that was timed."""
+    index = last + 1
+    while index < len(lines) and index - last < 5 and (not lines[index].strip() or _TIMED.match(lines[index])):
+        if lines[index].strip():
+            last = index
+        index += 1
+    return last
+
+
+def _is_empty(lines: list[str], start: int, end: int) -> bool:
+    return not any(line.strip() for line in lines[start + 1 : end])

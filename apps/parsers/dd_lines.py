@@ -1,0 +1,155 @@
+"""The lines that dd prints at its end, of every dd and in every language: see `dd`."""
+
+import math
+import re
+from dataclasses import dataclass
+
+_MARKS = "'’‘´`.,\u00a0\u202f\u2009 "
+_WHOLE = (  # digits, or groups of three with marks between them; never the end of a longer number
+    rf"(?<![0-9])(?<![0-9][{_MARKS.rstrip()}])(?:[0-9]{{4,20}}(?![0-9])"
+    rf"|(?<![\w./-])[0-9]{{1,3}}(?:[{_MARKS}][0-9]{{3}}){{1,6}}(?![0-9])|[0-9]{{1,3}}(?![0-9]))"
+)
+_NUMBER = r"(?:[0-9][0-9.,'’‘´`\u00a0\u202f]{0,30}(?:e[-+]?[0-9]{1,3})?)"
+_LETTERS = r"[^\W\d_]"
+_S = "[ \u00a0\u202f]"  # blanks: some translations keep number and word together with others
+_SECONDS = r"(?P<unit>(?:[sSсС]|秒|초|másodperc|giây|δ)[^\W\d_]{0,11})"
+_NO_BYTES = r"(?![kKMGTPE]i?[bB](?![^\W\d_])|[KMG][bB]ytes)"  # "36 KiB written" is another tool's
+GNU = re.compile(
+    rf"(?P<bytes>{_WHOLE}){_S}?{_NO_BYTES}{_LETTERS}{{1,20}}(?:{_S}?[(（][^()（）]{{1,60}}[)）])?"
+    rf"{_LETTERS}{{0,20}}(?:{_S}{_LETTERS}{{1,20}}){{0,3}}[,，、]{_S}?"
+    rf"(?P<seconds>{_NUMBER}){_S}?{_SECONDS}\.?[,，、]{_S}?"
+    rf"(?P<rate>{_NUMBER}|{_LETTERS}{{1,20}}|Vô hạn){_S}?(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<base>B?)/{_LETTERS}"
+)
+BSD = re.compile(
+    rf"(?P<bytes>{_WHOLE}){_S}{_NO_BYTES}{_LETTERS}{{1,20}}{_S}(?!received|sent)"
+    rf"(?:{_LETTERS}{{1,20}}{_S}){{1,3}}(?P<seconds>{_NUMBER}){_S}{_SECONDS}{_S}"
+    rf"\((?P<rate>{_NUMBER}|inf|nan){_S}(?![kKMGT]i?[bB]){_LETTERS}{{1,10}}/{_LETTERS}{{1,10}}\)"
+)
+CUT = re.compile(
+    rf"{_WHOLE}{_S}?{_LETTERS}{{1,20}}{_S}?\([0-9][^()]{{1,60}}\){_S}{_LETTERS}{{2,20}}|{_WHOLE} bytes transferred in "
+)
+RECORDS = re.compile(r"(?<![\w.,+:-])(?P<full>[0-9]{1,18})\+(?P<part>[0-9]{1,18})[ \u00a0\u202f][^\W\d_]{2,}")
+_POWERS = " KMGTPE"
+_GREATEST = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`seconds` is None where dd printed no time that can be one; `rate` is as printed, in bytes/s, ± `slack`."""
+
+    bytes: int
+    seconds: float | None
+    rate: float | None
+    slack: float
+    rate_text: str
+    is_whole_rate: bool  # bytes/sec to the byte: more figures than bytes / seconds gives
+    is_transcribed: bool
+    is_whole_seconds: bool
+    start: int
+    seconds_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    message: str
+    found: str
+    expected: str
+
+
+def read_result(line: str) -> Result | Unclear | None:
+    """The result that a line holds; why it cannot be read; None where the line is no result."""
+    if "/" not in line or len(line) > 2000:
+        return None
+    first, second = (BSD, GNU) if "/s" in line[line.rfind("(") :] and ")" in line[-12:] else (GNU, BSD)
+    match = first.search(line) or second.search(line)
+    if match is None:
+        return None
+    groups = match.groupdict()
+    size = _whole(groups["bytes"])
+    seconds = _decimal(groups["seconds"])
+    if size is None or size >= _GREATEST or seconds is None:
+        found = groups["seconds"] if seconds is None else groups["bytes"]
+        return Unclear("a number that is none, or can be read in two ways", found, "dd's digits with one decimal mark")
+    rate, slack, is_whole = _rate(groups)
+    return Result(
+        bytes=size,
+        seconds=seconds if 1e-9 <= seconds < 1e12 else None,
+        rate=rate,
+        slack=slack,
+        rate_text=line[match.start("rate") : match.end()].rstrip(")"),
+        is_whole_rate=is_whole,
+        is_transcribed=not groups["bytes"].isdigit() or _has_marks(groups["rate"]) or _has_marks(groups["seconds"]),
+        is_whole_seconds=groups["seconds"].isdigit(),
+        start=match.start(),
+        seconds_text=line[match.start("seconds") : match.end("unit")],
+    )
+
+
+def _whole(text: str) -> int | None:
+    """Bytes are whole: any mark in them is a thousands mark, and all are the same one."""
+    if text.isdigit():
+        return int(text)
+    marks = {letter for letter in text if not letter.isdigit()}
+    return int("".join(letter for letter in text if letter.isdigit())) if len(marks) < 2 else None
+
+
+_THOUSANDS = re.compile(r"[0-9]{1,3}(?:(['’‘´`\u00a0\u202f])[0-9]{3})(?:\1[0-9]{3})*(?:[.,][0-9]+)?")
+_DECIMAL = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:e[-+]?[0-9]{1,3})?")
+
+
+def _has_marks(text: str) -> bool:
+    return not text.replace(".", "").isalnum() and any(mark in text for mark in "'’‘´`\u00a0\u202f")
+
+
+def _decimal(text: str) -> float | None:
+    """dd prints no thousands marks, so that one comma is a decimal comma; point and comma together are unclear."""
+    text = text.rstrip(".,")
+    if not _DECIMAL.fullmatch(text):
+        if not _THOUSANDS.fullmatch(text):
+            return None
+        text = "".join(letter for letter in text if letter not in "'’‘´`\u00a0\u202f")
+    value = float(text.replace(",", "."))
+    return value if math.isfinite(value) else None
+
+
+def _rate(groups: dict[str, str | None]) -> tuple[float | None, float, bool]:
+    """The printed rate in bytes/s, how far rounding may have moved it, and whether it is printed to the byte."""
+    text = groups["rate"] or ""
+    if "prefix" not in groups:
+        if text.isdigit() and len(text) < 19:
+            return float(text), 0.5, True
+        digits = "".join(letter for letter in text if letter.isdigit())
+        is_plain = _THOUSANDS.fullmatch(text) or text.isdigit()
+        return (float(digits), 0.5, True) if is_plain and len(digits) < 19 else (None, 0.0, False)
+    value = _decimal(text) if text[:1].isdigit() else None
+    if value is None:
+        return None, 0.0, False
+    is_binary = bool(groups["binary"]) or not groups["base"]  # toybox: "1.1 G/s", of 1024
+    power = _POWERS.find((groups["prefix"] or " ").upper())
+    factor = float((1024 if is_binary else 1000) ** power)
+    decimals = len(text.replace(",", ".").partition(".")[2])
+    return value * factor, 0.51 * factor * 10.0**-decimals, False
+
+
+def is_near(result: Result, rate: float) -> bool:
+    """Whether the printed rate is the computed one, rounded. Busybox counts its "MB" 1024 × 1024."""
+    if result.rate is None or result.seconds is None:
+        return True
+    time_slack = rate * _time_slack(result) / result.seconds
+    if abs(result.rate - rate) <= result.slack + time_slack + rate * 1e-6:
+        return True
+    return not result.is_whole_rate and any(
+        abs(result.rate * scale - rate) <= result.slack * scale + time_slack for scale in _BINARY
+    )
+
+
+_BINARY = tuple((1024 / 1000) ** power for power in (1, 2, 3, 4))
+
+
+def _time_slack(result: Result) -> float:
+    """Half of the last digit of the printed seconds."""
+    mantissa, _, exponent = result.seconds_text.partition("e")
+    digits = re.match(r"[0-9]*(?:[.,]([0-9]*))?", mantissa)
+    decimals = len(digits[1]) if digits and digits[1] else 0
+    power = re.match(r"[-+]?[0-9]{1,3}", exponent)
+    return 0.51 * 10.0 ** (-decimals + (int(power[0]) if power else 0))

@@ -1,0 +1,117 @@
+"""What fio says of its jobs before it runs them, and the command line above that: the only place where its text and
+terse reports tell random from sequential, block size and depth.
+
+    test: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=16                     fio 1.x, 2.x
+    test: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=…      fio 2.17 and later
+    # fio --name=test --rw=randread --size=1g
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from apps.parsers.fio_options import merged
+from apps.parsers.fio_quantities import Style
+
+_DEFINITION = re.compile(
+    r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(g=(?P<group>\d{1,9})\): rw=(?P<rw>[a-z:0-9]+)"
+)
+_SIZES = re.compile(r"(?:\(([RWT])\) )?(\d[\w.]*)-(\d[\w.]*)")
+_ENGINE = re.compile(r"ioengine=([\w:./-]{1,64})")
+_DEPTH = re.compile(r"iodepth=(\d{1,9})\b")
+_COMMAND = re.compile(r"(?:^|[#$>%]\s*|\bsudo\s+|\btime\s+)(?P<command>(?:[\w./-]{0,80}/)?fio\s+\S.*)$")
+_WORD = re.compile(r"(?:\$\(\([^()]*\)\)|\S)+")
+_PRODUCT = re.compile(r"\$\(\(\s*(\d{1,9})\s*\*\s*(\d{1,9})\s*\)\)\Z")
+_FLAGS = ("time_based", "group_reporting", "thread", "minimal", "unlink", "norandommap", "end_fsync", "stonewall")
+_BLANK_VALUES = (  # may stand behind a blank instead of `=`
+    "name", "rw", "readwrite", "bs", "size", "ioengine", "iodepth", "direct", "numjobs", "runtime", "filename",
+)  # fmt: skip
+WRAPPED_LINES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    name: str
+    group: int
+    options: dict[str, str]
+    line: int
+    host: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line as shown; `options` only where it defines one job and names no job file."""
+
+    text: str
+    line: int
+    options: dict[str, str] = field(default_factory=dict)
+
+
+def definition_at(lines: Sequence[str], index: int, number: int) -> Definition | None:
+    line = lines[index]
+    if ": (g=" not in line or (match := _DEFINITION.match(line)) is None:
+        return None
+    rest = line[match.end() :]
+    if "iodepth=" not in rest and index + 1 < len(lines):
+        rest += " " + lines[index + 1].strip()  # a mail wrapped it
+    options = {"rw": match["rw"], **_sizes(rest[:400])}
+    for name, pattern in (("ioengine", _ENGINE), ("iodepth", _DEPTH)):
+        if found := pattern.search(rest):
+            options[name] = found[1]
+    return Definition(match["name"].strip(), int(match["group"]), options, number, match["host"] or "")
+
+
+def _sizes(text: str) -> dict[str, str]:
+    """`bs` in bytes as options have it, reads, writes and trims; `bsrange` where one of them is a range."""
+    found = _SIZES.findall(text.split("ioengine=")[0])[:3]
+    if not found:
+        return {}
+    style = Style(is_before_2_17=not any(mark for mark, _, _ in found))
+    parts = [style.size(low) if low == high else None for _, low, high in found]
+    whole = [str(int(part.value)) for part in parts if part is not None and part.value.is_integer()]
+    if len(whole) < len(found) or any("." in low for _, low, _ in found):
+        return {"bsrange": ",".join(f"{low}-{high}" for _, low, high in found)}
+    return {"bs": whole[0] if len(set(whole)) == 1 else ",".join(whole)}
+
+
+def command_at(lines: Sequence[str], index: int, number: int) -> Command | None:
+    """A command line, with the lines that it goes on in."""
+    line = lines[index]
+    if "fio " not in line or (match := _COMMAND.search(line[:4096])) is None:
+        return None
+    words = [match["command"].rstrip().removesuffix("\\")]
+    for following in lines[index + 1 : index + WRAPPED_LINES]:
+        continued = lines[index].rstrip().endswith("\\") if len(words) == 1 else words[-1].endswith("\\")
+        if not (continued or following.lstrip().startswith("-")):
+            break
+        words.append(following.strip()[:4096])
+    text = " ".join(word.removesuffix("\\").strip() for word in words)
+    found = _WORD.findall(text)
+    if not any(word.startswith("-") or word.endswith((".fio", ".ini", ".job")) for word in found[1:]):
+        return None  # a sentence about fio
+    return Command(text[:2000], number, _options(found[1:]))
+
+
+def _options(words: Sequence[str]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    names, waiting = 0, ""
+    for word in words:
+        if waiting and not word.startswith("-"):
+            options[waiting], waiting = word, ""
+        elif word.startswith("-"):
+            name, has_value, value = word.lstrip("-").partition("=")
+            names += name == "name"
+            options[name] = _value(value) if has_value else ""
+            waiting = name if not has_value and name in _BLANK_VALUES else ""
+        elif not word.startswith((">", "2>", "|", "&", ";")):
+            return {}  # a job file: the options stand there
+        else:
+            break
+    if names > 1:
+        return {}
+    return merged(None, {name: "1" if name in _FLAGS and not value else value for name, value in options.items()})
+
+
+def _value(text: str) -> str:
+    product = _PRODUCT.match(text)
+    return str(int(product[1]) * int(product[2])) if product else text.strip("'\"")

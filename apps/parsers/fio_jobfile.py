@@ -1,0 +1,182 @@
+"""fio's job files (`.fio`) as workloads: what Spindle may run, in the words of `apps.runs.workload`, and what it may not.
+
+    [global]
+    ioengine=libaio
+    size=1g
+    [random reads]
+    rw=randread
+
+Nothing is ever executed, included or looked up: `include`, `${NAME}` and `$` arithmetic are refused as they stand.
+
+Oddities (`__parse_jobs_ini` in fio's init.c)
+- Every section whose name begins with `global` sets what the sections behind it start from. A line that begins with `;`
+  or `#` is a comment, with blanks in front too; behind a value it is part of the value.
+- What a file does not say has fio's default and not Spindle's: buffered, no stonewall, read, 4 KiB.
+- A value of such an option that cannot be taken over stays in its place as it is written, so that nobody runs the
+  job as something else before it was edited.
+- Sizes: k is 1024, unless kb_base=1000 (see `fio_options`). A bare number of a time is seconds.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from apps.parsers.fio_documents import plain_bytes
+from apps.parsers.fio_job_options import ALIASES, DEFAULTS, KEYS, READERS, RefusedError, reason, taken
+from apps.parsers.shape import Broken, ParsedFile, ParsedWorkload, ParseError
+from apps.parsers.source_text import SourceText
+
+NAME = "fio job file"
+TITLE = "fio job file"
+
+_SECTION = re.compile(r"\s*\[([^\]\n]{1,255})\]\s*$")
+_OPTION = re.compile(r"([A-Za-z][\w-]{0,63})\s*(?:=(.*))?$")
+_SECTION_BYTES = re.compile(rb"^[ \t]*\[[^\]\n]{1,255}\][ \t\r]*$", re.MULTILINE)
+_SURE = re.compile(rb"^[ \t]*(?:rw|readwrite|ioengine|iodepth|numjobs|blocksize|bs)[ \t]*=", re.MULTILINE)
+_LIKELY = re.compile(rb"^[ \t]*(?:size|filename|runtime|direct)[ \t]*=", re.MULTILINE)
+_CORE = {
+    "rw",
+    "readwrite",
+    "ioengine",
+    "iodepth",
+    "numjobs",
+    "blocksize",
+    "bs",
+    "size",
+    "filename",
+    "runtime",
+    "direct",
+}
+_FOUND_LONGEST = 120
+_MOST_SECTIONS = 4096
+_SAME = ("kb_base", "1024")  # what fio has by default, and Spindle too
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """One option as it stands in the file."""
+
+    name: str
+    value: str | None
+    line: int
+
+
+@dataclass(slots=True)
+class _Section:
+    name: str
+    line: int
+    options: list[_Given] = field(default_factory=list)
+
+    @property
+    def is_global(self) -> bool:
+        return self.name.startswith("global")
+
+
+def looks_like(text: SourceText) -> float:
+    data = plain_bytes(text)
+    if b"=" not in data or _SECTION_BYTES.search(data) is None:
+        return 0.0
+    if _SURE.search(data):
+        return 0.9
+    return 0.3 if _LIKELY.search(data) else 0.0
+
+
+def parse(text: SourceText) -> ParsedFile:
+    """Every job file in the text as one workload; `ParseError` where there is none."""
+    stem = PurePosixPath(text.name.replace("\\", "/")).stem[:120]
+    found = [_workload(sections, stem, last) for sections, last in _blocks(text) if _is_job_file(sections)]
+    if not found:
+        raise ParseError("no job file of fio", line=1, expected="[name] and options like rw=read below it")
+    return ParsedFile(workloads=tuple(found))
+
+
+def _blocks(text: SourceText) -> Iterator[tuple[list[_Section], int]]:
+    """Sections with their options that follow on each other, and the last line of them."""
+    sections: list[_Section] = []
+    last = 0
+    for index, line in enumerate(text.lines):
+        number, stripped = text.number(index), line.strip()
+        if not stripped or stripped[0] in ";#":
+            continue
+        if match := _SECTION.match(line):
+            sections.append(_Section(match[1].strip(), number))
+        elif sections and (given := _option(stripped, number)):
+            sections[-1].options.append(given)
+        else:
+            if sections:
+                yield sections, last
+            sections = []
+            continue
+        last = number
+    if sections:
+        yield sections, last
+
+
+def _option(line: str, number: int) -> _Given | None:
+    if line.startswith("include") and line[7:8] in ("", " ", "\t"):
+        return _Given("include", line[7:].strip(), number)
+    match = _OPTION.match(line)
+    if match is None:
+        return None
+    return _Given(match[1], None if match[2] is None else match[2].strip(), number)
+
+
+def _is_job_file(sections: list[_Section]) -> bool:
+    words = {given.name for section in sections for given in section.options} & _CORE
+    return bool(words & {"rw", "readwrite", "ioengine"}) or len(words) > 1
+
+
+def _workload(sections: list[_Section], name: str, last: int) -> ParsedWorkload:
+    refused: dict[tuple[int, str], Broken] = {}
+    jobs = []
+    shared: dict[str, _Given] = {}
+    for section in sections[:_MOST_SECTIONS]:
+        known, unknown = _sorted(section)
+        for one in unknown:
+            _refuse(one, refused)
+        if section.is_global:
+            shared = {**shared, **known}
+        else:
+            jobs.append(_job(section, {**shared, **known}, refused))
+    if len(sections) > _MOST_SECTIONS:
+        message, found = "too many sections; the rest is left out", f"{len(sections)} sections"
+        refused[last, ""] = Broken(message, last, found, f"at most {_MOST_SECTIONS}")
+    return ParsedWorkload(name, tuple(jobs), tuple(refused.values()), sections[0].line, last)
+
+
+def _sorted(section: _Section) -> tuple[dict[str, _Given], list[_Given]]:
+    """The options that Spindle has, the last one of a name, and the others."""
+    known: dict[str, _Given] = {}
+    unknown: list[_Given] = []
+    for one in section.options:
+        name = ALIASES.get(one.name, one.name)
+        if name in READERS:
+            known[name] = one
+        else:
+            unknown += [one] if (name, one.value) != _SAME else []
+            known |= {name: one} if name == "kb_base" else {}
+    return known, unknown
+
+
+def _job(section: _Section, given: dict[str, _Given], refused: dict[tuple[int, str], Broken]) -> dict[str, Any]:
+    """The section's own options over those it starts from."""
+    base = given.pop("kb_base", None)
+    job = {"name": section.name, **DEFAULTS}
+    for name, one in given.items():
+        try:
+            job |= taken(name, one.value, 1000 if base and base.value == "1000" else 1024)
+        except RefusedError as error:
+            _refuse(one, refused, str(error))
+            job[KEYS.get(name, name)] = one.value or ""  # not the default: nobody runs what the file does not say
+    if "file_size" not in job:
+        message = f"job {section.name!r} does not say how much it reads or writes"
+        refused[section.line, ""] = Broken(message, section.line, "no size", "size=…")
+    return job
+
+
+def _refuse(one: _Given, refused: dict[tuple[int, str], Broken], expected: str = "") -> None:
+    found = one.name if one.value is None else f"{one.name}={one.value}"
+    broken = Broken(f"{one.name} is not taken over", one.line, found[:_FOUND_LONGEST], expected or reason(one.name))
+    refused.setdefault((one.line, one.name), broken)

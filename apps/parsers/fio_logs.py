@@ -1,0 +1,225 @@
+"""fio's logs of single I/Os or of averages (`write_bw_log`, `write_iops_log`, `write_lat_log`, `log_avg_msec`) and of
+histograms (`write_hist_log`): one file for each job and measure.
+
+One real line, from `fio_clat.1.log` of fio 3.7: `1000, 1273222, 0, 0`
+
+    time ms, value, direction (0 read, 1 write, 2 trim), block size[, offset][, priority][, issue time]
+    time ms, mean, largest, direction, block size, …         log_window_value=both, fio 3.37 and later
+    time ms, direction, block size, 1,856 counts             `_clat_hist`; halved by every step of log_hist_coarseness
+
+Columns and units by version (`flush_samples` in iolog.c, HOWTO "Log File Formats"): 4 columns, 5 with log_offset; the
+priority came with 3.17, hexadecimal with log_prio; the issue time with 3.40.
+
+Oddities
+- What was measured stands in the file's name only (`_bw`, `_iops`, `_lat`, `_clat`, `_slat`, `_clat_hist`). A log whose
+  name does not tell is not read.
+- bw is KiB/s in all versions. Latencies are ns since fio 2.99 and µs before, which 4 or 5 columns do not tell: they are
+  read as ns, and that is said.
+- Averaged logs have block size and offset 0. A log of single I/Os has 1 for each in `_iops`: those are counted by the
+  second.
+- With log_unix_epoch the time is ms since 1970: the series then begins at its first line.
+- A log does not tell random from sequential: read, write and trim.
+- Histogram counts are those of each interval; they are added up over time. Some fio servers (3.7) send other memory in
+  their place: numbers of 19 digits, which are refused.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.parsers.fio_bins import BITS, GROUPS, middle
+from apps.parsers.fio_columns import Table, first_rows, table
+from apps.parsers.fio_documents import plain_bytes
+from apps.parsers.shape import Broken, ParsedFile, ParsedHistogram, ParsedRun, ParsedSeries, ParseError
+from apps.parsers.source_text import SourceText
+
+Floats = NDArray[np.float64]
+
+NAME = "fio log"
+TITLE = "fio log (bandwidth, IOPS, latency, histogram)"
+
+_NAME = re.compile(r"(?:^|[_.-])(clat_hist|bw|iops|clat|slat|lat)(?=[._-]|$)")
+_NUMBER = re.compile(r"_(?:clat_hist|bw|iops|clat|slat|lat)\.(\d{1,6})\.")
+_ROW = re.compile(rb"\d{1,18}, \d{1,18}(?:, \d{1,18})?, [012], \d{1,18}(?:, (?:\d{1,20}|0x[0-9a-fA-F]{1,8})){0,3}\Z")
+_HISTOGRAM = re.compile(rb"\d{1,18}, [012], \d{1,18}(?:, \d{1,19}){19,}\Z")
+_METRICS = {"bw": "bandwidth", "iops": "iops", "lat": "latency_mean", "clat": "clat_mean", "slat": "slat_mean"}
+_LARGEST_OF = {"bw": "bandwidth_max", "iops": "iops_max", "lat": "latency_max", "clat": "clat_max", "slat": "slat_max"}
+_DIRECTIONS = ("read", "write", "trim")
+_EPOCH_MS = 10**11  # 1973; as a duration, three years
+_LONGEST_COUNTED_MS = 10**9
+_MOST_COMPLETIONS = 1e13
+_MOST_TOLD = 20
+_LOOKED_AT = 8
+_LEAST_COLUMNS, _LEAST_BINS = 4, 22
+_SURE_COLUMNS = 6  # so many have the priority, which is younger than ns
+_MICROSECOND_GROUPS = 19
+_EXPECTED = "a name like job_bw.1.log, with _bw, _iops, _lat, _clat, _slat or _clat_hist"
+
+
+def looks_like(text: SourceText) -> float:
+    """Sure where the name says what the numbers are; a guess where only the lines have the form."""
+    if not text.data[:64].strip(b"\xef\xbb\xbf\xff\xfe \r\n\x00")[:1].isdigit():
+        return 0.0
+    rows = first_rows(plain_bytes(text), _LOOKED_AT)
+    fitting = sum(1 for row in rows if _ROW.match(row) or _HISTOGRAM.match(row))
+    if not rows or fitting * 2 < len(rows):
+        return 0.0
+    return 1.0 if measure_of(text.name) else 0.5
+
+
+def measure_of(name: str) -> str:
+    """`clat` of `job_clat.1.log`; nothing where the name does not tell."""
+    found = _NAME.findall(PurePosixPath(name.replace("\\", "/")).name.lower())
+    return found[-1] if found else ""
+
+
+def parse(text: SourceText) -> ParsedFile:
+    """One run with a series for each direction; `ParseError` where no line is one of a log."""
+    rows = first_rows(plain_bytes(text), _LOOKED_AT)
+    if not any(_ROW.match(row) or _HISTOGRAM.match(row) for row in rows):
+        raise ParseError("no log of fio", line=1, expected="time, value, direction, block size")
+    measure = measure_of(text.name)
+    is_histogram = sum(1 for row in rows if _HISTOGRAM.match(row)) * 2 > len(rows)
+    if not is_histogram and measure not in _METRICS:
+        message = "the numbers of this fio log do not tell what they measure, and neither does its name"
+        return ParsedFile(broken=(Broken(message, 1, text.name, _EXPECTED),))
+    read = table(plain_bytes(text))
+    if read.cells.shape[1] < (_LEAST_BINS if is_histogram else _LEAST_COLUMNS):
+        return ParsedFile(broken=read.broken)
+    log = _Log(read, measure, PurePosixPath(text.name.replace("\\", "/")).name)
+    return log.histograms() if is_histogram else log.values()
+
+
+@dataclass(slots=True)
+class _Log:
+    table: Table
+    measure: str
+    name: str
+
+    def values(self) -> ParsedFile:
+        cells, place = self.table.cells, self._direction_column()
+        directions, broken = cells[:, place], list(self.table.broken)
+        if strange := np.flatnonzero(directions > 2).tolist():
+            line, found = int(self.table.lines[strange[0]]), str(directions[strange[0]])
+            broken.append(Broken("a direction that fio does not have", line, found, "0, 1 or 2"))
+        times, started_at = self._times()
+        series = tuple(one for number in range(3) for one in self._series(number, directions == number, times, place))
+        return ParsedFile((self._run(series, (), started_at, place),), self._warnings(place), tuple(broken))
+
+    def _direction_column(self) -> int:
+        """2, or 3 where the largest value of the interval stands beside its mean."""
+        cells = self.table.cells
+        if cells.shape[1] < 6 or bool(np.any(cells[:, 3] > 2)):
+            return 2
+        return 3 if bool(np.any(cells[:, 2] > 2)) or bool(np.any(cells[:, 4] > 0)) else 2
+
+    def _times(self) -> tuple[Floats, float | None]:
+        """Seconds since the run began, and since when those are counted, where the log says."""
+        ms = self.table.cells[:, 0]
+        first = int(ms[0])
+        if first < _EPOCH_MS:
+            return ms / 1000.0, None
+        return (ms - first) / 1000.0, first / 1000.0
+
+    def _series(self, number: int, mine: NDArray[np.bool_], times: Floats, place: int) -> Iterator[ParsedSeries]:
+        if not mine.any():
+            return
+        direction, scale = _DIRECTIONS[number], 1024.0 if self.measure == "bw" else 1.0
+        some, values = times[mine], self.table.cells[mine, 1] * scale
+        if self._is_single_iops(place):
+            some, values = _counted(some)
+        yield _as_series(direction, _METRICS[self.measure], some, values)
+        if place == 3 and self.table.cells[mine, 2].any():
+            yield _as_series(direction, _LARGEST_OF[self.measure], some, self.table.cells[mine, 2] * scale)
+
+    def _is_single_iops(self, place: int) -> bool:
+        """Whether this is an IOPS log with a line, and the value 1, for every I/O."""
+        cells = self.table.cells
+        is_single = bool(np.all(cells[:, 1] == 1)) and bool(np.all(cells[:, place + 1] > 0))
+        return self.measure == "iops" and is_single and int(cells[:, 0].max()) < _LONGEST_COUNTED_MS
+
+    def _warnings(self, place: int) -> tuple[str, ...]:
+        found = []
+        if self.measure in ("lat", "clat", "slat") and self.table.cells.shape[1] < _SURE_COLUMNS and place == 2:
+            found.append(
+                "line 1: the values are read as ns, as fio writes them since 2.99; older ones wrote µs, and the log does not tell"
+            )
+        if self._is_single_iops(place):
+            found.append("line 1: a line for every I/O and no average; they are counted by the second")
+        return tuple(found)
+
+    def _run(
+        self,
+        series: tuple[ParsedSeries, ...],
+        histograms: tuple[ParsedHistogram, ...],
+        started_at: float | None,
+        place: int,
+    ) -> ParsedRun:
+        sizes = np.unique(self.table.cells[:, place + 1])
+        number = _NUMBER.search(self.name)
+        return ParsedRun(
+            tool="fio",
+            tool_version="",
+            series=series,
+            histograms=histograms,
+            started_at=started_at,
+            workload={"block_size": int(sizes[0])} if len(sizes) == 1 and sizes[0] > 0 else {},
+            caption=f"job {number[1]}" if number else "",
+            line=int(self.table.lines[0]),
+            last_line=int(self.table.lines[-1]),
+        )
+
+    def histograms(self) -> ParsedFile:
+        cells = self.table.cells
+        bins = _bins(cells.shape[1] - 3)
+        if bins is None:
+            found, expected = f"{cells.shape[1] - 3} counts", "1,856 (ns) or 1,216 (µs), or a half, quarter… of them"
+            strange = Broken(
+                "a histogram with a number of bins that fio does not write", int(self.table.lines[0]), found, expected
+            )
+            return ParsedFile(broken=(strange,))
+        broken = [*self.table.broken, *self._impossible()]
+        possible = cells[~self._is_impossible()]
+        found_all = []
+        for number, name in enumerate(_DIRECTIONS):
+            counts = possible[possible[:, 1] == number, 3:].sum(axis=0).tolist()
+            pairs = tuple((value, count) for value, count in zip(bins, counts, strict=True) if count)
+            found_all += [ParsedHistogram(name, "clat", 0, pairs)] if pairs else []
+        runs = (self._run((), tuple(found_all), self._times()[1], 1),) if found_all else ()
+        return ParsedFile(runs, (), tuple(broken))
+
+    def _is_impossible(self) -> NDArray[np.bool_]:
+        """Rows with more completions than any machine has in a log's time: fio wrote out memory of something else."""
+        counted = self.table.cells[:, 3:].astype(np.float64).sum(axis=1)
+        return np.asarray(counted > _MOST_COMPLETIONS)
+
+    def _impossible(self) -> list[Broken]:
+        message, expected = "a histogram that cannot be", f"at most {_MOST_COMPLETIONS:.0e} completions in one interval"
+        lines = self.table.lines[self._is_impossible()].tolist()
+        return [Broken(message, line, "more than that", expected) for line in lines[:_MOST_TOLD]]
+
+
+def _as_series(direction: str, metric: str, times: Floats, values: Floats) -> ParsedSeries:
+    return ParsedSeries(direction, metric, 0, "fio_log", cast(Sequence[float], times), cast(Sequence[float], values))
+
+
+def _counted(times: Floats) -> tuple[Floats, Floats]:
+    """How many there are in each second, at its end."""
+    counts = np.bincount(times.astype(np.int64)).astype(np.float64)
+    return np.arange(1, len(counts) + 1, dtype=np.float64), counts
+
+
+def _bins(count: int) -> list[int] | None:
+    """What each of so many counts stands for, ns; None for a number of bins that fio does not write."""
+    for groups, scale in ((GROUPS, 1), (_MICROSECOND_GROUPS, 1000)):
+        for coarseness in range(BITS + 1):
+            if groups << BITS == count << coarseness:
+                step = 1 << coarseness
+                edges = range(0, groups << BITS, step)
+                return [(middle(at) + middle(at + step - 1)) // 2 * scale for at in edges]
+    return None

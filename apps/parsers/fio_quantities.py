@@ -1,0 +1,85 @@
+"""fio's numbers for people (`num2str` in lib/num2str.c), read back: `611058KB/s`, `24.3GiB/s`, `195Mibit/s`, `6387k`.
+
+- Up to fio 2.16 `K` is 1024 for bytes unless the job sets kb_base=1000, and the letters are "", K, M, G, P, E: after G
+  comes P, so that `1.5PB` is 1.5 TiB. Counts (iops, latencies) have K = 1000.
+- From 2.17 the letters say it: `KiB` is 1024, `kB` 1000, and T follows G.
+- Before 2.20 the digits behind the point are no decimals: the remainder of the division is printed, shortened until it
+  fits (1752.947 MiB is `1752.1MB`). Only the whole part is sure.
+- Before 1.25.2 bandwidth is bytes per ms under the name KiB/s: its K is 1000, what is above it 1024 each
+  (`bw = io_bytes / runtime` in stat.c).
+"""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+Version = tuple[int, ...]
+SURE_DECIMALS = (2, 20)
+TRUE_KIB = (1, 25, 2)
+_QUANTITY = re.compile(r"(\d{1,20})(\.\d{0,9})?\s?([kKMGTPE]?)(i?)(bit|B|b)?(?:/s)?\Z")
+_LETTERS = "KMGTPE"
+_LETTERS_BEFORE = "KMGPE"
+_VERSION = re.compile(r"fio[- ]v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
+
+
+def product(value: float, scale: float) -> float:
+    """As on paper: 260.035 µs are 260035 ns, and not 260035.00000000003."""
+    return value if scale == 1 else float(Decimal(repr(value)) * Decimal(scale))
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A value in base units, and how sure it is; `low` and `high` where the digits behind the point say nothing."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    quality: str = "rounded"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How one report prints its numbers."""
+
+    version: Version | None = None
+    is_before_2_17: bool = False
+    kb_base: int = 1024
+
+    @property
+    def is_cheesy(self) -> bool:
+        return self.is_before_2_17 if self.version is None else self.version < SURE_DECIMALS
+
+    def _factor(self, letter: str, base: int) -> int:
+        letters = _LETTERS_BEFORE if self.is_before_2_17 else _LETTERS
+        return int(base ** (letters.find(letter.upper()) + 1)) if letter else 1
+
+    def size(self, text: str) -> Quantity | None:
+        """Bytes, or bytes per second; bits become bytes."""
+        return self._read(text, counts=False)
+
+    def count(self, text: str) -> Quantity | None:
+        """A plain number: k is always 1000."""
+        return self._read(text, counts=True)
+
+    def _read(self, text: str, *, counts: bool) -> Quantity | None:
+        match = _QUANTITY.match(text.strip())
+        if match is None:
+            return None
+        whole, point, letter, binary, unit = match.groups()
+        plain = self.kb_base if self.is_before_2_17 and not counts else 1000
+        base = 1024 if binary else plain
+        factor = self._factor(letter, base)
+        scale = factor / 8 if unit == "bit" else float(factor)
+        value = product(float(whole + (point or "")), scale)
+        if point and self.is_cheesy and point.strip(".0"):  # no remainder at all is sure
+            return Quantity(value, int(whole) * scale, (int(whole) + 1) * scale, "approximate")
+        return Quantity(value)
+
+
+def version_of(text: str) -> tuple[str, Version] | None:
+    """`fio-3.30-63-g66087` → ("3.30-63-g66087", (3, 30)); also `fio 1.59`."""
+    match = _VERSION.match(text)
+    if match is None:
+        return None
+    numbers = tuple(int(part) for part in match.groups() if part)
+    return text[4:64].strip().removeprefix("v"), numbers

@@ -1,0 +1,196 @@
+"""One line of fio's terse report. Its fields, and their units: see `fio_terse`."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.parsers.fio_quantities import Quantity, product, version_of
+from apps.parsers.fio_readings import Job, percentile_metric, whole
+from apps.parsers.shape import Broken
+
+_NEW = re.compile(r"[345];fio[- ][^;]{0,80};|^[345];[12]\.\d[^;]{0,80};")
+_OLD = re.compile(r"(?:2;)?[^;]{1,255};\d{1,9};\d{1,9};\d+;\d+;\d+;")
+_SHARES = 29
+_WIDTHS = {"1": (16,), "2": (20, 41), "3": (41,), "4": (41,), "5": (47,)}
+_DIRECTIONS = {1: ("mixed",), 2: ("read", "write"), 3: ("read", "write", "trim"), 4: ("read", "write", "trim", "mixed")}
+_NUMBER = re.compile(r"\d{1,20}(?:\.\d{1,12})?\Z")
+_ORDER = ("min", "max", "mean", "stdev")
+_TRUE_KIB = (2, 0, 8)
+LEAST_INTERVAL_MS = 200
+
+
+@dataclass(slots=True)
+class Record:
+    """One line: one job or group."""
+
+    job: Job
+    version: str
+    moved_kib: int
+    disks: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.job.group, self.job.name
+
+    @property
+    def runtime(self) -> int:
+        return sum(self.job.runtimes.values())
+
+    def goes_on(self, before: "Record", at_least_ms: int) -> bool:
+        """Whether this is the same job a status interval later, and not another one of the same name: copies of a job
+        end within a few ms of each other.
+        """
+        grown = self.moved_kib > before.moved_kib or not before.moved_kib
+        disks = zip(before.disks[1:8], self.disks[1:8], strict=False)
+        is_later = self.runtime - before.runtime >= at_least_ms
+        return is_later and grown and all((whole(old) or 0) <= (whole(new) or 0) for old, new in disks)
+
+
+def record_in(line: str, number: int, broken: list[Broken]) -> Record | None:
+    if line.count(";") < 40:
+        _tell_cut(line, number, broken)
+        return None
+    start = _NEW.search(line)
+    if start is None and _OLD.match(line) is None:
+        return None
+    fields = line[start.start() if start else 0 :].strip().split(";")
+    shares = _shares_at(fields)
+    header = 5 if start else 4 if fields[0] == "2" else 3
+    width = _width("1" if header == 3 else fields[0], shares - 5 - header) if shares else None
+    if shares is None or width is None:
+        found, expected = f"{len(fields)} fields", "whole blocks of figures, CPU and 29 shares"
+        broken.append(Broken("a terse record of fio that is not whole", number, found, expected))
+        return None
+    return _read(fields, header, width, shares, number)
+
+
+def _tell_cut(line: str, number: int, broken: list[Broken]) -> None:
+    """A record that ends early: fio was killed, or a copy cut it."""
+    if line.count(";") >= 5 and _NEW.search(line):
+        found, expected = f"{line.count(';') + 1} fields", "130 or more"
+        broken.append(Broken("a terse record of fio that is cut off", number, found, expected))
+
+
+def _shares_at(fields: Sequence[str]) -> int | None:
+    """Where the shares of depths and latencies begin: the first 29 percentages in a row."""
+    row = 0
+    for place, one in enumerate(fields):
+        row = row + 1 if one.endswith("%") else 0
+        if row == _SHARES:
+            return place - _SHARES + 1
+    return None
+
+
+def _width(version: str, figures: int) -> int | None:
+    return next(
+        (width for width in _WIDTHS[version] if figures > 0 and figures % width == 0 and figures // width <= 4), None
+    )
+
+
+def _read(fields: Sequence[str], header: int, width: int, shares: int, line: int) -> Record:
+    name, group, error = fields[header - 3 : header]
+    version = fields[1].strip().removeprefix("fio").lstrip("- ") if header == 5 else ""
+    job = Job(name, whole(group) or 0, whole(error) or 0, line=line)
+    count = (shares - 5 - header) // width
+    moved = 0
+    for place, direction in enumerate(_DIRECTIONS[count]):
+        block = fields[header + place * width : header + (place + 1) * width]
+        moved += _Block(job, direction, block, line, version_of(f"fio-{version}" if version else "")).read()
+    _cpu(job, fields[shares - 5], fields[shares - 4])
+    return Record(job, version, moved, _disks(fields[shares + _SHARES :]))
+
+
+def _disks(fields: Sequence[str]) -> tuple[str, ...]:
+    """Without the sums over slaves, which grow with every record that is printed."""
+    return tuple(fields[:9]) if len(fields) >= 9 else ()
+
+
+def _cpu(job: Job, user: str, system: str) -> None:
+    parts = [_number(text.removesuffix("%")) for text in (user, system)]
+    if parts[0] is None or parts[1] is None or not job.runtimes:
+        return
+    for direction in job.runtimes:
+        value = Quantity(round((parts[0] + parts[1]) / 100, 8), quality="exact")
+        note = "the mean of its processes" + ("; all directions together" if len(job.runtimes) > 1 else "")
+        job.add(direction, "cpu", value, f"usr {user} + sys {system}", job.line, note)
+
+
+def _number(text: str) -> float | None:
+    return float(text) if _NUMBER.match(text) else None
+
+
+@dataclass(slots=True)
+class _Block:
+    """The figures of one direction."""
+
+    job: Job
+    direction: str
+    fields: Sequence[str]
+    line: int
+    version: tuple[str, tuple[int, ...]] | None
+
+    def read(self) -> int:
+        """KiB that it moved; nothing is kept of a direction that moved none."""
+        has_iops = len(self.fields) >= 41
+        head, rest = self.fields[: 3 + has_iops], self.fields[3 + has_iops :]
+        moved, runtime = whole(head[0]), whole(head[-1])
+        if not runtime or moved is None or not any(field.strip("0.") for field in head):
+            return 0
+        self.job.runtimes[self.direction] = runtime
+        self._bandwidth(head[1], moved, runtime)
+        if has_iops:
+            self._keep("iops", head[2], 1, "IOPS", "rounded")
+        self._keep("io_bytes", head[0], 1024, "KiB", "rounded")
+        self._latencies(rest, has_iops)
+        return moved
+
+    def _bandwidth(self, printed: str, moved: int, runtime: int) -> None:
+        base = self._base(printed, moved, runtime)
+        if base is None:
+            reason = "its K is 1000 or 1024, which neither the report nor its bytes and time tell"
+            self.job.add_missing(self.direction, "bandwidth", reason, self.line, f"{printed} K/s")
+        else:
+            self._keep("bandwidth", printed, base, "KiB/s" if base == 1024 else "kB/s", "rounded")
+
+    def _base(self, printed: str, moved: int, runtime: int) -> int | None:
+        if self.version is not None:
+            return 1024 if self.version[1] >= _TRUE_KIB else 1000
+        fits = []
+        for base in (1024, 1000):
+            low, high = (bytes_ * 1000 / runtime / base for bytes_ in (moved * 1024, (moved + 1) * 1024))
+            fits += [base] if low - 1 <= (_number(printed) or 0) <= high else []
+        return fits[0] if len(fits) == 1 else None
+
+    def _latencies(self, rest: Sequence[str], has_percentiles: bool) -> None:
+        self._spread("slat", rest[0:4])
+        self._spread("clat", rest[4:8])
+        place = 28 if has_percentiles else 8
+        if has_percentiles and any(field.strip("0.") for field in rest[4:8]):
+            self._percentiles(rest[8:28])
+        if len(self.fields) > 16:
+            self._spread("latency", rest[place : place + 4])
+            place += 4
+        low, high, _, mean, stdev = rest[place : place + 5]
+        self._spread("bandwidth", (low, high, mean, stdev), 1024, "KiB/s")
+        if len(self.fields) == 47:
+            self._spread("iops", rest[place + 6 : place + 10], 1, "IOPS")
+
+    def _spread(self, kind: str, fields: Sequence[str], scale: int = 1000, unit: str = "us") -> None:
+        if not any(field.strip("0.") for field in fields):
+            return  # not measured
+        for word, printed in zip(_ORDER, fields, strict=True):
+            quality = "exact" if "." in printed and unit != "KiB/s" else "rounded"
+            self._keep(f"{kind}_{word}", printed, scale, unit, quality)
+
+    def _percentiles(self, fields: Sequence[str]) -> None:
+        for field in fields:
+            share, _, printed = field.partition("%=")
+            metric = percentile_metric("clat", _number(share) or 0.0)
+            if metric is not None:
+                self._keep(metric, printed, 1000, "us", "rounded")
+
+    def _keep(self, metric: str, printed: str, scale: int, unit: str, quality: str) -> None:
+        if (value := _number(printed)) is not None:
+            self.job.add(
+                self.direction, metric, Quantity(product(value, scale), quality=quality), f"{printed} {unit}", self.line
+            )

@@ -1,0 +1,248 @@
+"""fio's normal report, fio 1.5 to 3.x, also of `--client` (lines behind `<host> `) and quoted in mails and articles.
+
+Two real lines: `  read : io=4096.0MB, bw=611058KB/s, iops=152764, runt=  6864msec`                  (2.2.10)
+                `  read: IOPS=6367k, BW=24.3GiB/s (26.1GB/s)(1457GiB/60000msec)`                     (3.30)
+
+    [name: (g=0): rw=…, bs=…, ioengine=…, iodepth=…]  [fio-3.33]  [Starting 1 process]
+    name: (groupid=0, jobs=1): err= 0: pid=1: date
+      read: …, slat (unit): min=, max=, avg=, stdev=, clat …, lat …, clat percentiles (unit):, bw (KiB/s): …, iops: …
+      write: …                                                            cpu: usr=%, sys=%, …
+    Run status group 0 (all jobs):       sums: read only where there are no jobs above them
+    Disk stats (read/write):
+
+Oddities
+- Units are those of the line, and not of the version alone: see `fio_quantities`. K/s of fio 1.x and 2.x is 1024
+  unless the command line shows kb_base=1000. What is printed shortened is marked rounded.
+- `bw (…)` below a direction is KiB/s in every version since 1.25.2, also where kb_base=1000 makes fio write `kB`
+  (`add_bw_samples` divides by 1024 always).
+- CPU is the mean of a group's processes; here times their number (`jobs=`).
+- Latencies switch between nsec, usec and msec from line to line; `lat (usec) : 2=67%` is a distribution and is left
+  out, as are latencies by priority.
+- Random or not, block size and depth stand in the line of the job's definition, file size in the command line, if at
+  all.
+- With `--status-interval` the whole report comes again and again under the same process numbers: the last one counts.
+- Beside JSON or terse output in the same file (`--output-format=normal,json`) it repeats their figures, rounded: then
+  those are read, and this is left out.
+"""
+
+import re
+from dataclasses import replace
+
+from apps.parsers import fio_text_lines as forms
+from apps.parsers.fio_definitions import command_at, definition_at
+from apps.parsers.fio_documents import MOST_JOBS, plain_bytes
+from apps.parsers.fio_quantities import Style, Version, version_of
+from apps.parsers.fio_readings import Job
+from apps.parsers.fio_text_draft import Draft, run_of
+from apps.parsers.fio_twice import told_elsewhere
+from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+
+NAME = "fio text"
+TITLE = "fio normal report"
+
+_HEADER = re.compile(rb": \(groupid=\d+(?:, jobs=\d+)?\): err=")
+_RATES = re.compile(rb"(?:read|write|trim|mixed)\s*:\s*(?:io=[^,\n]{1,30},\s*bw=|IOPS=[\d.]+\w?,\s*BW=)")
+_GROUPS = re.compile(r"\s*(?:<[^<>\s]{1,255}> )?Run status group \d{1,9} \(all jobs\)")
+_ALL_JOBS = b"Run status group 0 (all jobs)"
+_STARTING = re.compile(r"Starting (?:\d+ (?:process|thread)|\d+ threads and)")
+_DISK = re.compile(r"\s+\S{1,64}: ios=\d|\s*aggrios=|\s*aggrutil=")
+_ETA = re.compile(r"^.*\[eta [^\]]{0,20}\]")
+_HOST = re.compile(r"hostname=(\S{1,255}?), be=.*\bfio=(fio-[^,\s]{1,60})")
+_FAILED = re.compile(r"(?:<[^<>\s]{1,255}> )?fio: pid=\d{1,12}, err=(\d{1,9})/")
+_BARE_VERSION = re.compile(r"[12]\.\d{1,2}(?:\.\d{1,2}){0,2}\s*$")
+_MOST_TOLD = 20
+_SUM = "All clients"
+_KB_1000 = re.compile(r"kb_base=1000\b")
+
+
+def looks_like(text: SourceText) -> float:
+    whole = plain_bytes(text)
+    if b"groupid=" in whole and _HEADER.search(whole):
+        return 1.0
+    if (b"IOPS=" in whole or b"runt=" in whole) and _RATES.search(whole):
+        return 0.9
+    return 0.8 if _ALL_JOBS in whole else 0.0
+
+
+def parse(text: SourceText) -> ParsedFile:
+    """Every run in the text; `ParseError` where there is none."""
+    reading = _Reading(text)
+    for index in range(len(text.lines)):
+        reading.read(index)
+    reading.finish()
+    if not reading.done:
+        raise ParseError("no report of fio", line=1, expected="name: (groupid=0, jobs=1): err= 0: …")
+    told = set(told_elsewhere(text))
+    runs, warnings = [], reading.warnings
+    for run, figures, repeats in reading.done:
+        if figures and figures <= told:
+            warnings.append(f"line {run.line}: JSON or terse output in this file has these figures; read there")
+            continue
+        runs.append(run)
+        if repeats:
+            warnings.append(f"line {run.line}: {repeats + 1} status reports of one run; the last one is its result")
+    return ParsedFile(tuple(runs), tuple(warnings))
+
+
+class _Reading:
+    """One pass over the lines."""
+
+    def __init__(self, text: SourceText) -> None:
+        self.text, self.lines = text, text.lines
+        self.done: list[tuple[ParsedRun, frozenset[tuple[str, str, int]], int]] = []
+        self.draft = Draft()
+        self.reader: forms.Reader | None = None
+        self.warnings: list[str] = []
+
+    def read(self, index: int) -> None:
+        line = self.lines[index]
+        if not line or line.isspace():
+            return
+        number = self.text.number(index)
+        if self._before(index, line, number) or self._result(index, line, number):
+            self.draft.claim(number)
+
+    def _before(self, index: int, line: str, number: int) -> bool:
+        """What stands above the results: each of it begins a new run where there are results already."""
+        if definition := definition_at(self.lines, index, number):
+            self._next()
+            self.draft.definitions[definition.name, definition.group] = definition
+            self.draft.hosts |= {definition.host} - {""}
+        elif command := command_at(self.lines, index, number):
+            self._next()
+            self.draft = Draft(Style(kb_base=1000 if _KB_1000.search(command.text) else 1024), command=command)
+        elif len(line) < 64 and (version := self._version_line(line)):
+            self._next()
+            self._version(version)
+        elif line.startswith("hostname=") and (host := _HOST.match(line[:1000])):
+            self._next()
+            self.draft.hosts.add(host[1])
+            self._version(version_of(host[2]))
+        elif "fio: pid=" in line and (error := _FAILED.match(line)):
+            self.draft.errors.add(int(error[1]))
+        else:
+            return "Starting" in line and bool(_STARTING.match(line)) and not self.draft.has_results
+        return True
+
+    def _version_line(self, line: str) -> tuple[str, Version] | None:
+        """`fio-3.33`, `fio 1.59`; before fio 2.0.9 the number alone, below the jobs."""
+        bare = self.draft.definitions and not self.draft.has_results and _BARE_VERSION.match(line)
+        return version_of(f"fio-{line}" if bare else line)
+
+    def _version(self, read: tuple[str, Version] | None) -> None:
+        if read is not None:
+            self.draft.version = read[0]
+            self.draft.style = replace(self.draft.style, version=read[1], is_before_2_17=read[1] < (2, 17))
+
+    def _next(self) -> None:
+        if self.draft.has_results:
+            self.finish()
+            self.draft, self.reader = Draft(), None
+
+    def finish(self) -> None:
+        if self.draft.has_results:
+            self.done.append((run_of(self.draft), self.draft.figures(), self.draft.repeats))
+
+    def _result(self, index: int, line: str, number: int) -> bool:
+        if "(groupid=" in line and (header := forms.HEADER.match(_ETA.sub("", line))):
+            self._job(header, number)
+        elif "Run status group" in line and _GROUPS.match(line):
+            self._group(line, number)
+        elif self.draft.is_ended:
+            return self._after(index, line, number)
+        else:
+            return self._figures(index, line, number)
+        return True
+
+    def _job(self, header: re.Match[str], number: int) -> None:
+        name, host = header["name"].strip(), header["host"] or ""
+        key = (name, int(header["group"]), header["pid"] or "", host)
+        if key in self.draft.keys:
+            self.draft.restart()
+        elif (
+            len(self.draft.jobs) >= MOST_JOBS
+            or self.draft.is_ended
+            or (self.draft.jobs and self.draft.jobs[-1].group > key[1] and name != _SUM)
+        ):
+            self._next()
+        options = self.draft.options(name, key[1])
+        count = int(header["jobs"]) if header["jobs"] else None
+        job = Job(name, key[1], int(header["error"]), count, number, host, options)
+        self.draft.keys.add(key)
+        if name != _SUM:  # would count everything twice
+            self.draft.jobs.append(job)
+        self.reader = forms.Reader(self.draft.style, job)
+
+    def _group(self, line: str, number: int) -> None:
+        if len(self.draft.groups) >= MOST_JOBS:
+            self._next()
+        self.draft.is_ended = True
+        job = Job(line.strip()[:60], len(self.draft.groups), line=number)
+        self.draft.groups.append(job)
+        self.reader = forms.Reader(self.draft.style, job)
+
+    def _after(self, index: int, line: str, number: int) -> bool:
+        """Below the jobs: sums of groups, and disks."""
+        if self.reader and forms.GROUP.match(line):
+            self.reader.group(self._joined(index, "msec" if "run=" in line else "maxt="), number)
+            return True
+        if forms.DIRECTION.match(line) and "msec" in self._joined(index, "msec"):
+            return self._headless(index, number)
+        return line.startswith("Disk stats") or bool(_DISK.match(line))
+
+    def _figures(self, index: int, line: str, number: int) -> bool:
+        if forms.DIRECTION.match(line):
+            return self._headless(index, number) if self._is_new(line) else self._rates(index, number)
+        if self.reader is None:
+            return False
+        found = self._spread(self.reader, index, line, number) or self.reader.shares(line, number)
+        if not found and not line.lstrip().startswith("|"):
+            self.reader.percentiles = None
+        return found or line.startswith(("  IO depths", "     submit", "     complete", "     issued", "     latency"))
+
+    def _is_new(self, line: str) -> bool:
+        """Whether this direction begins a report that has lost the line with its name."""
+        match = forms.DIRECTION.match(line)
+        if self.reader is None or match is None:
+            return True
+        return not self.reader.job.name and match[1] in self.reader.job.runtimes
+
+    def _headless(self, index: int, number: int) -> bool:
+        self._next()
+        job = Job("", line=number, options=self.draft.options("", 0))
+        self.reader = forms.Reader(self.draft.style, job)
+        if not self._rates(index, number):
+            self.reader = None
+            return False
+        self.draft.jobs.append(job)
+        return True
+
+    def _rates(self, index: int, number: int) -> bool:
+        return self.reader is not None and self.reader.rates(self._joined(index, "msec"), number)
+
+    def _spread(self, reader: forms.Reader, index: int, line: str, number: int) -> bool:
+        if match := forms.LATENCY.match(line):
+            reader.percentiles = None
+            is_kept = reader.latency(match, self._joined(index, "dev="), number)
+            if not is_kept and len(self.warnings) < _MOST_TOLD:
+                self.warnings.append(f"line {number}: {match[1]} is there a second time; the first one was kept")
+        elif match := forms.PERCENTILES.match(line):
+            reader.percentiles = match[1], {"n": 1, "u": 1000, "m": 1_000_000}[match[2][0]]
+            reader.shares(line, number)
+        elif match := forms.BANDWIDTH.match(line):
+            reader.bandwidth(match, self._joined(index, "dev="), number)
+        elif forms.IOPS.match(line):
+            reader.iops(self._joined(index, "dev="), number)
+        elif match := forms.CPU.match(line):
+            reader.cpu(match, number)
+        else:
+            return False
+        return True
+
+    def _joined(self, index: int, last: str) -> str:
+        """The line, with the next one where a mail wrapped it before the figure that comes last."""
+        line = self.lines[index]
+        if last in line or index + 1 >= len(self.lines):
+            return line[:1000]
+        return f"{line[:1000]} {self.lines[index + 1].strip()[:1000]}"

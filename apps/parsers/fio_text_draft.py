@@ -1,0 +1,83 @@
+"""A run of fio's normal report while its lines are read, and what it is in the end."""
+
+from dataclasses import dataclass, field
+
+from apps.parsers.fio_definitions import Command, Definition
+from apps.parsers.fio_documents import MOST_JOBS
+from apps.parsers.fio_quantities import Style
+from apps.parsers.fio_readings import NAME_LONGEST, Job, all_samples
+from apps.parsers.fio_samples import error_text
+from apps.parsers.fio_workload import workload_of
+from apps.parsers.shape import ParsedRun
+
+Key = tuple[str, int, str, str]
+
+
+@dataclass(slots=True)
+class Draft:
+    """A run while its lines are read."""
+
+    style: Style = field(default_factory=Style)
+    version: str = ""
+    command: Command | None = None
+    definitions: dict[tuple[str, int], Definition] = field(default_factory=dict)  # by name and group
+    jobs: list[Job] = field(default_factory=list)
+    keys: set[Key] = field(default_factory=set)
+    groups: list[Job] = field(default_factory=list)
+    hosts: set[str] = field(default_factory=set)
+    errors: set[int] = field(default_factory=set)
+    first: int | None = None
+    last: int = 0
+    is_ended: bool = False
+    repeats: int = 0
+
+    @property
+    def has_results(self) -> bool:
+        return bool(self.jobs or self.groups)
+
+    def claim(self, line: int) -> None:
+        self.first = self.first or line
+        self.last = max(self.last, line)
+
+    def options(self, name: str, group: int) -> dict[str, str]:
+        """What is said of a job before it runs. A report that has lost its name is that of the only job."""
+        mine = self.definitions.get((name, group))
+        if not name and len(self.definitions) == 1:
+            (mine,) = self.definitions.values()
+        return {**(self.command.options if self.command else {}), **(mine.options if mine else {})}
+
+    def failed(self) -> list[Job]:
+        """Jobs that ended with an error before they did anything: fio leaves them out of its report."""
+        if len(self.errors) != 1:
+            return []
+        reported = {(job.name, job.group) for job in self.jobs}
+        missing = [one for key, one in self.definitions.items() if key not in reported]
+        (error,) = self.errors
+        return [Job(one.name, one.group, error, line=one.line, options=one.options) for one in missing]
+
+    def figures(self) -> frozenset[tuple[str, str, int]]:
+        """(job, direction, ms): by these the same run is known in another report."""
+        return frozenset((job.name, name, ms) for job in self.jobs for name, ms in job.runtimes.items())
+
+    def restart(self) -> None:
+        """The report of a status interval was not the last one."""
+        self.jobs, self.keys, self.groups, self.is_ended = [], set(), [], False
+        self.repeats += 1
+
+
+def run_of(draft: Draft) -> ParsedRun:
+    jobs = [*draft.jobs, *draft.failed()][:MOST_JOBS] or draft.groups
+    hosts = (draft.hosts | {job.host for job in jobs}) - {""}
+    command = draft.command.text if draft.command else ""
+    return ParsedRun(
+        tool="fio",
+        tool_version=draft.version,
+        sections=tuple(job.section(number) for number, job in enumerate(jobs)),
+        samples=tuple(all_samples(jobs, hosts=max(1, len(hosts)))),
+        problem="; ".join(f"fio's {job.name} ended with {error_text(job.error)}" for job in jobs if job.error),
+        workload=workload_of([job.load() for job in jobs], command),
+        host=hosts.pop() if len(hosts) == 1 else "",
+        target=jobs[0].options.get("filename", "")[:NAME_LONGEST] if len(jobs) == 1 else "",
+        line=draft.first,
+        last_line=draft.last,
+    )

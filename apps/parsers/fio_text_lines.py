@@ -1,0 +1,194 @@
+"""The lines of fio's normal report, each read into a `Job`. Units and versions: see `fio_text` and `fio_quantities`."""
+
+import re
+from dataclasses import dataclass, replace
+
+from apps.parsers.fio_quantities import TRUE_KIB, Quantity, Style, product
+from apps.parsers.fio_readings import Job, percentile_metric
+
+HEADER = re.compile(
+    r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(groupid=(?P<group>\d{1,9})(?:, jobs=(?P<jobs>\d{1,9}))?\): "
+    r"err=\s*(?P<error>\d{1,9})(?: \([^)]{0,300}\))?:(?: pid=(?P<pid>\d{1,12}))?"
+)
+DIRECTION = re.compile(r"\s*(?:<[^<>\s]{1,255}> )?(read|write|trim|mixed)\s*:\s*(?=io=|IOPS=)")
+_NEW = re.compile(r"IOPS=([\d.]{1,24}\w?),\s*BW=([\w./]{1,32})\s*\(([^()]{0,32})\)\s*\(([^()/]{1,32})/(\d{1,19})msec\)")
+_OLD_SIZE = r"([\d.]{1,24} ?\w{0,4})"
+_OLD = re.compile(
+    rf"io=\s*{_OLD_SIZE}\s*,\s*bw=\s*{_OLD_SIZE}/s\s*,\s*(?:iops=\s*([\d.]{{1,24}}\w?)\s*,\s*)?runt=\s*(\d{{1,19}})\s*msec"
+)
+LATENCY = re.compile(r"\s*(slat|clat|lat|sync) \(([num]sec)\)\s*:\s*min=")
+PERCENTILES = re.compile(r"\s*(slat|clat|lat|sync) percentiles \(([num]sec)\)\s*:")
+BANDWIDTH = re.compile(r"\s*bw \(\s*([KkM]i?(?:B|bit))\s*/s\)\s*:\s*min=")
+IOPS = re.compile(r"\s*iops\s*: min=")
+CPU = re.compile(r"\s*cpu\s*:\s*usr=([\d.]{1,12})%,\s*sys=([\d.]{1,12})%")
+GROUP = re.compile(r"\s*(?:<[^<>\s]{1,255}> )?(READ|WRITE|TRIM|MIXED):\s*(?=io=|bw=)")
+_GROUP_NEW = re.compile(
+    r"bw=([\w./]{1,32})[^,]*,\s*([\w.]{1,32})(?:/s)?-([\w./]{1,32})[^,]*,\s*io=([\w.]{1,32})[^,]*,\s*run=\d"
+)
+_GROUP_OLD = re.compile(
+    rf"io=\s*{_OLD_SIZE}\s*,\s*aggrb=\s*{_OLD_SIZE}(?:/s)?\s*,\s*minb=\s*{_OLD_SIZE}(?:/s)?\s*,\s*maxb=\s*{_OLD_SIZE}"
+)
+_PART = re.compile(r"\b(min|max|avg|stdev|dev)=\s*([\d.]+[kKMGTPE]?)")
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)th=\[?\s*(\d{1,19})")
+_SCALES = {"nsec": 1, "usec": 1000, "msec": 1_000_000}
+_WORDS = {"min": "min", "max": "max", "avg": "mean", "stdev": "stdev", "dev": "stdev"}
+_KINDS = {"lat": "latency", "sync": "latency"}
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads the lines of one run; `direction` is the one that lines without their own belong to."""
+
+    style: Style
+    job: Job
+    direction: str = ""
+    percentiles: tuple[str, int] | None = None
+    kib: int | None = 1024  # what the K of this job's bandwidth stands for; None where that is open
+
+    def rates(self, text: str, line: int) -> bool:
+        """The line of a direction: IOPS, bandwidth, bytes and time."""
+        head = DIRECTION.match(text)
+        if head is None:
+            return False
+        new, old = _NEW.match(text, head.end()), _OLD.match(text, head.end())
+        if new is None and old is None:
+            return False
+        self.direction = head[1]
+        if new:
+            self._new_rates(new, line)
+        elif old:
+            self._old_rates(old, line)
+        return True
+
+    def _new_rates(self, match: re.Match[str], line: int) -> None:
+        iops, bandwidth, _, moved, runtime = match.groups()
+        if not int(runtime):
+            return  # fio 3.33 prints the sum of both directions without its bytes and time
+        style = self._style(is_old=False)
+        if re.search(r"[kMGTP](?:B|bit)/s", bandwidth):
+            self.style = replace(self.style, kb_base=1000)
+        self._keep("bandwidth", style.size(bandwidth), f"BW={bandwidth}", line)
+        self._keep("iops", style.count(iops), f"IOPS={iops}", line)
+        self._keep("io_bytes", style.size(moved), moved, line)
+        self.job.runtimes[self.direction] = int(runtime)
+
+    def _old_rates(self, match: re.Match[str], line: int) -> None:
+        moved, bandwidth, iops, runtime = match.groups()
+        style = self._style(is_old=True)
+        read, size = style.size(bandwidth), style.size(moved)
+        if "Ki" in bandwidth or "Mi" in bandwidth or "Gi" in bandwidth:
+            self.kib = self._kib(read, size, int(runtime))
+        if self.kib is None:
+            reason = "its K is 1000 or 1024, which this version of fio does not tell"
+            self.job.add_missing(self.direction, "bandwidth", reason, line, f"bw={bandwidth}/s")
+        else:
+            self._keep("bandwidth", _scaled(read, self.kib / 1024), f"bw={bandwidth}/s", line)
+        if iops:
+            self._keep("iops", style.count(iops), f"iops={iops}", line)
+        self._keep("io_bytes", size, f"io={moved}", line)
+        self.job.runtimes[self.direction] = int(runtime)
+
+    def _style(self, *, is_old: bool) -> Style:
+        """The line says it, also where no version is printed."""
+        return self.style if self.style.is_before_2_17 == is_old else replace(self.style, is_before_2_17=is_old)
+
+    def _kib(self, bandwidth: Quantity | None, size: Quantity | None, runtime: int) -> int | None:
+        """What `KiB/s` is: 1000 before fio 1.25.2. Where no version is printed, bytes and time decide."""
+        if self.style.version is not None:
+            return 1024 if self.style.version >= TRUE_KIB else 1000
+        if bandwidth is None or size is None or not runtime:
+            return None
+        truth = size.value * 1000 / runtime
+        fits = [base for base in (1000, 1024) if abs(bandwidth.value * base / 1024 - truth) < truth * 0.01]
+        return fits[0] if len(fits) == 1 else None
+
+    def latency(self, match: re.Match[str], text: str, line: int) -> bool:
+        kind, unit = match.groups()
+        is_kept = True
+        for word, printed in _PART.findall(text):
+            read = self.style.count(printed)
+            if read and unit == "nsec" and printed.isdigit():
+                read = replace(read, quality="exact")
+            metric = f"{_KINDS.get(kind, kind)}_{_WORDS[word]}"
+            is_kept &= self._keep(metric, _scaled(read, _SCALES[unit]), f"{word}={printed} {unit}", line, kind)
+        return is_kept
+
+    def shares(self, text: str, line: int) -> bool:
+        """A line of percentiles under their heading."""
+        if self.percentiles is None:
+            return False
+        kind, scale = self.percentiles
+        found = _SHARE.findall(text)
+        for share, printed in found:
+            metric = percentile_metric("lat" if kind == "sync" else kind, float(share))
+            if metric is not None:
+                quality = "exact" if scale == 1 else "rounded"
+                self._keep(
+                    metric,
+                    Quantity(float(printed) * scale, quality=quality),
+                    f"{share}th=[{printed}] {_unit(scale)}",
+                    line,
+                    kind,
+                )
+        return bool(found)
+
+    def bandwidth(self, match: re.Match[str], text: str, line: int) -> None:
+        """Smallest, largest and mean of the intervals: KiB/s whatever the label says, divided by kb_base under M."""
+        label = match[1]
+        scale = (
+            float(self.kib or 0) * (self.style.kb_base if label.startswith("M") else 1) / (8 if "bit" in label else 1)
+        )
+        if scale:
+            self._spread("bandwidth", text, scale, f"{label}/s", line)
+
+    def iops(self, text: str, line: int) -> None:
+        self._spread("iops", text, 1, "IOPS", line)
+
+    def cpu(self, match: re.Match[str], line: int) -> None:
+        """Of all processes that the job adds up: fio prints the mean of one."""
+        share = sum(float(part) for part in match.groups() if part.replace(".", "", 1).isdigit()) / 100
+        value = Quantity(round(share * (self.job.jobs or 1), 6), quality="rounded")
+        moved = sorted(self.job.runtimes)
+        for direction in moved:
+            note = "all directions of the job together" if len(moved) > 1 else ""
+            self.job.add(direction, "cpu", value, f"usr={match[1]}%, sys={match[2]}%", line, note)
+
+    def group(self, text: str, line: int) -> None:
+        """The sums of a group, for a report that has nothing else."""
+        head = GROUP.match(text)
+        if head is None:
+            return
+        self.direction = head[1].lower()
+        if new := _GROUP_NEW.match(text, head.end()):
+            parts = dict(
+                zip(("bandwidth", "bandwidth_min", "bandwidth_max", "io_bytes"), new.groups()[:4], strict=True)
+            )
+            style = self._style(is_old=False)
+        elif old := _GROUP_OLD.match(text, head.end()):
+            parts = dict(zip(("io_bytes", "bandwidth", "bandwidth_min", "bandwidth_max"), old.groups(), strict=True))
+            style = self._style(is_old=True)
+        else:
+            return
+        for metric, printed in parts.items():
+            is_early = metric != "io_bytes" and "iB" in printed and style.is_before_2_17
+            self._keep(metric, _scaled(style.size(printed), 1000 / 1024 if is_early else 1), printed, line)
+
+    def _spread(self, name: str, text: str, scale: float, unit: str, line: int) -> None:
+        for word, printed in _PART.findall(text):
+            read = _scaled(self.style.count(printed), scale)
+            self._keep(f"{name}_{_WORDS[word]}", read, f"{word}={printed} {unit}", line)
+
+    def _keep(self, metric: str, value: Quantity | None, printed: str, line: int, kind: str = "") -> bool:
+        direction = "sync" if kind == "sync" else self.direction
+        return value is None or not direction or self.job.add(direction, metric, value, printed, line)
+
+
+def _scaled(read: Quantity | None, scale: float) -> Quantity | None:
+    if read is None or scale == 1:
+        return read
+    low, high = (None if bound is None else product(bound, scale) for bound in (read.low, read.high))
+    return Quantity(product(read.value, scale), low, high, read.quality)
+
+
+def _unit(scale: int) -> str:
+    return next(unit for unit, one in _SCALES.items() if one == scale)

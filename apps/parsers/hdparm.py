@@ -1,0 +1,170 @@
+"""hdparm's timings, `-t` and `-T`, with and without --direct. hdparm 3 to 9.65, and busybox's.
+
+One real line, of 9.65:
+
+    ` Timing O_DIRECT disk reads: 300 MB in  0.13 seconds = 2276.80 MB/sec`
+
+    /dev/DEVICE:
+     Timing [buffer-cache|cached|buffered disk|O_DIRECT cached|O_DIRECT disk] reads[ (offset N GB)]: N MB in S seconds = R MB/sec
+
+`cached_read` for the cache, `read` for the disk. A run is what stands under one device line; where that line is missing,
+the device of the command line.
+
+- **Units**: "MB" is 1024 × 1024 and "kB" 1024 bytes in every version: it counts whole buffers of 2 MiB
+  (TIMING_BUF_MB in hdparm.c 9.43) and prints total_MB / elapsed, or × 1024 as "kB/sec" below 1 MB/s. Busybox prints
+  whole "kB/s" of 1024 bytes.
+- The rate is taken as printed: it comes from the time before that is rounded to 0.01 s. Where it does not agree with the
+  MB and seconds beside it, the sample has a note and the file a warning.
+- Mails break the line before the unit. Messages (`HDIO_DRIVE_CMD…`) stand between the lines; `read() hit EOF` in place of
+  the figures means that nothing was measured.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
+from apps.parsers.source_text import SourceText
+
+NAME = "hdparm"
+TITLE = "hdparm -tT"
+
+_TIMING = re.compile(
+    r"Timing (O_DIRECT )?(buffer-cache|cached|buffered disk|disk) reads(?: \(offset (\d{1,9}) GB\))?: *(.*)"
+)
+_FIGURES = re.compile(
+    r"(\d{1,9})\sMB\sin\s{1,8}(\d{1,6}\.\d{1,3})\sseconds\s?=\s{0,8}(\d{1,9}(?:\.\d{1,3})?)\s([kM]B)/s(?:ec)?(?![a-z])"
+)
+_DEVICE = re.compile(r"\s*(/dev/[\w./:-]{1,200}?):\s*$")
+_COMMAND = re.compile(r"(?:^|[\s#$%>;&|\]`(])(hdparm\s+-[^;|&\[`]{1,300})")
+_PATH = re.compile(r"/dev/[\w./-]{1,200}")
+_FACTORS = {"MB": 1024.0**2, "kB": 1024.0}
+_MOST_BACK = 4
+
+
+def looks_like(text: SourceText) -> float:
+    return 1.0 if " reads" in text.text and _TIMING.search(text.text) else 0.0
+
+
+@dataclass(slots=True)
+class _Draft:
+    first: int
+    last: int
+    target: str = ""
+    command: str = ""
+    is_direct: bool = False
+    problem: str = ""
+    samples: list[ParsedSample] = field(default_factory=list)
+
+    def finish(self, text: SourceText) -> ParsedRun:
+        workload: dict[str, str | int | float] = {"command": self.command} if self.command else {}
+        if self.is_direct:
+            workload |= {"direct": 1, "sync": "direct"}
+        return ParsedRun(
+            tool="hdparm", tool_version="", samples=tuple(self.samples), workload=workload, target=self.target,
+            problem=self.problem, line=text.number(self.first), last_line=text.number(self.last),
+        )  # fmt: skip
+
+
+def parse(text: SourceText) -> ParsedFile:
+    """Every device that was timed. `ParseError` where there is none."""
+    broken: list[Broken] = []
+    warnings: list[str] = []
+    drafts = [draft for draft in _drafts(text, broken, warnings) if draft.samples]
+    if not drafts and not broken:
+        raise ParseError(
+            "no timing of hdparm", expected="Timing buffered disk reads: 300 MB in 3.01 seconds = 99.67 MB/sec"
+        )
+    return ParsedFile(tuple(draft.finish(text) for draft in drafts), tuple(warnings), tuple(broken))
+
+
+def _drafts(text: SourceText, broken: list[Broken], warnings: list[str]) -> Iterator[_Draft]:
+    current: _Draft | None = None
+    for index, line in enumerate(text.lines):
+        if "/dev/" in line and (device := _DEVICE.match(line)):
+            if current:
+                yield current
+            current = _Draft(index, index, device[1], _command_before(text.lines, index))
+        elif " reads" in line and (timing := _TIMING.search(line)):
+            operation = "cached_read" if "cache" in timing[2] else "read"
+            if current is None or index - current.last > _MOST_BACK or _has(current, operation):
+                if current:
+                    yield current
+                current = _elided(text.lines, index)
+            current.is_direct = current.is_direct or bool(timing[1])
+            current.last = _take(current, operation, timing, text, index, broken, warnings)
+    if current:
+        yield current
+
+
+def _has(draft: _Draft, operation: str) -> bool:
+    return any(sample.operation == operation for sample in draft.samples)
+
+
+def _elided(lines: list[str], index: int) -> _Draft:
+    """A run without a device line: the device is that of the command line, if it names one."""
+    command = _command_before(lines, index)
+    paths = _PATH.findall(command)
+    return _Draft(index, index, paths[0] if len(paths) == 1 else "", command)
+
+
+def _command_before(lines: list[str], index: int) -> str:
+    for line in reversed(lines[max(0, index - _MOST_BACK) : index]):
+        if _TIMING.search(line):
+            return ""
+        if match := _COMMAND.search(line[:1000]):
+            return match[1].strip()
+    return ""
+
+
+def _take(
+    draft: _Draft, operation: str, timing: re.Match[str], text: SourceText, index: int, broken: list[Broken],
+    warnings: list[str],
+) -> int:  # fmt: skip
+    """Add the sample of one line; the index of its last line."""
+    lines = text.lines
+    last, rest = index, timing[4]
+    figures = _FIGURES.search(rest)
+    if (
+        figures is None
+        and index + 1 < len(lines)
+        and (figures := _FIGURES.search(f"{rest.rstrip()} {lines[index + 1].lstrip()}"))
+    ):
+        last = index + 1
+    number = text.number(index)
+    if figures is None:
+        _take_failure(draft, operation, rest.strip(), number, broken)
+        return last
+    printed = f"{figures[3]} {figures[4]}/sec"
+    value = float(figures[3]) * _FACTORS[figures[4]]
+    note = (
+        ""
+        if _agrees(figures, value)
+        else f"printed {printed}, but {figures[1]} MB in {figures[2]} seconds are not that"
+    )
+    if note:
+        warnings.append(f"line {number}: {note}")
+    draft.samples.append(
+        ParsedSample(
+            operation, "bandwidth", value or None, printed=printed, line=number, note=note,
+            missing_reason="" if value else "printed as 0",
+        )
+    )  # fmt: skip
+    return last
+
+
+def _agrees(figures: re.Match[str], value: float) -> bool:
+    """Within what rounding to the last printed digit can do, to the seconds and to the rate."""
+    size, seconds = int(figures[1]) * _FACTORS["MB"], float(figures[2])
+    slack = _FACTORS[figures[4]] * (0.006 if "." in figures[3] else 1.0)
+    return size / (seconds + 0.006) - slack <= value <= (size / max(seconds - 0.006, 1e-9)) + slack
+
+
+def _take_failure(draft: _Draft, operation: str, rest: str, number: int, broken: list[Broken]) -> None:
+    if not rest or rest[0].isdigit():
+        broken.append(Broken("a timing that is cut off", number, rest[:200], "N MB in S seconds = R MB/sec"))
+        return
+    draft.problem = rest[:200]
+    draft.samples.append(
+        ParsedSample(operation, "bandwidth", None, line=number, missing_reason=f"failed: {rest[:150]}")
+    )

@@ -1,0 +1,136 @@
+"""IOzone's report for spreadsheets, `-R`, in both forms; see `iozone`."""
+
+import math
+import re
+from dataclasses import dataclass, field
+
+from apps.parsers.iozone_banner import KIB
+from apps.parsers.shape import ParsedSample
+from apps.parsers.source_text import SourceText
+
+MATRIX = re.compile(r'^\s*"(Re-)?(Writer|Reader|Random read|Random write|Backward read|Record rewrite|Stride read'
+                    r'|Fwrite|Fread|Pwrite|Pread|Pwritev|Preadv|writer)( CPU utilization report[^"]*| report)"\s*$')  # fmt: skip
+THROUGHPUT = re.compile(r'^\s*"(Throughput|CPU utilization) report Y-axis is type of test X-axis is number of')
+_SIZES = re.compile(r'\s*(?:"\d{1,15}"\s*)+').fullmatch
+_ROW = re.compile(r'\s*"(\d{1,15})"((?:\s+\d{1,20})*)\s*').fullmatch
+_CPU_ROW = re.compile(r'\s*"\d{1,15}"(?:\s+\d{1,9}\.\d\d)*\s*').fullmatch
+_FIGURES = re.compile(r'\s*"\s*([A-Z][A-Za-z -]{2,20}?)\s*"((?:\s+-?(?:\d{1,20}\.\d\d|nan|inf))+)\s*').fullmatch
+_RECORD = re.compile(r'\s*"Record size = (\d{1,15}) [kK][bB]ytes ?"').match
+_UNIT = re.compile(r'\s*"Output is in ([^"]{1,20})"').match
+_MATRICES = {
+    ("", "Writer"): "write", ("Re-", "writer"): "rewrite", ("", "Reader"): "read", ("Re-", "Reader"): "reread",
+    ("", "Random read"): "randread", ("", "Random write"): "randwrite", ("", "Backward read"): "backward_read",
+    ("", "Record rewrite"): "record_rewrite", ("", "Stride read"): "stride_read", ("", "Fwrite"): "fwrite",
+    ("Re-", "Fwrite"): "frewrite", ("", "Fread"): "fread", ("Re-", "Fread"): "freread",
+    ("", "Pwrite"): "pwrite", ("", "Pread"): "pread",
+}  # fmt: skip
+_TESTS = {
+    "Initial write": "write", "Rewrite": "rewrite", "Read": "read", "Re-read": "reread",
+    "Reverse Read": "backward_read", "Stride read": "stride_read", "Random read": "randread",
+    "Mixed workload": "mixed", "Random write": "randwrite", "Pwrite": "pwrite", "Pread": "pread",
+    "Fwrite": "fwrite", "Fread": "fread",
+}  # fmt: skip
+_UNITS = {"kbytes/sec": ("bandwidth", 1024.0), "ops/sec": ("iops", 1.0)}
+
+
+@dataclass(slots=True)
+class Matrix:
+    """One operation: (file size, record size, figure, index of its line) per cell. No operation where none fits."""
+
+    operation: str
+    last: int
+    cells: list[tuple[int, int, str, int]] = field(default_factory=list)
+
+
+def read_matrix(text: SourceText, index: int) -> Matrix:
+    title = MATRIX.match(text.lines[index])
+    assert title is not None
+    is_cpu = "CPU" in title[3]
+    matrix = Matrix("" if is_cpu else _MATRICES.get((title[1] or "", title[2]), ""), index)
+    if index + 1 >= len(text.lines) or not _SIZES(text.lines[index + 1]):
+        return matrix
+    records = [int(size) * KIB for size in re.findall(r"\d+", text.lines[index + 1])]
+    matrix.last = index + 1
+    for at in range(index + 2, len(text.lines)):
+        row = _ROW(text.lines[at])
+        if row is None and not (is_cpu and _CPU_ROW(text.lines[at])):
+            break
+        matrix.last = at
+        if row is not None:
+            figures = row[2].split()
+            matrix.cells += [
+                (int(row[1]) * KIB, record, figure, at) for record, figure in zip(records, figures, strict=False)
+            ]
+    return matrix
+
+
+def matrix_samples(matrix: Matrix, text: SourceText, unit: tuple[str, str, float, str]) -> list[ParsedSample]:
+    """A cell of 0 was not run: iozone.c fills with it (store_value((off64_t)0))."""
+    printed, metric, factor, note = unit
+    return [
+        ParsedSample(
+            matrix.operation, metric, int(figure) * factor if 0 < int(figure) < 10**15 else None, 0, size, record,
+            None, None, f"{figure} {printed}", text.number(at),
+            missing_reason="" if 0 < int(figure) < 10**15 else "not run", note=note,
+        )
+        for size, record, figure, at in matrix.cells
+    ]  # fmt: skip
+
+
+@dataclass(slots=True)
+class Throughput:
+    """Per test the figures of each number of processes, in IOzone's order."""
+
+    last: int
+    record: int | None = None
+    unit: str = ""
+    tests: list[tuple[str, list[str], int]] = field(default_factory=list)
+
+
+def read_throughput(text: SourceText, index: int) -> Throughput:
+    report = Throughput(index)
+    for at in range(index + 1, len(text.lines)):
+        line = text.lines[at]
+        if record := _RECORD(line):
+            report.record = int(record[1]) * KIB
+        elif unit := _UNIT(line):
+            report.unit = unit[1]
+        elif figures := _FIGURES(line):
+            report.tests.append((figures[1], figures[2].split(), at))
+        elif line.strip():
+            break
+        if line.strip():
+            report.last = at
+    return report
+
+
+def throughput_samples(
+    report: Throughput, text: SourceText, threads: list[int], size: int | None
+) -> list[ParsedSample] | str:
+    """What the report says, or why it cannot be said. `threads` holds the numbers of processes that the text names."""
+    known = _UNITS.get(report.unit.lower())
+    if known is None:
+        return f"a throughput report in {report.unit or 'no unit'}"
+    columns = {len(figures) for _, figures, _ in report.tests}
+    if len(columns) != 1 or (len(threads) != (count := columns.pop()) and count > 1):
+        return "a throughput report of several numbers of processes that the text does not name"
+    metric, factor = known
+    numbers: list[int | None] = [*threads] if len(threads) == count else [None]
+    return [
+        _sample(_TESTS[name], metric, figure, factor, report, number, size, text.number(at))
+        for name, figures, at in report.tests
+        if name in _TESTS
+        for figure, number in zip(figures, numbers, strict=True)
+    ]
+
+
+def _sample(
+    operation: str, metric: str, figure: str, factor: float, report: Throughput, threads: int | None,
+    size: int | None, line: int,
+) -> ParsedSample:  # fmt: skip
+    value = float(figure)
+    is_there = math.isfinite(value) and 0 < value < 1e15
+    return ParsedSample(
+        operation, metric, value * factor if is_there else None, 0, size, report.record, threads, None,
+        f"{figure} {report.unit}", line, missing_reason="" if is_there else "not run",
+    )  # fmt: skip

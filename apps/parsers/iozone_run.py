@@ -1,0 +1,99 @@
+"""A run of IOzone while it is being read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from apps.parsers.iozone_banner import KIB, Banner
+from apps.parsers.iozone_throughput import Phase, samples_of
+from apps.parsers.shape import ParsedRun, ParsedSample
+from apps.parsers.source_text import SourceText
+
+DEFAULT_NOTE = "the text does not say the unit: kB/s, which IOzone prints unless -O or -N is asked for"
+_DEFAULT_UNIT = ("kBytes/sec", "bandwidth", 1024.0)
+
+Point = tuple[str, str, int | None, int | None]
+
+
+@dataclass(slots=True)
+class Draft:
+    """`kind` is table, throughput or report: what the figures were read from first."""
+
+    kind: str
+    banner: Banner
+    first: int
+    last: int
+    samples: list[ParsedSample] = field(default_factory=list)
+    points: set[tuple[str, str]] = field(default_factory=set)  # the sizes of a table's rows, as printed
+    phases: dict[tuple[str, int], Phase] = field(default_factory=dict)  # by operation and number of processes
+    record: int | None = None  # as the throughput report says it
+
+    def take_phase(self, phase: Phase) -> bool:
+        """False where the run has this test already: then another run has begun."""
+        key = (phase.operation, phase.threads)
+        return self.phases.setdefault(key, phase) is phase
+
+    def file_size(self) -> int | None:
+        last = next(reversed(self.phases.values()), None)
+        return last.file_size if last else self.banner.size("file_size")
+
+    def threads(self) -> list[int]:
+        """The numbers of processes that the text names, in its order."""
+        told = [threads for _, threads in self.phases] or [int(self.banner.facts.get("numjobs", 0))]
+        return [number for number in dict.fromkeys(told) if number]
+
+    def take_report(self, samples: Sequence[ParsedSample]) -> bool:
+        """Take what a report has more than its run; False where it is the report of another one."""
+        known = {_point(sample): sample.value for sample in self.samples}
+        overlap = [sample for sample in samples if _point(sample) in known]
+        if overlap and (self.kind == "report" or any(sample.value != known[_point(sample)] for sample in overlap)):
+            return False
+        self.samples += [sample for sample in samples if _point(sample) not in known]
+        return True
+
+    def take_throughput_report(self, samples: Sequence[ParsedSample]) -> bool:
+        measured = {key: phase.children for key, phase in self.phases.items()}
+        repeated = [sample for sample in samples if (sample.operation, sample.threads) in measured]
+        if any(sample.printed.split()[0] != measured[sample.operation, sample.threads or 0] for sample in repeated):
+            return False
+        return self.take_report([sample for sample in samples if sample not in repeated])
+
+    def unit(self) -> tuple[str, str, float, str]:
+        """The unit's text, the metric, its factor, and a note where it is IOzone's default."""
+        if told := self.banner.unit():
+            return (*told, "")
+        return (*_DEFAULT_UNIT, DEFAULT_NOTE)
+
+    def finish(self, text: SourceText) -> ParsedRun | None:
+        samples = self.samples
+        if self.phases:
+            samples = [sample for phase in self.phases.values() for sample in samples_of(phase, self.record)] + samples
+        if not samples:
+            return None
+        first = self.first if self.banner.first is None else min(self.first, self.banner.first)
+        return ParsedRun(
+            tool="iozone",
+            tool_version=self.banner.version,
+            samples=tuple(samples),
+            workload=self._workload(),
+            host=self.banner.facts.get("host", ""),
+            target=self.banner.target(),
+            line=text.number(first),
+            last_line=text.number(self.last),
+        )
+
+    def _workload(self) -> dict[str, str | int | float]:
+        """A table's own sizes are surer than those of a banner that may be somebody's excerpt."""
+        asked = self.banner.workload()
+        if len(self.threads()) > 1:
+            asked.pop("numjobs", None)
+        if self.kind != "table":
+            return asked
+        for name, sizes in zip(("file_size", "block_size"), map(set, zip(*self.points, strict=True)), strict=True):
+            asked.pop(name, None)
+            if len(sizes) == 1 and (size := int(sizes.pop()) * KIB):
+                asked[name] = size
+        return asked
+
+
+def _point(sample: ParsedSample) -> Point:
+    return (sample.operation, sample.metric, sample.file_size, sample.block_size)

@@ -1,0 +1,201 @@
+"""IOzone's table of `-a`, and of a single test without it: see `iozone`."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from apps.parsers.iozone_banner import KIB
+from apps.parsers.iozone_columns import HEADER, ROW, Columns, place
+from apps.parsers.iozone_run import Draft
+from apps.parsers.shape import Broken, ParsedSample
+from apps.parsers.source_text import SourceText
+
+_GREATEST = 10**15
+_BETWEEN = (  # what IOzone prints between rows (begin() in iozone.c)
+    "The test completed too quickly", "You will get a more precise", "performance by re-running", "iozone ",
+    "I/O error during read", "Can not open", "Timer resolution is poor", "reported inaccurate results",
+)  # fmt: skip
+_END = ("iozone test complete", "Iozone: Performance Test", "Excel output is below", "exiting iozone")
+_MOST_STRANGE = 3
+_MOST_BROKEN = 1000
+_CELL_PLACES = "as many figures as the header has columns, or figures under its words"
+
+
+@dataclass(slots=True)
+class Table:
+    """Reads the rows of one table.
+
+    `spans` and `operations` are those of the last row that had not all figures: the next one mostly looks like it.
+    """
+
+    text: SourceText
+    columns: Columns
+    draft: Draft
+    is_wrapped: bool = False
+    broken: list[Broken] = field(default_factory=list)
+    spans: tuple[tuple[int, int], ...] = ()
+    operations: tuple[str, ...] = ()
+    is_at_repeat: bool = False
+    damaged: int = 0
+    unit: tuple[str, str, float, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.unit = self.draft.unit()
+
+    def read(self, index: int) -> int:
+        """Rows from `index` on; the index behind them. Stops before a size that the table already has."""
+        lines = self.text.lines
+        full = len(self.columns.operations) + 2
+        while index < len(lines):
+            line = lines[index]
+            if ROW(line) is None:
+                following = self._behind_gap(index)
+                if following is None:
+                    break
+                index = following
+                continue
+            tokens, last = self._tokens(line), index
+            if self.is_wrapped:
+                tokens, last = self._joined(tokens, index, full)
+            if len(tokens) > 2 and not self._is_new(tokens):
+                self.is_at_repeat = True
+                break
+            if len(line) < 400 and len(tokens) == full:
+                self._add(tokens[:2], tokens[2:], self.columns.operations, index)
+            else:
+                self._add_placed(line, tokens, index)
+            self.draft.last, index = last, last + 1
+        return index
+
+    def _tokens(self, line: str) -> list[str]:
+        """The words of a row; a figure that touches the record size is cut off where the header says it begins."""
+        tokens, origin = line.split(), self.columns.origin
+        if (
+            len(tokens) < len(self.columns.operations) + 2
+            and line[origin - 1 : origin + 1].isdigit()
+            and origin < len(line)
+        ):
+            head = line[:origin].split()
+            return head + line[origin:].split() if len(head) == 2 and len(line) < 400 else tokens
+        return tokens
+
+    def _is_new(self, tokens: list[str]) -> bool:
+        point = (tokens[0], tokens[1])
+        if point in self.draft.points:
+            return False
+        self.draft.points.add(point)
+        return True
+
+    def _behind_gap(self, index: int) -> int | None:
+        """The next row behind blank lines, IOzone's remarks or a few damaged lines; None where the table ends."""
+        lines = self.text.lines
+        strange: list[int] = []
+        for at in range(index, len(lines)):
+            stripped = lines[at].strip()
+            if ROW(lines[at]) and self._goes_on(lines[at], bool(strange)):
+                for each in strange:
+                    self._break(lines[each], each, "a line that is no row of the table", _CELL_PLACES)
+                return at
+            if stripped.startswith(_END) or HEADER.search(lines[at]):
+                return None
+            if stripped and not stripped.startswith(_BETWEEN):
+                strange.append(at)
+                if len(strange) > _MOST_STRANGE:
+                    return None
+        return None
+
+    def _goes_on(self, line: str, is_behind_strange: bool) -> bool:
+        """Whether a row of numbers is one of this table: behind something strange it must have all its figures."""
+        tokens = line.split()
+        return len(tokens) == len(self.columns.operations) + 2 or (len(tokens) > 2 and not is_behind_strange)
+
+    def _joined(self, tokens: list[str], index: int, full: int) -> tuple[list[str], int]:
+        """A row that a mail program broke into several lines."""
+        lines = self.text.lines
+        while len(tokens) < full and index + 1 < len(lines) and ROW(lines[index + 1]):
+            index += 1
+            tokens = tokens + lines[index].split()
+        return tokens, index
+
+    def _add_placed(self, line: str, tokens: list[str], index: int) -> None:
+        if self.is_wrapped or not 2 < len(tokens) <= len(self.columns.operations) + 2:
+            self._break(line, index, "a row that does not fit the header", _CELL_PLACES)
+            return
+        tail = line[line.index(tokens[1], line.index(tokens[0]) + len(tokens[0])) + len(tokens[1]) :]
+        if [tail[start:end].strip() for start, end in self.spans] != tokens[2:]:
+            if self.damaged > _MOST_BROKEN:
+                return
+            found = place(tail, self.columns)
+            if isinstance(found, str):
+                self._break(line, index, found, _CELL_PLACES)
+                return
+            self.spans = tuple((figure.start, figure.end) for figure in found)
+            self.operations = tuple(self.columns.operations[figure.column] for figure in found)
+        figures = [tail[start:end].strip() for start, end in self.spans]
+        self._add(tokens[:2], figures, self.operations, index)
+
+    def _break(self, line: str, index: int, message: str, expected: str) -> None:
+        self.damaged += 1
+        if self.damaged > _MOST_BROKEN + 1:
+            return
+        if self.damaged == _MOST_BROKEN + 1:
+            message = "rows that cannot be read from here on, too many to look at each"
+        self.broken.append(Broken(message, self.text.number(index), line.strip()[:200], expected))
+
+    def _add(self, sizes: list[str], figures: list[str], operations: tuple[str, ...], index: int) -> None:
+        if len(sizes[0]) > 15 or len(sizes[1]) > 15:
+            self._break(" ".join(sizes), index, "a size too large to be one", "kB in at most 15 digits")
+            return
+        self.draft.samples += self._samples(sizes, figures, operations, self.text.number(index))
+
+    def _samples(
+        self, sizes: list[str], figures: list[str], operations: tuple[str, ...], number: int
+    ) -> Iterable[ParsedSample]:
+        file_size = int(sizes[0]) * KIB
+        record = int(sizes[1]) * KIB or None  # 0 where a telemetry file gives the sizes
+        unit, metric, factor, note = self.unit
+        values = [float(figure) for figure in figures]
+        if "" in operations or not 0 < min(values) <= max(values) < _GREATEST:
+            return self._checked(file_size, record, figures, operations, number)
+        suffix = f" {unit}"
+        if note:
+            return [
+                ParsedSample(operation, metric, value * factor, 0, file_size, record, None, None, figure + suffix,
+                             number, "exact", "", None, None, None, note)
+                for operation, value, figure in zip(operations, values, figures, strict=True)
+            ]  # fmt: skip
+        return [
+            ParsedSample(operation, metric, value * factor, 0, file_size, record, None, None, figure + suffix, number)
+            for operation, value, figure in zip(operations, values, figures, strict=True)
+        ]
+
+    def _checked(
+        self, file_size: int, record: int | None, figures: list[str], operations: tuple[str, ...], number: int
+    ) -> Iterator[ParsedSample]:
+        unit, metric, factor, note = self.unit
+        for operation, figure in zip(operations, figures, strict=True):
+            value = int(figure) if len(figure) < 16 else _GREATEST
+            if operation and 0 < value < _GREATEST:
+                yield ParsedSample(
+                    operation, metric, value * factor, 0, file_size, record, None, None, f"{figure} {unit}", number,
+                    note=note,
+                )  # fmt: skip
+            elif operation:
+                yield self._missing(operation, metric, value, file_size, record, f"{figure} {unit}"[:100], number)
+
+    def _missing(
+        self, operation: str, metric: str, value: int, file_size: int, record: int | None, printed: str, number: int
+    ) -> ParsedSample:
+        """IOzone cuts figures to whole numbers, and prints 0 for what -+n leaves out."""
+        bounds: tuple[float | None, float | None] = (None, None)
+        if value:
+            reason = "a figure too large to be one"
+        elif self.draft.banner.is_without_retest and operation in ("rewrite", "reread", "frewrite", "freread"):
+            reason = "not run"
+        elif metric == "latency_mean":
+            reason, bounds = "", (0.0, 1000.0)
+        else:
+            reason = "printed as 0: not run, or less than the smallest figure that IOzone prints"
+        return ParsedSample(
+            operation, metric, None, 0, file_size, record, None, None, printed, number,
+            "exact" if reason else "rounded", reason, *bounds,
+        )  # fmt: skip

@@ -1,0 +1,126 @@
+"""IOzone's throughput mode, `-t`: one block of lines per test, and its report with `-R`; see `iozone`."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from apps.parsers.iozone_banner import KIB, Banner
+from apps.parsers.shape import Broken, ParsedSample
+from apps.parsers.source_text import SourceText
+
+_NUMBER = r"(-?\d{1,20}(?:\.\d{1,6})?|-?nan|-?inf)"
+_UNIT = r"([A-Za-z]{1,12})"
+SEEN = re.compile(
+    rf"(Children|Parent) sees? throughput for +(\d{{1,9}}) ([A-Za-z][A-Za-z -]{{1,40}}?)\s*=\s*{_NUMBER} {_UNIT}/sec"
+)
+_EACH = re.compile(rf"(Min|Max|Avg) throughput per (?:process|thread)\s*=\s*{_NUMBER} {_UNIT}/sec")
+_XFER = re.compile(rf"Min xfer\s*=\s*{_NUMBER} {_UNIT}")
+_CPU = re.compile(rf"CPU [uU]tilization: Wall time\s+{_NUMBER}\s+CPU time\s+{_NUMBER}\s+CPU utilization\s+{_NUMBER} ?%")
+_CHILD = re.compile(r"Child\[\d+\] xfer count =")
+OPERATIONS = {
+    "initial writers": "write", "rewriters": "rewrite", "readers": "read", "re-readers": "reread",
+    "reverse readers": "backward_read", "stride readers": "stride_read", "random readers": "randread",
+    "mixed workload": "mixed", "random writers": "randwrite", "pwrite writers": "pwrite", "pread readers": "pread",
+    "fwriters": "fwrite", "freaders": "fread",
+}  # fmt: skip
+_RATES = {"Children": "", "Parent": "_parent", "Min": "_min", "Max": "_max", "Avg": "_mean"}
+_UNITS = {"kb": ("bandwidth", 1024.0), "ops": ("iops", 1.0)}
+_EXPECTED = "Children see throughput for N initial writers, rewriters, readers, re-readers…"
+
+
+@dataclass(slots=True)
+class Phase:
+    """One test of one number of processes, as its lines give it."""
+
+    name: str
+    threads: int
+    rates: dict[str, tuple[str, str, int]] = field(default_factory=dict)  # Children, Min…: figure, unit, line
+    xfer: tuple[str, str, int] | None = None
+    cpu: float | None = None
+    file_size: int | None = None
+    record: int | None = None
+
+    @property
+    def operation(self) -> str:
+        return OPERATIONS.get(self.name.strip(), "")
+
+    @property
+    def children(self) -> str:
+        """What all children saw together, as printed."""
+        return self.rates.get("Children", ("",))[0]
+
+
+def read_phase(text: SourceText, index: int, banner: Banner) -> tuple[Phase, int, int]:
+    """The test that begins at `index`, the index of its last line, and the index to go on from."""
+    first = SEEN.search(text.lines[index])
+    assert first is not None
+    phase = Phase(first[3], int(first[2]))
+    phase.file_size, phase.record = banner.each or (banner.size("file_size"), banner.size("block_size"))
+    last = index
+    while index < len(text.lines):
+        line = text.lines[index]
+        if line.strip() and not _CHILD.search(line):
+            if not _take(phase, line, text.number(index)):
+                break
+        elif not line.strip() and not _goes_on(text, index):
+            break
+        last = index if line.strip() else last
+        index += 1
+    return phase, last, index
+
+
+def _goes_on(text: SourceText, index: int) -> bool:
+    """Mails put blank lines between the lines of a test: one is no end."""
+    following = text.lines[index + 1] if index + 1 < len(text.lines) else ""
+    return any(pattern.search(following) for pattern in (_EACH, _XFER, _CPU)) or "Parent sees" in following
+
+
+def _take(phase: Phase, line: str, number: int) -> bool:
+    """Whether the line is one more of this test."""
+    if match := SEEN.search(line):
+        if match[1] in phase.rates or match[3] != phase.name or int(match[2]) != phase.threads:
+            return False
+        phase.rates[match[1]] = (match[4], match[5], number)
+    elif match := _EACH.search(line):
+        phase.rates.setdefault(match[1], (match[2], match[3], number))
+    elif match := _XFER.search(line):
+        phase.xfer = (match[1], match[2], number)
+    elif match := _CPU.search(line):
+        percent = _finite(match[3], 1.0)
+        phase.cpu = None if percent is None else round(percent / 100, 6)
+    else:
+        return False
+    return True
+
+
+def _finite(figure: str, factor: float) -> float | None:
+    value = float(figure)
+    return value * factor if math.isfinite(value) and 0 <= value < 1e15 else None
+
+
+def samples_of(phase: Phase, record: int | None) -> Iterator[ParsedSample]:
+    """Without what has no word here: the parent's ops/sec, and the smallest transfer in operations."""
+
+    def sample(metric: str, printed: str, value: float | None, line: int) -> ParsedSample:
+        return ParsedSample(
+            phase.operation, metric, value, 0, phase.file_size, phase.record or record, phase.threads, None, printed, line,
+            missing_reason="" if value is not None else "no number is printed",
+            cpu=phase.cpu if metric in ("bandwidth", "iops") else None,
+        )  # fmt: skip
+
+    for name, (figure, unit, line) in phase.rates.items():
+        metric, factor = _UNITS.get(unit.lower(), ("", 1.0))
+        if metric and (metric, name) != ("iops", "Parent"):
+            yield sample(metric + _RATES[name], f"{figure} {unit}/sec", _finite(figure, factor), line)
+    if phase.xfer and phase.xfer[1].lower() == "kb":
+        yield sample("min_xfer", f"{phase.xfer[0]} {phase.xfer[1]}", _finite(phase.xfer[0], KIB), phase.xfer[2])
+
+
+def problem_of(phase: Phase, line: int) -> Broken | None:
+    if not phase.operation:
+        return Broken("a throughput test that IOzone does not name", line, phase.name, _EXPECTED)
+    strange = {unit for _, unit, _ in phase.rates.values() if unit.lower() not in _UNITS}
+    if strange or not 0 < phase.threads < 2**31:
+        return Broken("a throughput test in an unknown unit", line, ", ".join(sorted(strange)), "kB/sec or ops/sec")
+    return None

@@ -1,0 +1,248 @@
+"""dd's outputs: real ones beside their expected halves, and what strange and damaged ones read as."""
+
+import random
+import time
+
+import pytest
+
+from apps.parsers import dd
+from apps.parsers.dd_command import read_command, size_of
+from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+from tests.parsers import fixture_pairs
+
+RECORDS = "8+0 records in\n8+0 records out\n"
+
+
+def parse(text: str) -> ParsedFile:
+    return dd.parse(SourceText(text))
+
+
+def only(text: str) -> ParsedRun:
+    (run,) = parse(text).runs
+    return run
+
+
+def result(line: str) -> tuple[int | None, float | None]:
+    bandwidth, elapsed = only(line + "\n").samples
+    return bandwidth.file_size, elapsed.value
+
+
+@pytest.mark.parametrize("case", fixture_pairs.cases("dd"))
+def test_real_output_reads_as_expected(case: str) -> None:
+    assert fixture_pairs.told(dd, "dd", case) == fixture_pairs.expected("dd", case)
+
+
+LINES = {  # as the tools' sources and translations write it, every one of 3145728 bytes in 0.5 s
+    "coreutils 8.25 on": "3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.5 s, 6.3 MB/s",
+    "coreutils 6.10 on": "3145728 bytes (3.1 MB) copied, 0.5 s, 6.3 MB/s",
+    "coreutils 5.9": "3145728 bytes (3.1 MB) copied, 0.500000 seconds, 6.3 MB/s",
+    "coreutils 5.1": "3145728 bytes transferred in 0.500000 seconds (6291456 bytes/sec)",
+    "FreeBSD, macOS": "3145728 bytes transferred in 0.500000 secs (6291456 bytes/sec)",
+    "NetBSD, OpenBSD": "3145728 bytes transferred in 0.500 secs (6291456 bytes/sec)",
+    "busybox": "3145728 bytes (3.0MB) copied, 0.500000 seconds, 6.0MB/s",
+    "toybox": "3145728 bytes (3.0 M) copied, 0.500 s, 6.0 M/s",
+    "German": "3145728 Bytes (3,1 MB) kopiert, 0,5 Sekunden, 6,3 MB/s",
+    "German, ASCII": "3145728 Bytes (3.1 MB) kopiert, 0.5 s, 6.3 MB/s",
+    "French": "3145728 octets (3,1 MB) copiés, 0,5 seconde, 6,3 MB/s",
+    "Italian": "3145728 byte (3,1 MB) copiati, 0,5 s, 6,3 MB/s",
+    "Spanish, Portuguese": "3145728 bytes (3,1 MB, 3,0 MiB) copiados, 0,5 s, 6,3 MB/s",
+    "Russian": "3145728 байт (3,1 MB, 3,0 MiB) скопировано, 0,5 с, 6,3 MB/s",
+    "Polish": "skopiowane 3145728 bajtów (3,1 MB, 3,0 MiB), 0,5 s, 6,3 MB/s",
+    "Chinese": "3145728字节(3.1 MB，3.0 MiB)已复制，0.5 s，6.3 MB/s",
+    "Japanese": "3145728 バイト (3.1 MB, 3.0 MiB) コピーされました、 0.5 s、 6.3 MB/s",
+    "Swedish": "3145728 byte (3,1 MB, 3,0 MiB) kopierade, 0,5 s, 6,3 MB/s",
+    "Czech": "Zkopírováno 3145728 bajtů (3,1 MB, 3,0 MiB), 0,5 s, 6,3 MB/s",
+    "an exponent": "3145728 bytes (3.1 MB, 3.0 MiB) copied, 5e-01 s, 6.3 MB/s",
+    "behind a label": "md0: 3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.5 s, 6.3 MB/s, fine",
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_result_is_read_in_every_dialect(name: str) -> None:
+    parsed = parse(LINES[name] + "\n")
+    bandwidth, elapsed = parsed.runs[0].samples
+    assert (bandwidth.file_size, bandwidth.value, elapsed.value) == (3145728, 6291456.0, 5e8)
+    assert parsed.warnings == ()
+    assert not parsed.runs[0].is_transcribed
+
+
+@pytest.mark.parametrize("mark", ["'", "’", "\u202f", ".", ","])
+def test_marks_in_the_bytes_are_a_persons_and_the_run_says_so(mark: str) -> None:
+    run = only(f"1{mark}073{mark}741{mark}824 bytes (1.1 GB) copied, 2 s, 537 MB/s\n")
+    assert run.samples[0].value == 536870912.0
+    assert run.is_transcribed
+
+
+def test_apostrophes_in_the_rate_are_read() -> None:
+    run = only("104857600 bytes transferred in 0.372477 secs (281’514’434 bytes/sec)\n")
+    assert run.samples[0].value == 281514434.0
+    assert run.is_transcribed
+
+
+@pytest.mark.parametrize("seconds", ["1.234,5", "1,234.5", "1.2.3", "1,2,3"])
+def test_seconds_that_can_be_read_in_two_ways_are_broken(seconds: str) -> None:
+    parsed = parse(f"{RECORDS}3145728 bytes (3.1 MB) copied, {seconds} s, 6.3 MB/s\n")
+    assert parsed.runs == ()
+    assert (parsed.broken[0].line, parsed.broken[0].found) == (3, seconds)
+
+
+def test_rate_that_does_not_agree_is_told_and_not_taken() -> None:
+    parsed = parse(
+        "3145728 bytes (3.1 MB) copied, 0.5 s, 63 MB/s\n104857600 bytes transferred in 2.0 secs (9 bytes/sec)\n"
+    )
+    assert [run.samples[0].value for run in parsed.runs] == [6291456.0, 52428800.0]
+    assert [run.samples[0].printed for run in parsed.runs] == ["63 MB/s", "9 bytes/sec"]
+    assert len(parsed.warnings) == 2
+    assert all("bytes/s" in run.samples[0].note for run in parsed.runs)
+
+
+def test_rounding_of_seconds_and_rate_is_no_disagreement() -> None:
+    assert parse("512 bytes transferred in 0.000001 secs (341333333 bytes/sec)\n").warnings == ()
+    assert parse("10737418240 bytes (11 GB) copied, 7.78806 s, 1.4 GB/s\n").warnings == ()
+
+
+def test_no_time_is_no_infinite_rate() -> None:
+    for line in ("512 bytes copied, 0 s, Infinity B/s", "512 bytes transferred in 0.000000 secs (inf bytes/sec)"):
+        (sample,) = only(f"{line}\n").samples
+        assert (sample.value, sample.missing_reason) == (None, "dd printed no time that passed")
+
+
+def test_records_alone_give_bytes_where_the_block_size_is_shown_and_no_rate() -> None:
+    rate, size = only("# dd if=/dev/zero of=/dev/sdb bs=1024k count=8\n" + RECORDS).samples
+    assert (rate.value, size.metric, size.value) == (None, "io_bytes", 8388608.0)
+    assert [one.metric for one in only("done:\n" + RECORDS).samples] == ["bandwidth"]
+
+
+def test_full_records_give_the_block_size() -> None:
+    assert only(RECORDS + "8192 bytes (8.2 kB) copied, 1 s, 8.2 kB/s\n").workload == {"block_size": 1024}
+    assert only("7+1 records in\n7+1 records out\n8000 bytes copied, 1 s, 8 kB/s\n").workload == {}
+
+
+def test_progress_is_no_result() -> None:
+    text = "$ dd if=/dev/sda of=/dev/null bs=1M\n\r100 bytes copied, 1 s, 100 B/s\r200 bytes copied, 2 s, 100 B/s\n"
+    run = only(text + RECORDS + "8388608 bytes (8.4 MB) copied, 2.5 s, 3.4 MB/s\n")
+    assert run.samples[0].value == 8388608 / 2.5
+    assert (run.samples[0].operation, run.target) == ("read", "/dev/sda")
+
+
+def test_result_that_a_mail_wrapped_is_put_together() -> None:
+    run = only(f"{RECORDS}3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.5 s,\n6.3 MB/s\n")
+    assert (run.samples[0].value, run.last_line) == (6291456.0, 4)
+
+
+def test_result_that_is_cut_is_broken_and_the_others_are_read() -> None:
+    good = "3145728 bytes (3.1 MB) copied, 0.5 s, 6.3 MB/s\n"
+    parsed = parse(f"{RECORDS}512 byte (512 B) copiati0000\n{RECORDS}{good}")
+    assert [one.line for one in parsed.broken] == [3]
+    assert [run.samples[0].value for run in parsed.runs] == [6291456.0]
+
+
+def test_two_commands_with_one_result_leave_it_open_which_it_was() -> None:
+    text = "dd if=a of=/dev/null bs=1M\ndd if=/dev/zero of=b bs=1M\n"
+    run = only(f"{text}{RECORDS}8388608 bytes (8.4 MB) copied, 1 s, 8.4 MB/s\n")
+    assert (run.samples[0].operation, run.target, run.samples[0].note) == ("copy", "", dd.NOT_SHOWN)
+
+
+def test_what_dd_complained_about_is_the_runs_problem() -> None:
+    text = "$ dd if=/dev/sdc of=x\ndd: error reading '/dev/sdc': Input/output error\n"
+    run = only(f"{text}{RECORDS}4096 bytes (4.1 kB) copied, 1 s, 4.1 kB/s\n")
+    assert run.problem == "dd: error reading '/dev/sdc': Input/output error"
+    assert run.workload["block_size"] == 512
+
+
+@pytest.mark.parametrize(
+    ("command", "operation", "target", "sync"),
+    [
+        ("dd if=/dev/zero of=/mnt/f bs=1M oflag=direct", "write", "/mnt/f", "direct"),
+        ("dd if=/dev/zero of=/mnt/f bs=1M oflag=direct,dsync", "write", "/mnt/f", "dsync"),
+        ("dd if=/dev/zero of=/mnt/f bs=1M oflag=sync", "write", "/mnt/f", "sync"),
+        ("dd if=/dev/urandom of=/mnt/f conv=notrunc,fsync", "write", "/mnt/f", "fsync"),
+        ("time sh -c 'dd if=/dev/zero of=/mnt/f bs=1M && sync'", "write", "/mnt/f", "none"),
+        ("sudo dd if=/dev/nvme0n1 of=/dev/null iflag=direct", "read", "/dev/nvme0n1", "direct"),
+        ("dd if=/dev/sda > /dev/null", "read", "/dev/sda", None),
+        ("dd if=/dev/sda of=/dev/sdb", "copy", "/dev/sdb", "none"),
+        ("dd if=/dev/zero of=/dev/null", "copy", "", "none"),
+        ("dd if=/dev/zero bs=1M | ssh host dd of=/mnt/f", "write", "/mnt/f", "none"),
+        ('dd if="/dev/sda" of=/dev/null', "read", "/dev/sda", None),
+    ],
+)
+def test_command_tells_what_was_done(command: str, operation: str, target: str, sync: str | None) -> None:
+    (found, *_) = read_command(f"root@host:~# {command}", "")
+    assert (found.operation, found.target, found.workload().get("sync")) == (operation, target, sync)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1M", 1 << 20), ("1m", 1 << 20), ("64k", 65536), ("1kB", 1000), ("1MB", 10**6), ("1MiB", 1 << 20), ("4b", 2048),
+        ("2w", 4), ("7c", 7), ("2x512", 1024), ("1kD", 1000), ("$((1024*1024))", 1 << 20), ("$bs", None), ("", None),
+        ("1Q", None), ("9" * 40, None), ("999999999E", None),
+    ],
+)  # fmt: skip
+def test_block_size_is_read_with_every_suffix(text: str, size: int | None) -> None:
+    assert size_of(text) == size
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "9 requests completed in 11.9 ms, 36 KiB written, 754 iops, 2.95 MiB/s",
+        "1048576 bytes received in 0.32 secs (3276.8 kB/s)",
+        "1048576 bytes sent in 0.32 secs (3276800 bytes/sec)",
+        " Timing cached reads:   3012 MB in  2.00 seconds = 1507.62 MB/sec",
+        "sent 1,234 bytes  received 35 bytes  2,538.00 bytes/sec",
+        "[  5]   0.00-10.00  sec  1.52 GBytes  1.31 Gbits/sec   0  sender",
+        "Read 100Mb  Written 0b  Total transferred 100Mb  (49.954Mb/sec)",
+        "bw=24.3GiB/s (26.1GB/s)(244GiB/10001msec)",
+        "c = a+1 and b+2 records",
+    ],
+)
+def test_lines_of_other_tools_are_not_claimed(line: str) -> None:
+    text = SourceText(f"{line}\n{line}\n")
+    assert dd.looks_like(text) == 0.0
+    with pytest.raises(ParseError):
+        dd.parse(text)
+
+
+HOSTILE = {
+    "digits": "1" * 2**20 + " bytes/s",
+    "digits and marks": "1'000" * 200000 + " bytes (1 GB) copied, 1 s, 1 GB/s",
+    "lines of digits": ("1" * 1900 + "/s)\n") * 550,
+    "lines of groups": ("111 " * 470 + "bytes/s)\n") * 550,
+    "letters": ("1 " + "a " * 900 + "/s\n") * 580,
+    "records": "1+0 records in\n" * 70000,
+    "commands": "dd if=a of=b\n" * 80000,
+    "one command": "dd if=a " * 130000,
+    "quotes": "dd if='" + '"$((' * 900 + "\n1+0 records in\n",
+    "progress": "1 bytes copied, 1 s, 1 B/s\r" * 38000 + RECORDS,
+    "results": "512 bytes copied, 1.5 s, 341 B/s\n" * 30000,
+    "absurd": "512 bytes copied, 1e999 s, 1e999 B/s\n99999999999999999999 bytes copied, 1e-300 s, inf B/s\n" * 10,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_is_read_in_time_and_gives_no_absurd_value(name: str) -> None:
+    text = SourceText(HOSTILE[name])
+    began = time.process_time()
+    dd.looks_like(text)
+    try:
+        parsed = dd.parse(text)
+    except ParseError:
+        parsed = ParsedFile()
+    assert time.process_time() - began < 2
+    values = [one.value for run in parsed.runs for one in run.samples if one.value is not None]
+    sizes = [one.file_size for run in parsed.runs for one in run.samples if one.file_size is not None]
+    assert all(0 < value < 1e21 for value in values)
+    assert all(size < 2**63 for size in sizes)
+
+
+def test_any_damage_to_a_real_output_is_survived() -> None:
+    source = (fixture_pairs.FIXTURES / "dd" / "modes.txt").read_text()
+    chance = random.Random(11)
+    survived = 0
+    for _ in range(300):
+        start, end = sorted(chance.sample(range(len(source)), 2))
+        parsed = parse(source[:start] + chance.choice(["", "9", " ", "\n", "'", ","]) + source[end:] + RECORDS)
+        survived += len(parsed.runs)
+    assert survived > 300

@@ -1,0 +1,157 @@
+"""fio's job files as workloads: what is taken over, and that nothing else is."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apps.parsers import fio_jobfile
+from apps.parsers.shape import ParsedWorkload, ParseError
+from apps.parsers.source_text import SourceText
+from apps.runs.workload import FIELDS, WorkloadError, checked
+
+
+def only(text: str) -> ParsedWorkload:
+    (workload,) = fio_jobfile.parse(SourceText(text, "dir/nightly.fio")).workloads
+    return workload
+
+
+def refusals(text: str) -> dict[int | None, str]:
+    return {one.line: one.found for one in only(text).refused}
+
+
+def test_a_job_file_is_a_workload_that_may_be_run() -> None:
+    text = "; nightly\n[global]\nioengine=libaio\nsize=1g\ndirect=1\n\n[a b]\nrw=randread\nbs=8k\niodepth=16\nruntime=1m\ntime_based\n"
+    workload = only(text + "[w]\nstonewall\nreadwrite=rw\nrwmixwrite=30\nfdatasync=8\nnumjobs=4\ngroup_reporting=1\n")
+    assert (workload.name, workload.line, workload.last_line, workload.refused) == ("nightly", 2, 19, ())
+    first, second = checked({"jobs": list(workload.jobs)})["jobs"]
+    assert workload.jobs[0]["name"] == "a b"
+    assert {key: first[key] for key in ("rw", "block_size", "file_size", "iodepth", "ioengine", "direct", "runtime")} == {
+        "rw": "randread", "block_size": 8192, "file_size": 2**30, "iodepth": 16, "ioengine": "libaio", "direct": True,
+        "runtime": 60,
+    }  # fmt: skip
+    assert (first["time_based"], first["stonewall"], second["stonewall"]) == (True, False, True)
+    assert {key: second[key] for key in ("rw", "block_size", "rwmixread", "sync", "fsync_every", "numjobs")} == {
+        "rw": "rw", "block_size": 4096, "rwmixread": 70, "sync": "fdatasync", "fsync_every": 8, "numjobs": 4,
+    }  # fmt: skip
+
+
+def test_what_a_file_does_not_say_has_fios_default() -> None:
+    (job,) = checked({"jobs": list(only("[a]\nsize=1m\nrw=write\n").jobs)})["jobs"]
+    told = {
+        key: job[key] for key in ("direct", "stonewall", "group_reporting", "ioengine", "iodepth", "numjobs", "sync")
+    }
+    assert told == {
+        "direct": False, "stonewall": False, "group_reporting": False, "ioengine": "psync", "iodepth": 1, "numjobs": 1,
+        "sync": "none",
+    }  # fmt: skip
+
+
+def test_a_later_global_section_changes_only_what_follows_it() -> None:
+    workload = only("[global]\nbs=4k\nsize=1m\n[a]\n[globals]\nbs=8k\n[b]\n[c]\nbs=1k\n")
+    assert [job["block_size"] for job in workload.jobs] == [4096, 8192, 1024]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "exec_prerun=rm -rf /", "include other.fio", "include", "filename=/dev/sda", "directory=/tmp", "read_iolog=x",
+        "uid=0", "verify=md5", "rate=1m", "thread", "unknown_option=1", "verify_pattern='/etc/passwd'", "empty=",
+    ],
+)  # fmt: skip
+def test_an_option_that_is_not_run_is_refused_with_its_line(line: str) -> None:
+    text = f"[a]\nrw=read\n{line}\nsize=1m\n"
+    assert set(refusals(text)) == {3}
+    assert set(only(text).jobs[0]) <= {*FIELDS, "name"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rw=randtrim", "rw=randread:8", "bs=4k,8k", "bs=${SIZE}", "bs=$pagesize*2", "ioengine=http", "size=20%", "runtime=1500ms",
+        "iodepth=deep", "sync=maybe", "direct=2", "numjobs", "rwmixread=x", "fsync=1-2", "size=" + "9" * 5000,
+    ],
+)  # fmt: skip
+def test_a_value_that_is_not_taken_over_cannot_be_run_as_something_else(line: str) -> None:
+    workload = only(f"[a]\nrw=read\nsize=1m\n{line}\n")
+    assert [one.line for one in workload.refused] == [4]
+    with pytest.raises(WorkloadError):
+        checked({"jobs": list(workload.jobs)})
+
+
+def test_kb_base_1000_is_heeded_and_told() -> None:
+    workload = only("[a]\nkb_base=1000\nrw=read\nbs=4k\nsize=1m\n")
+    assert (workload.jobs[0]["block_size"], workload.jobs[0]["file_size"]) == (4000, 10**6)
+    assert [one.line for one in workload.refused] == [2]
+    assert only("[a]\nkb_base=1024\nrw=read\nsize=1m\n").refused == ()
+
+
+def test_a_job_without_a_size_is_told() -> None:
+    (broken,) = only("size is not here\n[a]\nrw=read\n").refused
+    assert (broken.line, broken.found, broken.expected) == (2, "no size", "size=…")
+
+
+def test_comments_are_left_out_only_in_front() -> None:
+    workload = only("[a]\n  # rw=write\n ; rw=trim\nrw=read\nsize=1m\nioengine=libaio # fast\n")
+    assert [one.found for one in workload.refused] == ["ioengine=libaio # fast"]
+
+
+def test_a_job_file_in_a_log_ends_where_other_words_begin() -> None:
+    parsed = fio_jobfile.parse(
+        SourceText("$ cat a.fio\n[a]\nrw=read\nsize=1m\n$ fio a.fio\na: (g=0): rw=read, bs=4K\n")
+    )
+    (workload,) = parsed.workloads
+    assert (workload.line, workload.last_line, len(workload.jobs)) == (2, 4, 1)
+
+
+@pytest.mark.parametrize("text", ["", "[section]\nkey=value\n", "rw=read\nsize=1m\n", "[global]\nworkgroup = HOME\n"])
+def test_what_is_no_job_file_is_refused(text: str) -> None:
+    assert fio_jobfile.looks_like(SourceText(text)) < 0.5
+    with pytest.raises(ParseError):
+        fio_jobfile.parse(SourceText(text))
+
+
+def test_more_sections_than_fio_has_jobs_are_told() -> None:
+    workload = only("[a]\nrw=read\nsize=1m\n" * 5000)
+    assert len(workload.jobs) == 4096
+    assert workload.refused[-1].found == "5000 sections"
+
+
+HOSTILE = {
+    "sections": "[a]\nrw=read\n" * 80_000,
+    "options": "[a]\n" + "rw=read\n" * 130_000,
+    "globals and jobs": "[global]\n" + "".join(f"o{n}=1\n" for n in range(60_000)) + "[a]\nrw=read\n" * 20_000,
+    "brackets": "[" * 1_000_000,
+    "one line": "[a]\nrw=" + "x" * 1_000_000,
+    "blanks": "[a]\nrw" + " " * 1_000_000 + "=read",
+    "digits": "[a]\nrw=read\nsize=" + "9" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
+    before = time.process_time()
+    text = SourceText(HOSTILE[name])
+    fio_jobfile.looks_like(text)
+    try:
+        fio_jobfile.parse(text)
+    except ParseError:
+        pass
+    assert time.process_time() - before < 2
+
+
+OPTIONS = st.sampled_from(
+    ["rw", "bs", "size", "iodepth", "fsync", "runtime", "direct", "sync", "ioengine", "exec_prerun"]
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(OPTIONS, st.text(max_size=12)), max_size=12))
+def test_any_values_are_taken_over_whole_or_refused(options: list[tuple[str, str]]) -> None:
+    text = "[a]\nrw=read\n" + "".join(f"{name}={value}\n" for name, value in options)
+    try:
+        found = fio_jobfile.parse(SourceText(text)).workloads
+    except ParseError:
+        return
+    assert all(set(job) <= {*FIELDS, "name"} for workload in found for job in workload.jobs)

@@ -1,0 +1,245 @@
+"""fio's logs: columns and units by name and version, and lines that are none."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apps.parsers import fio_logs
+from apps.parsers.fio_bins import middle
+from apps.parsers.fio_columns import table
+from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSeries, ParseError
+from apps.parsers.source_text import SourceText
+
+AVERAGED = "1000, 100, 0, 0\n1000, 50, 1, 0\n2000, 300, 0, 0\n"
+
+
+def parse(text: str | bytes, name: str = "job_clat.1.log") -> ParsedFile:
+    return fio_logs.parse(SourceText(text, name))
+
+
+def only(text: str, name: str = "job_clat.1.log") -> ParsedRun:
+    (run,) = parse(text, name).runs
+    return run
+
+
+def shown(series: ParsedSeries) -> tuple[str, str, list[float], list[float]]:
+    return series.operation, series.metric, list(map(float, series.times_s)), list(map(float, series.values))
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "scale"),
+    [
+        ("job_bw.1.log", "bandwidth", 1024), ("x/y/job_iops.12.log", "iops", 1), ("a_lat.log", "latency_mean", 1),
+        ("JOB_CLAT.1.LOG", "clat_mean", 1), ("read_slat.3.log.txt", "slat_mean", 1), (r"C:\logs\bw_iops.1.log", "iops", 1),
+    ],
+)  # fmt: skip
+def test_the_name_tells_what_the_values_are(name: str, metric: str, scale: int) -> None:
+    read, write = only(AVERAGED, name).series
+    assert shown(read) == ("read", metric, [1, 2], [100 * scale, 300 * scale])
+    assert shown(write) == ("write", metric, [1], [50 * scale])
+    assert fio_logs.looks_like(SourceText(AVERAGED, name)) == 1
+
+
+@pytest.mark.parametrize("name", ["", "results.log", "latency.log", "job_bwx.1.log", "flat.log"])
+def test_a_log_whose_name_does_not_tell_is_not_read(name: str) -> None:
+    parsed = parse(AVERAGED, name)
+    assert parsed.runs == ()
+    assert "_clat" in parsed.broken[0].expected
+    assert parsed.broken[0].found == name
+    assert fio_logs.looks_like(SourceText(AVERAGED, name)) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("line", "is_sure"),
+    [
+        ("5, 100, 0, 4096", False),
+        ("5, 100, 0, 4096, 8192", False),  # an offset, or a priority
+        ("5, 100, 0, 4096, 0x4001", False),
+        ("5, 100, 0, 4096, 8192, 1", True),
+        ("5, 100, 0, 4096, 8192, 0x2007", True),
+        ("5, 100, 0, 4096, 8192, 0, 123456789", True),
+    ],
+)
+def test_every_set_of_columns_is_read_and_says_whether_ns_is_sure(line: str, is_sure: bool) -> None:
+    parsed = parse(f"{line}\n{line}\n")
+    (series,) = parsed.runs[0].series
+    assert shown(series) == ("read", "clat_mean", [0.005] * 2, [100] * 2)
+    assert parsed.runs[0].workload == {"block_size": 4096}
+    assert [warning for warning in parsed.warnings if "2.99" in warning] == ([] if is_sure else [*parsed.warnings])
+    assert bool(parsed.warnings) is not is_sure
+
+
+def test_the_largest_value_beside_the_mean_is_a_series_of_its_own() -> None:
+    run = only("1000, 100, 900, 1, 0, 0\n2000, 110, 950, 1, 0, 0\n")
+    assert [shown(one) for one in run.series] == [
+        ("write", "clat_mean", [1, 2], [100, 110]),
+        ("write", "clat_max", [1, 2], [900, 950]),
+    ]
+
+
+def test_trims_are_told_from_reads_and_writes() -> None:
+    assert [one.operation for one in only("1, 2, 2, 512\n2, 2, 1, 512\n").series] == ["write", "trim"]
+
+
+def test_times_since_1970_begin_at_the_first_line() -> None:
+    run = only("1795278931654, 100, 0, 0\n1795278932654, 200, 0, 0\n")
+    assert run.started_at == 1795278931.654
+    assert shown(run.series[0])[2] == [0, 1]
+
+
+def test_single_ios_of_an_iops_log_are_counted_by_the_second() -> None:
+    parsed = parse("0, 1, 0, 4096\n900, 1, 0, 4096\n2100, 1, 0, 4096\n", "a_iops.1.log")
+    assert shown(parsed.runs[0].series[0]) == ("read", "iops", [1, 2, 3], [2, 0, 1])
+    assert "by the second" in parsed.warnings[0]
+
+
+def test_an_average_of_one_is_an_average() -> None:
+    assert shown(only("1000, 1, 0, 0\n2000, 1, 0, 0\n", "a_iops.1.log").series[0])[3] == [1, 1]
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\n\n", "  \n"])
+def test_line_ends_and_blank_lines_do_not_matter(ending: str) -> None:
+    assert [shown(one) for one in only(AVERAGED.replace("\n", ending)).series] == [
+        shown(one) for one in only(AVERAGED).series
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_other_encodings_are_read(encoding: str) -> None:
+    parsed = parse(AVERAGED.encode(encoding))
+    assert shown(parsed.runs[0].series[0])[3] == [100, 300]
+
+
+@pytest.mark.parametrize(
+    "line", ["3000, 7", "3000, 7, 0", "3000, x, 0, 0", "3000, , 0, 0", "3000, 1 2, 0, 0", "-5, 1, 0, 0", "1e3, 1, 0, 0"]
+)
+def test_a_line_that_is_none_is_told_and_the_others_are_read(line: str) -> None:
+    parsed = parse(AVERAGED + line + "\n4000, 9, 0, 0\n")
+    assert [(one.line, one.found) for one in parsed.broken] == [(4, line)]
+    assert shown(parsed.runs[0].series[0])[3] == [100, 300, 9]
+    assert (parsed.runs[0].line, parsed.runs[0].last_line) == (1, 5)
+
+
+def test_a_first_line_that_is_cut_does_not_decide() -> None:
+    parsed = parse("999, 7\n" + AVERAGED)
+    assert [one.line for one in parsed.broken] == [1]
+    assert shown(parsed.runs[0].series[0])[3] == [100, 300]
+
+
+def test_a_direction_that_fio_does_not_have_is_told() -> None:
+    parsed = parse(AVERAGED + "4000, 9, 7, 0\n")
+    assert (parsed.broken[0].line, parsed.broken[0].found) == (4, "7")
+    assert [len(one.values) for one in parsed.runs[0].series] == [2, 1]
+
+
+def histogram(counts: dict[int, int], bins: int = 1856, time_ms: int = 1000, direction: int = 0) -> str:
+    return f"{time_ms}, {direction}, 4096, " + ", ".join(str(counts.get(n, 0)) for n in range(bins)) + "\n"
+
+
+def test_histograms_are_added_up_over_time() -> None:
+    text = histogram({5: 1, 700: 2}) + histogram({5: 3}, time_ms=2000) + histogram({9: 4}, direction=1)
+    run = only(text, "a_clat_hist.1.log")
+    assert [(one.operation, one.kind, one.bins) for one in run.histograms] == [
+        ("read", "clat", ((5, 4), (middle(700), 2))),
+        ("write", "clat", ((9, 4),)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bins", "at", "ns"), [(1216, 5, 5000), (1856 // 64, 1, 95), (1856 // 2, 3, 6), (1216 // 64, 0, 31_000)]
+)
+def test_fewer_bins_are_wider_or_older(bins: int, at: int, ns: int) -> None:
+    run = only(histogram({at: 7}, bins), "a_clat_hist.1.log")
+    assert run.histograms[0].bins == ((ns, 7),)
+
+
+def test_a_number_of_bins_that_fio_does_not_write_is_refused() -> None:
+    (broken,) = parse(histogram({1: 1}, 100), "a_clat_hist.1.log").broken
+    assert broken.found == "100 counts"
+
+
+def test_a_name_that_says_histogram_over_other_lines_is_refused() -> None:
+    assert parse(AVERAGED, "a_clat_hist.1.log").broken[0].found == "a_clat_hist.1.log"
+
+
+def test_counts_that_cannot_be_are_refused() -> None:
+    parsed = parse(histogram({1: 1}) + histogram({3: 10**17}, time_ms=2000), "a_clat_hist.1.log")
+    assert parsed.runs[0].histograms[0].bins == ((1, 1),)
+    assert parsed.broken[0].line == 2
+    assert parse(histogram({3: 6873726019606937632}), "a_clat_hist.1.log").runs == ()
+
+
+def test_the_bin_of_an_index_is_the_middle_that_fio_prints() -> None:
+    assert [middle(index) for index in (0, 127, 128, 129, 191, 192, 1855)] == [
+        0, 127, 129, 131, 255, 258, (1 << 33) + int(63.5 * (1 << 27)),
+    ]  # fmt: skip
+
+
+ROWS = st.lists(st.lists(st.integers(0, 10**12), min_size=4, max_size=4), min_size=1, max_size=40)
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_the_fast_way_reads_what_python_reads(rows: list[list[int]]) -> None:
+    text = "".join(", ".join(map(str, row)) + "\n" for row in rows)
+    read = table(text.encode())
+    assert read.cells.tolist() == rows
+    assert read.lines.tolist() == list(range(1, len(rows) + 1))
+    spoilt = table(text.encode() + b"no row\n")
+    assert np.array_equal(spoilt.cells, read.cells)
+    assert len(spoilt.broken) == 1
+
+
+def test_a_bad_line_far_inside_costs_no_other_line() -> None:
+    rows = [f"{n}, {n * 7}, 0, 4096" for n in range(60_000)]
+    rows[41_234] = "cut"
+    rows[50_000] = ""
+    read = table("\n".join([*rows, "59999, 1"]).encode())
+    assert [one.line for one in read.broken] == [41_235, 60_001]
+    assert len(read.cells) == 59_998
+    assert np.array_equal(read.cells[:, 0] + 1, read.lines)
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="0123456789, \n-x", max_size=80))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        parsed = parse("1, 2, 0, 0\n" + text)
+    except ParseError:
+        return
+    lines = ("1, 2, 0, 0\n" + text).split("\n")
+    for run in parsed.runs:
+        assert sum(len(one.values) for one in run.series) <= len(lines)
+
+
+def test_a_text_that_is_no_log_is_refused() -> None:
+    assert fio_logs.looks_like(SourceText("1,2,3\n" * 100, "a_bw.1.log")) == 0
+    with pytest.raises(ParseError):
+        parse("time, value\n")
+
+
+HOSTILE = {
+    "commas": "1, 2, 0, 0\n" + "," * 1_000_000,
+    "one line": "1, 2, 0, 0" + ", 1" * 330_000,
+    "digits": "1, 2, 0, 0\n" + "9" * 1_000_000,
+    "bad lines": "1, 2, 0, 0\n" + "1, 2\n" * 200_000,
+    "far times": "1, 1, 0, 512\n999999999999999999, 1, 0, 512\n" * 20_000,
+    "blanks": "1, 2, 0, 0\n" + " " * 1_000_000,
+    "hexadecimal": "1, 2, 0, 0, 0x0001\n" * 50_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("log", ["a_clat.1.log", "a_iops.1.log"])
+def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str, log: str) -> None:
+    before = time.process_time()
+    text = SourceText(HOSTILE[name], log)
+    fio_logs.looks_like(text)
+    try:
+        assert isinstance(fio_logs.parse(text), ParsedFile)
+    except ParseError:
+        pass
+    assert time.process_time() - before < 2

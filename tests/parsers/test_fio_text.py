@@ -1,0 +1,297 @@
+"""fio's normal report: units of every version, runs and groups, and what belongs to none."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apps.parsers import fio_text
+from apps.parsers.fio_quantities import Style, version_of
+from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParseError
+from apps.parsers.source_text import SourceText
+
+V2 = """test: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=16
+fio-2.2.10
+Starting 2 processes
+
+test: (groupid=0, jobs=2): err= 0: pid=7: Fri Apr  7 18:42:49 2017
+  read : io=1752.1MB, bw=59809KB/s, iops=14952, runt= 30012msec
+    slat (usec): min=1, max=23996, avg= 3.72, stdev=61.46
+    clat (msec): min=16, max=756523K, avg=825.75, stdev=781.28
+     lat (usec): min=36, max=27862, avg=829.81, stdev=783.79
+    clat percentiles (usec):
+     |  1.00th=[   68], 50.00th=[  692], 60.00th=[  812],
+     | 99.90th=[10688], 99.99th=[19328]
+    bw (KB  /s): min=61984, max=86376, per=12.55%, avg=76665.15, stdev=7193.34
+    lat (usec) : 20=0.01%, 50=0.04%
+  cpu          : usr=3.28%, sys=7.99%, ctx=60641, majf=0, minf=200
+  IO depths    : 1=0.1%, 2=0.1%
+     issued    : total=r=1048576/w=0/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0
+
+Run status group 0 (all jobs):
+   READ: io=1752.1MB, aggrb=59809KB/s, minb=59809KB/s, maxb=59809KB/s, mint=30012msec, maxt=30012msec
+
+Disk stats (read/write):
+  vda: ios=1029590/2, merge=0/5, ticks=291836/0, in_queue=291620, util=98.05%
+"""
+RATES = "  read: IOPS=6387k, BW=24.3GiB/s (26.1GB/s)(1457GiB/60000msec)"
+V3 = f"job: (groupid=0, jobs=1): err= 0: pid=9: Sat Jun 25 02:08:42 2022\n{RATES}\n"
+
+
+def parse(text: str) -> ParsedFile:
+    return fio_text.parse(SourceText(text))
+
+
+def only(text: str) -> ParsedRun:
+    (run,) = parse(text).runs
+    return run
+
+
+def one(run: ParsedRun, metric: str, operation: str = "randread") -> ParsedSample:
+    (found,) = [s for s in run.samples if (s.metric, s.operation) == (metric, operation)]
+    return found
+
+
+def test_a_report_of_version_2_is_read_in_base_units() -> None:
+    run = only(V2)
+    assert (run.tool_version, run.line, run.last_line) == ("2.2.10", 1, 23)
+    assert {metric: one(run, metric).value for metric in ("iops", "bandwidth", "slat_mean", "clat_min")} == {
+        "iops": 14952, "bandwidth": 59809 * 1024, "slat_mean": 3720, "clat_min": 16_000_000,
+    }  # fmt: skip
+    assert one(run, "clat_max").value == 756_523_000 * 10**6
+    assert one(run, "clat_p99_9").value == 10_688_000
+    assert one(run, "bandwidth_mean").value == 76665.15 * 1024
+    assert {(s.block_size, s.iodepth, s.threads) for s in run.samples} == {(4096, 16, 2)}
+
+
+def test_the_cpu_of_a_group_is_that_of_all_its_processes() -> None:
+    assert one(only(V2), "cpu").value == pytest.approx(2 * 0.1127)
+
+
+def test_digits_that_old_fio_printed_behind_the_point_are_no_decimals() -> None:
+    sample = one(only(V2), "io_bytes")
+    assert (sample.low, sample.high, sample.quality) == (1752 * 2**20, 1753 * 2**20, "approximate")
+    assert sample.value == pytest.approx(1752.1 * 2**20)
+
+
+def test_the_sums_of_a_group_are_not_read_beside_its_jobs() -> None:
+    assert [section.name for section in only(V2).sections] == ["test"]
+
+
+def test_the_sums_of_a_group_are_read_where_its_jobs_are_missing() -> None:
+    lines = V2.splitlines()
+    run = only("\n".join(lines[:3] + lines[17:]))
+    assert one(run, "bandwidth", "read").value == 59809 * 1024
+    newer = "Run status group 0 (all jobs):\n  WRITE: bw=200MiB/s (210MB/s), 90.5MiB/s-110MiB/s (95MB/s-115MB/s), io=4096KiB (4194kB), run=20-20msec"
+    told = {s.metric: s.value for s in only(newer).samples}
+    assert told == {
+        "bandwidth": 200 * 2**20, "bandwidth_min": 90.5 * 2**20, "bandwidth_max": 110 * 2**20, "io_bytes": 2**22,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "style", "value"),
+    [
+        ("24.3GiB/s", Style((3, 30)), 24.3 * 2**30),
+        ("26.1GB/s", Style((3, 30)), 26.1e9),
+        ("195Mibit/s", Style((3, 30)), 195 * 2**20 / 8),
+        ("1.50TiB", Style((3, 30)), 1.5 * 2**40),
+        ("20683B/s", Style((2, 2), True), 20683),
+        ("611058KB/s", Style((2, 2), True), 611058 * 1024),
+        ("611058KB/s", Style((2, 2), True, 1000), 611_058_000),
+        ("2PB", Style((2, 2), True), 2 * 2**40),  # after G old fio goes on with P
+        ("413696 B", Style((1, 59), True), 413_696),
+    ],
+)
+def test_a_size_says_its_unit(text: str, style: Style, value: float) -> None:
+    read = style.size(text)
+    assert read is not None
+    assert read.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["", "x", "1.2.3KB/s", "9" * 30, "12QB"])
+def test_what_is_no_size_is_none(text: str) -> None:
+    assert Style().size(text) is None
+
+
+def test_k_of_a_count_is_1000_in_every_version() -> None:
+    for style in (Style((3, 1)), Style((1, 59), True)):
+        read = style.count("6387k")
+        assert read is not None
+        assert read.value == 6_387_000
+
+
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [("fio-3.30-63-g66087", (3, 30)), ("fio 1.59", (1, 59)), ("fio-2.0.15", (2, 0, 15)), ("fiop", None)],
+)
+def test_a_version_line_gives_the_numbers(line: str, version: tuple[int, ...] | None) -> None:
+    found = version_of(line)
+    assert (found and found[1]) == version
+
+
+def test_before_1_25_2_kib_a_second_is_bytes_a_millisecond() -> None:
+    report = "job: (groupid=0, jobs=1): err= 0: pid=1\n  read : io=102400KiB, bw={}KiB/s, iops=25 , runt= 10000msec\n"
+    assert one(only("fio 1.20\n" + report.format(10485)), "bandwidth", "read").value == 10_485_000
+    assert one(only("fio 1.26\n" + report.format(10240)), "bandwidth", "read").value == 10240 * 1024
+    assert one(only(report.format(10485)), "bandwidth", "read").value == 10_485_000
+    assert one(only(report.format(10240)), "bandwidth", "read").value == 10240 * 1024
+    assert "1000 or 1024" in one(only(report.format(70000)), "bandwidth", "read").missing_reason
+
+
+def test_the_spread_of_bandwidth_is_kib_whatever_kb_base_makes_of_its_label() -> None:
+    report = V3.replace("24.3GiB/s (26.1GB/s)", "26.1GB/s (24.3GiB/s)")
+    line = "   bw (  {}/s): min=  100, max=  200, per=100.00%, avg=150.00, stdev= 5.00, samples=4\n"
+    assert one(only(report + line.format("kB")), "bandwidth_min", "read").value == 100 * 1024
+    assert one(only(report + line.format("MiB")), "bandwidth_min", "read").value == 100 * 1024 * 1000
+    assert one(only(V3 + line.format("MiB")), "bandwidth_min", "read").value == 100 * 2**20
+
+
+def test_percentiles_by_priority_are_left_out() -> None:
+    text = V3 + "    clat prio 1/0 (50.00% of IOs) percentiles (usec):\n     | 50.00th=[  692]\n"
+    assert "clat_p50" not in {s.metric for s in only(text).samples}
+    assert "clat_min" not in {s.metric for s in only(V3 + "    clat prio 1/0 (usec): min=1, max=2, avg=3\n").samples}
+
+
+def test_flushes_are_an_operation_of_their_own() -> None:
+    text = V3 + "  fsync/fdatasync/sync_file_range:\n    sync (usec): min=156, max=416, avg=244.17, stdev=49.88\n"
+    assert one(only(text), "latency_mean", "sync").value == 244_170
+    assert one(only(text), "latency_mean", "sync").block_size is None
+
+
+def test_several_runs_in_a_file_stay_several() -> None:
+    assert len(parse(V2 + V2).runs) == 2
+    assert [run.line for run in parse("# fio a.fio\n" + V3 + "# fio b.fio\n" + V3).runs] == [1, 4]
+    assert len(parse(RATES + "\n" + RATES).runs) == 2
+
+
+def test_a_report_that_comes_again_under_the_same_process_is_one_run() -> None:
+    status = V3 + "\nRun status group 0 (all jobs):\n"
+    parsed = parse(status.replace("6387k", "5000k") + status)
+    assert [one(run, "iops", "read").value for run in parsed.runs] == [6_387_000]
+    assert "2 status reports" in parsed.warnings[0]
+
+
+def test_the_sum_of_all_clients_is_not_one_more_job() -> None:
+    run = only(V3 + V3.replace("job:", "All clients:"))
+    assert [section.name for section in run.sections] == ["job"]
+
+
+def test_the_command_line_tells_what_the_report_does_not() -> None:
+    command = "root@a:~# fio --name=job --rw=read --bs=$((128 *1024)) --size=4g \\\n  --direct=1 --runtime=60 --filename /dev/sdb"
+    run = only(f"{command}\n{V3}")
+    assert run.workload == {
+        "command": "fio --name=job --rw=read --bs=$((128 *1024)) --size=4g --direct=1 --runtime=60 --filename /dev/sdb",
+        "rw": "read", "block_size": 131072, "file_size": 2**32, "direct": 1, "runtime": 60,
+    }  # fmt: skip
+    assert run.target == "/dev/sdb"
+    assert {(s.block_size, s.file_size) for s in run.samples} == {(131072, 2**32)}
+
+
+def test_options_that_stand_in_a_job_file_are_not_made_up() -> None:
+    run = only(f"$ sudo fio --filename=/dev/sdb job.fio\n{V3}")
+    assert run.workload == {"command": "fio --filename=/dev/sdb job.fio"}
+    assert {s.block_size for s in run.samples} == {None}
+
+
+def test_a_command_that_came_to_nothing_lends_nothing_to_the_next() -> None:
+    first = (
+        "# fio --name=job --rw=write --bs=1m\njob: (g=0): rw=write, bs=1M-1M/1M-1M/1M-1M, ioengine=sync, iodepth=1\n"
+    )
+    run = only(first + "fio: engine sync not loadable\n# fio --name=job --rw=randread --bs=8k\n" + V3)
+    assert (run.workload["rw"], run.workload["block_size"], run.line) == ("randread", 8192, 4)
+
+
+def test_lines_that_a_mail_wrapped_are_joined() -> None:
+    wrapped = V2.replace(", runt=", ",\nrunt=").replace(", stdev=61.46", ",\nstdev=61.46")
+    run = only(wrapped)
+    assert one(run, "iops").value == 14952
+    assert one(run, "slat_stdev").value == 61_460
+
+
+def test_a_quoted_report_is_read() -> None:
+    run = only("\n".join("> " + line for line in V2.splitlines()))
+    assert one(run, "iops").value == 14952
+
+
+def test_a_job_that_failed_before_it_began_has_a_reason() -> None:
+    text = "bad: (g=0): rw=write, bs=4K-4K/4K-4K/4K-4K, ioengine=psync, iodepth=1\n"
+    text += "fio: pid=0, err=2/file:filesetup.c:174, func=open, error=No such file or directory\n"
+    run = only(text + V3)
+    assert run.problem == "fio's bad ended with error 2 (No such file or directory)"
+    assert one(run, "bandwidth", "write").missing_reason == "failed: error 2 (No such file or directory)"
+
+
+def test_a_ratio_of_nothing_is_no_value() -> None:
+    run = only(V3 + "  mixed: IOPS=0, BW=0 (0)(0B/0msec)\n")
+    assert {s.operation for s in run.samples} == {"read"}
+
+
+def test_a_second_figure_of_the_same_measure_is_told_and_the_first_stays() -> None:
+    lines = "    slat (usec): min=3, max=335, avg= 9.73, stdev= 5.76\n"
+    parsed = parse(V3 + lines + lines.replace("9.73", "8.00"))
+    assert one(parsed.runs[0], "slat_mean", "read").value == 9730
+    assert parsed.warnings == ("line 4: slat is there a second time; the first one was kept",)
+
+
+def test_json_of_the_same_run_is_preferred() -> None:
+    document = '{"fio version": "fio-3.33", "jobs": [{"jobname": "job", "read": {"runtime": 60000, "io_bytes": 1}}]}'
+    parsed = parse(V3 + document)
+    assert parsed.runs == ()
+    assert "JSON" in parsed.warnings[0]
+    assert len(parse(V3 + document.replace("60000", "60001")).runs) == 1
+
+
+def test_a_text_without_a_report_is_refused() -> None:
+    with pytest.raises(ParseError):
+        parse("fio is a tool for tests of disks\nread : a book\n")
+
+
+HOSTILE = {
+    "names": "a: " * 300_000 + "\n" + "x" * 300 + ": (groupid=0, jobs=1): err= 0: pid=9\n",
+    "headers": "a: (groupid=0, jobs=1): err= 0: pid=9\n" * 27_000,
+    "heads of jobs": "a: (g=0): rw=read\n" * 55_000,
+    "one job after the other": V3 * 8000,
+    "many heads and many jobs": "".join(f"j{n}: (g=0): rw=read\n" for n in range(25_000))
+    + "".join(f"j{n}: (groupid=0, jobs=1): err= 0: pid=9\n" for n in range(12_000)),
+    "rates": RATES + "\n" + (RATES + "\n") * 15_000,
+    "digits": "  read : io=" + "1" * 900_000 + "KB, bw=1KB/s, iops=1, runt=1msec\n" + V3,
+    "directions": "read: IOPS=" * 90_000,
+    "many long lines": ("  read : io=" + "1" * 900 + "\n") * 1100,
+    "blanks": "  read" + " " * 900_000 + ": io=\n" + V3,
+    "commands": "# fio " * 170_000,
+    "open arithmetic": "# fio --bs=" + "$((" * 300_000,
+    "groups": "Run status group 0 (all jobs):\n   READ: bw=1" + ",1-1" * 200_000,
+    "percentiles": V3 + "    clat percentiles (usec):\n" + ("     |" + " 50.00th=[  692]," * 50 + "\n") * 1200,
+    "latencies": V3 + "    clat (usec): min=1, max=2, avg=3, stdev=4\n" * 20_000,
+    "numbers of no size": V3 + "    clat (usec): min=" + "9" * 5000 + ", max=inf, avg=nan, stdev=1e999\n",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
+    spent = []
+    for _ in range(2):
+        before = time.process_time()
+        text = SourceText(HOSTILE[name])
+        fio_text.looks_like(text)
+        try:
+            parsed = fio_text.parse(text)
+            assert all(s.value is None or abs(s.value) < 1e300 for run in parsed.runs for s in run.samples)
+        except ParseError:
+            pass
+        spent.append(time.process_time() - before)
+    assert min(spent) < 2
+
+
+@settings(deadline=None)
+@given(st.integers(0, len(V2)), st.integers(0, 300), st.text(max_size=20))
+def test_a_report_with_a_piece_replaced_is_read_or_refused(start: int, length: int, text: str) -> None:
+    try:
+        parsed = parse(V2[:start] + text + V2[start + length :])
+    except ParseError:
+        return
+    for run in parsed.runs:
+        keys = [(s.operation, s.metric, s.block_size, s.threads, s.iodepth, s.section) for s in run.samples]
+        assert len(set(keys)) == len(keys)

@@ -1,0 +1,140 @@
+"""hdparm's timings: real ones, other people's, and damaged ones."""
+
+import time
+
+import pytest
+
+from apps.parsers import hdparm
+from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+from tests.parsers import fixture_pairs
+from tests.parsers.corpus import folder
+
+MIB, KIB = 1024.0**2, 1024.0
+LINE = " Timing buffered disk reads: 300 MB in  3.01 seconds =  99.67 MB/sec\n"
+
+CORPUS = {  # per folder and file: device, operation and printed rate in bytes/s of each sample
+    ("hdparm", "mail-direct-nvme-and-sata.txt"): [
+        ("/dev/nvme0n1", "cached_read", 2495.19 * MIB), ("/dev/nvme0n1", "read", 1683.84 * MIB),
+        ("/dev/sdc", "cached_read", 493.55 * MIB), ("/dev/sdc", "read", 183.97 * MIB),
+    ],
+    ("hdparm", "mail-md-kBsec-loop.txt"): [
+        ("/dev/md0", "read", 63.26 * MIB), ("/dev/md1", "read", 1.25 * MIB), ("/dev/md2", "read", 676.33 * KIB),
+        ("/dev/md3", "read", 56.65 * KIB),
+    ],
+    ("hdparm", "mail-kernel-compare-elided.txt"): [
+        ("/dev/sda", "read", 476.88 * MIB), ("/dev/sda", "read", 379.78 * MIB), ("/dev/sda", "read", 378.64 * MIB),
+    ],
+    ("hdparm", "lkml-2003-buffer-cache.txt"): [
+        ("/dev/md0", "cached_read", 133.33 * MIB), ("/dev/md0", "read", 20.98 * MIB),
+    ],
+    ("hdparm", "forum-unas.txt"): [("/dev/md0", "read", 146.42 * MIB)],
+    ("dd", "de-hdparm-and-dd.txt"): [("", "cached_read", 1507.62 * MIB), ("", "read", 185.93 * MIB)],
+    ("mixed-logs", "pi-SDCard-output_benchmark_1.txt"): [
+        ("/dev/mmcblk0p2", "cached_read", 39.00 * MIB), ("/dev/mmcblk0p2", "read", 41.90 * MIB),
+    ],
+    ("mixed-logs", "pi-SSD_Kingston-output_benchmark_3.txt"): [
+        ("/dev/sda2", "cached_read", 306.12 * MIB), ("/dev/sda2", "read", 334.23 * MIB),
+    ],
+    ("mixed-logs", "pi-iSCSI-output_benchmark_2.txt"): [
+        ("/dev/mapper/vg_iscsi-vg_iscsi_lv_node", "cached_read", 71.75 * MIB),
+        ("/dev/mapper/vg_iscsi-vg_iscsi_lv_node", "read", 71.07 * MIB),
+    ],
+}  # fmt: skip
+
+
+def parse(text: str) -> ParsedFile:
+    return hdparm.parse(SourceText(text))
+
+
+def told(runs: tuple[ParsedRun, ...]) -> list[tuple[str, str, float | None]]:
+    return [(run.target, one.operation, one.value) for run in runs for one in run.samples]
+
+
+@pytest.mark.parametrize("case", fixture_pairs.cases("hdparm"))
+def test_real_output_reads_as_expected(case: str) -> None:
+    assert fixture_pairs.told(hdparm, "hdparm", case) == fixture_pairs.expected("hdparm", case)
+
+
+@pytest.mark.parametrize(("kind", "name"), CORPUS)
+def test_every_timing_of_the_corpus_is_read(kind: str, name: str) -> None:
+    text = SourceText((folder(kind) / name).read_bytes(), name)
+    assert hdparm.looks_like(text) == 1.0
+    parsed = hdparm.parse(text)
+    assert told(parsed.runs) == CORPUS[kind, name]
+    assert (parsed.broken, parsed.warnings) == ((), ())
+
+
+def test_every_file_of_the_folder_is_in_the_table() -> None:
+    assert {path.name for path in folder("hdparm").iterdir()} == {name for kind, name in CORPUS if kind == "hdparm"}
+
+
+def test_direct_is_told_by_the_words_of_the_line() -> None:
+    text = SourceText((folder("hdparm") / "mail-direct-nvme-and-sata.txt").read_bytes())
+    assert [run.workload["direct"] for run in hdparm.parse(text).runs] == [1, 1]
+    assert [run.workload["sync"] for run in hdparm.parse(text).runs] == ["direct", "direct"]
+    assert parse("/dev/sda:\n" + LINE).runs[0].workload == {}
+
+
+def test_run_claims_its_device_line_and_its_timings_only() -> None:
+    parsed = parse(f"prose\n/dev/sda:\n{LINE}\nmore\n\n\n\n/dev/sdb:\n HDIO_DRIVE_CMD failed: x\n{LINE}end\n")
+    assert [(run.target, run.line, run.last_line) for run in parsed.runs] == [("/dev/sda", 2, 3), ("/dev/sdb", 9, 11)]
+
+
+def test_device_that_could_not_be_read_is_a_missing_value() -> None:
+    (run,) = parse("/dev/fd0:\n Timing buffered disk reads: read() hit EOF - device too small\n").runs
+    assert run.samples[0].value is None
+    assert run.samples[0].missing_reason == "failed: read() hit EOF - device too small"
+    assert run.problem
+
+
+def test_busybox_prints_whole_kilobytes() -> None:
+    (run,) = parse("/dev/sda:\n Timing buffered disk reads:    44 MB in 3.05 seconds = 14772 kB/s\n").runs
+    assert run.samples[0].value == 14772 * KIB
+
+
+def test_rate_that_does_not_agree_is_told() -> None:
+    parsed = parse(LINE.replace("99.67", "996.7"))
+    assert len(parsed.warnings) == 1
+    assert parsed.runs[0].samples[0].note
+
+
+def test_line_that_is_cut_is_broken_and_the_others_are_read() -> None:
+    parsed = parse(f"/dev/sda:\n{LINE[:50]}\n\n/dev/sdb:\n{LINE}")
+    assert [one.line for one in parsed.broken] == [2]
+    assert told(parsed.runs) == [("/dev/sdb", "read", 99.67 * MIB)]
+
+
+def test_repeated_timing_without_device_line_is_another_run() -> None:
+    assert len(parse(LINE * 3).runs) == 3
+
+
+@pytest.mark.parametrize("text", ["", "/dev/sda:\n", "HDParm: 41.90 MB/s", "hdparm -t /dev/sda 208.18MB/s"])
+def test_text_without_timing_is_an_error(text: str) -> None:
+    assert hdparm.looks_like(SourceText(text)) == 0.0
+    with pytest.raises(ParseError):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Timing cached reads: " + "9" * 2**20 + " MB in 1.00 seconds = 1.00 MB/sec",
+        "Timing cached reads:" * 50000,
+        "Timing cached reads: 1 MB in  0.00 seconds = 0.00 MB/sec\n" * 18000,
+        "/dev/" + "a" * 2**20 + ":\n" + LINE,
+        "hdparm -t " * 100000 + "\n" + LINE,
+        "/dev/sda:\n" * 100000,
+    ],
+    ids=["digits", "words", "zeros", "device", "commands", "devices"],
+)
+def test_hostile_text_is_read_in_time(text: str) -> None:
+    source = SourceText(text)
+    began = time.process_time()
+    hdparm.looks_like(source)
+    try:
+        parsed = hdparm.parse(source)
+    except ParseError:
+        parsed = ParsedFile()
+    assert time.process_time() - began < 2
+    assert all(one.value is None or 0 < one.value < 1e16 for run in parsed.runs for one in run.samples)

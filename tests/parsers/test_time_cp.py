@@ -1,0 +1,139 @@
+"""Timed copies: real ones beside their expected halves, every shell's words, and damaged ones."""
+
+import time
+
+import pytest
+
+from apps.parsers import time_cp
+from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+from tests.parsers import fixture_pairs
+from tests.parsers.corpus import CORPUS
+
+LISTED = "-rw-r--r-- 1 root root 1000000000 2010-01-02 03:04 big.data\n"
+
+
+def parse(text: str) -> ParsedFile:
+    return time_cp.parse(SourceText(text))
+
+
+def only(text: str) -> ParsedRun:
+    (run,) = parse(text).runs
+    return run
+
+
+@pytest.mark.parametrize("case", fixture_pairs.cases("time_cp"))
+def test_real_output_reads_as_expected(case: str) -> None:
+    assert fixture_pairs.told(time_cp, "time_cp", case) == fixture_pairs.expected("time_cp", case)
+
+
+TIMES = {  # as each shell or program writes 62.5 s
+    "bash": "\nreal\t1m2.500s\nuser\t0m1.000s\nsys\t0m5.250s\n",
+    "bash, decimal comma": "\nreal\t1m2,500s\nuser\t0m1,000s\nsys\t0m5,250s\n",
+    "ksh": "\nreal    1m2.50s\nuser    0m1.00s\nsys     0m5.25s\n",
+    "POSIX": "real 62.50\nuser 1.00\nsys 5.25\n",
+    "BSD": "       62.50 real         1.00 user         5.25 sys\n",
+    "GNU time": "1.00user 5.25system 1:02.50elapsed 10%CPU (0avgtext+0avgdata 2188maxresident)k\n",
+    "tcsh": "1.000u 5.250s 1:02.50 10.0%\t0+0k 0+0io 0pf+0w\n",
+    "fish": "\n________\nExecuted in   62.50 secs    fish           external\n".replace("________\n", ""),
+    "sudo asks": "[sudo] password for root: \n\nreal\t1m2.500s\nuser\t0m1.000s\nsys\t0m5.250s\n",
+}
+
+
+@pytest.mark.parametrize("name", TIMES)
+def test_wall_time_is_read_in_every_shells_words(name: str) -> None:
+    text = f"$ time cp /mnt/loop/big.data /raid/a0/\n{TIMES[name]}$ ls -l /mnt/loop\n{LISTED}"
+    assert time_cp.looks_like(SourceText(text)) >= 0.9
+    run = only(text)
+    assert [(one.metric, one.value, one.file_size) for one in run.samples] == [
+        ("elapsed", 62.5e9, 10**9), ("bandwidth", 16e6, 10**9),
+    ]  # fmt: skip
+    assert run.samples[0].cpu in (None if name == "fish" else 0.1,)
+    assert (run.target, run.line) == ("/raid/a0/", 1)
+    assert {one.operation for one in run.samples} == {"copy"}
+
+
+def test_zsh_prints_the_command_beside_its_times() -> None:
+    run = only("cp big.data /raid/  1.00s user 5.25s system 10% cpu 1:02.50 total\n" + LISTED)
+    assert [one.value for one in run.samples] == [62.5e9, 16e6]
+
+
+def test_size_that_is_rounded_or_of_another_file_is_not_used() -> None:
+    for line in ("-rw-r--r-- 1 root root 1.0G Jan 2 03:04 big.data", LISTED.replace("big", "other"), ""):
+        assert [one.metric for one in only(f"$ time cp big.data /raid\n{TIMES['bash']}{line}\n").samples] == ["elapsed"]
+
+
+def test_two_sizes_of_one_name_leave_the_bandwidth_open() -> None:
+    text = f"{LISTED}{LISTED.replace('1000000000', '999')}$ time cp big.data /raid\n{TIMES['bash']}"
+    assert [one.metric for one in only(text).samples] == ["elapsed"]
+
+
+def test_several_sources_have_no_size() -> None:
+    assert [one.metric for one in only(f"{LISTED}$ time cp big.data b /raid\n{TIMES['bash']}").samples] == ["elapsed"]
+
+
+def test_short_times_make_a_rough_rate() -> None:
+    run = only(f"{LISTED}$ time -p cp big.data /raid\nreal 0.03\nuser 0.00\nsys 0.03\n")
+    assert run.samples[1].quality == "approximate"
+    assert run.samples[0].cpu is None
+
+
+def test_copy_that_failed_has_no_time() -> None:
+    run = only(
+        f"$ time cp big.data /raid\ncp: error writing '/raid/big.data': No space left on device\n{TIMES['bash']}"
+    )
+    assert run.problem.startswith("cp: error writing")
+    assert [one.value for one in run.samples] == [None]
+
+
+def test_several_copies_are_several_runs_with_their_own_lines() -> None:
+    text = f"$ time cp a /x\n{TIMES['bash']}$ date\n$ time cp b /x\n{TIMES['POSIX']}"
+    assert [(run.workload["command"], run.line, run.last_line) for run in parse(text).runs] == [
+        ("time cp a /x", 1, 5), ("time cp b /x", 7, 10),
+    ]  # fmt: skip
+
+
+def test_copy_whose_wall_time_is_cut_is_broken() -> None:
+    parsed = parse("$ time cp a /x\nuser 1.00\nsys 5.25\n")
+    assert parsed.runs == ()
+    assert parsed.broken[0].line == 1
+
+
+def test_commands_without_times_are_no_results() -> None:
+    path = CORPUS.parent / "studies" / "thumper-x4500" / "legacy" / "cp_ramdisk_commands.txt"
+    text = path.read_text() if path.is_file() else "time cp /mnt/loop/f.data /raid/a0/\n"
+    assert time_cp.looks_like(SourceText(text)) == 0.0
+    with pytest.raises(ParseError):
+        parse(text)
+
+
+def test_other_timed_commands_are_not_claimed() -> None:
+    text = f"$ time dd if=/dev/zero of=f\n{TIMES['bash']}$ time scp a host:\n{TIMES['bash']}"
+    assert time_cp.looks_like(SourceText(text)) == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time " * 200000 + "cp a b\n",
+        ("time " * 190 + "cp a b\n") * 1000,
+        "time cp a b\n" * 80000,
+        ("time cp a b\n" + "\n" * 30) * 24000,
+        "cp a b " * 140000 + "0.00s user 0.42s system 98% cpu 0.430 total",
+        ("cp a " * 190 + "0.00s user 0.42s system 98% cpu x\n") * 1000,
+        ("$ time cp a b\nreal " + "9" * 900 + "\n") * 1000,
+        "time cp a b\nreal 1\n" * 30000,
+        ("dd " * 300 + "a of= \n" + "time cp a b\nreal 1\n") * 900,
+    ],
+    ids=["one line", "times", "commands", "blanks", "zsh line", "zsh lines", "digits", "copies", "dd lines"],
+)
+def test_hostile_text_is_read_in_time(text: str) -> None:
+    source = SourceText(text)
+    began = time.process_time()
+    time_cp.looks_like(source)
+    try:
+        parsed = time_cp.parse(source)
+    except ParseError:
+        parsed = ParsedFile()
+    assert time.process_time() - began < 2
+    assert all(one.value is None or one.value < 1e19 for run in parsed.runs for one in run.samples)

@@ -1,0 +1,226 @@
+"""One file's page: every value with its line, what is wrong and where, and what a person chooses."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.inventory.models import Host
+from apps.labs.models import Lab
+from apps.parsers.shape import Broken, ParsedRun, ParsedSample
+from apps.parsers.source_text import SourceText
+from apps.runs.metrics import METRICS
+from apps.runs.models import Run
+from apps.uploads import preview, source_lines
+from apps.uploads.keeping import keep
+from apps.uploads.models import FileState, Upload, UploadedFile
+from apps.uploads.parsing import parse
+from apps.uploads.preview import RunPages, ShownSample
+from apps.uploads.reading import Candidate, FileReading, ReadRun
+from apps.uploads.source_lines import excerpt
+from tests.uploads.conftest import OTHER, REPORT, Bring, only_file
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def engineer(lab: Lab, sign_in: Any) -> Client:
+    return sign_in("engineer")  # type: ignore[no-any-return]
+
+
+def page(client: Client, file: UploadedFile, query: str = "", **headers: str) -> str:
+    answer = client.get(file.get_absolute_url() + query, headers=headers)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def made(upload: Upload, found: FileReading) -> UploadedFile:
+    """The upload's file as if this had been found in it."""
+    file = only_file(upload)
+    file.reading, file.run_count = found, sum(one.is_chosen for one in found.runs)
+    file.broken = [
+        {"message": one.message, "line": one.line, "found": one.found, "expected": one.expected} for one in found.broken
+    ]
+    file.save()
+    return file
+
+
+def runs(count: int, samples: int = 1, **fields: Any) -> tuple[ReadRun, ...]:
+    values = tuple(
+        ParsedSample("read", "bandwidth", 1e6 + n, block_size=4096 * (n + 1), line=n + 1) for n in range(samples)
+    )
+    return tuple(
+        ReadRun(ParsedRun("dd", "", samples=values, caption=f"caption {n}", line=n + 1), "dd", 1.0, **fields)
+        for n in range(count)
+    )
+
+
+def test_every_value_leads_to_its_line_in_the_text(engineer: Client, bring: Bring) -> None:
+    file = only_file(bring({"run.json": REPORT}))
+    shown, lines = page(engineer, file), REPORT.decode().splitlines()
+    assert file.reading
+    samples = [one for one in file.reading.runs[0].run.samples if one.line]
+    assert len(samples) > 10
+    for one in samples:
+        assert f'href="#L{one.line}"' in shown
+        assert f'id="L{one.line}" class="is-used"' in shown
+        assert one.printed.split()[0] in lines[(one.line or 0) - 1]
+        assert METRICS[one.metric].label in shown
+
+
+def test_what_cannot_be_read_is_named_with_its_line_marked(engineer: Client, bring: Bring) -> None:
+    upload = bring({"x.txt": b"one\ntwo <b>\nthree\n"})
+    file = made(upload, FileReading(runs=runs(1), broken=(Broken("no such row", 2, "two <b>", "numbers"),)))
+    shown = page(engineer, file)
+    assert "no such row" in shown
+    assert "two &lt;b&gt;" in shown
+    assert 'id="L2" class="is-broken"' in shown
+
+
+def test_a_file_that_nobody_knows_shows_how_it_begins(engineer: Client, bring: Bring) -> None:
+    shown = page(engineer, only_file(bring({"x.txt": b"bring milk\n"})))
+    assert "no format recognises this file" in shown
+    assert "bring milk</span>" in shown
+    assert "what it looks like" in shown
+
+
+def test_a_run_is_left_out_by_its_tick(engineer: Client, bring: Bring) -> None:
+    file = made(bring({"x.txt": b"words\n"}), FileReading(runs=runs(2)))
+    answer = engineer.post(
+        f"{file.get_absolute_url()}choose/", {"shown": [0, 1], "run": 1}, headers={"HX-Request": "true"}
+    )
+    assert "left out" in answer.content.decode()
+    assert "<html" not in answer.content.decode()
+    file.refresh_from_db()
+    assert [one.is_chosen for one in file.reading.runs] == [False, True]
+    assert file.run_count == 1
+
+
+def test_two_readings_of_the_same_lines_stand_side_by_side(engineer: Client, bring: Bring) -> None:
+    first, second = runs(2)
+    found = FileReading(
+        runs=(
+            ReadRun(first.run, "dd", 1.0, rivals=(1,)),
+            ReadRun(second.run, "time cp", 0.9, rivals=(0,), is_chosen=False),
+        ),
+        candidates=(Candidate("dd", "dd", 1.0), Candidate("time cp", "time and cp", 0.9)),
+    )
+    file = made(bring({"x.txt": b"words\n"}), found)
+    shown = page(engineer, file)
+    assert "2 formats claim the same lines" in shown
+    assert re.search(r'value="dd" checked', shown)
+    engineer.post(f"{file.get_absolute_url()}choose/", {"conflict": 0, "prefer": "time cp"})
+    file.refresh_from_db()
+    assert [one.is_chosen for one in file.reading.runs] == [False, True]
+
+
+def test_a_format_chosen_by_hand_is_the_one_that_reads(engineer: Client, bring: Bring) -> None:
+    upload = bring({"run.json": REPORT})
+    file = only_file(upload)
+    engineer.post(f"{file.get_absolute_url()}again/", {"only": "dd"})
+    assert only_file(upload).state == FileState.WAITING
+    assert "It is being read" in page(engineer, file)
+    upload.refresh_from_db()
+    assert upload.claim()
+    parse(upload)
+    again = only_file(upload)
+    assert (again.only, again.run_count) == ("dd", 0)
+    engineer.post(f"{file.get_absolute_url()}again/", {"only": "no such"})
+    assert only_file(upload).state != FileState.WAITING
+
+
+def test_a_files_place_and_labels_are_its_own(engineer: Client, bring: Bring, lab: Lab) -> None:
+    host, upload = Host.objects.create(lab=lab, name="host9"), bring({"run.json": REPORT})
+    address = only_file(upload).get_absolute_url()
+    assert engineer.post(f"{address}belongs/", {"labels": "nonsense"}).status_code == 422
+    engineer.post(f"{address}belongs/", {"place": f"host-{host.pk}", "labels": "cable=old"})
+    keep(upload)
+    run = Run.objects.get()
+    assert (run.host, run.labels["cable"]) == (host, "old")
+    assert "are kept" in engineer.post(f"{address}belongs/", {"labels": ""}, follow=True).content.decode()
+
+
+def test_after_keeping_the_page_leads_to_the_runs(engineer: Client, bring: Bring) -> None:
+    upload = bring({"run.json": REPORT})
+    keep(upload)
+    shown = page(engineer, only_file(upload))
+    assert f"/runs/{Run.objects.get().pk}/" in shown
+    assert "Keep 1 run" not in shown
+    answer = engineer.post(f"{only_file(upload).get_absolute_url()}choose/", {"shown": 0}, follow=True)
+    assert "Nothing was changed" in answer.content.decode()
+
+
+@pytest.mark.parametrize("act", ["choose/", "belongs/", "again/", "mapping/"])
+def test_a_viewer_changes_nothing_of_a_file(bring: Bring, sign_in: Any, act: str) -> None:
+    file = only_file(bring({"run.json": REPORT}))
+    viewer = sign_in("viewer")
+    assert "Keep 1 run" not in page(viewer, file)
+    assert viewer.post(file.get_absolute_url() + act).status_code == 403
+
+
+def test_a_file_is_found_only_under_its_own_upload(engineer: Client, bring: Bring) -> None:
+    first, second = bring({"a.json": REPORT}), bring({"b.json": OTHER})
+    assert engineer.get(f"{first.get_absolute_url()}files/{only_file(second).pk}/").status_code == 404
+
+
+def test_a_long_preview_is_cut_into_pages_and_shows_each_value_once() -> None:
+    found = FileReading(runs=(*runs(3, samples=400), *runs(150, samples=0), *runs(1, samples=1200)))
+    pages = RunPages(found)
+    seen = []
+    for number in range(len(pages)):
+        shown = pages[number]
+        assert len(shown) <= preview.RUNS
+        assert sum(len(run.samples) for run in shown) <= preview.SAMPLES
+        seen += [(run.place, run.before + n) for run in shown for n in range(len(run.samples))]
+    assert seen == [(place, n) for place in (0, 1, 2) for n in range(400)] + [(153, n) for n in range(1200)]
+    assert {run.place for number in range(len(pages)) for run in pages[number]} == set(range(154))
+
+
+def test_pages_of_runs_follow_each_other(engineer: Client, bring: Bring) -> None:
+    file = made(bring({"x.txt": b"words\n"}), FileReading(runs=runs(120)))
+    assert "caption 119" not in page(engineer, file)
+    assert "caption 119" in page(engineer, file, "?page=2")
+
+
+@pytest.mark.parametrize(
+    ("sample", "words"),
+    [
+        (ParsedSample("read", "bandwidth", None, low=16_400_000.0, quality="lower_bound"), "at least 16.4\u00a0MB/s"),
+        (ParsedSample("read", "bandwidth", None, high=2e6), "at most 2.00\u00a0MB/s"),
+        (ParsedSample("read", "bandwidth", None, low=2e6, high=3e6), "2.00\u00a0MB/s to 3.00\u00a0MB/s"),
+        (ParsedSample("read", "bandwidth", None, missing_reason="not run"), ""),
+    ],
+)
+def test_bounds_are_said_as_bounds(sample: ParsedSample, words: str) -> None:
+    assert ShownSample(sample).bounds == words
+
+
+def test_a_short_text_is_shown_whole_and_a_long_one_around_its_values() -> None:
+    short = excerpt(SourceText("\n".join(map(str, range(1, 100)))), {5}, set())
+    assert [line.number for _, line in short.lines] == list(range(1, 100))
+    long = excerpt(SourceText("\n".join(map(str, range(1, 1001)))), {500, 502}, {900})
+    assert [line.number for _, line in long.lines] == [498, 499, 500, 501, 502, 503, 504, 898, 899, 900, 901, 902]
+    assert [gap for gap, _ in long.lines if gap] == [497, 393]
+    assert long.rest == 98
+    assert [(line.number, line.mark) for _, line in long.lines if line.mark] == [
+        (500, "used"),
+        (502, "used"),
+        (900, "broken"),
+    ]
+
+
+def test_an_endless_line_and_endless_lines_are_cut() -> None:
+    one = excerpt(SourceText("x" * 5_000_000), {1}, set())
+    assert len(one.lines[0][1].text) < 500
+    assert "more characters" in one.lines[0][1].text
+    many = excerpt(SourceText("x\n" * 50_000), set(range(50_000)), set())
+    assert len(many.lines) == source_lines.MOST_LINES
+    assert many.is_cut
+
+
+def test_only_the_first_part_of_a_large_file_is_looked_at(bring: Bring) -> None:
+    file = only_file(bring({"x.txt": b"some words\n" * 1000}))
+    assert file.artefact
+    assert source_lines.head(file.artefact, 105) == b"some words\n" * 9
+    assert len(source_lines.head(file.artefact)) == 11_000
