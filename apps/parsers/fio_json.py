@@ -46,6 +46,11 @@ _WORDS = tuple(re.compile(rb'"%s"\s*:' % word) for word in (b"jobname", b"client
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
+def begins(head: bytes) -> bool:
+    """Whether fio's report is the first thing in the file: then no other format need be asked."""
+    return head.startswith(b"{") and _VERSION.search(head, 0, 200) is not None
+
+
 def looks_like(text: str | bytes | SourceText) -> float:
     """1 when fio's version line stands there, 0.6 for fio's words without it, 0 otherwise."""
     source = text if isinstance(text, SourceText) else SourceText(text)

@@ -7,21 +7,24 @@ is exact as long as it stays inside the job's part of the text.
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
-_TOKEN = re.compile(rb'"\s*:\s*([^\s,{}\[\]]+)')
+import msgspec
+import numpy as np
+
+_TOKEN = re.compile(rb"\s*:\s*([^\s,{}\[\]]+)")
 
 _COLON = re.compile(rb"\s*:")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, gc=False):
     line: int | None = None
     printed: str = ""  # the value's own characters
 
 
 NOWHERE = Place()
+_NEWLINE = 10
 
 
 class Lines:
@@ -30,7 +33,7 @@ class Lines:
     def __init__(self, data: bytes, start: int, end: int) -> None:
         self.data, self.start, self.end = data, start, end
         self.first_line = data.count(b"\n", 0, start) + 1
-        self.breaks = [match.start() for match in re.finditer(rb"\n", data[start:end])]
+        self.breaks: list[int] = np.flatnonzero(np.frombuffer(data, np.uint8, end - start, start) == _NEWLINE).tolist()
 
     def line(self, position: int) -> int:
         return self.first_line + bisect_right(self.breaks, position - self.start)
@@ -55,14 +58,19 @@ class Lines:
     def value(self, name: str, within: tuple[int, int] | None) -> Place:
         if within is None or (position := self._key(name, within)) is None:
             return NOWHERE
-        token = _TOKEN.match(self.data, position + len(name) + 1, within[1])
+        token = _TOKEN.match(self.data, position + len(name) + 2, within[1])
         printed = token[1].decode("utf-8", "replace") if token else ""
         return Place(self.line(position), printed[:40])
 
     def _key(self, name: str, within: tuple[int, int]) -> int | None:
-        quoted, (position, end) = b'"%s"' % name.encode(), within
+        quoted, (position, end) = _quoted(name), within
         while (position := self.data.find(quoted, position, end)) >= 0:
             if _COLON.match(self.data, position + len(quoted), end):
                 return position
             position += len(quoted)  # the same word as a value: "rw" : "read"
         return None
+
+
+@lru_cache(1024)  # fio has some hundred keys
+def _quoted(name: str) -> bytes:
+    return b'"%s"' % name.encode()

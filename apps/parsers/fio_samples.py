@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import structs
@@ -16,6 +16,7 @@ from apps.parsers.shape import ParsedHistogram, ParsedSample
 
 LARGEST_FLOAT = 1e300
 Span = tuple[int, int]
+Bins = tuple[tuple[int, int], ...]
 DIRECTIONS = ("read", "write", "trim")
 REPORTED = (*DIRECTIONS, "mixed")  # fio's sum of all directions, where unified_rw_reporting asks for it
 PERCENTILES = {"1": 1.0, "50": 50.0, "90": 90.0, "95": 95.0, "99": 99.0, "99_9": 99.9, "99_99": 99.99}
@@ -64,6 +65,8 @@ class Section:
     lines: Lines | None
     part: Span
     is_version_2: bool
+    _points: dict[str, tuple[str, dict[str, int | None]]] = field(default_factory=dict)
+    _bins: dict[int, Bins] = field(default_factory=dict)
 
     def samples(self) -> Iterator[ParsedSample]:
         cpu = cpu_of(self.job, self.load)
@@ -87,7 +90,7 @@ class Section:
                 continue
             for kind in ("clat", "slat", "lat"):
                 latency: Latency | None = getattr(one, f"{kind}_ns")
-                if latency and (bins := bins_of(latency)):
+                if latency and (bins := self._bins_of(latency)):
                     yield ParsedHistogram(operation(self.load.rw, name), kind, self.number, bins)
 
     def strangers(self) -> list[str]:
@@ -118,13 +121,25 @@ class Section:
     def _sample(
         self, metric: str, name: str, value: float | None, place: Place = NOWHERE, unit: str = "", **more: Any
     ) -> ParsedSample:
+        word, point = self._points.get(name) or self._point(name)
         printed = f"{place.printed} {unit}".strip() if place.printed else ""
-        point: dict[str, Any] = {
-            "section": self.number, "file_size": self.load.file_size, "block_size": self.load.block_size(name),
-            "threads": self.load.threads, "iodepth": self.load.iodepth,
+        return ParsedSample(word, metric, value, printed=printed, line=place.line, **point, **more)
+
+    def _point(self, name: str) -> tuple[str, dict[str, int | None]]:
+        """The operation and the workload point of a direction: the same for all of its samples."""
+        load = self.load
+        point = {
+            "section": self.number, "file_size": load.file_size, "block_size": load.block_size(name),
+            "threads": load.threads, "iodepth": load.iodepth,
         }  # fmt: skip
-        point |= more
-        return ParsedSample(operation(self.load.rw, name), metric, value, printed=printed, line=place.line, **point)
+        self._points[name] = operation(load.rw, name), point
+        return self._points[name]
+
+    def _bins_of(self, latency: Latency) -> Bins:
+        """They are asked for twice: as a histogram, and for the percentiles."""
+        if id(latency) not in self._bins:
+            self._bins[id(latency)] = bins_of(latency)
+        return self._bins[id(latency)]
 
     def _rates(self, one: Direction, name: str, block: Span | None, cpu: float | None) -> Iterator[ParsedSample]:
         if one.bw_bytes is not None:
@@ -178,7 +193,7 @@ class Section:
     def _percentiles(
         self, latency: Latency, name: str, metric: str, block: Span | None, scale: int, unit: str
     ) -> Iterator[ParsedSample]:
-        bins = () if self.is_version_2 else bins_of(latency)
+        bins = () if self.is_version_2 else self._bins_of(latency)
         counted = fio_bins.percentiles(bins, list(PERCENTILES.values())) if bins else [None] * len(PERCENTILES)
         printed = latency.percentile or {}
         for (word, share), from_bins in zip(PERCENTILES.items(), counted, strict=True):
@@ -210,7 +225,7 @@ def _with(sample: ParsedSample, printed: str, line: int | None) -> ParsedSample:
     return structs.replace(sample, printed=printed, line=line)
 
 
-def bins_of(latency: Latency) -> tuple[tuple[int, int], ...]:
+def bins_of(latency: Latency) -> Bins:
     """`{"21632": 1, …}` as pairs in ascending order; what is no bin is no histogram."""
     found = latency.bins or {}
     pairs = [(int(ns), count) for ns, count in found.items() if ns.isascii() and ns.isdigit() and len(ns) < 19]

@@ -1,0 +1,229 @@
+"""ioping's text, versions 0.4 to 1.3.
+
+    4 KiB <<< . (ext4 /dev/vda 252.0 GiB): request=2 time=295.8 us
+
+    --- . (ext4 /dev/vda 252.0 GiB) ioping statistics ---
+    2 requests completed in 504.7 us, 8 KiB read, 3.96 k iops, 15.5 MiB/s
+    generated 3 requests in 200.5 ms, 12 KiB, 14 iops, 59.9 KiB/s
+    min/avg/max/mdev = 208.9 us / 252.4 us / 295.8 us / 43.5 us
+
+One run per statistics block, with the requests above it as a series (over the time that the requests took: the pauses
+between them are not printed). Samples: iops, bandwidth, latency_min, _mean, _max, _stdev and io_bytes.
+
+Versions (ioping.c at the tags of koct9i/ioping)
+- 0.4: no rate at all; 0.5: `364 iops 1.4 mb/s`; 0.6: `364 iops, 1.4 mb/s`, later `MiB/s`; one unit for all latencies.
+- 0.7 and 0.8: a unit per value, `4.0 kb`, then `4.0 KiB`; they print `from` for writes too.
+- 0.9: `4 KiB to`; 1.0: `>>>`, `<<<`, `read`, `written`, `generated`, marks like `(warmup)`; "completed in" is since
+  then the time in requests, without pauses. `generated` counts what was left out too and is not read.
+- With -G reads and writes are one statistic: the operation is `mixed`.
+- Random or sequential is never printed, only the command line shows it (-L); random is the default.
+- 1.3 with -I puts the local time before each request.
+Raw lines (-p, -P, -B): see `ioping_raw`. Units: see `ioping_units`.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from apps.parsers import ioping_raw, ioping_units
+from apps.parsers.ioping_figures import LATENCY_LINE, block_size_of, figures_of
+from apps.parsers.ioping_samples import CUT, missing, operation, samples, sums
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSeries, ParseError
+from apps.parsers.source_text import SourceText
+
+NAME = "ioping"
+TITLE = "ioping"
+
+_LONGEST = 4096
+_BEHIND = 7  # lines that a statistics block may take
+_HEAD = re.compile(r"(?:^|\s)([\d.]{1,20} (?:bytes|[KMGTP]i?B|[kmgtp]?b|B)) (from|to|<<<|>>>) (.+)$")
+_TIME = re.compile(r"(\d{1,18}) time=([\d.]{1,20} ?[a-z]{1,4})")
+_COMMAND = re.compile(r"(?:^|[$#>%]) ?((?:sudo |time )?ioping -?[^|;&]+)")
+_TITLE = re.compile(r"--- (.+) ioping statistics ---")
+_DIRECTIONS = {"from": "read", "<<<": "read", "to": "write", ">>>": "write"}
+
+
+def looks_like(text: SourceText) -> float:
+    if "ioping statistics ---" in text.text or (": request=" in text.text and " time=" in text.text):
+        return 1.0 if any(_is_own(line) for line in text.lines) else 0.0
+    return ioping_raw.looks_like(text)
+
+
+def parse(text: SourceText) -> ParsedFile:
+    reading = _Reading(text)
+    for index, line in enumerate(text.lines):
+        if line and len(line) <= _LONGEST:
+            reading.take(index, line)
+    reading.close()
+    if not reading.runs and not reading.broken:
+        raise ParseError("nothing of ioping in the text", expected="a line with 'ioping statistics'")
+    return ParsedFile(tuple(reading.runs), broken=tuple(reading.broken))
+
+
+def _is_own(line: str) -> bool:
+    return len(line) <= _LONGEST and bool(_TITLE.search(line) or _request(line))
+
+
+@dataclass(slots=True)
+class _Group:
+    """The requests of one run, so far."""
+
+    first: int
+    last: int
+    command: str
+    target: str = ""
+    requests: list[tuple[float, str]] = field(default_factory=list)  # ns, direction
+    number: int = 0
+    size: str = ""
+    periods: list[ioping_raw.Raw] = field(default_factory=list)
+
+    @property
+    def directions(self) -> set[str]:
+        return {direction for _, direction in self.requests}
+
+
+class _Reading:
+    """Line by line: requests gather in a group, until its statistics or the next group."""
+
+    def __init__(self, text: SourceText) -> None:
+        self.text = text
+        self.runs: list[ParsedRun] = []
+        self.broken: list[Broken] = []
+        self.group: _Group | None = None
+        self.command = ""
+        self.covered = -1  # the last line of the block before
+
+    def take(self, index: int, line: str) -> None:
+        if index <= self.covered:
+            return
+        if raw := ioping_raw.read(line):
+            self._period(index, raw)
+        elif ": request=" in line and (found := _request(line)):
+            self._request(index, *found)
+        elif (title := _TITLE.search(line)) is not None:
+            self._statistics(index, title[1])
+        elif "ioping " in line and (match := _COMMAND.search(line)):
+            self.close()
+            self.command = match[1].removeprefix("sudo ").removeprefix("time ").strip()
+        elif line.strip() and self.group is not None and not self.group.requests:
+            self.close()  # raw lines stand together
+
+    def close(self) -> None:
+        """The group ends without statistics."""
+        if self.group is not None:
+            line = self.text.number(self.group.last)
+            if not self.group.requests:
+                self._keep(ioping_raw.run(self.group.periods, self.group.command, self._lines(self.group)))
+            else:
+                self.broken.append(Broken("the statistics are missing", line, "", "'--- … ioping statistics ---'"))
+                self.runs.append(self._run(self.group, "", "", [], CUT))
+        self.group, self.command = None, ""
+
+    def _keep(self, found: ParsedRun | Broken) -> None:
+        if isinstance(found, Broken):
+            self.broken.append(found)
+        else:
+            self.runs.append(found)
+
+    def _lines(self, group: _Group) -> tuple[int, int]:
+        return self.text.number(group.first), self.text.number(group.last)
+
+    def _open(self, index: int) -> _Group:
+        if self.group is None:
+            self.group = _Group(index, index, self.command)
+        self.group.last = index
+        return self.group
+
+    def _period(self, index: int, raw: ioping_raw.Raw) -> None:
+        self._open(index).periods.append(raw)
+
+    def _request(self, index: int, number: int, size: str, word: str, target: str, latency: float) -> None:
+        if (group := self.group) and group.requests and (number <= group.number or target != group.target):
+            self.close()
+        group = self._open(index)
+        group.requests.append((latency, _DIRECTIONS[word]))
+        group.number, group.target, group.size = number, target, size
+
+    def _statistics(self, index: int, target: str) -> None:
+        group = self.group
+        if group and group.target and group.target != target:
+            self.close()
+        group = self._open(index)
+        block = self.text.lines[index + 1 : index + _BEHIND]
+        ends = [place for place, line in enumerate(block) if _TITLE.search(line) or ": request=" in line]
+        block = [line[:_LONGEST] for line in block[: ends[0] if ends else None]]
+        self.covered = group.last = index + _last(block)
+        self.runs.append(self._run(group, target, " ".join(block[: _last(block)]), block, ""))
+        self.group, self.command = None, ""
+
+    def _run(self, group: _Group, target: str, told: str, block: list[str], problem: str) -> ParsedRun:
+        options = ioping_units.options(group.command) if group.command else None
+        name, note = operation(_direction(told, group, options), options)
+        counted, figures = figures_of(told, lambda printed: self._place(group, block, printed))
+        block_size = block_size_of(group.size, told)
+        shown = target or group.target
+        path, _, device = shown.rpartition(" (")
+        found = samples(name, figures, counted, block_size, note)
+        if not any(sample.metric == "latency_mean" for sample in found):
+            found.append(missing(name, self.text.number(group.last), block_size, CUT))
+        return ParsedRun(
+            tool="ioping", tool_version="", samples=tuple(found), series=_series(group, name), problem=problem,
+            labels={"device": device.rstrip(")")} if path else {}, target=path or shown,
+            workload={**(ioping_units.workload(group.command) if group.command else {}), "rw": _RW.get(name, name)},
+            line=self.text.number(group.first), last_line=self.text.number(group.last),
+        )  # fmt: skip
+
+    def _place(self, group: _Group, block: list[str], printed: str) -> int:
+        """The line of the block on which these characters stand."""
+        start = group.last - _last(block) + 1
+        found = next((place for place, line in enumerate(block) if printed in line), 0)
+        return self.text.number(min(start + found, group.last))
+
+
+_RW = {"mixed": "randrw"}
+
+
+def _request(line: str) -> tuple[int, str, str, str, float] | None:
+    """Number, size, arrow or word, target, and latency in ns."""
+    head, _, tail = line.partition(": request=")
+    match, time = _HEAD.search(head), _TIME.match(tail)
+    latency = ioping_units.time(time[2]) if time else None
+    if match is None or time is None or latency is None:
+        return None
+    return int(time[1]), match[1], match[2], match[3], latency
+
+
+def _last(block: list[str]) -> int:
+    """How many lines of it ioping printed: up to the latencies, or up to the rates."""
+    ends = [place for place, line in enumerate(block) if "mdev" in line or "requests" in line]
+    if not ends:
+        return 0
+    wrapped = "mdev" in block[ends[-1]] and not LATENCY_LINE.search(block[ends[-1]]) and ends[-1] + 1 < len(block)
+    return ends[-1] + 1 + wrapped
+
+
+def _direction(told: str, group: _Group, options: dict[str, str] | None) -> str:
+    if (options and "G" in options) or len(group.directions) > 1:
+        return "mixed"
+    if " written, " in told or " read, " in told:
+        return "write" if " written, " in told else "read"
+    if options and "W" in options:
+        return "write"
+    if "generated " in told and "iops" in told:
+        return "mixed"  # since 1.0 only -G leaves the word out
+    return next(iter(group.directions), "read")
+
+
+def _series(group: _Group, name: str) -> tuple[ParsedSeries, ...]:
+    if not group.requests:
+        return ()
+    times = sums([latency for latency, _ in group.requests])
+    kept: dict[str, list[int]] = {}
+    for index, (_, direction) in enumerate(group.requests):
+        kept.setdefault(direction, []).append(index)
+    return tuple(
+        ParsedSeries(
+            name if len(kept) == 1 else f"rand{direction}", "latency_mean", 0, "report",
+            tuple(times[index] for index in indices), tuple(group.requests[index][0] for index in indices),
+        )
+        for direction, indices in kept.items()
+    )  # fmt: skip

@@ -1,0 +1,84 @@
+"""ioping's words for sizes, times and counts, and its command line.
+
+Units (ioping.c, `size_suffix`, `time_suffix`, `int_suffix`): sizes are 1024-based in all versions, whatever they are
+called: `bytes` and `mb/s` (0.4 to 0.6), `kb` (0.7), `KiB` (since 0.8). Counts are 1000-based (`12.2 k`).
+"""
+
+import re
+import shlex
+from getopt import GetoptError, gnu_getopt
+
+from apps.parsers.finite import INT8, positive
+
+_QUANTITY = re.compile(r"\s*([\d.]{1,40}) ?([A-Za-z]{0,7})(?:/s)?\s*")
+_SIZES = {"": 0, "b": 0, "byte": 0, "bytes": 0, "k": 1, "kb": 1, "kib": 1, "m": 2, "mb": 2, "mib": 2,
+          "g": 3, "gb": 3, "gib": 3, "t": 4, "tb": 4, "tib": 4, "p": 5, "pb": 5, "pib": 5}  # fmt: skip
+_COUNTS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_TIMES = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000,
+          "hour": 3_600_000_000_000, "day": 86_400_000_000_000}  # fmt: skip
+_SHORT = "hvkqBIJRLDCNHYyAUWGEs:S:o:c:w:i:b:l:r:a:t:T:p:P:e:"
+_LONG = {
+    "linear": "L", "direct": "D", "cached": "C", "sync": "Y", "dsync": "y", "write": "W", "read-write": "G",
+    "size": "s", "work-size": "S", "batch": "B", "quiet": "q", "json": "J", "rapid": "R", "async": "A",
+    "count": "c", "interval": "i", "work-time": "w", "print-count": "p", "print-interval": "P",
+}  # fmt: skip
+
+
+def _scaled(text: str, factors: dict[str, float] | dict[str, int], fold: bool = False) -> float | None:
+    match = _QUANTITY.fullmatch(text)
+    factor = factors.get(match[2].lower() if fold else match[2]) if match else None
+    value = positive(match[1]) if match else None
+    return None if factor is None or value is None else value * factor
+
+
+def size(text: str) -> float | None:
+    """Bytes, or bytes per second with `/s`."""
+    return _scaled(text, {name: 1024**power for name, power in _SIZES.items()}, fold=True)
+
+
+def count(text: str) -> float | None:
+    return _scaled(text, _COUNTS)
+
+
+def time(text: str) -> float | None:
+    """Nanoseconds."""
+    value = _scaled(text, _TIMES)
+    return None if value is None else round(value, 6)
+
+
+def whole_size(text: str) -> int | None:
+    value = size(text)
+    return int(value) if value is not None and value <= INT8 and value == int(value) else None
+
+
+def options(command: str) -> dict[str, str] | None:
+    """ioping's own options of a command line as shown, by their letter; None where it is no such line."""
+    try:
+        words = shlex.split(command)
+        found, _ = gnu_getopt([_short(word) for word in words[1:]], _SHORT)
+    except (GetoptError, ValueError):
+        return None
+    return {name[1:]: value for name, value in found}
+
+
+def _short(word: str) -> str:
+    name, _, value = word.lstrip("-").partition("=")
+    return f"-{_LONG[name]}{value}" if word.startswith("-") and name in _LONG else word
+
+
+def workload(command: str) -> dict[str, str | int | float]:
+    """What the command line asked for, in fio's words."""
+    given = options(command)
+    told: dict[str, str | int | float] = {"command": command[:1000]}
+    if given is None:
+        return told
+    for letter, name in (("s", "block_size"), ("S", "file_size")):
+        if (found := whole_size(given.get(letter, ""))) and given.get(letter):
+            told[name] = found
+    if "D" in given:
+        told["direct"] = 1
+    if "Y" in given or "y" in given:
+        told["sync"] = "sync" if "Y" in given else "dsync"
+    if "A" in given:
+        told["ioengine"] = "libaio"
+    return told

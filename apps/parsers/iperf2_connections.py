@@ -1,0 +1,113 @@
+"""The streams of an iperf 2 test: which line counts, who sent, and their samples."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from apps.parsers.finite import positive
+from apps.parsers.iperf_lines import Local, Point, Report, datagrams, series
+from apps.parsers.shape import ParsedSample, ParsedSeries
+from apps.parsers.source_text import SourceText
+
+DEFAULT_PORT = 5001  # iperf 2's (Settings.cpp); its clients connect to it unless told otherwise
+CUT = "the line over the whole time is missing"
+SIDE_UNKNOWN = "nothing says whether this is the client's or the server's output"
+_RETRIES = re.compile(r"^ {1,8}\d{1,18}/\d{1,18} {1,16}(\d{1,18})(?! {0,8}pps)(?: |$)")
+
+
+@dataclass(slots=True)
+class Header:
+    """The lines between dashes."""
+
+    host: str = ""
+    protocol: str = ""
+    client_port: int = 0
+    server_port: int = 0
+    block_size: int | None = None
+    told: dict[str, str | int | float] = field(default_factory=dict)
+
+    def of_server(self) -> "Header":
+        if not self.server_port:
+            return Header()
+        return Header(
+            protocol=self.protocol, server_port=self.server_port, block_size=self.block_size, told=dict(self.told)
+        )
+
+    def workload(self) -> dict[str, str | int | float]:
+        told = dict(self.told)
+        if self.protocol:
+            told["protocol"] = self.protocol
+        if self.block_size:
+            told["block_size"] = self.block_size
+        return told
+
+
+@dataclass(slots=True)
+class Connection:
+    id: str
+    local: Local | None = None
+    lines: list[Report] = field(default_factory=list)
+    server_lines: list[Report] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.id if self.id == "SUM" else f"stream {self.id}"
+
+    @property
+    def whole(self) -> Report | None:
+        """The line over the whole time: from 0.0, and as long as all before it."""
+        if not self.lines or self.lines[-1].start != 0:
+            return None
+        return self.lines[-1] if all(one.end <= self.lines[-1].end for one in self.lines) else None
+
+    @property
+    def intervals(self) -> list[Report]:
+        return self.lines[:-1] if self.whole else self.lines
+
+    def operation(self, header: Header) -> str:
+        """net_send or net_receive; empty where nothing tells."""
+        is_client = self._is_client(header)
+        if is_client is None:
+            return ""
+        turned = self.id.startswith("*") or bool(self.local and "(reverse)" in self.local.extra)
+        return "net_send" if is_client != turned else "net_receive"
+
+    def _is_client(self, header: Header) -> bool | None:
+        if bool(header.client_port) != bool(header.server_port):
+            return bool(header.client_port)
+        port, peer = (self.local.port, self.local.peer_port) if self.local else (0, 0)
+        client, server = (peer == (header.client_port or DEFAULT_PORT)), (port == (header.server_port or DEFAULT_PORT))
+        return client if client != server else None
+
+
+def samples_of(one: Connection, section: int, streams: int, header: Header, text: SourceText) -> Iterator[ParsedSample]:
+    point = Point(section, streams, header.block_size)
+    operation, whole = one.operation(header), one.whole
+    if whole is None or not operation:
+        reason = CUT if whole is None else SIDE_UNKNOWN
+        printed = whole.printed_rate if whole else ""
+        line = text.number((whole or one.lines[-1]).index)
+        yield point.sample(operation or "net_send", "bandwidth", None, printed, line, reason=reason)
+    else:
+        yield from _samples(point, operation, whole, text)
+    for report in one.server_lines[-1:]:
+        yield from _samples(point, "net_receive", report, text)
+
+
+def _samples(point: Point, operation: str, report: Report, text: SourceText) -> Iterator[ParsedSample]:
+    line = text.number(report.index)
+    yield point.sample(operation, "bandwidth", report.rate, report.printed_rate, line)
+    yield point.sample(operation, "io_bytes", report.moved, report.printed_moved, line)
+    if found := datagrams(report.rest):
+        jitter, jitter_text, lost, lost_text = found
+        if jitter is not None:
+            yield point.sample(operation, "jitter", jitter, jitter_text, line)
+        if lost is not None:
+            yield point.sample(operation, "lost", lost, lost_text, line)
+    elif (match := _RETRIES.match(report.rest)) and (count := positive(match[1])) is not None:
+        yield point.sample(operation, "retransmits", count, f"Rtry {match[1]}", line)
+
+
+def series_of(one: Connection, section: int, header: Header) -> list[ParsedSeries]:
+    """The intervals; of a side that nobody names they are net_send like the missing sample."""
+    return series(one.operation(header) or "net_send", section, one.intervals)

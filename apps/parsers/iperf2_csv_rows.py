@@ -1,0 +1,70 @@
+"""The lines of iperf 2's CSV, told by their names. The format is told in `iperf2_csv`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from apps.parsers.finite import number, positive
+from apps.parsers.source_text import SourceText
+
+_HEADER = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed"
+_BASIC = ("time", "srcaddress", "srcport", "dstaddr", "dstport", "transferid", "interval", "bytes", "speed")
+_DATAGRAMS = (*_BASIC, "jitter", "errors", "datagrams", "errpercent", "outoforder")
+_ROW = re.compile(
+    r"^(?:[+-]\d{4}:)?\d{14}(?:\.\d{1,9})?,[^,\s]{0,100},\d{0,5},[^,\s]{0,100},\d{0,5},(?:-?\d{1,9}|SUM),\d"
+)
+_INTERVAL = re.compile(r"(\d{1,9}\.\d{1,6})-(\d{1,9}\.\d{1,6})")
+_LONGEST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    index: int
+    cells: dict[str, str]
+    start: float
+    end: float
+    rate: float  # B/s
+    moved: float
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return tuple(self.cells[name] for name in _BASIC[1:6])
+
+    @property
+    def ends(self) -> frozenset[str]:
+        one, other = self.key[:2], self.key[2:4]
+        return frozenset((":".join(one), ":".join(other)))
+
+    @property
+    def is_sum(self) -> bool:
+        return self.cells["transferid"] in ("-1", "SUM")
+
+    @property
+    def counts_datagrams(self) -> bool:
+        return (positive(self.cells.get("datagrams", "")) or 0) > 0
+
+
+def rows_of(text: SourceText) -> Iterator[Row]:
+    header: Sequence[str] = ()
+    for index, line in enumerate(text.lines):
+        if line.startswith(_HEADER):
+            header = line[:_LONGEST].strip().split(",")
+        elif is_row(line):
+            words = line.strip().split(",")
+            names = header if len(words) == len(header) else _DATAGRAMS if len(words) >= len(_DATAGRAMS) else _BASIC
+            if row := _row(index, dict(zip(names, words, strict=False))):
+                yield row
+
+
+def _row(index: int, cells: dict[str, str]) -> Row | None:
+    match = _INTERVAL.fullmatch(cells.get("interval", ""))
+    start, end = (match[1], match[2]) if match else (cells.get("istart", ""), cells.get("iend", ""))
+    values = [number(word) for word in (start, end, cells.get("speed", ""), cells.get("bytes", ""))]
+    if any(value is None or value < 0 for value in values):
+        return None
+    begin, until, bits, moved = (value or 0.0 for value in values)
+    return Row(index, cells, begin, until, bits / 8, moved)
+
+
+def is_row(line: str) -> bool:
+    return line[:1] in "2+-1" and len(line) <= _LONGEST and bool(_ROW.match(line))

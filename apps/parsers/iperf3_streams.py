@@ -1,0 +1,183 @@
+"""A test of iperf 3's text: its streams, which side each line is of, and their samples. See `iperf3_text`."""
+
+import re
+from calendar import timegm
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from apps.parsers.finite import positive
+from apps.parsers.iperf_lines import Local, Point, Report, datagrams, series
+from apps.parsers.shape import ParsedRun, ParsedSample, ParsedSection, ParsedSeries
+from apps.parsers.source_text import SourceText
+
+Key = tuple[str, str]  # role and id
+
+_NO_FIGURES = "its figures did not arrive"
+_CUT = "the output ends before the summary"
+_SIDE_UNKNOWN = "nothing says which side sent"
+_RETRIES = re.compile(r"^ {1,8}(\d{1,18})(?: |$)")
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
+    )
+}
+
+
+@dataclass(slots=True)
+class Test:
+    is_client: bool | None = None
+    is_reverse: bool = False
+    is_complete: bool = False  # the words before the summary have been seen
+    is_summary: bool = False
+    is_udp: bool = False
+    sends_by_header: bool = False  # `Retr` or `Total Datagrams` over the intervals
+    jitter_by_header: bool = False
+    target: str = ""
+    local: Local | None = None
+    version: str = ""
+    problem: str = ""
+    block_size: int | None = None
+    started_at: float | None = None
+    first: int = -1
+    last: int = -1
+    told: dict[str, str | int | float] = field(default_factory=dict)
+    cpu: dict[str, float] = field(default_factory=dict)
+    intervals: dict[Key, list[Report]] = field(default_factory=dict)
+    finals: dict[Key, list[Report]] = field(default_factory=dict)
+
+    @property
+    def has_reports(self) -> bool:
+        return bool(self.intervals or self.finals)
+
+    def covers(self, index: int) -> None:
+        self.first = index if self.first < 0 else self.first
+        self.last = index
+
+    def connects(self, local: Local) -> None:
+        self.local = self.local or local
+        self.target = self.target or local.peer
+
+    def header(self, line: str, is_summary: bool) -> None:
+        self.is_summary = is_summary and self.has_reports
+        if not self.is_summary:
+            self.jitter_by_header = "Jitter" in line
+            self.sends_by_header = "Retr" in line or ("Total Datagrams" in line and not self.jitter_by_header)
+
+    def add(self, report: Report) -> None:
+        rest = report.rest.rstrip()
+        key = (report.role, report.id)
+        if rest.endswith("(omitted)"):
+            self.intervals.setdefault(key, [])
+        elif self.is_summary or rest.endswith(("sender", "receiver")):
+            self.finals.setdefault(key, []).append(report)
+        else:
+            self.intervals.setdefault(key, []).append(report)
+
+    def is_done_before(self, report: Report) -> bool:
+        """Whether the line, behind a summary, is an interval again."""
+        return report.start == 0 and not self.is_summary and not report.rest.rstrip().endswith(("sender", "receiver"))
+
+    def set_cpu(self, local_side: str, local: str, remote: str) -> None:
+        other = "receiver" if local_side == "sender" else "sender"
+        for side, percent in ((local_side, positive(local)), (other, positive(remote))):
+            if percent:
+                self.cpu[side] = round(percent / 100, 6)
+
+    def set_time(self, day: str, month: str, year: str, *clock: str) -> None:
+        if month in _MONTHS:
+            moment = (int(year), _MONTHS[month], int(day), *map(int, clock))
+            self.started_at = float(timegm((*moment, 0, 0, 0)))
+
+    def run(self, text: SourceText) -> ParsedRun:
+        keys = sorted(self.intervals.keys() | self.finals.keys(), key=self._order)
+        sections = tuple(ParsedSection(number, _name(key)) for number, key in enumerate(keys))
+        streams = max(Counter(role for role, name in keys if name != "SUM").values(), default=1)
+        self.is_udp = any(datagrams(one.rest) for found in self.finals.values() for one in found)
+        samples: list[ParsedSample] = []
+        for number, key in enumerate(keys):
+            samples += self._samples(key, Point(number, streams, self.block_size), text)
+        return ParsedRun(
+            tool="iperf3", tool_version=self.version, sections=sections if len(sections) > 1 else (),
+            samples=tuple(samples), series=tuple(self._series(keys)), started_at=self.started_at,
+            problem=self.problem or ("" if self.finals else _CUT), workload=self._workload(),
+            host=self.local.host if self.local else "", target=self.target,
+            line=text.number(self.first), last_line=text.number(self.last),
+        )  # fmt: skip
+
+    def _order(self, key: Key) -> tuple[bool, int]:
+        """The sums first; streams as they were printed."""
+        reports = self.intervals.get(key) or self.finals.get(key) or []
+        return key[1] != "SUM", min((one.index for one in reports), default=0)
+
+    def _workload(self) -> dict[str, str | int | float]:
+        told = dict(self.told)
+        if "protocol" not in told and self.is_udp:
+            told["protocol"] = "udp"
+        if self.is_reverse:
+            told["reverse"] = 1
+        return told
+
+    def _side(self, role: str) -> str:
+        """net_send or net_receive of the lines that do not name one; empty where nothing tells."""
+        if role:
+            return "net_send" if role.startswith("TX") else "net_receive"
+        if self.is_client is not None and self.is_client:
+            return "net_receive" if self.is_reverse else "net_send"
+        if self.sends_by_header:
+            return "net_send"
+        return "net_receive" if self.jitter_by_header or self.is_client is False else ""
+
+    def _samples(self, key: Key, point: Point, text: SourceText) -> Iterator[ParsedSample]:
+        finals = self.finals.get(key, [])
+        sides = {_side_of(one) or self._side(key[0]): one for one in finals}
+        if len(sides) > 1:
+            sides.pop("", None)
+        if not finals:
+            reports = self.intervals.get(key)
+            line = text.number(reports[-1].index if reports else self.last)
+            yield point.sample(self._side(key[0]) or "net_send", "bandwidth", None, "", line, reason=_CUT)
+        for operation, report in sides.items():
+            line = text.number(report.index)
+            sent = sides.get("net_send")
+            is_silent = operation == "net_receive" and not report.moved and bool(sent and sent.moved)
+            if is_silent or not operation:
+                reason = _NO_FIGURES if is_silent else _SIDE_UNKNOWN
+                yield point.sample(operation or "net_send", "bandwidth", None, report.printed_rate, line, reason=reason)
+            else:
+                is_alone = not _side_of(report) and "net_receive" not in sides
+                yield from self._figures(point, key, operation, report, line, is_alone)
+
+    def _figures(
+        self, point: Point, key: Key, operation: str, report: Report, line: int, is_alone: bool
+    ) -> Iterator[ParsedSample]:
+        is_whole = key[1] == "SUM" or len(self.finals) == 1
+        cpu = self.cpu.get("sender" if operation == "net_send" else "receiver") if is_whole and not key[0] else None
+        yield point.sample(operation, "bandwidth", report.rate, report.printed_rate, line, cpu=cpu)
+        yield point.sample(operation, "io_bytes", report.moved, report.printed_moved, line)
+        if found := datagrams(report.rest):
+            jitter, jitter_text, lost, lost_text = found
+            if operation == "net_receive" or is_alone:
+                if jitter is not None:
+                    yield point.sample("net_receive", "jitter", jitter, jitter_text, line)
+                if lost is not None:
+                    yield point.sample("net_receive", "lost", lost, lost_text, line)
+        elif (
+            operation == "net_send" and (match := _RETRIES.match(report.rest)) and not self.is_udp
+        ):  # a bare number of UDP counts datagrams
+            yield point.sample(operation, "retransmits", float(match[1]), match[1], line)
+
+    def _series(self, keys: list[Key]) -> Iterator[ParsedSeries]:
+        for number, key in enumerate(keys):
+            yield from series(self._side(key[0]) or "net_send", number, self.intervals.get(key, []))
+
+
+def _side_of(report: Report) -> str:
+    rest = report.rest.rstrip()
+    return "net_send" if rest.endswith("sender") else "net_receive" if rest.endswith("receiver") else ""
+
+
+def _name(key: Key) -> str:
+    role, name = key
+    return f"{role} {name if name == 'SUM' else f'stream {name}'}".strip()

@@ -1,0 +1,155 @@
+"""iperf 3's text, 3.0 to 3.21: client and server, `-R`, `--bidir`, `-P`, `-u`, `-V`.
+
+    [  5]   0.00-10.00  sec  53.9 MBytes  45.2 Mbits/sec    0             sender
+    [  5]   0.00-10.00  sec  52.0 MBytes  43.6 Mbits/sec                  receiver
+    [  6]   0.00-300.03 sec  7.67 GBytes   220 Mbits/sec  0.055 ms  32753/5719589 (0.57%)  receiver
+    [  5][TX-C]   0.00-2.00   sec  2.14 GBytes  9.21 Gbits/sec    2             sender
+
+One run per test (a server's log holds many). Lines of the summary are samples: `sender` → `net_send`, `receiver` →
+`net_receive`; the lines above are series; `(omitted)` ones are left out. `[SUM]` comes first among the sections;
+`--bidir` has sections per direction. Jitter and loss are the receiver's; a sender's line prints zeros for them.
+
+Oddities
+- `Bandwidth` became `Bitrate` in 3.2; 3.0 and 3.1 end UDP tests with one line, the client's rate beside the receiver's
+  jitter. That line has no `sender`: it is this side's, as the header above tells (`Connecting to host` sends, unless
+  `Reverse mode`; a server sends where it prints `Retr` or `Total Datagrams`).
+- A receiver of 0.00 Bytes beside a sender's bytes never told its figures: missing.
+- A test without summary (killed) keeps its intervals and is broken.
+- `CPU Utilization` (-V) is of one core (iperf_util.c `cpu_util`); `Time:` is GMT or UTC.
+Units: see `iperf_lines`. Formats: iperf_locale.c.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from apps.parsers.finite import INT4, whole
+from apps.parsers.iperf3_streams import Test
+from apps.parsers.iperf_lines import Line, asked, command, has_reports, lines_of
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+
+NAME = "iperf3"
+TITLE = "iperf 3 text"
+
+_CLIENT = re.compile(r"Connecting to host (\S{1,200}), port \d")
+_ACCEPTED = re.compile(r"Accepted connection from (\S{1,200}), port \d")
+_VERSION = re.compile(r"^\s*iperf (3\.[\w.+-]{1,30})")
+_ASKED = re.compile(
+    r"Starting Test: protocol: (\w{1,9}), (\d{1,9}) streams, (\d{1,12}) byte blocks, omitting (\d{1,9}) seconds(?:, (\d{1,9}) second test)?"
+)
+_CPU = re.compile(
+    r"CPU Utilization: local/(sender|receiver) ([\d.]{1,20})%[^,]{0,60}, remote/(?:sender|receiver) ([\d.]{1,20})%"
+)
+_TIME = re.compile(r"Time: \w{3}, (\d{1,2}) (\w{3}) (\d{4}) (\d\d):(\d\d):(\d\d) (?:GMT|UTC)")
+_ERROR = re.compile(r"iperf3: (error - .{1,200}|interrupt - .{1,200})")
+
+
+def looks_like(text: SourceText) -> float:
+    return 1.0 if has_reports(text, 3) else 0.3 if "iperf3: error - " in text.text else 0.0
+
+
+def parse(text: SourceText) -> ParsedFile:
+    runs: list[ParsedRun] = []
+    broken: list[Broken] = []
+    for test in _tests(text):
+        if not test.has_reports:
+            broken.append(
+                Broken("the test has no results", text.number(test.first), test.problem, "lines of intervals")
+            )
+            continue
+        run = test.run(text)
+        runs.append(run)
+        if not test.finals:
+            found, expected = text.lines[test.last][:100], "a line that ends with sender or receiver"
+            broken.append(Broken("the summary is missing", run.last_line, found, expected))
+    if not runs and not broken:
+        raise ParseError(
+            "no report line of iperf 3 in the text", expected="'[  5]   0.00-10.00  sec  … MBytes  … Mbits/sec'"
+        )
+    return ParsedFile(tuple(runs), broken=tuple(broken))
+
+
+@dataclass(slots=True)
+class _Header:
+    """What stands above a test and is not yet its own."""
+
+    version: str = ""
+    shown: str = ""
+
+
+def _tests(text: SourceText) -> Iterator[Test]:
+    test, head = Test(), _Header()
+    was_rule = False
+    for line in lines_of(text, 3):
+        if _begins_another(test, line):
+            yield test
+            test = Test()
+        if found := command(line.text):
+            head.shown = found
+            continue
+        if match := _VERSION.match(line.text):
+            head.version = match[1]
+            continue
+        is_rule = "- - - - -" in line.text
+        if _read(test, line, was_rule) and (head.shown or head.version):
+            test.version, test.told = head.version or test.version, test.told | asked(head.shown)
+            head = _Header()
+        was_rule = is_rule or (was_rule and not line.text.strip())
+    if test.has_reports or test.problem:
+        yield test
+
+
+def _begins_another(test: Test, line: Line) -> bool:
+    if not test.has_reports and not test.problem:
+        return False
+    if line.report:
+        return bool(test.finals) and test.is_done_before(line.report)
+    if line.local or "iperf3: error - " in line.text:
+        return bool(test.finals)
+    return bool(_CLIENT.search(line.text) or _ACCEPTED.search(line.text) or "Server listening on" in line.text)
+
+
+def _read(test: Test, line: Line, was_rule: bool) -> bool:
+    """Whether the line says something of the test."""
+    if line.report:
+        test.add(line.report)
+    elif line.local:
+        test.connects(line.local)
+    elif "[ ID]" in line.text:
+        test.header(line.text, is_summary=was_rule or test.is_complete)
+    elif not _read_words(test, line.text):
+        return False
+    test.covers(line.index)
+    return True
+
+
+def _read_words(test: Test, line: str) -> bool:
+    if match := _CLIENT.search(line):
+        test.is_client, test.target = True, match[1]
+    elif match := _ACCEPTED.search(line):
+        test.is_client, test.target = False, match[1]
+    elif "Reverse mode, remote host" in line:
+        test.is_reverse = True
+    elif match := _ASKED.search(line):
+        _read_asked(test, match)
+    elif match := _CPU.search(line):
+        test.set_cpu(match[1], match[2], match[3])
+    elif match := _TIME.search(line):
+        test.set_time(*match.groups())
+    elif match := _ERROR.search(line):
+        test.problem = "" if test.finals else match[1]  # a server that is stopped says so behind the last test
+    elif "Test Complete. Summary Results" in line:
+        test.is_complete = True
+    else:
+        return "iperf Done" in line or "received out-of-order" in line
+    return True
+
+
+def _read_asked(test: Test, match: re.Match[str]) -> None:
+    test.told["protocol"] = match[1].lower()
+    for place, name in ((2, "numjobs"), (4, "ramp_time"), (5, "runtime")):
+        if match[place] and (value := whole(match[place], INT4)):
+            test.told[name] = value
+    if block_size := whole(match[3]):
+        test.block_size = test.told["block_size"] = block_size

@@ -1,0 +1,174 @@
+"""The report lines that iperf 2 and iperf 3 share, and how to tell the two tools apart.
+
+    [  3]  0.0-10.0 sec  45.2 MBytes  12.6 Mbits/sec                    iperf 2 (1 decimal; 4 since 2.1)
+    [  5]   0.00-10.00  sec  53.9 MBytes  45.2 Mbits/sec    0   sender  iperf 3 (2 decimals, padded)
+
+Units are the same in all versions of both (iperf 2 stdio.c `kConversion`, `kConversionForBits`; iperf 3 units.c):
+`Bytes` are 1024-based, `bits` 1000-based. The `MBytes/sec` of `-f M` is 1024-based too.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from apps.parsers.finite import INT4, positive, whole
+from apps.parsers.shape import ParsedSample, ParsedSeries
+from apps.parsers.source_text import SourceText
+
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+_NUMBER = r"(\d{1,20}(?:\.\d{1,10})?)"
+_REPORT = re.compile(
+    r"\[ {0,6}(SUM|\*?\d{1,6}|FD\d{1,6})(?:-\d{1,6})?\](?:\[([TR]X-[CS])\])? {1,8}"
+    rf"(\d{{1,9}}\.\d{{1,6}})- ?(\d{{1,9}}\.\d{{1,6}})( {{1,6}})sec {{1,6}}{_NUMBER} ([KMGTP]?)Bytes {{1,6}}"
+    rf"{_NUMBER} ([KMGTP]?)(bits|Bytes)/sec(.*)$"
+)
+_LOCAL = re.compile(
+    r"\[ {0,6}(\*?\d{1,6})\] local (\S{1,100}) port (\d{1,5}) connected (with|to) (\S{1,100}) port (\d{1,5})(.*)$"
+)
+_COMMAND = re.compile(r"(?:^|[$#>%] ?)((?:sudo |time )?iperf3? -[^|;&]+)")
+_NEEDLE = re.compile(r"\](?:\[[TR]X-[CS]\])? {1,8}\d{1,9}\.\d{1,6}- ?\d{1,9}\.\d{1,6} {1,6}sec {1,6}\d")
+_OPTIONS = {"runtime": re.compile(r" -t ?(\d{1,9})\b"), "numjobs": re.compile(r" -P ?(\d{1,9})\b")}
+_OF_2 = re.compile(r"Client connecting to |Server listening on (?:TCP|UDP)|iperf version 2")
+_OF_3 = re.compile(r"Connecting to host |Server listening on \d|Accepted connection from |iperf3|^iperf 3\.|iperf Done")
+LONGEST = 4096
+
+Tool = Literal[0, 2, 3]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    index: int
+    id: str
+    role: str  # iperf 3's TX-C, RX-S… of --bidir
+    start: float
+    end: float
+    moved: float  # bytes
+    rate: float  # bytes per second
+    printed_moved: str
+    printed_rate: str
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A connection's line."""
+
+    id: str
+    host: str
+    port: int
+    peer: str
+    peer_port: int
+    extra: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    index: int
+    text: str
+    report: Report | None
+    local: Local | None
+
+
+def has_reports(text: SourceText, tool: Tool) -> bool:
+    return bool(_NEEDLE.search(text.text)) and any(line.report for line in lines_of(text, tool))
+
+
+def lines_of(text: SourceText, tool: Tool) -> Iterator[Line]:
+    """The lines that belong to this tool: what stands behind a word of one of them is its own until the other's."""
+    now: Tool = 0
+    for index, line in enumerate(text.lines):
+        if not line or len(line) > LONGEST:
+            continue
+        report, local = (_report(index, line), _local(line)) if "[" in line else (None, None)
+        now = _tool(line, report, local) or now or (2 if report else 0)
+        if now == tool:
+            yield Line(index, line, report[0] if report else None, local[0] if local else None)
+
+
+def _tool(line: str, report: tuple[Report, Tool] | None, local: tuple[Local, Tool] | None) -> Tool:
+    if report or local:
+        return (report or local or (None, 0))[1]
+    if "iperf" in line or "onnect" in line or "Server listening" in line:
+        return 2 if _OF_2.search(line) else 3 if _OF_3.search(line) else 0
+    return 3 if "Bitrate" in line else 0
+
+
+def _report(index: int, line: str) -> tuple[Report, Tool] | None:
+    if "/sec" not in line or (match := _REPORT.search(line)) is None:
+        return None
+    name, role, start, end, gap, moved, moved_unit, rate, rate_unit, unit, rest = match.groups()
+    values = [positive(word) for word in (start, end, moved, rate)]
+    if None in values:
+        return None
+    begin, until, amount, speed = (value or 0.0 for value in values)
+    per_second = speed * 1024.0 ** _POWERS[rate_unit] if unit == "Bytes" else speed * 1000.0 ** _POWERS[rate_unit] / 8
+    report = Report(
+        index, name, role or "", begin, until, amount * 1024.0 ** _POWERS[moved_unit], round(per_second, 6),
+        f"{moved} {moved_unit}Bytes", f"{rate} {rate_unit}{unit}/sec", rest,
+    )  # fmt: skip
+    decimals = len(start.partition(".")[2])
+    if role or rest.rstrip().endswith(("sender", "receiver", "(omitted)")) or (decimals == 2 and len(gap) > 1):
+        return report, 3
+    return report, 0 if decimals == 2 else 2
+
+
+def _local(line: str) -> tuple[Local, Tool] | None:
+    if "connected" not in line or (match := _LOCAL.search(line)) is None:
+        return None
+    name, host, port, word, peer, peer_port, extra = match.groups()
+    local = Local(name, host.partition("%")[0], int(port), peer.partition("%")[0], int(peer_port), extra)
+    return local, 2 if word == "with" else 3
+
+
+def command(line: str) -> str:
+    match = _COMMAND.search(line) if "iperf" in line else None
+    return match[1].strip()[:1000] if match else ""
+
+
+def asked(shown: str) -> dict[str, str | int | float]:
+    """What a command line as shown asked for."""
+    told: dict[str, str | int | float] = {"command": shown} if shown else {}
+    for name, pattern in _OPTIONS.items():
+        if (match := pattern.search(shown)) and (value := whole(match[1], INT4)):
+            told[name] = value
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where in a run a figure belongs."""
+
+    section: int = 0
+    threads: int | None = None
+    block_size: int | None = None
+
+    def sample(
+        self, operation: str, metric: str, value: float | None, printed: str, line: int | None, *,
+        reason: str = "", cpu: float | None = None,
+    ) -> ParsedSample:  # fmt: skip
+        return ParsedSample(
+            operation, metric, value, section=self.section, threads=self.threads, block_size=self.block_size,
+            printed=printed[:80], line=line, missing_reason=reason, cpu=cpu,
+        )  # fmt: skip
+
+
+def series(operation: str, section: int, reports: Sequence[Report]) -> list[ParsedSeries]:
+    if not reports:
+        return []
+    times, values = tuple(one.end for one in reports), tuple(one.rate for one in reports)
+    return [ParsedSeries(operation, "bandwidth", section, "report", times, values)]
+
+
+_DATAGRAMS = re.compile(r"^ {1,8}(?:([\d.]{1,20}) ms {1,6})?(-?\d{1,18})/ {0,10}(-?\d{1,18}) (\([^)]{0,20}%\))")
+
+
+def datagrams(rest: str) -> tuple[float | None, str, float | None, str] | None:
+    """(jitter in ns, its text, lost as a fraction, its text) behind a report line of UDP; None where there are none."""
+    match = _DATAGRAMS.match(rest)
+    if match is None:
+        return None
+    jitter = positive(match[1]) if match[1] else None
+    lost, total = int(match[2]), int(match[3])
+    share = lost / total if total > 0 and 0 <= lost <= total else None
+    return (None if jitter is None else round(jitter * 1e6, 3)), f"{match[1]} ms", share, f"{lost}/{total} {match[4]}"

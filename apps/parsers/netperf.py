@@ -1,0 +1,123 @@
+"""netperf's output, 2.1 to 2.7: the classic tables, omni's (`-O`, `-o`, `-k`), JSON arrays of them.
+
+    MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to lag.hpl.hp.com (15.4.89.214) port 0 AF_INET
+    Recv   Send    Send
+    Socket Socket  Message  Elapsed
+    Size   Size    Size     Time     Throughput
+    bytes  bytes   bytes    secs.    10^6bits/sec
+
+     32768  16384  16384    10.00      80.42
+
+One run per banner (`… TEST from … to …`) or per block of `KEY=VALUE`. Streams are `net_send` (MAERTS: `net_receive`;
+UDP_STREAM: both, and what got lost between them), requests `net_request` with `rate`. Interim results are a series,
+whose `ending at` (UTC seconds) gives the start. A banner without figures is broken.
+
+Units (netlib.c `format_units`, `format_number`): `10^6bits` is decimal, `MBytes` 1024²; `Trans` is per second;
+omni's latencies are µs. -1 means not measured. The CPU columns are % of all CPUs of a host, so they are a note and not
+`cpu`. Layouts: nettest_bsd.c, nettest_sctp.c (`tput_title`, `cpu_title`), nettest_omni.c (`print_omni_*`).
+
+Oddities
+- A mail wraps banner and CSV header; a CSV with more values than names keeps those that have one, with a warning.
+- `!!! WARNING` stands between banner and table when the confidence was not reached: a warning.
+- PerfKitBenchmarker keeps the lines (or whole outputs) as JSON strings: the quotes are taken off.
+- Without banner (-P 0) only `KEY=VALUE` tells what it is; bare numbers are not read.
+"""
+
+import re
+from collections.abc import Iterator
+
+from apps.parsers import netperf_omni, netperf_tables
+from apps.parsers.finite import positive
+from apps.parsers.netperf_test import UNIT, Test, per_second
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+
+NAME = "netperf"
+TITLE = "netperf"
+
+_LONGEST = 8000
+_BANNER = re.compile(
+    r"(?:^|[\s\"])((?:MIGRATED )?(?:TCP|UDP|SCTP|OMNI|XTI TCP|XTI UDP|DLPI CO|DLPI CL|STREAM|DG|LOC_CPU|REM_CPU)"
+    r"[\w /|-]{0,50}?) TEST (?:from|to) "
+)
+_PEER = re.compile(r" to {1,4}(\S{1,200})(?: \(([^)]{0,100})\))?(?: port|\s|$)")
+_HOST = re.compile(r" from {1,4}(\S{1,200}) \(([^)]{0,100})\) port")
+_INTERIM = re.compile(
+    rf"Interim result: {{1,8}}([\d.]{{1,20}}) {UNIT}/s over {{1,4}}([\d.]{{1,20}}) seconds(?: ending at (\d{{1,12}}\.\d{{1,6}}))?"
+)
+_COMMAND = re.compile(r"(?:^|[$#>%/] ?|\s)(netperf(?: -[^|;&\"]*)?)$")
+_WARNING = "Desired confidence was not achieved"
+
+
+def looks_like(text: SourceText) -> float:
+    body = text.text
+    if " TEST from " in body or " TEST to " in body:
+        return 1.0 if any(" TEST " in line and _BANNER.search(line[:_LONGEST]) for line in text.lines) else 0.0
+    return 0.9 if "THROUGHPUT=" in body and "THROUGHPUT_UNITS=" in body else 0.0
+
+
+def parse(text: SourceText) -> ParsedFile:
+    runs: list[ParsedRun] = []
+    broken: list[Broken] = []
+    warnings: list[str] = []
+    for test in _tests(_unquoted(text)):
+        found = _read(test, warnings)
+        (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
+    if not runs and not broken:
+        raise ParseError("nothing of netperf in the text", expected="a line with '… TEST from … to …'")
+    return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))
+
+
+def _unquoted(text: SourceText) -> Iterator[tuple[int, str]]:
+    """The lines; those that are JSON strings without their quotes, and apart where they hold several."""
+    for index, line in enumerate(text.lines):
+        number = text.number(index)
+        bare = line.strip().removesuffix(",")
+        if len(bare) > 1 and bare[0] == bare[-1] == '"' and len(bare) <= 1_000_000:
+            for piece in bare[1:-1].split("\\n"):
+                yield number, piece.replace('\\"', '"').replace("\\t", " ")[:_LONGEST]
+        else:
+            yield number, line[:_LONGEST].expandtabs()
+
+
+def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
+    test: Test | None = None
+    command = ""
+    for number, line in lines:
+        key = netperf_omni.key_of(line) if "=" in line else ""
+        if " TEST " in line and (match := _BANNER.search(line)):
+            if test is not None:
+                yield test
+            test, command = Test(match[1].removeprefix("MIGRATED "), command), ""
+        elif test is not None and key in test.keys:  # without banners, a key that comes again begins the next test
+            yield test
+            test = Test(test.kind, "")
+        elif test is None and key in netperf_omni.BEGINNINGS:
+            test, command = Test("", command), ""
+        elif "netperf" in line and (match := _COMMAND.search(line.rstrip())):
+            if test is not None:
+                yield test
+            test, command = None, match[1]
+        if test is not None:
+            test.lines.append((number, line))
+            test.keys |= {key} - {""}
+    if test is not None:
+        yield test
+
+
+def _read(test: Test, warnings: list[str]) -> ParsedRun | Broken:
+    head = " ".join(line.strip() for _, line in test.lines[:3])
+    for pattern, attribute in ((_HOST, "host"), (_PEER, "target")):
+        if test.kind and (match := pattern.search(head)) and match[1] not in ("0.0.0.0", "::"):  # noqa: S104 - "any"
+            setattr(test, attribute, match[1])
+    for number, line in test.lines:
+        if _WARNING in line:
+            warnings.append(f"line {number}: {_WARNING.lower()}")
+        if "Interim" in line and (match := _INTERIM.search(line)):
+            rate, over = per_second(match[1], match[2]), positive(match[3])
+            if rate is not None and over:
+                test.interim(rate, over, positive(match[4] or ""), number)
+    if not netperf_omni.read(test, warnings) and not netperf_tables.read(test):
+        last = next((line for _, line in reversed(test.lines) if line.strip()), "")
+        return Broken("the test has no figures", test.lines[0][0], last.strip()[:100], "a row of numbers")
+    return test.run()

@@ -1,0 +1,170 @@
+"""netperf's omni output: CSV (`-o`), `KEY=VALUE` (`-k`) and aligned columns (`-O`), by the names of nettest_omni.c.
+
+Throughput,Throughput Units,50th Percentile Latency Microseconds                    THROUGHPUT=2217.06
+2217.06,Trans/s,442                                                                 THROUGHPUT_UNITS=Trans/s
+"""
+
+import re
+from collections.abc import Mapping
+
+from apps.parsers.finite import positive
+from apps.parsers.netperf_test import Test, per_second
+
+_KEYWORD = re.compile(r"^\s*([A-Z][A-Z0-9_]{1,60}(?:\[\d{1,9}\])?)=(.{0,300})$")
+_CELLS = re.compile(r"\S+")
+_LATENCIES = {
+    "latency_p50": ("p50_latency", "50th_percentile_latency_microseconds"),
+    "latency_p90": ("p90_latency", "90th_percentile_latency_microseconds"),
+    "latency_p99": ("p99_latency", "99th_percentile_latency_microseconds"),
+    "latency_min": ("min_latency", "minimum_latency_microseconds"),
+    "latency_max": ("max_latency", "maximum_latency_microseconds"),
+    "latency_mean": ("mean_latency", "mean_latency_microseconds"),
+    "latency_stdev": ("stddev_latency", "stddev_latency_microseconds"),
+}
+_RETRANSMITS = ("local_transport_retrans", "local_transport_retransmissions")
+_SIZES = {
+    "request_size": ("request_size", "request_size_bytes"), "response_size": ("response_size", "response_size_bytes"),
+    "block_size": ("local_send_size", "send_size"),
+    "send_buffer": ("lss_size_end", "local_send_socket_size_final"),
+    "receive_buffer": ("rsr_size_end", "remote_recv_socket_size_final"),
+}  # fmt: skip
+BEGINNINGS = ("THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "DIRECTION", "PROTOCOL", "SOCKET_TYPE", "LSS_SIZE_REQ")
+_PROTOCOLS = ("protocol", "socket_type")
+
+Fields = dict[str, tuple[str, int]]  # name → (text, line)
+
+
+def key_of(line: str) -> str:
+    match = _KEYWORD.match(line)
+    return match[1] if match else ""
+
+
+def read(test: Test, warnings: list[str]) -> bool:
+    """Whether there were figures with a name."""
+    fields = _keywords(test) or _csv(test, warnings) or _columns(test)
+    throughput, unit = _first(fields, ("throughput",)), _first(fields, ("throughput_units",))
+    if throughput is None or unit is None:
+        return False
+    operation = _operation(test, fields, unit[0])
+    if not operation:
+        return False
+    _facts(test, fields)
+    _interim(test, fields)
+    name = unit[0].removesuffix("ec").removesuffix("/s")
+    value = per_second(throughput[0], name)
+    metric, printed = "rate" if name == "Trans" else "bandwidth", f"{throughput[0]} {unit[0]}"
+    test.add(operation, metric, value, printed, throughput[1], reason="" if value is not None else "not measured")
+    _latencies(test, fields, operation)
+    if (
+        (found := _first(fields, _RETRANSMITS))
+        and operation == "net_send"
+        and (count := positive(found[0])) is not None
+    ):
+        test.add(operation, "retransmits", count, found[0], found[1])
+    return True
+
+
+def _operation(test: Test, fields: Fields, unit: str) -> str:
+    if unit.startswith("Trans"):
+        return "net_request"
+    if test.operation:
+        return test.operation
+    direction = (_first(fields, ("direction",)) or ("", 0))[0].strip().lower()
+    return {"send": "net_send", "receive": "net_receive", "recv": "net_receive"}.get(direction, "")
+
+
+def _first(fields: Mapping[str, tuple[str, int]], names: tuple[str, ...]) -> tuple[str, int] | None:
+    return next((fields[name] for name in names if name in fields), None)
+
+
+def _facts(test: Test, fields: Fields) -> None:
+    for name, keys in _SIZES.items():
+        if found := _first(fields, keys):
+            size = test.size(name, found[0].strip())
+            if name == "block_size":
+                test.block_size = size
+    if (found := _first(fields, _PROTOCOLS)) and found[0].strip().lower() in ("tcp", "udp", "sctp"):
+        test.told["protocol"] = found[0].strip().lower()
+
+
+def _latencies(test: Test, fields: Fields, operation: str) -> None:
+    for metric, names in _LATENCIES.items():
+        if (found := _first(fields, names)) and (value := positive(found[0])) is not None:
+            test.add(operation, metric, round(value * 1e3, 6), f"{found[0]} us", found[1])
+
+
+def _interim(test: Test, fields: Fields) -> None:
+    place = 0
+    while (found := fields.get(f"netperf_interim_result[{place}]")) is not None:
+        unit = fields.get(f"netperf_units[{place}]", ("", 0))[0].removesuffix("/s")
+        over = positive(fields.get(f"netperf_interval[{place}]", ("", 0))[0])
+        rate = per_second(found[0], unit)
+        if rate is not None and over:
+            test.interim(rate, over, positive(fields.get(f"netperf_ending[{place}]", ("", 0))[0]), found[1])
+        place += 1
+
+
+def _keywords(test: Test) -> Fields:
+    fields: Fields = {}
+    for line, text in test.lines:
+        if match := _KEYWORD.match(text):
+            fields[match[1].lower()] = (match[2].strip(), line)
+            test.last = line
+    return fields if "throughput" in fields else {}
+
+
+def _csv(test: Test, warnings: list[str]) -> Fields:
+    """The header may be wrapped; the values begin with the first line whose first cell is a number."""
+    names: list[str] = []
+    for place, (line, text) in enumerate(test.lines[1:]):
+        is_figure = positive(text.partition(",")[0].strip()) is not None and "," in text
+        if not is_figure and ("," in text or names) and text.strip() and "Interim" not in text:
+            names.append(text.strip())
+        elif is_figure and not _is_interim(text) and any("Throughput" in part for part in names):
+            return _paired(names, test.lines[place + 1 : place + 9], line, warnings)
+        elif not text.strip():
+            names = []
+    return {}
+
+
+def _is_interim(text: str) -> bool:
+    cells = text.split(",")
+    return len(cells) == 4 and cells[1].endswith("/s") and positive(cells[3]) is not None and "." in cells[3]
+
+
+def _paired(names: list[str], lines: list[tuple[int, str]], line: int, warnings: list[str]) -> Fields:
+    start = next(place for place, part in enumerate(names) if "," in part and "Throughput" in " ".join(names[place:]))
+    header = [_name(cell) for cell in " ".join(names[start:]).split(",")]
+    values: list[str] = []
+    for _, text in lines:
+        if not text.strip() or len(values) >= len(header):
+            break
+        values += text.strip().split(",")
+    if len(values) > len(header):
+        warnings.append(f"line {line}: {len(values)} values for {len(header)} names; the last ones are not read")
+    return {name: (value.strip(), line) for name, value in zip(header, values, strict=False)}
+
+
+def _name(cell: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", cell.lower()).strip("_")
+
+
+def _columns(test: Test) -> Fields:
+    """Titles of up to four lines over left-aligned values: a title belongs to the value that begins below it."""
+    titles: list[str] = []
+    for line, text in test.lines[1:]:
+        cells = list(_CELLS.finditer(text))
+        is_figures = (
+            bool(cells) and any(positive(cell[0]) is not None for cell in cells) and "Throughput" in "".join(titles)
+        )
+        if is_figures and "(sec)" not in text:
+            starts = [cell.start() for cell in cells] + [10_000]
+            return {
+                _name(" ".join(title[starts[place] : starts[place + 1]].strip() for title in titles)): (
+                    cell[0],
+                    line,
+                )
+                for place, cell in enumerate(cells)
+            }
+        titles = [*titles[-5:], text] if text.strip() else titles
+    return {}

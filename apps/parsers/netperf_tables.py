@@ -1,0 +1,123 @@
+"""netperf's classic tables: a title over columns, then one or two rows of numbers.
+
+Streams:  receive socket, send socket, message, seconds, throughput [CPU local, remote, service demand local, remote]
+UDP:      socket, message, seconds, sent, errors, throughput [CPU, demand] / socket, seconds, received, throughput […]
+Requests: send socket, receive socket, request, response, seconds, rate [CPU …] / the remote's sockets
+"""
+
+import re
+
+from apps.parsers.finite import number, positive
+from apps.parsers.netperf_test import UNIT, Test, per_second
+
+_TITLE_UNIT = re.compile(rf"{UNIT}/s(?:ec)?\b")
+_TPUT_UNIT = re.compile(rf"Time {{1,8}}{UNIT}")
+_NUMBERS = re.compile(r"^\s*-?\d[\d.\s-]{0,300}$")
+
+Row = tuple[int, list[str]]
+
+
+def read(test: Test) -> bool:
+    """Whether there were figures."""
+    title, rows = _split(test)
+    if not rows:
+        return False
+    if "Messages" in title and "Okay" in title:
+        return _datagrams(test, title, rows)
+    if "Request" in title and "Resp." in title:
+        return _requests(test, title, rows[0])
+    return _stream(test, title, rows[0])
+
+
+def _split(test: Test) -> tuple[str, list[Row]]:
+    """The words of the title, and the rows of numbers directly under it."""
+    words: list[str] = []
+    rows: list[Row] = []
+    for line, text in test.lines[1:]:
+        if _NUMBERS.match(text) and words:
+            values = text.split()
+            if all(number(value) is not None for value in values):
+                rows.append((line, values))
+        elif rows and text.strip():
+            break
+        elif not text.lstrip().startswith(("!!!", "Interim")):
+            words.append(text)
+    return "\n".join(words[-12:]), rows[:2]
+
+
+def _unit(title: str) -> str:
+    match = _TITLE_UNIT.search(title)
+    return match[1] if match else ""
+
+
+def _stream(test: Test, title: str, row: Row) -> bool:
+    line, values = row
+    unit = _unit(title)
+    if len(values) < 5 or not unit or not test.operation:
+        return False
+    test.size("receive_buffer", values[0])
+    test.size("send_buffer", values[1])
+    test.block_size = test.size("block_size", values[2])
+    test.note = _cpu(values[5:7])
+    _add(test, test.operation, "bandwidth", values[4], unit, line)
+    return True
+
+
+def _datagrams(test: Test, title: str, rows: list[Row]) -> bool:
+    line, values = rows[0]
+    unit = _unit(title)
+    if len(values) < 6 or not unit:
+        return False
+    test.size("send_buffer", values[0])
+    test.block_size = test.size("block_size", values[1])
+    test.note = _cpu(values[6:7])
+    _add(test, "net_send", "bandwidth", values[5], unit, line)
+    if len(rows) < 2 or len(rows[1][1]) < 4:
+        test.add("net_receive", "bandwidth", None, "", line, reason="the receiver's row is missing")
+        return True
+    line, got = rows[1]
+    test.size("receive_buffer", got[0])
+    test.note = _cpu(got[4:5])
+    _add(test, "net_receive", "bandwidth", got[3], unit, line)
+    sent, received = positive(values[3]), positive(got[2])
+    if sent and received is not None and received <= sent:
+        test.add("net_receive", "lost", 1 - received / sent, f"{got[2]} of {values[3]} messages", line)
+    return True
+
+
+def _requests(test: Test, title: str, row: Row) -> bool:
+    line, values = row
+    if len(values) < 6:
+        return False
+    for name, word in zip(("send_buffer", "receive_buffer", "request_size", "response_size"), values, strict=False):
+        test.size(name, word)
+    test.note = _cpu(values[6:8])
+    tput = _TPUT_UNIT.search(title)
+    unit = tput[1] if tput else _unit(title)
+    if "Latency" in title and "per tran" in title:
+        mean = positive(values[5])
+        reason = "" if mean is not None else "not a number"
+        test.add(
+            "net_request",
+            "latency_mean",
+            None if mean is None else mean * 1e3,
+            f"{values[5]} usecs",
+            line,
+            reason=reason,
+        )
+    elif unit and unit != "Trans":
+        _add(test, "net_request", "bandwidth", values[5], unit, line)
+    else:
+        _add(test, "net_request", "rate", values[5], "Trans", line)
+    return True
+
+
+def _add(test: Test, operation: str, metric: str, word: str, unit: str, line: int) -> None:
+    value = per_second(word, unit)
+    test.add(operation, metric, value, f"{word} {unit}/s", line, reason="" if value is not None else "not a number")
+
+
+def _cpu(values: list[str]) -> str:
+    """Percent of all CPUs of a host; -1 is not measured."""
+    told = [value for value in values if (positive(value) or 0) > 0]
+    return f"CPU {' and '.join(told)} % of all cores" if told else ""

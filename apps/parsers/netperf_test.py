@@ -1,0 +1,93 @@
+"""One netperf test as it is read: which operation it measures, its figures, and the run that comes of it."""
+
+from dataclasses import dataclass, field
+
+from apps.parsers.finite import INT8, epoch, positive, whole
+from apps.parsers.shape import ParsedRun, ParsedSample, ParsedSeries
+
+UNIT = r"(10\^[0369]bits|[KMG]?Bytes|Trans)"
+_FACTORS = {"10^0bits": 1 / 8, "10^3bits": 1e3 / 8, "10^6bits": 1e6 / 8, "10^9bits": 1e9 / 8,
+            "Bytes": 1.0, "KBytes": 1024.0, "MBytes": 1024.0**2, "GBytes": 1024.0**3, "Trans": 1.0}  # fmt: skip
+
+
+def per_second(word: str, unit: str) -> float | None:
+    """Bytes, or transactions, per second."""
+    value = positive(word)
+    return None if value is None or unit not in _FACTORS else round(value * _FACTORS[unit], 6)
+
+
+@dataclass(slots=True)
+class Test:
+    kind: str  # the banner's words: "TCP STREAM"
+    command: str
+    lines: list[tuple[int, str]] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)  # of KEY=VALUE, those that were printed so far
+    host: str = ""
+    target: str = ""
+    block_size: int | None = None
+    told: dict[str, str | int | float] = field(default_factory=dict)
+    samples: list[ParsedSample] = field(default_factory=list)
+    problem: str = ""
+    last: int = 0
+    note: str = ""
+    _points: list[tuple[float, float]] = field(default_factory=list)
+    _began: float | None = None
+    _unit: str = ""
+
+    @property
+    def operation(self) -> str:
+        """By the banner; empty where it tells nothing (omni without direction)."""
+        kind = self.kind.upper()
+        if "REQUEST" in kind or "/RR" in kind or "CONNECT" in kind or kind.endswith((" RR", " CRR")):
+            return "net_request"
+        if "MAERTS" in kind or kind.startswith("OMNI RECEIVE"):
+            return "net_receive"
+        return "net_send" if "STREAM" in kind or "SEND" in kind else ""
+
+    def interim(self, rate: float, over: float, ending: float | None, line: int) -> None:
+        before = self._points[-1][0] if self._points else 0.0
+        if ending is not None and self._began is None:
+            self._began = epoch(ending - over)
+        at = ending - self._began if ending is not None and self._began is not None else before + over
+        at = round(at, 3)
+        self._points.append((at, rate))
+        self.last = line
+
+    def add(
+        self, operation: str, metric: str, value: float | None, printed: str, line: int, *, reason: str = ""
+    ) -> None:
+        self.last = max(self.last, line)
+        self.samples.append(ParsedSample(
+            operation, metric, value, block_size=self.block_size, printed=printed[:80], line=line,
+            missing_reason=reason, note=self.note,
+        ))  # fmt: skip
+
+    def size(self, name: str, word: str) -> int | None:
+        """A size in bytes for the workload; -1 is a size that was left to the system."""
+        value = whole(word, INT8)
+        if value:
+            self.told[name] = value
+        return value or None
+
+    def run(self) -> ParsedRun:
+        if protocol := next((word for word in ("tcp", "udp", "sctp") if word in self.kind.lower()), ""):
+            self.told.setdefault("protocol", protocol)
+        if self.kind:
+            self.told["test"] = self.kind
+        if self.command:
+            self.told["command"] = self.command[:1000]
+        if self.block_size:
+            self.told["block_size"] = self.block_size
+        return ParsedRun(
+            tool="netperf", tool_version="", samples=tuple(self.samples), series=self._series(),
+            started_at=self._began, workload=self.told, host=self.host, target=self.target, problem=self.problem,
+            line=self.lines[0][0], last_line=self.last or self.lines[0][0],
+        )  # fmt: skip
+
+    def _series(self) -> tuple[ParsedSeries, ...]:
+        if not self._points or not self.samples:
+            return ()
+        first = self.samples[0]
+        metric = "rate" if first.metric == "rate" else "bandwidth"
+        times, values = zip(*self._points, strict=True)
+        return (ParsedSeries(first.operation, metric, 0, "report", times, values),)

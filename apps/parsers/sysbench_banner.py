@@ -1,0 +1,97 @@
+"""The banner of sysbench's fileio test: what it was asked to do.
+
+128 files, 24Mb each              3Gb total file size              Block size 16Kb
+Doing random r/w test             (sb_fileio.c, `file_print_mode` and `get_test_mode_str`)
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from apps.parsers.finite import INT4, whole
+from apps.parsers.sysbench_report import whole_size
+
+_SIZE = r"([\d.]{1,20}(?:e\+\d{1,2})?)([KMGTP]?)i?[bB]"
+_THREADS = re.compile(r"^Number of threads: (\d{1,12})\s*$")
+_TOTAL = re.compile(rf"^{_SIZE} total file size")
+_BLOCK = re.compile(rf"^Block size {_SIZE}")
+_FLAGS = re.compile(r"^Extra file open flags: ([^\n]{1,60})")
+_FILES = re.compile(r"^(\d{1,9}) files, ")
+_PERIODIC = re.compile(r"calling fsync\(\) each (\d{1,12}) requests")
+_RATIO = re.compile(r"^Read/Write ratio for combined random IO test: (\d{1,9}\.\d{2})")
+_ENGINE = re.compile(r"^Using (synchronous|asynchronous|(?:fast|slow) mmaped) I/O mode")
+_MODE = re.compile(r"^Doing (.{1,40}) test\s*$")
+
+_OPERATIONS: dict[str, tuple[str, ...]] = {
+    "sequential write (creation)": ("write",), "sequential rewrite": ("rewrite",), "sequential read": ("read",),
+    "random read": ("randread",), "random write": ("randwrite",), "random r/w": ("randread", "randwrite"),
+}  # fmt: skip
+_RW = {"sequential write (creation)": "write", "sequential rewrite": "write", "sequential read": "read",
+       "random read": "randread", "random write": "randwrite", "random r/w": "randrw"}  # fmt: skip
+_ENGINES = {"synchronous": "sync", "asynchronous": "libaio", "fast mmaped": "mmap", "slow mmaped": "mmap"}
+
+
+@dataclass(slots=True)
+class Banner:
+    threads: int | None = None
+    file_size: int | None = None
+    block_size: int | None = None
+    operations: tuple[str, ...] = ()
+    workload: dict[str, str | int | float] = field(default_factory=dict)
+
+
+def read_banner(lines: Sequence[tuple[int, str]]) -> Banner:
+    banner = Banner()
+    for _, line in lines:
+        _read(banner, line)
+        if banner.operations:
+            break
+    for name in ("file_size", "block_size"):
+        if (value := getattr(banner, name)) is not None:
+            banner.workload[name] = value
+    if banner.threads is not None:
+        banner.workload["numjobs"] = banner.threads
+    return banner
+
+
+def _read(banner: Banner, line: str) -> None:
+    told = banner.workload
+    if match := _THREADS.match(line):
+        banner.threads = whole(match[1], INT4)
+    elif match := _TOTAL.match(line):
+        banner.file_size = whole_size(match[1], match[2])
+    elif match := _BLOCK.match(line):
+        banner.block_size = whole_size(match[1], match[2])
+    elif match := _FILES.match(line):
+        told["nrfiles"] = int(match[1])
+    elif match := _FLAGS.match(line):
+        _flags(told, match[1].split())
+    elif match := _ENGINE.match(line):
+        told["ioengine"] = _ENGINES[match[1]]
+    elif match := _RATIO.match(line):
+        told["read_write_ratio"] = float(match[1])
+    elif match := _MODE.match(line):
+        banner.operations = _OPERATIONS.get(match[1], ())
+        if match[1] in _RW:
+            told["rw"] = _RW[match[1]]
+    else:
+        _fsync(told, line)
+
+
+def _flags(told: dict[str, str | int | float], words: Sequence[str]) -> None:
+    if "directio" in words:
+        told["direct"] = 1
+    for flag in ("sync", "dsync"):
+        if flag in words:
+            told["sync"] = flag
+    if words and words[0] not in ("(none)", "0", "sync", "dsync", "directio"):
+        told["open_flags"] = " ".join(words)
+
+
+def _fsync(told: dict[str, str | int | float], line: str) -> None:
+    if match := _PERIODIC.search(line):
+        told["fsync"] = int(match[1])
+    elif line.startswith("Calling fsync() at the end of test"):
+        told["end_fsync"] = 1
+    elif line.startswith("Calling fsync() after each write operation"):
+        told["fsync"] = 1

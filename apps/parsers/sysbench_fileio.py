@@ -1,0 +1,195 @@
+"""sysbench's fileio test, 0.4 to 1.1.
+
+    Operations performed:  6008 Read, 3997 Write, 12800 Other = 22805 Total                       (0.4, 0.5)
+    Read 93.875Mb  Written 62.453Mb  Total transferred 156.33Mb  (2.9644Mb/sec)
+        writes/s:                     600.89                                                       (1.0)
+             read:  IOPS=280.20 4.38 MiB/s (4.59 MB/s)                                             (1.1)
+
+One run per `run`; `prepare` and `cleanup` are not read. Samples: `iops` and `bandwidth` per direction, the rate of
+fsync() as operation `sync`, latencies of the one operation or of `mixed` (random r/w). Intervals are series.
+
+Units (sb_options.c `sb_print_value_size`, sb_fileio.c, sb_logger.c; branches 0.4, 0.5, 1.0 and master): all sizes are
+1024-based; `Kb`, `Mb`, `Gb` of 0.4 and 0.5 are KiB, MiB, GiB, rounded to 5 digits; `MB/s` in the intervals of 0.4 and
+0.5 divides by 1024²; 1.1 prints MiB and, in brackets, MB of 10^6. Latencies are ms, with `ms` behind in 0.4 and 0.5.
+
+Oddities
+- 0.4 and 0.5 print rates for reads and writes together only: of random r/w they are `mixed`, and only `io_bytes` is
+  told apart. Later versions print each direction.
+- Latencies count fsync() requests too since 1.0 (an fsync is an event of its own).
+- A failed run prints zeros and `min: 18446744073709.55ms`: all its figures are missing.
+- The percentile is 95 unless asked otherwise; 0 prints `percentile stats: disabled`.
+"""
+
+import re
+from collections.abc import Iterator
+
+from apps.parsers.shape import Broken, ParsedFile, ParsedHistogram, ParsedRun, ParsedSample, ParsedSeries, ParseError
+from apps.parsers.source_text import SourceText
+from apps.parsers.sysbench_banner import Banner, read_banner
+from apps.parsers.sysbench_report import Figure, Report, read_report
+
+NAME = "sysbench fileio"
+TITLE = "sysbench fileio"
+
+_START = re.compile(r"sysbench (\d[\w.-]{0,40})[: ]")
+_FATAL = re.compile(r"(?:FATAL|ALERT): (.{1,300})")
+_COMMAND = re.compile(r"(?:^|[$#>%] ?)((?:sudo |time )?sysbench [^|;&]+)")
+_OWN = ("Extra file open flags:", "Operations performed:", "File operations:", ": IOPS=", ":  IOPS=")
+_PERCENTILES = ("50", "90", "95", "99")
+_END = "execution time (avg/stddev):"  # the last line of a report
+_DISTANCE = 6  # lines between the version and the options
+_FAILED = "sysbench did no request"
+_WITH_SYNCS = "over all events, fsync() too"
+
+
+def looks_like(text: SourceText) -> float:
+    body = text.text
+    if ("Extra file open flags:" in body and "\nDoing " in body) or (
+        "Operations performed:" in body and "Requests/sec executed" in body
+    ):
+        return 1.0
+    return 0.9 if "fsyncs/s:" in body or ("fsync: IOPS=" in body and "sysbench" in body) else 0.0
+
+
+def parse(text: SourceText) -> ParsedFile:
+    runs: list[ParsedRun] = []
+    broken: list[Broken] = []
+    for first, end, version, command in _blocks(text):
+        lines = [(text.number(index), text.lines[index][:2000]) for index in range(first, end)]
+        if _is_test(lines):
+            found = _run(lines, version, command)
+            (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
+    if not runs and not broken:
+        raise ParseError("no fileio test of sysbench in the text", expected="'Extra file open flags:' and results")
+    return ParsedFile(tuple(runs), broken=tuple(broken))
+
+
+def _is_test(lines: list[tuple[int, str]]) -> bool:
+    """Whether the block is a fileio run: `prepare` prints a banner too."""
+    prepares = any(line.startswith("Creating files for the test") for _, line in lines)
+    return not prepares and any(word in line for _, line in lines for word in _OWN)
+
+
+def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str]]:
+    """Each run's first index, the one behind its last, its version and the command line above it."""
+    starts: list[tuple[int, str, str]] = []
+    command = ""
+    for index, line in enumerate(text.lines):
+        if not line:
+            continue
+        if "sysbench" in line and ("--" in line or " run" in line) and (match := _COMMAND.search(line[:2000])):
+            command = match[1]
+        elif match := _START.match(line[:200]):
+            starts.append((index, match[1], command))
+            command = ""
+        elif _begins_bare(text, index, starts[-1][0] if starts else None):
+            starts.append((index, "", command))
+    ends = [start for start, _, _ in starts[1:]] + [len(text.lines)]
+    for (first, version, shown), end in zip(starts, ends, strict=False):
+        closed = (index + 1 for index in range(first, end) if _END in text.lines[index])
+        yield first, next(closed, end), version, shown
+
+
+def _begins_bare(text: SourceText, index: int, before: int | None) -> bool:
+    """Whether a run begins here without its version line: that stands directly above the options."""
+    line = text.lines[index]
+    if before is None:
+        return line.startswith(("Running the test with", *_OWN[:3]))
+    return line.startswith("Running the test with") and index - before > _DISTANCE
+
+
+def _run(lines: list[tuple[int, str]], version: str, command: str) -> ParsedRun | Broken:
+    banner, report = read_banner(lines), read_report(lines)
+    problem = next((match[0][:300] for _, line in lines if (match := _FATAL.search(line))), "")
+    if not report.has_results() and not report.intervals:
+        found = problem or next((line for _, line in reversed(lines) if line.strip()), "")[:100]
+        return Broken("the run has no results", lines[0][0], found, "'Operations performed:' or 'File operations:'")
+    if not banner.operations:
+        return Broken("the test mode is not printed", lines[0][0], lines[0][1][:100], "'Doing … test'")
+    samples = tuple(_samples(banner, report, lines[0][0]))
+    if not report.has_results():
+        problem = problem or "the output ends before its results"
+    told = [line for line, text in lines if text.startswith(("Doing ", "[", "FATAL:")) or _END in text]
+    told += [figure.line for figure in report.figures.values()]
+    workload = banner.workload | ({"command": command[:1000]} if command else {})
+    return ParsedRun(
+        tool="sysbench", tool_version=version, samples=samples, series=tuple(_series(banner, report)),
+        histograms=_histograms(banner, report), problem=problem, workload=workload,
+        line=lines[0][0], last_line=max(told, default=lines[0][0]),
+    )  # fmt: skip
+
+
+def _samples(banner: Banner, report: Report, first: int) -> Iterator[ParsedSample]:
+    failed = _FAILED if report.counted_nothing() else ""
+    for operation, metric, name, note in _wanted(banner, report):
+        figure = report.figures.get(name)
+        reason = failed or ("" if figure else "not printed")
+        yield ParsedSample(
+            operation, metric, None if failed or figure is None else figure.value, file_size=banner.file_size,
+            block_size=banner.block_size, threads=banner.threads, printed=figure.printed if figure else "",
+            line=figure.line if figure else first, missing_reason=reason, note=note, quality=_quality(figure),
+        )  # fmt: skip
+
+
+def _quality(figure: Figure | None) -> str:
+    """Two digits behind the point: a latency of 0.00 ms is one below 5 µs."""
+    return "rounded" if figure and not figure.value and figure.printed.endswith("ms") else "exact"
+
+
+def _wanted(banner: Banner, report: Report) -> Iterator[tuple[str, str, str, str]]:
+    """(operation, metric, the figure's name, note) of every sample that this run should have."""
+    whole = banner.operations[0] if len(banner.operations) == 1 else "mixed"
+    if "reads" in report.figures or "writes" in report.figures:
+        yield from _by_direction(banner, report)
+        note = _WITH_SYNCS if _value(report.figures.get("syncs")) else ""
+    else:
+        yield whole, "iops", "requests", ""
+        yield whole, "bandwidth", "speed", ""
+        for operation in banner.operations:
+            if (name := f"{_side(operation)}_moved") in report.figures:
+                yield operation, "io_bytes", name, ""
+        note = ""
+    for name, metric in (("min", "latency_min"), ("avg", "latency_mean"), ("max", "latency_max")):
+        yield whole, metric, name, note
+    for rank in _PERCENTILES:
+        if f"p{rank}" in report.figures:
+            yield whole, f"latency_p{rank}", f"p{rank}", note
+
+
+def _by_direction(banner: Banner, report: Report) -> Iterator[tuple[str, str, str, str]]:
+    for operation in banner.operations:
+        side = _side(operation)
+        yield operation, "iops", f"{side}s", ""
+        yield operation, "bandwidth", "read_bytes" if side == "read" else "written_bytes", ""
+    writes = any(_side(operation) == "write" for operation in banner.operations)
+    if "syncs" in report.figures and (writes or report.figures["syncs"].value):
+        yield "sync", "rate", "syncs", ""
+
+
+def _side(operation: str) -> str:
+    return "read" if operation.endswith("read") else "write"
+
+
+def _value(figure: Figure | None) -> float:
+    return figure.value if figure else 0.0
+
+
+def _series(banner: Banner, report: Report) -> Iterator[ParsedSeries]:
+    if not report.intervals:
+        return
+    times = tuple(row[0] for row in report.intervals)
+    for operation in banner.operations:
+        column = 1 if _side(operation) == "read" else 2
+        yield ParsedSeries(operation, "bandwidth", 0, "report", times, tuple(row[column] for row in report.intervals))
+    if any(row[3] for row in report.intervals):
+        yield ParsedSeries("sync", "rate", 0, "report", times, tuple(row[3] for row in report.intervals))
+
+
+def _histograms(banner: Banner, report: Report) -> tuple[ParsedHistogram, ...]:
+    if not report.buckets:
+        return ()
+    whole = banner.operations[0] if len(banner.operations) == 1 else "mixed"
+    merged: dict[int, int] = {}
+    for bin_ns, count in report.buckets:
+        merged[bin_ns] = merged.get(bin_ns, 0) + count
+    return (ParsedHistogram(whole, "lat", 0, tuple(sorted(merged.items()))),)

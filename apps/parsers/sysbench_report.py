@@ -1,0 +1,135 @@
+"""The figures of one sysbench fileio block: what each version prints, in base units.
+
+read_report(lines) → Report with reads/s, writes/s, bytes/s, latencies…, each with its text and line
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from apps.parsers.finite import INT8, positive
+
+MIB = 1024**2
+_UNITS = {"": 1, "K": 1024, "M": MIB, "G": 1024**3, "T": 1024**4, "P": 1024**5}
+_SIZE = r"([\d.]{1,20}(?:e\+\d{1,2})?)([KMGTP]?)i?[bB]"
+_NUMBER = r"([\d.]{1,40})"
+
+_OLD_TOTAL = re.compile(
+    r"Operations performed:\s+(\d{1,20}) [Rr]eads?, (\d{1,20}) [Ww]rites?, (\d{1,20}) Other = (\d{1,20}) Total"
+)
+_OLD_BYTES = re.compile(rf"Read {_SIZE}  Written {_SIZE}  Total transferred {_SIZE}  \({_SIZE}/sec\)")
+_OLD_RATE = re.compile(rf"^\s*{_NUMBER} Requests/sec executed")
+_NEW = {
+    "reads": re.compile(rf"^\s*reads/s:\s+({_NUMBER})"),
+    "writes": re.compile(rf"^\s*writes/s:\s+({_NUMBER})"),
+    "syncs": re.compile(rf"^\s*fsyncs/s:\s+({_NUMBER})"),
+    "read_bytes": re.compile(rf"^\s*read, MiB/s:\s+({_NUMBER})"),
+    "written_bytes": re.compile(rf"^\s*written, MiB/s:\s+({_NUMBER})"),
+    "min": re.compile(rf"^\s*min:\s+({_NUMBER}(?:ms)?)\s*$"),
+    "avg": re.compile(rf"^\s*avg:\s+({_NUMBER}(?:ms)?)\s*$"),
+    "max": re.compile(rf"^\s*max:\s+({_NUMBER}(?:ms)?)\s*$"),
+    "events": re.compile(r"^\s*total number of events:\s+((\d{1,20}))"),
+    "elapsed": re.compile(rf"^\s*(?:total time|time elapsed):\s+({_NUMBER}s)"),
+}
+_SHOWN = {"reads": " reads/s", "writes": " writes/s", "syncs": " fsyncs/s", "read_bytes": " MiB/s",
+          "written_bytes": " MiB/s", "min": " ms", "avg": " ms", "max": " ms"}  # fmt: skip
+_FACTORS = {"read_bytes": MIB, "written_bytes": MIB, "min": 1e6, "avg": 1e6, "max": 1e6, "elapsed": 1e9}
+_NEWEST = re.compile(rf"^\s*(read|write|fsync):\s+IOPS=({_NUMBER})(?: ({_NUMBER} MiB/s))?")
+_NEWEST_NAMES = {"read": ("reads", "read_bytes"), "write": ("writes", "written_bytes"), "fsync": ("syncs", "")}
+_PERCENTILE = re.compile(rf"^\s*(?:approx\.\s+(\d{{1,3}}) percentile|(\d{{1,3}})th percentile):\s+({_NUMBER}(?:ms)?)")
+_INTERVAL = re.compile(
+    rf"^\[\s*{_NUMBER}\s?s\s?\] reads: {_NUMBER} Mi?B/s writes: {_NUMBER} Mi?B/s fsyncs: {_NUMBER}/s "
+)
+_BUCKET = re.compile(rf"^\s+{_NUMBER} \|\**\s+(\d{{1,18}})\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    value: float
+    printed: str
+    line: int
+
+
+@dataclass(slots=True)
+class Report:
+    figures: dict[str, Figure] = field(default_factory=dict)
+    intervals: list[tuple[float, float, float, float]] = field(default_factory=list)  # s, B/s read, B/s written, 1/s
+    buckets: list[tuple[int, int]] = field(default_factory=list)  # ns, count
+
+    def has_results(self) -> bool:
+        return bool(self.figures.keys() & {"operations", "reads", "writes", "requests"})
+
+    def counted_nothing(self) -> bool:
+        """Whether not one request was done: then every figure is a zero that nobody measured."""
+        events = self.figures.get("events")
+        counted = [
+            self.figures[name].value for name in ("operations", "reads", "writes", "syncs") if name in self.figures
+        ]
+        return bool(events is not None and events.value == 0) or (bool(counted) and not any(counted))
+
+
+def size(number: str, unit: str) -> float | None:
+    value = positive(number)
+    return None if value is None else value * _UNITS[unit]
+
+
+def whole_size(number: str, unit: str) -> int | None:
+    value = size(number, unit)
+    return round(value) if value is not None and 0 < value <= INT8 else None
+
+
+def read_report(lines: Sequence[tuple[int, str]]) -> Report:
+    """`lines` are (number in the file, text)."""
+    report = Report()
+    for line, text in lines:
+        for name, value, printed in _figures(text):
+            if value is not None:
+                report.figures.setdefault(name, Figure(value, printed, line))
+        if match := _INTERVAL.match(text):
+            values = [positive(word) for word in match.groups()]
+            if None not in values:
+                at, read, written, syncs = (value or 0.0 for value in values)
+                report.intervals.append((at, read * MIB, written * MIB, syncs))
+        elif "|" in text and (match := _BUCKET.match(text)) and (value := positive(match[1])) is not None:
+            report.buckets.append((round(value * 1e6), int(match[2])))
+    return report
+
+
+def _figures(text: str) -> Iterator[tuple[str, float | None, str]]:
+    if ":" not in text and "(" not in text and "Requests" not in text:
+        return
+    for name, pattern in _NEW.items():
+        if match := pattern.match(text):
+            value = positive(match[2])
+            yield name, None if value is None else round(value * _FACTORS.get(name, 1), 6), _shown(match[1], name)
+            return
+    if match := _NEWEST.match(text):
+        rate, speed = _NEWEST_NAMES[match[1]]
+        yield rate, positive(match[3]), f"IOPS={match[2]}"
+        if speed and match[5]:
+            value = positive(match[5])
+            yield speed, None if value is None else value * MIB, match[4]
+    elif match := _PERCENTILE.match(text):
+        value = positive(match[4])
+        yield f"p{match[1] or match[2]}", None if value is None else round(value * 1e6, 6), _shown(match[3], "avg")
+    else:
+        yield from _old(text)
+
+
+def _shown(printed: str, name: str) -> str:
+    """With the unit that 1.0 prints in front of the number, or in the title."""
+    return printed if printed[-1].isalpha() else printed + _SHOWN.get(name, "")
+
+
+def _old(text: str) -> Iterator[tuple[str, float | None, str]]:
+    if match := _OLD_TOTAL.search(text):
+        for name, word, label in zip(("read_count", "write_count", "other_count", "operations"), match.groups(),
+                                     ("Read", "Write", "Other", "Total"), strict=True):  # fmt: skip
+            yield name, positive(word), f"{word} {label}"
+    elif match := _OLD_BYTES.search(text):
+        words = match.groups()
+        for place, name in enumerate(("read_moved", "write_moved", "moved", "speed")):
+            number, unit = words[2 * place : 2 * place + 2]
+            yield name, size(number, unit), f"{number}{unit}b" + ("/sec" if name == "speed" else "")
+    elif match := _OLD_RATE.match(text):
+        yield "requests", positive(match[1]), f"{match[1]} Requests/sec"

@@ -1,0 +1,189 @@
+"""Vdbench's reports with interval lines, 5.00 to 5.04.07: summary.html, totals.html, a host's or an SD's report,
+logfile.html, what it prints on the screen.
+
+    13:45:13.001 Starting RD=rd1; I/O rate: 100; elapsed=5; For loops: None
+    Mar 08, 2019    interval        i/o   MB/sec   bytes   read     resp …
+                                   rate  1024**2     i/o    pct     time …
+    13:45:18.019     avg_2-5      107.5     0.10    1024  50.70    1.557 …
+
+One run per run definition (`RD=`): its `avg_` line gives the samples, the numbered lines are series. Raw devices (SD/WD):
+`i/o rate` → iops, `MB/sec` → bandwidth, `resp time` → latency_mean. File systems (FSD/FWD): reads and writes apart,
+`.ReqstdOps.` is `mixed` where a run does both or neither; mkdir, open, close and so on have no operation here and are
+not read; the `std_` and `max_` lines give latency_stdev and latency_max.
+
+Units (Report.java, FwdStats.java; users guide): MB is 1024² (`1024**2` in the title; with the option for decimal it is
+`1000**2`), response times are ms, cpu% is of all CPUs and therefore a note.
+
+Operation: read % of the average: 100 → read, 0 → write, between → mixed. Random or sequential is only in flatfile.html.
+
+Oddities: labels grow into the time (`11:23:54.347avg_2-1200`); times roll over at midnight; the `created` line tells
+UTC, a run's own lines only local time, so the start is counted from there. Lines without any header (a copy of the
+screen) are read where rate × bytes = MB/sec proves which columns they are. A run without `avg_` was aborted: broken.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
+from apps.parsers.source_text import SourceText
+from apps.parsers.vdbench_clock import Clock, created_at
+from apps.parsers.vdbench_columns import Columns, read_columns, recognised
+from apps.parsers.vdbench_samples import Row, samples_of, series_of
+
+NAME = "vdbench"
+TITLE = "Vdbench report"
+
+_LONGEST = 4000
+_START = re.compile(r"(\d\d:\d\d:\d\d\.\d{3}) (?:Starting|Simulating) RD=([^;<\s]{1,100})([^<]{0,600})")
+_ROW = re.compile(
+    r"^(\d\d:\d\d:\d\d\.\d{3}) {0,12}(\d{1,9}|(?:avg|std|max)_\d{1,9}-\d{1,9}) {1,40}(-?\d[\d. -]{0,1000})$"
+)
+_TITLE = re.compile(r"^ {0,8}\S{3,12} \d\d, \d{4} {0,4}\S*[Ii]nterval")
+_REPORT = "Vdbench summary report, created "
+_VERSION = re.compile(r"Vdbench distribution: (vdbench\S{1,40})")
+_NEEDLES = ("Vdbench", "Starting RD=", ".ReqstdOps.", "1024**2", "avg_")
+_MISSING = "the line of averages is missing"
+_RUNTIME = re.compile(r"elapsed=(\d{1,9})\b")
+_LOOPS = re.compile(r"For loops: (.{1,300})")
+
+
+def looks_like(text: SourceText) -> float:
+    body = text.text
+    if not any(needle in body for needle in _NEEDLES) or ("tod" in body and "* Interval" in body):
+        return 0.0
+    if "Starting RD=" in body or _REPORT in body:
+        return 0.0 if "cum%%" in body and "avg_" not in body else 1.0
+    return 0.8 if "avg_" in body and any(_ROW.match(line[:_LONGEST]) for line in text.lines if "avg_" in line) else 0.0
+
+
+def parse(text: SourceText) -> ParsedFile:
+    reading = _Reading(text)
+    for index, line in enumerate(text.lines):
+        if line and len(line) <= _LONGEST:
+            reading.take(index, line)
+    reading.close()
+    if not reading.runs and not reading.broken:
+        if _REPORT not in text.text:
+            raise ParseError("no report of Vdbench in the text", expected="'Starting RD=' or a line of averages")
+        return ParsedFile(broken=(Broken("a report without any run: Vdbench was aborted", 1, "", "'Starting RD='"),))
+    return ParsedFile(tuple(reading.runs), broken=tuple(reading.broken))
+
+
+@dataclass(slots=True)
+class _Definition:
+    """A run as it is read."""
+
+    first: int
+    last: int
+    name: str = ""
+    told: str = ""
+    began: float | None = None  # on the report's clock
+    intervals: list[Row] = field(default_factory=list)
+    whole: Row | None = None
+    spread: Row | None = None
+    largest: Row | None = None
+
+
+class _Reading:
+    def __init__(self, text: SourceText) -> None:
+        self.text = text
+        self.runs: list[ParsedRun] = []
+        self.broken: list[Broken] = []
+        self.columns: Columns | None = None
+        self.clock = Clock()
+        self.version = ""
+        self.now: _Definition | None = None
+
+    def take(self, index: int, line: str) -> None:
+        if match := _START.search(line):
+            self.close()
+            self.now = _Definition(index, index, match[2], match[3], self.clock.at(match[1]))
+        elif _TITLE.match(line) and index + 1 < len(self.text.lines):
+            self.columns = read_columns(line, self.text.lines[index + 1][:_LONGEST])
+        elif match := _ROW.match(line):
+            self._row(index, match)
+        elif _REPORT in line:
+            self.clock.start(*created_at(line))
+        elif match := _VERSION.search(line):
+            self.version = match[1]
+
+    def _row(self, index: int, match: re.Match[str]) -> None:
+        label, values = match[2], match[3].split()
+        if self.now is not None and self.now.whole is not None and label.isdecimal() and not self.now.name:
+            self.close()
+        kind = label.partition("_")[0]
+        if self.now is None or (kind == "avg" and self.now.whole is not None):
+            self.close()
+            self.now = _Definition(index, index)
+        now = self.now
+        now.last = index
+        row = Row(self.text.number(index), self.clock.at(match[1]), match[3], match.start(3), self._named(values, kind))
+        if kind == "std":
+            now.spread = row
+        elif kind == "max":
+            now.largest = row
+        elif not row.values:
+            expected = f"{len(self.columns.names)} columns" if self.columns else "a title over the columns"
+            self.broken.append(Broken("the columns are not those of the title", row.line, match[0][:120], expected))
+        elif kind == "avg":
+            now.whole = row
+        else:
+            now.intervals.append(row)
+
+    def _named(self, values: list[str], kind: str) -> dict[str, str]:
+        if kind in ("std", "max"):
+            return {}  # with gaps: told by their place
+        columns = self.columns or recognised(values)
+        return dict(zip(columns.names, values, strict=False)) if columns and len(values) >= len(columns.names) else {}
+
+    def close(self) -> None:
+        now, self.now = self.now, None
+        if now is None:
+            return
+        if now.whole is None:
+            expected = f"'avg_' line of {now.name}" if now.name else "an 'avg_' line"
+            self.broken.append(Broken(_MISSING, self.text.number(now.last), self.text.lines[now.last][:100], expected))
+            if not now.intervals:
+                return
+        self.runs.append(self._run(now))
+
+    def _run(self, now: _Definition) -> ParsedRun:
+        columns = Columns(tuple((now.whole or now.intervals[-1]).values))
+        samples = tuple(samples_of(columns, now.whole, now.spread, now.largest, now.intervals, _loops(now.told)))
+        if now.whole is None:
+            operation = "mixed" if columns.is_files else "read"
+            samples = (ParsedSample(operation, "iops", None, line=self.text.number(now.last), missing_reason=_MISSING),)
+        return ParsedRun(
+            tool="vdbench", tool_version=self.version, samples=samples,
+            series=tuple(series_of(columns, now.whole, now.intervals, now.began)),
+            started_at=self.clock.epoch(now.began), problem="" if now.whole else _MISSING, caption=now.name,
+            labels={"rd": now.name} if now.name else {}, workload=_workload(now.told),
+            line=self.text.number(now.first), last_line=self.text.number(now.last),
+        )  # fmt: skip
+
+
+def _workload(told: str) -> dict[str, str | int | float]:
+    found: dict[str, str | int | float] = {}
+    if match := _RUNTIME.search(told):
+        found["runtime"] = int(match[1])
+    if match := re.search(r"(?:I/O rate|fwdrate)[:=] ?([\w ]{1,40})", told):
+        found["rate"] = match[1].strip()
+    for name, value in _loops(told).items():
+        found[{"threads": "numjobs", "xfersize": "block_size"}.get(name, name)] = value
+    return found
+
+
+_SIZE = re.compile(r"(\d{1,12})([kmg]?)b?", re.IGNORECASE)
+_FACTORS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
+
+
+def _loops(told: str) -> dict[str, int]:
+    """`For loops: xfersize=4k threads=8`: what this run of a definition was given."""
+    found: dict[str, int] = {}
+    match = _LOOPS.search(told)
+    for word in match[1].split() if match else ():
+        name, _, value = word.partition("=")
+        size = _SIZE.fullmatch(value)
+        if size and name in ("threads", "xfersize"):
+            found[name] = int(size[1]) * _FACTORS[size[2].lower()]
+    return found

@@ -1,0 +1,113 @@
+"""ioping's text, raw lines and JSON: versions that are not at hand, cut and bent outputs."""
+
+import pytest
+
+from apps.parsers import ioping, ioping_json
+from apps.parsers.shape import ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+
+
+def runs(text: str) -> tuple[ParsedRun, ...]:
+    return ioping.parse(SourceText(text)).runs
+
+
+def values(run: ParsedRun) -> dict[str, float | None]:
+    return {sample.metric: sample.value for sample in run.samples}
+
+
+def test_version_05_prints_rates_without_a_comma_and_mb_that_are_binary() -> None:
+    (run,) = runs(
+        "--- . ioping statistics ---\n5 requests completed in 4794.0 ms, 364 iops 1.4 mb/s\n"
+        "min/avg/max/mdev = 0.2/2.8/12.7/5.0 ms\n"
+    )
+    assert values(run) == {
+        "iops": 364, "bandwidth": 1.4 * 1024**2, "latency_min": 2e5, "latency_mean": 2.8e6, "latency_max": 12.7e6,
+        "latency_stdev": 5e6,
+    }  # fmt: skip
+    assert run.target == "."
+
+
+def test_version_07_says_kb_and_a_unit_per_latency() -> None:
+    (run,) = runs(
+        "4.0 kb from /mnt (ext4 /dev/sda1): request=1 time=93 us\n\n--- /mnt (ext4 /dev/sda1) ioping statistics ---\n"
+        "1 requests completed in 1.2 ms, 10.8 k iops, 42.0 mb/s\nmin/avg/max/mdev = 93 us / 93 us / 1.2 min / 0 us\n"
+    )
+    assert run.samples[0].block_size == 4096
+    assert values(run)["latency_max"] == 72e9
+    assert values(run)["iops"] == 10_800
+
+
+def test_writes_sync_and_direct_of_the_command_line_are_told() -> None:
+    (run,) = runs(
+        "root@n1:~# ioping -c 2 -WWW -D -y -L -s 64k /dev/sdb\n--- /dev/sdb (block device 1 TiB) ioping statistics ---\n"
+        "1 requests completed in 1 ms, 64 KiB written, 1 k iops, 62.5 MiB/s\nmin/avg/max/mdev = 1 ms / 1 ms / 1 ms / 0 ns\n"
+    )
+    assert {sample.operation for sample in run.samples} == {"write"}
+    told = {name: run.workload[name] for name in ("direct", "sync", "block_size")}
+    assert told == {"direct": 1, "sync": "dsync", "block_size": 65536}
+    assert not run.samples[0].note
+
+
+def test_requests_without_statistics_keep_their_series_and_are_broken() -> None:
+    parsed = ioping.parse(
+        SourceText(
+            "4 KiB <<< . (ext4 /dev/sda1): request=1 time=93 us\n4 KiB <<< . (ext4 /dev/sda1): request=2 time=1 ms\n"
+        )
+    )
+    (run,) = parsed.runs
+    assert run.series[0].values == (93_000, 1_000_000)
+    assert [(sample.value, bool(sample.missing_reason)) for sample in run.samples] == [(None, True)]
+    assert parsed.broken[0].line == 2
+
+
+def test_no_counted_request_is_no_zero() -> None:
+    (run,) = runs(
+        "--- . (ext4 /dev/sda1) ioping statistics ---\n0 requests completed in 0 ns, 0 B read, 0 iops, 0 B/s\n"
+        "generated 1 requests in 1 s, 4 KiB, 1 iops, 4 KiB/s\nmin/avg/max/mdev = 0 ns / 0 ns / 0 ns / 0 ns\n"
+    )
+    assert set(values(run).values()) == {None}
+    assert {sample.missing_reason for sample in run.samples} == {"ioping counted no request"}
+
+
+def test_raw_lines_tell_their_unit_by_their_own_arithmetic() -> None:
+    ns = "3 689523 4351 17821015 201809 229841 269129 28613 4 158100098"
+    us = "4 800 5000 20480000 100 200 300 50"
+    (new,) = runs(f"$ ioping -B -c 4 .\n{ns}\n")
+    (old,) = runs(f"$ ioping -B -W .\n{us}\n")
+    assert values(new)["latency_mean"] == 229_841
+    assert (values(old)["latency_mean"], old.samples[0].operation) == (200_000, "randwrite")
+
+
+def test_raw_lines_alone_do_not_say_what_they_count() -> None:
+    parsed = ioping.parse(SourceText("3 689523 4351 17821015 201809 229841 269129 28613 4 158100098\n"))
+    assert not parsed.runs
+    assert "reads or writes" in parsed.broken[0].message
+
+
+def test_ten_numbers_that_do_not_agree_are_none_of_iopings() -> None:
+    text = SourceText("1 2 3 4 5 6 7 8 9 10\n")
+    assert ioping.looks_like(text) == 0
+    with pytest.raises(ParseError):
+        ioping.parse(text)
+
+
+def test_two_runs_of_one_target_are_told_apart_by_the_number_of_the_request() -> None:
+    line = "4 KiB <<< . (ext4 /dev/sda1): request={} time=93 us\n"
+    assert len(runs(line.format(1) + line.format(2) + line.format(1))) == 2
+
+
+def test_json_that_is_cut_off_keeps_its_requests() -> None:
+    target = '"target": {"path": ".", "fstype": "ext4", "device": "/dev/vda"}'
+    request = '"io": {"request": 1, "operation": "read", "size": 4096, "time": 127099, "ignored": true}'
+    one = f'{{\n "timestamp": 1795277311.5, {target},\n {request}\n}}'
+    parsed = ioping_json.parse(SourceText(f'[{one},{{\n "timestamp": 17952773'))
+    (run,) = parsed.runs
+    assert (run.series[0].values, run.started_at) == ((127_099,), 1795277311.5)
+    assert parsed.broken
+
+
+@pytest.mark.parametrize("word", ["nan", "1e999", "9" * 5000, "-1"])
+def test_times_that_are_none_are_not_read(word: str) -> None:
+    text = SourceText(f"4 KiB <<< . (ext4 /dev/sda1): request=1 time={word} us\n")
+    with pytest.raises(ParseError):
+        ioping.parse(text)

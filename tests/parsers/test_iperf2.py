@@ -1,0 +1,111 @@
+"""iperf 2's text and CSV: other versions, dual tests, servers' logs, cut and bent outputs."""
+
+import pytest
+
+from apps.parsers import iperf2_csv, iperf2_text
+from apps.parsers.shape import ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+
+CLIENT = """------------------------------------------------------------
+Client connecting to 10.0.0.8, {} port 5001
+------------------------------------------------------------
+[  3] local 10.0.0.7 port 41212 connected with 10.0.0.8 port 5001
+"""
+
+
+def figures(run: ParsedRun) -> list[tuple[int, str, str, float | None]]:
+    return [(s.section, s.operation, s.metric, s.value) for s in run.samples if s.metric != "io_bytes"]
+
+
+def test_a_udp_client_shows_what_the_server_received() -> None:
+    text = CLIENT.format("UDP") + (
+        "[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n[  3] Sent 893 datagrams\n[  3] Server Report:\n"
+        "[  3]  0.0-10.0 sec  1.24 MBytes  1.04 Mbits/sec   0.005 ms    9/  893 (1%)\n"
+    )
+    (run,) = iperf2_text.parse(SourceText(text)).runs
+    assert figures(run) == [
+        (0, "net_send", "bandwidth", 131_250), (0, "net_receive", "bandwidth", 130_000),
+        (0, "net_receive", "jitter", 5_000), (0, "net_receive", "lost", 9 / 893)]  # fmt: skip
+
+
+def test_a_dual_test_has_a_section_per_direction() -> None:
+    text = (
+        "Server listening on TCP port 5001\n" + CLIENT.format("TCP")
+        + "[  5] local 10.0.0.7 port 5001 connected with 10.0.0.8 port 33333\n"
+        "[  3]  0.0-10.0 sec  100 MBytes  80.0 Mbits/sec\n[  5]  0.0-10.0 sec  200 MBytes   160 Mbits/sec\n"
+    )  # fmt: skip
+    (run,) = iperf2_text.parse(SourceText(text)).runs
+    assert figures(run) == [(0, "net_send", "bandwidth", 10e6), (1, "net_receive", "bandwidth", 20e6)]
+    assert [section.name for section in run.sections] == ["stream 3", "stream 5"]
+
+
+def test_each_connection_of_a_server_is_a_run() -> None:
+    text = "Server listening on TCP port 5001\nTCP window size: 85.3 KByte (default)\n"
+    for number in (4, 5, 4):
+        text += f"[{number:3}] local 10.0.0.8 port 5001 connected with 10.0.0.{number} port 4000\n"
+        text += f"[{number:3}]  0.0-10.0 sec  100 MBytes  8{number}.0 Mbits/sec\n"
+    runs = iperf2_text.parse(SourceText(text)).runs
+    assert [(run.target, figures(run)[0][3]) for run in runs] == [
+        ("10.0.0.4", 10.5e6),
+        ("10.0.0.5", 10.625e6),
+        ("10.0.0.4", 10.5e6),
+    ]
+    assert {run.workload["window_size"] for run in runs} == {round(85.3 * 1024)}
+
+
+@pytest.mark.parametrize(
+    ("printed", "value"),
+    [
+        ("8.00 bits/sec", 1),
+        ("8.00 Kbits/sec", 1e3),
+        ("8.00 Gbits/sec", 1e9),
+        ("1.00 KBytes/sec", 1024),
+        ("1.00 GBytes/sec", 1024**3),
+    ],
+)
+def test_bits_are_decimal_and_bytes_binary(printed: str, value: float) -> None:
+    (run,) = iperf2_text.parse(SourceText(CLIENT.format("TCP") + f"[  3]  0.0-10.0 sec  1.00 MBytes  {printed}\n")).runs
+    assert figures(run) == [(0, "net_send", "bandwidth", value)]
+
+
+@pytest.mark.parametrize("word", ["nan", "inf", "-1.0", "9" * 5000])
+def test_what_is_no_number_is_not_read(word: str) -> None:
+    with pytest.raises(ParseError):
+        iperf2_text.parse(SourceText(CLIENT.format("TCP") + f"[  3]  0.0-10.0 sec  1.00 MBytes  {word} Mbits/sec\n"))
+
+
+def test_csv_sum_line_comes_first_and_streams_are_sections() -> None:
+    row = "20240102030405,10.0.0.7,{},10.0.0.8,5001,{},0.0-10.0,1000,{}\n"
+    text = row.format(41212, 3, 800) + row.format(41213, 4, 1600) + row.format(0, -1, 2400)
+    (run,) = iperf2_csv.parse(SourceText(text)).runs
+    assert [(section.number, section.name) for section in run.sections] == [
+        (0, "SUM"),
+        (1, "stream 3"),
+        (2, "stream 4"),
+    ]
+    assert figures(run)[0] == (0, "net_send", "bandwidth", 300)
+
+
+def test_csv_runs_one_after_the_other_stay_apart() -> None:
+    row = "2024010203{}05,10.0.0.7,{},10.0.0.8,5001,3,0.0-10.0,1000,800\n"
+    runs = iperf2_csv.parse(SourceText(row.format("04", 41212) + row.format("05", 41300))).runs
+    assert [run.line for run in runs] == [1, 2]
+
+
+def test_enhanced_csv_is_read_by_the_names_of_its_header() -> None:
+    text = (
+        "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed,writecnt,writeerr,tcpretry,tcpcwnd,tcppcwnd,tcprtt,tcprttvar\n"
+        "-0700:20240727114802.123,10.0.0.7,41212,10.0.0.8,5001,1,0.0,10.0,1000,800,5,0,7,10,1,50,3\n"
+    )
+    (run,) = iperf2_csv.parse(SourceText(text)).runs
+    assert figures(run) == [(0, "net_send", "bandwidth", 100), (0, "net_send", "retransmits", 7)]
+
+
+def test_csv_whose_ports_tell_nothing_is_broken() -> None:
+    parsed = iperf2_csv.parse(SourceText("20240102030405,10.0.0.7,41212,10.0.0.8,50000,3,0.0-10.0,1000,800\n"))
+    assert (parsed.runs, parsed.broken[0].line) == ((), 1)
+
+
+def test_other_csv_is_not_taken_for_iperfs() -> None:
+    text = SourceText("2024-01-02,10.0.0.7,41212,10.0.0.8,5001,3,0.0,1000,800\n20240102030405,a,b,c,d,e,f,g,h\n")
+    assert iperf2_csv.looks_like(text) == 0

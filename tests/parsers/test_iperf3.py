@@ -1,0 +1,118 @@
+"""iperf 3's text and JSON: older versions, errors, streams of events, cut and bent outputs."""
+
+import json
+
+import pytest
+
+from apps.parsers import iperf2_text, iperf3_json, iperf3_text
+from apps.parsers.shape import ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+
+START = {
+    "connected": [{"local_host": "10.0.0.7", "remote_host": "10.0.0.8"}], "version": "iperf 3.12",
+    "timestamp": {"timesecs": 1700000000}, "connecting_to": {"host": "n2", "port": 5201},
+    "test_start": {"protocol": "TCP", "num_streams": 1, "blksize": 131072, "duration": 10, "reverse": 0},
+}  # fmt: skip
+SENT = {"bytes": 1000, "bits_per_second": 800, "retransmits": 2}
+
+
+def figures(run: ParsedRun) -> list[tuple[str, str, float | None]]:
+    return [(s.operation, s.metric, s.value) for s in run.samples if s.metric != "io_bytes"]
+
+
+def test_the_one_summary_line_of_udp_in_30_is_the_clients_rate_and_the_receivers_jitter() -> None:
+    text = (
+        "Connecting to host n2, port 5201\n[  4] local 10.0.0.7 port 4 connected to 10.0.0.8 port 5201\n"
+        "[ ID] Interval           Transfer     Bandwidth       Total Datagrams\n"
+        "[  4]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec  16  \n"
+        "- - - - - - - - - - - - - - - - - - - - - - - - -\n"
+        "[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams\n"
+        "[  4]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec  0.016 ms  4/16 (25%)  \n[  4] Sent 16 datagrams\n\niperf Done.\n"
+    )
+    (run,) = iperf3_text.parse(SourceText(text)).runs
+    assert figures(run) == [
+        ("net_send", "bandwidth", 131_250), ("net_receive", "jitter", 16_000), ("net_receive", "lost", 0.25)]  # fmt: skip
+    assert run.last_line == 10
+
+
+def test_a_receiver_of_nothing_never_told_its_figures() -> None:
+    text = (
+        "Connecting to host n2, port 5201\n[  5]   0.00-1.00   sec  1.00 MBytes  8.00 Mbits/sec    0             sender\n"
+        "[  5]   0.00-1.00   sec  0.00 Bytes  0.00 bits/sec                  receiver\n"
+    )
+    (run,) = iperf3_text.parse(SourceText(text)).runs
+    assert figures(run)[-1] == ("net_receive", "bandwidth", None)
+    assert run.samples[-1].printed == "0.00 bits/sec"
+
+
+def test_a_killed_test_keeps_its_intervals_and_is_broken() -> None:
+    text = (
+        "Connecting to host n2, port 5201\n[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
+        "[  5]   0.00-1.00   sec  1.00 MBytes  8.00 Mbits/sec    0    767 KBytes       \niperf3: error - control socket has closed unexpectedly\n"
+    )
+    parsed = iperf3_text.parse(SourceText(text))
+    assert parsed.runs[0].problem == "error - control socket has closed unexpectedly"
+    assert [s.values for s in parsed.runs[0].series] == [(1e6,)]
+    assert parsed.broken[0].message == "the summary is missing"
+
+
+def test_reports_of_the_two_iperfs_in_one_log_are_told_apart() -> None:
+    text = SourceText(
+        "[  3] local 1.1.1.1 port 4 connected with 1.1.1.2 port 5001\n[  3]  0.0-10.0 sec  1.00 MBytes  8.00 Mbits/sec\n"
+        "Connecting to host n2, port 5201\n[  5]   0.00-10.00  sec  2.00 MBytes  16.0 Mbits/sec    0             sender\n"
+    )
+    assert [run.samples[0].value for run in iperf2_text.parse(text).runs] == [1e6]
+    assert [run.samples[0].value for run in iperf3_text.parse(text).runs] == [2e6]
+
+
+def parse(*documents: object) -> list[ParsedRun]:
+    return list(iperf3_json.parse(SourceText("\n".join(json.dumps(one) for one in documents))).runs)
+
+
+def test_documents_one_after_the_other_are_runs() -> None:
+    runs = parse(*[{"start": START, "intervals": [], "end": {"sum_sent": SENT, "sum_received": SENT}}] * 2)
+    assert [run.line for run in runs] == [1, 2]
+    assert figures(runs[0]) == [
+        ("net_send", "bandwidth", 100), ("net_send", "retransmits", 2), ("net_receive", "bandwidth", 100)]  # fmt: skip
+    assert (runs[0].started_at, runs[0].target, runs[0].host) == (1_700_000_000, "n2", "10.0.0.7")
+
+
+def test_a_stream_of_events_is_one_run() -> None:
+    interval = {"streams": [], "sum": {"end": 1.0, "bits_per_second": 80, "omitted": False}}
+    (run,) = parse(
+        {"event": "start", "data": START}, {"event": "interval", "data": interval},
+        {"event": "end", "data": {"sum_sent": SENT, "sum_received": SENT}},
+    )  # fmt: skip
+    assert run.series[0].values == (10,)
+    assert (run.line, run.last_line) == (1, 3)
+
+
+def test_an_error_keeps_what_was_measured() -> None:
+    interval = {"streams": [], "sum": {"end": 1.0, "bits_per_second": 80, "omitted": False, "sender": True}}
+    (run,) = parse(
+        {"start": START, "intervals": [interval], "end": {}, "error": "interrupt - the client has terminated"}
+    )
+    assert (run.problem, run.series[0].values) == ("interrupt - the client has terminated", (10,))
+
+
+def test_a_document_that_is_cut_off_is_broken_and_the_one_before_it_stays() -> None:
+    whole = json.dumps({"start": START, "intervals": [], "end": {"sum_sent": SENT, "sum_received": SENT}}, indent=1)
+    parsed = iperf3_json.parse(SourceText(f"{whole}\n{whole[:200]}"))
+    assert len(parsed.runs) == 1
+    assert [one.line for one in parsed.broken] == [whole.count("\n") + 2]
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "1e999", "9" * 5000, '"8"x', "-1", "null", "[]"])
+def test_figures_that_are_no_numbers_become_no_values(word: str) -> None:
+    text = json.dumps({"start": START, "end": {"sum_sent": SENT}}).replace("800", word)
+    try:
+        parsed = iperf3_json.parse(SourceText(text))
+    except ParseError:
+        return
+    assert [s.value for run in parsed.runs for s in run.samples if s.metric == "bandwidth"] in ([], [None])
+
+
+def test_deep_nesting_ends_in_an_error() -> None:
+    text = SourceText('{"start":' + "[" * 100_000)
+    with pytest.raises(ParseError):
+        iperf3_json.parse(text)

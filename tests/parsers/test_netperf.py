@@ -1,0 +1,131 @@
+"""netperf: the tables of every test, omni's three shapes, wrapped and cut outputs."""
+
+import json
+
+import pytest
+
+from apps.parsers import netperf
+from apps.parsers.shape import ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+
+BANNER = "MIGRATED {} TEST from 10.0.0.1 (10.0.0.1) port 0 AF_INET to n2.example (10.0.0.2) port 0 AF_INET : demo\n"
+STREAM = """Recv   Send    Send
+Socket Socket  Message  Elapsed
+Size   Size    Size     Time     Throughput
+bytes  bytes   bytes    secs.    {}/sec
+
+ 87380  16384  65536    10.00    {}
+"""
+REQUEST = """Local /Remote
+Socket Size   Request  Resp.   Elapsed  Trans.
+Send   Recv   Size     Size    Time     Rate
+bytes  Bytes  bytes    bytes   secs.    per sec
+
+16384  87380  1        4       10.00    21456.78
+16384  87380
+"""
+
+
+def run(text: str) -> ParsedRun:
+    (one,) = netperf.parse(SourceText(text)).runs
+    return one
+
+
+def figures(one: ParsedRun) -> list[tuple[str, str, float | None]]:
+    return [(sample.operation, sample.metric, sample.value) for sample in one.samples]
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor"),
+    [
+        ("10^6bits", 125_000),
+        ("10^3bits", 125),
+        ("10^9bits", 125e6),
+        ("KBytes", 1024),
+        ("MBytes", 1024**2),
+        ("GBytes", 1024**3),
+    ],
+)
+def test_units_are_decimal_for_bits_and_binary_for_bytes(unit: str, factor: float) -> None:
+    one = run(BANNER.format("TCP STREAM") + STREAM.format(unit, "12.50"))
+    assert figures(one) == [("net_send", "bandwidth", 12.5 * factor)]
+    assert (one.host, one.target, one.samples[0].block_size) == ("10.0.0.1", "n2.example", 65536)
+
+
+def test_maerts_receives() -> None:
+    assert figures(run(BANNER.format("TCP MAERTS") + STREAM.format("10^6bits", "8.00"))) == [
+        ("net_receive", "bandwidth", 1e6)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["TCP REQUEST/RESPONSE", "UDP REQUEST/RESPONSE", "TCP Connect/Request/Response"])
+def test_requests_have_a_rate(kind: str) -> None:
+    one = run(BANNER.format(kind) + REQUEST)
+    assert figures(one) == [("net_request", "rate", 21456.78)]
+    assert (one.workload["request_size"], one.workload["response_size"]) == (1, 4)
+
+
+def test_cpu_of_all_cores_is_a_note_and_not_cpu() -> None:
+    text = STREAM.format("10^6bits", "8.00     12.50    25.00    1.234   2.345")
+    one = run(BANNER.format("TCP STREAM") + text)
+    assert one.samples[0].cpu is None
+    assert one.samples[0].note == "CPU 12.50 and 25.00 % of all cores"
+
+
+def test_omni_columns_are_told_by_where_they_begin() -> None:
+    one = run(
+        "OMNI Send TEST from 0.0.0.0 () port 0 AF_INET to n2 () port 0 AF_INET\n"
+        "Local       Remote      Local  Elapsed Throughput Throughput  \n"
+        "Send Socket Recv Socket Send   Time               Units       \n"
+        "Size        Size        Size   (sec)                          \n"
+        "Final       Final                                             \n"
+        "2626560     6291456     16384  10.00   9415.39    10^6bits/s  \n"
+    )
+    assert figures(one) == [("net_send", "bandwidth", 9415.39 * 125_000)]
+
+
+def test_keywords_are_read_without_a_banner_and_come_again_for_the_next_run() -> None:
+    text = "THROUGHPUT=100.00\nTHROUGHPUT_UNITS=Trans/s\nP99_LATENCY=250\nMEAN_LATENCY=-1.00\n"
+    runs = netperf.parse(SourceText(text + text.replace("100.00", "200.00"))).runs
+    assert [figures(one) for one in runs] == [
+        [("net_request", "rate", value), ("net_request", "latency_p99", 250_000)] for value in (100.0, 200.0)]  # fmt: skip
+
+
+def test_keywords_that_do_not_say_the_direction_are_broken() -> None:
+    parsed = netperf.parse(SourceText("THROUGHPUT=100.00\nTHROUGHPUT_UNITS=10^6bits/s\n"))
+    assert (parsed.runs, len(parsed.broken)) == ((), 1)
+
+
+def test_whole_outputs_in_json_strings_are_read() -> None:
+    text = BANNER.format("TCP STREAM") + STREAM.format("10^6bits", "8.00")
+    parsed = netperf.parse(SourceText(json.dumps([text, text], indent=1)))
+    assert [one.line for one in parsed.runs] == [2, 3]
+
+
+def test_a_udp_table_without_the_receivers_row_says_so() -> None:
+    text = BANNER.format("UDP STREAM") + (
+        "Socket  Message  Elapsed      Messages\nSize    Size     Time         Okay Errors   Throughput\n"
+        "bytes   bytes    secs            #      #   10^6bits/sec\n\n124928   32768   10.00      105672      0    8.00\n"
+    )
+    one = run(text)
+    assert figures(one) == [("net_send", "bandwidth", 1e6), ("net_receive", "bandwidth", None)]
+
+
+def test_a_banner_without_figures_is_broken_beside_the_others() -> None:
+    parsed = netperf.parse(
+        SourceText(BANNER.format("TCP STREAM") + BANNER.format("TCP STREAM") + STREAM.format("10^6bits", "8.00"))
+    )
+    assert (len(parsed.runs), [one.line for one in parsed.broken]) == (1, [1])
+
+
+@pytest.mark.parametrize("word", ["nan", "inf", "1e999", "9" * 5000, "-1"])
+def test_what_is_no_number_becomes_no_value(word: str) -> None:
+    parsed = netperf.parse(SourceText(f"THROUGHPUT={word}\nTHROUGHPUT_UNITS=Trans/s\n"))
+    assert [sample.value for one in parsed.runs for sample in one.samples] in ([], [None])
+
+
+def test_prose_about_a_test_is_not_taken_for_netperf() -> None:
+    text = SourceText("The LOAD TEST from last week went to the team.\n")
+    assert netperf.looks_like(text) == 0
+    with pytest.raises(ParseError):
+        netperf.parse(text)

@@ -1,0 +1,88 @@
+"""sysbench fileio: versions that are not at hand, failed and cut runs."""
+
+import pytest
+
+from apps.parsers import sysbench_fileio
+from apps.parsers.shape import ParseError
+from apps.parsers.source_text import SourceText
+
+BANNER = """sysbench {version}
+
+Running the test with following options:
+Number of threads: 4
+
+Extra file open flags: directio
+128 files, 16MiB each
+2GiB total file size
+Block size 16KiB
+Periodic FSYNC enabled, calling fsync() each 100 requests.
+Using asynchronous I/O mode
+Doing {mode} test
+Threads started!
+
+"""
+
+
+def test_version_11_prints_a_line_per_direction() -> None:
+    text = BANNER.format(version="1.1.0-df89d34 (using bundled LuaJIT 2.1.0-beta3)", mode="random r/w") + (
+        "Throughput:\n         read:  IOPS=280.20 4.38 MiB/s (4.59 MB/s)\n         write: IOPS=140.05 2.19 MiB/s (2.29 MB/s)\n"
+        "         fsync: IOPS=542.51\n\nLatency (ms):\n         min:                                  0.01\n"
+        "         avg:                                  1.03\n         max:                                  5.93\n"
+        "         95th percentile:                      3.02\n         sum:                               9999.00\n"
+    )
+    (run,) = sysbench_fileio.parse(SourceText(text)).runs
+    found = {(s.operation, s.metric): s.value for s in run.samples}
+    assert found[("randread", "iops")] == 280.20
+    assert found[("randwrite", "bandwidth")] == pytest.approx(2.19 * 1024**2)
+    assert found[("sync", "rate")] == 542.51
+    assert found[("mixed", "latency_p95")] == 3.02e6
+    assert {"direct": 1, "ioengine": "libaio", "fsync": 100}.items() <= run.workload.items()
+    assert run.tool_version.startswith("1.1.0")
+
+
+def test_intervals_of_version_05_divide_by_1024_squared() -> None:
+    text = BANNER.format(version="0.5:  multi-threaded system evaluation benchmark", mode="sequential rewrite") + (
+        "[  10s] reads: 0.00 MB/s writes: 20.00 MB/s fsyncs: 12.00/s response time: 0.345ms (95%)\n"
+        "Operations performed:  0 reads, 1000 writes, 10 Other = 1010 Total\n"
+        "Read 0b  Written 15.625Mb  Total transferred 15.625Mb  (20.5Mb/sec)\n 1312.00 Requests/sec executed\n"
+    )
+    (run,) = sysbench_fileio.parse(SourceText(text)).runs
+    assert [(s.operation, s.metric, s.values) for s in run.series] == [
+        ("rewrite", "bandwidth", (20 * 1024**2,)), ("sync", "rate", (12,))]  # fmt: skip
+    assert [s.value for s in run.samples][:2] == [1312, 20.5 * 1024**2]
+
+
+def test_a_run_without_results_is_broken_and_the_others_stay() -> None:
+    whole = (
+        "Operations performed:  10 Read, 0 Write, 0 Other = 10 Total\n"
+        "Read 40Kb  Written 0b  Total transferred 40Kb  (1Mb/sec)\n  256.00 Requests/sec executed\n"
+    )
+    text = BANNER.format(version="0.4.12: x", mode="random read")
+    parsed = sysbench_fileio.parse(SourceText(text + "FATAL: Cannot open file\n" + text + whole))
+    assert [run.samples[0].value for run in parsed.runs] == [256]
+    assert [(one.line, one.found) for one in parsed.broken] == [(1, "FATAL: Cannot open file")]
+
+
+def test_prepare_and_other_tests_of_sysbench_are_not_read() -> None:
+    prepare = "sysbench 1.0.20 (x)\n\n2 files, 8192Kb each, 16Mb total\nCreating files for the test...\nExtra file open flags: (none)\n"
+    cpu = "sysbench 1.0.20 (x)\n\nRunning the test with following options:\nNumber of threads: 1\n\nPrime numbers limit: 10000\n"
+    for text in (prepare, cpu):
+        with pytest.raises(ParseError):
+            sysbench_fileio.parse(SourceText(text))
+
+
+def test_an_unknown_mode_is_not_guessed() -> None:
+    text = (
+        BANNER.format(version="1.0.20 (x)", mode="mixed").replace("Doing mixed test\n", "")
+        + "File operations:\n    reads/s:   1.00\n"
+    )
+    assert "mode" in sysbench_fileio.parse(SourceText(text)).broken[0].message
+
+
+def test_what_stands_behind_a_report_is_not_claimed() -> None:
+    text = BANNER.format(version="1.0.20 (x)", mode="random read") + (
+        "File operations:\n    reads/s:   7.00\n\nThreads fairness:\n    execution time (avg/stddev):   59.9820/0.00\n\n  min:  1.0\n"
+    )
+    (run,) = sysbench_fileio.parse(SourceText(text)).runs
+    assert run.last_line == text[: text.index("execution time")].count("\n") + 1
+    assert {s.missing_reason for s in run.samples if s.metric == "latency_min"} == {"not printed"}

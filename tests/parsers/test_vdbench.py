@@ -1,0 +1,112 @@
+"""Vdbench's reports, flatfile and histogram: other columns, midnights, aborted runs, bent lines."""
+
+import pytest
+
+from apps.parsers import vdbench, vdbench_flatfile, vdbench_histogram
+from apps.parsers.shape import ParseError
+from apps.parsers.source_text import SourceText
+
+HEAD = "Vdbench summary report, created 23:59:50 Oct 07 2019 CEST (21:59:50 Oct 07 2019 UTC)\n"
+TITLE = """Oct 07, 2019  interval        i/o   MB/sec   bytes   read     resp     resp     resp    cpu%  cpu%
+                             rate  1024**2     i/o    pct     time      max   stddev   sys+u   sys
+"""
+
+
+def report(
+    *rows: str, start: str = "23:59:58.000 Starting RD=rd1; I/O rate: 100; elapsed=4; For loops: xfersize=4k threads=8"
+) -> str:
+    return HEAD + start + "\n\n" + TITLE + "".join(f"{row}\n" for row in rows)
+
+
+def test_times_go_on_over_midnight() -> None:
+    (run,) = vdbench.parse(
+        SourceText(
+            report(
+                "23:59:59.000           1      100.0     0.39    4096 100.00    1.000    2.000    0.100     1.0   0.2",
+                "00:00:01.000           2      300.0     1.17    4096 100.00    3.000    4.000    0.300     1.0   0.2",
+                "00:00:01.100     avg_1-2      200.0     0.78    4096 100.00    2.000    4.000    0.200     1.0   0.2",
+            )
+        )
+    ).runs
+    assert {s.metric: (s.times_s, s.values) for s in run.series}["iops"] == ((1, 3), (100, 300))
+    assert run.started_at == 1570485590 + 8
+    assert {(s.operation, s.metric): s.value for s in run.samples} == {
+        ("read", "iops"): 200, ("read", "bandwidth"): 0.78 * 1024**2, ("read", "latency_mean"): 2e6,
+        ("read", "latency_max"): 4e6, ("read", "latency_stdev"): 0.2e6,
+    }  # fmt: skip
+    assert {(s.block_size, s.threads) for s in run.samples} == {(4096, 8)}
+
+
+def test_a_run_without_its_average_keeps_the_intervals_and_is_broken() -> None:
+    row = "23:59:59.000           1      100.0     0.39    4096 100.00    1.000    2.000    0.100     1.0   0.2"
+    parsed = vdbench.parse(SourceText(report(row)))
+    assert parsed.runs[0].series[0].values == (100,)
+    assert [sample.value for sample in parsed.runs[0].samples] == [None]
+    assert "averages" in parsed.broken[0].message
+
+
+def test_megabytes_are_decimal_where_the_title_says_so() -> None:
+    row = "00:00:01.100     avg_1-2      200.0     1.00    5000   0.00    2.000    4.000    0.200     1.0   0.2"
+    (run,) = vdbench.parse(SourceText(report(row).replace("1024**2", "1000**2"))).runs
+    assert [s.value for s in run.samples if (s.operation, s.metric) == ("write", "bandwidth")] == [1e6]
+
+
+def test_lines_without_title_are_read_only_where_their_arithmetic_agrees() -> None:
+    right = "11:23:54.347avg_2-1200    2048.00     8.00    4096 100.00    6.5    6.5    0.0   28.6    0.9  32.0   1.4   1.2\n"
+    (run,) = vdbench.parse(SourceText(right)).runs
+    assert run.samples[0].value == 2048
+    wrong = vdbench.parse(SourceText(right.replace("   8.00", " 800.00")))
+    assert (wrong.runs, wrong.broken[0].message) == ((), "the columns are not those of the title")
+
+
+def test_file_system_runs_that_do_both_have_a_mixed_rate() -> None:
+    text = HEAD + (
+        "23:59:58.000 Starting RD=rd1; elapsed=4; fwdrate=max. For loops: None\n\n"
+        "Oct 07, 2019 ..Interval.. .ReqstdOps... ...cpu%...  read ....read..... ....write.... ..mb/sec... mb/sec .xfer.. ...mkdir....\n"
+        "                            rate   resp total  sys   pct   rate   resp   rate   resp  read write  total    size  rate   resp\n"
+        "23:59:59.500      avg_2-4  300.0  2.000   9.6 7.89  66.7  200.0  1.000  100.0  4.000  0.78  0.39   1.17    4096   0.0  0.000\n"
+    )
+    (run,) = vdbench.parse(SourceText(text)).runs
+    found = {(s.operation, s.metric): s.value for s in run.samples}
+    assert found[("mixed", "rate")] == 300
+    assert (found[("read", "iops")], found[("write", "latency_mean")]) == (200, 4e6)
+    assert found[("write", "bandwidth")] == pytest.approx(0.39 * 1024**2)
+
+
+FLAT = """<pre>
+* rate : Observed i/o rate
+ tod Run Interval reqrate rate MB/sec read% resp seekpct xfersize threads
+10:57:00.000 a 1 999988 10.0 0.5 100.0 n/a 0.0 4096 2
+10:57:01.000 a 2 999988 20.0 1.0 100.0 2.0 0.0 4096 2
+10:57:01.001 a avg_1-2 999988 15.0 0.75 100.0 n/a 0.0 4096 2
+10:57:05.000 b 1 100 10.0 0.5 0.0 1.0
+"""
+
+
+def test_flatfile_values_that_are_not_available_are_missing() -> None:
+    parsed = vdbench_flatfile.parse(SourceText(FLAT))
+    (run,) = parsed.runs
+    assert {(s.operation, s.metric): (s.value, s.missing_reason) for s in run.samples} == {
+        ("read", "iops"): (15, ""), ("read", "bandwidth"): (0.75 * 1024**2, ""), ("read", "latency_mean"): (None, "n/a"),
+    }  # fmt: skip
+    assert "rate_iops" not in run.workload
+    assert [(one.line, one.expected) for one in parsed.broken] == [(7, "11 columns")]
+
+
+def test_histogram_bins_are_kept_by_their_upper_bound() -> None:
+    text = (
+        "Reads since warmup:\n  min(ms) <     max(ms)         count       %%    cum%%\n\n"
+        "    0.000 <       0.020             1   0.1   0.1  \n    0.020 <       0.040         1,017   9.9  10.0  +\n"
+        " 2000.000 <         max             3   0.1  10.1  \n"
+    )
+    (run,) = vdbench_histogram.parse(SourceText(text)).runs
+    (histogram,) = run.histograms
+    assert (histogram.operation, histogram.bins) == ("read", ((20_000, 1), (40_000, 1017), (2_000_000_001, 3)))
+
+
+@pytest.mark.parametrize("parser", [vdbench, vdbench_flatfile, vdbench_histogram])
+def test_other_texts_are_none_of_vdbenchs(parser: object) -> None:
+    text = SourceText("12:00:00.000 something else 1 2 3\nMB/sec Interval\n")
+    assert parser.looks_like(text) == 0  # type: ignore[attr-defined]
+    with pytest.raises(ParseError):
+        parser.parse(text)  # type: ignore[attr-defined]
