@@ -11,6 +11,7 @@ from apps.lib import units
 from apps.parsers.fio_bins import percentiles
 from apps.runs.metrics import METRICS, Metric
 from apps.runs.models import Histogram, Provenance, Quality, Run, Sample, Series
+from apps.runs.points import point_text
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 CURVE = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95, 97, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
@@ -77,25 +78,13 @@ def _place(one: Sample) -> tuple[int, str, int, int, int]:
 
 
 def _group(run: Run, section: int, operation: str, samples: list[Sample]) -> Group:
-    points = [point_text(one) for one in samples]
+    points = [point_text(one.point) for one in samples]
     shared = points[0] if len(set(points)) == 1 else ""
     rows = [
         Row(one.measure.definition, one.value, "" if shared else point, getattr(one, "provenance", None))
         for one, point in zip(samples, points, strict=True)
     ]
     return Group(operation, job_name(run, section), shared, rows)
-
-
-def point_text(sample: Sample) -> str:
-    """`4 KiB blocks, 1 GiB file, 4 jobs, depth 16`: the three sizes are never mixed, so each is named."""
-    point = sample.point
-    parts = [
-        f"{units.size(point.block_size)} blocks" if point.block_size else "",
-        f"{units.size(point.file_size)} file" if point.file_size else "",
-        f"{point.threads} {'job' if point.threads == 1 else 'jobs'}" if point.threads else "",
-        f"depth {point.iodepth}" if point.iodepth else "",
-    ]
-    return ", ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True)
@@ -145,14 +134,33 @@ def chart_data(run: Run, latencies: Sequence[Latency], series: Sequence[Series])
     return {
         "series": [
             {
-                "name": f"{job_name(run, one.section)} {one.operation}".strip(),
+                "id": one.pk,
+                "name": series_name(run, one, series),
                 "metric": one.metric,
+                "unit": METRICS[one.metric].unit,
+                "count": one.count,
                 "points": [[row[0], row[2], row[1], row[3]] for row in one.overview],
             }
             for one in series
         ],
         "latency": [{"name": one.name, "curve": one.curve, "bars": one.bars} for one in latencies],
     }
+
+
+SOURCES = {"progress": "status lines", "fio_log": "log", "report": "intervals", "observer": "observer"}
+
+
+def series_name(run: Run, one: Series, all_of_run: Sequence[Series]) -> str:
+    """Job and operation; with its source, where another source tells the same."""
+    name = f"{job_name(run, one.section)} {one.operation}".strip()
+    same = [each for each in all_of_run if (each.section, each.operation, each.metric) == (one.section, one.operation, one.metric)]
+    return f"{name} ({SOURCES.get(one.source, one.source)})" if len(same) > 1 else name
+
+
+def charted(series: Sequence[Series]) -> list[Metric]:
+    """One chart over time for each metric that there is, in the order of `METRICS`."""
+    present = {one.metric for one in series if one.overview}
+    return [metric for name, metric in METRICS.items() if name in present]
 
 
 @dataclass(frozen=True)
@@ -167,14 +175,13 @@ class SeriesSummary:
 
 def summaries(run: Run, series: Sequence[Series]) -> list[SeriesSummary]:
     """The table beside the charts over time."""
-    return [_summary(run, one) for one in series if one.overview]
+    return [_summary(series_name(run, one, series), one) for one in series if one.overview]
 
 
-def _summary(run: Run, one: Series) -> SeriesSummary:
+def _summary(name: str, one: Series) -> SeriesSummary:
     rows = one.overview
     total = sum(row[4] for row in rows)
     mean = sum(row[2] * row[4] for row in rows) / total
-    name = f"{job_name(run, one.section)} {one.operation}".strip()
     return SeriesSummary(
         name, METRICS[one.metric], one.count, min(row[1] for row in rows), mean, max(row[3] for row in rows)
     )

@@ -194,6 +194,7 @@ class Sample(s.Serializer[Any]):
 
 
 class Series(s.Serializer[Any]):
+    id = s.IntegerField()
     operation = s.CharField()
     metric = s.CharField()
     unit = s.CharField(allow_null=True)
@@ -203,6 +204,9 @@ class Series(s.Serializer[Any]):
     overview = s.ListField(child=s.ListField(child=s.FloatField()), help_text="[seconds, min, mean, max, count]")
     points = s.ListField(
         child=s.ListField(child=s.FloatField()), required=False, help_text="[seconds, value], with ?full=1"
+    )
+    window = s.ListField(
+        child=s.ListField(child=s.FloatField()), required=False, help_text="as overview, of ?start=…&end=… alone"
     )
 
 

@@ -6,6 +6,7 @@ Zero rows changed means that somebody else was there first; the caller is told `
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import orjson
@@ -20,12 +21,14 @@ from apps.runs.models import Run
 from apps.runs.states import ENDED, ON_HOST, OPEN, State, before
 
 LEASE = timedelta(seconds=60)
+OPEN_NOW = sorted(map(str, OPEN))
 MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown on the run
 
 
 # One statement, so that a click reaches the host in one round trip: the offer that waits, or a new one for the oldest queued run. A rival
 # claim skips the locked run, or meets "one open attempt per host" and makes nothing. Fencing tokens come from one sequence for all hosts:
-# a newer attempt always has the greater one.
+# a newer attempt always has the greater one. Their lower 24 bits are drawn: an offer may be heard before it is on disk, and a database that
+# lost it in a crash may give its number again, but not its token.
 OFFER = """
 WITH held AS (
     SELECT id, token, run_id, state FROM runs_attempt WHERE host_id = %(host)s AND state = ANY(%(open)s) AND {given}
@@ -36,8 +39,8 @@ WITH held AS (
     ORDER BY run.id LIMIT 1 FOR UPDATE OF run SKIP LOCKED
 ), made AS (
     INSERT INTO runs_attempt (lab_id, run_id, host_id, number, token, state, offered_at, boot_id, argv, reason, tries)
-    SELECT lab_id, id, %(host)s, 1 + (SELECT count(*) FROM runs_attempt WHERE run_id = next.id), nextval('runs_fencing_token'),
-           'offered', now(), '', '[]', '', 0
+    SELECT lab_id, id, %(host)s, 1 + (SELECT count(*) FROM runs_attempt WHERE run_id = next.id),
+           (nextval('runs_fencing_token') << 24) + floor(random() * 16777216)::bigint, 'offered', now(), '', '[]', '', 0
     FROM next
     ON CONFLICT DO NOTHING RETURNING id, token, run_id
 ), moved AS (
@@ -67,6 +70,20 @@ class Offer:
     workload: dict[str, Any]
 
 
+def offering(host_id: int, given: Given = ALWAYS) -> tuple[str, dict[str, Any]]:
+    """The statement that says what the host may take now, `given` that. Repeatable until it is accepted, and safe against any number of
+    concurrent calls."""
+    return OFFER.format(given=given.sql), {"host": host_id, "open": OPEN_NOW, **given.values}
+
+
+def offered(answer: list[tuple[Any, ...]]) -> Offer | None:
+    """What that statement answered."""
+    if not answer:
+        return None
+    attempt, token, run, spec = answer[0]
+    return Offer(attempt, token, run, orjson.loads(spec))
+
+
 class AttemptQuerySet(LabQuerySet["Attempt"]):
     def open(self) -> Self:
         return self.filter(state__in=OPEN)
@@ -77,11 +94,6 @@ class AttemptQuerySet(LabQuerySet["Attempt"]):
     def to_read_in(self, now: datetime) -> Self:
         """Complete attempts whose result is not in samples yet and whose next try is due."""
         return self.filter(next_try_at__lt=now, manifest__isnull=False, ingested_at=None, tries__lt=MAX_TRIES)
-
-    def offer(self, host_id: int, given: Given = ALWAYS) -> Offer | None:
-        """What the host may take now, `given` that. Repeatable until it is accepted, and safe against any number of concurrent calls."""
-        row = one_row(OFFER.format(given=given.sql), {"host": host_id, "open": sorted(OPEN), **given.values})
-        return Offer(row[0], row[1], row[2], orjson.loads(row[3])) if row else None
 
     def renew(self, host_id: int, named: Iterable[tuple[int, int]]) -> None:
         """The host named these (attempt, token) pairs: they live. Any that were `unknown` are known again (`Attempt.seen`)."""
@@ -102,13 +114,20 @@ def _of_run(moved: dict[str, Any]) -> dict[str, Any]:
 
 def _assigned(model: type[models.Model], fields: dict[str, Any], values: dict[str, Any]) -> str:
     """`column = %(name)s, …` for an UPDATE; the values, as the database takes them, go into `values`."""
-    parts = []
     for name, value in fields.items():
-        field, key = model._meta.get_field(name), f"{model._meta.model_name}_{name}"
-        assert isinstance(field, models.Field)
-        values[key] = field.get_db_prep_save(value, connection)
-        parts.append(f"{field.column} = %({key})s")
-    return ", ".join(parts)
+        values[f"{model._meta.model_name}_{name}"] = _field(model, name).get_db_prep_save(value, connection)
+    return _assignments(model, tuple(fields))
+
+
+@cache
+def _assignments(model: type[models.Model], names: tuple[str, ...]) -> str:
+    return ", ".join(f"{_field(model, name).column} = %({model._meta.model_name}_{name})s" for name in names)
+
+
+def _field(model: type[models.Model], name: str) -> "models.Field[Any, Any]":
+    field = model._meta.get_field(name)
+    assert isinstance(field, models.Field)
+    return field
 
 
 class Attempt(LabScoped):

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 BUCKETS = 1000
-MOST_POINTS = 4000
 _LEVEL = 1  # of zlib: a sixth of level 6's time for a twelfth more bytes; every level is unpacked alike
 _FLOAT = np.dtype("<f8")
 Array = NDArray[np.float64]
@@ -54,41 +53,11 @@ def overview(times_s: ArrayLike, values: ArrayLike, buckets: int = BUCKETS) -> l
     return _as_rows(np.stack(rows, axis=1))
 
 
-def window(
-    times_s: ArrayLike, values: ArrayLike, start: float, end: float, buckets: int = MOST_POINTS // 2
-) -> tuple[Array, Array]:
-    """What a drawing of `start` to `end` (seconds, both included) shows: each of the equally long `buckets` gives the
-    point of its smallest and that of its largest value, as they came. At most `MOST_POINTS`; all there are where they
-    are no more. Missing values (NaN) are left out.
-    """
-    times, column = (np.asarray(one, dtype=np.float64).ravel() for one in (times_s, values))
-    kept = ~np.isnan(column) & (times >= start) & (times <= end)
-    times, column = times[kept], column[kept]
-    if np.any(np.diff(times) < 0):
-        order = np.argsort(times, kind="stable")
-        times, column = times[order], column[order]
-    buckets = max(1, min(buckets, MOST_POINTS // 2))
-    if len(column) <= 2 * buckets:
-        return times, column
-    shown = _extremes(column, _bucket_starts(times, start, end, buckets))
-    return times[shown], column[shown]
-
-
-def _bucket_starts(times: Array, start: float, end: float, buckets: int) -> NDArray[np.intp]:
-    """Where in the ordered times each bucket begins that holds something."""
-    edges = np.linspace(start, end, buckets, endpoint=False)
-    starts = np.searchsorted(times, edges, side="left")
-    return np.unique(np.append(starts[starts < len(times)], 0))
-
-
-def _extremes(column: Array, starts: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The places of the first smallest and the first largest value of each bucket, in their order."""
-    counts = np.diff(np.append(starts, len(column)))
-    found = []
-    for reduced in (np.minimum.reduceat(column, starts), np.maximum.reduceat(column, starts)):
-        places = np.flatnonzero(column == np.repeat(reduced, counts))
-        found.append(places[np.searchsorted(places, starts)])
-    return np.unique(np.concatenate(found))
+def part_of(packed: bytes | memoryview, start: float, end: float, buckets: int = BUCKETS) -> list[list[float]]:
+    """The overview of `start` to `end` (seconds, both included) alone: for looking closer."""
+    times, values = unpack(packed)
+    inside = (times >= start) & (times <= end)
+    return overview(times[inside], values[inside], buckets)
 
 
 def _as_rows(table: Array) -> list[list[float]]:

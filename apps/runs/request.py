@@ -1,6 +1,7 @@
 """A person's wish for runs, from form to queue: what the form holds, what it says as fio spells it, and what is
 wrong with it."""
 
+import json
 from functools import cached_property
 from typing import Any
 
@@ -15,17 +16,26 @@ from apps.runs.start import start_runs
 from apps.runs.workload import MAX_JOBS, WorkloadError
 
 PREFIX = "jobs"
+MAX_TEXT = 20_000
+Jobs = list[dict[str, Any]]
 
 
 class RunRequest:
     """`form` and `jobs` bound to `data`, or empty. `spec` is checked, or None with the errors placed on the fields."""
 
-    def __init__(self, lab: Lab, data: QueryDict | None, target: str | None = None, like: Run | None = None) -> None:
+    def __init__(
+        self,
+        lab: Lab,
+        data: QueryDict | None,
+        target: str | None = None,
+        like: Run | None = None,
+        jobs: Jobs | None = None,
+    ) -> None:
         self.lab = lab
         self.act = data.get("act", "review") if data else ""
         self.is_judged = bool(data) and self.act in ("review", "start")
         given = _edited(data, self.act) if data else None
-        before = like.workload.jobs if like and like.workload else None
+        before = like.workload.jobs if like and like.workload else jobs
         self.form = RunForm(lab, given, initial={"target": like.target_id if like else target})
         self.jobs: Any = JobForms(given, prefix=PREFIX, initial=[_typed(job) for job in before] if before else None)
 
@@ -85,9 +95,24 @@ class RunRequest:
         }  # fmt: skip
 
 
+def jobs_in_address(text: str) -> Jobs | None:
+    """Jobs that another page offers, as JSON; only what the form asks for, and nothing where it is anything else."""
+    try:
+        found = json.loads(text) if len(text) <= MAX_TEXT else None
+    except ValueError:
+        return None
+    if not isinstance(found, list) or not all(isinstance(job, dict) for job in found):
+        return None
+    known = JobForm.base_fields
+    return [
+        {name: job[name] for name in known if isinstance(job.get(name), str | int)} for job in found[:MAX_JOBS]
+    ] or None
+
+
 def _typed(job: dict[str, Any]) -> dict[str, Any]:
     """A job of a former run as a person would type it."""
-    return {**job, "block_size": spelled(job["block_size"]), "file_size": spelled(job["file_size"])}
+    sizes = {name: job[name] for name in ("block_size", "file_size") if name in job}
+    return {**job, **{name: spelled(size) if isinstance(size, int) else size for name, size in sizes.items()}}
 
 
 def _edited(data: QueryDict, act: str) -> QueryDict:

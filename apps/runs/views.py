@@ -12,7 +12,7 @@ from apps.labs.models import AuditEvent, Role
 from apps.runs import artefact_store
 from apps.runs.filters import RunFilter
 from apps.runs.models import Run, RunArtefact
-from apps.runs.request import RunRequest
+from apps.runs.request import RunRequest, jobs_in_address
 from apps.runs.start import cancel as cancel_run
 
 PAGE = 50
@@ -31,9 +31,8 @@ def runs(request: LabRequest) -> HttpResponse:
 @member_required(Role.ENGINEER)
 def new(request: LabRequest) -> HttpResponse:
     """GET: an empty form. POST: `act` is start, add, remove-<n> or review; htmx asks for the fio equivalent only."""
-    asked = RunRequest(
-        request.lab, request.POST or None, request.GET.get("target"), _former(request.GET.get("like", ""))
-    )
+    former, jobs = _former(request.GET.get("like", "")), jobs_in_address(request.GET.get("jobs", ""))
+    asked = RunRequest(request.lab, request.POST or None, request.GET.get("target"), former, jobs)
     if request.htmx and request.method == "POST":  # type: ignore[attr-defined]
         return render(request, "runs/_equivalent.html", asked.context())
     if request.method == "POST" and request.POST.get("act") == "start" and (started := asked.start(str(request.user))):

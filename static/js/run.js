@@ -1,20 +1,9 @@
 /* The run's page: charts that grow while fio runs, and those of a run that has ended. */
 
-import { overTime, plot } from "./charts.js";
+import { plot } from "./charts.js";
 import { LiveRun } from "./live.js";
-import { human, UNIT_OF } from "./quantities.js";
-
-function timeCharts(series) {
-  for (const [metric, unit] of Object.entries(UNIT_OF)) {
-    const mine = series.filter((one) => one.metric === metric);
-    const sets = mine.flatMap((one, tone) => [
-      { label: one.name, tone, data: one.points.map(([x, y]) => ({ x, y })) },
-      { label: one.name, tone, shade: true, fill: "+1", pointHitRadius: 0, data: one.points.map(([x, , low]) => ({ x, y: low })) },
-      { label: one.name, tone, shade: true, data: one.points.map(([x, , , high]) => ({ x, y: high })) },
-    ]);
-    overTime(metric, unit, sets);
-  }
-}
+import { human } from "./quantities.js";
+import { timeCharts } from "./zoom.js";
 
 /* Percentiles on an axis of nines: 90, 99, 99.9 stand as far apart as they matter. */
 const nines = (percent) => -Math.log10(1 - percent / 100);

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from apps.runs.packing import MOST_POINTS, overview, pack, unpack, window
+from apps.runs.packing import overview, pack, part_of, unpack
 
 COLUMNS = arrays(np.float64, st.integers(0, 300), elements=st.floats(-1e12, 1e12))
 
@@ -60,41 +60,35 @@ def test_what_was_packed_tighter_comes_back_too() -> None:
     assert (times.tolist(), values.tolist()) == ([0, 1], [5, 7])
 
 
-def test_a_window_of_few_points_shows_them_all() -> None:
-    times, values = window([0, 1, 2, 3, 4], [5, 6, float("nan"), 8, 9], 1, 3)
-    assert (times.tolist(), values.tolist()) == ([1, 3], [6, 8])
+def test_a_part_with_few_points_shows_them_all() -> None:
+    packed = pack([0, 1, 2, 3, 4], [5, 6, float("nan"), 8, 9])
+    assert part_of(packed, 1, 3) == [[1, 6, 6, 6, 1], [3, 8, 8, 8, 1]]
 
 
-def test_a_window_with_nothing_in_it_is_empty() -> None:
-    times, values = window([0, 1], [5, 6], 7, 9)
-    assert (len(times), len(values)) == (0, 0)
+def test_a_part_with_nothing_in_it_is_empty() -> None:
+    assert part_of(pack([0, 1], [5, 6]), 7, 9) == []
 
 
-def test_a_window_of_a_million_points_keeps_the_one_that_stalled() -> None:
+def test_a_part_of_a_million_points_keeps_the_one_that_stalled() -> None:
     values = np.full(1_000_000, 100.0)
     values[777_777], values[777_780] = 0, 900
-    times, shown = window(np.arange(1_000_000) / 1000, values, 700, 800)
-    assert len(times) <= MOST_POINTS
-    assert times[shown == 0].tolist() == [777.777]
-    assert times[shown == 900].tolist() == [777.78]
+    rows = part_of(pack(np.arange(1_000_000) / 1000, values), 700, 800)
+    assert len(rows) == 1000
+    assert (min(row[1] for row in rows), max(row[3] for row in rows)) == (0, 900)
+    assert sum(row[4] for row in rows) == 100_001
 
 
 @settings(deadline=None)
 @given(COLUMNS, st.integers(1, 40), st.data())
-def test_a_window_shows_points_that_are_there_and_the_extremes_of_the_part(
+def test_a_part_shows_the_extremes_and_counts_every_point(
     values: np.ndarray, buckets: int, data: st.DataObject
 ) -> None:
     times = np.arange(len(values), dtype=float)
     start, end = sorted(data.draw(st.tuples(st.floats(-5, 305), st.floats(-5, 305))))
-    shown_times, shown = window(times, values, start, end, buckets)
+    rows = part_of(pack(times, values), start, end, buckets)
     inside = values[(times >= start) & (times <= end)]
-    assert len(shown) <= max(2 * buckets, len(inside) if len(inside) <= 2 * buckets else 0)
-    assert np.all(np.diff(shown_times) > 0)
-    assert np.array_equal(values[shown_times.astype(int)], shown)
+    inside = inside[~np.isnan(inside)]
+    assert len(rows) <= buckets
+    assert sum(row[4] for row in rows) == len(inside)
     if len(inside):
-        assert (shown.min(), shown.max()) == (inside.min(), inside.max())
-
-
-def test_times_that_go_back_are_drawn_in_order() -> None:
-    times, values = window([2, 0, 1], [7, 5, 6], 0, 2)
-    assert (times.tolist(), values.tolist()) == ([0, 1, 2], [5, 6, 7])
+        assert (min(row[1] for row in rows), max(row[3] for row in rows)) == (inside.min(), inside.max())

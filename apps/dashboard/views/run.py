@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from apps.comparison.beside import beside_published
 from apps.comparison.caveats import of_readings
 from apps.comparison.loading import of_run
-from apps.dashboard.results import PERCENTS, chart_data, latencies_of, samples_of, summaries
+from apps.dashboard.results import PERCENTS, chart_data, charted, latencies_of, samples_of, summaries
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.runs.models import Run, Series
@@ -58,6 +58,7 @@ def results(found: Run) -> dict[str, Any]:
         "latencies": latencies,
         "percents": PERCENTS,
         "series": summaries(found, series),
+        "charted": charted(series),
         "chart": chart_data(found, latencies, series),
         "caveats": of_readings(of_run(found)) if groups else [],
     }

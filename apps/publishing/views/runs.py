@@ -1,6 +1,7 @@
 """Runs: list, read, start, cancel, and all that one run measured."""
 
 import logging
+import math
 from itertools import chain
 from typing import Any
 
@@ -11,7 +12,6 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.inventory.models import Target
 from apps.labs.models import Role, Scope
 from apps.lib.http import attachment
 from apps.publishing import documents, schema, shown
@@ -27,8 +27,10 @@ from apps.runs.artefact_store import ArtefactStoreError, open_stream
 from apps.runs.metrics import METRICS
 from apps.runs.models import Run, RunArtefact
 from apps.runs.models import Series as SeriesRow
-from apps.runs.packing import unpacked_points
-from apps.runs.start import cancel, start_runs
+from apps.runs.packing import part_of, unpacked_points
+from apps.runs.start import cancel, find_target, of_jobs, start_runs
+
+MOST_POINTS = 4000  # more than a screen has
 
 
 @schema.described(
@@ -48,26 +50,26 @@ def runs(request: Request) -> Response:
 
 
 def _start(request: Request) -> Response:
+    """What `apps.publishing.starting` has not answered before."""
     asked = schema.RunStart(data=request.data)
     asked.is_valid(raise_exception=True)
-    target = Target.objects.select_related("host").order_by().filter(pk=asked.validated_data["target"]).first()
+    lab: Any = request._request.lab  # type: ignore[attr-defined]
+    target = find_target(lab, asked.validated_data["target"])
     if target is None:
         expected = "the id of a target of this lab (GET /api/v1/targets/)"
         found = asked.validated_data["target"]
         raise ProblemError(
             404, f"target: found {found}, expected {expected}", field="target", found=found, expected=expected
         )
-    spec = asked.validated_data["workload"]
     started = start_runs(
-        lab=request._request.lab,  # type: ignore[attr-defined]
+        lab=lab,
         target=target,
-        spec=spec if "jobs" in spec else {"tool": spec.pop("tool", "fio"), "jobs": [spec]},
+        spec=of_jobs(asked.validated_data["workload"]),
         repetitions=asked.validated_data["repetitions"],
         who=who(request),
     )
-    shown.in_no_study(started[0])
-    first = shown.shown_runs(request, started[:1])[0]
-    return Response({**first, "runs": [run.pk for run in started]}, status=201, headers={"Location": first["url"]})
+    body = shown.started_runs(request, started)
+    return Response(body, status=201, headers={"Location": body["url"]})
 
 
 def _shown(request: Request, pk: int) -> dict[str, Any]:
@@ -112,21 +114,54 @@ def run_samples(request: Request, pk: int) -> Response:
 
 @schema.described(
     schema.Series, many=True, errors=(404,), operation_id="runs_series",
-    parameters=[OpenApiParameter("full", bool, description="every point, not only the overview")],
+    parameters=[
+        OpenApiParameter("full", bool, description="every point, not only the overview"),
+        OpenApiParameter("start", float, description="with `end`: `window` is the overview of these seconds alone"),
+        OpenApiParameter("end", float),
+        OpenApiParameter("points", int, description=f"how many buckets the window has, at most {MOST_POINTS}"),
+    ],
 )  # fmt: skip
 @resource()
 def run_series(request: Request, pk: int) -> Response:
     """Values over time. `overview` has at most 1,000 buckets of [seconds, min, mean, max, count]."""
     found = get_object_or_404(Run.objects, pk=pk)
     is_full = request.query_params.get("full", "") in ("1", "true", "yes")
-    return Response({"results": [_series(one, is_full) for one in found.series.all()]})
+    part = _part(request)
+    rows = found.series.all() if is_full or part else found.series.defer("packed")
+    return Response({"results": [_series(one, is_full, part) for one in rows]})
 
 
-def _series(one: SeriesRow, is_full: bool) -> dict[str, Any]:
+def _part(request: Request) -> tuple[float, float, int] | None:
+    """(first second, last second, buckets), where a part is asked for."""
+    asked = {name: request.query_params[name] for name in ("start", "end", "points") if name in request.query_params}
+    if not {"start", "end"} & asked.keys():
+        return None
+    start, end = _number(asked, "start", 0.0), _number(asked, "end", 1e12)
+    return start, end, min(max(int(_number(asked, "points", 1000)), 1), MOST_POINTS)
+
+
+def _number(asked: dict[str, str], name: str, otherwise: float) -> float:
+    text = asked.get(name, "")
+    try:
+        value = float(text) if text else otherwise
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ProblemError(
+            400, f"{name}: found {text!r}, expected a number", field=name, found=text, expected="a number"
+        )
+    return value
+
+
+def _series(one: SeriesRow, is_full: bool, part: tuple[float, float, int] | None) -> dict[str, Any]:
     metric = METRICS.get(one.metric)
-    plain = {name: getattr(one, name) for name in ("operation", "metric", "section", "source", "count", "overview")}
-    points = {"points": [list(point) for point in unpacked_points(one.packed)]} if is_full else {}
-    return {**plain, "unit": metric.unit if metric else None, **points}
+    names = ("id", "operation", "metric", "section", "source", "count", "overview")
+    shown = {name: getattr(one, name) for name in names} | {"unit": metric.unit if metric else None}
+    if is_full:
+        shown["points"] = [list(point) for point in unpacked_points(one.packed)]
+    if part:
+        shown["window"] = part_of(one.packed, *part)
+    return shown
 
 
 @schema.described(schema.Histogram, many=True, errors=(404,), operation_id="runs_histograms")

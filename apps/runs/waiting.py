@@ -1,0 +1,18 @@
+"""Hosts whose idle agent holds its poll open in this very process: a start can hand them the offer without a bell and without another
+look at the database. A short cut only: who is not listed hears the bell, and an offer that was not heard is found by the next poll.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from apps.lib.sql import Given
+from apps.runs.attempts import Offer
+
+
+@dataclass(frozen=True)
+class Waiting:
+    given: Given  # what must hold in the database for the host's agent to get an offer
+    hear: Callable[[Offer], None]  # from any thread
+
+
+waiting_here: dict[int, Waiting] = {}  # by host id
