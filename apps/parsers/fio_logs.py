@@ -61,6 +61,12 @@ _MICROSECOND_GROUPS = 19
 _EXPECTED = "a name like job_bw.1.log, with _bw, _iops, _lat, _clat, _slat or _clat_hist"
 
 
+def begins(head: bytes) -> bool:
+    """Whether the first lines are those of a log: a million of them need not be shown to every other format."""
+    rows = head.split(b"\n", _LOOKED_AT)[:-1]
+    return bool(rows) and all(_ROW.match(row.rstrip()) or _HISTOGRAM.match(row.rstrip()) for row in rows)
+
+
 def looks_like(text: SourceText) -> float:
     """Sure where the name says what the numbers are; a guess where only the lines have the form."""
     if not text.data[:64].strip(b"\xef\xbb\xbf\xff\xfe \r\n\x00")[:1].isdigit():

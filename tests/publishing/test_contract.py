@@ -140,6 +140,10 @@ def test_series_come_as_overview_and_in_full(cast: Cast, reader: Script) -> None
     (full,) = reader.get(f"runs/{one.pk}/series/?full=1").json()["results"]
     assert (short["unit"], short["count"], len(short["overview"])) == ("B/s", 3, 3)
     assert full["points"] == [[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]]
+    (part,) = reader.get(f"runs/{one.pk}/series/?start=0.5&end=1.5").json()["results"]
+    assert part["window"] == [[1.0, 2.0, 2.0, 2.0, 1]]
+    wrong = reader.get(f"runs/{one.pk}/series/?start=early")
+    assert (wrong.status_code, wrong.json()["field"], wrong.json()["found"]) == (400, "start", "early")
 
 
 def test_times_are_utc(reader: Script, own_runs: list[Run]) -> None:

@@ -17,6 +17,7 @@ from apps.runs.models import Run, Series
 from apps.runs.states import State
 from apps.runs.workload import job_file
 from apps.studies.models import study_of
+from apps.uploads.models import UploadedRun
 
 FORMATS = (
     ("csv", "CSV"),
@@ -41,6 +42,7 @@ def run(request: LabRequest, pk: int) -> HttpResponse:
         if found.tool == "fio" and found.workload and found.workload.jobs
         else "",
         "study": study_of(found),
+        "uploaded": UploadedRun.objects.filter(run=found).select_related("file__upload").first(),
         "formats": FORMATS,
         "is_being_read": found.state == State.FINISHED
         and any(one.manifest and not one.ingested_at for one in attempts),

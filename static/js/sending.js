@@ -1,0 +1,197 @@
+/* The queue of files to send: what is shown of it, and the requests that empty it. */
+
+const AT_ONCE = 2;
+const SHOWN = 200; // rows; the files behind them are counted
+const element = (id) => document.getElementById(id);
+
+function size(bytes) {
+  const units = ["B", "KiB", "MiB", "GiB"];
+  let step = 0;
+  let value = bytes;
+  while (value >= 1024 && step < units.length - 1) {
+    value /= 1024;
+    step += 1;
+  }
+  return `${step ? value.toPrecision(3) : value}\u00a0${units[step]}`;
+}
+
+export class Sender {
+  constructor(form) {
+    this.form = form;
+    this.most = Number(form.dataset.most);
+    this.all = [];
+    this.running = new Set();
+    addEventListener("beforeunload", (event) => this.running.size && event.preventDefault());
+  }
+
+  add(files) {
+    for (const { file, path } of files) {
+      const one = { file, path, sent: 0, state: "waiting", row: null };
+      if (file.size > this.most) this.fail(one, `Found ${size(file.size)}, expected at most ${size(this.most)}; send it in parts.`);
+      this.all.push(one);
+      if (this.all.length <= SHOWN) this.show(one);
+    }
+    this.draw();
+  }
+
+  show(one) {
+    const row = element("sending-files").insertRow();
+    const head = document.createElement("th");
+    head.scope = "row";
+    head.className = "wrap";
+    head.textContent = one.path;
+    row.append(head);
+    const bytes = row.insertCell();
+    bytes.className = "num";
+    bytes.textContent = size(one.file.size);
+    const sent = document.createElement("div");
+    sent.className = "sent";
+    one.bar = document.createElement("progress");
+    one.bar.max = 1;
+    one.bar.value = 0;
+    one.bar.setAttribute("aria-label", `Sent of ${one.path}`);
+    one.word = document.createElement("span");
+    sent.append(one.bar, one.word);
+    row.insertCell().append(sent);
+    this.mark(one);
+  }
+
+  mark(one) {
+    if (!one.word) return;
+    one.bar.value = one.state === "sent" ? 1 : one.file.size ? one.sent / one.file.size : 0;
+    one.bar.hidden = one.state === "failed";
+    one.word.textContent = one.state === "failed" ? one.why : one.state === "sending" ? `${Math.floor(one.bar.value * 100)}\u00a0%` : one.state;
+    one.word.className = one.state === "failed" ? "row-problem" : "muted";
+  }
+
+  fail(one, why) {
+    one.state = "failed";
+    one.why = why;
+    this.mark(one);
+  }
+
+  count(state) {
+    return this.all.filter((one) => one.state === state).length;
+  }
+
+  draw() {
+    const total = this.all.reduce((sum, one) => sum + one.file.size, 0);
+    const sent = this.all.reduce((sum, one) => sum + (one.state === "sent" ? one.file.size : one.sent), 0);
+    const share = total ? sent / total : this.count("sent") / (this.all.length || 1);
+    const [waiting, failed, busy] = [this.count("waiting"), this.count("failed"), this.running.size > 0];
+    element("sending").hidden = !this.all.length;
+    element("sending-all").value = share;
+    element("sending-percent").textContent = `${Math.floor(share * 100)}\u00a0%`;
+    element("send").textContent = failed && !waiting ? "Try again" : waiting ? `Upload ${waiting} file${waiting === 1 ? "" : "s"}` : "Upload";
+    element("send").disabled = busy;
+    element("stop").hidden = !busy;
+    element("clear").hidden = busy || !this.all.length;
+    const more = this.all.length > SHOWN ? `; the first ${SHOWN} are listed` : "";
+    if (this.all.length) this.say(`${this.count("sent")} of ${this.all.length} files sent, ${size(total)}${failed ? `, ${failed} failed` : ""}${more}.`);
+  }
+
+  say(text) {
+    element("sending-note").textContent = text;
+  }
+
+  clear() {
+    this.all = [];
+    element("sending-files").replaceChildren();
+    this.draw();
+    this.say("");
+  }
+
+  stop() {
+    this.isStopped = true;
+    for (const request of this.running) request.abort();
+  }
+
+  async start() {
+    for (const one of this.all) if (one.state === "failed" && one.file.size <= this.most) Object.assign(one, { state: "waiting", sent: 0 });
+    if (!this.count("waiting")) {
+      this.say(this.all.length ? "Nothing here can be sent." : "Choose files, drop them, or paste text first.");
+      return;
+    }
+    this.isStopped = false;
+    try {
+      this.upload ??= await this.open();
+    } catch (error) {
+      this.say(error.message);
+      return;
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, () => this.lane()));
+    this.draw();
+    if (this.isStopped) this.say("Stopped. What was sent is here already; Upload goes on with the rest.");
+    else if (!this.count("failed")) location.assign(this.upload.page);
+    else this.after();
+  }
+
+  /* Some failed: what did arrive can be looked at. */
+  after() {
+    if (!this.count("sent")) return;
+    const link = document.createElement("a");
+    link.href = this.upload.page;
+    link.textContent = "See what arrived";
+    element("sending-note").append(" ", link);
+  }
+
+  async open() {
+    const data = new FormData(this.form);
+    data.delete("file");
+    data.delete("pasted");
+    data.set("name", this.name());
+    const answer = await this.request(this.form.action, data);
+    if (answer.status !== 201) throw new Error(this.why(answer));
+    return JSON.parse(answer.responseText);
+  }
+
+  name() {
+    const tops = [...new Set(this.all.map((one) => one.path.split("/")[0]))];
+    return tops.length > 1 ? `${tops[0]} and ${tops.length - 1} more` : tops[0];
+  }
+
+  async lane() {
+    let one;
+    while (!this.isStopped && (one = this.all.find((each) => each.state === "waiting"))) {
+      one.state = "sending";
+      const data = new FormData();
+      data.set("path", one.path);
+      data.set("file", one.file, one.file.name);
+      const answer = await this.request(this.upload.add, data, (event) => {
+        one.sent = Math.min(event.loaded, one.file.size);
+        this.mark(one);
+        this.draw();
+      });
+      if (answer.status === 201) one.state = "sent";
+      else if (this.isStopped) Object.assign(one, { state: "waiting", sent: 0 });
+      else this.fail(one, this.why(answer));
+      this.mark(one);
+      this.draw();
+    }
+  }
+
+  request(address, data, progress) {
+    return new Promise((resolve) => {
+      const request = new XMLHttpRequest();
+      request.open("POST", address);
+      request.setRequestHeader("Accept", "application/json");
+      request.setRequestHeader("X-CSRFToken", this.form.elements.csrfmiddlewaretoken.value);
+      if (progress) request.upload.addEventListener("progress", progress);
+      this.running.add(request);
+      request.addEventListener("loadend", () => {
+        this.running.delete(request);
+        resolve(request);
+      });
+      request.send(data);
+    });
+  }
+
+  why(answer) {
+    try {
+      return JSON.parse(answer.responseText).error;
+    } catch {
+      if (!answer.status) return "The connection broke; try again.";
+      return answer.status === 403 ? "Your role or your sign-in does not cover this; reload the page." : `The server answered ${answer.status}; try again.`;
+    }
+  }
+}
