@@ -1,0 +1,159 @@
+"""Through an archive and those inside of it, one member at a time."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import BinaryIO
+
+from apps.lib.units import size as shown
+from apps.parsers.archives import decoders, tar
+from apps.parsers.archives.budget import Budget, member_too_large
+from apps.parsers.archives.entry import Entry
+from apps.parsers.archives.kinds import EMPTY_TAR, HEAD, UNREAD, is_archive, is_empty_tar, unread
+from apps.parsers.archives.names import Names, is_of_the_desktop, printable, relative, unpacked
+from apps.parsers.archives.shape import Limits, Member, Refusal, RefusedError, SpentError
+from apps.parsers.archives.streams import PIECE, Inflated, Stream, Window
+from apps.parsers.archives.zip import Zip
+
+Found = Member | Refusal
+_NOTHING = "it holds no files; pack them again"
+
+
+def members(file: BinaryIO, limits: Limits | None = None, name: str = "") -> Iterator[Found]:
+    """Everything in an archive on a seekable file, in the archive's order.
+
+    `name` is the archive's own, which a single compressed file gets without its `.gz`. Whoever drops a member before
+    asking for the next one has one in memory. Raises nothing but what reading `file` raises.
+    """
+    size = file.seek(0, 2)
+    walk = _Walk(limits or Limits(), size)
+    try:
+        yield from walk.top(file, size, name or "content")
+    except RefusedError as refused:
+        yield Refusal("", refused.reason, is_whole=True)
+
+
+class _Walk:
+    def __init__(self, limits: Limits, file_size: int) -> None:
+        self._limits = limits
+        self._budget = Budget(limits, file_size)
+        self._names = Names()
+
+    def top(self, file: BinaryIO, size: int, name: str) -> Iterator[Found]:
+        window = Window(file, 0, size)
+        kind = _kind(window)
+        if kind in ("zip", "sfx"):
+            yield from self._entries(Zip(file, size, self._budget, is_inside=False).entries(), "", 0)
+        elif kind:
+            yield from self._opened(window, kind, name, "", 0)
+        else:
+            raise RefusedError(
+                "it is no archive; zip, tar, gz, bz2, xz and zst are opened, other files are read as they are"
+            )
+
+    def _opened(self, stream: Stream, kind: str, name: str, prefix: str, level: int) -> Iterator[Found]:
+        """What a stream of this kind holds. `name` is for a single compressed file, `prefix` for the paths of others."""
+        if kind in UNREAD:
+            raise RefusedError(unread(kind))
+        if kind == "zip":
+            yield from self._held(stream, prefix, level)
+        elif kind == "tar":
+            yield from self._entries(tar.entries(stream, self._budget), prefix, level)
+        else:
+            yield from self._compressed(stream, kind, name, prefix, level)
+
+    def _compressed(self, stream: Stream, kind: str, name: str, prefix: str, level: int) -> Iterator[Found]:
+        is_inside = not isinstance(stream, Window)
+        inflated = Inflated(stream, self._budget, kind, decoders.BY_KIND[kind], is_inside=is_inside)
+        inner = _kind(inflated)
+        if inner == "tar":
+            yield from self._entries(tar.entries(inflated, self._budget), prefix, level)
+        elif inner and inner != "sfx":
+            yield from self._member(Entry(name, None, inflated), unpacked(name), level)
+        else:
+            yield self._taken(inflated, unpacked(name), None)
+        if inflated.note:
+            yield Refusal(prefix, inflated.note)
+
+    def _entries(self, entries: Iterator[Entry], prefix: str, level: int) -> Iterator[Found]:
+        is_empty, desktop = True, 0
+        for entry in entries:
+            is_empty = is_empty and entry.name is None
+            if entry.name is None:
+                yield Refusal(prefix, entry.refused)
+            elif is_of_the_desktop(entry.name):
+                desktop += 1
+            else:
+                yield from self._named(entry.name, entry, prefix, level)
+        if desktop:
+            yield Refusal(prefix, f"{desktop:,} files of macOS or Windows themselves (.DS_Store, ._…) were left out")
+        elif is_empty:
+            yield Refusal(prefix, _NOTHING, is_whole=level == 0)
+
+    def _named(self, name: str, entry: Entry, prefix: str, level: int) -> Iterator[Found]:
+        try:
+            path = relative(name, self._limits.path_length)
+        except RefusedError as refused:
+            yield Refusal(_below(prefix, printable(name)), refused.reason)
+        else:
+            yield from self._member(entry, _below(prefix, path), level)
+
+    def _member(self, entry: Entry, path: str, level: int) -> Iterator[Found]:
+        try:
+            if entry.refused or entry.stream is None:
+                raise RefusedError(entry.refused)
+            if (entry.size or 0) > self._limits.total_bytes:
+                raise member_too_large(entry.size, self._limits)
+            kind = _kind(entry.stream)
+            if kind in ("", "sfx"):
+                yield self._taken(entry.stream, path, entry.size)
+            elif level >= self._limits.depth:
+                raise RefusedError(
+                    f"it is an archive inside of {level + 1} others, and {self._limits.depth} levels inside are opened; "
+                    "unpack the outer one and upload what is in it"
+                )
+            else:
+                yield from self._opened(entry.stream, kind, path, path, level + 1)
+        except SpentError:
+            raise
+        except RefusedError as refused:
+            yield Refusal(path, refused.reason)
+
+    def _taken(self, stream: Stream, path: str, declared: int | None) -> Member:
+        data = self._read(stream, declared, self._limits.member_bytes)
+        if data is None:
+            raise member_too_large(declared, self._limits)
+        self._budget.give(len(data))
+        return Member(self._names.unique(path), len(data), data)
+
+    def _held(self, stream: Stream, prefix: str, level: int) -> Iterator[Found]:
+        """A zip inside of another archive: its directory stands at its end, so all of it is kept."""
+        most = self._limits.held_bytes - self._budget.held
+        data = self._read(stream, None, most)
+        if data is None:
+            raise RefusedError(f"it is a zip of more than {shown(most)} inside of another archive; upload it by itself")
+        self._budget.hold(len(data))
+        try:
+            yield from self._entries(
+                Zip(BytesIO(data), len(data), self._budget, is_inside=True).entries(), prefix, level
+            )
+        finally:
+            self._budget.hold(-len(data))
+
+    def _read(self, stream: Stream, declared: int | None, most: int) -> bytes | None:
+        """All of it, None where that is more than `most`."""
+        if (declared or 0) > most:
+            return None
+        buffer = BytesIO()
+        while piece := stream.read(PIECE):
+            if buffer.tell() + len(piece) > most:
+                return None
+            buffer.write(piece)
+        return buffer.getvalue()
+
+
+def _kind(stream: Stream) -> str:
+    return is_archive(stream.peek(HEAD)) or ("tar" if is_empty_tar(stream.peek(EMPTY_TAR + 1)) else "")
+
+
+def _below(prefix: str, path: str) -> str:
+    return f"{prefix}/{path}" if prefix else path

@@ -1,0 +1,196 @@
+"""Archives that are small and become large, or never end: refused in two seconds, all levels counted together."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+
+import pytest
+import zstandard
+
+from apps.parsers.archives import Limits, Refusal, members
+from tests.parsers.archives.build import (
+    COMPRESS,
+    LOG,
+    MIB,
+    RawZip,
+    deflated,
+    found,
+    refusal,
+    tar_header,
+    tarred,
+    zipped,
+)
+
+ZEROS = bytes(32 * MIB)
+DENSE = deflated(bytes(9 * MIB))
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "gz": lambda: gzip.compress(ZEROS) * 8,
+    "bz2": lambda: bz2.compress(ZEROS) * 8,
+    "xz": lambda: lzma.compress(ZEROS, preset=1) * 8,
+    "zst": lambda: zstandard.ZstdCompressor(level=19).compress(ZEROS) * 8,
+}
+
+
+@pytest.mark.parametrize("kind", sorted(BOMBS))
+def test_a_bomb_is_refused_by_its_ratio(kind: str) -> None:
+    refused = refusal(BOMBS[kind](), name="a.log")
+    assert refused.is_whole
+    assert "more than 500 times its size" in refused.reason
+    assert "upload the files unpacked" in refused.reason
+
+
+@pytest.mark.parametrize("kind", sorted(BOMBS))
+def test_a_bomb_inside_costs_the_others_nothing(kind: str) -> None:
+    filler = zlib.compress(LOG) * 50
+    files, (refused,) = found(tarred({"bomb": BOMBS[kind](), "filler": filler, "good": LOG}))
+    assert files == {"filler": filler, "good": LOG}
+    assert (refused.path, refused.is_whole) == ("bomb", False)
+    assert "more than 500 times" in refused.reason
+
+
+@pytest.mark.parametrize("kind", sorted(COMPRESS))
+def test_a_compressed_tar_of_zeros_behind_its_end_is_refused(kind: str) -> None:
+    files, (refused,) = found(COMPRESS[kind](tarred({"a": LOG}) + ZEROS))
+    assert files == ({} if kind == "zst" else {"a": LOG})  # one step of zst unpacks more than is allowed
+    assert "more than 500 times" in refused.reason
+
+
+def test_a_zip_that_declares_its_bomb_is_refused_before_reading() -> None:
+    packed = deflated(bytes(11 * MIB))
+    raw = RawZip().add(b"bomb", b"", method=8, packed=packed, size=4 << 30 - 1, crc=0)
+    raw.add(b"dense", bytes(11 * MIB), method=8, packed=packed)
+    files, refused = found(raw.add(b"good", LOG).bytes())
+    assert files == {"good": LOG}
+    assert ["times its size" in one.reason or "may have at most" in one.reason for one in refused] == [True, True]
+
+
+def test_many_files_each_under_every_limit_are_refused_together() -> None:
+    for count, words in ((2, "more than 500 times its size"), (300, "unpacks to more than 2")):
+        raw = RawZip()
+        for number in range(count):
+            raw.add(b"%d" % number, b"", method=8, packed=DENSE, size=9 * MIB, crc=0)
+        assert words in refusal(raw.bytes()).reason
+
+
+def test_the_total_is_counted_over_all_levels() -> None:
+    inner = {f"{number}.gz": COMPRESS["gz"](LOG) for number in range(20)}
+    data = zipped({"a.tar": tarred(inner), "b.tar.xz": COMPRESS["xz"](tarred(inner))}, 0)
+    files, refused = found(data, Limits(total_bytes=25 * len(LOG)))
+    assert 10 < len(files) < 40
+    assert refused[-1].is_whole
+    assert "unpacks to more than" in refused[-1].reason
+
+
+def test_the_number_of_entries_is_counted_over_all_levels() -> None:
+    inner = tarred({str(number): b"" for number in range(60)})
+    files, (refused,) = found(tarred({"a.tar": inner, "b.tar": inner}), Limits(members=100))
+    assert 80 < len(files) <= 100
+    assert "more than 100 entries" in refused.reason
+    assert refused.is_whole
+
+
+def test_a_million_empty_files_in_a_tar_are_refused_by_their_number() -> None:
+    data = tar_header(b"a", b"00000000000\0") * 12_000
+    files, (refused,) = found(COMPRESS["zst"](data), Limits(members=10_000, ratio=100_000))
+    assert len(files) == 10_000
+    assert "more than 10,000 entries" in refused.reason
+
+
+def test_a_hundred_thousand_compressed_pieces_are_refused_by_their_number() -> None:
+    assert "more than 50,000 compressed pieces" in refusal(gzip.compress(b"") * 100_000, name="a").reason
+
+
+def test_pieces_within_the_limit_take_no_time() -> None:
+    assert found(gzip.compress(b"a line\n") * 20_000, name="a") == ({"a": b"a line\n" * 20_000}, [])
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda data: zipped({"r.zip": data}), COMPRESS["gz"], lambda data: tarred({"r.tar": data})]
+)
+def test_archives_in_archives_without_end_are_refused_by_their_depth(wrap: Callable[[bytes], bytes]) -> None:
+    data = b"core"
+    for _ in range(12):
+        data = wrap(data)
+    refused = refusal(data, name="r")
+    assert "2 levels inside are opened" in refused.reason
+
+
+def quine_gz() -> bytes:
+    """A gzip file that holds itself (R. Cox, "Zip Files All The Way Down"): here as many levels as anybody looks at."""
+    data = b""
+    for _ in range(200):
+        data = gzip.compress(data, mtime=0)
+    return data
+
+
+def test_a_quine_is_refused_by_its_depth() -> None:
+    assert "it is an archive inside of 3 others" in refusal(quine_gz(), name="quine").reason
+
+
+def test_forty_two_zip_is_refused_level_by_level() -> None:
+    data = deflated(bytes(4 * MIB))
+    raw = RawZip().add(b"0.dll", bytes(4 * MIB), method=8, packed=data)
+    level = raw.bytes()
+    for _ in range(4):
+        level = zipped({f"lib {number}.zip": level for number in range(16)})
+    files, refused = found(level)
+    assert files == {}
+    assert refused
+    assert {("levels inside" in one.reason) or ("times its size" in one.reason) for one in refused} == {True}
+
+
+def test_more_levels_are_opened_where_the_limits_say_so() -> None:
+    data = zipped({"a.zip": zipped({"b.zip": zipped({"c.zip": zipped({"d": LOG})})})})
+    assert found(data, Limits(depth=3)) == ({"a.zip/b.zip/c.zip/d": LOG}, [])
+    assert "3 others" in refusal(data, Limits(depth=2)).reason
+    assert "1 others" in refusal(data, Limits(depth=0)).reason
+
+
+@pytest.mark.parametrize("exponent", [27, 30, 32])
+def test_an_xz_that_wants_much_memory_is_refused(exponent: int) -> None:
+    small = lzma.compress(LOG, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 20}])
+    bits = {27: 30, 30: 36, 32: 40}[exponent]  # how xz's block header writes the dictionary
+    header = bytearray(small)
+    at = small.index(b"\x21\x01", 12) + 2
+    header[at] = bits
+    length = (header[12] + 1) * 4
+    header[12 + length - 4 : 12 + length] = zlib.crc32(bytes(header[12 : 12 + length - 4])).to_bytes(4, "little")
+    assert "more than 70" in refusal(bytes(header), name="a").reason
+    files, (refused,) = found(tarred({"a.xz": bytes(header), "good": LOG}))
+    assert files == {"good": LOG}
+    assert "memory" in refused.reason
+
+
+@pytest.mark.parametrize("log", [27, 30, 31])
+def test_a_zst_with_a_huge_window_is_refused(log: int) -> None:
+    frame = b"\x28\xb5\x2f\xfd\x00" + bytes([(log - 10) << 3]) + b"\x01\0\0"
+    assert "needs more than 70" in refusal(frame, name="a").reason
+
+
+def test_the_largest_usual_settings_are_read() -> None:
+    text = LOG * 3
+    parameters = zstandard.ZstdCompressionParameters(window_log=26)
+    assert found(lzma.compress(text, preset=9), name="a") == ({"a": text}, [])
+    assert found(zstandard.ZstdCompressor(compression_params=parameters).compress(text), name="a") == ({"a": text}, [])
+
+
+def test_a_zip_inside_of_an_archive_is_kept_only_up_to_a_size() -> None:
+    inner = zipped({"a": LOG}, 0)
+    files, (refused,) = found(zipped({"b.zip": inner, "good": LOG}, 0), Limits(held_bytes=len(inner) - 1))
+    assert files == {"good": LOG}
+    assert "upload it by itself" in refused.reason
+    assert not refused.is_whole
+
+
+def test_every_byte_of_small_archives_may_be_wrong() -> None:
+    for data in (zipped({"a": b"text" * 20, "b": b""}), tarred({"a": b"text" * 20}).rstrip(b"\0") + bytes(1024),
+                 *(pack(tarred({"a": b"text"})) for pack in COMPRESS.values())):  # fmt: skip
+        for place in range(0, len(data), 1 + len(data) // 150):
+            for other in (0, 0xFF, data[place] ^ 0x01):
+                changed = data[:place] + bytes([other]) + data[place + 1 :]
+                given = list(members(io.BytesIO(changed), Limits(), "x"))
+                assert given
+                assert all(isinstance(one, Refusal) or one.size <= 20_000 for one in given)

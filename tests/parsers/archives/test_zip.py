@@ -1,0 +1,223 @@
+"""Zips that are not what they say, and that two programs would read differently."""
+
+import stat
+import zlib
+
+import pytest
+
+from apps.parsers.archives import Limits
+from tests.parsers.archives.build import LOG, MIB, RawZip, deflated, found, refusal, streamed_zip, zipped
+
+
+def good_and(name: bytes, data: bytes = b"x", **lies: object) -> bytes:
+    return RawZip().add(b"good", LOG).add(name, data, **lies).bytes()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("flags", [0x1, 0x41, 0x2041], ids=["old", "strong", "masked"])
+@pytest.mark.parametrize("method", [0, 8, 99])
+def test_an_encrypted_member_is_refused_and_the_others_are_read(flags: int, method: int) -> None:
+    files, (refused,) = found(good_and(b"secret", flags=flags, method=method, local_method=method))
+    assert files == {"good": LOG}
+    assert (refused.path, refused.is_whole) == ("secret", False)
+    assert "encrypted" in refused.reason
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [(stat.S_IFLNK, "symbolic link"), (stat.S_IFIFO, "pipe"), (stat.S_IFCHR, "character"), (stat.S_IFBLK, "block"),
+     (stat.S_IFSOCK, "socket")],
+)  # fmt: skip
+def test_what_is_no_file_is_refused(mode: int, words: str) -> None:
+    files, (refused,) = found(good_and(b"x", b"/etc/passwd", attributes=(mode | 0o777) << 16))
+    assert files == {"good": LOG}
+    assert words in refused.reason
+
+
+@pytest.mark.parametrize(("method", "name"), [(9, "Deflate64"), (98, "PPMd"), (6, "implode"), (77, "unknown")])
+def test_a_method_that_is_not_read_is_named(method: int, name: str) -> None:
+    _, (refused,) = found(good_and(b"x", method=method, local_method=method))
+    assert f"method {method} ({name})" in refused.reason
+
+
+DIFFERENCES = {
+    "name": ({"local_name": b"other.exe"}, "its own header 'other.exe'"),
+    "method": ({"local_method": 8}, "differ in how it is packed"),
+    "encryption": ({"local_flags": 1}, "differ in how it is packed"),
+    "size": ({"local_size": 7}, "differ in size"),
+}
+
+
+@pytest.mark.parametrize("what", sorted(DIFFERENCES))
+def test_a_member_that_differs_from_the_directory_is_refused(what: str) -> None:
+    lies, words = DIFFERENCES[what]
+    files, (refused,) = found(RawZip().add(b"x", b"12345", **lies).add(b"good", LOG).bytes())
+    assert files == {"good": LOG}
+    assert words in refused.reason
+
+
+def test_a_directory_that_leads_to_no_member_is_refused() -> None:
+    raw = RawZip().add(b"x", b"12345")
+    raw.body = b"PK\x03\x05" + raw.body[4:]
+    refused = found(b"MZ" + bytes(60) + raw.bytes())[1]
+    assert "leads to no member" in refused[1].reason
+
+
+@pytest.mark.parametrize("declared", [0, 1, len(LOG) - 1], ids=["nothing", "one byte", "one less"])
+def test_more_than_declared_is_not_read(declared: int) -> None:
+    data = good_and(b"liar", LOG, method=8, packed=deflated(LOG), size=declared, local_method=8)
+    files, (refused,) = found(data)
+    assert files == {"good": LOG}
+    assert "and holds more" in refused.reason
+
+
+def test_less_than_declared_and_a_wrong_checksum_are_refused() -> None:
+    files, refused = found(
+        RawZip()
+        .add(b"short", LOG, method=8, packed=deflated(LOG), size=len(LOG) + 5)
+        .add(b"damaged", LOG, method=8, packed=deflated(LOG), crc=1)
+        .add(b"noise", LOG, method=8, packed=b"\xff" * 50)
+        .add(b"good", LOG)
+        .bytes()
+    )
+    assert files == {"good": LOG}
+    assert ["holds only" in refused[0].reason, "checksum" in refused[1].reason, "damaged" in refused[2].reason] == [
+        True
+    ] * 3
+
+
+def overlapping(count: int) -> RawZip:
+    """All entries of the directory lead to one kernel of zeros (D. Fifield, "A better zip bomb", the simplest form)."""
+    kernel = bytes(MIB)
+    raw = RawZip().add(b"0", kernel, method=8, packed=deflated(kernel))
+    body = raw.body
+    for _ in range(1, count):
+        raw.add(b"0", kernel, method=8, packed=deflated(kernel), at=0)
+    raw.body = body
+    return raw
+
+
+def quoted(count: int) -> bytes:
+    """Each member's data begin with the headers of all the following, quoted as stored blocks (the better form)."""
+    import struct
+
+    kernel = deflated(bytes(MIB))
+    bodies = [kernel]
+    sizes, crcs = [MIB], [zlib.crc32(bytes(MIB))]
+    content = bytes(MIB)
+    for _ in range(count - 1):
+        header = local_header(crcs[0], len(bodies[0]), sizes[0])
+        content = header + content
+        bodies.insert(0, struct.pack("<BHH", 0, len(header), len(header) ^ 0xFFFF) + header + bodies[0])
+        sizes.insert(0, len(content))
+        crcs.insert(0, zlib.crc32(content))
+    raw = RawZip()
+    at = 0
+    for body, size, crc in zip(bodies, sizes, crcs, strict=True):
+        raw.add(b"a", b"", method=8, packed=body, size=size, crc=crc, at=at)
+        at += 31 + 5
+    raw.body = local_header(crcs[0], len(bodies[0]), sizes[0]) + bodies[0]
+    return raw.bytes()
+
+
+def local_header(crc: int, packed: int, size: int) -> bytes:
+    return RawZip().add(b"a", b"", method=8, packed=b"", crc=crc, size=size).body[:18] + b"".join(
+        number.to_bytes(length, "little") for number, length in ((packed, 4), (size, 4), (1, 2), (0, 2))
+    ) + b"a"  # fmt: skip
+
+
+@pytest.mark.parametrize("data", [overlapping(200).bytes(), quoted(20)], ids=["one kernel", "quoted headers"])
+def test_entries_that_lie_over_each_other_are_refused_before_any_is_read(data: bytes) -> None:
+    refused = refusal(data)
+    assert refused.is_whole
+    assert "lie over each other" in refused.reason
+
+
+def test_an_entry_that_lies_over_the_directory_is_refused() -> None:
+    raw = RawZip().add(b"a", LOG)
+    directory = bytearray(raw.directory)
+    directory[20:24] = (len(LOG) + 40).to_bytes(4, "little")
+    raw.directory = bytes(directory)
+    assert "over its directory" in refusal(raw.bytes()).reason
+
+
+def test_a_million_entries_are_refused_by_their_number() -> None:
+    one = RawZip().add(b"a", b"")
+    one.directory *= 110_000
+    one.count = 110_000
+    refused = refusal(one.bytes())  # the field holds 110,000 modulo 65,536
+    assert "more than 100,000 entries" in refused.reason
+    one.directory *= 9
+    assert "its directory has 44" in refusal(one.bytes()).reason
+
+
+def test_a_count_that_is_not_the_directorys_is_refused() -> None:
+    assert "it says 3 entries and its directory has 1" in refusal(RawZip().add(b"a", LOG).bytes(count=3)).reason
+
+
+@pytest.mark.parametrize(
+    "inner", [RawZip().add(b"evil", b"x").bytes(), RawZip().bytes()], ids=["a zip", "an empty zip"]
+)
+def test_a_comment_that_holds_another_zips_end_is_refused(inner: bytes) -> None:
+    assert "two directories" in refusal(RawZip().add(b"a", LOG).bytes(comment=inner)).reason
+
+
+@pytest.mark.parametrize("comment", [b"made by hand", b"PK\x05\x06" * 10_000, b"x" * 65535])
+def test_a_comment_is_only_a_comment(comment: bytes) -> None:
+    assert found(zipped({"a": LOG}, comment=comment)) == ({"a": LOG}, [])
+
+
+def test_what_stands_behind_a_zip_is_left_out_and_told() -> None:
+    files, (refused,) = found(zipped({"a": LOG}) + b"\r\n-- \r\nmail footer")
+    assert files == {"a": LOG}
+    assert "18 bytes after the zip itself were left out" in refused.reason
+
+
+def test_two_zips_joined_by_cat_give_the_last_and_tell_of_the_first() -> None:
+    first = zipped({"a": b"1"})
+    files, (refused,) = found(first + zipped({"b": b"2"}))
+    assert files == {"b": b"2"}
+    assert f"{len(first)} bytes before the zip itself" in refused.reason
+
+
+def test_a_volume_of_several_is_refused() -> None:
+    data = bytearray(zipped({"a": LOG}))
+    data[-18:-16] = b"\x02\0"
+    assert "several volumes" in refusal(bytes(data)).reason
+
+
+@pytest.mark.parametrize("make", [zipped, streamed_zip], ids=["sizes in front", "sizes behind"])
+def test_a_zip_that_is_cut_off_gives_what_came_whole(make: object) -> None:
+    whole = make({"a.log": LOG, "d/b.log": LOG + b"b", "c.log": LOG})  # type: ignore[operator]
+    for cut in (10, 60, whole.rindex(b"PK\x01\x02") - len(whole), 5000):
+        data = whole[: -abs(cut)]
+        files, refused = found(data)
+        assert set(files) >= {"a.log"}
+        assert all(content.startswith(LOG) for content in files.values())
+        assert "cut off" in refused[-1].reason
+        assert refused[-1].is_whole
+
+
+def test_a_cut_zip_with_a_whole_zip_inside_is_not_taken_for_that() -> None:
+    data = zipped({"a": b"1", "inner.zip": zipped({"evil": b"x"}), "c": LOG}, 0)
+    cut = data[: data.rindex(b"PK\x03\x04") + 200]
+    files, refused = found(cut)
+    assert files == {"a": b"1", "inner.zip/evil": b"x"}
+    assert "cut off" in refused[-1].reason
+
+
+@pytest.mark.parametrize("where", [46, 30, 20, 44])
+def test_a_damaged_directory_is_refused(where: int) -> None:
+    raw = RawZip().add(b"a", b"1").add(b"b", b"2")
+    raw.directory = raw.directory[:47] + b"XXXX" + raw.directory[51:]
+    raw.directory = raw.directory[: len(raw.directory) - where] if where != 46 else raw.directory
+    assert "directory is" in refusal(raw.bytes()).reason
+
+
+def test_a_file_over_the_limit_is_refused_and_the_next_is_read() -> None:
+    files, (refused,) = found(zipped({"big": bytes(MIB + 1), "a": b"1"}), Limits(member_bytes=MIB))
+    assert files == {"a": b"1"}
+    assert "may have at most 1" in refused.reason
+
+
+def test_a_member_may_end_before_its_packed_bytes_do() -> None:
+    assert found(RawZip().add(b"a", LOG, method=8, packed=deflated(LOG) + b"rest").bytes()) == ({"a": LOG}, [])

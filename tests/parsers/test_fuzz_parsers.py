@@ -1,0 +1,108 @@
+"""Fuzzing of every parser, with Hypothesis and with Atheris.
+
+The seconds are those of each parser and each of the two. In plain `bin/test` they are few, since some forty parsers
+share what it has; SPINDLE_FUZZ_SECONDS=30 gives each 30 s, and SPINDLE_LONG=1 shares ten minutes among all of them.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from apps.parsers.registry import Format, formats
+from apps.parsers.source_text import SourceText
+from tests.parsers.every import faults, timed, tried
+from tests.parsers.hostile import BENDS, IS_LONG, SLOWEST_S, bent
+from tests.parsers.seeds import TEXTS, seeds
+
+FORMATS = formats()
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = float(os.environ.get("SPINDLE_FUZZ_SECONDS", 600 / len(FORMATS) if IS_LONG else 1.5))
+PARTS = 2
+_WORDS = sorted({word.encode() for text in TEXTS.values() for word in text.split() if len(word) < 30})
+_STRANGE = [b"", b"\0", b"nan", b"inf", b"1e999", b"-1", b"9" * 25, b"\xff", b"\r", b"\n", b"\t", b" " * 50, b"+++++", b"*****", b"\x1b[0m",
+            "١".encode(), "²".encode(), "\u2028".encode(), b"0" * 5000, b"1,5", b"{", b"}", b'"', b"> ", b"# ", b":", b"/"]  # fmt: skip
+_SPACE = st.sampled_from([b" ", b" ", b"\n", b"\t", b"  ", b""])
+_PIECES = st.one_of(
+    st.sampled_from(_WORDS),
+    st.sampled_from(_STRANGE),
+    st.integers().map(lambda n: b"%d" % n),
+    st.floats().map(lambda n: str(n).encode()),
+)
+
+
+def check(one: Format, data: bytes) -> None:
+    text = SourceText(data)
+    assert text.lines is not None
+    (parsed, score), seconds = timed(lambda: tried(one, text), SLOWEST_S)
+    assert seconds < SLOWEST_S
+    assert 0 <= score <= 1
+    assert parsed is None or not faults(parsed, text)
+
+
+@st.composite
+def mutated(draw: st.DrawFn, texts: tuple[bytes, ...]) -> bytes:
+    """One of the texts with some places replaced, doubled, left out or swapped, perhaps bent as a whole."""
+    data = draw(st.sampled_from(texts))
+    for _ in range(draw(st.integers(1, 6))):
+        start = draw(st.integers(0, len(data)))
+        end = min(len(data), start + draw(st.sampled_from([0, 1, 1, 2, 5, 20, 200])))
+        kind = draw(st.sampled_from(["replace", "double", "cut", "line"]))
+        if kind == "replace":
+            data = data[:start] + draw(_PIECES) + data[end:]
+        elif kind == "double":
+            data = data[:end] + data[start:end] * draw(st.integers(1, 4)) + data[end:]
+        elif kind == "cut":
+            data = data[:start] + data[end:]
+        else:
+            other = draw(st.sampled_from(texts)).split(b"\n")
+            data = data[:start] + b"\n" + draw(st.sampled_from(other)) + b"\n" + data[start:]
+    return bent(data, draw(st.sampled_from(BENDS))) if draw(st.integers(0, 9)) == 0 else data
+
+
+def inputs(texts: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
+    words = st.lists(st.tuples(_PIECES, _SPACE), max_size=60).map(lambda pairs: b"".join(a + b for a, b in pairs))
+    return st.one_of(mutated(texts), mutated(texts), mutated(texts), words, st.binary(max_size=400))
+
+
+@pytest.mark.parametrize("one", FORMATS, ids=lambda one: one.name)
+def test_nothing_that_hypothesis_makes_breaks_a_parser(one: Format) -> None:
+    texts = seeds(one) or (b"nothing\n",)
+    end, seed = time.monotonic() + SECONDS, 0
+    fuzz = settings(
+        max_examples=60,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    while time.monotonic() < end:
+        from hypothesis import seed as seeded
+
+        seeded(seed)(fuzz(given(inputs(texts))(lambda data: check(one, data))))()
+        seed += 1
+    assert seed
+
+
+@pytest.mark.parametrize("part", range(1, PARTS + 1))
+def test_nothing_that_atheris_makes_breaks_a_parser(part: int) -> None:
+    seconds = SECONDS * len(FORMATS) / PARTS
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fuzz.atheris_parsers",
+        "--seconds",
+        str(seconds),
+        "--part",
+        f"{part}/{PARTS}",
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, errors="replace", timeout=seconds * 3 + 300
+    )
+    assert done.returncode == 0, f"{done.stdout[-500:]}\n{done.stderr[-3000:]}"
+    assert "failed: none" in done.stdout
