@@ -15,7 +15,7 @@ ALLOWED: dict[str, set[str]] = {
     "lib": set(),
     "parsers": {"lib"},
     "labs": {"lib"},
-    "inventory": {"lib", "labs"},
+    "inventory": {"lib", "parsers", "labs"},
     "runs": {"lib", "parsers", "labs", "inventory"},
     "studies": DOMAIN,
     "agents": DOMAIN | {"studies"},
@@ -25,13 +25,13 @@ ALLOWED: dict[str, set[str]] = {
     "dashboard": DOMAIN | {"studies", "agents", "uploads", "comparison"},
     # the project's own entrances
     "urls": {"dashboard"},
-    "asgi": {"agents", "dashboard", "lib"},
+    "asgi": {"agents", "dashboard", "lib", "publishing"},
     "wsgi": set(),
     "settings": {"lib"},
     "worker.celery": set(),
     "__init__": {"worker.celery"},
 }
-PURE = ["apps/parsers", "apps/comparison/compare.py", "apps/uploads/reading.py", "apps/uploads/sandbox/child.py"]
+PURE = ["apps/parsers", "apps/comparison/compare.py", "apps/uploads/reading.py", "apps/uploads/tabular.py", "apps/uploads/sandbox/child.py"]
 NOT_PURE = {"django", "rest_framework", "celery", "redis", "logging", "datetime.datetime.now", "time", "requests"}
 
 

@@ -1,0 +1,122 @@
+"""dmidecode 2.x and 3.x, also in part (`-t memory`, without its header), and 2.2's layout with the type on its own line.
+
+    Handle 0x1100, DMI type 17, 40 bytes
+    Memory Device
+            Size: 16384 MB
+
+Source: dmidecode.c (dmi_table_decode); 2.7 and older end the type's line with a point, 2.2 indents by one more tab.
+Content: {"version", "smbios", "structures": [{"handle", "type", "bytes", "title", "fields": {…}}]}; values as printed,
+lists (`Characteristics`) as lists. jc is not used: it fails on the last two and on parts.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from apps.parsers.inventory.printed import Block, Content, count, parse_blocks, put
+from apps.parsers.shape import ParsedFile
+from apps.parsers.source_text import SourceText
+
+NAME = "dmidecode"
+TITLE = "dmidecode"
+_VERSION = re.compile(r"(?:# )?dmidecode (\d[\w.\-]{0,20})")
+_HANDLE = re.compile(r"\s{0,8}Handle (0x[0-9A-Fa-f]{4,8})(?:, DMI type (\d{1,3}), (\d{1,5}) bytes\.?)?\s*$")
+_TYPE = re.compile(r"\s+DMI type (\d{1,3}), (\d{1,5}) bytes\.?\s*$")
+_SMBIOS = re.compile(r"(?:# )?(?:SMBIOS|Legacy DMI) (\d[\d.]{0,10}) present\.")
+_HEADER = re.compile(
+    r"#|Getting SMBIOS|SMBIOS|Legacy DMI|\d+ structures? occupying|Table at |End Of Table|Invalid entry|Wrong DMI"
+)
+_ANY = re.compile(r"^[>#\s]{0,8}Handle 0x[0-9A-Fa-f]{4}(?:, DMI type \d|\s*$)", re.MULTILINE)
+
+
+def looks_like(text: SourceText) -> float:
+    if "Handle 0x" not in text.text or "DMI type " not in text.text:
+        return 0.0
+    return 1.0 if _ANY.search(text.text) else 0.0
+
+
+def parse(text: SourceText) -> ParsedFile:
+    return parse_blocks(text, NAME, _blocks, _read, "Handle 0x0000, DMI type 0, 24 bytes")
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """From the header, or the first handle, to what is neither; another version line begins another output."""
+    index = 0
+    while index < len(lines):
+        if not (_VERSION.match(lines[index]) or _HANDLE.match(lines[index])):
+            index += 1
+            continue
+        first = last = index
+        may_be_title = has_handle = False
+        while index < len(lines) and not (index > first and _VERSION.match(lines[index])):
+            line = lines[index]
+            if _HANDLE.match(line):
+                may_be_title = has_handle = True
+            elif not line.strip():
+                may_be_title = False
+            elif line[0] not in "\t " and not _HEADER.match(line) and has_handle and not may_be_title:
+                break
+            last = index if line.strip() else last
+            index += 1
+        if has_handle:
+            yield first, last + 1
+
+
+def _read(lines: Sequence[str]) -> tuple[str, Content]:
+    version = next((match[1] for line in lines[:5] if (match := _VERSION.match(line))), "")
+    smbios = next((match[1] for line in lines[:10] if (match := _SMBIOS.match(line))), "")
+    starts = [index for index, line in enumerate(lines) if _HANDLE.match(line)]
+    parts = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
+    structures = [_structure(part) for part in parts]
+    return _summary(structures), {"version": version, "smbios": smbios, "structures": structures}
+
+
+def _structure(lines: Sequence[str]) -> Content:
+    head = _HANDLE.match(lines[0])
+    assert head  # the part begins with it
+    kind, size, body = head[2], head[3], list(lines[1:])
+    if kind is None and body and (match := _TYPE.match(body[0])):
+        kind, size, body = match[1], match[2], body[1:]
+    body = [line.expandtabs(8).rstrip() for line in body if line.strip() and not _HEADER.match(line)]
+    structure = {"handle": head[1], "type": int(kind) if kind else None, "bytes": int(size) if size else None}
+    groups = _groups(body)
+    return {**structure, **groups[0], **({"also": groups[1:]} if groups[1:] else {})}
+
+
+def _groups(body: Sequence[str]) -> list[Content]:
+    """A title with its fields; on-board devices have a title each."""
+    if not body:
+        return [{"title": "", "fields": {}}]
+    starts = [place for place, line in enumerate(body) if _indent(line) == _indent(body[0])]
+    parts = [body[start:end] for start, end in zip(starts, [*starts[1:], len(body)], strict=True)]
+    return [{"title": part[0].strip(), "fields": _fields(part[1:])} for part in parts]
+
+
+def _fields(lines: Sequence[str]) -> Content:
+    """A field without a value has its list below, indented further."""
+    fields: Content = {}
+    depth = min((_indent(line) for line in lines), default=0)
+    key = ""
+    for line in lines:
+        name, mark, value = line.strip().partition(":")
+        if _indent(line) > depth and key:
+            listed: Any = fields[key]
+            fields[key] = [*(listed if isinstance(listed, list) else [listed] if listed else []), line.strip()]
+        elif mark:
+            key = name.strip()
+            put(fields, key, value.strip())
+        else:
+            fields.setdefault("lines", []).append(line.strip())
+    return fields
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _summary(structures: list[Content]) -> str:
+    system: Content = next((one["fields"] for one in structures if one["type"] == 1), {})
+    board: Content = next((one["fields"] for one in structures if one["type"] == 2), {})
+    named = system or board
+    machine = " ".join(str(named[key]) for key in ("Manufacturer", "Product Name") if named.get(key))
+    return ", ".join(filter(None, [machine, count(len(structures), "structure")]))

@@ -1,0 +1,75 @@
+"""findmnt: JSON (`-J`), pairs (`-P`), and text as a tree (UTF-8 or ASCII) or a list (`-l`), with any columns.
+
+    ├─/sys                                sysfs                 sysfs      rw,nosuid,nodev
+
+Source: util-linux's findmnt.c. Content: JSON as it is; pairs and text {"filesystems": […]} in a flat list, keys in
+lower case. jc reads the text; it takes pairs for text and misreads them, so they are read here.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from apps.parsers.inventory import util_linux
+from apps.parsers.inventory.printed import Block, Content, count, is_prompt
+from apps.parsers.shape import ParsedFile
+from apps.parsers.source_text import SourceText
+
+NAME = "findmnt"
+TITLE = "findmnt"
+KEY = "filesystems"
+_COLUMNS = frozenset(
+    re.findall(
+        r"\S+",
+        "ACTION AVAIL FREQ FSROOT FSTYPE FS-OPTIONS ID LABEL MAJ:MIN NEW-OPTIONS NEW-TARGET OLD-OPTIONS OLD-TARGET OPTIONS "
+        "OPT-FIELDS PARENT PARTLABEL PARTUUID PASSNO PROPAGATION SIZE SOURCE SOURCES TARGET TID USED USE% UUID "
+        "VFS-OPTIONS DELETED INO.TOTAL INO.USED INO.AVAIL INO.USE%",
+    )
+)
+_HEADER = re.compile(r"^[>#\s]{0,4}(?:TARGET|SOURCE) +[A-Z][^\n]{1,2000}$", re.MULTILINE)
+_PAIRS = re.compile(r'^[>#\s]{0,4}(?:TARGET|SOURCE)="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
+_JSON = re.compile(r'"filesystems"\s*:\s*\[')
+
+
+def looks_like(text: SourceText) -> float:
+    return util_linux.looks_like(text, _JSON, _HEADER, _PAIRS, _is_header)
+
+
+def parse(text: SourceText) -> ParsedFile:
+    return util_linux.parse(text, NAME, KEY, _summary, _tables(text.lines), _PAIRS, _read_text)
+
+
+def _is_header(line: str) -> bool:
+    words = line.split()
+    return len(words) > 1 and words[0] in ("TARGET", "SOURCE") and "TARGET" in words and set(words) <= _COLUMNS
+
+
+def _tables(lines: Sequence[str]) -> Iterator[Block]:
+    for index, line in enumerate(lines):
+        if _is_header(line):
+            end = index + 1
+            while end < len(lines) and lines[end].strip() and not is_prompt(lines[end]) and not _is_header(lines[end]):
+                end += 1
+            if end > index + 1:
+                yield index, end
+
+
+def _read_text(lines: Sequence[str]) -> list[Content]:
+    return util_linux.while_true(util_linux.rows(NAME, lines), lambda one: str(one.get("target") or "").startswith("/"))
+
+
+def _summary(mounts: Sequence[Any]) -> str:
+    found = list(_flat(mounts))
+    root = next((one for one in found if one.get("target") == "/"), None)
+    shown = f": / is {root.get('fstype')} on {root.get('source')}" if root else ""
+    return count(len(found), "mount") + shown
+
+
+def _flat(mounts: Sequence[Any]) -> Iterator[Content]:
+    waiting = list(reversed(mounts))
+    while waiting:
+        mount = waiting.pop()
+        if isinstance(mount, dict):
+            yield mount
+            children = mount.get("children")
+            waiting.extend(reversed(children if isinstance(children, list) else []))

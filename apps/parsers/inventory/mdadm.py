@@ -1,0 +1,147 @@
+"""mdadm `--detail`, `--examine` (also of Intel's and DDF's containers), `--detail --export`, `--detail --scan`; 1.x to 4.x.
+
+    /dev/md0:
+            Raid Level : raid5
+
+Source of the layouts: mdadm's Detail.c, Examine.c and super0.c, super1.c, super-intel.c. Content: fields under their
+names in lower case with underscores, as jc gives them, and `device_table`; arrays inside a container under
+`[their name]`. Sizes are KiB in `Array Size` and `Used Dev Size` (Detail.c), sectors in `--examine` where it says so.
+jc reads a block that is cut clean of prompts and prose; sections in brackets are no part of its format.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jc
+
+from apps.parsers.inventory.printed import Block, Content, count, field, parse_blocks, put, typed
+from apps.parsers.shape import ParsedFile
+from apps.parsers.source_text import SourceText
+
+NAME = "mdadm"
+TITLE = "mdadm --detail, --examine"
+_HEAD = re.compile(r"(/dev/\S{1,200}|\S{1,200}):\s*$")
+_FIRST = re.compile(r"\s*(?:Version|Magic|MBR Magic|Raid Level) : ")
+_FIELD = re.compile(r"\s*[A-Z][\w /.\-\[\]]{1,40} : |\s*[A-Z][\w ]{1,30} :$")
+_TABLE = re.compile(r"\s*(?:this|Number|\d+|-)\s+(?:Major|\d+|-)\s+(?:Minor|\d+|-)\s+(?:RaidDevice|\d+|-)(?:\s|$)")
+_SECTION = re.compile(r"\[(\S[^\]]{0,80})\]:\s*$")
+_OTHER = re.compile(r"\s{6,}\(?\S")  # a value that goes on
+_EXPORT = re.compile(r"MD_[A-Z0-9_]{1,60}=")
+_SCAN = re.compile(r"(?:ARRAY|INACTIVE-ARRAY) \S+ .*\b(?:UUID|metadata|level)=")
+_NUMBERS = re.compile(
+    r"(?:raid|total|active|working|failed|spare)_devices|preferred_minor|events|number|major|minor|raid_device"
+)
+
+
+def looks_like(text: SourceText) -> float:
+    whole = text.text
+    if "Raid Level : " in whole and ("RaidDevice" in whole or "Magic : " in whole or "Raid Devices : " in whole):
+        return 1.0
+    if "MD_LEVEL=" in whole or "MD_METADATA=" in whole:
+        return 0.9
+    return 0.8 if ("ARRAY /" in whole and any(map(_SCAN.match, text.lines))) else 0.0
+
+
+def parse(text: SourceText) -> ParsedFile:
+    expected = "a device with its fields, such as /dev/md0: and Version : 1.2"
+    return parse_blocks(text, NAME, _blocks, _read, expected)
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    index = 0
+    while index < len(lines):
+        end = index
+        for pattern in (_EXPORT, _SCAN):
+            while end < len(lines) and pattern.match(lines[end]):
+                end += 1
+        if end == index and _HEAD.match(lines[index]) and any(map(_FIRST.match, lines[index + 1 : index + 4])):
+            end = _end(lines, index + 1)
+        if end > index:
+            yield index, end
+        index = max(end, index + 1)
+
+
+def _end(lines: Sequence[str], index: int) -> int:
+    end = index
+    while index < len(lines):
+        line = lines[index]
+        if line.strip():
+            if not any(one.match(line) for one in (_FIELD, _TABLE, _SECTION, _OTHER)):
+                break
+            end = index + 1
+        index += 1
+    return end
+
+
+def _read(lines: Sequence[str]) -> tuple[str, Any]:
+    if _EXPORT.match(lines[0]):
+        content: Content = {}
+        for line in lines:
+            key, _, value = line.partition("=")
+            put(content, key, typed(key, value.strip()))
+        return (
+            f"{content.get('MD_DEVNAME', 'array')}: {content.get('MD_LEVEL', '')} of {content.get('MD_DEVICES', '?')} devices",
+            content,
+        )
+    if _SCAN.match(lines[0]):
+        return count(len(lines), "array"), {"arrays": [_scanned(line) for line in lines]}
+    content = _with_sections(lines) if any(map(_SECTION.match, lines)) else _by_jc(lines)
+    if "raid_level" not in content and "magic" not in content:
+        raise ValueError("a Raid Level")
+    return _summary(content), content
+
+
+def _scanned(line: str) -> Content:
+    kind, device, *words = line.split()
+    options = (word.partition("=") for word in words)
+    return {
+        "device": device,
+        **({"inactive": True} if kind != "ARRAY" else {}),
+        **{key: value for key, _, value in options},
+    }
+
+
+def _by_jc(lines: Sequence[str]) -> Content:
+    try:
+        found = jc.parse("mdadm", "\n".join(line.rstrip() for line in lines) + "\n", quiet=True, raw=True)
+    except Exception as error:  # whatever jc makes of odd lines
+        raise ValueError(f"a block that jc reads ({type(error).__name__})") from None
+    if not isinstance(found, dict) or not found.get("device"):
+        raise ValueError("a device with its fields")
+    content = {key: _number(key, value) for key, value in found.items() if key != "device_table"}
+    members = found.get("device_table") or []
+    content["device_table"] = [
+        {key: _number(key, value) for key, value in member.items()} for member in members if not _is_this(member)
+    ]
+    return content
+
+
+def _is_this(member: dict[str, Any]) -> bool:
+    """0.90's first row is the examined device once more."""
+    return str(member.get("number", "")).startswith("this")
+
+
+def _number(key: str, value: Any) -> Any:
+    return typed(key, value) if isinstance(value, str) and _NUMBERS.fullmatch(key) else value
+
+
+def _with_sections(lines: Sequence[str]) -> Content:
+    content: Content = {"device": lines[0].strip().removesuffix(":")}
+    here = content
+    for line in lines[1:]:
+        if match := _SECTION.match(line):
+            here = content.setdefault(f"[{match[1]}]", {})
+        elif found := field(line):
+            key = found[0].lower().replace(" ", "_")
+            put(here, key, typed(key, found[1]) if not here.get(key) else found[1])
+    return content
+
+
+def _summary(content: Content) -> str:
+    level = content.get("raid_level", "")
+    total = content.get("raid_devices", content.get("total_devices", ""))
+    state = str(content.get("state", "")).strip()
+    chunk = content.get("chunk_size", "")
+    parts = [f"{level} of {total} devices" if total != "" else str(level), state, f"chunk {chunk}" if chunk else ""]
+    return f"{content['device']}: " + ", ".join(part for part in parts if part)

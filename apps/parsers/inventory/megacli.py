@@ -1,0 +1,111 @@
+"""MegaCli: `-PDList`, `-LDInfo`, `-LDPDInfo`, `-AdpAllInfo`, `-AdpBbuCmd` (LSI, 4.x to 8.x).
+
+    Enclosure Device ID: 32
+
+Source: MegaCli's User Guide. Content, one per adapter: {"adapter": 0, "fields": {…}, "virtual_drives": […],
+"physical_drives": […]}; a drive listed under a virtual one carries its number as `Virtual Drive`. Blanks before the
+colon vary, `Slot Number` counts from 0, sizes are binary (`465.761 GB [0x3a386030 Sectors]`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from apps.parsers.inventory.printed import Block, Content, count, field, is_prompt, parse_blocks, put, typed
+from apps.parsers.shape import ParsedFile
+from apps.parsers.source_text import SourceText
+
+NAME = "megacli"
+TITLE = "MegaCli"
+_LIKE = re.compile(
+    r"^[>#\s]{0,8}(?:Adapter #?\d+(?: -- Virtual (?:Drive|Disk) Information:?)?\s*$|Enclosure Device ID: ?(?:\d|N/A)"
+    r"|(?:CacheCade )?Virtual (?:Drive|Disk): \d+ \(Target Id: \d|BBU status for Adapter: \d)",
+    re.MULTILINE,
+)
+_KNOWN = (
+    "Enclosure Device ID",
+    "Firmware state",
+    "RAID Level",
+    "Virtual Drive: ",
+    "Virtual Disk: ",
+    "BBU status for Adapter",
+    "Product Name",
+    "Slot Number",
+)
+_ADAPTER = re.compile(r"(?:Adapter #?(\d{1,3})(?: -- .*)?|BBU status for Adapter: (\d{1,3}))\s*$")
+_VIRTUAL = re.compile(r"(?:CacheCade )?Virtual (?:Drive|Disk) ?: ?(\d{1,5})(?: \((.*)\))?\s*$")
+_PD = re.compile(r"PD: \d{1,4} Information")
+_PHYSICAL = re.compile(r"Enclosure Device ID ?:")
+_FIELD = re.compile(r"\s*[A-Z][^:\n]{0,80}:|\s*[=-]{3,}\s*$|PD: \d+ Information|Exit Code|[A-Z][\w ]{2,40}\s*$")
+
+
+def looks_like(text: SourceText) -> float:
+    if not any(word in text.text for word in _KNOWN) or not _LIKE.search(text.text):
+        return 0.0
+    return 1.0 if "Enclosure Device ID:" in text.text or "Target Id:" in text.text else 0.8
+
+
+def parse(text: SourceText) -> ParsedFile:
+    return parse_blocks(text, NAME, _blocks, _read, "Adapter #0, and drives below it")
+
+
+def _begins(line: str) -> bool:
+    return bool(_ADAPTER.match(line) or _VIRTUAL.match(line) or _PHYSICAL.match(line))
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """An adapter's lines; a list that was cut before its adapter begins with its first drive."""
+    index = 0
+    while index < len(lines):
+        if not _begins(lines[index]):
+            index += 1
+            continue
+        first = last = index
+        index += 1
+        while index < len(lines) and not _ADAPTER.match(lines[index]) and not is_prompt(lines[index]):
+            line = lines[index]
+            if line.strip() and not _FIELD.match(line):
+                break
+            last = index if line.strip() else last
+            index += 1
+        yield first, last + 1
+
+
+def _read(lines: Sequence[str]) -> tuple[str, Content]:
+    head = _ADAPTER.match(lines[0])
+    content: Content = {
+        "adapter": int(head[1] or head[2]) if head else None,
+        "fields": {},
+        "virtual_drives": [],
+        "physical_drives": [],
+    }
+    here: Content = content["fields"]
+    virtual = None
+    for line in lines[1 if head else 0 :]:
+        if match := _VIRTUAL.match(line):
+            virtual = int(match[1])
+            here = {"Virtual Drive": virtual, **_target(match[2] or "")}
+            content["virtual_drives"].append(here)
+            continue
+        if _PHYSICAL.match(line):
+            here = {} if virtual is None else {"Virtual Drive": virtual}
+            content["physical_drives"].append(here)
+        if (found := field(line)) and not _PD.match(line):
+            put(here, found[0], typed(*found))
+    if not (content["fields"] or content["virtual_drives"] or content["physical_drives"]):
+        raise ValueError("fields of the adapter or its drives")
+    return _summary(content), content
+
+
+def _target(text: str) -> Content:
+    found = field(text)
+    return {found[0]: typed(*found)} if found else {}
+
+
+def _summary(content: Content) -> str:
+    virtual, physical = content["virtual_drives"], content["physical_drives"]
+    states = sorted({str(one["State"]) for one in virtual if one.get("State")})
+    parts = [str(content["fields"].get("Product Name", ""))]
+    parts += [count(len(virtual), "virtual drive") + (f" ({', '.join(states)})" if states else "")] if virtual else []
+    parts += [count(len(physical), "physical drive")] if physical else []
+    name = f"adapter {content['adapter']}" if content["adapter"] is not None else "adapter"
+    return f"{name}: " + (", ".join(filter(None, parts)) or count(len(content["fields"]), "field"))

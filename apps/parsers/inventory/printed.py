@@ -1,0 +1,155 @@
+"""What the tools' outputs have in common: fields, tables under headings, prompts; and the frame of a parser of them.
+
+A block is a stretch of a text's lines: (first, behind the last) index.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParseError
+from apps.parsers.source_text import SourceText
+
+Content = dict[str, Any]
+Block = tuple[int, int]
+Read = Callable[[Sequence[str]], tuple[str, Any]]  # lines of a block → summary, content
+
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+_IDENTITY = re.compile(
+    r"serial|model|product|version|revision|\bname\b|label|wwn|uuid|guid|address|tag\b|firmware|\bpart\b|fru|\brev\b",
+    re.IGNORECASE,
+)
+_PROMPT = re.compile(r"\[?[\w.-]{1,64}@([\w.-]{1,64})[: ][^\n]{0,300}?[$#%>] ?")
+_PROMPT_WORD = re.compile(r"(?:\[?[\w.-]{1,64}@[\w.-]{1,64}\b|[\w.-]{0,40}[#$>%] ?[a-z/.])")
+_LONGEST_SUMMARY = 200
+_LONGEST_LINE = 4000  # no tool prints more
+
+
+def typed(key: str, value: str) -> str | int:
+    """A whole number where the field can be nothing else; serial numbers, versions and names stay text."""
+    if _WHOLE.fullmatch(value) and not _IDENTITY.search(key):
+        return int(value)
+    return value
+
+
+def field(line: str, mark: str = ":") -> tuple[str, str] | None:
+    """`Raid Level : raid5` → ("Raid Level", "raid5"), `Device(T:L) : 0,1(1:0)` → ("Device(T:L)", "0,1(1:0)").
+
+    None for what is no field.
+    """
+    end = line.find(f"{mark} ")
+    if end < 0 and not line.rstrip().endswith(mark):
+        end = line.find(mark)
+    elif end < 0:
+        end = len(line.rstrip()) - 1
+    key = line[: max(end, 0)].strip()
+    return (key, line[end + 1 :].strip()) if key and len(key) <= 120 else None
+
+
+def put(content: Content, key: str, value: Any) -> None:
+    """A field that stands more than once becomes a list."""
+    if key not in content:
+        content[key] = value
+    elif isinstance(content[key], list):
+        content[key].append(value)
+    else:
+        content[key] = [content[key], value]
+
+
+def table(header: str, rows: Iterable[str]) -> list[Content]:
+    """Rows under headings, told apart by places that are blank in all of them.
+
+    A gap that has no heading behind it is one inside a value (`465.25 GB`, `INTEL SSDSC2BB480G4`).
+    """
+    lines = [row for row in rows if row.strip()]
+    starts = _starts(header, lines)
+    if not starts:
+        return []
+    edges = [(start, end) for start, end in pairwise([*starts, max(map(len, [header, *lines])) + 1])]
+    keys = [header[start:end].strip() for start, end in edges]
+    return [
+        {key: typed(key, row[start:end].strip()) for key, (start, end) in zip(keys, edges, strict=True)}
+        for row in lines
+    ]
+
+
+def _starts(header: str, rows: Sequence[str]) -> list[int]:
+    """Where columns begin: behind a place that is blank everywhere, with a heading before the next such place."""
+    width = max(map(len, [header, *rows]), default=0)
+    if width > 2000:
+        return []
+    filled = [False] * width
+    for line in [header, *rows]:
+        for place, letter in enumerate(line):
+            if letter != " ":
+                filled[place] = True
+    gaps = [place for place in range(width) if filled[place] and (place == 0 or not filled[place - 1])]
+    return [start for start, end in pairwise([*gaps, width]) if header[start:end].strip()] if gaps else []
+
+
+def is_prompt(line: str) -> bool:
+    return _PROMPT_WORD.match(line) is not None
+
+
+def host_before(lines: Sequence[str], first: int) -> str:
+    """The host of the prompt that the tool was called at, where it stands right above."""
+    for line in reversed(lines[max(0, first - 3) : first + 1]):
+        if match := _PROMPT.match(line):
+            return match[1]
+    return ""
+
+
+def inventory(text: SourceText, tool: str, block: Block, summary: str, content: Any) -> ParsedInventory:
+    first, end = block
+    return ParsedInventory(
+        tool=tool,
+        summary=" ".join(summary.split())[:_LONGEST_SUMMARY],
+        content=content,
+        host=host_before(text.lines, first),
+        line=text.number(first),
+        last_line=text.number(max(first, end - 1)),
+    )
+
+
+def parse_blocks(
+    text: SourceText, tool: str, blocks: Callable[[Sequence[str]], Iterable[Block]], read: Read, expected: str
+) -> ParsedFile:
+    """Each block by itself; `read` raises ValueError that says what was expected."""
+    found: list[ParsedInventory] = []
+    broken: list[Broken] = []
+    for source in (text, unindented(text)):
+        for first, end in blocks([line[:_LONGEST_LINE] for line in source.lines]):
+            lines = [line[:_LONGEST_LINE] for line in source.lines[first:end]]
+            try:
+                summary, content = read(lines)
+            except ValueError as error:
+                broken.append(Broken(f"{tool}: not readable", source.number(first), lines[0].strip()[:200], str(error)))
+            else:
+                found.append(inventory(source, tool, (first, end), summary, content))
+        if found or broken:
+            break
+    return whole(text, tool, found, broken, expected)
+
+
+def unindented(text: SourceText) -> SourceText:
+    """As wikis and markdown show what a terminal printed: by four blanks. Lines keep their numbers."""
+    plain = SourceText(b"", text.name)
+    lines = [line.removeprefix("    ") for line in text.lines]
+    plain.__dict__["_cleaned"] = (lines, [text.number(index) for index in range(len(lines))])
+    return plain
+
+
+def whole(text: SourceText, tool: str, found: list[ParsedInventory], broken: list[Broken], expected: str) -> ParsedFile:
+    """Raises `ParseError` where nothing was read."""
+    if found:
+        return ParsedFile(inventory=tuple(found), broken=tuple(broken))
+    if broken:
+        first = broken[0]
+        raise ParseError(first.message, line=first.line, found=first.found, expected=first.expected)
+    line = next((line.strip() for line in text.lines if line.strip()), "nothing")
+    raise ParseError(f"no output of {tool} in the text", line=1, found=line, expected=expected)
+
+
+def count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,149 @@
+"""smartctl's text (5.x to 7.x): ATA, SCSI and NVMe, `-i`, `-H`, `-A`, `-a`, `-x`.
+
+      9 Power_On_Hours          0x0032   098   098   000    Old_age   Always       -       1730
+
+Source: smartmontools' ataprint.cpp, scsiprint.cpp, nvmeprint.cpp. Content: {"version", "information": {…}, "health",
+"data": {…}, "attributes": [{"id", "name", "flag", "value", "worst", "thresh", "type", "updated", "when_failed",
+"raw"}]}. Keys as printed: `Device Model` (ATA), `Vendor` and `Product` (SCSI), `Model Number` (NVMe). Numbers carry the
+thousands marks of the user's locale and stay as printed. `-x` prints attributes without type and updated. A mail may
+have wrapped their lines.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from apps.parsers.inventory.printed import Block, Content, is_prompt, parse_blocks, put, typed
+from apps.parsers.shape import ParsedFile
+from apps.parsers.source_text import SourceText
+
+NAME = "smartctl text"
+TITLE = "smartctl"
+TOOL = "smartctl"
+_VERSION = re.compile(r"smartctl (?:version )?(\d\.[\w.\-]{1,30})")
+_LIKE = re.compile(
+    r"^[>#\s]{0,4}smartctl (?:version )?\d\.\d|=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===",
+    re.MULTILINE,
+)
+_SECTION = re.compile(r"=== START OF ([A-Z /]{1,60}?) SECTION ===")
+_FIELD = re.compile(r"([A-Z][^:=|]{0,70}?)\s{0,40}(?::|\s=)\s{1,60}(\S.*)")
+_INSIDE = re.compile(r"  ([A-Z][\w \-]{1,60}?) = (\d+)")
+_HEALTH = ("SMART overall-health self-assessment test result", "SMART Health Status")
+_ATTRIBUTE = re.compile(
+    r"\s{0,3}(\d{1,3}) ([A-Za-z][\w\-/]{1,60})\s+(0x[0-9a-f]{4})\s+(\d{1,3})\s+(\d{1,3})\s+(\d{1,3}|---)\s+(Pre-fail|Old_age)"
+    r"\s+(Always|Offline)\s+(\S{1,20})\s+(\S.*)"
+)
+_BRIEF = re.compile(
+    r"\s{0,3}(\d{1,3}) ([A-Za-z][\w\-/]{1,60})\s+([POSRCK-]{6,7})\s+(\d{1,3})\s+(\d{1,3})\s+(\d{1,3}|---)\s+(\S{1,20})\s+(\S.*)"
+)
+_CUT = re.compile(
+    r"\s{0,3}\d{1,3} [A-Za-z][\w\-/]{1,60}\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\S{1,3}"
+    r"(?:\s+(?:Pre-fail|Old_age))?\s*(?:(?:Always|Offline)\s*(?:\S{1,20}\s*)?)?$"
+)
+_KEYS = ("id", "name", "flag", "value", "worst", "thresh", "type", "updated", "when_failed", "raw")
+_BRIEF_KEYS = ("id", "name", "flag", "value", "worst", "thresh", "when_failed", "raw")
+
+
+def looks_like(text: SourceText) -> float:
+    found = _LIKE.search(text.text)
+    if not found:
+        return 0.0
+    return 1.0 if "Copyright (C) 2002" in text.text or "=== START OF" in found[0] else 0.7
+
+
+def parse(text: SourceText) -> ParsedFile:
+    return parse_blocks(text, TOOL, _blocks, _read, "smartctl's version line, or === START OF INFORMATION SECTION ===")
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """From a version line, or an information section without one, to the next or a prompt; prose behind is left out."""
+    first = last = None
+    is_cut = False
+    for index, line in enumerate(lines):
+        begins = _VERSION.match(line) or (first is None and _SECTION.match(line))
+        if first is not None and last is not None and (begins or is_prompt(line)):
+            yield first, last + 1
+            first = None
+        if begins:
+            first, last = index, index
+        elif first is not None and (is_cut or _is_known(line)):
+            last = index
+        is_cut = bool(_CUT.match(line))
+    if first is not None and last is not None:
+        yield first, last + 1
+
+
+def _is_known(line: str) -> bool:
+    stripped = line.strip()
+    return bool(
+        _SECTION.match(line)
+        or _ATTRIBUTE.match(line)
+        or _BRIEF.match(line)
+        or (_FIELD.match(stripped) and len(stripped) < 120)
+    )
+
+
+def _read(lines: Sequence[str]) -> tuple[str, Content]:
+    version = _VERSION.match(lines[0])
+    content: Content = {
+        "version": version[1] if version else "",
+        "information": {},
+        "health": "",
+        "data": {},
+        "attributes": [],
+    }
+    here: dict[str, Any] = content["data"]
+    for line in _unwrapped(lines[1:] if version else lines):
+        if match := _SECTION.match(line):
+            here = content["information" if match[1] == "INFORMATION" else "data"]
+        elif match := _ATTRIBUTE.match(line):
+            content["attributes"].append(_attribute(_KEYS, match.groups()))
+        elif match := _BRIEF.match(line):
+            content["attributes"].append(_attribute(_BRIEF_KEYS, match.groups()))
+        elif match := _FIELD.match(line) or _INSIDE.match(line):
+            _take(content, here, match[1].strip(), match[2].strip())
+    return _summary(content), content
+
+
+def _unwrapped(lines: Sequence[str]) -> Iterator[str]:
+    held = ""
+    for line in lines:
+        whole = f"{held.rstrip()} {line.lstrip()}" if held else line.rstrip()
+        if _CUT.match(whole) and len(whole) < 200:
+            held = whole
+            continue
+        held = ""
+        yield whole.rstrip()
+    if held:
+        yield held
+
+
+def _take(content: Content, here: dict[str, Any], key: str, value: str) -> None:
+    if key in _HEALTH:
+        content["health"] = value
+    elif key != "Copyright (C) 2002":
+        put(here, key, typed(key, value))
+
+
+def _attribute(keys: Sequence[str], values: Sequence[str]) -> Content:
+    return {
+        key: int(value) if key in ("id", "value", "worst", "thresh") and value.isdigit() else value.strip()
+        for key, value in zip(keys, values, strict=True)
+    }
+
+
+def _summary(content: Content) -> str:
+    about = content["information"]
+    model = (
+        about.get("Device Model")
+        or about.get("Model Number")
+        or " ".join(str(about[key]) for key in ("Vendor", "Product") if about.get(key))
+    )
+    serial = about.get("Serial Number") or about.get("Serial number")
+    size = about.get("User Capacity") or about.get("Namespace 1 Size/Capacity") or ""
+    named = f"{model} ({serial})" if serial else str(model)
+    health = f"health {content['health']}" if content["health"] else ""
+    return (
+        ", ".join(part for part in (named.strip(), str(size), health) if part)
+        or f"smartctl {content['version']}: no data"
+    )

@@ -1,0 +1,125 @@
+"""storcli and perccli without `J`: sections of `key = value` and tables whose columns differ by version.
+
+    EID:Slt DID State DG      Size Intf Med SED PI SeSz Model       Sp
+
+Source: StorCLI's reference manual. Content as in its JSON: {"Command Status": {…}, "Response Data": {"Basics": {…},
+"PD LIST": [{"EID:Slt": "16:0", "DID": 8, "Size": "465.25 GB", …}]}}, one per controller. Tables stand between dashes,
+a section's name over `====`; explanations of abbreviations below a table are left out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from apps.parsers.inventory.printed import Block, Content, field, is_prompt, parse_blocks, put, table, typed
+from apps.parsers.inventory.storcli_json import summary
+from apps.parsers.shape import ParsedFile
+from apps.parsers.source_text import SourceText
+
+NAME = "storcli text"
+TITLE = "storcli, perccli"
+TOOL = "storcli"
+_STATUS_KEYS = ("CLI Version", "Operating system", "Controller", "Status", "Description")
+_LIKE = re.compile(
+    r"^[>#\s]{0,4}(?:Controller = (?:\d+|All)\s*\n[>#\s]{0,4}Status = \w|CLI Version = \d)", re.MULTILINE
+)
+_BEGIN = re.compile(r"(?:Controller = (?:\d+|All)|CLI Version = .*)\s*$")
+_LINE = re.compile(r"[^=|]{1,80}? ?=(?: |$)")
+_UNDERLINE = re.compile(r"={3,}\s*$")
+_DASHES = re.compile(r"-{10,}\s*$")
+_LEGEND = re.compile(r"[^\s|=-][^|]{0,40}[-=][^|]{1,60}\||\S+[-=][^|]{1,60}$|.*\|\s*$")
+_TITLE = re.compile(r"\S[^=|]{0,100}?\s?:?\s*$")
+
+
+def looks_like(text: SourceText) -> float:
+    return 1.0 if " = " in text.text and _LIKE.search(text.text.replace("\r\n", "\n")) else 0.0
+
+
+def parse(text: SourceText) -> ParsedFile:
+    return parse_blocks(text, TOOL, _blocks, _read, "Controller = 0, Status = Success")
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """From `CLI Version` or `Controller` to the next of them that follows other lines, or a prompt."""
+    index = 0
+    while index < len(lines):
+        if not (_BEGIN.match(lines[index]) and _has_status(lines, index)):
+            index += 1
+            continue
+        first = last = index
+        index += 1
+        while index < len(lines) and not is_prompt(lines[index]) and not (_begins(lines, index, first)):
+            last = index if _is_known(lines, index) else last
+            index += 1
+        yield first, last + 1
+
+
+def _has_status(lines: Sequence[str], index: int) -> bool:
+    return any(line.startswith("Status = ") for line in lines[index + 1 : index + 4])
+
+
+def _begins(lines: Sequence[str], index: int, first: int) -> bool:
+    """Another controller: not the `Controller` line among the first lines, nor the one of `Basics`."""
+    return index > first + 3 and bool(_BEGIN.match(lines[index])) and _has_status(lines, index)
+
+
+def _is_known(lines: Sequence[str], index: int) -> bool:
+    line = lines[index]
+    return bool(
+        _LINE.match(line) or _UNDERLINE.match(line) or _DASHES.match(line) or ("|" in line and _LEGEND.match(line))
+    )
+
+
+def _read(lines: Sequence[str]) -> tuple[str, Content]:
+    status: Content = {}
+    data: Content = {}
+    here: Content = status
+    name, index = "", 0
+    while index < len(lines):
+        line = lines[index]
+        following = lines[index + 1] if index + 1 < len(lines) else ""
+        if _UNDERLINE.match(following) and _TITLE.match(line):
+            name = line.strip().removesuffix(":").strip()
+            here = {}
+            index += 1
+        elif _DASHES.match(line):
+            rows, index = _table(lines, index)
+            _place(status if name == "Detailed Status" else data, name or "Table", rows)
+        elif found := field(line, "=") if _LINE.match(line) else None:
+            here = _keep(found, status, data, here, name)
+        index += 1
+    if "Status" not in status:
+        raise ValueError("Status = Success or Failure")
+    content = {"Command Status": status, "Response Data": data}
+    return summary(content), content
+
+
+def _keep(found: tuple[str, str], status: Content, data: Content, here: Content, name: str) -> Content:
+    """The head's own fields end with `Description`; fields below no section belong to the controller itself."""
+    key, value = found
+    if not name:
+        target = status if key in _STATUS_KEYS and key not in status else data
+        put(target, key, typed(key, value))
+        return here
+    if name not in data or data[name] is not here:
+        here = data.setdefault(name, here) if not isinstance(data.get(name), list) else data
+    put(here, key, typed(key, value))
+    return here
+
+
+def _table(lines: Sequence[str], index: int) -> tuple[list[Content], int]:
+    """The rows, and the index of the dashes that end them."""
+    dashes = (place for place in range(index + 1, len(lines)) if _DASHES.match(lines[place]))
+    ends = list(islice(dashes, 2))
+    if len(ends) < 2 or ends[0] != index + 2:
+        return [], ends[0] if ends else index
+    return table(lines[index + 1].rstrip(), [line.rstrip() for line in lines[ends[0] + 1 : ends[1]]]), ends[1]
+
+
+def _place(data: Content, name: str, rows: list[Content]) -> None:
+    known: Any = data.get(name)
+    if isinstance(known, dict):
+        known.setdefault("Table", []).extend(rows)
+    else:
+        data[name] = [*known, *rows] if isinstance(known, list) else rows

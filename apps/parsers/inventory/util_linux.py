@@ -1,0 +1,133 @@
+"""What lsblk and findmnt have in common: JSON with one list, `-P` pairs, tables that jc reads."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
+from typing import Any
+
+import jc
+
+from apps.parsers.inventory.printed import Block, Content, inventory, whole
+from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParseError
+from apps.parsers.source_text import SourceText
+from apps.parsers.strict_json import in_text
+
+_PAIR = re.compile(r'([A-Z0-9:_%.-]{1,40})="([^"]*)"')
+_ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
+_MOST_COLUMNS = 100
+Summary = Callable[[Sequence[Any]], str]
+
+
+def looks_like(
+    text: SourceText,
+    json: re.Pattern[str],
+    header: re.Pattern[str],
+    pairs: re.Pattern[str],
+    is_header: Callable[[str], bool],
+) -> float:
+    if json.search(text.text) or pairs.search(text.text):
+        return 1.0
+    return 1.0 if any(is_header(match[0].lstrip("># ")) for match in header.finditer(text.text)) else 0.0
+
+
+def parse(
+    text: SourceText,
+    tool: str,
+    key: str,
+    summary: Summary,
+    tables: Iterable[Block],
+    pairs: re.Pattern[str],
+    read: Callable[[Sequence[str]], list[Content]],
+) -> ParsedFile:
+    """Everything that `tool` printed in the text; `read` raises ValueError for a table that is none."""
+    found: list[ParsedInventory] = []
+    broken: list[Broken] = []
+    for block, document in _documents(text, key, broken):
+        found.append(inventory(text, tool, block, summary(document[key]), document))
+    for block in _pair_blocks(text.lines, pairs):
+        rows_ = [read_pairs(line) for line in text.lines[slice(*block)]]
+        found.append(inventory(text, tool, block, summary(rows_), {key: rows_}))
+    for first, end in tables:
+        try:
+            devices = read(text.lines[first:end])
+        except ValueError as error:
+            broken.append(Broken(f"{tool}: not readable", text.number(first), text.lines[first][:200], str(error)))
+        else:
+            block = first, first + 1 + len(devices)
+            found.append(inventory(text, tool, block, summary(devices), {key: devices}))
+    return whole(text, tool, sorted(found, key=lambda one: one.line or 0), broken, f"{key} as JSON, pairs or a table")
+
+
+def _documents(text: SourceText, key: str, broken: list[Broken]) -> Iterator[tuple[Block, Content]]:
+    if f'"{key}"' not in text.text:
+        return
+    indices = {text.number(index): index for index in range(len(text.lines) - 1, -1, -1)}
+    try:
+        for first, last, value in in_text(text):
+            if isinstance(value, Broken):
+                broken.append(value)
+            elif isinstance(value, dict) and isinstance(value.get(key), list):
+                yield (indices[first], indices[last] + 1), value
+    except ParseError as error:
+        broken.append(error.broken)
+
+
+def _pair_blocks(lines: Sequence[str], pairs: re.Pattern[str]) -> Iterator[Block]:
+    first = None
+    for index, line in enumerate([*lines, ""]):
+        is_pair = bool(pairs.match(line))
+        if is_pair and first is None:
+            first = index
+        elif not is_pair and first is not None:
+            yield first, index
+            first = None
+
+
+def read_pairs(line: str) -> Content:
+    """`NAME="sda" MAJ:MIN="8:0"`; newer versions print MAJ_MIN. Keys as in the JSON: `maj:min`."""
+    found = ((key.lower().replace("_", "-").replace("maj-min", "maj:min"), value) for key, value in _PAIR.findall(line))
+    return {key: unescaped(value) or None for key, value in found}
+
+
+def unescaped(value: str) -> str:
+    """Blanks and the like in names are printed as `\\x20`."""
+    raw = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), value)
+    try:
+        return raw.encode("latin-1").decode() if raw != value else value
+    except UnicodeError:
+        return raw
+
+
+def rows(tool: str, lines: Sequence[str]) -> list[Content]:
+    """A table as jc reads it, but for raw output (`-r`), which has one blank between cells and none to align them."""
+    header = lines[0].split()
+    if len(header) > _MOST_COLUMNS or len(set(header)) != len(header):
+        raise ValueError(f"at most {_MOST_COLUMNS} different columns")
+    keys = [word.lower() for word in header]  # as in the JSON: maj:min, phy-sec
+    if _is_raw(lines):
+        return [dict(zip(keys, map(unescaped, line.split(" ")), strict=False)) for line in lines[1:]]
+    try:
+        found = jc.parse(tool, "\n".join(line.rstrip() for line in lines) + "\n", quiet=True, raw=True)
+    except Exception as error:  # whatever jc makes of odd lines
+        raise ValueError(f"a table that jc reads ({type(error).__name__})") from None
+    if not isinstance(found, list) or len(found) != len(lines) - 1:
+        raise ValueError("a row for every line of the table")
+    rows_ = while_true(found, lambda row: len(row) == len(keys))
+    return [dict(zip(keys, row.values(), strict=True)) for row in rows_]
+
+
+def _is_raw(lines: Sequence[str]) -> bool:
+    width = len(lines[0].split())
+    if "  " in lines[0].strip() or not lines[0].isascii():
+        return False
+    return all(line[:1].isalnum() and len(line.rstrip().split(" ")) <= width for line in lines[1:]) and any(
+        len(line.split()[0]) > len(lines[0].split()[0]) for line in lines[1:]
+    )
+
+
+def while_true(found: list[Content], is_row: Callable[[Content], object]) -> list[Content]:
+    """The rows up to the first line that is none of the table's."""
+    kept = list(takewhile(is_row, found))
+    if not kept:
+        raise ValueError("rows below the heading")
+    return kept

@@ -1,0 +1,72 @@
+"""A table of means: CSV, TSV, columns aligned by blanks, markdown and wiki tables, spreadsheets pasted as text.
+
+    file size MB;sata 3ware;scsi zero channel
+    100;177456,5;166733,9
+
+No tool prints it and nothing in it says what it means: a person maps its columns (`mapping.Mapping`), once per kind of
+table (`signature`). `parse` reads it alone only where its headings say everything: operation, unit with base, sizes.
+
+    grid = sniff(text); mapping = guess(grid); questions(grid, mapping); read(grid, mapping) → ParsedFile
+
+Units: those that the mapping names; `MB/s` is never taken for 1000 or 1024 by itself. Oddities: cells with ranges
+(`2.0 – 2.6`: two bounds), `~ 300` (approximate), `> 32768` (lower bound), pairs (`270 / 20`), `N.A.`, `+++++`.
+"""
+
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
+from apps.parsers.source_text import SourceText
+from apps.parsers.tables import blocks
+from apps.parsers.tables.grid import SINGLE_BLANKS, Column, Grid, Row
+from apps.parsers.tables.guessing import guess, questions
+from apps.parsers.tables.mapping import Mapping, Role, signature
+from apps.parsers.tables.reading import read
+from apps.parsers.tables.sniffing import find, sniff
+
+__all__ = [
+    "NAME", "TITLE", "Column", "Grid", "Mapping", "Role", "Row", "find", "guess", "looks_like", "parse", "questions",
+    "read", "signature", "sniff",
+]  # fmt: skip
+
+NAME = "table"
+TITLE = "a table of means"
+_MOST_SURE = 0.4
+_JUDGED_LINES = 2000
+
+
+def looks_like(text: SourceText) -> float:
+    """At most 0.4: whichever tool's parser knows the text is right about it. Long texts are judged by their beginning."""
+    head = text if len(text.lines) <= _JUDGED_LINES else SourceText("\n".join(text.lines[:_JUDGED_LINES]), text.name)
+    found = blocks.find(head)
+    return _MOST_SURE * max((block.values * (block.delimiter != SINGLE_BLANKS or 0.5) for block in found), default=0.0)
+
+
+def parse(text: SourceText) -> ParsedFile:
+    """The tables whose headings say everything. Raises `ParseError` that lists what must be said when there is none."""
+    runs: list[ParsedRun] = []
+    broken: list[Broken] = []
+    warnings: list[str] = []
+    for grid in find(text):
+        try:
+            found = _read_alone(grid)
+        except ParseError as error:
+            broken.append(error.broken)
+            continue
+        runs += found.runs
+        broken += found.broken
+        warnings += found.warnings
+    if not runs:
+        first = broken[0]
+        raise ParseError(first.message, line=first.line, found=first.found, expected=first.expected)
+    return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))
+
+
+def _read_alone(grid: Grid) -> ParsedFile:
+    mapping = guess(grid)
+    if grid.delimiter == SINGLE_BLANKS:
+        message = "needs a mapping: single blanks do not show which words belong to which column"
+        raise ParseError(message, line=grid.first_line)
+    if mapping.headings:
+        headings = ", ".join(
+            grid.columns[index].heading for index, role in mapping.columns.items() if role.word == "value"
+        )
+        raise ParseError(f"needs a mapping: what are the columns {headings[:150]}?", line=grid.first_line)
+    return read(grid, mapping)

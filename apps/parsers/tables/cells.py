@@ -1,0 +1,213 @@
+"""One cell of a table: a number, a range, an approximate or bounded number, a missing one; with its unit if it has one.
+
+    "177456,5"  "~ 300"  "> 32768"  "2.0 – 2.6"  "12.5 ± 0.3"  "1'234.5 MB/s"  "N.A."  "+++++"
+
+Which mark stands before the decimals and which between thousands is said by the caller; a number that does not fit is
+refused, never read some other way. `Marks` gathers what a table's numbers prove about the two.
+"""
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import product
+
+MISSING = {
+    "": "blank in the table", "-": "printed as a dash", "–": "printed as a dash", "—": "printed as a dash",
+    "n.a.": "printed N.A.", "n.a": "printed N.A.", "n/a": "printed N.A.", "na": "printed N.A.", "#n/a": "printed N.A.",
+    "nan": "printed nan", "?": "printed ?", "x": "printed x", "failed": "failed", "not run": "not run",
+}  # fmt: skip
+THOUSANDS = ("", ".", ",", "'", " ")
+_BLANKS = "\u00a0\u202f\u2009"
+_APOSTROPHES = "’´`ʼ"
+_AS_ASCII = str.maketrans(dict.fromkeys(_BLANKS, " ") | dict.fromkeys(_APOSTROPHES, "'") | {"−": "-"})
+_LONGEST = 200
+_MARKUP = ("*", "'", "`")
+_NUMBER = r"[-+]?[.,]?[0-9](?:[0-9.,']| (?=[0-9]))*(?:[eE][-+]?[0-9]{1,3}(?![0-9]))?"
+_CELL = re.compile(
+    rf"(?P<about>~|≈|ca\.?|circa|about|approx\.?)?\s*(?P<bound>>=|<=|[<>≥≤])?\s*(?P<low>{_NUMBER})"
+    rf"(?:\s*(?:-|–|—|\.\.\.?|…|to)\s*(?P<high>{_NUMBER}))?(?:\s*(?:±|\+/-)\s*(?P<spread>{_NUMBER}))?"
+    r"\s*(?P<unit>[^\W\d]{1,12}(?:\s?/\s?[^\W\d]{1,8})?|/s(?:ec)?|%)?",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,3})?|[-+]?\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?")
+_GROUPED = re.compile(r"[-+]?[0-9]{1,3}(?:@[0-9]{3})+(?![0-9])")
+_OVERFLOW = re.compile(r"\*+")
+_TOO_FAST = re.compile(r"\+{2,}")
+
+
+class CellError(ValueError):
+    """What a cell holds is not what its column expects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A cell as it stands, not yet in base units. `quality` only where the cell itself says something about it."""
+
+    value: Decimal | None = None
+    low: Decimal | None = None
+    high: Decimal | None = None
+    quality: str = ""
+    missing_reason: str = ""
+    unit: str = ""
+    note: str = ""
+
+
+def clean(cell: str) -> str:
+    """Without what wikis and markdown put around a cell's words."""
+    text = cell.strip()
+    if text[:1] not in _MARKUP:
+        return text
+    for mark in ("**", "'''", "`"):
+        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+            text = text.removeprefix(mark).removesuffix(mark).strip()
+    return text
+
+
+def missing(cell: str, words: dict[str, str]) -> str:
+    """Why there is no number, '' where there may be one."""
+    text = cell.strip()
+    if text.lower() in words:
+        return words[text.lower()]
+    if _TOO_FAST.fullmatch(text):
+        return "too fast to be measured (printed as plus signs)"
+    return "did not fit its column (printed as asterisks)" if _OVERFLOW.fullmatch(text) else ""
+
+
+def is_value(cell: str) -> bool:
+    """Whether a cell can be one: a number of any kind, a pair of them, or a word for a missing one."""
+    if cell.isascii() and cell.isdigit():
+        return len(cell) <= _LONGEST
+    text = clean(cell)
+    if len(text) > _LONGEST or not text:
+        return False
+    return bool(missing(text, MISSING)) or _is_number(text) or all(map(_is_number, halves(text)))
+
+
+def _is_number(text: str) -> bool:
+    match = _CELL.fullmatch(text.translate(_AS_ASCII))
+    return match is not None and all(_has_a_reading(part) for part in (match["low"], match["high"]) if part)
+
+
+def _has_a_reading(text: str) -> bool:
+    """Whether any choice of marks makes it a number: not for dates and addresses such as 10.0.0.7."""
+    if sum(map(text.count, "., '")) < 2:
+        return True
+    for decimal, thousands in product(".,", THOUSANDS):
+        try:
+            number(text, decimal, thousands if thousands != decimal else "")
+        except CellError:
+            continue
+        return True
+    return False
+
+
+def halves(cell: str, separator: str = "/") -> list[str]:
+    """The two halves of a pair `270 / 20`, [""] for what is none."""
+    parts = [part.strip() for part in cell.split(separator)]
+    return parts if len(parts) == 2 and all(parts) else [""]
+
+
+def read(cell: str, decimal: str, thousands: str, words: dict[str, str] | None = None) -> Reading:
+    """Raises `CellError` with what was expected."""
+    text = clean(cell)
+    if why := missing(text, MISSING if words is None else words):
+        return Reading(missing_reason=why)
+    match = _CELL.fullmatch(text.translate(_AS_ASCII)) if len(text) <= _LONGEST else None
+    if match is None:
+        raise CellError("a number, a range, or a word for a missing value")
+    low = number(match["low"], decimal, thousands)
+    high = number(match["high"], decimal, thousands) if match["high"] else None
+    if high is not None and (high < low or match["bound"] or match["spread"]):
+        raise CellError("a range from the smaller to the larger number")
+    about, unit = "approximate" if match["about"] else "", match["unit"] or ""
+    if high is not None:
+        return Reading(low=low, high=high, quality=about, unit=unit)
+    if match["bound"]:
+        is_lower = match["bound"] in (">", ">=", "≥")
+        return (
+            Reading(low=low, quality="lower_bound", unit=unit)
+            if is_lower
+            else Reading(high=low, quality=about, unit=unit)
+        )
+    note = f"± {match['spread']} as printed" if match["spread"] else ""
+    return Reading(value=low, quality=about, unit=unit, note=note)
+
+
+def number(text: str, decimal: str, thousands: str) -> Decimal:
+    """The number that `text` is with these marks. Raises `CellError` where it is none."""
+    if thousands and thousands in text:
+        whole = text.partition(decimal)[0]
+        if thousands in text[len(whole) :] or not _GROUPED.fullmatch(whole.replace(thousands, "@")):
+            raise CellError(f"groups of three digits between {thousands!r}")
+        text = text.replace(thousands, "")
+    if decimal == ",":
+        text = text.replace(".", "@").replace(",", ".")
+    if not _PLAIN.fullmatch(text):
+        marks = f"{decimal!r} before decimals" + (f" and {thousands!r} between thousands" if thousands else "")
+        raise CellError(f"a number with {marks}")
+    return Decimal(text)
+
+
+@dataclass
+class Marks:
+    """What numbers prove about their marks. `unclear`: those that are a number either way, like `1,234`."""
+
+    decimal: set[str] = field(default_factory=set)
+    thousands: set[str] = field(default_factory=set)
+    unclear: set[str] = field(default_factory=set)
+
+    @property
+    def is_marked(self) -> bool:
+        return bool(self.decimal or self.thousands or self.unclear)
+
+    def add(self, other: "Marks") -> None:
+        self.decimal |= other.decimal
+        self.thousands |= other.thousands
+        self.unclear |= other.unclear
+
+    def look_at(self, cell: str) -> None:
+        """Take in what this cell proves."""
+        text = clean(cell)[:_LONGEST].translate(_AS_ASCII)
+        match = _CELL.fullmatch(text)
+        for part in (match["low"], match["high"]) if match else _of_pair(text):
+            if part:
+                self._look_at_number(part)
+
+    def _look_at_number(self, text: str) -> None:
+        text = text.lower().partition("e")[0].strip("+-")
+        self.thousands |= {mark for mark in "' " if mark in text}
+        marks = [letter for letter in text if letter in ".,"]
+        if not marks:
+            return
+        last = marks[-1]
+        before, _, after = text.rpartition(last)
+        if len(set(marks)) == 2:
+            self.decimal.add(last)
+            self.thousands.add(marks[0])
+        elif len(marks) > 1:
+            self.thousands.add(last)
+        elif len(after) != 3 or len(before) > 3 or before in ("", "0"):
+            self.decimal.add(last)
+        else:
+            self.unclear.add(last)
+
+    def candidates(self) -> tuple[str, ...]:
+        """What the decimal mark can be: one when it is proven, both when it is open, none when cells contradict."""
+        if len(self.decimal) > 1 or self.decimal & self.thousands or len(self.thousands) > 1:
+            return ()
+        if self.decimal:
+            return tuple(self.decimal)
+        if self.thousands & {".", ","}:
+            return ("," if "." in self.thousands else ".",)
+        return (".", ",") if self.unclear else (".",)
+
+    def thousands_candidates(self) -> tuple[str, ...]:
+        if self.thousands:
+            return tuple(sorted(self.thousands))
+        decimal = self.candidates()
+        return tuple(mark for mark in (".", ",") if mark in self.unclear and decimal != (mark,)) or ("",)
+
+
+def _of_pair(text: str) -> list[str]:
+    found = [_CELL.fullmatch(half) for half in halves(text)]
+    return [match["low"] for match in found if match]

@@ -1,0 +1,178 @@
+"""The best guess at what a table means, from its headings alone; what they do not say is left empty.
+
+`questions` lists what a person must still say before the table can be read.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from apps.parsers.shape import ParseError
+from apps.parsers.tables import units, words
+from apps.parsers.tables.grid import Column, Grid
+from apps.parsers.tables.mapping import SIZES, Mapping, Role
+
+_ROLES = (  # the first that fits
+    ("repetition", r"rep|repetition|repeat|iteration|run( no| nr| number)?|#"),
+    ("block_size", r"(block|record|request|transfer|i ?o) ?(size|length)|reclen|bs|block|record"),
+    ("file_size", r"(test )?file( ?size)?|file ?length|size|dimensione( file)?|taglia|dateigröße|taille( du fichier)?|размер( файла)?"),
+    ("threads", r"threads?|jobs?|numjobs|processes|procs|children|streams|clients|(number|no|nr) of (threads|jobs|processes)"),
+    ("iodepth", r"io ?depth|queue ?depth|qd|depth"),
+    ("operation", r"operation|test|direction|rw|pattern|op"),
+    ("metric", r"metric|measure"),
+    ("unit", r"units?"),
+    ("value", r"values?|result|mean|average|avg|media|mittelwert"),
+    ("cpu", r"cpu( (percent|usage|load))?|% ?cpu"),
+    ("host", r"host( ?name)?|server|machine|node"),
+    ("target", r"target|device|path|mount( ?point)?|directory"),
+    ("configuration", r"config(uration)?|configurazione|konfiguration|setup|array"),
+)  # fmt: skip
+_PATTERNS = tuple((word, re.compile(pattern)) for word, pattern in _ROLES)
+_WORD = re.compile(r"[^\W_]+|[#%]")
+
+
+def guess(grid: Grid) -> Mapping:
+    roles = {column.index: role for column in grid.columns if (role := _role(column, grid))}
+    if not any(role.word == "value" for role in roles.values()):
+        roles |= _unnamed_values(grid, roles)
+    values = [role for role in roles.values() if role.word == "value"]
+    is_wide = len(values) > 1
+    names_operations = all("operation" in role.fixed for role in values)
+    return Mapping(
+        layout="wide" if is_wide else "long",
+        columns=roles,
+        headings="configuration" if is_wide and not names_operations else "",
+        fixed={"unit": unit} if (unit := _only(units.found_in(grid.caption))) else {},
+        decimal=grid.decimal[0] if len(grid.decimal) == 1 else "",
+        thousands=grid.thousands[0] if len(grid.decimal) == 1 and len(grid.thousands) == 1 else "",
+        pair_separator="/" if any(column.kind == "pair" for column in grid.columns) else "",
+    )
+
+
+def _only(printed: str) -> str:
+    """The name of a printed unit that has one meaning, else ''."""
+    meanings = units.meanings(printed)
+    return meanings[0] if len(meanings) == 1 else ""
+
+
+def _said(heading: str, unit: str) -> str:
+    """A heading's words without its unit."""
+    return " ".join(_WORD.findall(heading.replace(unit, " ", 1) if unit else heading)).casefold()
+
+
+def _role(column: Column, grid: Grid) -> Role | None:
+    if column.kind == "empty":
+        return Role("ignore")
+    said = _said(column.heading, column.unit)
+    if column.kind != "name" and (operation := words.operation(said)):
+        return Role("value", _only(column.unit), {"operation": operation})
+    if column.kind != "name" and column.unit and words.metric(said) and said != "cpu":
+        return Role("value", _only(column.unit), {"metric": words.metric(said)})
+    for word, pattern in _PATTERNS:
+        if pattern.fullmatch(said) and not (word in ("value", "cpu") and column.kind == "name"):
+            return Role(word, _unit_of(word, column, said))
+    return None
+
+
+def _unit_of(word: str, column: Column, said: str) -> str:
+    if word == "cpu":
+        return "%" if "%" in column.heading or "percent" in said else ""
+    return _only(column.unit) if word in (*SIZES, "value") else ""
+
+
+def _unnamed_values(grid: Grid, roles: dict[int, Role]) -> dict[int, Role]:
+    """Where no heading is known for a value, the other columns of numbers hold them."""
+    return {
+        column.index: Role("value", _only(column.unit))
+        for column in grid.columns
+        if column.index not in roles and column.kind in ("number", "pair")
+    }
+
+
+def questions(grid: Grid, mapping: Mapping) -> list[str]:
+    """What must still be said, one sentence each."""
+    return [*mapping.faults(), *_about_columns(grid, mapping), *_about_values(grid, mapping)]
+
+
+def with_marks(grid: Grid, mapping: Mapping) -> Mapping:
+    """The mapping with the marks that the numbers prove, where it says none. `ParseError` where they can be either."""
+    if mapping.decimal:
+        return mapping
+    if len(grid.decimal) == 1:
+        thousands = mapping.thousands or (grid.thousands[0] if len(grid.thousands) == 1 else "")
+        return replace(mapping, decimal=grid.decimal[0], thousands=thousands if thousands != grid.decimal[0] else "")
+    said = "; ".join(f"line {line}, {heading}: {printed}" for line, heading, printed in grid.unclear[:5])
+    why = "can be a decimal or a thousands mark" if grid.decimal else "is used both ways"
+    first = grid.unclear[0][0] if grid.unclear else grid.first_line
+    raise ParseError(
+        f"the comma or point {why}; needs a choice", line=first, found=said, expected="decimal: ',' or '.'"
+    )
+
+
+def name(column: Column) -> str:
+    return column.heading or f"column {column.index + 1}"
+
+
+def _about_columns(grid: Grid, mapping: Mapping) -> Iterator[str]:
+    first = grid.rows[0].cells
+    for column in grid.columns:
+        role = mapping.columns.get(column.index)
+        if role is None:
+            yield f"what is column {column.index + 1} ({column.heading!r}, {first[column.index][:40] if first else ''!r})?"
+        elif role.word in SIZES and not role.unit and column.kind != "empty" and _is_bare(grid, column.index):
+            yield _which_unit(repr(name(column)), column.unit, "sizes")
+        elif role.word == "cpu" and not role.unit:
+            yield f"is {name(column)!r} in % or a fraction?"
+    for index in mapping.columns:
+        if not 0 <= index < len(grid.columns):
+            yield f"the table has no column {index + 1}"
+
+
+def _is_bare(grid: Grid, index: int) -> bool:
+    return any(row.cells[index].isdigit() for row in grid.rows[:50] if not row.problem)
+
+
+def _about_values(grid: Grid, mapping: Mapping) -> Iterator[str]:
+    values = [
+        (grid.columns[index], role)
+        for index, role in mapping.columns.items()
+        if role.word == "value" and 0 <= index < len(grid.columns)
+    ]
+    if not values:
+        yield "which columns are the values?"
+    if mapping.layout == "long" and len(values) > 1:
+        yield f"{len(values)} columns are values: one in the long layout, more in the wide one"
+    if bare := [column for column, role in values if not _is_said("operation", role, mapping)]:
+        yield f"which operation is {_names(bare)}?"
+    for printed, columns in _without_unit(grid, mapping, values).items():
+        yield _which_unit(_names(columns), printed, "values")
+
+
+def _without_unit(grid: Grid, mapping: Mapping, values: list[tuple[Column, Role]]) -> dict[str, list[Column]]:
+    """printed unit → the columns whose values have no unit yet."""
+    found: dict[str, list[Column]] = {}
+    for column, role in values:
+        if not role.unit and not _is_said("unit", role, mapping) and not _prints_units(grid, column.index):
+            found.setdefault(column.unit or units.found_in(grid.caption), []).append(column)
+    return found
+
+
+def _names(columns: list[Column]) -> str:
+    shown = ", ".join(repr(name(column)) for column in columns[:3])
+    return f"{shown} and {len(columns) - 3} more" if len(columns) > 3 else shown
+
+
+def _is_said(word: str, role: Role, mapping: Mapping) -> bool:
+    in_rows = any(other.word == word for other in mapping.columns.values())
+    in_pair = all(word in half for half in mapping.pair)
+    return in_rows or in_pair or mapping.headings == word or bool(role.fixed.get(word) or mapping.fixed.get(word))
+
+
+def _prints_units(grid: Grid, index: int) -> bool:
+    return any(units.found_in(row.cells[index]) for row in grid.rows[:20] if not row.problem)
+
+
+def _which_unit(column: str, printed: str, what: str) -> str:
+    meanings = units.meanings(printed) if printed else ()
+    choice = f": {printed!r} can be {' or '.join(meanings)}" if meanings else ""
+    return f"which unit is that of the {what} in {column}{choice}?"
