@@ -6,16 +6,18 @@ FD is a socket to the worker. Requests (msgpack, `frames.py`), one after another
 
     {"act": "read", "data", "name", "only", "mapping", "cpu_s"}  →  {"read": FileReading}; a file's descriptor instead
         of `data` where "by_file" says so
-    {"act": "unpack", "limits", "cpu_s"}, with the archive's descriptor  →  {"member": …} | {"refusal": …} …, {"end": n}
+    {"act": "unpack", "name", "limits", "cpu_s"}, with the archive's descriptor  →  {"member": …} | {"refusal": …} …, {"end": n}
 
 Any other failure is answered as {"error": sentence}: a reader that fails on one file reads the next one.
 """
 
+import gc
 import os
 import resource
 import socket
 import sys
-from typing import IO, Any
+from itertools import count
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -25,6 +27,7 @@ from apps.parsers.source_text import SourceText
 from apps.uploads.reading import read_file
 from apps.uploads.sandbox import frames
 
+_COLLECT_EVERY = 50
 MEMORY = int(os.environ.get("SPINDLE_PARSER_MEMORY", 1 << 30))  # bytes that are the process's own
 
 
@@ -38,7 +41,8 @@ class Read(msgspec.Struct, tag_field="act", tag="read"):
 
 
 class Unpack(msgspec.Struct, tag_field="act", tag="unpack"):
-    limits: dict[str, float] = {}
+    name: str = ""
+    limits: dict[str, int] = {}
     cpu_s: int = 600
 
 
@@ -49,8 +53,13 @@ def main() -> None:
     link = socket.socket(fileno=int(sys.argv[1]))
     formats()  # every format is imported before the limits hold
     _confine()
+    # what a file leaves behind goes without the collector, which would look through everything again and again
+    gc.freeze()
+    gc.disable()
     frames.send(link, {"ready": os.getpid()})
-    while True:
+    for served in count(1):
+        if served % _COLLECT_EVERY == 0:
+            gc.collect()
         try:
             request = _REQUEST.decode(frames.receive(link))
         except frames.ClosedError:
@@ -91,15 +100,16 @@ def _answer(link: socket.socket, request: Read | Unpack) -> None:
 
 
 def _unpack(link: socket.socket, request: Unpack) -> None:
-    count = 0
+    sent = 0
     with _received_file(link) as file:
-        for one in members(file, Limits(**request.limits)):  # type: ignore[arg-type]
-            count += 1
+        for one in members(file, Limits(**request.limits), request.name):
+            sent += 1
             frames.send(link, {"member" if isinstance(one, Member) else "refusal": one})
-    frames.send(link, {"end": count})
+            del one  # or two members would be in memory while the next one is made
+    frames.send(link, {"end": sent})
 
 
-def _received_file(link: socket.socket) -> IO[bytes]:
+def _received_file(link: socket.socket) -> BinaryIO:
     _, descriptors, _, _ = socket.recv_fds(link, 1, 1)
     return os.fdopen(descriptors[0], "rb")
 

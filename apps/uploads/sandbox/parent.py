@@ -80,9 +80,12 @@ class Sandbox:
             except SandboxError as error:
                 yield error
 
-    def unpack(self, file: IO[bytes], limits: dict[str, float] | None = None) -> Iterator[Member | Refusal]:
+    def unpack(
+        self, file: IO[bytes], name: str = "", limits: dict[str, int] | None = None
+    ) -> Iterator[Member | Refusal]:
         """The archive's members as they come. Raises `SandboxError`, also after some of them."""
-        self._ask({"act": "unpack", "limits": limits or {}, "cpu_s": int(self.unpack_s)}, self.unpack_s, file)
+        ask = {"act": "unpack", "name": name, "limits": limits or {}, "cpu_s": int(self.unpack_s)}
+        self._ask(ask, self.unpack_s, file)
         is_done = False
         try:
             while not is_done:
