@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("apps.labs.urls")),
     path("", include("apps.comparison.urls")),
     path("", include("apps.agents.urls")),
+    path("", include("apps.uploads.urls")),
     path("", include("apps.publishing.urls")),
 ]
 

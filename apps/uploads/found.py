@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cached_property
+from typing import Any
 
 from apps.parsers.shape import Broken
 from apps.uploads.guessing import Guesser
-from apps.uploads.models import FileState, FoundInventory, FoundWorkload, Upload, UploadedFile
+from apps.uploads.models import FileState, FoundInventory, FoundWorkload, TableMapping, Upload, UploadedFile
 from apps.uploads.reading import FileReading, ReadRun
 from apps.uploads.sandbox.parent import SandboxError
 
@@ -13,7 +15,7 @@ Pair = tuple[UploadedFile, FileReading | SandboxError]
 _MOST_HOSTS = 50
 _FOUND_FIELDS = [
     "state", "format", "confidence", "tool", "tool_version", "run_count", "sample_count", "warnings", "broken", "error",
-    "printed_hosts", "host", "target", "guessed", "packed",
+    "printed_hosts", "host", "target", "guessed", "packed", "mapping",
 ]  # fmt: skip
 
 
@@ -43,6 +45,17 @@ class Finder:
                 known.append(file)
         return known
 
+    @cached_property
+    def mappings(self) -> dict[str, dict[str, Any]]:
+        """By the signature of the tables that they were made for."""
+        return dict(TableMapping.objects.filter(lab_id=self.upload.lab_id).values_list("signature", "mapping"))
+
+    def remembered(self, file: UploadedFile, found: FileReading | SandboxError) -> dict[str, Any] | None:
+        """How somebody read the last table of this look; for one that says not enough by itself."""
+        if isinstance(found, SandboxError) or found.runs or not found.table or file.only or file.mapping:
+            return None
+        return self.mappings.get(found.table["signature"])
+
     def write(self, pairs: Sequence[Pair]) -> None:
         """The rows of these files, with what was found in each."""
         for file, found in pairs:
@@ -50,8 +63,8 @@ class Finder:
                 file.state, file.error = FileState.FAILED, asdict(Broken(str(found)))
             else:
                 self.describe(file, found)
-        new, old = [f for f, _ in pairs if f.pk is None], [f for f, _ in pairs if f.pk is not None]
-        UploadedFile.objects.bulk_create(new)
+        old = [file for file, _ in pairs if not file._state.adding]
+        UploadedFile.objects.bulk_create([file for file, _ in pairs if file._state.adding])
         for file in old:
             file.save(update_fields=_FOUND_FIELDS)
         self._write_beside(pairs)
@@ -59,9 +72,8 @@ class Finder:
     def describe(self, file: UploadedFile, found: FileReading) -> None:
         """The columns of one file; nothing is written."""
         chosen = [one for one in found.runs if one.is_chosen]
-        file.format, file.confidence = found.format[:40], found.confidence
-        file.tool, file.tool_version = _tool(found, chosen)
-        file.run_count, file.sample_count = len(chosen), sum(len(one.run.samples) for one in chosen)
+        file.format, file.confidence = (found.format or ("table" if found.table else ""))[:40], found.confidence
+        count_chosen(file, found)
         file.warnings = list(found.warnings)
         file.broken = [asdict(one) for one in found.broken]
         file.error = asdict(found.error) if found.error else None
@@ -95,7 +107,17 @@ class Finder:
         )  # fmt: skip
 
 
+def count_chosen(file: UploadedFile, found: FileReading) -> None:
+    """What would be kept of it."""
+    chosen = [one for one in found.runs if one.is_chosen]
+    file.tool, file.tool_version = _tool(found, chosen)
+    file.run_count, file.sample_count = len(chosen), sum(len(one.run.samples) for one in chosen)
+
+
 def _tool(found: FileReading, chosen: Sequence[ReadRun]) -> tuple[str, str]:
-    if chosen:
-        return chosen[0].run.tool[:40], chosen[0].run.tool_version[:60]
-    return (found.inventory[0].tool[:40] if found.inventory else ""), ""
+    """Of one tool its version too; a script's log often holds several."""
+    pairs = list(dict.fromkeys((one.run.tool, one.run.tool_version) for one in chosen))
+    if not pairs:
+        return (found.inventory[0].tool[:40] if found.inventory else ""), ""
+    tools = ", ".join(dict.fromkeys(tool for tool, _ in pairs))
+    return tools[:40], (pairs[0][1][:60] if len(pairs) == 1 else "")

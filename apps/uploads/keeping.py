@@ -183,8 +183,8 @@ class _Places:
         self.rows: dict[tuple[int | None, int | None], tuple[Host | None, Target | None]] = {}
 
     def of(self, file: UploadedFile) -> tuple[Host | None, Target | None]:
-        upload = self.upload
-        key = (upload.host_id or file.host_id, (upload.target_id if upload.host_id else None) or file.target_id)
+        file.upload = self.upload
+        key = file.place
         if key not in self.rows:
             target = Target.objects.select_related("host").filter(pk=key[1]).first() if key[1] else None
             host = target.host if target else Host.objects.filter(pk=key[0]).first() if key[0] else None

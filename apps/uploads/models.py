@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
 import msgspec
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Count, F, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
@@ -49,7 +49,8 @@ class UploadQuerySet(LabQuerySet["Upload"]):
             file_count=Count("files"),
             run_count=Sum("files__run_count", default=0),
             sample_count=Sum("files__sample_count", default=0),
-            open_count=Count("files", filter=Q(files__state=FileState.WAITING)),
+            kept_count=Count("files", filter=Q(files__kept_at__isnull=False)),
+            to_keep_count=Count("files", filter=Q(files__run_count__gt=0, files__packed__isnull=False)),
         )
 
 
@@ -106,11 +107,14 @@ class Upload(LabScoped):
         """Give it back half-read, for the next task: that is no failed try."""
         Upload.objects.filter(pk=self.pk).update(state=UploadState.QUEUED, tries=F("tries") - 1, lease_until=None)
 
-    def finish(self) -> None:
-        """The state that its files add up to."""
+    @transaction.atomic
+    def finish(self) -> bool:
+        """The state that its files add up to. False where another file came meanwhile: then it is queued again."""
+        Upload.objects.select_for_update().get(pk=self.pk)  # who hands over a file now waits, and finds it ended
         states = set(self.files.values_list("state", flat=True))
         if FileState.WAITING in states:
-            return self.go_on_later()
+            self.go_on_later()
+            return False
         found = self.files.filter(Q(run_count__gt=0) | Q(inventory__isnull=False) | Q(workloads__isnull=False))
         if states <= set(GOOD):
             self.state = UploadState.PARSED
@@ -118,7 +122,7 @@ class Upload(LabScoped):
             self.state = UploadState.PARTLY if found.exists() else UploadState.FAILED
         self.finished_at = timezone.now()
         Upload.objects.filter(pk=self.pk).update(state=self.state, finished_at=self.finished_at, lease_until=None)
-        return None
+        return True
 
 
 class FileState(models.TextChoices):
@@ -194,6 +198,14 @@ class UploadedFile(ThroughParent):
 
     def get_absolute_url(self) -> str:
         return reverse("uploaded-file", args=[self.upload_id, self.pk])
+
+    @property
+    def place(self) -> tuple[int | None, int | None]:
+        """(host, target): what somebody chose for this file, else for the whole upload, else the guess."""
+        is_chosen = bool(self.host_id and not self.guessed)
+        if self.upload.host_id and not is_chosen:
+            return self.upload.host_id, self.upload.target_id
+        return self.host_id, self.target_id
 
     @property
     def reading(self) -> FileReading | None:

@@ -12,7 +12,7 @@ from apps.labs.models import Lab
 from apps.lib.bell import ring
 from apps.runs.artefact_store import keep, keep_all
 from apps.studies.models import Study
-from apps.uploads.models import FileState, Upload, UploadedFile, UploadState
+from apps.uploads.models import ENDED, FileState, Upload, UploadedFile, UploadState
 from apps.uploads.tasks import parse_upload
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -70,9 +70,9 @@ def add_files(upload: Upload, files: Sequence[tuple[str, bytes]]) -> None:
 
 def hand_over(upload: Upload) -> None:
     """To the workers, once the rows can be seen. An upload that was read already goes on with its new files."""
-    Upload.objects.filter(pk=upload.pk, state__in=("parsed", "partly", "failed")).update(
-        state=UploadState.QUEUED, tries=0, finished_at=None
-    )
+    with transaction.atomic():
+        Upload.objects.select_for_update().get(pk=upload.pk)  # a worker that is just finishing it goes first
+        Upload.objects.filter(pk=upload.pk, state__in=ENDED).update(state=UploadState.QUEUED, tries=0, finished_at=None)
     transaction.on_commit(lambda: _publish(upload.pk))
 
 
@@ -83,12 +83,20 @@ def _publish(upload_id: int) -> None:
 
 def read_again(file: UploadedFile, *, only: str = "", mapping: dict[str, Any] | None = None) -> None:
     """As a person says: by one format, or a table by its mapping. Kept runs stay."""
-    if file.kept_at:
-        raise UploadError("file", file.name, "a file whose runs are not kept yet")
+    if file.kept_at or file.artefact_id is None:
+        raise UploadError("file", file.name, "a file whose bytes are here and whose runs are not kept yet")
     file.only, file.mapping, file.state = only, mapping, FileState.WAITING
     file.known_as, file.packed = None, None
     file.save(update_fields=["only", "mapping", "state", "known_as", "packed"])
     hand_over(file.upload)
+
+
+def read_all_again(upload: Upload) -> None:
+    """Everything of which nothing is kept, from its bytes, as if it came now."""
+    files = UploadedFile.objects.filter(upload=upload, kept_at=None, artefact__isnull=False)
+    files.exclude(state=FileState.UNPACKED).update(state=FileState.WAITING, known_as=None, packed=None)
+    Upload.objects.filter(pk=upload.pk).update(discarded_at=None)
+    hand_over(upload)
 
 
 def clean_name(name: str) -> str:

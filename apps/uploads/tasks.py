@@ -4,6 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.labs.isolation import all_labs, lab_scope
+from apps.uploads.keeping import keep
 from apps.uploads.models import Upload
 from apps.uploads.parsing import parse
 
@@ -22,6 +23,17 @@ def parse_upload(upload_id: int) -> str:
             return "done"
     parse_upload.delay(upload_id)
     return "goes on"
+
+
+@shared_task(name="uploads.keep_upload")
+def keep_upload(upload_id: int) -> int:
+    """Keep all that waits, where it is too much for one request. Says how many runs; twice keeps nothing twice."""
+    with all_labs():
+        upload = Upload.objects.filter(pk=upload_id).first()
+    if upload is None:
+        return 0
+    with lab_scope(upload.lab_id):
+        return keep(upload)
 
 
 @shared_task(name="uploads.sweep")

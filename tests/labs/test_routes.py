@@ -18,7 +18,16 @@ from tests.agents.conftest import agent  # noqa: F401  (an approved agent of our
 from tests.labs.world import SECRET_WORD, build
 
 # Routes of a person's own account, or that hold no lab's object; everything else is walked.
-WITHOUT_OBJECTS = ("account_", "healthz", "api-schema", "api-docs", "api-nowhere", "agent-program", "agent-install", "agent-service")
+WITHOUT_OBJECTS = (
+    "account_",
+    "healthz",
+    "api-schema",
+    "api-docs",
+    "api-nowhere",
+    "agent-program",
+    "agent-install",
+    "agent-service",
+)
 # route name, or its beginning → which object its number means
 MEANING = {
     "agent-awaited": "enrolment",
@@ -31,6 +40,9 @@ MEANING = {
     "member": "member",
     "token": "token",
     "tool-output": "tool-output",
+    "uploaded-file": "file",
+    "found-inventory": "found-inventory",
+    "api-upload": "upload",
     "api-host": "host",
     "api-target": "target",
     "api-snapshot": "snapshot",
@@ -64,7 +76,7 @@ def _means(name: str, keys: dict[str, int]) -> int:
 def _address(name: str, path: str, keys: dict[str, int]) -> str:
     if "<int:pk>" in path:
         path = path.replace("<int:pk>", str(_means(name, keys)))
-    for word, value in WORDS.items():
+    for word, value in {**WORDS, "upload": keys["upload"]}.items():
         for kind in ("str", "slug", "path", "int"):
             path = path.replace(f"<{kind}:{word}>", str(value))
     assert "<" not in path, f"{name}: tell this test what {path} means"
@@ -140,7 +152,17 @@ def test_the_same_routes_do_answer_in_the_own_lab(cast, sign_in, role) -> None:
         answer = client.get(_address(name, path, ours.keys))
         if answer.status_code == 200 and SECRET_WORD in _text(answer):
             seen.append(name)
-    assert {"host", "disk", "run", "api-run", "api-host", "api-run-samples", "target"} <= set(seen)
+    assert {
+        "host",
+        "disk",
+        "run",
+        "api-run",
+        "api-host",
+        "api-run-samples",
+        "target",
+        "upload",
+        "uploaded-file",
+    } <= set(seen)
 
 
 def test_a_published_lab_may_be_read_and_not_changed(cast, sign_in) -> None:

@@ -19,12 +19,14 @@ from apps.inventory.models import (
 )
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab, Member, Role, Token, User
-from apps.parsers.shape import ParsedSample
+from apps.parsers.shape import ParsedRun, ParsedSample
 from apps.runs.artefact_store import keep
 from apps.runs.attempts import Attempt
 from apps.runs.models import Histogram, Run, RunArtefact, Workload
 from apps.runs.samples import save_samples
 from apps.runs.workload import checked, digest
+from apps.uploads.models import FoundInventory, FoundWorkload, TableMapping, Upload, UploadedFile, UploadedRun
+from apps.uploads.reading import FileReading, ReadRun
 
 SECRET_WORD = "xyzzy-secret"  # in every name: it must never be seen from outside
 
@@ -41,6 +43,7 @@ def build(lab: Lab) -> World:
         keys = {**_inventory(lab)}
         keys |= _runs(lab, keys)
         keys |= _people(lab, keys)
+        keys |= _uploads(lab, keys)
     return World(keys)
 
 
@@ -53,7 +56,9 @@ def _inventory(lab: Lab) -> dict[str, int]:
     ArrayMember.objects.create(array=array, position=0, disk=disk)
     fs = Filesystem.objects.create(lab=lab, host=host, array=array, type="ext4", mount_point=f"/{SECRET_WORD}")
     target = Target.objects.create(**name, host=host, filesystem=fs, is_agents_own=True)
-    snapshot = Snapshot.objects.create(lab=lab, sha256="0" * 64, content={"host": SECRET_WORD}, facts={"host": SECRET_WORD})
+    snapshot = Snapshot.objects.create(
+        lab=lab, sha256="0" * 64, content={"host": SECRET_WORD}, facts={"host": SECRET_WORD}
+    )
     output = ToolOutput.objects.create(lab=lab, host=host, tool="lsblk", stdout=SECRET_WORD, sha256="0" * 64)
     return {
         "host": host.pk,
@@ -89,6 +94,25 @@ def _runs(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
         lab=lab, run=run, host_id=keys["host"], number=1, token=1, state="running", offered_at=timezone.now()
     )
     return {"run": run.pk, "attempt": attempt.pk, "workload": workload.pk}
+
+
+def _uploads(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
+    upload = Upload.objects.create(
+        lab=lab, name=SECRET_WORD, door="page", state="parsed", host_id=keys["host"], labels={"word": SECRET_WORD}
+    )
+    artefact = keep(lab.pk, f"{SECRET_WORD} 1\n".encode())
+    file = UploadedFile.objects.create(
+        upload=upload, name=f"{SECRET_WORD}.txt", artefact=artefact, size=artefact.size, state="parsed", run_count=1
+    )
+    run = ReadRun(ParsedRun("fio", "3.36", caption=SECRET_WORD), "fio json", 1.0)
+    file.reading = FileReading(format="fio json", runs=(run,))
+    file.save()
+    kept = UploadedFile.objects.create(upload=upload, name=SECRET_WORD, state="parsed", kept_at=timezone.now())
+    UploadedRun.objects.create(run_id=keys["run"], file=kept, format="fio json", number=0, digest="0" * 64)
+    found = FoundInventory.objects.create(file=file, tool="lsblk", summary=SECRET_WORD, content={})
+    FoundWorkload.objects.create(file=file, name=SECRET_WORD, jobs=[{"rw": "read"}])
+    TableMapping.objects.create(lab=lab, signature="0" * 64, mapping={})
+    return {"upload": upload.pk, "file": file.pk, "found-inventory": found.pk}
 
 
 def _people(lab: Lab, keys: dict[str, int]) -> dict[str, int]:

@@ -9,7 +9,8 @@ from apps.labs.models import Lab
 from apps.parsers.source_text import SourceText
 from apps.runs.models import Run, Sample
 from apps.uploads.keeping import keep
-from apps.uploads.mapped import asked, from_form
+from apps.uploads.mapped import from_form
+from apps.uploads.mapping_dialog import asked
 from apps.uploads.models import FileState, TableMapping, Upload
 from apps.uploads.parsing import parse
 from apps.uploads.reading import FileReading, read_file
@@ -153,6 +154,20 @@ def test_a_word_that_the_form_does_not_offer_is_refused_in_words(engineer: Clien
     assert answer.status_code == 422
     assert "&lt;nonsense&gt;" in answer.content.decode()
     assert not TableMapping.objects.exists()
+
+
+def test_control_characters_in_an_answer_do_no_harm(engineer: Client, bring: Bring) -> None:
+    upload = bring({"means.csv": TABLE})
+    engineer.post(mapping_page(upload), {**ANSWERS, "tool": "bon\0nie", "act": "use"})
+    assert TableMapping.objects.get().mapping["tool"] == "bonnie"
+
+
+def test_a_file_without_bytes_has_nothing_to_map_or_read(engineer: Client, bring: Bring) -> None:
+    upload = bring({"means.csv": TABLE})
+    upload.files.update(artefact=None, state=FileState.REFUSED)
+    assert "its bytes are not here" in engineer.get(mapping_page(upload), follow=True).content.decode()
+    engineer.post(f"{only_file(upload).get_absolute_url()}again/")
+    assert only_file(upload).state == FileState.REFUSED
 
 
 def reading(data: bytes, answers: dict[str, str]) -> FileReading:

@@ -14,6 +14,7 @@ from apps.runs import artefact_store
 from apps.runs.artefact_store import ArtefactStoreError, read
 from apps.runs.models import Run
 from apps.studies.models import Study
+from apps.uploads.keeping import keep as keep_all
 from apps.uploads.models import FileState, Upload, UploadedFile, UploadState
 from apps.uploads.parsing import parse
 from apps.uploads.receiving import add_file, hand_over
@@ -129,6 +130,19 @@ def test_what_is_too_large_is_refused_before_it_is_read(
     assert not UploadedFile.objects.exists()
 
 
+@pytest.mark.parametrize("who", ["nobody", "viewer"])
+def test_nothing_is_read_from_who_may_not_upload(
+    lab: Lab, sign_in: Any, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    upload = Upload.objects.create(lab=lab, name="x", door="page")
+    client = Client() if who == "nobody" else sign_in(who)
+    monkeypatch.setattr(HttpRequest, "_load_post_and_files", lambda _: pytest.fail("the body was read"))
+    answer = client.post(f"{upload.get_absolute_url()}add/", {"file": sent("a.txt", b"x")})
+    assert answer.status_code == (302 if who == "nobody" else 403)
+    if who == "nobody":
+        assert client.post("/uploads/", {"file": sent("a.txt", b"x")}).status_code == 302
+
+
 def test_more_files_than_one_form_may_hold_are_refused_in_words(engineer: Client, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_NUMBER_FILES = 2
     answer = engineer.post("/uploads/", {"file": [sent(f"{n}.txt", b"x") for n in range(3)]})
@@ -195,19 +209,34 @@ def test_while_it_is_read_the_page_asks_again_and_then_stops(engineer: Client, b
     assert "every 1s" not in page(engineer, upload, **{"HX-Request": "true"})
 
 
-def test_the_page_takes_as_many_queries_for_many_files(
+def test_pages_take_as_many_queries_for_many_files(
     engineer: Client, bring: Bring, django_assert_max_num_queries: Any
 ) -> None:
-    small = bring({"run.json": REPORT})
     many = {f"{n}.json": REPORT.replace(b"fio-", f"fio-{n}.".encode(), 1) for n in range(60)}
-    large = bring({"all.zip": zipped(many)})
-    counts = []
-    for upload in (small, large):
+    uploads = [bring({"run.json": REPORT}), bring({"all.zip": zipped(many)})]
+    for upload in uploads:
+        keep_all(upload)
+    uploads += [
+        bring({"again.json": REPORT, "notes.txt": b"milk"}),
+        bring({"again.zip": zipped({**many, "notes.txt": b"milk"})}),
+    ]
+
+    def queries(address: str) -> int:
         with django_assert_max_num_queries(40) as found:
-            page(engineer, upload)
-        counts.append(len(found))
-    assert counts[1] <= counts[0]
-    assert "Page 1 of 2" in page(engineer, large)
+            assert engineer.get(address).status_code == 200
+        return len(found)
+
+    fresh, large, known, many_known = (queries(upload.get_absolute_url()) for upload in uploads)
+    assert large <= fresh
+    assert many_known <= known
+    copies = {f"{n}{copy}.json": f"words {n}".encode() + OTHER for n in range(40) for copy in "ab"}
+    twice = [bring({"a.json": REPORT + b"\n", "b.json": REPORT + b"\n"}), bring({"copies.zip": zipped(copies)})]
+    one, many_twice = (queries(f"{upload.get_absolute_url()}?show=known") for upload in twice)
+    assert many_twice <= one
+    assert "Page 1 of 2" in page(engineer, uploads[1])
+    before = queries("/uploads/")
+    bring({"more.json": OTHER})
+    assert queries("/uploads/") == before
 
 
 def test_files_are_found_by_name_and_by_what_became_of_them(engineer: Client, bring: Bring) -> None:

@@ -98,7 +98,9 @@ def test_broken_runs_stand_beside_the_others(known: object) -> None:
 
 def test_output_of_many_hosts_is_read_host_by_host(known: object) -> None:
     def parse(text: SourceText) -> ParsedFile:
-        return ParsedFile((structs.replace(run(text.number(0), text.number(len(text.lines) - 1)), caption=text.lines[0]),))
+        return ParsedFile(
+            (structs.replace(run(text.number(0), text.number(len(text.lines) - 1)), caption=text.lines[0]),)
+        )
 
     known(Format("dd", "dd", "results", lambda text: 1.0, parse))  # type: ignore[operator]
     found = read_file(SourceText(b"node1: a\nnode2: b\nnode1: c\nnode2: d\n"))

@@ -13,6 +13,7 @@ SECTIONS = (
     ("Overview", "overview", ("",)),
     ("Hosts", "hosts", INVENTORY),
     ("Runs", "runs", ("runs",)),
+    ("Uploads", "uploads", ("uploads",)),
     ("Compare", "compare", ("compare", "comparisons", "studies")),
     ("Lab", "lab", ("lab", "labs")),
 )

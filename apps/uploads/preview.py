@@ -1,0 +1,211 @@
+"""What was recognised in a file, as its page shows it before anything is kept: a page of runs with their samples."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Paginator
+
+from apps.lib import units
+from apps.parsers.shape import ParsedRun, ParsedSample
+from apps.parsers.source_text import SourceText
+from apps.runs.artefact_store import ArtefactStoreError
+from apps.runs.metrics import METRICS, Metric
+from apps.runs.models import Quality
+from apps.runs.points import point_text
+from apps.uploads.choosing import Rivalry, rivalries
+from apps.uploads.mapped import last_mapping
+from apps.uploads.models import FileState, UploadedFile
+from apps.uploads.reading import FileReading
+from apps.uploads.shown import beside_results
+from apps.uploads.source_lines import Excerpt, excerpt, head
+
+BROKEN = 50
+RUNS, SAMPLES = 100, 500  # on one page
+EXAMPLE = 12  # samples of each side where two formats claim the same lines
+
+
+@dataclass(frozen=True)
+class ShownSample:
+    sample: ParsedSample
+
+    @property
+    def metric(self) -> Metric:
+        return METRICS[self.sample.metric]
+
+    @property
+    def point(self) -> str:
+        return point_text(self.sample)
+
+    @property
+    def cpu(self) -> str:
+        return units.human(self.sample.cpu, "fraction") if self.sample.cpu is not None else ""
+
+    @property
+    def quality(self) -> str:
+        """Nothing for an exact value; else how far it can be trusted, or why there is none."""
+        one = self.sample
+        if one.missing_reason or one.quality == Quality.EXACT:
+            return one.missing_reason
+        return str(Quality(one.quality).label)
+
+    @property
+    def bounds(self) -> str:
+        low, high = (units.human(one, self.metric.unit) for one in (self.sample.low, self.sample.high))
+        if self.sample.low is None:
+            return f"at most {high}" if self.sample.high is not None else ""
+        return f"at least {low}" if self.sample.high is None else f"{low} to {high}"
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """`place`: among the file's runs. `samples`: those on this page, `before` of them on earlier ones."""
+
+    place: int
+    run: ParsedRun
+    format: str
+    is_chosen: bool
+    has_rivals: bool
+    series: int
+    samples: Sequence[ShownSample]
+    before: int = 0
+
+    @property
+    def title(self) -> str:
+        return f"{self.run.tool} {self.run.tool_version}".strip()
+
+    @property
+    def point(self) -> str:
+        """Where all of its samples share it."""
+        points = {point_text(one) for one in self.run.samples}
+        return points.pop() if len(points) == 1 else ""
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        """What the text says about the run beside its values."""
+        run = self.run
+        said = [("host", run.host), ("target", run.target), ("caption", run.caption)]
+        said += [(name.replace("_", " "), _word(name, value)) for name, value in run.workload.items()]
+        said += [*run.labels.items(), ("point", self.point)]
+        if run.is_transcribed:
+            said.append(("transcribed", "digits that no tool prints"))
+        return [(name, value[:200]) for name, value in said if value]
+
+
+def _word(name: str, value: Any) -> str:
+    is_size = name in ("block_size", "file_size") and isinstance(value, int)
+    return units.size(value) if is_size else str(value)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One format's reading of lines that another one claims too."""
+
+    format: str
+    title: str
+    runs: int
+    example: ShownRun
+
+
+@dataclass(frozen=True)
+class Conflict:
+    number: int
+    rivalry: Rivalry
+    sides: Sequence[Side]
+
+
+class RunPages(Sequence[list[ShownRun]]):
+    """The file's runs in pages of at most `RUNS` runs and `SAMPLES` samples; for Django's Paginator, one a page."""
+
+    def __init__(self, found: FileReading) -> None:
+        self.found = found
+        self._cuts = list(_cuts(found))
+
+    def __len__(self) -> int:
+        return len(self._cuts)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(len(self)))]
+        return [shown_run(self.found, place, begin, end) for place, begin, end in self._cuts[number]]
+
+
+Cut = tuple[int, int, int]  # the run's place, its first sample and the one behind its last
+
+
+def _cuts(found: FileReading) -> Iterator[list[Cut]]:
+    cuts: list[Cut] = []
+    samples = 0
+    for place, one in enumerate(found.runs):
+        count, begin = len(one.run.samples), 0
+        while begin < count or (begin == 0 and count == 0):
+            if len(cuts) >= RUNS or samples >= SAMPLES:
+                yield cuts
+                cuts, samples = [], 0
+            end = min(count, begin + SAMPLES - samples)
+            cuts.append((place, begin, end))
+            samples += end - begin
+            begin = max(end, 1)
+    if cuts:
+        yield cuts
+
+
+def shown_run(found: FileReading, place: int, begin: int = 0, end: int | None = None) -> ShownRun:
+    one = found.runs[place]
+    samples = [ShownSample(sample) for sample in one.run.samples[begin:end]]
+    return ShownRun(
+        place, one.run, one.format, one.is_chosen, bool(one.rivals), len(one.series), samples, before=begin
+    )  # fmt: skip
+
+
+def conflicts(found: FileReading) -> list[Conflict]:
+    titles = {one.name: one.title for one in found.candidates}
+    return [
+        Conflict(number, rivalry, [
+            Side(name, titles.get(name, name), len(places), shown_run(found, places[0], 0, EXAMPLE))
+            for name, places in rivalry.places.items()
+        ])
+        for number, rivalry in enumerate(rivalries(found))
+    ]  # fmt: skip
+
+
+def has_points(runs: Sequence[ShownRun]) -> bool:
+    """Whether the points need a column of their own."""
+    return any(not run.point and any(one.point for one in run.samples) for run in runs)
+
+
+def lines_of(runs: Sequence[ShownRun]) -> set[int]:
+    """The lines that the values of these runs were read from."""
+    lines = {one.sample.line for run in runs for one in run.samples}
+    lines |= {run.run.line for run in runs}
+    return {line for line in lines if line is not None}
+
+
+def shown_file(file: UploadedFile, number: str | None) -> dict[str, Any]:
+    """What the file's page says about its bytes."""
+    found = file.reading or FileReading()
+    page = Paginator(RunPages(found), 1).get_page(number)
+    runs = page.object_list[0] if page.object_list else []
+    broken = [one for one in [file.error, *file.broken] if one][:BROKEN]
+    beside = beside_results(file)
+    used = lines_of(runs) | {one.line for one in beside if one.line}
+    return {
+        "found": found,
+        "page": page,
+        "runs": runs,
+        "has_points": has_points(runs),
+        "conflicts": conflicts(found),
+        "broken": broken,
+        "beside": beside,
+        "excerpt": _excerpt(file, used, {one["line"] for one in broken if one["line"]}),
+        "mapped_by": last_mapping(file, found.table["signature"]) if file.mapping and found.table else None,
+    }
+
+
+def _excerpt(file: UploadedFile, used: set[int], broken: set[int]) -> Excerpt | None:
+    if file.artefact is None or file.state in (FileState.UNPACKED, FileState.REFUSED):
+        return None
+    try:
+        return excerpt(SourceText(head(file.artefact), file.name), used, broken)
+    except ArtefactStoreError:
+        return None

@@ -1,0 +1,202 @@
+"""An upload as its pages show it, in a constant number of queries, however many files it has."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Q, Sum
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from apps.inventory.models import Host
+from apps.runs.sizes import spelled
+from apps.uploads.models import FileState, FoundInventory, FoundWorkload, Upload, UploadedFile, UploadedRun
+
+FILES = 50  # on one page
+FOUND = 25  # pieces of inventory, and job files, on one page
+LINKS = 3  # runs named for one file; the rest is counted
+SURE, FAIRLY = 0.9, 0.5
+SIZES = ("block_size", "file_size")
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What all files of an upload add up to."""
+
+    files: int
+    waiting: int
+    problems: int
+    unmapped: int  # tables that somebody must say more about
+    runs: int
+    samples: int
+    to_keep: int  # files
+    runs_to_keep: int
+    kept: int  # files
+    left: int  # files that may still give runs, by whatever a person says
+
+    @property
+    def read(self) -> int:
+        return self.files - self.waiting
+
+
+def tally(upload: Upload) -> Tally:
+    open_ = Q(state__in=(FileState.PARSED, FileState.PARTLY), run_count__gt=0, kept_at=None, packed__isnull=False)
+    counts = UploadedFile.objects.filter(upload=upload).aggregate(
+        files=Count("id"),
+        waiting=Count("id", filter=Q(state=FileState.WAITING)),
+        problems=Count("id", filter=Q(state__in=(FileState.PARTLY, FileState.FAILED, FileState.REFUSED))),
+        unmapped=Count("id", filter=Q(state=FileState.FAILED, format="table")),
+        runs=Sum("run_count", default=0),
+        samples=Sum("sample_count", default=0),
+        to_keep=Count("id", filter=open_),
+        runs_to_keep=Sum("run_count", filter=open_, default=0),
+        kept=Count("id", filter=Q(kept_at__isnull=False)),
+        left=Count("id", filter=Q(kept_at=None) & ~Q(state__in=(FileState.UNPACKED, FileState.KNOWN))),
+    )
+    return Tally(**counts)
+
+
+@dataclass
+class FileRow:
+    file: UploadedFile
+    runs: list[int] = field(default_factory=list)  # kept from it, or from the file with the same bytes
+    places: dict[int, Host] = field(default_factory=dict)
+
+    @property
+    def sure(self) -> str:
+        """How sure the format is."""
+        file = self.file
+        if file.mapping:
+            return "as mapped"
+        if file.only:
+            return "chosen by hand"
+        return "sure" if file.confidence >= SURE else "fairly sure" if file.confidence >= FAIRLY else "unsure"
+
+    @property
+    def recognised(self) -> str:
+        """`bonnie++ 1.97`; the format where no tool is known."""
+        return f"{self.file.tool} {self.file.tool_version}".strip() or self.file.format
+
+    @property
+    def needs_mapping(self) -> bool:
+        return self.file.format == "table" and self.file.state == FileState.FAILED
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be kept now."""
+        file = self.file
+        return bool(file.run_count) and file.kept_at is None and file.state in (FileState.PARSED, FileState.PARTLY)
+
+    @property
+    def problem(self) -> dict[str, Any] | None:
+        return self.file.error or (self.file.broken[0] if self.file.broken else None)
+
+    @property
+    def named(self) -> list[int]:
+        return self.runs[:LINKS]
+
+    @property
+    def unnamed(self) -> int:
+        return max(0, len(self.runs) - LINKS)
+
+    @property
+    def where(self) -> str:
+        """The host and target that its runs will have."""
+        host_id, target_id = self.file.place
+        host = self.places.get(host_id or 0)
+        target = next((one for one in host.targets.all() if one.pk == target_id), None) if host else None
+        return f"{target}" if target else str(host or "")
+
+    @property
+    def why(self) -> str:
+        """Why that host, where nobody said so."""
+        is_own = self.file.place == (self.file.host_id, self.file.target_id)
+        return self.file.guessed if is_own else ""
+
+
+def rows_of(upload: Upload, files: Iterable[UploadedFile], hosts: Sequence[Host]) -> list[FileRow]:
+    listed = list(files)
+    places = {host.pk: host for host in hosts}
+    for file in listed:
+        file.upload = upload
+    rows = {file.pk: FileRow(file, places=places) for file in listed}
+    of_file: dict[int, list[int]] = {file.known_as_id or file.pk: [] for file in listed}
+    pairs = UploadedRun.objects.filter(file__in=of_file).order_by("run_id").values_list("file_id", "run_id")
+    for file_id, run_id in pairs:
+        of_file[file_id].append(run_id)
+    for file in listed:
+        rows[file.pk].runs = of_file[file.known_as_id or file.pk]
+    return list(rows.values())
+
+
+def page_of(upload: Upload, files: Any, number: str | None, hosts: Sequence[Host]) -> "Page[FileRow]":
+    found = (
+        files.filter(upload=upload).light().select_related("known_as__upload").defer("known_as__packed").order_by("id")
+    )
+    page: Any = Paginator(found, FILES).get_page(number)
+    page.object_list = rows_of(upload, page.object_list, hosts)
+    return page  # type: ignore[no-any-return]
+
+
+def inventory_of(upload: Upload, number: str | None) -> "Page[FoundInventory]":
+    """Those on offer first."""
+    found = (
+        FoundInventory.objects.filter(file__upload=upload)
+        .select_related("file", "host")
+        .defer("file__packed", "content")
+    )
+    order = found.annotate(is_open=Q(state=FoundInventory.State.OFFERED)).order_by("-is_open", "id")
+    return Paginator(order, FOUND).get_page(number)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Something in a file that is no result."""
+
+    tool: str
+    words: str
+    line: int | None
+    state: str
+
+
+def beside_results(file: UploadedFile) -> list[Beside]:
+    inventory = FoundInventory.objects.filter(file=file).select_related("host").defer("content")[:FOUND]
+    found = [
+        Beside(one.tool, one.summary, one.line, f"{one.get_state_display()} {one.host or ''}") for one in inventory
+    ]
+    for job in FoundWorkload.objects.filter(file=file)[:FOUND]:
+        count = len(job.jobs)
+        found.append(Beside("fio", f"job file with {count} job{'s' * (count != 1)} to run", None, "offered"))
+    return found
+
+
+@dataclass(frozen=True)
+class ShownWorkload:
+    """A fio job file, with the address of the start form that is filled in with its jobs."""
+
+    workload: FoundWorkload
+
+    @property
+    def jobs(self) -> list[dict[str, str]]:
+        return [{"name": str(job.get("name", "")), "options": _options(job)} for job in self.workload.jobs]
+
+    @property
+    def start(self) -> str:
+        return f"{reverse('run-new')}?{urlencode({'jobs': json.dumps(self.workload.jobs)})}"
+
+
+def _options(job: dict[str, Any]) -> str:
+    """In the order of the job file, as fio spells sizes."""
+    said = {name: spelled(value) if name in SIZES else value for name, value in job.items() if name != "name"}
+    return " ".join(f"{name}={_word(value)}" for name, value in said.items() if value is not None)
+
+
+def _word(value: Any) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def workloads_of(upload: Upload) -> list[ShownWorkload]:
+    found = FoundWorkload.objects.filter(file__upload=upload).select_related("file").defer("file__packed")
+    return [ShownWorkload(one) for one in found[:FOUND]]

@@ -1,0 +1,73 @@
+"""The lines of a file that its values were read from, to show beside them; never all of a long file."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from apps.parsers.source_text import SourceText
+from apps.runs.artefact_store import open_stream
+from apps.runs.models import Artefact
+
+MOST_BYTES = 16 << 20  # from the beginning of the file
+CONTEXT = 2  # lines before and after each one that was used
+MOST_LINES = 800
+LONGEST = 400
+WHOLE = 200  # a file of so few lines is shown whole
+
+
+@dataclass(frozen=True)
+class Line:
+    number: int
+    text: str
+    mark: str  # used, broken or nothing
+    is_first: bool  # of those with its number: a line that was overwritten with carriage returns is several
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """`gap` lines are left out before each line that has one. `is_cut`: there are more lines of interest."""
+
+    lines: Sequence[tuple[int, Line]]
+    rest: int
+    is_cut: bool
+
+
+def head(artefact: Artefact, most: int = MOST_BYTES) -> bytes:
+    """The artefact's first bytes, whole lines where it is cut."""
+    data = b""
+    for piece in open_stream(artefact):
+        data += piece
+        if len(data) > most:
+            return data[: data.rfind(b"\n", 0, most) + 1 or most]
+    return data
+
+
+def excerpt(text: SourceText, used: Collection[int], broken: Collection[int]) -> Excerpt:
+    """Windows around the lines of these numbers; of a file without any, its beginning."""
+    total = len(text.lines)
+    wanted = _wanted(text, {*used, *broken}, total)
+    shown: list[tuple[int, Line]] = []
+    last_index, last_number = -1, 0
+    for index in wanted[:MOST_LINES]:
+        number = text.number(index)
+        mark = "broken" if number in broken else "used" if number in used else ""
+        line = Line(number, _short(text.lines[index]), mark, number != last_number)
+        shown.append((index - last_index - 1, line))
+        last_index, last_number = index, number
+    return Excerpt(shown, total - last_index - 1, len(wanted) > MOST_LINES)
+
+
+def _wanted(text: SourceText, marked: Collection[int], total: int) -> list[int]:
+    """Indices of lines: all, the first ones, or the marked ones with as much around them as there is room for."""
+    if total <= WHOLE:
+        return list(range(total))
+    if not marked:
+        return list(range(40))
+    bare = [index for index in range(total) if text.number(index) in marked]
+    around = sorted(
+        {near for index in bare for near in range(index - CONTEXT, index + CONTEXT + 1) if 0 <= near < total}
+    )
+    return around if len(around) <= MOST_LINES else bare
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]} … {len(line) - LONGEST} more characters"

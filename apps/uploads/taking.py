@@ -1,0 +1,50 @@
+"""Outputs of tools that describe a machine, found among uploads, go to a host: to its page, and into the inventory where
+discovery reads the tool.
+"""
+
+from apps.inventory.discovery.printed import UnreadableError
+from apps.inventory.discovery.receive import RefusedOutputsError, receive
+from apps.inventory.discovery.tools import PARSERS
+from apps.inventory.models import Host, Target
+from apps.parsers.source_text import SourceText
+from apps.runs.artefact_store import ArtefactStoreError, read
+from apps.uploads.models import FoundInventory
+
+State = FoundInventory.State
+
+
+def take(found: FoundInventory, host: Host) -> str:
+    """A sentence about what became of it."""
+    _decide(found, State.TAKEN, host)
+    if found.tool not in PARSERS:
+        return f"{found.summary} is kept beside {host}."
+    if Target.objects.filter(host=host, is_agents_own=True).exists():
+        # an upload of unknown age must not replace what the agent saw today
+        return f"{found.summary} is kept beside {host}, whose agent reports its own {found.tool}."
+    try:
+        printed = _printed(found)
+        PARSERS[found.tool](printed)
+        receive(host, [{"tool": found.tool, "argv": [], "exit_status": 0, "stdout": printed, "stderr": ""}])
+    except (UnreadableError, RefusedOutputsError, ArtefactStoreError) as error:
+        return f"{found.summary} is kept beside {host}; the inventory cannot read this form of it ({error})."
+    return f"{found.summary} is in the inventory of {host} now."
+
+
+def decline(found: FoundInventory) -> None:
+    _decide(found, State.DECLINED, None)
+
+
+def _decide(found: FoundInventory, state: str, host: Host | None) -> None:
+    found.state, found.host = state, host
+    found.save(update_fields=["state", "host"])
+
+
+def _printed(found: FoundInventory) -> str:
+    """The tool's own lines."""
+    assert found.file.artefact
+    text = SourceText(read(found.file.artefact), found.file.name)
+    if found.line is None:
+        return text.text
+    last = found.last_line or found.line
+    lines = [line for index, line in enumerate(text.lines) if found.line <= text.number(index) <= last]
+    return "\n".join(lines) + "\n"

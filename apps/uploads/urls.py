@@ -1,0 +1,22 @@
+from django.urls import path
+
+from apps.uploads.views import files, found, mapping, starting, uploads
+
+upload = "uploads/<int:pk>/"
+file = "uploads/<int:upload>/files/<int:pk>/"
+urlpatterns = [
+    path("uploads/", starting.uploads, name="uploads"),
+    path(upload, uploads.upload, name="upload"),
+    path(upload + "add/", starting.add, name="upload-add"),
+    path(upload + "belongs/", uploads.belongs, name="upload-belongs"),
+    path(upload + "keep/", uploads.keep, name="upload-keep"),
+    path(upload + "again/", uploads.again, name="upload-again"),
+    path(upload + "discard/", uploads.discard, name="upload-discard"),
+    path(file, files.file, name="uploaded-file"),
+    path(file + "bytes/", files.raw, name="uploaded-file-bytes"),
+    path(file + "choose/", files.choose, name="uploaded-file-choose"),
+    path(file + "belongs/", files.belongs, name="uploaded-file-belongs"),
+    path(file + "again/", files.again, name="uploaded-file-again"),
+    path(file + "mapping/", mapping.mapping, name="uploaded-file-mapping"),
+    path("uploads/found/<int:pk>/", found.decide, name="found-inventory"),
+]

@@ -1,0 +1,125 @@
+"""The list of uploads, and how files come in: all in one form, or, from a script, one request for each file."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import TooManyFilesSent
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_POST
+
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.labs.models import AuditEvent, Role
+from apps.lib.uploads import upload_too_large
+from apps.runs.artefact_store import ArtefactStoreError
+from apps.uploads.forms import UploadForm
+from apps.uploads.models import Upload
+from apps.uploads.places import hosts_with_targets
+from apps.uploads.receiving import add_file, hand_over, open_upload
+
+PAGE = 50
+PASTED = "pasted.txt"
+Sent = list[tuple[str, Iterable[bytes]]]  # (name, pieces)
+
+
+@csrf_exempt  # checked below: the check reads the body, and who sends it and how large it is are asked first
+@member_required()
+def uploads(request: LabRequest) -> HttpResponseBase:
+    if request.method != "POST":
+        return _list(request)
+    problem, status = _unfit(request)
+    return _list(request, problem=problem, status=status) if problem else _start(request)
+
+
+@csrf_exempt
+@require_POST
+@member_required(Role.ENGINEER)
+def add(request: LabRequest, pk: int) -> HttpResponseBase:
+    """One file of an upload, in the part `file`, with its path in `path`."""
+    problem, status = _unfit(request)
+    return JsonResponse({"error": problem}, status=status) if problem else _add(request, pk)
+
+
+def _unfit(request: HttpRequest) -> tuple[str, int]:
+    """Why the body is not taken, and the status that says so."""
+    if too_large := upload_too_large(request):
+        return too_large, 413
+    try:
+        _ = request.POST
+    except TooManyFilesSent:
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        return f"Found more than {most} files in one form, expected at most {most}; send them as an archive.", 400
+    return "", 200
+
+
+def _list(request: LabRequest, form: UploadForm | None = None, problem: str = "", status: int = 200) -> HttpResponse:
+    if _wants_json(request):
+        return JsonResponse({"error": problem or _sentence(form)}, status=status)
+    found = Upload.objects.filter(lab=request.lab).newest().with_counts().select_related("study", "host")
+    context: dict[str, Any] = {"page": Paginator(found, PAGE).get_page(request.GET.get("page")), "problem": problem}
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "uploads/_rows.html", context, status=status)
+    context["form"] = form or UploadForm(request.lab, hosts_with_targets(request.lab))
+    return render(request, "uploads/list.html", context | {"most": settings.MAX_UPLOAD}, status=status)
+
+
+@member_required(Role.ENGINEER)
+@csrf_protect
+def _start(request: LabRequest) -> HttpResponseBase:
+    form = UploadForm(request.lab, hosts_with_targets(request.lab), request.POST)
+    if not form.is_valid():
+        return _list(request, form, status=422)
+    sent: Sent = [(one.name or "unnamed", one.chunks()) for one in request.FILES.getlist("file")]
+    if pasted := form.cleaned_data["pasted"].strip("\r\n"):
+        sent.append((PASTED, [pasted.encode() + b"\n"]))
+    if not sent and not _wants_json(request):
+        return _list(request, form, "Found no file and no text; choose at least one.", 400)
+    name = request.POST.get("name") or (sent[0][0] if sent else "files")
+    upload = open_upload(request.lab, name, door=Upload.Door.PAGE, who=str(request.user), **form.words)
+    AuditEvent.objects.record(
+        request.lab.pk, "files uploaded", upload.name[:200], who=str(request.user), upload=upload.pk
+    )
+    try:
+        _take_in(upload, sent)
+    except ArtefactStoreError as error:
+        return _list(request, form, str(error), 507)
+    if _wants_json(request):
+        return JsonResponse(
+            {"page": upload.get_absolute_url(), "add": reverse("upload-add", args=[upload.pk])}, status=201
+        )
+    return redirect(upload)
+
+
+@csrf_protect
+def _add(request: LabRequest, pk: int) -> HttpResponse:
+    upload = get_object_or_404(Upload, pk=pk, lab=request.lab)
+    file = request.FILES.get("file")
+    if file is None:
+        return JsonResponse({"error": "Found no part named file, expected one with the file's bytes."}, status=400)
+    try:
+        _take_in(upload, [(request.POST.get("path") or file.name or "unnamed", file.chunks())])
+    except ArtefactStoreError as error:
+        return JsonResponse({"error": str(error)}, status=507)
+    return JsonResponse({}, status=201)
+
+
+def _take_in(upload: Upload, sent: Sent) -> None:
+    for name, pieces in sent:
+        add_file(upload, name, pieces)
+    if sent:
+        hand_over(upload)
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.method == "POST" and request.headers.get("Accept") == "application/json"
+
+
+def _sentence(form: UploadForm | None) -> str:
+    errors = form.errors.as_data().items() if form else ()
+    return " ".join(f"{form[name].label}: {said[0].message}" for name, said in errors if form)

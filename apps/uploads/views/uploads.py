@@ -1,0 +1,142 @@
+"""One upload: what was recognised, where it belongs, and what becomes of it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.labs.models import AuditEvent, Role
+from apps.uploads import keeping
+from apps.uploads.forms import BelongingForm, FileFilter, whole_numbers
+from apps.uploads.models import Upload, UploadedFile
+from apps.uploads.places import found_place, hosts_with_targets, place_choices
+from apps.uploads.receiving import read_all_again
+from apps.uploads.shown import inventory_of, page_of, tally, workloads_of
+from apps.uploads.tasks import keep_upload
+
+AT_ONCE = 200  # files that one request keeps
+
+
+@member_required()
+def upload(request: LabRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(Upload.objects.select_related("study", "host", "target", "lab"), pk=pk)
+    return _shown(request, found)
+
+
+def _shown(request: LabRequest, upload: Upload, form: BelongingForm | None = None, status: int = 200) -> HttpResponse:
+    hosts = hosts_with_targets(upload.lab)
+    narrowed, counts = FileFilter(request.GET), tally(upload)
+    context: dict[str, Any] = {
+        "upload": upload,
+        "tally": counts,
+        "is_keeping": bool(request.GET.get("keeping") and counts.to_keep and not upload.discarded_at),
+        "filter": narrowed,
+        "page": page_of(upload, narrowed.of(UploadedFile.objects), request.GET.get("page"), hosts),
+        "inventory": inventory_of(upload, request.GET.get("found")),
+        "workloads": workloads_of(upload),
+        "form": form or BelongingForm.of(upload, hosts),
+        "hosts": hosts,
+        "places": place_choices(hosts),
+        "may_change": request.member.covers(Role.ENGINEER) and upload.lab_id == request.lab.pk,
+    }
+    template = "uploads/_upload.html" if request.htmx else "uploads/upload.html"  # type: ignore[attr-defined]
+    return render(request, template, context, status=status)
+
+
+def _mine(request: LabRequest, pk: int) -> Upload:
+    found: Upload = get_object_or_404(
+        Upload.objects.select_related("study", "host", "target", "lab"), pk=pk, lab=request.lab
+    )
+    return found
+
+
+def _record(request: LabRequest, act: str, upload: Upload, **detail: Any) -> None:
+    AuditEvent.objects.record(request.lab.pk, act, upload.name[:200], who=str(request.user), upload=upload.pk, **detail)
+
+
+@require_POST
+@member_required(Role.ENGINEER)
+def belongs(request: LabRequest, pk: int) -> HttpResponse:
+    """Host, target, study and labels of all that is not kept yet."""
+    found = _mine(request, pk)
+    form = BelongingForm(request.lab, hosts_with_targets(request.lab), request.POST)
+    if not form.is_valid():
+        return _shown(request, found, form, 422)
+    for name, value in form.words.items():
+        setattr(found, name, value)
+    found.save(update_fields=["host", "target", "study", "labels"])
+    messages.success(request, "Saved. It holds for what is not kept yet.")
+    return redirect(found)
+
+
+@require_POST
+@member_required(Role.ENGINEER)
+def keep(request: LabRequest, pk: int) -> HttpResponse:
+    """`act`: all, selected (the files in `file`), or place (the selected files belong to `place`)."""
+    found = _mine(request, pk)
+    selected = whole_numbers(request.POST.getlist("file"))
+    if request.POST.get("act") == "place":
+        return _place(request, found, selected)
+    if not found.has_ended:
+        messages.warning(request, "It is still being read; keep it when that is done.")
+        return redirect(found)
+    if request.POST.get("act") == "all":
+        return _keep_all(request, found)
+    return _kept(request, found, keeping.keep(found, selected))
+
+
+def _keep_all(request: LabRequest, upload: Upload) -> HttpResponse:
+    """Many files by a worker, while the page shows how far it is."""
+    waiting = tally(upload)
+    if waiting.to_keep <= AT_ONCE:
+        return _kept(request, upload, keeping.keep(upload))
+    _record(request, "upload kept", upload, runs=waiting.runs_to_keep)
+    keep_upload.delay(upload.pk)
+    return redirect(f"{upload.get_absolute_url()}?keeping=1")
+
+
+def _kept(request: LabRequest, upload: Upload, count: int) -> HttpResponse:
+    if count:
+        _record(request, "upload kept", upload, runs=count)
+        messages.success(request, f"{count} run{'s' * (count != 1)} kept.")
+    else:
+        messages.warning(request, "Nothing was kept: no file with runs that are not kept yet was chosen.")
+    return redirect(upload)
+
+
+def _place(request: LabRequest, upload: Upload, selected: list[int]) -> HttpResponse:
+    place = request.POST.get("place", "")
+    offered = {value for _, group in place_choices(hosts_with_targets(request.lab))[1:] for value, _ in group}
+    if place in offered:
+        host, target = found_place(request.lab, place)
+        files = UploadedFile.objects.filter(upload=upload, pk__in=selected, kept_at=None)
+        count = files.update(host=host, target=target, guessed="")
+        messages.success(request, f"{count} file{'s' * (count != 1)} of {target or host}.")
+    else:
+        messages.warning(request, "Choose a host for the selected files first.")
+    return redirect(upload)
+
+
+@require_POST
+@member_required(Role.ENGINEER)
+def again(request: LabRequest, pk: int) -> HttpResponse:
+    """Read everything that is not kept once more, from its bytes."""
+    found = _mine(request, pk)
+    read_all_again(found)
+    return redirect(found)
+
+
+@member_required(Role.ENGINEER)
+def discard(request: LabRequest, pk: int) -> HttpResponse:
+    """GET says what will be lost; POST does it."""
+    found = _mine(request, pk)
+    if request.method != "POST":
+        return render(request, "uploads/discard.html", {"upload": found, "tally": tally(found)})
+    keeping.discard(found)
+    _record(request, "upload discarded", found)
+    messages.success(request, f"What was recognised in {found.name} is forgotten. Its bytes are kept.")
+    return redirect("uploads")

@@ -1,0 +1,279 @@
+"""Uploads in a real browser: files dropped, sent with a bar each, recognised while one looks, previewed and kept."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from apps.inventory.models import Host
+from apps.labs.isolation import lab_scope
+from apps.parsers.shape import Broken
+from apps.runs.models import Run
+from apps.uploads import receiving
+from apps.uploads.models import FoundInventory, FoundWorkload, Upload, UploadedFile
+from apps.uploads.parsing import parse
+from apps.uploads.receiving import add_file, open_upload
+from tests.e2e.test_pages import AXE_TAGS, CONTRAST
+from tests.uploads.conftest import OTHER, REPORT, children  # noqa: F401  (ends the readers that these tests start)
+from tests.uploads.test_mapping import TABLE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Worker = Callable[[], None]
+
+
+@pytest.fixture
+def worker(furnished: Any, monkeypatch: pytest.MonkeyPatch) -> Worker:
+    """`worker()` reads all that waits; until then nobody does."""
+    monkeypatch.setattr(receiving.parse_upload, "delay", lambda *_: None)
+
+    def work() -> None:
+        with lab_scope(furnished.lab.pk):
+            for upload in Upload.objects.filter(state="queued"):
+                assert upload.claim()
+                parse(upload)
+
+    return work
+
+
+@pytest.fixture
+def filled(furnished: Any, worker: Worker) -> Upload:
+    """An upload with something of every kind."""
+    with lab_scope(furnished.lab.pk):
+        upload = open_upload(furnished.lab, "old results", door="page", who="engineer@example.org")
+        files = {"storage1/run.json": REPORT, "notes.txt": b"bring milk\n", "means.csv": TABLE, "x.json": OTHER}
+        for number, (name, data) in enumerate(files.items()):
+            add_file(upload, name, data)
+            add_file(upload, f"same{number}.txt", data)
+        worker()
+        file = UploadedFile.objects.get(name="storage1/run.json")
+        broken = Broken("no such row", 3, "x", "a number")
+        file.broken = [{"message": broken.message, "line": 3, "found": "x", "expected": "a number"}]
+        file.warnings = ["line 2: something odd"]
+        file.save()
+        FoundInventory.objects.create(file=file, tool="mdstat", summary="md0: raid5 of 4 devices", content={}, line=1)
+        jobs = [{"name": "a", "rw": "randread", "block_size": 4096, "file_size": 1 << 30}]
+        FoundWorkload.objects.create(file=file, name="mine", jobs=jobs)
+        upload.refresh_from_db()
+    return upload
+
+
+def addresses(upload: Upload) -> list[str]:
+    with lab_scope(upload.lab_id):
+        files = {file.name: file.get_absolute_url() for file in upload.files.all()}
+    own = upload.get_absolute_url()
+    return ["/uploads/", own, f"{own}discard/", *files.values(), f"{files['means.csv']}mapping/"]
+
+
+def choose(page: Page, *names: str, data: bytes = REPORT) -> None:
+    page.goto("/uploads/")
+    files = [{"name": name, "mimeType": "text/plain", "buffer": data + name.encode()} for name in names]
+    page.get_by_label("Choose files").set_input_files(files)  # type: ignore[arg-type]
+
+
+def test_files_are_sent_recognised_before_ones_eyes_and_kept(signed_in: Any, furnished: Any, worker: Worker) -> None:
+    page = signed_in()
+    page.goto("/uploads/")
+    page.get_by_label("Choose files").set_input_files({"name": "run.json", "mimeType": "text/plain", "buffer": REPORT})
+    expect(page.get_by_role("progressbar", name="Sent of run.json")).to_be_visible()
+    page.get_by_role("button", name="Upload 1 file").click()
+    page.wait_for_url(re.compile(r"/uploads/\d+/$"))
+    expect(page.get_by_text("0 / 1")).to_be_visible()
+    worker()
+    expect(page.get_by_role("button", name="Keep all 1 run")).to_be_visible()
+    page.get_by_role("link", name="run.json").click()
+    row = page.locator("tr", has_text="Bandwidth").first
+    line = row.get_by_role("link").inner_text()
+    row.get_by_role("link").click()
+    expect(page.locator(f"#L{line}")).to_be_focused()
+    expect(page.locator(f"#L{line}")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(row.get_by_role("link")).to_be_focused()
+    page.get_by_role("button", name="Keep 1 run").click()
+    expect(page.get_by_text("1 run kept.")).to_be_visible()
+    page.get_by_role("link", name=re.compile(r"^run \d+$")).first.click()
+    expect(page.get_by_role("heading", name=re.compile(r"Run \d+"))).to_be_visible()
+
+
+def test_a_folder_keeps_its_paths(signed_in: Any, furnished: Any, worker: Worker, tmp_path: Path) -> None:
+    (tmp_path / "host3" / "raid").mkdir(parents=True)
+    (tmp_path / "host3" / "raid" / "run.json").write_bytes(REPORT)
+    (tmp_path / "host3" / "notes.txt").write_text("bring milk\n")
+    page = signed_in()
+    page.goto("/uploads/")
+    page.get_by_label("or a folder").set_input_files(tmp_path / "host3")
+    page.get_by_role("button", name="Upload 2 files").click()
+    page.wait_for_url(re.compile(r"/uploads/\d+/$"))
+    with lab_scope(furnished.lab.pk):
+        assert set(UploadedFile.objects.values_list("name", flat=True)) == {"host3/raid/run.json", "host3/notes.txt"}
+        assert Upload.objects.get().name == "host3"
+
+
+def test_dropped_files_and_pasted_text_become_one_upload(signed_in: Any, furnished: Any, worker: Worker) -> None:
+    page = signed_in()
+    page.goto("/uploads/")
+    transfer = page.evaluate_handle(
+        "() => { const data = new DataTransfer(); for (const n of [1, 2]) data.items.add(new File([`words ${n}`], `${n}.txt`)); return data; }"
+    )
+    page.dispatch_event("#drop", "drop", {"dataTransfer": transfer})
+    expect(page.get_by_role("button", name="Upload 2 files")).to_be_visible()
+    page.get_by_label("Or paste text").fill("105 MB copied")
+    page.get_by_label("Labels").fill("kernel=6.1")
+    page.get_by_role("button", name="Upload 2 files").click()
+    page.wait_for_url(re.compile(r"/uploads/\d+/$"))
+    with lab_scope(furnished.lab.pk):
+        upload = Upload.objects.get()
+        assert upload.labels == {"kernel": "6.1"}
+        assert sorted(upload.files.values_list("name", flat=True)) == ["1.txt", "2.txt", "pasted.txt"]
+
+
+def test_a_file_that_fails_says_why_and_the_others_arrive(signed_in: Any, furnished: Any, worker: Worker) -> None:
+    page = signed_in()
+    choose(page, "a.txt", "b.txt")
+    page.route(
+        "**/add/",
+        lambda route: route.fulfill(status=507, json={"error": "No space left on device."})
+        if b'filename="b.txt"' in (route.request.post_data_buffer or b"") else route.continue_(),
+    )  # fmt: skip
+    page.get_by_role("button", name="Upload 2 files").click()
+    expect(page.locator("#sending-files")).to_contain_text("No space left on device.")
+    expect(page.get_by_role("status").filter(has_text="1 of 2 files sent")).to_be_visible()
+    page.unroute("**/add/")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_url(re.compile(r"/uploads/\d+/$"))
+    with lab_scope(furnished.lab.pk):
+        assert Upload.objects.get().files.count() == 2
+
+
+def test_wrong_labels_are_said_before_anything_is_sent(signed_in: Any, furnished: Any, worker: Worker) -> None:
+    page = signed_in()
+    choose(page, "a.txt")
+    page.get_by_label("Labels").fill("nonsense")
+    page.get_by_role("button", name="Upload 1 file").click()
+    expect(page.get_by_role("status").filter(has_text="Labels: Found 'nonsense'")).to_be_visible()
+    page.get_by_label("Labels").fill("a=b")
+    page.get_by_role("button", name="Upload 1 file").click()
+    page.wait_for_url(re.compile(r"/uploads/\d+/$"))
+
+
+def test_without_javascript_files_are_uploaded_previewed_and_kept(
+    open_browser: Any, furnished: Any, worker: Worker
+) -> None:
+    page = open_browser(java_script_enabled=False)
+    page.goto("/accounts/login/?next=/uploads/")
+    page.get_by_label("E-mail address").fill("engineer@example.org")
+    page.get_by_label("Password").fill("correct horse battery")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_label("Choose files").set_input_files({"name": "run.json", "mimeType": "text/plain", "buffer": REPORT})
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_text("0 / 1")).to_be_visible()
+    worker()
+    page.reload()
+    page.get_by_role("link", name="run.json").click()
+    page.locator('tbody input[name="run"]').uncheck()
+    page.get_by_role("button", name="Keep only what is ticked").click()
+    expect(page.get_by_text("left out")).to_be_visible()
+    page.locator('tbody input[name="run"]').check()
+    page.get_by_role("button", name="Keep only what is ticked").click()
+    page.get_by_role("button", name="Keep 1 run").click()
+    expect(page.get_by_text("1 run kept.")).to_be_visible()
+    with lab_scope(furnished.lab.pk):
+        assert Run.objects.filter(origin="uploaded").count() == 1
+
+
+def test_a_tick_leaves_a_run_out_at_once(signed_in: Any, filled: Upload) -> None:
+    page = signed_in()
+    with lab_scope(filled.lab_id):
+        page.goto(filled.files.get(name="x.json").get_absolute_url())
+    box = page.locator('tbody input[name="run"]')
+    box.focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_text("left out")).to_be_visible()
+    expect(box).to_be_focused()
+    page.keyboard.press("Space")
+    expect(page.get_by_text("left out")).to_be_hidden()
+
+
+def test_the_mapping_shows_its_result_while_one_answers(signed_in: Any, filled: Upload, worker: Worker) -> None:
+    page = signed_in()
+    page.goto(addresses(filled)[-1])
+    expect(page.get_by_text("Still open:")).to_be_visible()
+    page.get_by_label("Unit of file size MB").select_option("MB (1024)")
+    page.get_by_label("All values: operation").select_option("write")
+    page.get_by_label("All values: unit").select_option("KB/s (1024)")
+    result = page.get_by_role("region", name="What is read", exact=True)
+    expect(result).to_contain_text("182\u00a0MB/s")
+    page.get_by_role("button", name="Use this mapping").click()
+    expect(page.get_by_text("It is being read")).to_be_visible()
+    worker()
+    expect(page.get_by_role("button", name="Keep 2 runs")).to_be_visible()
+
+
+def test_a_machines_description_is_taken_to_its_host(signed_in: Any, filled: Upload) -> None:
+    page = signed_in()
+    page.goto(filled.get_absolute_url())
+    page.get_by_label("Host that md0").select_option("storage1")
+    page.get_by_role("button", name="Take").click()
+    expect(page.get_by_text("is kept beside storage1")).to_be_visible()
+    with lab_scope(filled.lab_id):
+        assert Host.objects.get(name="storage1").found_inventory.count() == 1
+
+
+def test_all_files_of_a_page_are_selected_at_once(signed_in: Any, filled: Upload) -> None:
+    page = signed_in()
+    page.goto(filled.get_absolute_url())
+    page.get_by_label("Select all on this page").check()
+    expect(page.get_by_label("Select x.json")).to_be_checked()
+    page.get_by_label("Host and target of the selected files").select_option(label="storage1, no target")
+    page.get_by_role("button", name="Set host").click()
+    expect(page.get_by_text("2 files of storage1")).to_be_visible()
+
+
+def test_the_keyboard_alone_uploads_and_keeps(signed_in: Any, furnished: Any, worker: Worker) -> None:
+    page = signed_in()
+    page.goto("/uploads/")
+    page.get_by_label("Choose files").focus()
+    for label in ("or a folder", "Or paste text"):
+        page.keyboard.press("Tab")
+        expect(page.get_by_label(label)).to_be_focused()
+    page.keyboard.insert_text(REPORT.decode())
+    while not page.get_by_role("button", name="Upload").evaluate("one => one === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/uploads/\d+/$"))
+    worker()
+    expect(page.get_by_role("button", name="Keep all 1 run")).to_be_visible()
+    page.get_by_role("button", name="Keep all 1 run").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 run kept.")).to_be_visible()
+
+
+@pytest.mark.parametrize(("scheme", "rules"), [("light", AXE_TAGS), ("dark", CONTRAST)])
+def test_no_page_breaks_a_rule_of_accessibility(signed_in: Any, filled: Upload, scheme: str, rules: Any) -> None:
+    page = signed_in(color_scheme=scheme)
+    found = {}
+    for address in addresses(filled):
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        result = Axe().run(page, options=rules)
+        if result.violations_count:
+            violations = result.response["violations"]
+            found[address] = [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in violations]
+    assert found == {}
+
+
+def test_no_page_is_wider_than_a_phone_and_the_browser_complains_of_nothing(
+    signed_in: Any, filled: Upload, complaints: list[str]
+) -> None:
+    page = signed_in(width=390)
+    wide = {}
+    for address in addresses(filled):
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        if (width := page.evaluate("document.documentElement.scrollWidth")) > 390:
+            wide[address] = width
+    assert wide == {}
+    assert complaints == []
