@@ -113,7 +113,8 @@ class Run(LabScoped):
     def operations(self) -> str:
         """`randread + write`: what the jobs do, for lists."""
         jobs = self.workload.jobs if self.workload else []
-        return " + ".join(dict.fromkeys(str(job["rw"]) for job in jobs)) or str(self.facts.get("configuration", ""))
+        said = (self.facts.get(name) for name in ("configuration", "rw", "caption"))  # an upload's own words
+        return " + ".join(dict.fromkeys(str(job["rw"]) for job in jobs)) or str(next(filter(None, said), ""))
 
 
 class RunArtefact(ThroughParent):

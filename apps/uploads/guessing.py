@@ -36,6 +36,8 @@ class Guesser:
 
     def guess(self, name: str, printed_hosts: Iterable[str], printed_targets: Iterable[str]) -> Guess:
         printed = [one for one in printed_hosts if one]
+        if len(set(printed)) > 1:
+            return Guess()  # a person must say which run is whose
         found = self._by_print(printed) or self._by_path(name) or self._by_earlier(name, printed)
         if found is None or found.host_id is None or found.target_id:
             return found or Guess()
@@ -44,7 +46,7 @@ class Guesser:
     def _by_print(self, printed: list[str]) -> Guess | None:
         known = {self.hosts[word.lower()]: word for word in printed if word.lower() in self.hosts}
         if len(known) != 1:
-            return None  # several hosts in one file: a person must say which run is whose
+            return None
         pk, word = next(iter(known.items()))
         return Guess(pk, None, f"the text says {word}")
 

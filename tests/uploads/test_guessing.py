@@ -33,6 +33,7 @@ def test_a_short_name_is_as_good_as_the_full_one(guesser: Guesser) -> None:
 
 def test_several_hosts_in_one_file_are_nobodys_guess(guesser: Guesser) -> None:
     assert guesser.guess("a.txt", ["host3", "db1"], []) == Guess()
+    assert guesser.guess("host3/a.txt", ["10.0.0.7", "10.0.0.8"], []) == Guess()
 
 
 @pytest.mark.parametrize("name", ["2009/host3/iozone.txt", "results/host3_iozone.txt", "iozone-host3.out"])
