@@ -23,6 +23,7 @@ from apps.agents.accepting import accept  # noqa: E402
 from apps.agents.live import poll  # noqa: E402
 from apps.dashboard.events import run_events  # noqa: E402
 from apps.lib.asgi import Receive, Scope, Send  # noqa: E402
+from apps.publishing.starting import start  # noqa: E402
 
 ACCEPT = re.compile(r"/agent/v1/attempts/(\d{1,18})/accept/")
 RUN_EVENTS = re.compile(r"/events/runs/(\d{1,18})/")
@@ -35,6 +36,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await poll(scope, receive, send)
     elif scope["type"] == "http" and (found := ACCEPT.fullmatch(scope["path"])) and scope["method"] == "POST":
         await accept(scope, receive, send, int(found[1]), pages)
+    elif scope["type"] == "http" and scope["path"] == "/api/v1/runs/" and scope["method"] == "POST":
+        await start(scope, receive, send, pages)
     elif scope["type"] == "http" and (found := RUN_EVENTS.fullmatch(scope["path"])):
         await run_events(scope, receive, send, int(found[1]))
     elif scope["type"] == "http":

@@ -85,8 +85,12 @@ DATABASES = {
         **database_from_url(os.environ.get("DATABASE_URL", "postgresql://spindle@/spindle")),
         "CONN_MAX_AGE": envint("SPINDLE_CONN_MAX_AGE", 60),  # safe: pages run in a fixed pool of threads
         "CONN_HEALTH_CHECKS": True,
-        # jit compiles for longer than these short queries run; prepared are only the statements of `apps.lib.sql`
-        "OPTIONS": {"options": "-c jit=off -c random_page_cost=1.1", "prepare_threshold": 5},
+        # jit compiles for longer than these short queries run. Prepared are only the statements of `apps.lib.sql`, which take longer to
+        # plan than to run and have one good plan.
+        "OPTIONS": {
+            "options": "-c jit=off -c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan",
+            "prepare_threshold": 5,
+        },
     }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

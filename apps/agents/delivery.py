@@ -1,12 +1,12 @@
 """Results from a host: chunks stored once each, a manifest that must match them, and the end of the attempt."""
 
+import base64
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NoReturn
 
-from django.db import transaction
-from django.db.models import Sum
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -15,6 +15,7 @@ from apps.agents.identity import RefusedError
 from apps.agents.tasks import ingest_attempt
 from apps.labs.models import AuditEvent
 from apps.lib.bell import ring
+from apps.lib.sql import together
 from apps.runs.attempts import Attempt, Chunk
 from apps.runs.states import ENDED, State
 
@@ -22,23 +23,46 @@ STREAMS = ("result", "stderr", "job", "journal")
 MAX_CHUNK = 1024 * 1024
 MAX_ATTEMPT_BYTES = 1024 * 1024 * 1024
 MAX_CHUNKS = 100_000
+CHUNK = """
+INSERT INTO runs_chunk (attempt_id, stream, sequence, sha256, size, data)
+VALUES (%(attempt)s, %(stream)s, %(sequence)s, %(sha256)s, %(size)s, %(data)s)
+ON CONFLICT DO NOTHING RETURNING id
+"""
 
 
 def _checked(stream: str, sequence: int, digest: str, data: bytes) -> None:
     if stream not in STREAMS:
         raise RefusedError(400, f"Stream {stream!r} is not one of {', '.join(STREAMS)}.")
-    if sequence >= MAX_CHUNKS:
+    if not 0 <= sequence < MAX_CHUNKS:
         raise RefusedError(413, f"Chunk {sequence} is past the last one allowed, {MAX_CHUNKS - 1}.")
+    if len(data) > MAX_CHUNK:
+        raise RefusedError(413, f"A chunk may have {MAX_CHUNK} bytes.")
     if (found := hashlib.sha256(data).hexdigest()) != digest:
         raise RefusedError(400, f"The body's SHA-256 is {found}, the header says {digest!r}.")
 
 
 def _read(request: HttpRequest) -> bytes:
     """The body, never more than one chunk of it in memory."""
-    data: bytes = request.read(MAX_CHUNK + 1)
-    if len(data) > MAX_CHUNK:
-        raise RefusedError(413, f"A chunk may have {MAX_CHUNK} bytes.")
-    return data
+    return request.read(MAX_CHUNK + 1)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One chunk as it came."""
+
+    stream: str
+    sequence: int
+    sha256: str
+    data: bytes
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> "Sent":
+        """As it is in the request that ends an attempt. Raises what `Ending.from_json` catches."""
+        sent = cls(
+            str(row["stream"]), int(row["seq"]), str(row["sha256"]), base64.b64decode(row["data"], validate=True)
+        )
+        _checked(sent.stream, sent.sequence, sent.sha256, sent.data)
+        return sent
 
 
 def store_chunk(attempt: Attempt, stream: str, sequence: int, digest: str, request: HttpRequest) -> bool:
@@ -47,21 +71,33 @@ def store_chunk(attempt: Attempt, stream: str, sequence: int, digest: str, reque
     _checked(stream, sequence, digest, data)
     if attempt.state in ENDED:
         return _after_the_end(attempt, stream, sequence, digest)
-    row = Chunk(attempt=attempt, stream=stream, sequence=sequence, sha256=digest, size=len(data), data=data)
-    Chunk.objects.bulk_create([row], ignore_conflicts=True)
-    stored = Chunk.objects.filter(attempt=attempt, stream=stream, sequence=sequence).values_list("sha256", flat=True).get()
-    if stored != digest:
-        _conflict(attempt, stream, sequence, stored, digest)
-    if stream == "result":
+    [is_new] = _store(attempt, [Sent(stream, sequence, digest, data)])
+    if is_new and stream == "result":
         live_progress.publish(attempt, sequence, data)
-    return True
+    return is_new
+
+
+def _store(attempt: Attempt, chunks: Sequence[Sent]) -> list[bool]:
+    """Which of them are new. One transaction for all; a conflict is found after it, so that what is told of it stays."""
+    statements = [(CHUNK, {**vars(one), "size": len(one.data), "attempt": attempt.pk}) for one in chunks]
+    new = [bool(answer) for answer in together(*statements)]
+    for one, is_new in zip(chunks, new, strict=True):
+        known = one.sha256 if is_new else _known(attempt, one.stream, one.sequence)
+        if known != one.sha256:
+            _conflict(attempt, one.stream, one.sequence, str(known), one.sha256)
+    return new
+
+
+def _known(attempt: Attempt, stream: str, sequence: int) -> str | None:
+    """The SHA-256 of the chunk that is here under this number."""
+    row = Chunk.objects.filter(attempt=attempt, stream=stream, sequence=sequence)
+    found: str | None = row.values_list("sha256", flat=True).first()
+    return found
 
 
 def _after_the_end(attempt: Attempt, stream: str, sequence: int, digest: str) -> bool:
     """A repeat after the end is no error (False); anything new is."""
-    known = (
-        Chunk.objects.filter(attempt=attempt, stream=stream, sequence=sequence).values_list("sha256", flat=True).first()
-    )
+    known = _known(attempt, stream, sequence)
     if known == digest:
         return False
     if known is None:
@@ -97,6 +133,7 @@ class Ending:
     signal: int | None = None
     reason: str = ""
     streams: dict[str, Stream] = field(default_factory=dict)
+    chunks: tuple[Sent, ...] = ()  # the last ones, where they are small enough to come with the end
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> "Ending":
@@ -106,6 +143,7 @@ class Ending:
                 str(name): Stream(int(row["chunks"]), int(row["bytes"]), str(row["sha256"]))
                 for name, row in (body.get("streams") or {}).items()
             }
+            chunks = tuple(Sent.from_json(row) for row in body.get("chunks") or ())
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RefusedError(400, f"The ending is not as docs/agent-protocol.md has it: {error!r}") from None
         if outcome not in ENDED or not set(streams) <= set(STREAMS):
@@ -113,7 +151,7 @@ class Ending:
                 400, f"Outcome {outcome} and streams {sorted(streams)}: expected one of {sorted(ENDED)}."
             )
         numbers = {key: body.get(key) if type(body.get(key)) is int else None for key in ("exit_status", "signal")}
-        return cls(outcome, reason=str(body.get("reason") or "")[:2000], streams=streams, **numbers)
+        return cls(outcome, reason=str(body.get("reason") or "")[:2000], streams=streams, chunks=chunks, **numbers)
 
 
 def _missing(attempt: Attempt, ending: Ending) -> dict[str, list[int]]:
@@ -130,37 +168,43 @@ def _missing(attempt: Attempt, ending: Ending) -> dict[str, list[int]]:
 
 def _verify(attempt: Attempt, ending: Ending) -> None:
     """Every stream's bytes add up to the manifest's length and SHA-256; else 409 and nothing ends."""
+    sizes, sums = dict.fromkeys(ending.streams, 0), {name: hashlib.sha256() for name in ending.streams}
+    rows = (
+        Chunk.objects.filter(attempt=attempt).order_by("stream", "sequence").values_list("stream", "sequence", "data")
+    )
+    for name, sequence, data in rows.iterator(chunk_size=20):
+        if name in sums and sequence < ending.streams[name].chunks:
+            sizes[name] += len(data or b"")
+            sums[name].update(data or b"")
     for name, stream in ending.streams.items():
-        rows = Chunk.objects.filter(attempt=attempt, stream=name, sequence__lt=stream.chunks).order_by("sequence")
-        size = rows.aggregate(total=Sum("size"))["total"] or 0
-        whole = hashlib.sha256()
-        for data in rows.values_list("data", flat=True).iterator(chunk_size=20):
-            whole.update(bytes(data or b""))
-        if size != stream.bytes or whole.hexdigest() != stream.sha256:
-            raise RefusedError(409, f"Stream {name} here has {size} bytes and another SHA-256 than the manifest.")
+        if (sizes[name], sums[name].hexdigest()) != (stream.bytes, stream.sha256):
+            raise RefusedError(
+                409, f"Stream {name} here has {sizes[name]} bytes and another SHA-256 than the manifest."
+            )
 
 
 def finish(attempt: Attempt, ending: Ending, ended_at: datetime) -> dict[str, list[int]]:
     """End the attempt if its manifest is verified; otherwise say what is missing. Repeating it is no error."""
-    if Attempt.objects.filter(pk=attempt.pk, state__in=ENDED).exists():
+    if attempt.state in ENDED:
         return {}
+    if ending.chunks:
+        _store(attempt, ending.chunks)
     if missing := _missing(attempt, ending):
         return missing
     _verify(attempt, ending)
     manifest = {name: {"chunks": s.chunks, "bytes": s.bytes, "sha256": s.sha256} for name, s in ending.streams.items()}
-    with transaction.atomic():
-        moved = attempt.move(
-            ending.outcome,
-            ended_at=ended_at,
-            exit_status=ending.exit_status,
-            signal=ending.signal,
-            reason=ending.reason,
-            manifest=manifest,
-            next_try_at=timezone.now() + timedelta(seconds=20),  # the sweeper's, should the task be lost
-        )
-        if moved:
-            ingest_attempt.delay_on_commit(attempt.pk)
-            transaction.on_commit(lambda: announce(attempt))
+    moved = attempt.move(
+        ending.outcome,
+        ended_at=ended_at,
+        exit_status=ending.exit_status,
+        signal=ending.signal,
+        reason=ending.reason,
+        manifest=manifest,
+        next_try_at=timezone.now() + timedelta(seconds=20),  # the sweeper's, should the task be lost
+    )
+    if moved:
+        announce(attempt)
+        ingest_attempt.delay_on_commit(attempt.pk)
     return {}
 
 

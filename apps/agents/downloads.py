@@ -6,8 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_GET
+
+from apps.lib.http import attachment
 
 WORKER = Path(settings.BASE_DIR) / "worker"
 
@@ -22,10 +24,9 @@ def _program() -> bytes:
 
 
 @require_GET
-def program(request: HttpRequest) -> HttpResponse:
-    response = HttpResponse(_program(), content_type="application/octet-stream")
-    response["Content-Disposition"] = 'attachment; filename="agent.pyz"'
-    return response
+def program(request: HttpRequest) -> HttpResponseBase:
+    content = _program()
+    return attachment([content], "agent.pyz", len(content))
 
 
 def _filled(name: str) -> HttpResponse:

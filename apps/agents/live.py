@@ -2,16 +2,20 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import orjson
 
 from apps.agents import polling
-from apps.agents.identity import Caller, RefusedError, identify, polling_now
+from apps.agents.identity import Caller, RefusedError, identify, polling_now, still_approved
 from apps.agents.models import Agent
 from apps.labs.isolation import lab_scope
 from apps.lib.asgi import Receive, Scope, Send, disconnected, headers, in_thread, read_body, send_json, send_problem
 from apps.lib.listening import listener
+from apps.runs.attempts import Offer
+from apps.runs.waiting import Waiting, waiting_here
 
 LOOK_AGAIN_S = 10.0  # the bell may stay silent; the database is looked at on a timer too
 
@@ -37,17 +41,46 @@ async def _wait_for_news(agent: Agent, report: polling.Report, receive: Receive)
     until = time.monotonic() + report.wait
     gone = asyncio.ensure_future(disconnected(receive))
     try:
-        with listener.hear(f"host:{agent.host_id}") as queue:
+        with listener.hear(f"host:{agent.host_id}") as queue, _hear_offers(agent, report) as offer:
             while (news := await in_thread(_look, agent, report)) is None and not gone.done():
                 left = until - time.monotonic()
                 if left <= 0:
                     return None
                 bell = asyncio.ensure_future(queue.get())
-                await asyncio.wait({bell, gone}, timeout=min(left, LOOK_AGAIN_S), return_when=asyncio.FIRST_COMPLETED)
+                wake: set[asyncio.Future[Any]] = {bell, gone, offer}
+                await asyncio.wait(wake, timeout=min(left, LOOK_AGAIN_S), return_when=asyncio.FIRST_COMPLETED)
                 bell.cancel()
+                if offer.done():
+                    return polling.message([polling.as_told(offer.result())], [], [])
             return news
     finally:
         gone.cancel()
+
+
+@contextmanager
+def _hear_offers(agent: Agent, report: polling.Report) -> Iterator[asyncio.Future[Offer]]:
+    """While its host has nothing else in hand, whoever starts a run in this process may answer this poll at once."""
+    loop = asyncio.get_running_loop()
+    heard: asyncio.Future[Offer] = loop.create_future()
+
+    def hear(offer: Offer) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(_set, heard, offer)
+
+    mine = Waiting(still_approved(agent), hear)
+    if not report.attempts:
+        waiting_here[agent.host_id] = mine
+    try:
+        yield heard
+    finally:
+        if waiting_here.get(agent.host_id) is mine:
+            del waiting_here[agent.host_id]
+        heard.cancel()
+
+
+def _set(heard: asyncio.Future[Offer], offer: Offer) -> None:
+    if not heard.done():
+        heard.set_result(offer)
 
 
 async def poll(scope: Scope, receive: Receive, send: Send) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 from apps.agents.identity import stamp, still_approved
 from apps.agents.models import Agent
-from apps.runs.attempts import LEASE, Attempt
+from apps.lib.sql import rows
+from apps.runs.attempts import LEASE, Attempt, Offer, offered, offering
 from apps.runs.states import ENDED, ON_HOST, State
 from apps.runs.workload import status_interval
 
@@ -98,9 +99,10 @@ def message(offers: list[dict[str, Any]], cancel: list[int], forget: list[int]) 
 
 
 def _offers(agent: Agent, known: list[int]) -> list[dict[str, Any]]:
-    offer = Attempt.objects.offer(
-        agent.host_id, still_approved(agent)
-    )  # it may have been revoked while its poll was held
-    if offer is None or offer.attempt in known:
-        return []
-    return [{**asdict(offer), "status_interval": status_interval(offer.workload)}]
+    approved = still_approved(agent)  # it may have been revoked while its poll was held
+    offer = offered(rows(*offering(agent.host_id, approved)))
+    return [] if offer is None or offer.attempt in known else [as_told(offer)]
+
+
+def as_told(offer: Offer) -> dict[str, Any]:
+    return {**asdict(offer), "status_interval": status_interval(offer.workload)}

@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 
 import orjson
 from django.db import close_old_connections
+from django.http import HttpResponse
 
 from apps.lib.problems import problem_body
+from apps.lib.sql import trust_if_quiet
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -24,6 +26,7 @@ async def in_thread(work: Callable[..., Result], *args: Any) -> Result:
 
     def clean() -> Result:
         close_old_connections()
+        trust_if_quiet()
         return work(*args)
 
     return await asyncio.get_running_loop().run_in_executor(_threads, clean)
@@ -60,6 +63,13 @@ async def send_json(send: Send, status: int, content: dict[str, Any], kind: byte
     head = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": status, "headers": head})
     await send({"type": "http.response.body", "body": body})
+
+
+async def send_response(send: Send, response: HttpResponse) -> None:
+    """An answer of Django's, whole."""
+    head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": head})
+    await send({"type": "http.response.body", "body": response.content})
 
 
 async def send_problem(send: Send, status: int, detail: str, **more: Any) -> None:

@@ -1,6 +1,7 @@
 """A cache that does without Redis when Redis is away: Redis rings bells, it never holds what a page needs."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from django.core.cache.backends.redis import RedisCache
@@ -35,11 +36,16 @@ class PatientRedisCache(RedisCache):
         except RedisError:
             return default
 
+    @cached_property
+    def _counter(self) -> Any:
+        """Kept: making a client costs more than the question."""
+        return self._cache.get_client(None, write=True)
+
     def count(self, key: str, seconds: int) -> int:
         """How often this was called for `key`, which is forgotten after `seconds`; one round trip. 0 while Redis does not answer."""
         name = self.make_and_validate_key(key)
         try:
-            with self._cache.get_client(name, write=True).pipeline(transaction=False) as pipe:
+            with self._counter.pipeline(transaction=False) as pipe:
                 pipe.incr(name)
                 pipe.expire(name, seconds)
                 return int(pipe.execute()[0])

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
@@ -21,11 +22,10 @@ class LabTokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer spl_…`. Reading reaches the token's lab and published labs, changing its own lab only."""
 
     def authenticate(self, request: Request) -> tuple[Any, Token] | None:
-        kind, _, secret = request.headers.get("Authorization", "").partition(" ")
-        if kind.lower() != "bearer":
+        secret = secret_of(request)
+        if secret is None:
             return None
-        with all_labs():
-            token = Token.objects.find(secret.strip())
+        token = find_token(secret)
         if token is None:
             raise AuthenticationFailed("This token is unknown, revoked or expired.")
         adopt(request, token)
@@ -39,12 +39,27 @@ class LabSessionAuthentication(SessionAuthentication):
     """The signed-in person in the lab that the middleware chose; changes need the CSRF token."""
 
 
+def secret_of(request: Request | HttpRequest) -> str | None:
+    kind, _, secret = request.headers.get("Authorization", "").partition(" ")
+    return secret.strip() if kind.lower() == "bearer" else None
+
+
+def find_token(secret: str) -> Token | None:
+    with all_labs():
+        found: Token | None = Token.objects.find(secret)
+    return found
+
+
 def adopt(request: Request, token: Token) -> None:
     """The request is in the token's lab from here on, whoever is signed in beside it."""
     django_request: Any = request._request
     django_request.lab, django_request.member, django_request.token = token.lab, None, token
     own = Scope(frozenset({token.lab_id}))
     set_scope(readable_scope(token.lab_id) if request.method in SAFE_METHODS else own)
+    note_use(token)
+
+
+def note_use(token: Token) -> None:
     now = timezone.now()
     if token.last_used_at is None or token.last_used_at < now - USED_AT_MOST_EVERY:
         with lab_scope(token.lab_id):
@@ -53,7 +68,11 @@ def adopt(request: Request, token: Token) -> None:
 
 def who(request: Request) -> str:
     """For the trail: the person's address, or the token's name."""
-    return f"token {request.auth.name}" if isinstance(request.auth, Token) else str(getattr(request.user, "email", ""))
+    return name_of(request.auth) if isinstance(request.auth, Token) else str(getattr(request.user, "email", ""))
+
+
+def name_of(token: Token) -> str:
+    return f"token {token.name}"
 
 
 class _TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -15,22 +15,21 @@ class TokenThrottle(SimpleRateThrottle):
 
     scope = "token"
 
-    def get_cache_key(self, request: Request, view: Any) -> str | None:
-        if isinstance(request.auth, Token):
-            return f"token:{request.auth.pk}"
-        return f"user:{request.user.pk}" if request.user and request.user.pk else None
-
     def allow_request(self, request: Request, view: Any) -> bool:
-        who = self.get_cache_key(request, view)
-        if who is None or self.rate is None:
+        return self.allows(request.auth if isinstance(request.auth, Token) else request.user)
+
+    def allows(self, who: Any) -> bool:
+        """One more request of a token, or of a person."""
+        if who is None or who.pk is None or self.rate is None:
             return True
         limit, seconds = self.parse_rate(self.rate)
         if not limit or not seconds:
             return True
         window, passed = divmod(time.time(), seconds)
         self.left = seconds - passed
+        kind = "token" if isinstance(who, Token) else "user"
         counter: Any = cache  # PatientRedisCache
-        return bool(counter.count(f"rate:{who}:{int(window)}", seconds * 2) <= limit)
+        return bool(counter.count(f"rate:{kind}:{who.pk}:{int(window)}", seconds * 2) <= limit)
 
     def wait(self) -> float:
         return self.left

@@ -86,19 +86,21 @@ def of_jobs(spec: dict[str, Any]) -> dict[str, Any]:
     return {"tool": spec.get("tool", "fio"), "jobs": [{key: value for key, value in spec.items() if key != "tool"}]}
 
 
-def _check(lab: Lab, target: Target, repetitions: int) -> None:
+def checked(lab: Lab, target: Target, spec: Any, repetitions: int) -> dict[str, Any]:
+    """The workload with every option filled in. Raises `WorkloadError` with field, found and expected."""
+    complete = workload.checked(spec)
     if not 1 <= repetitions <= MAX_REPETITIONS:
         raise workload.WorkloadError("repetitions", repetitions, f"1 to {MAX_REPETITIONS}")
     if target.lab_id != lab.pk or not target.is_agents_own:
         raise workload.WorkloadError("target", target.name, "the directory that the host's own agent offers")
     if target.host.is_in_maintenance:
         raise workload.WorkloadError("target", target.name, f"a host that is not in maintenance; {target.host} is")
+    return complete
 
 
 def start_runs(*, lab: Lab, target: Target, spec: Any, repetitions: int = 1, who: str = "") -> list[Run]:
-    """Queue `repetitions` runs. Raises `WorkloadError` with field, found and expected; then nothing is queued."""
-    asked, values = _asked(lab, workload.checked(spec))
-    _check(lab, target, repetitions)
+    """Queue `repetitions` runs of a workload that is `checked`; where it may not run nothing is queued."""
+    asked, values = _asked(lab, checked(lab, target, spec, repetitions))
     values |= {"host": target.host_id, "target": target.pk, "repetitions": repetitions, "who": who}
     waiting = waiting_here.get(target.host_id)
     made, offer = _queued_and_offered(values, waiting) if waiting else (_with_workload(START, values), None)

@@ -1,5 +1,6 @@
 """A server that keeps the agent protocol in memory, strictly, with knobs for what goes wrong: lost answers, 503s, silence."""
 
+import base64
 import hashlib
 import json
 import sys
@@ -53,6 +54,7 @@ class FakeServer:
         self.violations: list[str] = []
         self.enrolled: dict[str, dict[str, Any]] = {}
         self.lose_answers = 0
+        self.is_old = False  # does not know that chunks may come with the end
         self.poll_status = 200
         self.refuse_with: dict[str, int] = {}
         self.drop_chunks: set[tuple[str, int]] = set()
@@ -145,6 +147,9 @@ class FakeServer:
     def finish(self, attempt: Attempt, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         if attempt.state == "offered":
             self.violations.append("finish before accept")
+        for one in [] if self.is_old else body.get("chunks", ()):
+            headers = {"X-Spindle-Token": str(attempt.token), "X-Spindle-SHA256": one["sha256"]}
+            self.chunk(attempt, one["stream"], one["seq"], base64.b64decode(one["data"]), headers)
         missing = {}
         for name, facts in body["streams"].items():
             had = attempt.chunks.get(name, {})

@@ -96,12 +96,13 @@ def test_killed_runner_means_interrupted_and_nothing_left(host: Host, server: Fa
     assert starts(attempt) == 1
 
 
-def test_killed_waiting_runner_is_replaced(host: Host, server: FakeServer) -> None:
+@pytest.mark.parametrize("which", [0, 1], ids=["runner", "process that becomes fio"])
+def test_killed_waiting_runner_is_replaced(host: Host, server: FakeServer, which: int) -> None:
     host.start()
     until(lambda: len(server.polls) >= 2, "the long poll")
-    waiting = [pid for pid in same_program(host) if pid != host.process.pid]  # type: ignore[union-attr]
-    assert len(waiting) == 1
-    os.kill(waiting[0], signal.SIGKILL)
+    until(lambda: len(same_program(host)) == 3, "both wait")
+    waiting = sorted(pid for pid in same_program(host) if pid != host.process.pid)  # type: ignore[union-attr]
+    os.kill(waiting[which], signal.SIGKILL)
     attempt = server.offer(workload(job()))
     assert host.ended(attempt) == "finished"
 
@@ -258,6 +259,14 @@ def test_lost_answers_have_no_effect(host: Host, server: FakeServer, every: int)
     for attempt in attempts:
         assert host.ended(attempt, 60) == "finished"
         assert starts(attempt) == 1
+
+
+def test_a_server_that_wants_chunks_one_by_one_gets_them(host: Host, server: FakeServer) -> None:
+    server.is_old = True
+    attempt = server.offer(workload(job()))
+    host.start()
+    assert host.ended(attempt) == "finished"
+    assert {name for name, chunks in attempt.chunks.items() if chunks} >= {"result", "job", "journal"}
 
 
 def test_chunks_that_the_server_lost_are_sent_again(host: Host, server: FakeServer) -> None:

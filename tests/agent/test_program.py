@@ -18,7 +18,10 @@ PROMISED = ["3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 
 def python(version: str) -> str:
     """From pyenv or PATH, if it starts there (a pyenv shim may stand for a version that is not chosen)."""
-    found = [*sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))[-1:], shutil.which(f"python{version}")]
+    found = [
+        *sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))[-1:],
+        shutil.which(f"python{version}"),
+    ]
     for path in filter(None, found):
         if subprocess.run([str(path), "-c", ""], capture_output=True, check=False).returncode == 0:
             return str(path)

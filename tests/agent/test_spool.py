@@ -27,7 +27,8 @@ def attempt(tmp_path: Path) -> Attempt:
         "run_dir": "/f/attempt-3",
         "job_file": "[global]\n",
     }
-    made = one.create(record)
+    one.create(record)
+    made = one.attempt(record)
     one.commit(made)
     return made
 

@@ -10,7 +10,8 @@ from django.utils import timezone
 from apps.agents.tasks import sweep
 from apps.inventory.models import Host
 from apps.labs.isolation import all_labs, lab_scope
-from apps.runs.attempts import Attempt
+from apps.lib.sql import rows
+from apps.runs.attempts import Attempt, offered, offering
 from apps.runs.models import Run
 from apps.runs.start import cancel
 from apps.runs.states import ENDED, FOLLOWERS, State
@@ -137,8 +138,7 @@ def test_many_claims_at_once_make_one_attempt(agent, start) -> None:
 
     def claim(_: int) -> int | None:
         try:
-            with all_labs():
-                offer = Attempt.objects.offer(host_id)
+            offer = offered(rows(*offering(host_id)))
             return offer.attempt if offer else None
         finally:
             connection.close()

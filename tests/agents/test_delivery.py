@@ -1,5 +1,6 @@
 """Chunks and manifest: the same chunk twice, chunks out of order, altered or missing ones."""
 
+import base64
 import itertools
 import json
 from pathlib import Path
@@ -33,7 +34,7 @@ def attempt(agent, start):
 
 def test_the_same_chunk_twice_is_one(agent, attempt) -> None:
     assert agent.put_chunk(attempt, "result", 0, b"one").json()["stored"]
-    assert agent.put_chunk(attempt, "result", 0, b"one").status_code == 200
+    assert agent.put_chunk(attempt, "result", 0, b"one").json() == {"stored": False}
     with all_labs():
         assert Chunk.objects.count() == 1
 
@@ -133,3 +134,45 @@ def test_protocol_page_names_every_route() -> None:
         last = str(pattern.pattern).rstrip("/").split("/")[-1]
         assert last.replace("<int:sequence>", "chunks") in page, pattern
     assert json.dumps({"complete": True}).replace(" ", "")[:10] in page.replace(" ", "")
+
+
+def _inline(*parts: bytes, **more):
+    return [
+        {"stream": "result", "seq": seq, "sha256": sha256(part), "data": base64.b64encode(part).decode(), **more}
+        for seq, part in enumerate(parts)
+    ]
+
+
+def test_the_last_chunks_may_come_with_the_end(agent, attempt) -> None:
+    agent.put_chunk(attempt, "result", 0, PARTS[0])
+    assert _finish(agent, attempt, chunks=_inline(*PARTS)).json() == {"complete": True}
+    assert _finish(agent, attempt, chunks=_inline(*PARTS)).json() == {"complete": True}
+    with all_labs():
+        assert [bytes(one.data) for one in Chunk.objects.order_by("sequence")] == PARTS
+
+
+def test_what_came_with_an_end_that_lacks_something_is_kept(agent, attempt) -> None:
+    assert _finish(agent, attempt, chunks=_inline(*PARTS[:1])).json()["missing"] == {"result": [1, 2]}
+    with all_labs():
+        assert Chunk.objects.count() == 1
+
+
+def test_other_bytes_with_the_end_are_409_and_audited(agent, attempt) -> None:
+    agent.put_chunk(attempt, "result", 0, b"eno ")
+    assert _finish(agent, attempt, chunks=_inline(*PARTS)).status_code == 409
+    assert agent.again(attempt).state == State.RUNNING
+    with all_labs():
+        assert AuditEvent.objects.filter(act="chunk conflict").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"sha256": "0" * 64}, 400), ({"stream": "passwd"}, 400), ({"seq": -1}, 413), ({"seq": 10**6}, 413), ({"seq": "x"}, 400),
+        ({"data": "*"}, 400), ({"data": None}, 400), ({"data": base64.b64encode(bytes(2**20 + 1)).decode()}, 413),
+    ],
+)  # fmt: skip
+def test_chunks_with_the_end_are_checked_like_any_other(agent, attempt, change, status) -> None:
+    assert _finish(agent, attempt, chunks=_inline(PARTS[0], **change)).status_code == status
+    with all_labs():
+        assert not Chunk.objects.exists()

@@ -7,7 +7,7 @@ import os
 import time
 from typing import Any, Dict, List, Optional
 
-from .client import Backoff
+from .client import Backoff, Client
 from .conf import MIB
 from .disk import STREAMS, append, conclude, journal, open_or_empty, read_lines
 
@@ -25,10 +25,12 @@ class Attempt:
         self.run_dir: str = record["run_dir"]
         self.chunks = [json.loads(line) for line in read_lines(self.file("chunks.jsonl"))]
         self.unsent = self.chunks[-1:]  # all before it were answered; the server names what it lacks at the end anyway
+        self.one_by_one = False  # chunks do not go with the end: the server lacked some that did
         self.backoff = Backoff()
         self.due = 0.0  # when to look at fio's output next
         with open_or_empty(self.file("journal.jsonl")) as journal_so_far:
             self.accepted = b'"event": "accepted"' in journal_so_far.read()
+        self.asked: Optional[Client] = None  # the accept is under way there, its answer not yet heard
         self.announced = False
         self.over: Optional[str] = None  # the server's last word, when that was no
         self.conflict_at: Optional[int] = None  # how many good polls there had been when the server said 409

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from functools import lru_cache
 from typing import Dict, Optional
 
 MIB = 1024 * 1024
@@ -143,6 +144,7 @@ def ram_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+@lru_cache(maxsize=1)
 def boot_id() -> str:
     """A new one at every boot: an attempt begun under another is over, whatever its files say."""
     with open("/proc/sys/kernel/random/boot_id") as source:

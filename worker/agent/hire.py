@@ -10,6 +10,7 @@ import os
 import signal
 import traceback
 
+from .child import Child
 from .disk import journal
 from .runner import Runner
 
@@ -33,6 +34,7 @@ def warm() -> int:
 
 def run(orders: int) -> None:
     _leave_the_agent(orders)
+    child = Child()
     text = b""
     while b"\n" not in text:
         part = os.read(0, 65536)
@@ -42,7 +44,7 @@ def run(orders: int) -> None:
     line, _, more = text.partition(b"\n")  # "go" may have come with it
     plan = json.loads(line.decode())
     try:
-        Runner(plan, bool(more)).run()
+        Runner(plan, bool(more), child).run()
     except Exception:
         if not os.path.exists(os.path.join(plan["spool"], "exit.json")):
             journal(plan["spool"], "runner broke", traceback=traceback.format_exc())

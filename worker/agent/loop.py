@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional
 from . import VERSION, inventory, policy, upload
 from .client import Answer, Backoff, Client, Unreachable
 from .conf import Conf, Mistake, boot_id
-from .work import CONFLICT_S, Work, log
+from .work import CONFLICT_S, QUIET_S, Work, log
 
 WAIT_IDLE_S, WAIT_BUSY_S = 25, 20  # the protocol's: an open attempt is named at least every 20 s
 PATIENCE_S = 15  # for the answer, beyond what the server was asked to wait
@@ -157,6 +157,7 @@ class Agent:
             return self._pause(1)  # the offer will be repeated
         try:
             self.work.take(offer, self.asking)
+            self._pause(QUIET_S)
         except policy.Refused as refusal:
             self._refuse(number, token, str(refusal))
 

@@ -1,21 +1,20 @@
 """The small process that outlives the agent: it holds the attempt's lock, starts fio, watches it, and writes exit.json last.
 
-The process that becomes fio is forked while the server is still being asked; until "go" it is only a Python that waits.
+The process that becomes fio has been forked before (`child`); until "go" it is only a Python that waits.
 """
 
 import fcntl
 import os
 import re
-import resource
 import select
 import signal
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
+from .child import Child
 from .conf import MIB
 from .disk import conclude, is_low, journal, release
 from .leftovers import kill_all, remove_run_dir
-from .render import ENVIRONMENT
 
 GRACE_S = 2.0  # from the polite SIGINT, which makes fio write its totals, to SIGKILL
 LOOK_EVERY_S = 2.0  # at free space and the time limit; all else wakes the runner by itself
@@ -27,14 +26,14 @@ class Stop(Exception):
 
 
 class Runner:
-    def __init__(self, plan: Dict[str, Any], go: bool) -> None:
+    def __init__(self, plan: Dict[str, Any], go: bool, child: Child) -> None:
         self.told = go
+        self.child = child
         self.spool: str = plan["spool"]
         self.run_dir: str = plan["run_dir"]
         self.argv: List[str] = plan["argv"]
         self.files: List[Tuple[str, int]] = plan["files"]
         self.limit_s: int = plan["limit_s"]
-        self.fio = 0  # process id; our own child, so it stays ours until waited for
         self.verdict: Optional[Tuple[str, str]] = None  # why fio is being stopped: outcome, reason
         self.child_signal: Optional[int] = None
         self.kill_at: Optional[float] = None
@@ -50,13 +49,12 @@ class Runner:
         try:
             self._prepare()
             if not self._fio_started():
-                os.kill(self.fio, signal.SIGKILL)  # not fio yet: it waits for its byte
+                self.child.kill()  # not fio yet: it waits for its byte
                 remove_run_dir(self.run_dir)
                 return
             ending = self._judge(self._watch())
         except (Stop, OSError) as stop:
-            if self.fio:
-                os.kill(self.fio, signal.SIGKILL)
+            self.child.kill()
             outcome, reason = stop.args if isinstance(stop, Stop) else ("failed", f"the runner could not go on: {stop}")
             ending = (outcome, reason, None, None)
         self._finish(*ending)
@@ -69,35 +67,14 @@ class Runner:
         os.set_blocking(self.ended, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake)
-        self.errors, errors = os.pipe()
-        go, self.go = os.pipe()
-        self.failure, failure = os.pipe()
-        self.fio = os.fork()
-        if self.fio == 0:
-            self._become_fio(go, errors, failure)
-        for pipe in (go, errors, failure):
-            os.close(pipe)
-
-    def _become_fio(self, go: int, errors: int, failure: int) -> None:
-        """In the child: wait for one byte, then be fio. `started` is made by O_EXCL, so no attempt can get past here twice."""
+        plan: Dict[str, Any] = {"run_dir": self.run_dir, "argv": self.argv, "started": self._file("started")}
+        plan["hears_the_agent"] = not self._fio_waits_for_us()
         try:
-            os.close(self.go)
-            os.chdir(self.run_dir)
-            os.setpgid(0, 0)
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            os.dup2(errors, 1)
-            os.dup2(errors, 2)
-            orders = os.dup(0)
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP):
-                signal.signal(ignored_by_python, signal.SIG_DFL)
-            if os.read(go if self._fio_waits_for_us() else orders, 1) == b"g":
-                os.close(os.open(self._file("started"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-                os.execve(self.argv[0], self.argv, ENVIRONMENT)
-        except OSError as error:
-            os.write(failure, str(error).encode())
-        finally:
-            os._exit(127)
+            self.child.plan(plan)
+        except BrokenPipeError:  # somebody killed the waiting one
+            self.child = Child()
+            self.child.plan(plan)
+        self.fio, self.errors = self.child.pid, self.child.errors
 
     def _fio_started(self) -> bool:
         """False: the agent died before "go". With no files to fill, the process that becomes fio hears "go" itself."""
@@ -105,9 +82,9 @@ class Runner:
             if not self.told and not self._word_on(0):
                 return False
             self._fill_files()
-            os.write(self.go, b"g")
-        self._word_on(self.failure)
-        problem = os.read(self.failure, 4096)  # ends empty when exec has succeeded, or "go" never came
+            self.child.go()
+        self._word_on(self.child.failure)
+        problem = os.read(self.child.failure, 4096)  # ends empty when exec has succeeded, or "go" never came
         if problem:
             raise Stop("failed", f"fio could not be started: {problem.decode()}")
         if not os.path.exists(self._file("started")):

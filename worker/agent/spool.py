@@ -1,6 +1,6 @@
 """What is kept on disk, one folder for each attempt, so that no crash of anything loses a result or starts a run twice.
 
-    offer.json     what was accepted, with boot id and command line; on disk before the server is told "accepted"
+    offer.json     what is accepted, with boot id and command line; written before the server is told, on disk before anything starts
     lock           held by the runner for as long as it lives; nobody ever trusts a process id
     alive, control named pipes: the runner tells that it moves on or has died; the agent tells it to cancel
     started        made with O_EXCL by the process that becomes fio, as its last act before that
@@ -49,23 +49,24 @@ class Spool:
     def folder(self, attempt: int) -> str:
         return os.path.join(self.path, str(attempt))
 
-    def create(self, record: Dict[str, Any]) -> Attempt:
-        """The folder with everything but offer.json; `commit` adds that."""
+    def create(self, record: Dict[str, Any]) -> None:
+        """The folder, with offer.json last: from then on every later agent knows of the attempt. No rename: half an offer.json is an
+        offer that was not accepted."""
         path = self.folder(record["offer"]["attempt"])
         os.mkdir(path, 0o700)
         for pipe in ("alive", "control"):
             os.mkfifo(os.path.join(path, pipe), 0o600)
-        with open(os.path.join(path, "job.fio"), "w") as target:
-            target.write(record["job_file"])
-        return Attempt(path, record)
+        for name, text in (("job.fio", record["job_file"]), ("offer.json", json.dumps(record))):
+            with open(os.path.join(path, name), "w") as target:
+                target.write(text)
+
+    def attempt(self, record: Dict[str, Any]) -> Attempt:
+        return Attempt(self.folder(record["offer"]["attempt"]), record)
 
     def commit(self, attempt: Attempt) -> None:
-        """One wait for the disk. No rename: half an offer.json is an offer that was not accepted. And the folders are not waited for:
-        journalling file systems write a new file's name with it, and an attempt that a power cut takes away is interrupted anyway."""
-        with open(attempt.file("offer.json"), "w") as target:
-            target.write(json.dumps(attempt.record))
-            target.flush()
-            os.fsync(target.fileno())
+        """One wait for the disk, before anything starts. The folders are not waited for: journalling file systems write a new file's
+        name with it, and an attempt that a power cut takes away is interrupted anyway."""
+        sync(attempt.file("offer.json"))
 
     def remove(self, attempt: Attempt) -> None:
         self.raise_fence(attempt)
@@ -75,7 +76,8 @@ class Spool:
         shutil.rmtree(gone)
 
     def quarantine(self, attempt: Attempt, reason: str) -> None:
-        self.raise_fence(attempt)
+        if attempt.state != "offered":  # nothing has worked in the directory
+            self.raise_fence(attempt)
         attempt.close()
         write_durably(attempt.file("refused.json"), json.dumps({"reason": reason, "at": time.time()}))
         os.rename(attempt.path, os.path.join(self.quarantine_path, f"{attempt.id}-{attempt.token}-{time.time():.0f}"))

@@ -1,5 +1,6 @@
 """What the agent says to the server about one attempt. Every call here can be repeated without harm; the protocol is made so."""
 
+import base64
 import json
 import os
 import time
@@ -8,6 +9,8 @@ from typing import Any, Dict, List, Optional
 from .attempt import Attempt
 from .client import Client, Unreachable
 from .disk import STREAMS, started_at
+
+INLINE = 256 * 1024  # so many bytes of last chunks go with the end, in one request
 
 
 class Later(Unreachable):
@@ -26,7 +29,23 @@ class Refusal(Exception):
         self.status = status
 
 
+def ask_to_accept(client: Client, offer: Dict[str, Any]) -> Optional[Client]:
+    """Says it without waiting for the answer, which `accept` hears; if that is lost, `accept` says it again."""
+    try:
+        client.send("POST", f"attempts/{offer['attempt']}/accept/", {"token": offer["token"]})
+    except Unreachable:
+        return None
+    return client
+
+
 def accept(client: Client, attempt: Attempt) -> None:
+    asked, attempt.asked = attempt.asked, None
+    try:
+        if asked is not None:
+            _checked(asked.receive())
+            return
+    except Unreachable:
+        pass
     _say(client, attempt, "accept", {})
 
 
@@ -61,18 +80,28 @@ def stream_result(client: Client, attempt: Attempt, durable: bool) -> None:
 def finish(client: Client, attempt: Attempt) -> bool:
     """Everything, then the manifest. False: the server lacks chunks, which now wait to be sent."""
     for stream in STREAMS:
-        attempt.cut(stream, everything=True, durable=True)
-    _send_unsent(client, attempt)
+        attempt.cut(
+            stream, everything=True, durable=False
+        )  # all is on disk already, and would be cut in the same way again
     with open(attempt.file("exit.json")) as source:
         ending = json.load(source)
-    answer = _say(client, attempt, "finish", dict(ending, streams=attempt.manifest()))
+    if attempt.one_by_one or sum(chunk["length"] for chunk in attempt.unsent) > INLINE:
+        _send_unsent(client, attempt)
+    chunks = [_inline(attempt, chunk) for chunk in attempt.unsent]
+    answer = _say(client, attempt, "finish", dict(ending, streams=attempt.manifest(), chunks=chunks))
     if answer.get("complete"):
         return True
+    attempt.one_by_one = True  # a server that does not know `chunks` lacks them all
     missing: Dict[str, List[int]] = answer.get("missing") or {}
     attempt.unsent = [chunk for chunk in attempt.chunks if chunk["seq"] in missing.get(chunk["stream"], ())]
     if not attempt.unsent:
         raise Later("the server does not confirm the manifest, and names nothing that is missing")
     return False
+
+
+def _inline(attempt: Attempt, chunk: Dict[str, Any]) -> Dict[str, Any]:
+    data = base64.b64encode(attempt.bytes_of(chunk)).decode()
+    return {"stream": chunk["stream"], "seq": chunk["seq"], "sha256": chunk["sha256"], "data": data}
 
 
 def _send_unsent(client: Client, attempt: Attempt) -> None:

@@ -20,6 +20,7 @@ from .spool import Spool
 
 PROBE_S = 30  # how often a silent runner's lock is looked at
 AGAIN_S = 0.02
+QUIET_S = 0.02  # nothing of ours runs beside fio's first instructions
 CONFLICT_S = 10
 
 
@@ -97,10 +98,15 @@ class Work:
         if not reserve(self.state):
             raise policy.Refused("the disk of the agent's spool is full.")
         try:
-            attempt = self.spool.create(self._record(offer, jobs, self.fio))
+            record = self._record(offer, jobs, self.fio)
+            self.spool.create(record)
+            asked = upload.ask_to_accept(line, offer)
+            attempt = self.spool.attempt(record)
+            attempt.asked = asked
             self._hire(attempt)  # it prepares while the offer goes to disk and the accept to the server
             self.spool.commit(attempt)
         except OSError as error:
+            line.close()  # what it may have answered to the accept: nothing is started
             shutil.rmtree(self.spool.folder(offer["attempt"]), ignore_errors=True)
             raise policy.Refused(f"the agent's spool cannot be written: {error}.") from error
         self.attempts[attempt.id] = attempt
@@ -134,7 +140,7 @@ class Work:
             self._leave(attempt, None)
 
     def runner_reports(self, attempt: Attempt) -> None:
-        attempt.due = 0.0
+        attempt.due = 0.0 if attempt.announced or attempt.has("exit.json") else time.monotonic() + QUIET_S
         if attempt.read_pipe_to_its_end():
             self.settle(attempt)
 
