@@ -71,3 +71,9 @@ def durable_after(act: Callable[[], None]) -> None:
         one_row("SELECT pg_logical_emit_message(true, 'spindle', '')")  # a commit, and so a wait for the log
 
     transaction.on_commit(then)
+
+
+def undurable() -> None:
+    """In a transaction of which a crash of PostgreSQL may lose the end: its commit waits for no disk."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL synchronous_commit = off")

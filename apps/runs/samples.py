@@ -37,7 +37,7 @@ def save_all_samples(parts: Iterable[tuple[int, int | None, Sequence[ParsedSampl
         return 0
     measures = measure_ids({(one.operation, one.metric) for _, _, one in every})
     points = point_ids({_key(one) for _, _, one in every})
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         ids = _new_ids(len(every))
         _copy(Sample._meta.db_table, _SAMPLE_COLUMNS, _SAMPLE_TYPES, (
             (pk, run, measures[one.operation, one.metric], points[_key(one)], one.section, one.value)

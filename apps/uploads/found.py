@@ -5,6 +5,9 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
+from django.db.models import Q
+from django.utils import timezone
+
 from apps.parsers.shape import Broken
 from apps.uploads.guessing import Guesser
 from apps.uploads.models import FileState, FoundInventory, FoundWorkload, TableMapping, Upload, UploadedFile
@@ -16,6 +19,7 @@ _MOST_HOSTS = 50
 _FOUND_FIELDS = [
     "state", "format", "confidence", "tool", "tool_version", "run_count", "sample_count", "warnings", "broken", "error",
     "printed_hosts", "host", "target", "guessed", "packed", "mapping",
+    "kept_at",
 ]  # fmt: skip
 
 
@@ -29,12 +33,11 @@ class Finder:
     def mark_known(self, files: Sequence[UploadedFile]) -> list[UploadedFile]:
         """Those whose bytes came before: kept from another upload, or standing in this one. They need not be read."""
         ids = {file.artefact_id for file in files}
-        earlier = dict(
-            UploadedFile.objects.filter(artefact__in=ids, kept_at__isnull=False, upload__lab_id=self.upload.lab_id)
-            .order_by("-id").values_list("artefact_id", "id")
-        )  # fmt: skip
-        here = self.upload.files.filter(artefact__in=ids, run_count__gt=0).exclude(pk__in=[f.pk for f in files if f.pk])
-        earlier |= dict(here.order_by("-id").values_list("artefact_id", "id"))
+        kept = Q(upload__lab_id=self.upload.lab_id, kept_at__isnull=False)
+        here = Q(upload=self.upload, run_count__gt=0)
+        others = UploadedFile.objects.exclude(pk__in=[file.pk for file in files if file.pk])
+        found = others.filter(kept | here, artefact__in=ids).order_by("-id")
+        earlier = dict(found.values_list("artefact_id", "id"))
         known, first = [], dict[int | None, UploadedFile]()
         for file in files:
             if file.artefact_id in earlier:
@@ -57,7 +60,8 @@ class Finder:
         return self.mappings.get(found.table["signature"])
 
     def write(self, pairs: Sequence[Pair]) -> None:
-        """The rows of these files, with what was found in each."""
+        """The rows of these files, with what was found in each. With `kept_at` where all of it is kept at once."""
+        read_before = [file.pk for file, _ in pairs if file.pk and (file.format or file.error)]
         for file, found in pairs:
             if isinstance(found, SandboxError):
                 file.state, file.error = FileState.FAILED, asdict(Broken(str(found)))
@@ -67,7 +71,7 @@ class Finder:
         UploadedFile.objects.bulk_create([file for file, _ in pairs if file._state.adding])
         for file in old:
             file.save(update_fields=_FOUND_FIELDS)
-        self._write_beside(pairs)
+        self._write_beside(pairs, read_before)
 
     def describe(self, file: UploadedFile, found: FileReading) -> None:
         """The columns of one file; nothing is written."""
@@ -81,6 +85,7 @@ class Finder:
         file.printed_hosts = list(dict.fromkeys(one.run.host for one in chosen if one.run.host))[:_MOST_HOSTS]
         is_waiting_for_someone = not self.upload.is_kept_at_once and (found.runs or found.table)
         file.reading = found if is_waiting_for_someone else None
+        file.kept_at = timezone.now() if self.upload.is_kept_at_once and chosen else None
         self._guess(file, chosen)
 
     def _guess(self, file: UploadedFile, chosen: Sequence[ReadRun]) -> None:
@@ -89,11 +94,11 @@ class Finder:
         guess = self.guesser.guess(file.name, file.printed_hosts, [one.run.target for one in chosen])
         file.host_id, file.target_id, file.guessed = guess.host_id, guess.target_id, guess.reason[:300]
 
-    def _write_beside(self, pairs: Sequence[Pair]) -> None:
+    def _write_beside(self, pairs: Sequence[Pair], read_before: list[int]) -> None:
         readings = [(file, found) for file, found in pairs if isinstance(found, FileReading)]
-        ids = [file.pk for file, _ in readings]
-        FoundInventory.objects.filter(file__in=ids, state=FoundInventory.State.OFFERED).delete()
-        FoundWorkload.objects.filter(file__in=ids).delete()
+        if read_before:
+            FoundInventory.objects.filter(file__in=read_before, state=FoundInventory.State.OFFERED).delete()
+            FoundWorkload.objects.filter(file__in=read_before).delete()
         FoundInventory.objects.bulk_create(
             FoundInventory(
                 file=file, tool=one.tool[:40], summary=one.summary[:300], content=one.content, line=one.line,

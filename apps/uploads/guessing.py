@@ -7,6 +7,7 @@ chose for the newest kept file that printed the same host name, or that lay in t
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from django.db.models import Q
@@ -27,12 +28,22 @@ class Guesser:
 
     def __init__(self, upload: Upload) -> None:
         self.upload = upload
-        hosts = Host.objects.filter(lab_id=upload.lab_id).values_list("name", "id")
-        self.hosts = {_short(name): pk for name, pk in hosts} | {name.lower(): pk for name, pk in hosts}
         self.earlier: dict[tuple[str, ...], Guess | None] = {}
-        self.targets: dict[int, list[tuple[str, int]]] = {}
-        for pk, host_id, path in Target.objects.filter(lab_id=upload.lab_id).values_list("id", "host_id", "path"):
-            self.targets.setdefault(host_id, []).append((path, pk))
+
+    @cached_property
+    def hosts(self) -> dict[str, int]:
+        """By full and by short name, in small letters."""
+        rows = list(Host.objects.filter(lab_id=self.upload.lab_id).values_list("name", "id"))
+        return {_short(name): pk for name, pk in rows} | {name.lower(): pk for name, pk in rows}
+
+    @cached_property
+    def targets(self) -> dict[int, list[tuple[str, int]]]:
+        """Each host's: (path, id)."""
+        found: dict[int, list[tuple[str, int]]] = {}
+        rows = Target.objects.filter(lab_id=self.upload.lab_id).values_list("id", "host_id", "path")
+        for pk, host_id, path in rows:
+            found.setdefault(host_id, []).append((path, pk))
+        return found
 
     def guess(self, name: str, printed_hosts: Iterable[str], printed_targets: Iterable[str]) -> Guess:
         printed = [one for one in printed_hosts if one]
@@ -79,6 +90,8 @@ class Guesser:
     def _target(self, host_id: int, printed: Iterable[str]) -> int | None:
         """The target with the longest path that a printed path lies in."""
         paths = [one for one in printed if one.startswith("/")]
+        if not paths:
+            return None
         fitting = [
             (len(path), pk)
             for path, pk in self.targets.get(host_id, [])

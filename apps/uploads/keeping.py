@@ -73,10 +73,9 @@ def keep_files(upload: Upload, pairs: Sequence[tuple[UploadedFile, FileReading |
         _write_runs(upload, found)
         _write_places(upload, found)
         write_values((one.row, one.file.artefact_id, one.read) for one in found)
-    for file, one in pairs:
-        if one and any(each.is_chosen for each in one.runs):
-            file.kept_at, file.packed = timezone.now(), None
-    done = [file for file, _ in pairs if file.kept_at]
+    done = [file for file, one in pairs if one and not file.kept_at and any(each.is_chosen for each in one.runs)]
+    for file in done:
+        file.kept_at, file.packed = timezone.now(), None
     if done:
         UploadedFile.objects.bulk_update(done, ["kept_at", "packed"])
     return len(found)

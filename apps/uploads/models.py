@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
+from apps.lib.sql import undurable
 from apps.runs.models import Artefact, Run
 from apps.studies.models import Study
 from apps.uploads.reading import FileReading
@@ -101,7 +102,9 @@ class Upload(LabScoped):
         """For one worker, until its lease ends. False where another one has it."""
         now = timezone.now()
         mine = Upload.objects.filter(pk=self.pk).to_parse(now)
-        return bool(mine.update(state=UploadState.PARSING, tries=F("tries") + 1, lease_until=now + LEASE))
+        with transaction.atomic():
+            undurable()  # a claim that a crash forgets is made again
+            return bool(mine.update(state=UploadState.PARSING, tries=F("tries") + 1, lease_until=now + LEASE))
 
     def go_on_later(self) -> None:
         """Give it back half-read, for the next task: that is no failed try."""

@@ -103,8 +103,10 @@ class _Parsing:
 
     def all(self) -> bool:
         """False when time ran out."""
-        while waiting := self._waiting():
-            batch = Batch()
+        is_more = True
+        while is_more:
+            waiting, batch = self._waiting(), Batch()
+            is_more = len(waiting) == BATCH_FILES
             for file in waiting:
                 if self.is_late or not self._one(file, batch):
                     return False
@@ -231,7 +233,6 @@ class _Parsing:
         try:
             self._write([(file, found)])
         except (DatabaseError, ValueError) as error:
-            file.kept_at = None
             self._write([(file, SandboxError(f"what was read could not be stored: {str(error)[:300]}"))])
 
     def _write(self, pairs: list[tuple[UploadedFile, Found]]) -> None:
@@ -242,6 +243,8 @@ class _Parsing:
                 if self.upload.is_kept_at_once:
                     keep_files(self.upload, [(f, r) for f, r in pairs if isinstance(r, FileReading)])
         except Exception:
+            for file, _ in pairs:
+                file.kept_at = None
             for file in new:  # their rows went with the transaction
                 file.pk, file._state.adding = None, True
             raise

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.parsers import MultiPartParser
@@ -50,6 +51,14 @@ def _start(request: Request) -> Response:
             400, f"file: found {names}, expected one or more files in the part named file", field="file", found=names,
             expected="one or more files in the part named file",
         )  # fmt: skip
+    upload = _taken(request, files)
+    shown = shown_upload(request, upload)
+    return Response(shown, status=202, headers={"Location": shown["url"]})
+
+
+@transaction.atomic
+def _taken(request: Request, files: list[Any]) -> Upload:
+    """All of it or nothing, and one wait for the disk."""
     body: Any = request.data
     paths = body.getlist("path")
     upload = open_upload(
@@ -66,8 +75,7 @@ def _start(request: Request) -> Response:
     for place, file in enumerate(files):
         add_file(upload, paths[place] if place < len(paths) else file.name, file.chunks())
     hand_over(upload)
-    shown = shown_upload(request, upload)
-    return Response(shown, status=202, headers={"Location": shown["url"]})
+    return upload
 
 
 def _is_keeping(request: Request) -> bool:
