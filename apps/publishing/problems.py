@@ -9,6 +9,7 @@ from rest_framework.views import set_rollback
 
 from apps.comparison.question import QuestionError
 from apps.lib.problems import problem_body
+from apps.runs.artefact_store import ArtefactStoreError
 from apps.runs.workload import WorkloadError
 from apps.uploads.receiving import UploadError
 
@@ -28,6 +29,9 @@ def problem_details(error: Exception, context: dict[str, Any]) -> HttpResponse |
     if isinstance(error, QuestionError | WorkloadError | UploadError):
         set_rollback()
         return answer(400, str(error), field=error.field, found=error.found, expected=error.expected)
+    if isinstance(error, ArtefactStoreError):
+        set_rollback()
+        return answer(507, str(error))
     if isinstance(error, Http404):
         error = exceptions.NotFound("There is no such object in this lab.")
     elif isinstance(error, PermissionDenied):

@@ -8,6 +8,7 @@ from django.test import Client
 
 from apps.inventory.models import Host
 from apps.labs.isolation import lab_scope
+from apps.labs.models import AuditEvent
 from apps.publishing import schema
 from apps.runs.models import Run
 from apps.studies.models import Study
@@ -158,3 +159,27 @@ def test_uploads_are_listed_newest_first_without_their_files(sender: Sender) -> 
     rows = sender.get("/api/v1/uploads/").json()["results"]
     assert [row["id"] for row in rows] == [second, first]
     assert "files" not in rows[0]
+
+
+def test_a_full_disk_is_507_and_leaves_nothing_half_made(
+    sender: Sender, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from apps.runs.artefact_store import ArtefactStoreError
+    from apps.uploads import receiving
+
+    def full(lab_id: int, pieces: object) -> None:
+        raise ArtefactStoreError(28, "The bytes could not be kept in x: No space left on device. Free some space there.")
+
+    monkeypatch.setattr(receiving, "keep", full)
+    answer = sender.post({"a.json": REPORT})
+    assert answer.status_code == 507
+    assert "Free some space" in answer.json()["detail"]
+    with lab_scope(cast.lab.pk):
+        assert not Upload.objects.exists()
+
+
+def test_who_sent_what_is_in_the_audit_trail(sender: Sender, cast: Cast) -> None:
+    sender.post({"a.json": REPORT})
+    with lab_scope(cast.lab.pk):
+        event = AuditEvent.objects.get(act="files uploaded")
+    assert (event.who, event.subject) == ("token upload token", "a.json")

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.inventory.models import Host, Target
-from apps.labs.models import Role, Scope
+from apps.labs.models import AuditEvent, Role, Scope
 from apps.lib.uploads import upload_too_large
 from apps.publishing import schema
 from apps.publishing.authentication import who
@@ -28,7 +28,7 @@ _TRUE = ("1", "true", "yes")
 
 @schema.described(schema.Upload, paged=True, methods=["GET"], operation_id="uploads_list", description="Newest first.")
 @schema.described(
-    schema.Upload, status=202, errors=(400, 404, 413), methods=["POST"], operation_id="uploads_create",
+    schema.Upload, status=202, errors=(400, 404, 413, 507), methods=["POST"], operation_id="uploads_create",
     request={"multipart/form-data": schema.UploadStart},
     parameters=[OpenApiParameter("keep", bool, description="keep what is recognised at once, without a preview")],
     description="Files or archives (zip, tar, gz, bz2, xz, zst). Their bytes are kept before the answer; a worker reads "
@@ -74,6 +74,7 @@ def _taken(request: Request, files: list[Any]) -> Upload:
     )
     for place, file in enumerate(files):
         add_file(upload, paths[place] if place < len(paths) else file.name, file.chunks())
+    AuditEvent.objects.record(upload.lab_id, "files uploaded", upload.name[:200], who=who(request), upload=upload.pk)
     hand_over(upload)
     return upload
 
@@ -114,5 +115,6 @@ def upload_keep(request: Request, pk: int) -> Response:
     if not found.has_ended:
         expected = "an upload that has been read"
         raise ProblemError(409, f"Upload {pk} is {found.state}.", field="state", found=found.state, expected=expected)
-    keep(found)
+    count = keep(found)
+    AuditEvent.objects.record(found.lab_id, "upload kept", found.name[:200], who=who(request), upload=pk, runs=count)
     return Response(shown_upload(request, found))
