@@ -50,8 +50,8 @@ def cpu_of(job: Job, load: Load) -> float | None:
 
 def _processes(job: Job, load: Load) -> int:
     """`numjobs`, or more where the group holds several jobs: as many as make up the sum of their run times."""
-    longest = max((float(one.runtime or 0) for name in DIRECTIONS if (one := getattr(job, name))), default=0.0)
-    summed = round(float(job.job_runtime or 0) / (longest + load.ramp_s * 1000)) if longest else 0
+    longest = max((number(one.runtime) or 0.0 for name in DIRECTIONS if (one := getattr(job, name))), default=0.0)
+    summed = round((number(job.job_runtime) or 0.0) / (longest + load.ramp_s * 1000)) if longest else 0
     return max(load.threads or 1, summed)
 
 
@@ -65,7 +65,7 @@ class Section:
     lines: Lines | None
     part: Span
     is_version_2: bool
-    _points: dict[str, tuple[str, dict[str, int | None]]] = field(default_factory=dict)
+    _points: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
     _bins: dict[int, Bins] = field(default_factory=dict)
 
     def samples(self) -> Iterator[ParsedSample]:
@@ -115,7 +115,7 @@ class Section:
         place = self.lines.value(key, block) if self.lines else NOWHERE
         try:
             return place if value is not None and float(place.printed or "nan") == float(value) else NOWHERE
-        except ValueError:
+        except (ValueError, OverflowError):
             return NOWHERE
 
     def _sample(
@@ -125,7 +125,7 @@ class Section:
         printed = f"{place.printed} {unit}".strip() if place.printed else ""
         return ParsedSample(word, metric, value, printed=printed, line=place.line, **point, **more)
 
-    def _point(self, name: str) -> tuple[str, dict[str, int | None]]:
+    def _point(self, name: str) -> tuple[str, dict[str, Any]]:
         """The operation and the workload point of a direction: the same for all of its samples."""
         load = self.load
         point = {
@@ -142,8 +142,7 @@ class Section:
         return self._bins[id(latency)]
 
     def _rates(self, one: Direction, name: str, block: Span | None, cpu: float | None) -> Iterator[ParsedSample]:
-        if one.bw_bytes is not None:
-            value = number(one.bw_bytes)
+        if (value := number(one.bw_bytes)) is not None:
             yield self._sample("bandwidth", name, value, self._place("bw_bytes", block, one.bw_bytes), "B/s", cpu=cpu)
         elif (kib := number(one.bw)) is not None:
             place = self._place("bw", block, one.bw)

@@ -28,6 +28,7 @@ _ROLES = (  # the first that fits
     ("configuration", r"config(uration)?|configurazione|konfiguration|setup|array"),
 )  # fmt: skip
 _PATTERNS = tuple((word, re.compile(pattern)) for word, pattern in _ROLES)
+_BARE_SIZE = re.compile(r"[kmgt]i?b(?:ytes?)?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+|[#%]")
 
 
@@ -64,6 +65,8 @@ def _role(column: Column, grid: Grid) -> Role | None:
     if column.kind == "empty":
         return Role("ignore")
     said = _said(column.heading, column.unit)
+    if column.index == 0 and not said and _BARE_SIZE.fullmatch(column.unit):
+        return Role("file_size", _only(column.unit))  # the first column of a matrix, headed MB
     if column.kind != "name" and (operation := words.operation(said)):
         return Role("value", _only(column.unit), {"operation": operation})
     if column.kind != "name" and column.unit and words.metric(said) and said != "cpu":
