@@ -7,7 +7,8 @@ from django.db.models import Q
 
 from apps.comparison import caveats
 from apps.comparison.caveats.rule import Caveat
-from apps.comparison.compare import Comparison, compare
+from apps.comparison.cells import Comparison
+from apps.comparison.compare import compare
 from apps.comparison.loading import NAMED, load, of_runs
 from apps.comparison.question import OWN_WORDS, Question, QuestionError
 from apps.comparison.readings import POINT, Reading
@@ -25,7 +26,7 @@ def answer(question: Question) -> tuple[Comparison, list[Reading]]:
 
 
 def caveats_of_runs(runs: Iterable[int]) -> dict[int, list[Caveat]]:
-    """What the rules find in each run by itself, for `caveats[]` in the REST interface; one query for all of them."""
+    """What the rules find in each run by itself, for `caveats[]` in the REST interface; a constant number of queries."""
     return {run: caveats.of_readings(readings) for run, readings in of_runs(runs).items()}
 
 

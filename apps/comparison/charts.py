@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from apps.comparison.compare import Cell, Comparison
+from apps.comparison.cells import Cell, Comparison
 from apps.comparison.grid import Grid
+from apps.comparison.words import TIME
 
 # The rule whose cells are drawn hollow: they may show memory.
 HOLLOW = "ram_cache"
@@ -41,21 +42,30 @@ def _labels(comparison: Comparison, grid: Grid) -> list[str]:
 
 def _is_ordered(comparison: Comparison) -> bool:
     known = [x for x in comparison.xs if x is not None]
-    return len(known) > 1 and all(isinstance(x, int | float) and not isinstance(x, bool) for x in known)
+    return len(known) > 1 and all(
+        comparison.x == TIME or (isinstance(x, int | float) and not isinstance(x, bool)) for x in known
+    )
 
 
 def _point(cell: Cell, factor: float) -> dict[str, Any] | None:
     if cell.figure is None:
         return _range(cell, factor)
     point: dict[str, Any] = {"y": cell.figure / factor, "n": cell.n}
+    if "approximate" in cell.quality:
+        point["approximate"] = True
+    if cell.modes:
+        point["modes"] = [mode.value / factor for mode in cell.modes]
+    if cell.outliers:
+        point["outliers"] = [outlier.value / factor for outlier in cell.outliers]
     if cell.ci_low is not None and cell.ci_high is not None:
         point |= {"yMin": cell.ci_low / factor, "yMax": cell.ci_high / factor}
     return point
 
 
 def _range(cell: Cell, factor: float) -> dict[str, Any] | None:
-    """Two bounds are drawn as a bar between them, without a mark in its middle."""
+    """Two bounds are drawn as a bar between them, without a mark in its middle; one bound as an arrowhead at it."""
     if cell.low is None or cell.high is None:
-        return None
+        bounds = (("low", cell.low), ("high", cell.high))
+        return next(({"y": at / factor, "n": 0, "bound": name} for name, at in bounds if at is not None), None)
     low, high = cell.low / factor, cell.high / factor
     return {"y": (low + high) / 2, "yMin": low, "yMax": high, "n": 0, "range": True}

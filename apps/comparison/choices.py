@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.comparison.counts import Counts
 from apps.comparison.question import Question
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, LABEL, POINT, Reading
-from apps.comparison.words import UNKNOWN, label_of, natural, operation_of, text_of
+from apps.comparison.words import TIME, UNKNOWN, label_of, natural, operation_of, text_of
 from apps.runs.metrics import METRICS, OPERATIONS
 from apps.runs.models import Measure
 
@@ -27,7 +28,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Facet:
-    """A filter and its values; `runs` counts what is in the comparison as it stands."""
+    """A filter and its values; `runs` is how many there are with the value, as all other filters stand."""
 
     name: str
     label: str
@@ -43,7 +44,8 @@ class Choices:
     facets: list[Facet]
 
 
-def choices(question: Question, readings: Sequence[Reading]) -> Choices:
+def choices(question: Question, readings: Sequence[Reading], counted: Counts | None = None) -> Choices:
+    """`counted`: the runs behind each value of the filters in force; without it only values in force are offered."""
     measured = set(Measure.objects.values_list("operation", "metric"))
     metrics = {metric for _, metric in measured} | {question.metric}
     operations = {operation for operation, metric in measured if metric == question.metric} | {question.operation}
@@ -51,9 +53,9 @@ def choices(question: Question, readings: Sequence[Reading]) -> Choices:
     return Choices(
         metrics=[(name, METRICS[name].label) for name in METRICS if name in metrics],
         operations=[(name, operation_of(name)) for name in OPERATIONS if name in operations],
-        xs=_named([*POINT, FILE_SIZE_OVER_RAM, *facts, question.x]),
+        xs=_named([*POINT, FILE_SIZE_OVER_RAM, TIME, *facts, question.x]),
         series=_named([LABEL, *facts, *POINT, *question.series]),
-        facets=_facets(question, readings, [*FIRST, *facts]),
+        facets=_facets(question, readings, [*FIRST, *facts], counted or {}),
     )
 
 
@@ -67,30 +69,35 @@ def _named(names: Iterable[str]) -> list[Choice]:
     return [(name, label_of(name)) for name in dict.fromkeys(names)]
 
 
-def _facets(question: Question, readings: Sequence[Reading], names: Iterable[str]) -> list[Facet]:
+def _facets(question: Question, readings: Sequence[Reading], names: Iterable[str], counted: Counts) -> list[Facet]:
     wanted: dict[str, list[str]] = {}
     for name, value in question.filters:
         wanted.setdefault(name, []).append(value)
     facets = []
     for name in dict.fromkeys([*names, *wanted]):
-        values = _values(name, readings, wanted.get(name, []))
+        found = counted[name] if name in counted else _counted(name, readings)
+        values = _values(name, found, wanted.get(name, []))
         if name in wanted or 1 < len(values) <= MOST_VALUES:
             facets.append(Facet(name, label_of(name), values))
     return facets
 
 
-def _values(name: str, readings: Sequence[Reading], wanted: Sequence[str]) -> list[Value]:
-    runs: dict[str, set[int]] = {value: set() for value in wanted}
+def _counted(name: str, readings: Sequence[Reading]) -> list[tuple[Any, int]]:
+    runs: dict[str, set[int]] = {}
     raw: dict[str, Any] = {}
     for reading in readings:
         found = reading.run if name == "run" else reading.of(name)
-        if isinstance(found, list | dict):
-            continue
-        key = address_value(found)
-        raw[key] = found
-        runs.setdefault(key, set()).add(reading.run)
-    ordered = sorted(runs, key=lambda key: natural(raw.get(key, key)))
-    return [Value(key, text_of(name, raw.get(key, key)), len(runs[key]), key in wanted) for key in ordered]
+        if not isinstance(found, list | dict):
+            raw[address_value(found)] = found
+            runs.setdefault(address_value(found), set()).add(reading.run)
+    return [(raw[key], len(of)) for key, of in runs.items()]
+
+
+def _values(name: str, counted: Iterable[tuple[Any, int]], wanted: Sequence[str]) -> list[Value]:
+    known = {address_value(found): (found, runs) for found, runs in counted if not isinstance(found, list | dict)}
+    known = {value: (value, 0) for value in wanted} | known
+    ordered = sorted(known, key=lambda key: natural(known[key][0]))
+    return [Value(key, text_of(name, known[key][0]), known[key][1], key in wanted) for key in ordered]
 
 
 def address_value(found: Any) -> str:

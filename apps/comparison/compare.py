@@ -7,82 +7,22 @@ has one cell for every x and every series, also where nothing was measured: an e
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from apps.comparison import caveats as rules
-from apps.comparison.caveats.rule import Caveat
-from apps.comparison.confounders import Confounder, confounders
+from apps.comparison.cells import Cell, Comparison, Correction, Outlier
+from apps.comparison.confounders import confounders, contrasts, table
+from apps.comparison.factors import effects
+from apps.comparison.judging import Key, judged
+from apps.comparison.likest import likest
+from apps.comparison.modes import modes
 from apps.comparison.question import NO_BASELINE, Question, QuestionError
-from apps.comparison.readings import POINT, Reading
-from apps.comparison.statistics import ENOUGH, Summary, merged_percentile, ratio, summary
-from apps.comparison.words import natural, text_of
+from apps.comparison.readings import FILE_SIZE_OVER_RAM, POINT, Reading
+from apps.comparison.statistics import Summary, merged_percentile, outliers, summary
+from apps.comparison.words import TIME, natural, text_of
 from apps.runs.metrics import METRICS, Metric
 
 NOT_MEASURED = "not measured"
-
-
-class Verdict(StrEnum):
-    BETTER = "better"
-    WORSE = "worse"
-    NO_DIFFERENCE = "no significant difference"
-    TOO_FEW = "too few runs"
-
-
-@dataclass(frozen=True)
-class Cell:
-    """All runs of one series at one x, in base units. `low` and `high`: bounds, where the tool gave a range or only a
-    limit.
-    """
-
-    x: Any
-    series: str
-    n: int = 0
-    mean: float | None = None
-    median: float | None = None
-    stdev: float | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    ci_low: float | None = None
-    ci_high: float | None = None
-    merged: float | None = None  # a percentile of the merged histograms
-    ratio: float | None = None
-    ratio_low: float | None = None
-    ratio_high: float | None = None
-    verdict: Verdict | None = None
-    runs: tuple[int, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    quality: str = ""
-    missing: str = ""
-
-    @property
-    def figure(self) -> float | None:
-        """The one number to show: the mean, or the merged percentile (percentiles are never averaged)."""
-        return next((value for value in (self.merged, self.mean, self.median) if value is not None), None)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    question: Question  # with the baseline that was taken
-    metric: Metric
-    operation: str
-    x: str
-    series: tuple[str, ...]
-    baseline: str | None
-    cells: tuple[Cell, ...]
-    confounders: tuple[Confounder, ...]
-    caveats: tuple[Caveat, ...]
-    samples: int
-
-    @property
-    def xs(self) -> tuple[Any, ...]:
-        return tuple(dict.fromkeys(cell.x for cell in self.cells))
-
-    @property
-    def runs(self) -> tuple[int, ...]:
-        return tuple(sorted({run for cell in self.cells for run in cell.runs}))
 
 
 def compare(samples: Iterable[Reading], question: Question) -> Comparison:
@@ -92,23 +32,32 @@ def compare(samples: Iterable[Reading], question: Question) -> Comparison:
     named = [(reading, series_name(reading, question.series)) for reading in readings]
     names = _in_order(named, question.series)
     baseline = _baseline(names, question)
-    groups: dict[tuple[Any, str], list[Reading]] = defaultdict(list)
+    groups: dict[Key, list[Reading]] = defaultdict(list)
+    by_series: dict[str, list[Reading]] = {name: [] for name in names}
     for reading, name in named:
         groups[_x(reading, question.x), name].append(reading)
+        by_series[name].append(reading)
     xs = sorted({x for x, _ in groups}, key=natural)
     grid = {(x, name): groups.get((x, name), []) for x in xs for name in names}
-    by_series = {name: [one for one, of in named if of == name] for name in names}
+    metric = METRICS[question.metric]
+    cells, correction = _cells(grid, metric, baseline)
+    known = table(by_series, (*question.series, question.x))
+    found = confounders(known)
     return Comparison(
         question=question.with_(baseline=baseline or NO_BASELINE) if names else question,
-        metric=METRICS[question.metric],
+        metric=metric,
         operation=question.operation,
         x=question.x,
         series=names,
         baseline=baseline,
-        cells=tuple(_cells(grid, METRICS[question.metric], baseline)),
-        confounders=tuple(confounders(by_series, (*question.series, question.x))),
+        cells=cells,
+        confounders=tuple(found),
         caveats=tuple(rules.of_cells(grid)),
         samples=len(readings),
+        correction=correction,
+        contrasts=tuple(contrasts(known, names, baseline)),
+        suggestion=likest(readings, question.series, question.x, sum(one.kind != "unknown" for one in found)),
+        effects=() if percentile_of(metric) else tuple(effects(readings, question.series, question.x)),
     )
 
 
@@ -118,15 +67,19 @@ def series_name(reading: Reading, facts: Sequence[str]) -> str:
 
 
 def _x(reading: Reading, name: str) -> Any:
+    """A day for time: runs of one day stand together."""
+    if name == TIME:
+        ended = reading.evidence.finished_at
+        return ended.date().isoformat() if ended else None
     value = reading.of(name)
     return text_of(name, value) if isinstance(value, list | dict) else value
 
 
 def _check_names(readings: Sequence[Reading], question: Question) -> None:
-    known = {name for reading in readings for name in reading.facts} | {*POINT, "file_size_over_ram"}
-    for field, names in (("x", (question.x,)), ("series", question.series)):
+    known = {name for reading in readings for name in reading.facts} | {*POINT, FILE_SIZE_OVER_RAM}
+    for field, names, also in (("x", (question.x,), {TIME}), ("series", question.series, set())):
         for name in names:
-            if readings and name not in known:
+            if readings and name not in known | also:
                 raise QuestionError(field, name, f"a fact that these runs have: {', '.join(sorted(known))}")
 
 
@@ -148,26 +101,40 @@ def _baseline(names: Sequence[str], question: Question) -> str | None:
     return question.baseline or names[0]
 
 
-def _cells(grid: Mapping[tuple[Any, str], Sequence[Reading]], metric: Metric, baseline: str | None) -> Iterable[Cell]:
-    for (x, series), readings in grid.items():
-        against = grid[x, baseline] if baseline and baseline != series else None
-        yield _cell(x, series, readings, metric, against)
+def _cells(
+    grid: Mapping[Key, Sequence[Reading]], metric: Metric, baseline: str | None
+) -> tuple[tuple[Cell, ...], Correction | None]:
+    values = {key: _values(readings) for key, readings in grid.items()}
+    judgements, correction = judged(
+        values, baseline, higher_is_better=metric.higher_is_better, of_medians=percentile_of(metric) is not None
+    )
+    cells = (_cell(key, readings, values[key], metric, judgements.get(key, {})) for key, readings in grid.items())
+    return tuple(cells), correction
 
 
-def _cell(x: Any, series: str, readings: Sequence[Reading], metric: Metric, against: Sequence[Reading] | None) -> Cell:
-    values = _values(readings)
+def _cell(
+    key: Key, readings: Sequence[Reading], values: Sequence[float], metric: Metric, judgement: Mapping[str, Any]
+) -> Cell:
     bounds = [one for one in readings if one.value is None]
     return Cell(
-        x=x,
-        series=series,
+        x=key[0],
+        series=key[1],
         runs=tuple(sorted({one.run for one in readings})),
         low=min((one.low for one in bounds if one.low is not None), default=None),
         high=max((one.high for one in bounds if one.high is not None), default=None),
         quality=", ".join(sorted({one.quality for one in readings})),
         missing="" if values else _missing(readings),
+        outliers=_outliers(readings),
+        modes=modes(values),
         **_numbers(summary(values), readings, metric),
-        **(_judged(values, _values(against), metric) if against is not None else {}),
+        **judgement,
     )
+
+
+def _outliers(readings: Sequence[Reading]) -> tuple[Outlier, ...]:
+    measured = [(one.run, one.value) for one in readings if one.value is not None]
+    places = outliers([value for _, value in measured])
+    return tuple(Outlier(*measured[place]) for place in places)
 
 
 def _values(readings: Sequence[Reading]) -> list[float]:
@@ -195,27 +162,3 @@ def percentile_of(metric: Metric) -> float | None:
     """0.999 for `clat_p99_9`; None for what is no percentile."""
     _, found, digits = metric.name.partition("_p")
     return float(digits.replace("_", ".")) / 100 if found and digits.replace("_", "").isdigit() else None
-
-
-def _judged(values: Sequence[float], baseline: Sequence[float], metric: Metric) -> dict[str, Any]:
-    if not values or not baseline:
-        return {}
-    found = ratio(values, baseline)
-    if found is None:
-        return {}
-    verdict = _verdict(found.low, found.high, metric)
-    return {"ratio": found.ratio, "ratio_low": found.low, "ratio_high": found.high, "verdict": verdict}
-
-
-def _verdict(low: float | None, high: float | None, metric: Metric) -> Verdict:
-    if low is None or high is None:
-        return Verdict.TOO_FEW
-    if low <= 1 <= high:
-        return Verdict.NO_DIFFERENCE
-    return Verdict.BETTER if (low > 1) == metric.higher_is_better else Verdict.WORSE
-
-
-METHOD = (
-    f"Means with Student's 95 % interval from {ENOUGH} runs on; ratios of geometric means with Welch's 95 % interval "
-    f"on logarithms, from {ENOUGH} runs on each side. Each cell is judged by itself."
-)

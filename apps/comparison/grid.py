@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 
 from apps.comparison.caveats.rule import Caveat
-from apps.comparison.compare import Cell, Comparison, Verdict
+from apps.comparison.cells import Cell, Comparison
+from apps.comparison.details import details, remark
 from apps.comparison.words import label_of, operation_of, text_of
 from apps.lib import units
 from apps.lib.units import ColumnUnit
 
-SIGNS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.NO_DIFFERENCE: "=", Verdict.TOO_FEW: "·"}
 TIMES = "×"
 
 
@@ -22,10 +22,11 @@ class Figure:
     value: str
     spread: str  # `± 3.1`, half of the 95 % interval
     exact: str
-    ratio: str
     judgement: str
     marks: str  # letters of the caveats that are about this cell
     reason: str
+    remark: str  # two modes, outliers, what would settle it
+    details: tuple[str, ...]
 
     @property
     def count(self) -> str:
@@ -36,12 +37,13 @@ class Figure:
         """`182 ± 3.1 (n = 5; 0.54× worse)`: for wikis, where a cell is one line."""
         if not self.value:
             return self.reason
-        more = "; ".join(part for part in (self.count, self.judgement) if part)
+        more = "; ".join(part for part in (self.count, self.judgement, self.remark) if part)
         return f"{' '.join(filter(None, [self.value, self.spread]))} ({more})"
 
 
 @dataclass(frozen=True)
 class Row:
+    number: int
     x: str
     exact_x: str
     figures: list[Figure]
@@ -67,7 +69,7 @@ def grid(comparison: Comparison) -> Grid:
     by_x: dict[str, Row] = {}
     for cell in comparison.cells:
         text = text_of(comparison.x, cell.x)
-        row = by_x.setdefault(f"{type(cell.x)}{cell.x}", Row(text, _exact_x(comparison.x, cell), []))
+        row = by_x.setdefault(f"{type(cell.x)}{cell.x}", Row(len(by_x) + 1, text, _exact_x(comparison.x, cell), []))
         row.figures.append(_figure(cell, unit, comparison.metric.unit, marks.get((cell.x, cell.series), "")))
     return Grid(title_of(comparison), unit, label_of(comparison.x), list(by_x.values()), letters)
 
@@ -99,10 +101,11 @@ def _figure(cell: Cell, unit: ColumnUnit, base_unit: str, marks: str) -> Figure:
         value=value_text(cell, unit),
         spread="" if half is None else f"± {unit.text(half)}",
         exact=_exact(cell, base_unit),
-        ratio="" if cell.ratio is None else f"{units.significant(cell.ratio)}{TIMES}",
         judgement=_judgement(cell),
         marks=marks,
         reason=cell.missing,
+        remark=remark(cell, unit),
+        details=tuple(details(cell, unit)),
     )
 
 

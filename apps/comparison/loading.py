@@ -1,19 +1,22 @@
-"""The samples that answer a question, in one query, from the labs that the request may read (the scope is set by the
-middleware).
+"""The samples that answer a question, from the labs that the request may read (the scope is set by the middleware).
+
+Whatever the number of samples and runs: one query for the samples, one for the runs, one for their snapshots, one for
+what else was measured at the same points, and for percentiles one for histograms.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.comparison.compare import percentile_of
 from apps.comparison.question import Question, QuestionError
-from apps.comparison.readings import POINT, Reading
+from apps.comparison.readings import NO_EVIDENCE, POINT, Evidence, Machine, Reading
 from apps.comparison.words import UNKNOWN
+from apps.inventory.models import Snapshot
 from apps.runs.metrics import METRICS
-from apps.runs.models import Histogram, Run, Sample
+from apps.runs.models import Histogram, Run, Sample, Series
 from apps.runs.states import State
 
 MOST_SAMPLES = 20_000
@@ -28,6 +31,9 @@ COLUMNS = (
     "provenance__quality", "provenance__missing_reason", "provenance__low", "provenance__high",
     "provenance__printed", "provenance__note",
 )  # fmt: skip
+PLACE = ("run_id", "measure__operation", "section", "point_id")  # samples that agree in these lie beside each other
+OWN_COLUMNS = (*COLUMNS, "point_id", "provenance__cpu")
+BESIDE = ("cpu", "elapsed", "bandwidth_parent", "bandwidth_min", "bandwidth_mean")  # what caveats are about
 NAMED = {
     "operation": ("measure__operation",),
     "metric": ("measure__metric",),
@@ -46,10 +52,11 @@ def load(question: Question) -> list[Reading]:
     answer.
     """
     found = Sample.objects.filter(measure__operation=question.operation, measure__metric=question.metric)
-    rows = list(chosen(found, question.filters).values_list(*COLUMNS)[: MOST_SAMPLES + 1])
+    rows = list(chosen(found, question.filters).values_list(*OWN_COLUMNS)[: MOST_SAMPLES + 1])
     if len(rows) > MOST_SAMPLES:
         raise QuestionError("filters", f"more than {MOST_SAMPLES} samples", f"at most {MOST_SAMPLES}; add a filter")
-    return _readings(rows, _histograms(question, rows))
+    kept = _as_dicts(rows)
+    return _readings(kept, _histograms(question, kept), _beside(question, kept))
 
 
 def of_run(run: Run) -> list[Reading]:
@@ -60,8 +67,9 @@ def of_run(run: Run) -> list[Reading]:
 def of_runs(runs: Iterable[int]) -> dict[int, list[Reading]]:
     """All samples of these runs, whatever they measure, by run."""
     found: dict[int, list[Reading]] = {run: [] for run in runs}
-    rows = Sample.objects.filter(run__in=list(found)).order_by("id").values_list(*COLUMNS)
-    for reading in _readings(rows, {}):
+    rows = _as_dicts(Sample.objects.filter(run__in=list(found)).order_by("id").values_list(*OWN_COLUMNS))
+    beside = _by_place((*(row[name] for name in PLACE), row["measure__metric"], row["value"]) for row in rows)
+    for reading in _readings(rows, {}, beside):
         found[reading.run].append(reading)
     return found
 
@@ -129,30 +137,72 @@ def _fact(name: str, value: str) -> Q:
     return either | Q(run__facts__contains={name: literal}) if is_number else either
 
 
-def _histograms(question: Question, rows: list[tuple[Any, ...]]) -> Mapping[tuple[int, int], Any]:
+Row = dict[str, Any]
+Beside = Mapping[tuple[Any, ...], Mapping[str, float]]
+
+
+def _as_dicts(rows: Iterable[tuple[Any, ...]]) -> list[Row]:
+    return [dict(zip(OWN_COLUMNS, row, strict=True)) for row in rows]
+
+
+def _histograms(question: Question, rows: Sequence[Row]) -> Mapping[tuple[int, int], Any]:
     """(run, section) → latency bins, for percentiles only: those of several runs are taken from merged bins."""
     if percentile_of(METRICS[question.metric]) is None or not rows:
         return {}
     kind = question.metric.partition("_")[0]
-    found = Histogram.objects.filter(run__in={row[1] for row in rows}, operation=question.operation, kind=kind)
+    found = Histogram.objects.filter(run__in={row["run_id"] for row in rows}, operation=question.operation, kind=kind)
     return {(run, section): bins for run, section, bins in found.values_list("run_id", "section", "bins")}
 
 
-def _readings(rows: Iterable[tuple[Any, ...]], bins: Mapping[tuple[int, int], Any]) -> list[Reading]:
-    readings = []
+def _beside(question: Question, rows: Sequence[Row]) -> Beside:
+    found = Sample.objects.filter(
+        run__in={row["run_id"] for row in rows}, measure__operation=question.operation, measure__metric__in=BESIDE
+    )
+    return _by_place(found.values_list(*PLACE, "measure__metric", "value"))
+
+
+def _by_place(rows: Iterable[tuple[Any, ...]]) -> Beside:
+    places: dict[tuple[Any, ...], dict[str, float]] = {}
+    for *place, metric, value in rows:
+        if value is not None:
+            places.setdefault(tuple(place), {})[metric] = value
+    return places
+
+
+def _evidence(runs: Collection[int]) -> Mapping[int, Evidence]:
+    logs = Series.objects.filter(run=OuterRef("pk"), source="fio_log")
+    columns = ("id", "snapshot_id", "started_at", "finished_at", "workload__spec", "has_fio_logs")
+    found = Run.objects.filter(pk__in=runs).annotate(has_fio_logs=Exists(logs))
+    rows = list(found.order_by().values_list(*columns))
+    snapshots = Snapshot.objects.filter(pk__in={row[1] for row in rows if row[1]})
+    machines = {pk: Machine(content) for pk, content in snapshots.values_list("id", "content")}
+    return {
+        pk: Evidence(machines.get(snapshot), began, ended, spec or {}, has_logs)
+        for pk, snapshot, began, ended, spec, has_logs in rows
+    }
+
+
+def _readings(rows: Sequence[Row], bins: Mapping[tuple[int, int], Any], beside: Beside) -> list[Reading]:
     facts: dict[int, dict[str, Any]] = {}
     whose: dict[str, set[str]] = {}  # a label → the studies, or hosts, it stands for
-    kept = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
-    for row in kept:
+    for row in rows:
         if row["run_id"] not in facts:
             facts[row["run_id"]] = facts_of(row)
             whose.setdefault(facts[row["run_id"]]["label"], set()).add(str(facts[row["run_id"]]["study"]))
     for run in facts.values():
         if len(whose[run["label"]]) > 1:  # two studies call different things by one name
             run["label"] = f"{run['label']} ({run['study'] or 'own runs'})"
-    for row in kept:
-        readings.append(_reading(row, facts[row["run_id"]], bins.get((row["run_id"], row["section"]), ())))
-    return readings
+    evidence = _evidence(facts)
+    return [
+        _reading(
+            row,
+            facts[row["run_id"]],
+            bins.get((row["run_id"], row["section"]), ()),
+            {"cpu": row["provenance__cpu"], **beside.get(tuple(row[name] for name in PLACE), {})},
+            evidence.get(row["run_id"], NO_EVIDENCE),
+        )
+        for row in rows
+    ]
 
 
 def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +223,9 @@ def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**facts, **{name: value for name, value in known.items() if value is not None or name not in facts}}
 
 
-def _reading(row: Mapping[str, Any], facts: Mapping[str, Any], bins: Any) -> Reading:
+def _reading(
+    row: Row, facts: Mapping[str, Any], bins: Any, beside: Mapping[str, float | None], evidence: Evidence
+) -> Reading:
     return Reading(
         id=row["id"],
         run=row["run_id"],
@@ -193,4 +245,6 @@ def _reading(row: Mapping[str, Any], facts: Mapping[str, Any], bins: Any) -> Rea
         section=row["section"],
         position=(facts["study"] or "", row["run__study_run__configuration__position"] or 0),
         bins=tuple((float(ns), int(count)) for ns, count in bins),
+        beside=beside,
+        evidence=evidence,
     )

@@ -4,17 +4,50 @@ database.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
 from typing import Any
+
+from apps.inventory.ceiling import Ceiling, ceiling_of
 
 POINT = ("file_size", "block_size", "threads", "iodepth")
 FILE_SIZE_OVER_RAM = "file_size_over_ram"
 LABEL = "label"  # the configuration's label in a study, else host and target
 
 
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """A snapshot's content; one object for all runs that share the snapshot."""
+
+    content: Mapping[str, Any]
+
+    @cached_property
+    def ceiling(self) -> Ceiling:
+        return ceiling_of(dict(self.content))
+
+    @property
+    def host(self) -> Mapping[str, Any]:
+        return self.content.get("host") or {}
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of a run beside its values; one object for all its readings."""
+
+    machine: Machine | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)  # the workload's own words, where it is no fio job
+    has_fio_logs: bool = False
+
+
+NO_EVIDENCE = Evidence()
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A sample in base units. `facts` holds the run's facts and labels, and its host, target, study, configuration,
-    label and tool.
+    label and tool; `beside` what else was measured at the same point, by metric.
     """
 
     id: int
@@ -38,6 +71,8 @@ class Reading:
     section: int = 0
     position: tuple[str, int] = ("", 0)  # where its series stands: own runs first, then studies in their own order
     bins: tuple[tuple[float, int], ...] = ()  # latency histogram of its run, for percentiles
+    beside: Mapping[str, float | None] = field(default_factory=dict)
+    evidence: Evidence = NO_EVIDENCE
 
     def of(self, name: str) -> Any:
         """The value of a point's dimension or of a fact; None where it is not known."""
@@ -53,6 +88,10 @@ class Reading:
         """Bytes of RAM of the host, or of the guest."""
         found = self.facts.get("ram")
         return float(found) if isinstance(found, int | float) and found > 0 else None
+
+    @property
+    def machine(self) -> Machine | None:
+        return self.evidence.machine
 
     @property
     def bytes_touched(self) -> int | None:

@@ -1,5 +1,5 @@
-"""The arithmetic of a cell. Values are sorted first, so that the same data give the same digits whatever order they
-came in.
+"""The arithmetic of one cell. Values are sorted first, so that the same data give the same digits whatever order they
+came in. Ratios between cells: `ratios.py`; two modes in one cell: `modes.py`.
 """
 
 import math
@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 ENOUGH = 3  # values, for an interval
 LEVEL = 0.95
+OUTLIER = 3.5  # modified z-score, from Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993)
+ENOUGH_FOR_OUTLIERS = 5  # of three normal values, one set in three would have a mark
 
 
 @dataclass(frozen=True)
@@ -23,17 +25,6 @@ class Summary:
     maximum: float | None = None
     ci_low: float | None = None
     ci_high: float | None = None
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """Value ÷ baseline; for n ≥ 3 on both sides the ratio of geometric means with Welch's 95 % interval on
-    logarithms.
-    """
-
-    ratio: float
-    low: float | None = None
-    high: float | None = None
 
 
 def _t(freedom: float) -> float:
@@ -57,26 +48,16 @@ def summary(values: Sequence[float]) -> Summary:
     return Summary(n, mean, statistics.median(ordered), stdev, ordered[0], ordered[-1], low, high)
 
 
-def ratio(values: Sequence[float], baseline: Sequence[float]) -> Ratio | None:
-    """None where there is nothing to divide by, or a value that has no logarithm on either side."""
-    if not values or not baseline or statistics.fmean(baseline) == 0:
-        return None
-    if min(len(values), len(baseline)) < ENOUGH:
-        return Ratio(statistics.fmean(sorted(values)) / statistics.fmean(sorted(baseline)))
-    if min(*values, *baseline) <= 0:
-        return None
-    return _welch([math.log(value) for value in sorted(values)], [math.log(value) for value in sorted(baseline)])
-
-
-def _welch(ours: Sequence[float], theirs: Sequence[float]) -> Ratio:
-    difference = statistics.fmean(ours) - statistics.fmean(theirs)
-    parts = [statistics.variance(logs) / len(logs) for logs in (ours, theirs)]
-    error = math.sqrt(sum(parts))
-    if error <= 1e-12:  # every run gave the same value
-        return Ratio(math.exp(difference), math.exp(difference), math.exp(difference))
-    freedom = sum(parts) ** 2 / sum(part**2 / (len(logs) - 1) for part, logs in zip(parts, (ours, theirs), strict=True))
-    half = _t(freedom) * error
-    return Ratio(math.exp(difference), math.exp(difference - half), math.exp(difference + half))
+def outliers(values: Sequence[float]) -> list[int]:
+    """Places in `values` of those further than 3.5 scaled median absolute deviations from the median; where more than
+    half of the values are the same, mean absolute deviations. To be marked, never to be dropped.
+    """
+    if len(values) < ENOUGH_FOR_OUTLIERS:
+        return []
+    middle = statistics.median(values)
+    distances = [abs(value - middle) for value in values]
+    scale = statistics.median(distances) / 0.6744897501960817 or statistics.fmean(distances) * math.sqrt(math.pi / 2)
+    return [place for place, distance in enumerate(distances) if distance > OUTLIER * scale > 0]
 
 
 def merged_percentile(histograms: Sequence[Sequence[tuple[float, int]]], fraction: float) -> float | None:

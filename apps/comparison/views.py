@@ -2,24 +2,30 @@
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.views.decorators.http import require_safe
 from django_htmx.http import push_url
 
 from apps.comparison.answer import answer
+from apps.comparison.cells import Comparison
 from apps.comparison.charts import chart_data
 from apps.comparison.choices import choices
-from apps.comparison.compare import METHOD, Comparison
+from apps.comparison.counts import Counts, counts
+from apps.comparison.details import effect_rows
 from apps.comparison.grid import grid
+from apps.comparison.loading import load
+from apps.comparison.method import method_of
 from apps.comparison.question import NO_BASELINE, Question, QuestionError, parse
 from apps.comparison.readings import Reading
 from apps.comparison.words import label_of, text_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
+from apps.labs.models import Role
 
 FORMATS = (
-    ("csv", "CSV, all digits"),
+    ("csv", "CSV"),
     ("json", "JSON"),
     ("mediawiki", "MediaWiki"),
     ("dokuwiki", "DokuWiki"),
@@ -27,13 +33,14 @@ FORMATS = (
 )
 
 
+@require_safe
 @member_required()
 def compare(request: LabRequest) -> HttpResponse:
     is_fragment = bool(request.htmx)  # type: ignore[attr-defined]
     template = "comparison/_compare.html" if is_fragment else "comparison/compare.html"
     try:
-        question = parse({name: [str(value) for value in values] for name, values in request.GET.lists()})
-        context = _context(request, question)
+        question = _asked(request)
+        context = _context(request, question, counts(question) if is_fragment else {})
     except QuestionError as error:
         context = {"error": error, "question": Question(), "choices": choices(Question(), [])}
         # htmx shows no answer with a 4xx; the sentence is what the reader needs
@@ -42,7 +49,23 @@ def compare(request: LabRequest) -> HttpResponse:
     return push_url(response, context["permalink"]) if is_fragment else response
 
 
-def _context(request: LabRequest, question: Question) -> dict[str, Any]:
+@require_safe
+@member_required()
+def filters(request: LabRequest) -> HttpResponse:
+    """All choices of the filters with their counts, asked for when they are opened: the page does without them."""
+    try:
+        question = _asked(request)
+        found = choices(question, load(question), counts(question))
+    except QuestionError as error:
+        raise Http404(str(error)) from None
+    return render(request, "comparison/_facets.html", {"choices": found})
+
+
+def _asked(request: LabRequest) -> Question:
+    return parse({name: [str(value) for value in values] for name, values in request.GET.lists()})
+
+
+def _context(request: LabRequest, question: Question, counted: Counts) -> dict[str, Any]:
     comparison, readings, lost = _answered(question)
     table = grid(comparison)
     return {
@@ -51,7 +74,7 @@ def _context(request: LabRequest, question: Question) -> dict[str, Any]:
         "comparison": comparison,
         "grid": table,
         "chart": chart_data(comparison, table),
-        "choices": choices(question, readings),
+        "choices": choices(question, readings, counted),
         "chosen": [
             (name, label_of(name), text_of(name, value), _link(question.without(name, value)))
             for name, value in question.filters
@@ -61,10 +84,13 @@ def _context(request: LabRequest, question: Question) -> dict[str, Any]:
             kind: [one for one in comparison.confounders if one.kind == kind]
             for kind in ("differs", "mixed", "unknown")
         },
+        "suggestion": _suggested(question, comparison),
+        "effects": effect_rows(comparison),
         "permalink": _link(comparison.question),
         "exports": _exports(request, comparison),
-        "method": METHOD,
+        "method": method_of(comparison),
         "no_baseline": NO_BASELINE,
+        "may_save": request.member.covers(Role.ENGINEER),
     }
 
 
@@ -78,6 +104,16 @@ def _answered(question: Question) -> tuple[Comparison, list[Reading], str]:
         if error.field != "baseline":
             raise
         return *answer(question.with_(baseline="")), question.baseline
+
+
+def _suggested(question: Question, comparison: Comparison) -> dict[str, Any] | None:
+    found = comparison.suggestion
+    if found is None:
+        return None
+    names = {name for name, _ in found.filters}
+    kept = (pair for pair in question.filters if pair[0] not in names)
+    narrowed = question.with_(filters=(*kept, *found.filters), baseline="")
+    return {"units": found.units, "contrast": found.contrast, "link": _link(narrowed)}
 
 
 def _link(question: Question) -> str:

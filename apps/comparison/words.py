@@ -7,10 +7,13 @@ from apps.comparison.readings import FILE_SIZE_OVER_RAM
 from apps.lib import units
 
 UNKNOWN = "unknown"
+TIME = "time"  # of the end of a run, by the day (UTC)
 LABELS = {
     "label": "configuration or host",
+    "architecture": "architecture (word size)",
     "cpu": "CPU",
     "os": "OS",
+    TIME: "time (day)",
     "file_size": "file size",
     "block_size": "block size",
     "iodepth": "I/O depth",

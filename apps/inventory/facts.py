@@ -29,6 +29,7 @@ def _host_facts(host: Content) -> dict[str, Any]:
         "host": host.get("name"),
         "ram": host.get("ram_bytes"),
         "kernel": _known(host, "kernel"),
+        "architecture": _known(host, "architecture"),
         "environment": host.get("environment"),
         "cpu": _known(host, "cpu_model"),
         "os": _known(host, "os"),

@@ -29,10 +29,8 @@ def describe(host: Host, target: Target | None) -> Snapshot:
     """What the inventory says now, as the evidence of a result that was measured some other time: its content says so
     (`basis`), so it is never the same row as a snapshot that was taken when a run began.
     """
-    if target:
-        content = content_of(target)
-    else:
-        content = {"format": FORMAT, "target": {}, "host": _state(host), "filesystem": None, "storage": None}
+    nothing_below = {"format": FORMAT, "target": {}, "host": _state(host), "filesystem": None, "storage": None}
+    content = content_of(target) if target else nothing_below
     return _row(host.lab_id, {**content, "basis": "described in the inventory when the result was imported"})
 
 

@@ -7,6 +7,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from apps.inventory.ceiling_now import ceiling_now
 from apps.inventory.described import described
 from apps.inventory.filters import Parts, own_first, with_word
 from apps.inventory.models import Array, Controller, Disk, Filesystem, Host, Snapshot, Target, ToolOutput
@@ -116,7 +117,7 @@ def target(request: LabRequest, pk: int) -> HttpResponse:
     found = Target.objects.select_related("host", "filesystem__disk", "filesystem__array", "array", "disk")
     part = get_object_or_404(found, pk=pk)
     runs = part.runs.select_related("workload", "host", "target").order_by("-created_at", "-id")[:20]
-    return _page(request, "target", part, ("kind", "path", "is_agents_own"), runs=runs)
+    return _page(request, "target", part, ("kind", "path", "is_agents_own"), runs=runs, ceiling=ceiling_now(part))
 
 
 @member_required()

@@ -8,8 +8,10 @@ from django.utils import timezone
 
 from apps.comparison.answer import caveats_of_runs
 from apps.comparison.caveats.rule import Caveat
-from apps.comparison.compare import METHOD, Comparison
+from apps.comparison.cells import Comparison
+from apps.comparison.details import effect_rows
 from apps.comparison.grid import Grid, grid
+from apps.comparison.method import method_of
 from apps.comparison.words import label_of, operation_of, text_of
 from apps.lib import units
 from apps.lib.tables import Document, Footer, Section, Table
@@ -18,6 +20,7 @@ from apps.publishing.shown import CELL_FIELDS, cell, workload
 from apps.runs.metrics import METRICS
 from apps.runs.models import Run
 
+CSV_FIELDS = (*CELL_FIELDS, "unit", "outliers", "modes")
 SHOWN_LINES = 3  # of a caveat's arithmetic; the permalink has all
 
 
@@ -75,13 +78,25 @@ def _sections(comparison: Comparison, table: Grid) -> list[Section]:
     sections = [Section("Values", table=Table.of(titles, rows, numbers=titles[1:]))]
     if comparison.confounders:
         lines = [f"{_KINDS[one.kind]}: {one.text}" for one in comparison.confounders]
-        sections.append(Section("Like for like", tuple(lines)))
+        sections.append(Section("Like for like", (*lines, *_most_equal(comparison))))
+    if comparison.effects:
+        sections.append(Section("Factor by factor", tuple(_effect(row) for row in effect_rows(comparison))))
     if comparison.caveats:
         sections.append(Section("Caveats", tuple(_caveat(caveat) for caveat in comparison.caveats)))
-    return [*sections, Section("Method", (METHOD,))]
+    return [*sections, Section("Method", (method_of(comparison),))]
 
 
 _KINDS = {"differs": "also differs", "mixed": "mixed inside one series", "unknown": "not known for every series"}
+
+
+def _most_equal(comparison: Comparison) -> list[str]:
+    found = comparison.suggestion
+    return [f"most else equal: {found.units[0]} against {found.units[1]}"] if found else []
+
+
+def _effect(row: dict[str, Any]) -> str:
+    parts = [f"{held['at']} {held['ratios']}" for held in row["held"]]
+    return f"{row['factor']}: {row['level']} ÷ {row['against']} {row['range']} ({'; '.join(parts)})"
 
 
 def _caveat(caveat: Caveat) -> str:
@@ -93,9 +108,14 @@ def _caveat(caveat: Caveat) -> str:
 def _cells(comparison: Comparison) -> Table:
     rows = []
     for one in comparison.cells:
-        plain = cell(one) | {"runs": " ".join(map(str, one.runs)), "unit": comparison.metric.unit}
-        rows.append([plain[name] for name in (*CELL_FIELDS, "unit")])
-    return Table.of((*CELL_FIELDS, "unit"), rows)
+        plain = cell(one) | {
+            "runs": " ".join(map(str, one.runs)),
+            "unit": comparison.metric.unit,
+            "outliers": " ".join(str(outlier.run) for outlier in one.outliers),
+            "modes": " ".join(units.machine(mode.value) for mode in one.modes),
+        }
+        rows.append([plain[name] for name in CSV_FIELDS])
+    return Table.of(CSV_FIELDS, rows)
 
 
 def _facts(run: Run) -> Table:

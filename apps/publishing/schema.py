@@ -225,58 +225,6 @@ class Artefact(s.Serializer[Any]):
     url = s.URLField()
 
 
-class Cell(s.Serializer[Any]):
-    x = s.JSONField(help_text="number in base units, word, or null where unknown")
-    series = s.CharField()
-    n = s.IntegerField()
-    mean = s.FloatField(allow_null=True)
-    median = s.FloatField(allow_null=True)
-    stdev = s.FloatField(allow_null=True)
-    minimum = s.FloatField(allow_null=True)
-    maximum = s.FloatField(allow_null=True)
-    ci_low = s.FloatField(allow_null=True)
-    ci_high = s.FloatField(allow_null=True)
-    merged = s.FloatField(allow_null=True, help_text="percentile of the merged histograms")
-    ratio = s.FloatField(allow_null=True)
-    ratio_low = s.FloatField(allow_null=True)
-    ratio_high = s.FloatField(allow_null=True)
-    verdict = s.CharField(allow_null=True, help_text="better, worse, no significant difference, too few runs")
-    runs = s.ListField(child=s.IntegerField())
-    low = s.FloatField(allow_null=True)
-    high = s.FloatField(allow_null=True)
-    quality = s.CharField()
-    missing = s.CharField(allow_null=True)
-
-
-class Confounder(s.Serializer[Any]):
-    fact = s.CharField()
-    kind = s.CharField(help_text="differs, mixed or unknown")
-    values = s.DictField(child=s.ListField(child=s.CharField()))
-    text = s.CharField()
-
-
-class Filter(s.Serializer[Any]):
-    name = s.CharField()
-    value = s.CharField()
-
-
-class Comparison(s.Serializer[Any]):
-    metric = s.CharField()
-    unit = s.CharField()
-    higher_is_better = s.BooleanField()
-    operation = s.CharField()
-    x = s.CharField()
-    series = s.ListField(child=s.CharField())
-    series_by = s.ListField(child=s.CharField())
-    baseline = s.CharField(allow_null=True)
-    filters = Filter(many=True)
-    samples = s.IntegerField()
-    cells = Cell(many=True)
-    confounders = Confounder(many=True)
-    caveats = Caveat(many=True)
-    permalink = s.URLField()
-
-
 PAGING = [
     OpenApiParameter("cursor", str, description="from `next` and `previous`"),
     OpenApiParameter("limit", int, description="rows on a page, at most 1,000"),

@@ -4,18 +4,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from django.http import HttpRequest
 from rest_framework.request import Request
 
 from apps.comparison.answer import caveats_of_runs
 from apps.comparison.caveats.rule import Caveat
-from apps.comparison.compare import Cell, Comparison
+from apps.comparison.cells import Cell, Comparison
+from apps.comparison.factors import Effect
+from apps.comparison.method import method_of
 from apps.inventory.models import Snapshot, Target
 from apps.labs.isolation import LabQuerySet
 from apps.runs.models import Run, Workload
 
+AnyRequest = Request | HttpRequest
 CELL_FIELDS = (
     "x", "series", "n", "mean", "median", "stdev", "minimum", "maximum", "ci_low", "ci_high", "merged",
     "ratio", "ratio_low", "ratio_high", "verdict", "runs", "low", "high", "quality", "missing",
+    "method", "effect_size", "p", "p_adjusted", "more_runs", "advice",
 )  # fmt: skip
 
 
@@ -23,20 +28,21 @@ def with_all(runs: LabQuerySet[Run]) -> LabQuerySet[Run]:
     return runs.select_related("host", "target", "workload", "snapshot", "study_run__configuration__study")
 
 
-def shown_runs(request: Request, runs: Sequence[Run]) -> list[dict[str, Any]]:
+def shown_runs(request: AnyRequest, runs: Sequence[Run]) -> list[dict[str, Any]]:
     """`runs` come from `with_all`; the caveats of those that have ended cost one query for all of them."""
     ended = [run.pk for run in runs if run.has_ended]
     caveats = caveats_of_runs(ended) if ended else {}
     return [_run(request, run, caveats.get(run.pk, ())) for run in runs]
 
 
-def in_no_study(run: Run) -> None:
-    """Known of a run that was started by itself a moment ago; saves asking the database while its host is being told."""
+def started_runs(request: AnyRequest, started: Sequence[Run]) -> dict[str, Any]:
+    """The first of the repetitions, and the ids of all. They are in no study, which need not be asked of the database."""
     place: Any = Run._meta.get_field("study_run")
-    place.set_cached_value(run, None)
+    place.set_cached_value(started[0], None)
+    return {**_run(request, started[0], ()), "runs": [run.pk for run in started]}
 
 
-def _run(request: Request, run: Run, caveats: Iterable[Caveat]) -> dict[str, Any]:
+def _run(request: AnyRequest, run: Run, caveats: Iterable[Caveat]) -> dict[str, Any]:
     place = getattr(run, "study_run", None)
     here = request.build_absolute_uri(f"/api/v1/runs/{run.pk}/")
     return {
@@ -86,7 +92,8 @@ def caveat(found: Caveat) -> dict[str, Any]:
 
 
 def cell(found: Cell) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in CELL_FIELDS} | {"missing": found.missing or None}
+    plain = {name: getattr(found, name) for name in CELL_FIELDS} | {"missing": found.missing or None}
+    return plain | {"outliers": [asdict(one) for one in found.outliers], "modes": [asdict(one) for one in found.modes]}
 
 
 def comparison(found: Comparison, permalink: str) -> dict[str, Any]:
@@ -102,10 +109,34 @@ def comparison(found: Comparison, permalink: str) -> dict[str, Any]:
         "filters": [{"name": name, "value": value} for name, value in found.question.filters],
         "samples": found.samples,
         "cells": [cell(one) for one in found.cells],
+        "correction": asdict(found.correction) if found.correction else None,
+        "method": method_of(found),
         "confounders": [asdict(one) for one in found.confounders],
+        "contrasts": [asdict(one) for one in found.contrasts],
+        "most_equal": _most_equal(found),
+        "effects": [effect(one) for one in found.effects],
         "caveats": [caveat(one) for one in found.caveats],
         "permalink": permalink,
     }
+
+
+def _most_equal(found: Comparison) -> dict[str, Any] | None:
+    if found.suggestion is None:
+        return None
+    filters = [{"name": name, "value": value} for name, value in found.suggestion.filters]
+    return {"contrast": asdict(found.suggestion.contrast), "filters": filters}
+
+
+def effect(found: Effect) -> dict[str, Any]:
+    held = [
+        {
+            "at": one.at,
+            "contrast": asdict(one.contrast),
+            "ratios": [{"x": x, "ratio": ratio} for x, ratio in one.ratios],
+        }
+        for one in found.held
+    ]
+    return {"factor": found.factor, "level": found.level, "against": found.against, "held": held}
 
 
 def target(found: Target) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 from django.urls import path, re_path
 
 from apps.publishing.problems import not_found
-from apps.publishing.views import compare, docs, inventory, runs, samples, uploads
+from apps.publishing.views import compare, comparisons, docs, inventory, runs, samples, uploads
 
 urlpatterns = [
     path("api/schema/", docs.schema, name="api-schema"),
@@ -26,6 +26,8 @@ urlpatterns = [
     path("api/v1/uploads/", uploads.uploads, name="api-uploads"),
     path("api/v1/uploads/<int:pk>/", uploads.upload, name="api-upload"),
     path("api/v1/uploads/<int:pk>/keep/", uploads.upload_keep, name="api-upload-keep"),
+    path("api/v1/comparisons/", comparisons.comparisons, name="api-comparisons"),
+    path("api/v1/comparisons/<int:pk>/", comparisons.comparison, name="api-comparison"),
     path("api/v1/compare/", compare.compare, name="api-compare"),
     path("api/v1/compare.<str:format>", compare.compare, name="api-compare-as"),
     re_path(r"^api/(?P<path>.*)$", not_found, name="api-nowhere"),

@@ -10,6 +10,9 @@ const number = (value) => new Intl.NumberFormat("en", { maximumSignificantDigits
 /* 1, 2 and 5 and their tenfolds: the ticks of a logarithmic axis that have room for a number. */
 const isRound = (value) => [1, 2, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(3)));
 
+/* No line of full strength leads to what is not one measured figure. */
+const isVague = (point) => point.range || point.bound || point.approximate;
+
 function dataset(series, index, kind, labels) {
   const color = css(`--series-${(index % 8) + 1}`);
   // the error bars plug-in counts places along the axis and knows no null: an empty cell is a point that is no number
@@ -23,9 +26,10 @@ function dataset(series, index, kind, labels) {
     pointBackgroundColor: fill,
     pointBorderColor: color,
     // two bounds have no middle to mark
-    pointStyle: points.map((point) => (point.range ? false : shapes[index % shapes.length])),
-    pointRadius: 4.5,
-    segment: { borderDash: ({ p0DataIndex: from, p1DataIndex: to }) => (points[from].range || points[to].range ? [2, 5] : undefined) },
+    pointStyle: points.map((point) => (point.range ? false : point.bound ? "triangle" : shapes[index % shapes.length])),
+    pointRotation: points.map((point) => (point.bound === "high" ? 180 : 0)),
+    pointRadius: points.map((point) => (point.bound ? 7 : 4.5)),
+    segment: { borderDash: ({ p0DataIndex: from, p1DataIndex: to }) => (isVague(points[from]) || isVague(points[to]) ? [2, 5] : undefined) },
     spanGaps: true,
     pointHoverRadius: 6,
     borderWidth: kind === "bar" ? 0 : 2,
@@ -39,10 +43,12 @@ function dataset(series, index, kind, labels) {
 function tooltip(data) {
   return {
     label(item) {
-      const { y, yMin, yMax, n, hollow, range } = item.raw;
+      const { y, yMin, yMax, n, hollow, range, bound, approximate, modes, outliers } = item.raw;
+      if (bound) return `${item.dataset.label}: ${bound === "low" ? "at least" : "at most"} ${number(y)} ${data.unit}`;
       if (range) return `${item.dataset.label}: between ${number(yMin)} and ${number(yMax)} ${data.unit}`;
       const interval = yMin === undefined ? "" : ` (${number(yMin)} to ${number(yMax)})`;
-      return `${item.dataset.label}: ${number(y)} ${data.unit}${interval}, n = ${n}${hollow ? ", file fits into RAM" : ""}`;
+      const odd = modes ? `, two modes: ${modes.map(number).join(" and ")}` : outliers ? `, outliers: ${outliers.map(number).join(", ")}` : "";
+      return `${item.dataset.label}: ${approximate ? "about " : ""}${number(y)} ${data.unit}${interval}, n = ${n}${odd}${hollow ? ", file fits into RAM" : ""}`;
     },
   };
 }
@@ -93,7 +99,9 @@ function asTheServerSays() {
   for (const option of document.querySelectorAll("#results option")) option.selected = option.defaultSelected;
 }
 
-function swapped() {
+function swapped(event) {
+  // the choices of the filters come by themselves and fresh: nothing to set back, nothing to draw
+  if (event.target.id === "facets") return;
   asTheServerSays();
   draw();
 }

@@ -1,5 +1,8 @@
 """Each rule fires on the reports' own figures, with its arithmetic, and stays silent where it has nothing to say."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 from apps.comparison import caveats
 from apps.comparison.caveats import few_runs, ram_cache, single_value, transcribed, unsynced_write
 from apps.comparison.compare import compare
@@ -102,4 +105,21 @@ def test_a_run_by_itself_is_not_blamed_for_being_alone() -> None:
 def test_every_rule_is_registered_once_and_says_what_it_means() -> None:
     names = [rule.name for rule in caveats.RULES]
     assert len(names) == len(set(names))
-    assert all(rule.text.endswith(".") and (rule.of_reading or rule.of_cell) for rule in caveats.RULES)
+    checks = [(rule.of_reading, rule.of_machine, rule.of_cell, rule.of_cells) for rule in caveats.RULES]
+    assert all(any(one) for one in checks)
+    assert all(rule.text.endswith(".") for rule in caveats.RULES)
+
+
+def test_no_rule_of_the_folder_is_left_out_of_the_registry() -> None:
+    """A module with a `RULE` in it is a rule."""
+    modules = [import_module(f"{caveats.__name__}.{one.name}") for one in iter_modules(caveats.__path__)]
+    assert {module.RULE.name for module in modules if hasattr(module, "RULE")} == {one.name for one in caveats.RULES}
+    assert len(caveats.RULES) == 23
+
+
+def test_rules_say_nothing_of_readings_that_have_nothing_but_a_value() -> None:
+    """No fact, no snapshot, no note, n = 3: none of them may guess."""
+    bare = [reading(n, 1e8 + n, file_size=None) for n in range(3)]
+    assert not caveats.of_cells({(None, "a"): bare})
+    assert not caveats.of_readings(bare)
+    assert not caveats.of_readings([])

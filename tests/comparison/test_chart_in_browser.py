@@ -10,7 +10,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab, Member, Role, User
-from tests.comparison.factories import MIB, measured
+from tests.comparison.factories import MIB, measured, run, sample, target
 
 CHART = "Chart.getChart(document.querySelector('[data-compare-chart] canvas'))"
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -84,6 +84,37 @@ def test_a_filter_changes_address_table_and_chart_together(page: Any) -> None:
     until(page, f"{CHART}?.data.datasets.length === 2")
     assert "interface" not in page.url
     assert page.locator("#facets input:checked").count() == 0
+
+
+def test_what_is_a_bound_is_drawn_as_a_bound(page: Any) -> None:
+    lab = Lab.objects.get()
+    with lab_scope(lab.pk):
+        sample(run(lab, target(lab, "gamma")), None, file_size=100 * MIB, low=5e7, quality="lower_bound")
+    page.goto(f"{page.site}/compare/?host=gamma")
+    until(page, f"{CHART} !== undefined")
+    assert page.evaluate(f"{CHART}.getDatasetMeta(0).data[0].options.pointStyle") == "triangle"
+    assert "≥\u00a050.0" in page.locator(".compare-table tbody").inner_text().replace("≥ ", "≥\u00a0")
+
+
+def test_opened_filters_bring_what_is_left_out_with_its_runs(page: Any) -> None:
+    page.goto(f"{page.site}/compare/?host=beta")
+    assert page.locator("#facet-choices input[name=host]").count() == 1
+    page.click("#facets summary")
+    until(page, "document.querySelectorAll('#facet-choices input[name=host]').length === 2")
+    assert page.url.endswith("?host=beta")
+    page.check("#facet-choices input[name=host][value=alpha]")
+    until(page, f"{CHART}?.data.datasets.length === 2")
+    assert page.locator("#facets").get_attribute("open") is not None
+
+
+def test_the_most_equal_pair_is_one_click_away(page: Any) -> None:
+    lab = Lab.objects.get()
+    with lab_scope(lab.pk):
+        measured(lab, "gamma", [1.7e8], file_size=200 * MIB, interface="SATA")
+    page.goto(f"{page.site}/compare/")
+    page.click(".suggestion a")
+    until(page, f"{CHART}?.data.datasets.length === 2")
+    assert page.locator(".chosen a").count() == 2
 
 
 def test_the_docs_page_works_under_the_sites_policy(page: Any) -> None:

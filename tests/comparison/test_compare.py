@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from apps.comparison.compare import NOT_MEASURED, Verdict, compare
+from apps.comparison.cells import Verdict
+from apps.comparison.compare import NOT_MEASURED, compare
 from apps.comparison.question import Question, QuestionError
 from tests.comparison.factories import GIB, MIB, reading
 
@@ -204,3 +205,19 @@ def test_two_places_that_round_to_one_label_are_told_apart() -> None:
     comparison = compare([reading(1, 1.0, file_size=123_456_789), reading(2, 1.0, file_size=123_456_788)], Q)
     labels = chart_data(comparison, grid(comparison))["labels"]
     assert len(set(labels)) == len(grid(comparison).rows) == 2
+
+
+def test_one_bound_is_drawn_as_one_and_what_is_odd_comes_along() -> None:
+    from apps.comparison.charts import chart_data
+    from apps.comparison.grid import grid
+
+    readings = [
+        reading(1, None, low=2e8, quality="lower_bound", file_size=MIB),
+        reading(2, 1e8, quality="approximate", file_size=GIB),
+        *(reading(3 + n, value, "b", file_size=MIB) for n, value in enumerate([1e8, 2e8] * 5)),
+        *(reading(20 + n, value, "b", file_size=GIB) for n, value in enumerate([1e8, 1e8, 1e8, 1e8, 2e8])),
+    ]
+    comparison = compare(readings, Q)
+    a, b = (series["points"] for series in chart_data(comparison, grid(comparison))["series"])
+    assert a == [{"y": 200, "n": 0, "bound": "low"}, {"y": 100, "n": 1, "approximate": True}]
+    assert (b[0]["modes"], b[1]["outliers"]) == ([100, 200], [200])

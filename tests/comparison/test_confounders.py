@@ -1,6 +1,6 @@
 """Like for like: what else differs is named with both values."""
 
-from apps.comparison.confounders import confounders
+from apps.comparison.confounders import confounders, contrasts, table
 from tests.comparison.factories import GIB, MIB, reading
 
 
@@ -8,7 +8,7 @@ def found(*readings: object, compared: tuple[str, ...] = ("label", "file_size"))
     groups: dict[str, list[object]] = {}
     for one in readings:
         groups.setdefault(one.facts["label"], []).append(one)  # type: ignore[attr-defined]
-    return [(one.kind, one.text.replace("\u00a0", " ")) for one in confounders(groups, compared)]  # type: ignore[arg-type]
+    return [(one.kind, one.text.replace("\u00a0", " ")) for one in confounders(table(groups, compared))]  # type: ignore[arg-type]
 
 
 def test_facts_that_differ_are_named_with_both_values() -> None:
@@ -42,3 +42,20 @@ def test_a_mixture_inside_one_series_is_said() -> None:
 
 def test_what_is_the_same_everywhere_is_silent() -> None:
     assert found(reading(1, 1.0, "a", facts={"ram": GIB}), reading(2, 1.0, "b", facts={"ram": GIB})) == []
+
+
+def test_every_pair_of_series_says_what_else_differs_what_is_unknown_and_what_is_equal() -> None:
+    facts = {"a": {"ram": GIB, "kernel": "6.1"}, "b": {"ram": 2 * GIB, "kernel": "6.1"}, "c": {"ram": 2 * GIB}}
+    groups = {name: [reading(1, 1.0, name, facts=own)] for name, own in facts.items()}
+    pairs = {one.series: one for one in contrasts(table(groups, ("label", "file_size")), "abc", "a")}
+    assert list(pairs) == [("b", "a"), ("c", "a"), ("b", "c")]
+    assert [one.text.replace("\u00a0", " ") for one in pairs["b", "a"].differs] == ["RAM 2 GiB / 1 GiB"]
+    assert [one.text for one in pairs["b", "c"].unknown] == ["kernel 6.1 / unknown"]
+    assert (pairs["b", "c"].differs, pairs["b", "c"].equal, pairs["b", "a"].equal) == ((), ("ram",), ("kernel",))
+
+
+def test_of_many_series_only_pairs_with_the_baseline_are_told() -> None:
+    groups = {f"s{number}": [reading(1, 1.0, facts={"ram": number})] for number in range(30)}
+    pairs = contrasts(table(groups, ("label",)), list(groups), "s0")
+    assert len(pairs) == 29
+    assert {one.series[1] for one in pairs} == {"s0"}

@@ -1,6 +1,8 @@
 """The compare page: one address for page and changing part. All it says stands in the table, without JavaScript too."""
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
@@ -9,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
+from apps.runs.models import Run
 from tests.comparison.factories import GIB, MIB, measured, published, run, sample, target
 from tests.conftest import Cast
 
@@ -183,3 +186,65 @@ def test_the_number_of_queries_does_not_grow_with_the_data(lab: Lab, sign_in: Si
 
 def test_who_is_not_signed_in_is_sent_to_sign_in(client: Client, cast: Cast) -> None:
     assert client.get("/compare/").status_code == 302
+
+
+def spread_out(lab: Lab) -> None:
+    """alpha is even, beta has an outlier, gamma two modes; delta differs from alpha in one fact, the others in two."""
+    measured(lab, "alpha", [1e8, 1.02e8, 0.98e8, 1.01e8, 0.99e8], interface="SAS", environment="native")
+    measured(lab, "beta", [5e7, 5.1e7, 4.9e7, 5.02e7, 1e7], interface="SATA", environment="native")
+    measured(lab, "gamma", [2e7, 4e7] * 4 + [2.01e7, 4.01e7], interface="SATA", environment="guest")
+    measured(lab, "delta", [1.01e8, 1.03e8, 0.97e8, 1.02e8, 1e8], interface="SAS", environment="guest")
+
+
+def test_outliers_modes_and_advice_stand_in_the_table(lab: Lab, sign_in: SignIn) -> None:
+    spread_out(lab)
+    page = text_of(sign_in("viewer"))
+    assert "1 outlier" in page
+    assert "Outlier, counted: 10.0 MB/s in run" in page
+    assert "two modes: 20.0 (5 runs) and 40.0 (5 runs)" in page
+    assert re.search(r"\d+ more runs of each would settle this, if difference and spread stay as they are", page)
+    assert "after Holm's correction for 3 cells" in page.replace("&#x27;", "'")
+    assert re.search(r"p = 0\.\d+, with all cells p = 0\.\d+; g = ", page)
+
+
+def test_one_run_has_no_interval_and_the_page_says_so(lab: Lab, sign_in: SignIn) -> None:
+    measured(lab, "alpha", [1e8])
+    page = text_of(sign_in("viewer"))
+    assert "one run has no interval" in page
+    assert "±" not in page.split("<tbody>")[1].split("</tbody>")[0]
+
+
+def test_the_most_equal_pair_is_a_link_to_just_that_pair(lab: Lab, sign_in: SignIn) -> None:
+    spread_out(lab)
+    client = sign_in("viewer")
+    suggestion = client.get("/compare/?series=environment").context["suggestion"]
+    assert "interface" in suggestion["contrast"].equal
+    comparison = client.get(suggestion["link"]).context["comparison"]
+    assert comparison.series == ("guest", "native")
+    assert {one.fact for one in comparison.confounders if one.kind == "differs"} == {"host"}
+    assert "Most else equal" in text_of(client, "/compare/?series=environment")
+
+
+def test_the_link_replaces_filters_of_the_same_name(lab: Lab, sign_in: SignIn) -> None:
+    spread_out(lab)
+    link = sign_in("viewer").get("/compare/?host=alpha&host=beta&host=gamma&environment=native&environment=guest")
+    hosts = re.findall(r"host=(\w+)", link.context["suggestion"]["link"])
+    assert len(hosts) == 2
+
+
+def test_two_factors_are_told_apart_on_the_page(lab: Lab, sign_in: SignIn) -> None:
+    spread_out(lab)
+    page = text_of(sign_in("viewer"), "/compare/?series=environment,interface")
+    assert "Factor by factor" in page
+    assert "interface: SAS ÷ SATA <strong>" in page
+    assert "Factor by factor" not in text_of(sign_in("viewer"), "/compare/?series=environment")
+
+
+def test_time_may_be_the_axis_and_counts_days(lab: Lab, sign_in: SignIn) -> None:
+    for day, one in enumerate(measured(lab, "alpha", [1e8, 2e8, 3e8, 4e8])):
+        Run.objects.filter(pk=one.pk).update(finished_at=datetime(2026, 3, 1 + day // 2, 12, tzinfo=UTC))
+    response = sign_in("viewer").get("/compare/?x=time")
+    comparison = response.context["comparison"]
+    assert comparison.xs == ("2026-03-01", "2026-03-02")
+    assert [cell.n for cell in comparison.cells] == [2, 2]
+    assert response.context["chart"]["kind"] == "line"

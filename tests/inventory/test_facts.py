@@ -14,7 +14,7 @@ from tests.inventory import hosts
 FACTS = {
     "interface", "raid_level", "raid_implementation", "array", "controller", "controller_cache", "filesystem",
     "mkfs_options", "mount_options", "chunk_size", "disk_model", "disk_count", "host", "ram", "kernel",
-    "environment", "cpu", "os",
+    "environment", "cpu", "os", "architecture",
 }  # fmt: skip
 
 
@@ -26,7 +26,7 @@ def test_the_facts_of_a_raid_50_host(lab: Lab) -> None:
         "controller": "sas host 0", "disk_model": "ST600MM0006", "disk_count": 6, "filesystem": "xfs",
         "mount_options": "rw,noatime,sunit=512,swidth=1024", "host": "node7", "ram": 65842176 * 1024,
         "kernel": "6.1.0-18-amd64", "environment": "native",
-        "cpu": "Intel(R) Xeon(R) Gold 6130", "os": "Debian GNU/Linux 12 (bookworm)",
+        "cpu": "Intel(R) Xeon(R) Gold 6130", "os": "Debian GNU/Linux 12 (bookworm)", "architecture": "x86_64",
     }  # fmt: skip
 
 

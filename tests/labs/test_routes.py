@@ -41,6 +41,8 @@ MEANING = {
     "token": "token",
     "tool-output": "tool-output",
     "uploaded-file": "file",
+    "saved-comparison": "saved-comparison",
+    "api-comparison": "saved-comparison",
     "found-inventory": "found-inventory",
     "api-upload": "upload",
     "api-host": "host",

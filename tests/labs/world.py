@@ -6,6 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from apps.agents.models import Agent, Enrolment
+from apps.comparison.models import SavedComparison
 from apps.inventory.models import (
     Array,
     ArrayMember,
@@ -29,6 +30,7 @@ from apps.uploads.models import FoundInventory, FoundWorkload, TableMapping, Upl
 from apps.uploads.reading import FileReading, ReadRun
 
 SECRET_WORD = "xyzzy-secret"  # in every name: it must never be seen from outside
+CONTENT = {"format": 1, "target": {}, "host": {"name": SECRET_WORD}, "filesystem": None, "storage": None}
 
 
 @dataclass
@@ -44,6 +46,7 @@ def build(lab: Lab) -> World:
         keys |= _runs(lab, keys)
         keys |= _people(lab, keys)
         keys |= _uploads(lab, keys)
+        keys |= _comparisons(lab)
     return World(keys)
 
 
@@ -56,9 +59,7 @@ def _inventory(lab: Lab) -> dict[str, int]:
     ArrayMember.objects.create(array=array, position=0, disk=disk)
     fs = Filesystem.objects.create(lab=lab, host=host, array=array, type="ext4", mount_point=f"/{SECRET_WORD}")
     target = Target.objects.create(**name, host=host, filesystem=fs, is_agents_own=True)
-    snapshot = Snapshot.objects.create(
-        lab=lab, sha256="0" * 64, content={"host": SECRET_WORD}, facts={"host": SECRET_WORD}
-    )
+    snapshot = Snapshot.objects.create(lab=lab, sha256="0" * 64, content=CONTENT, facts={"host": SECRET_WORD})
     output = ToolOutput.objects.create(lab=lab, host=host, tool="lsblk", stdout=SECRET_WORD, sha256="0" * 64)
     return {
         "host": host.pk,
@@ -113,6 +114,11 @@ def _uploads(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
     FoundWorkload.objects.create(file=file, name=SECRET_WORD, jobs=[{"rw": "read"}])
     TableMapping.objects.create(lab=lab, signature="0" * 64, mapping={})
     return {"upload": upload.pk, "file": file.pk, "found-inventory": found.pk}
+
+
+def _comparisons(lab: Lab) -> dict[str, int]:
+    saved = SavedComparison.objects.create(lab=lab, name=SECRET_WORD, query="host=secret", created_by="who")
+    return {"saved-comparison": saved.pk}
 
 
 def _people(lab: Lab, keys: dict[str, int]) -> dict[str, int]:

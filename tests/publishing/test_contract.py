@@ -6,7 +6,7 @@ import pytest
 
 from apps.inventory.models import Snapshot
 from apps.labs.isolation import lab_scope
-from apps.publishing import schema
+from apps.publishing import comparison_schema, schema
 from apps.runs.models import Run
 from tests.comparison.factories import GIB, MIB, histogram, run, sample, target
 from tests.conftest import Cast
@@ -87,11 +87,11 @@ def test_units_name_the_base(cast: Cast, reader: Script) -> None:
 @pytest.mark.usefixtures("report")
 def test_a_comparison(reader: Script, own_runs: list[Run]) -> None:
     found = reader.get("compare/?metric=bandwidth&operation=write&x=file_size").json()
-    has(found, COMPARISON, schema.Comparison)
+    has(found, COMPARISON, comparison_schema.Comparison)
     assert found["series"] == ["alpha · scratch", "SATA | RAID 5 {{x}}"]
     assert found["baseline"] == "alpha · scratch"
     ours, theirs = found["cells"][0], found["cells"][1]
-    has(ours, CELL, schema.Cell)
+    has(ours, CELL, comparison_schema.Cell)
     assert (ours["x"], ours["n"], ours["runs"]) == (100 * MIB, 3, [one.pk for one in own_runs])
     assert (theirs["n"], theirs["ci_low"], theirs["verdict"]) == (1, None, "too few runs")
     assert found["cells"][2]["missing"] == "not measured"

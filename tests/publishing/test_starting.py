@@ -9,14 +9,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import OperationalError, connections
 from django.utils import timezone
 
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Token
 from apps.lib import asgi
-from apps.publishing import throttling
+from apps.lib.asgi import HungUpError
+from apps.publishing import starting, throttling
 from apps.publishing.starting import LARGEST, start
 from apps.publishing.throttling import TokenThrottle
 from apps.runs.models import Run, Workload
@@ -58,7 +59,7 @@ def _ask(secret: str, body: Any, query: bytes = b"", **headers: str) -> tuple[in
     }  # fmt: skip
     scope = {
         "type": "http", "method": "POST", "path": "/api/v1/runs/", "query_string": query, "scheme": "http", "server": ("testserver", 80),
-        "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in given.items()],
     }  # fmt: skip
     sent: list[Any] = []
 
@@ -182,7 +183,7 @@ def test_what_is_no_wish_goes_on(token: Callable[[str], str], raw: bytes) -> Non
     "headers",
     [
         {"accept": "text/csv"}, {"content_type": "multipart/form-data"}, {"host": "elsewhere.example"}, {"content_length": str(LARGEST + 1)},
-        {"content_length": "-1"}, {"content_length": ""},
+        {"content_length": "-1"}, {"content_length": ""}, {"content_length": "\xb2"},
     ],
 )  # fmt: skip
 def test_another_kind_of_request_goes_on(place: Target, token: Callable[[str], str], headers: dict[str, str]) -> None:
@@ -197,3 +198,34 @@ def test_too_many_requests_go_on(place: Target, token: Callable[[str], str], mon
     secret = token("run")
     assert [_ask(secret, _wish(place))[0] for _ in range(5)] == [201, 201, 201, ON, ON]
     assert Script(secret)("POST", "runs/", _wish(place)).status_code == 429
+
+
+def test_what_breaks_after_the_insert_does_not_go_on_to_start_it_again(
+    place: Target, token: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise OperationalError("the connection is gone")
+
+    monkeypatch.setattr(starting, "note_use", broken)
+    with pytest.raises(OperationalError):
+        _ask(token("run"), _wish(place))
+    with all_labs():
+        assert Run.objects.count() == 1
+
+
+def test_a_request_that_was_cut_off_goes_nowhere(place: Target, token: Callable[[str], str]) -> None:
+    """Even where what has come so far would be a whole wish."""
+    raw = json.dumps(_wish(place)).encode()
+    given = {
+        "host": "testserver", "content-type": "application/json", "content-length": str(len(raw) + 1),
+        "authorization": f"Bearer {token('run')}",
+    }  # fmt: skip
+    headers = [(name.encode(), value.encode()) for name, value in given.items()]
+    events = [{"type": "http.request", "body": raw, "more_body": True}, {"type": "http.disconnect"}]
+
+    async def receive() -> dict[str, Any]:
+        return events.pop(0)
+
+    with pytest.raises(HungUpError):
+        asyncio.run(start({"query_string": b"", "headers": headers}, receive, _went_on, _went_on))
+    assert _nothing_was_done()

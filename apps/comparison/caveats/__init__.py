@@ -3,16 +3,49 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from apps.comparison.caveats import few_runs, ram_cache, single_value, transcribed, unsynced_write
-from apps.comparison.caveats.rule import Caveat, Rule
+from apps.comparison.caveats import (
+    above_ceiling,
+    array_state,
+    clock_unknown,
+    controller_cache,
+    cpu_bound,
+    drift,
+    few_runs,
+    guest,
+    header_conflict,
+    logs_on,
+    not_idle,
+    not_interleaved,
+    part_vs_chain,
+    placement,
+    ram_cache,
+    single_value,
+    sync_per_block,
+    text_vs_table,
+    throughput_conflict,
+    transcribed,
+    unit_mismatch,
+    unsynced_write,
+    wide_spread,
+)
+from apps.comparison.caveats.rule import Caveat, Key, Rule
 from apps.comparison.readings import Reading
 
-RULES: tuple[Rule, ...] = (ram_cache.RULE, unsynced_write.RULE, few_runs.RULE, single_value.RULE, transcribed.RULE)
+# What spoils a value most comes first.
+RULES: tuple[Rule, ...] = (
+    above_ceiling.RULE, ram_cache.RULE, controller_cache.RULE, unsynced_write.RULE, sync_per_block.RULE,
+    throughput_conflict.RULE, unit_mismatch.RULE, header_conflict.RULE, part_vs_chain.RULE, text_vs_table.RULE,
+    array_state.RULE, placement.RULE, guest.RULE, cpu_bound.RULE, clock_unknown.RULE, logs_on.RULE,
+    not_idle.RULE, not_interleaved.RULE, drift.RULE, wide_spread.RULE,
+    few_runs.RULE, single_value.RULE, transcribed.RULE,
+)  # fmt: skip
 
 
 def of_cells(cells: Mapping[tuple[Any, str], Sequence[Reading]]) -> list[Caveat]:
     """What the rules find in a comparison's cells, keyed by (x, series)."""
-    return [caveat for rule in RULES if (caveat := _over(rule, cells))]
+    filled = {key: readings for key, readings in cells.items() if readings}
+    series = {series for _, series in cells}
+    return [caveat for rule in RULES if (caveat := _over(rule, filled, series))]
 
 
 def of_readings(readings: Sequence[Reading]) -> list[Caveat]:
@@ -24,17 +57,22 @@ def of_readings(readings: Sequence[Reading]) -> list[Caveat]:
     return found
 
 
-def _over(rule: Rule, cells: Mapping[tuple[Any, str], Sequence[Reading]]) -> Caveat | None:
-    hits = {key: lines for key, readings in cells.items() if readings and (lines := rule.arithmetic(readings))}
+def _over(rule: Rule, cells: Mapping[Key, Sequence[Reading]], every: Collection[str]) -> Caveat | None:
+    concerned = {key: some for key, readings in cells.items() if (some := rule.speaks_of(readings))}
+    together = rule.of_cells(concerned) if rule.of_cells else {}
+    hits: dict[Key, list[str]] = {}
+    for key, readings in concerned.items():
+        lines = [*rule.arithmetic(readings), *([together[key]] if key in together else [])]
+        if lines:
+            hits[key] = lines
     if not hits:
         return None
-    lines = _lines(hits, {series for _, series in cells})
     runs = _runs([reading for key in hits for reading in cells[key]])
     names = tuple(dict.fromkeys(series for _, series in hits))
-    return Caveat(rule.name, rule.title, rule.text, tuple(lines), runs, tuple(hits), names)
+    return Caveat(rule.name, rule.title, rule.text, tuple(_lines(hits, every)), runs, tuple(hits), names)
 
 
-def _lines(hits: Mapping[tuple[Any, str], Sequence[str]], every: Collection[str]) -> list[str]:
+def _lines(hits: Mapping[Key, Sequence[str]], every: Collection[str]) -> list[str]:
     """Each sentence once, with the series that it is true of before it."""
     whose: dict[str, dict[str, None]] = {}
     for (_, series), lines in hits.items():

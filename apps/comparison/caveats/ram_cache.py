@@ -1,12 +1,8 @@
 """A file that fits into RAM: the value may be memory, not disk."""
 
+from apps.comparison.caveats.fitting import fitting
 from apps.comparison.caveats.rule import Rule
 from apps.comparison.readings import Reading
-from apps.comparison.words import text_of
-from apps.lib.units import exact
-
-_NAMES_ONLY = ("create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand")
-NO_FILE_DATA = (*_NAMES_ONLY, "net_send", "net_receive")
 
 
 def past_the_cache(reading: Reading) -> bool:
@@ -15,12 +11,7 @@ def past_the_cache(reading: Reading) -> bool:
 
 
 def check(reading: Reading) -> str | None:
-    touched, ram = reading.bytes_touched, reading.ram
-    if not touched or not ram or touched > ram or past_the_cache(reading) or reading.operation in NO_FILE_DATA:
-        return None
-    several = f" of {reading.threads} threads together" if (reading.threads or 1) > 1 else ""
-    sizes = f"{exact(touched, 'B')} ≤ {exact(int(ram), 'B')}; {touched / ram:.2f} × RAM"
-    return f"file size{several} {text_of('file_size', touched)} ≤ RAM {text_of('ram', ram)} ({sizes})"
+    return None if past_the_cache(reading) else fitting(reading, reading.ram, "RAM")
 
 
 RULE = Rule(

@@ -1,4 +1,4 @@
-"""A value that was read by OCR and repaired, or read out of running text."""
+"""A value that was read by OCR and repaired, read out of running text, or whose digits somebody wrote by hand."""
 
 from apps.comparison.caveats.rule import Rule
 from apps.comparison.readings import Reading
@@ -6,15 +6,17 @@ from apps.lib.units import exact
 from apps.runs.metrics import METRICS
 
 WHY = {"ocr_repaired": "repaired after OCR", "read_from_text": "read from a sentence"}
+BY_HAND = "the digits are not as the tool prints them"
 
 
 def check(reading: Reading) -> str | None:
-    if reading.quality not in WHY:
+    why = WHY.get(reading.quality) or (BY_HAND if reading.of("transcribed") in ("yes", True, 1) else "")
+    if not why or (reading.value is None and reading.low is None):
         return None
     unit = METRICS[reading.metric].unit if reading.metric in METRICS else ""
     parts = (part.strip() for part in reading.note.split(";"))
     found = next((f"; {part}" for part in parts if part.startswith("in the report")), "")
-    return f"printed “{reading.printed}”, read as {exact(reading.value, unit)} ({WHY[reading.quality]}{found})"
+    return f"printed “{reading.printed}”, read as {exact(reading.value, unit)} ({why}{found})"
 
 
 RULE = Rule(

@@ -1,23 +1,27 @@
 """A buffered write that nothing forced to the disk before the clock stopped."""
 
+from functools import lru_cache
+
+from apps.comparison.caveats.above_ceiling import WRITES
 from apps.comparison.caveats.ram_cache import past_the_cache
 from apps.comparison.caveats.rule import Rule
 from apps.comparison.readings import Reading
 from apps.comparison.words import text_of
 
-WRITES = ("write", "randwrite", "rewrite", "char_write", "record_rewrite", "fwrite", "frewrite", "pwrite", "copy")
-
 
 def check(reading: Reading) -> str | None:
     if reading.operation not in WRITES or reading.of("sync") != "none" or past_the_cache(reading):
         return None
-    touched, ram = reading.bytes_touched, reading.ram
+    return _told(reading.bytes_touched, reading.ram)
+
+
+@lru_cache(maxsize=256)  # the same sizes come back in thousands of readings
+def _told(touched: int | None, ram: float | None) -> str:
+    share = ""
     if touched and ram:
         held = min(touched, ram)
         part = f"{text_of('ram', held)} of {text_of('file_size', touched)} ({held / touched:.0%})"
         share = f"; up to {part} may still be in RAM"
-    else:
-        share = ""
     return f"sync = none, not direct: no fsync, fdatasync, dsync or O_DIRECT before the clock stopped{share}"
 
 

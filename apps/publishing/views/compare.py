@@ -9,9 +9,9 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from apps.comparison.answer import answer
-from apps.comparison.compare import Comparison
+from apps.comparison.cells import Comparison
 from apps.comparison.question import SCALES, parse
-from apps.publishing import documents, schema, shown
+from apps.publishing import comparison_schema, documents, schema, shown
 from apps.publishing.answers import publish
 from apps.publishing.renderers import DOCUMENT
 from apps.publishing.resource import resource
@@ -30,7 +30,7 @@ PARAMETERS = [
 
 
 @schema.described(
-    schema.Comparison, errors=(400,), documents=True, operation_id="compare", parameters=PARAMETERS,
+    comparison_schema.Comparison, errors=(400,), documents=True, operation_id="compare", parameters=PARAMETERS,
     description=f"Cells in base units, documents in people's. Filters: `study`, `host`, `run`, … {schema.ANY_FACT}",
 )  # fmt: skip
 @resource(formats=DOCUMENT)

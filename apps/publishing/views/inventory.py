@@ -1,14 +1,24 @@
 """Hosts, targets and snapshots."""
 
 from django.shortcuts import get_object_or_404
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.inventory.ceiling_now import ceiling_now
 from apps.inventory.models import Host, Snapshot, Target
 from apps.inventory.topology import topology
 from apps.publishing import schema, shown
 from apps.publishing.pagination import page
 from apps.publishing.resource import resource
+
+
+class TargetWithCeiling(schema.Target):
+    ceiling = serializers.DictField(
+        allow_null=True,
+        help_text="`{read, write, unknown}`; of each direction the `bandwidth` (bytes/s) that the topology can carry at "
+        "most, the part it is `decided_by`, and all `parts` with their `arithmetic`",
+    )
 
 
 @schema.described(schema.HostShape, paged=True, of="Host", operation_id="hosts_list")
@@ -36,10 +46,13 @@ def targets(request: Request) -> Response:
     return page(request, Target.objects.select_related("host"), lambda found: map(shown.target, found))
 
 
-@schema.described(schema.Target, errors=(404,), operation_id="targets_read")
+@schema.described(TargetWithCeiling, errors=(404,), operation_id="targets_read")
 @resource()
 def target(request: Request, pk: int) -> Response:
-    return Response(shown.target(get_object_or_404(Target.objects.select_related("host"), pk=pk)))
+    """With the bound that the topology under it sets; null where its arrays lie on themselves."""
+    found = get_object_or_404(Target.objects.select_related("host"), pk=pk)
+    ceiling = ceiling_now(found)
+    return Response(shown.target(found) | {"ceiling": ceiling.as_json() if ceiling else None})
 
 
 @schema.described(schema.Snapshot, errors=(404,), operation_id="snapshots_read")

@@ -1,0 +1,83 @@
+"""An array that is degraded, resyncing or failed, or a disk that is said to be in two arrays."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+from apps.comparison.caveats.layers import Node, arrays_of, disks_of, name_of
+from apps.comparison.caveats.rule import Cells, Key, Rule
+from apps.comparison.readings import Machine
+
+SOUND = ("", "clean")
+GONE = ("faulty", "removed")
+
+
+class _Place(NamedTuple):
+    array: str
+    partition: str
+    name: str
+
+
+def check(machine: Machine) -> str | None:
+    told = [_state(node) for node in arrays_of(machine)] + list(_twice(_places(machine)))
+    return "; ".join(dict.fromkeys(part for part in told if part)) or None
+
+
+def _state(node: Node) -> str:
+    array, members = node["array"], node["members"]
+    gone = [member for member in members if member["state"] in GONE]
+    state = array.get("state", "")
+    if state in SOUND and not gone:
+        return ""
+    count = f" ({len(members) - len(gone)} of {len(members)} members work)" if gone else ""
+    return f"{array.get('name')} is {state if state not in SOUND else 'degraded'}{count}"
+
+
+Places = Mapping[tuple[str, ...], list[_Place]]
+
+
+def _places(machine: Machine) -> dict[tuple[str, ...], list[_Place]]:
+    """Disk → its places in arrays; the same disk in another round is in another array by intent."""
+    found: dict[tuple[str, ...], list[_Place]] = {}
+    for node in arrays_of(machine):
+        for member in disks_of(node):
+            disk = member["disk"]
+            identity = disk.get("serial") or disk.get("device_name")
+            if identity:
+                key = (str(machine.host.get("name")), str(node["array"].get("round", "")), str(identity))
+                place = _Place(str(node["array"].get("name")), member.get("partition", ""), name_of(member))
+                found.setdefault(key, []).append(place)
+    return found
+
+
+def _twice(places: Places) -> Iterator[str]:
+    for found in places.values():
+        for one, other in combinations(dict.fromkeys(found), 2):
+            same = one.partition == other.partition or not (one.partition and other.partition)
+            if one.array != other.array and same:
+                yield f"{one.name} is a member of {one.array} and of {other.array}"
+
+
+def across(cells: Cells) -> Mapping[Key, str]:
+    """A disk in the arrays of two targets that are compared."""
+    machines = {one.machine: None for readings in cells.values() for one in readings if one.machine}
+    together: dict[tuple[str, ...], list[_Place]] = {}
+    for machine in machines:
+        for key, places in _places(machine).items():
+            together.setdefault(key, []).extend(places)
+    told = "; ".join(dict.fromkeys(_twice(together)))
+    if not told:
+        return {}
+    double = {key for key, places in together.items() if list(_twice({key: places}))}
+    hit = {machine for machine in machines if double & _places(machine).keys()}
+    return {key: told for key, readings in cells.items() if any(one.machine in hit for one in readings)}
+
+
+RULE = Rule(
+    name="array_state",
+    title="The array was not in order",
+    text="A degraded or resyncing array works for itself beside the test, and a disk in two arrays serves both: the "
+    "value is not that of the array as described.",
+    of_machine=check,
+    of_cells=across,
+)

@@ -1,0 +1,52 @@
+"""Members of a software array that share a controller, or an array whose only way is one link.
+
+A hardware array lies behind its controller by its nature, so nothing is said of it.
+"""
+
+import re
+
+from apps.comparison.caveats.layers import Node, arrays_of, disks_of, name_of
+from apps.comparison.caveats.rule import Rule
+from apps.comparison.readings import Machine
+
+_COUNT = re.compile(r"\s*(\d+) ?[×x*]")
+
+
+def check(machine: Machine) -> str | None:
+    arrays = list(arrays_of(machine))
+    told = [_shared(node) for node in arrays] + ([_one_path(machine)] if arrays else [])
+    return "; ".join(part for part in told if part) or None
+
+
+def _shared(node: Node) -> str:
+    members = disks_of(node)
+    by_controller: dict[str, list[str]] = {}
+    for member in members:
+        if member["controller"]:
+            by_controller.setdefault(str(member["controller"].get("name")), []).append(name_of(member))
+    crowded = {name: names for name, names in by_controller.items() if len(names) > 1}
+    if node["array"].get("implementation") == "hardware" or not crowded:
+        return ""
+    known = sum(map(len, by_controller.values()))
+    plural = "s" if len(by_controller) > 1 else ""
+    told = "; ".join(f"{name} carries {', '.join(names)}" for name, names in crowded.items())
+    return f"{node['array'].get('name')}: {known} members on {len(by_controller)} controller{plural}: {told}"
+
+
+def _one_path(machine: Machine) -> str:
+    labels = (machine.content.get("target") or {}).get("labels") or {}
+    single = [f"{name}: {told}" for name, told in labels.items() if name.startswith("path") and _is_single(str(told))]
+    return f"all members behind one link ({'; '.join(single)})" if single else ""
+
+
+def _is_single(told: str) -> bool:
+    count = _COUNT.match(told)
+    return count is None or count[1] == "1"
+
+
+RULE = Rule(
+    name="placement",
+    title="Members share a controller or a path",
+    text="Members that share a controller or a link share its bandwidth, and a fault of it takes them all.",
+    of_machine=check,
+)

@@ -1,0 +1,102 @@
+"""What a comparison holds: cells with their statistics, and what was found about them. Everything in base units."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from apps.comparison.caveats.rule import Caveat
+from apps.comparison.confounders import Confounder, Contrast
+from apps.comparison.factors import Effect
+from apps.comparison.likest import Suggestion
+from apps.comparison.modes import Mode
+from apps.comparison.question import Question
+from apps.runs.metrics import Metric
+
+
+class Verdict(StrEnum):
+    BETTER = "better"
+    WORSE = "worse"
+    NO_DIFFERENCE = "no significant difference"
+    TOO_FEW = "too few runs"
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A run whose value stands far from its cell's median. It is marked, and counted like the others."""
+
+    run: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Correction:
+    """The verdicts of `tests` cells are made together: `method` keeps the chance of even one false alarm at `level`."""
+
+    method: str
+    tests: int
+    level: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All runs of one series at one x. `low` and `high`: bounds, where the tool gave a range or only a limit."""
+
+    x: Any
+    series: str
+    n: int = 0
+    mean: float | None = None
+    median: float | None = None
+    stdev: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    merged: float | None = None  # a percentile of the merged histograms
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    method: str = ""  # of the ratio: see `ratios.py`
+    effect_size: float | None = None  # Hedges' g
+    p: float | None = None
+    p_adjusted: float | None = None  # for all cells of the comparison
+    verdict: Verdict | None = None
+    more_runs: int | None = None
+    advice: str = ""
+    outliers: tuple[Outlier, ...] = ()
+    modes: tuple[Mode, ...] = ()
+    runs: tuple[int, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    quality: str = ""
+    missing: str = ""
+
+    @property
+    def figure(self) -> float | None:
+        """The one number to show: the mean, or the merged percentile (percentiles are never averaged)."""
+        return next((value for value in (self.merged, self.mean, self.median) if value is not None), None)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    question: Question  # with the baseline that was taken
+    metric: Metric
+    operation: str
+    x: str
+    series: tuple[str, ...]
+    baseline: str | None
+    cells: tuple[Cell, ...]
+    confounders: tuple[Confounder, ...]
+    caveats: tuple[Caveat, ...]
+    samples: int
+    correction: Correction | None = None
+    contrasts: tuple[Contrast, ...] = ()
+    suggestion: Suggestion | None = None
+    effects: tuple[Effect, ...] = ()
+
+    @property
+    def xs(self) -> tuple[Any, ...]:
+        return tuple(dict.fromkeys(cell.x for cell in self.cells))
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        return tuple(sorted({run for cell in self.cells for run in cell.runs}))

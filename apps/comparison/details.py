@@ -1,0 +1,101 @@
+"""What lies behind one cell's figure, as short lines for people: spread, test, outliers, modes, advice."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from apps.comparison.cells import Cell, Comparison, Verdict
+from apps.comparison.factors import Held
+from apps.comparison.ratios import ALPHA
+from apps.comparison.statistics import ENOUGH
+from apps.comparison.words import label_of, text_of
+from apps.lib.units import ColumnUnit, significant
+
+METHODS = {
+    "welch": "ratio of geometric means, Welch's interval on logarithms",
+    "bootstrap": "ratio of medians, bootstrapped interval",
+    "means": "ratio of means, no interval",
+    "medians": "ratio of medians, no interval",
+}
+SMALLEST_P = 0.001
+
+
+def details(cell: Cell, unit: ColumnUnit) -> list[str]:
+    """Nothing for a cell without a value."""
+    return [*_spread(cell, unit), *_test(cell), *_oddities(cell, unit), *([cell.advice] if cell.advice else [])]
+
+
+def remark(cell: Cell, unit: ColumnUnit) -> str:
+    """What may not stay hidden: two modes, outliers, and what would settle an open question."""
+    parts = []
+    if cell.modes:
+        parts.append(f"two modes: {modes_text(cell, unit)}")
+    if cell.outliers:
+        parts.append(f"{len(cell.outliers)} outlier{'s' if len(cell.outliers) > 1 else ''}")
+    if cell.verdict is Verdict.NO_DIFFERENCE and cell.more_runs:
+        parts.append(f"{cell.more_runs} more run{'s' if cell.more_runs > 1 else ''} would settle this")
+    return "; ".join(parts)
+
+
+def modes_text(cell: Cell, unit: ColumnUnit) -> str:
+    return " and ".join(f"{unit.text(mode.value)} ({mode.n} runs)" for mode in cell.modes)
+
+
+def _spread(cell: Cell, unit: ColumnUnit) -> Iterator[str]:
+    if cell.n > 1:
+        spread = f", standard deviation {unit.text(cell.stdev)}" if cell.stdev is not None else ""
+        yield f"{unit.text(cell.minimum)} to {unit.text(cell.maximum)} {unit.label}, median {unit.text(cell.median)}{spread}"
+    elif cell.n == 1:
+        yield f"One run has no interval; from {ENOUGH} on there is one."
+
+
+def _test(cell: Cell) -> Iterator[str]:
+    if cell.method:
+        yield f"{METHODS[cell.method][0].upper()}{METHODS[cell.method][1:]}."
+    if cell.p is not None and cell.p_adjusted is not None:
+        effect = "" if cell.effect_size is None else f"; g = {significant(cell.effect_size, 2)}"
+        yield f"{_p(cell.p)}, with all cells {_p(cell.p_adjusted)}{effect}"
+        if cell.p < ALPHA <= cell.p_adjusted:
+            yield "Alone it would be significant; among all cells it may be chance."
+
+
+def _p(p: float) -> str:
+    return f"p < {SMALLEST_P}" if p < SMALLEST_P else f"p = {significant(p, 2)}"
+
+
+def _oddities(cell: Cell, unit: ColumnUnit) -> Iterator[str]:
+    for outlier in cell.outliers:
+        yield f"Outlier, counted: {unit.text(outlier.value)} {unit.label} in run {outlier.run}."
+    if cell.modes:
+        yield f"Two modes: {modes_text(cell, unit)}; the mean between them was hardly ever measured."
+
+
+def effect_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """The effects of factors as text: `environment: native ÷ guest 6.05 to 6.86×`, and what each figure is from."""
+    return [
+        {
+            "factor": label_of(one.factor),
+            "level": one.level,
+            "against": one.against,
+            "range": _range(one.lowest, one.highest),
+            "held": [_held(held, comparison.x) for held in one.held],
+        }
+        for one in comparison.effects
+    ]
+
+
+def _held(held: Held, x: str) -> dict[str, str]:
+    several = len(held.ratios) > 1
+    ratios = (
+        f"{text_of(x, at)}: {significant(ratio)}×" if several else f"{significant(ratio)}×" for at, ratio in held.ratios
+    )
+    return {
+        "at": " · ".join(held.at),
+        "ratios": "; ".join(ratios),
+        "pair": " / ".join(held.contrast.series),
+        "differs": "; ".join(one.text for one in held.contrast.differs),
+    }
+
+
+def _range(low: float, high: float) -> str:
+    texts = dict.fromkeys([significant(low), significant(high)])
+    return f"{' to '.join(texts)}×"

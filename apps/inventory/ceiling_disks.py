@@ -1,0 +1,133 @@
+"""The disks under a target that carry data, and how much of what each is written is the user's own.
+
+RAID writes more than it is given: of n members 1 (RAID 1), n − 1 (RAID 5), n − 2 (RAID 6) or n ÷ 2 (RAID 10) carry data,
+in nested arrays group by group. All n may be read from.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+Content = dict[str, Any]
+WHOLE = Fraction(1)
+VIRTUAL = "virtio"  # and any disk that a hypervisor shows under another name: it has no link's limit
+INTERFACES = ("SCSI", "SATA", "SAS", "NVMe", "FC", "PATA", "virtio")
+_PARITY = {"4": 1, "5": 1, "6": 2, "50": 2, "60": 4}  # 50 and 60 as one array: at least two groups
+_NO_PLACE = ("spare", "journal")
+_NO_DATA = (*_NO_PLACE, "faulty")
+_COPIES = re.compile(r"(\d+) (?:near|far|offset)|(?:near|far|offset)[= ](\d+)")
+_BROKEN = ("degraded", "failed")
+_VIRTUAL_NAMES = re.compile(r"qemu|vmware|vbox|msft|virtual|amazon|google|xen", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """`share`: of what the disk is written, the user's part. `host_share`: the same where the host's bus is passed;
+    a RAID controller adds its copies and parity behind it.
+    """
+
+    disk: Content
+    controller: Content | None
+    number: Any
+    share: Fraction = WHOLE
+    host_share: Fraction = WHOLE
+
+    @property
+    def interface(self) -> str:
+        """The link's; a virtual disk that calls itself SCSI or SAS is not bound by that."""
+        name = f"{self.disk.get('vendor', '')} {self.disk.get('model', '')}"
+        return VIRTUAL if _VIRTUAL_NAMES.search(name) else str(self.disk.get("interface", ""))
+
+
+@dataclass
+class Carriers:
+    """`disks` is not all of them where `unknown` says that a number is missing (`is_whole` False)."""
+
+    disks: list[Carrier] = field(default_factory=list)
+    controllers: dict[str, Content] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+    is_whole: bool = True
+
+
+def carriers_of(content: Content) -> Carriers:
+    found = Carriers()
+    kind = (content.get("published") or {}).get("disk")
+    distinct: dict[Any, Carrier] = {}
+    for one in _walk(content["storage"], None, found, _kind_of_disk(kind)):
+        distinct.setdefault(one.number, one)  # two partitions of one disk have one link
+    found.disks = list(distinct.values())
+    for one in found.disks:
+        _keep(found, one.controller)
+    return found
+
+
+def _keep(found: Carriers, controller: Content | None) -> None:
+    if controller:
+        found.controllers.setdefault(str(controller.get("name")), controller)
+
+
+def _walk(node: Content, above: Content | None, found: Carriers, kind: Content) -> Iterator[Carrier]:
+    controller = node["controller"] or above
+    if "disk" in node:
+        yield Carrier(node["disk"], controller, node["disk"].get("number", id(node)))
+        return
+    array = node["array"]
+    share = _share(array, node["members"], found)
+    host_share = WHOLE if array.get("implementation") == "hardware" else share
+    for member in _members(node, found, kind):
+        if member["state"] not in _NO_DATA:
+            for one in _walk(member, controller, found, kind):
+                yield replace(one, share=one.share * share, host_share=one.host_share * host_share)
+    if not node["members"]:
+        _keep(found, controller)
+
+
+def _members(node: Content, found: Carriers, kind: Content) -> list[Content]:
+    """As listed; where a report only counts them, as many of the kind of disk that it names."""
+    if node["members"]:
+        members: list[Content] = node["members"]
+        return members
+    name, count = node["array"].get("name", "the array"), node["array"].get("member_count")
+    if not count:
+        found.unknown.append(f"how many disks {name} has")
+        found.is_whole = False
+        return []
+    return [
+        {"state": "", "controller": None, "disk": {**kind, "number": f"{name} {place}"}} for place in range(int(count))
+    ]
+
+
+def _kind_of_disk(published: Content | None) -> Content:
+    interface, _, generation = str((published or {}).get("interface") or "").partition(" ")
+    return {"interface": interface, "generation": generation} if interface in INTERFACES else {}
+
+
+def _share(array: Content, members: list[Content], found: Carriers) -> Fraction:
+    """Of what the members are written, the part that is data."""
+    total = sum(member["state"] not in _NO_PLACE for member in members) or int(array.get("member_count") or 0)
+    active = sum(member["state"] not in _NO_DATA for member in members) or total
+    level = array.get("level")
+    if not level:
+        found.unknown.append(f"the RAID level of {array.get('name', 'an array')}: taken as if all members held data")
+    if not active:
+        return WHOLE
+    if level == "1":
+        return Fraction(1, active)
+    if level == "10":
+        return min(WHOLE, Fraction(total, _copies(array) * active))
+    if level in ("50", "60"):
+        found.unknown.append(f"how many groups {array.get('name', 'the array')} has: taken as two")
+    missing_is_known = active < total or array.get("state") not in _BROKEN
+    data = total - _PARITY.get(str(level), 0) if missing_is_known else active
+    return Fraction(max(1, min(active, data)), active)
+
+
+def _copies(array: Content) -> int:
+    """md's layouts keep two copies unless they say `near=3` or `3 near-copies`."""
+    counts = [int(a or b) for a, b in _COPIES.findall(str(array.get("layout", "")))]
+    copies = 1
+    for count in counts:
+        copies *= count
+    return copies if copies > 1 else 2

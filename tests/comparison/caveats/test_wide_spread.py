@@ -1,0 +1,22 @@
+"""Seed 004: "different figures came out"; the dd lines of SAS RAID 10 under ESXi lie between 22 and 46 MB/s."""
+
+from apps.comparison.caveats.wide_spread import check
+from tests.comparison.caveats.machines import plain
+from tests.comparison.factories import reading
+
+ESXI = [22_342_325.0, 23_538_540.0, 46_489_592.0]
+CRS4 = [60_332.9 * 1024, 59_997.0 * 1024, 60_900.0 * 1024]
+
+
+def test_tristans_three_sizes_in_one_cell_spread_by_half() -> None:
+    found = check([reading(n, value) for n, value in enumerate(ESXI)])
+    assert plain(found) == "n = 3: standard deviation ÷ mean = 13.6 MB/s ÷ 30.8 MB/s = 44.2% > 10%"
+
+
+def test_runs_within_a_tenth_are_silent() -> None:
+    assert check([reading(n, value) for n, value in enumerate(CRS4)]) is None
+
+
+def test_two_runs_are_left_to_the_rule_about_few() -> None:
+    assert check([reading(1, 8_919_656.0), reading(2, 6_500_000.0)]) is None
+    assert check([]) is None

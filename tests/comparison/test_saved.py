@@ -1,0 +1,102 @@
+"""Saved comparisons: a question under a name and a short address; engineers save, everybody of the lab opens."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from apps.comparison.models import SavedComparison
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
+from tests.comparison.factories import measured
+from tests.conftest import Cast
+
+SignIn = Callable[[str], Client]
+QUERY = "metric=bandwidth&operation=write&x=host&series=label&scale=log&raid_level=5"
+
+
+@pytest.fixture
+def saved(lab: Lab) -> SavedComparison:
+    made: SavedComparison = SavedComparison.objects.create(lab=lab, name="RAID 5", query=QUERY, created_by="who")
+    return made
+
+
+def test_an_engineer_saves_what_the_page_asks_and_gets_a_short_address(lab: Lab, sign_in: SignIn) -> None:
+    measured(lab, "alpha", [1e8], raid_level="5")
+    client = sign_in("engineer")
+    page = client.get(f"/compare/?{QUERY}")
+    question = page.context["comparison"].question.address
+    answer = client.post("/comparisons/", {"name": "All of RAID 5", "query": question})
+    made = SavedComparison.objects.get(name="All of RAID 5")
+    assert answer.headers["Location"] == f"/comparisons/{made.pk}/"
+    opened = client.get(f"/comparisons/{made.pk}/", follow=True)
+    assert opened.context["comparison"].question == page.context["comparison"].question
+    assert "All of RAID 5" in opened.content.decode()
+
+
+def test_what_is_saved_is_the_canonical_address(lab: Lab, sign_in: SignIn) -> None:
+    sign_in("engineer").post("/comparisons/", {"name": "n", "query": "raid_level=5&scale=log&x=host"})
+    assert SavedComparison.objects.get().query == QUERY
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        ({"name": "n", "query": "metric=speed"}, "Not saved: query: metric: found &#x27;speed&#x27;, expected one of"),
+        ({"name": "", "query": QUERY}, "Not saved: name: This field is required."),
+        ({"name": "n" * 201, "query": QUERY}, "Not saved: name: Ensure this value has at most 200 characters"),
+    ],
+)
+def test_what_can_not_be_saved_is_told_why(lab: Lab, sign_in: SignIn, form: dict[str, str], sentence: str) -> None:
+    assert sentence in sign_in("engineer").post("/comparisons/", form, follow=True).content.decode()
+    assert not SavedComparison.objects.exists()
+
+
+def test_a_viewer_opens_and_lists_but_changes_nothing(saved: SavedComparison, sign_in: SignIn) -> None:
+    client = sign_in("viewer")
+    assert client.get(f"/comparisons/{saved.pk}/").headers["Location"] == f"/compare/?{QUERY}"
+    page = client.get("/comparisons/").content.decode()
+    assert "RAID 5" in page
+    assert "Rename" not in page
+    for address in ("/comparisons/", f"/comparisons/{saved.pk}/rename/", f"/comparisons/{saved.pk}/delete/"):
+        assert client.post(address, {"name": "other", "query": QUERY}).status_code == 403
+    assert SavedComparison.objects.get().name == "RAID 5"
+    assert "Save under a short address" not in client.get("/compare/").content.decode()
+
+
+def test_an_engineer_renames(saved: SavedComparison, sign_in: SignIn) -> None:
+    page = sign_in("engineer").post(f"/comparisons/{saved.pk}/rename/", {"name": "Level 5"}, follow=True)
+    assert "Now called “Level 5”." in page.content.decode()
+    assert SavedComparison.objects.get().name == "Level 5"
+
+
+def test_an_engineer_deletes_after_reading_what_will_be_lost(saved: SavedComparison, sign_in: SignIn) -> None:
+    client = sign_in("engineer")
+    assert "its name and its short address" in client.get(f"/comparisons/{saved.pk}/delete/").content.decode()
+    assert SavedComparison.objects.exists()
+    client.post(f"/comparisons/{saved.pk}/delete/")
+    assert not SavedComparison.objects.exists()
+    assert client.get(f"/comparisons/{saved.pk}/").status_code == 404
+
+
+def test_another_labs_saved_comparison_is_not_there(cast: Cast, sign_in: SignIn) -> None:
+    with lab_scope(cast.other_lab.pk):
+        theirs = SavedComparison.objects.create(lab=cast.other_lab, name="secret", query=QUERY, created_by="who")
+    client = sign_in("owner")
+    assert client.get(f"/comparisons/{theirs.pk}/").status_code == 404
+    assert client.post(f"/comparisons/{theirs.pk}/delete/").status_code == 404
+    assert "secret" not in client.get("/comparisons/").content.decode()
+
+
+def test_an_empty_list_says_how_to_fill_it(lab: Lab, sign_in: SignIn) -> None:
+    assert "save it there under a name" in sign_in("engineer").get("/comparisons/").content.decode()
+    assert "Engineers of this lab can save one" in sign_in("viewer").get("/comparisons/").content.decode()
+
+
+def test_scripts_read_what_is_saved_and_where_its_answer_is(saved: SavedComparison, sign_in: SignIn) -> None:
+    client = sign_in("viewer")
+    (listed,) = client.get("/api/v1/comparisons/").json()["results"]
+    assert listed == client.get(f"/api/v1/comparisons/{saved.pk}/").json()
+    assert (listed["id"], listed["name"]) == (saved.pk, "RAID 5")
+    assert listed["page"] == f"http://testserver/comparisons/{saved.pk}/"
+    assert listed["compare_url"] == f"http://testserver/api/v1/compare/?{QUERY}"
