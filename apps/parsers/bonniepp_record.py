@@ -4,7 +4,9 @@ A row has twelve tests, in the order of `TESTS`, whichever way it was printed; "
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import lru_cache
+
+from msgspec import Struct, field
 
 from apps.parsers.shape import ParsedSample
 
@@ -20,6 +22,7 @@ LONGEST_NAME = 255
 
 _SCALE = {"k": KIB, "m": KIB**2, "g": KIB**3}
 _SIZE = {"": KIB**2, "M": KIB**2, "G": KIB**3, "T": KIB**4}
+_FACTORS = {"us": 1e3, "ms": 1e6}
 _LARGEST = 2**63 - 1
 
 _FAST = "+++++: too fast to time"
@@ -28,8 +31,7 @@ _NO_RATE = "the text of bonnie++ 2.00 has the number of files here, not the rate
 _SLICE = "on a small part of the file, as bonnie++ does this from 1.9x on (-f gives its size)"
 
 
-@dataclass(slots=True)
-class Record:
+class Record(Struct):
     first: int  # index of its first line, and of its last
     last: int
     version: str = ""
@@ -115,26 +117,34 @@ def _add(
     size, block, threads = point
     seekers = int(record.seekers) if record.seekers else None
     note = _SLICE if record.version.startswith(("1.9", "2.")) else ""
-    has_latencies = any(record.latencies)
+    rates, cpus, latencies = record.rates, record.cpus, record.latencies
+    has_latencies = any(latencies)
     is_scaled, is_rounded = record.is_text and record.is_scaled, record.is_text and record.is_single
-    usual_unit = f" {record.io_unit}"
+    io_unit, (line, latency_line) = f" {record.io_unit}", lines
+    scale = 1 if tests.start >= FILES else KIB if io_unit == " K/s" else KIB**2
+    usual_unit = " /s" if tests.start >= FILES else io_unit
     for test in tests:
-        operation, metric, printed, latency = TESTS[test], METRICS[test], record.rates[test], record.latencies[test]
+        operation, printed, latency = TESTS[test], rates[test], latencies[test]
         block_size, workers, about = block, threads, ""
         if test in CHARS:
             block_size, about = None, note if printed else ""
         elif test == SEEK:
             workers = seekers
-        value, unit, quality = _measured(printed, test, usual_unit, is_scaled, is_rounded)
-        low, reason = (None, "") if value is not None else _missing(record, test, printed)
+        low, reason = None, ""
+        value: float | None
+        if printed.isdecimal() and not is_scaled and test != SEEK:  # as nearly all are
+            value, unit, quality = float(printed) * scale, usual_unit, "exact"
+        else:
+            value, unit, quality = _measured(printed, test, io_unit, is_scaled, is_rounded)
+            if value is None:
+                low, reason = _missing(record, test, printed)
         found.append(ParsedSample(
-            operation, metric, value, 0, size, block_size, workers, None, printed + unit, lines[0],
-            quality if low is None else "lower_bound", reason, low, None, _cpu(record.cpus[test]), about,
+            operation, METRICS[test], value, 0, size, block_size, workers, None, printed + unit, line,
+            quality if low is None else "lower_bound", reason, low, None, _cpu(cpus[test]), about,
         ))  # fmt: skip
         if has_latencies and (printed or latency):
-            ns = _nanoseconds(latency)
             found.append(ParsedSample(
-                operation, "latency_max", ns, 0, size, block_size, workers, None, latency, lines[1],
+                operation, "latency_max", _nanoseconds(latency), 0, size, block_size, workers, None, latency, latency_line,
                 "exact", "" if latency else "not printed", None, None, None, about,
             ))  # fmt: skip
 
@@ -179,14 +189,13 @@ def _bound(record: Record, test: int) -> float | None:
     return done / record.shortest if done else None
 
 
+@lru_cache(maxsize=1024)
 def _cpu(printed: str) -> float | None:
     return int(printed) / 100 if printed.isdigit() else None
 
 
 def _nanoseconds(printed: str) -> float | None:
     """Of digits with us, ms or s, as both readers made sure."""
-    if printed.endswith("us"):
-        return int(printed[:-2]) * 1e3
-    if printed.endswith("ms"):
-        return int(printed[:-2]) * 1e6
-    return int(printed[:-1]) * 1e9 if printed else None
+    if (factor := _FACTORS.get(printed[-2:])) is not None:
+        return float(printed[:-2]) * factor
+    return float(printed[:-1]) * 1e9 if printed else None

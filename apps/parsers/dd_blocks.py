@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from apps.parsers.dd_command import Command, read_command
 from apps.parsers.dd_lines import CUT, RECORDS, Result, Unclear, read_result
@@ -10,13 +11,13 @@ from apps.parsers.source_text import SourceText
 
 _ASIDE = re.compile(r"\s*(?:Password:|\[sudo\]|dd: |dd$|\^C)")
 _TIMED = re.compile(r"\s*(?:real|user|sys)\s+\d|\s*[\d.,]+ (?:real|user|sys)\b")
+_USER_AND_HOST = re.compile(r"\s*\[?[\w.-]{1,32}@([\w.-]{1,64})[:\s]")
 _MOST_BACK = 3
 
 Records = tuple[int, int]
 
 
-@dataclass(slots=True)
-class Event:
+class Event(Struct):
     """A line that dd printed. `result` is Unclear where it is broken, and None for a records line."""
 
     index: int
@@ -26,14 +27,13 @@ class Event:
     is_progress: bool = False
 
 
-@dataclass(slots=True)
-class Block:
+class Block(Struct):
     """One copy. `results` has two entries where the two dd of a pipe report it."""
 
     first: int
     last: int
-    records: list[Records] = field(default_factory=list)
-    results: list[Event] = field(default_factory=list)
+    records: list[Records] = []
+    results: list[Event] = []
     command: Command | None = None
     host: str = ""
     problem: str = ""
@@ -52,9 +52,9 @@ def events(text: SourceText) -> list[Event]:
     found: list[Event] = []
     for index, line in enumerate(lines):
         if "/s" in line and (result := read_result(line)):
-            found.append(Event(index, result=result, last=index))
+            found.append(Event(index, None, result, index))
         elif "+" in line and len(line) < 200 and (match := RECORDS.search(line)):
-            found.append(Event(index, records=(int(match["full"]), int(match["part"])), last=index))
+            found.append(Event(index, (int(match["full"]), int(match["part"])), None, index))
         elif found and index - found[-1].last <= 2 and found[-1].records and CUT.search(line):
             found.append(_wrapped(lines, index))
     _mark_progress(found, text)
@@ -148,6 +148,8 @@ def _copies(found: list[Event], lines: list[str]) -> Iterator[Block]:
 
 
 def _is_close(before: Event, after: Event, lines: list[str]) -> bool:
+    if after.index == before.last + 1:
+        return True
     between = lines[before.last + 1 : after.index]
     return len(between) <= _MOST_BACK and all(not line.strip() or _ASIDE.match(line) for line in between)
 
@@ -184,8 +186,8 @@ def _read_before(block: Block, lines: list[str], floor: int) -> list[Command]:
     if found and found[0].is_whole_line and read_command(above, ""):
         return []  # two commands and one result: which of them it belongs to is not said
     prompt = above if found and not found[0].is_whole_line else lines[index]
-    host = re.match(r"\s*\[?[\w.-]{1,32}@([\w.-]{1,64})[:\s]", prompt)
-    block.host = host[1] if found and host else ""
+    host = _USER_AND_HOST.match(prompt) if found else None
+    block.host = host[1] if host else ""
     return found
 
 
@@ -214,4 +216,4 @@ def _behind_time(lines: list[str], last: int) -> int:
 
 
 def _is_empty(lines: list[str], start: int, end: int) -> bool:
-    return not any(line.strip() for line in lines[start + 1 : end])
+    return end <= start + 1 or not any(line.strip() for line in lines[start + 1 : end])

@@ -1,12 +1,18 @@
 """What a dd command line asks for: direction, target, block size, and how the data is made safe."""
 
 import re
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
-_DD = re.compile(r"""(?:^|(?<=[\s;&|(`/+$#>%'"]))dd(?=\s+[a-z]+=|\s*$)""")
+from msgspec import Struct
+from msgspec.structs import replace
+
+_DD = re.compile(r"""dd(?<![^\s;&|(`/+$#>%'"]dd)(?=\s+[a-z]+=|\s*$)""")
 _OPERANDS = re.compile(r"\b(if|of|bs|ibs|obs|count|conv|oflag|iflag|status|skip|seek)=")
 _OPERAND = re.compile(r"([a-z]+)=(.*)", re.DOTALL)
+_SYNTAX = re.compile(r"""[$"';|&<>()`]""")
+_PROMPT = re.compile(r"[#$%>]\s|^\+ ")
+_LOOP = re.compile(r"\b(?:for|while|until|seq)\b.*\bdo\b")
+_DD_ABOVE = re.compile(r"\bdd\s*$")
 _WORD = re.compile(
     r"""(?:\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)|"[^"]*"|'[^']*'|[^\s"';|&<>)`]|(?<=\S)[)`](?=\S))+|[|;&<>]+"""
 )
@@ -16,18 +22,19 @@ _PREFIXES = "kmgtpe"
 _SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random", "/dev/frandom", "/dev/arandom", "/dev/full")
 _DEVICES = {"null": "/dev/null", "stdout": "/dev/stdout"}
 _GREATEST = 2**63
+_LONGEST = 4000
 
 
-@dataclass
-class Command:
+class Command(Struct):
     """One dd of a command line. `text` is the line as shown, `others` how many dd the same pipe has besides."""
 
     text: str
-    operands: dict[str, str] = field(default_factory=dict)
+    operands: dict[str, str] = {}
     is_whole_line: bool = True  # it does not begin on the line above
     is_looped: bool = False
     pipe: int = 1  # how many dd the line pipes into each other
     sent_to: str = ""  # where standard output goes: a path, or "|"
+    operation: str = "copy"
 
     @property
     def source(self) -> str:
@@ -37,14 +44,12 @@ class Command:
     def sink(self) -> str:
         return self.operands.get("of") or self.sent_to
 
-    @cached_property
-    def operation(self) -> str:
+    def set_operation(self) -> None:
         """`write` where only the target can be a disk, `read` where only the source can, `copy` for both or neither."""
         from_disk = bool(self.source) and self.source not in _SOURCES
         to_disk = self.sink not in ("", "|", "/dev/null", "/dev/stdout", "-")
-        if from_disk == to_disk:
-            return "copy"
-        return "write" if to_disk else "read"
+        if from_disk != to_disk:
+            self.operation = "write" if to_disk else "read"
 
     @property
     def target(self) -> str:
@@ -67,23 +72,24 @@ class Command:
         return size_of(told)
 
     def workload(self) -> dict[str, str | int | float]:
+        """Without the block size."""
         asked: dict[str, str | int | float] = {"command": self.text}
-        if size := self.block_size():
-            asked["block_size"] = size
-        flags = self._flags("iflag" if self.operation == "read" else "oflag")
-        if "direct" in flags:
+        is_read = self.operation == "read"
+        flags = self._words("iflag" if is_read else "oflag")
+        is_direct = "direct" in flags
+        if is_direct:
             asked["direct"] = 1
-        if sync := self._sync(flags):
-            asked["sync"] = sync
+        if not is_read:
+            asked["sync"] = self._sync(flags)
+        elif is_direct:
+            asked["sync"] = "direct"
         return asked
 
-    def _flags(self, name: str) -> set[str]:
-        return set(self.operands.get(name, "").split(","))
+    def _words(self, name: str) -> list[str]:
+        return self.operands[name].split(",") if name in self.operands else []
 
-    def _sync(self, flags: set[str]) -> str:
-        if self.operation == "read":
-            return "direct" if "direct" in flags else ""
-        conversions = self._flags("conv")
+    def _sync(self, flags: list[str]) -> str:
+        conversions = self._words("conv")
         for name, where in (
             ("sync", flags), ("dsync", flags), ("fsync", conversions), ("fdatasync", conversions), ("direct", flags)
         ):  # fmt: skip
@@ -128,29 +134,31 @@ def _factor(text: str) -> int | None:
 
 def read_command(line: str, before: str) -> list[Command]:
     """The dd commands of a line, in their order. `before` is the line above it: mails and terminals wrap."""
-    if _OPERANDS.search(line) is None:
+    if "=" not in line or _OPERANDS.search(line) is None:
         return []
-    if _DD.search(line) is None:
-        if not re.search(r"\bdd\s*$", before):
-            return []
-        whole = f"{before.rstrip()} {line.lstrip()}"
-    else:
-        whole = line
-    return [replace(one, is_whole_line=whole is line) for one in _read(whole)]
+    if "dd" in line and (starts := [match.start() for match in _DD.finditer(line)]):
+        return _read(line, starts, True)
+    if not _DD_ABOVE.search(before):
+        return []
+    whole = f"{before.rstrip()} {line.lstrip()}"
+    return _read(whole, [match.start() for match in _DD.finditer(whole)], False)
 
 
-def _read(line: str) -> list[Command]:
-    starts = [match.start() for match in _DD.finditer(line)]
-    if not starts or len(line) > 4000:
+def _read(line: str, starts: list[int], is_whole_line: bool) -> list[Command]:
+    if not starts or len(line) > _LONGEST:
         return []
     shown = _shown(line, starts[0])
     commands = [_read_one(line[start:end], shown) for start, end in zip(starts, [*starts[1:], len(line)], strict=True)]
     pipes = sum(1 for one in commands[:-1] if one.sent_to == "|")
-    is_looped = bool(re.search(r"\b(?:for|while|until|seq)\b.*\bdo\b", line[: starts[0]]))
+    is_looped = "do" in line[: starts[0]] and bool(_LOOP.search(line[: starts[0]]))
     for one in commands:
-        one.pipe, one.is_looped = pipes + 1, is_looped
+        one.pipe, one.is_looped, one.is_whole_line = pipes + 1, is_looped, is_whole_line
     commands = [one for one in commands if one.operands]
-    return [_joined(commands)] if len(commands) > 1 and pipes else commands
+    if len(commands) > 1 and pipes:
+        commands = [_joined(commands)]
+    for one in commands:
+        one.set_operation()
+    return commands
 
 
 def _joined(commands: list[Command]) -> Command:
@@ -162,13 +170,20 @@ def _joined(commands: list[Command]) -> Command:
 
 def _shown(line: str, start: int) -> str:
     """The line without what stands before the command: the prompt, or a label."""
-    prompt = max((match.end() for match in re.finditer(r"[#$%>]\s|^\+ ", line[:start])), default=-1)
+    prompt = -1
+    for match in _PROMPT.finditer(line[:start]):
+        prompt = match.end()
     if prompt < 0:
         prompt = start if ":" in line[:start] else 0
     return line[prompt:].strip().lstrip("$").lstrip()
 
 
 def _read_one(text: str, shown: str) -> Command:
+    if _SYNTAX.search(text) is None:
+        parts = [word.partition("=") for word in text.split()]
+        return Command(
+            shown, {name: value for name, mark, value in parts if mark and name.isalpha() and name.islower()}
+        )
     command = Command(shown)
     words = _WORD.findall(text)[1:]
     for position, word in enumerate(words):

@@ -2,7 +2,8 @@
 
 import math
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _MARKS = "'’‘´`.,\u00a0\u202f\u2009 "
 _WHOLE = (  # digits, or groups of three with marks between them; never the end of a longer number
@@ -33,8 +34,7 @@ _POWERS = " KMGTPE"
 _GREATEST = 2**63
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True, gc=False):
     """`seconds` is None where dd printed no time that can be one; `rate` is as printed, in bytes/s, ± `slack`."""
 
     bytes: int
@@ -49,8 +49,7 @@ class Result:
     seconds_text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unclear:
+class Unclear(Struct, frozen=True, gc=False):
     message: str
     found: str
     expected: str
@@ -65,10 +64,10 @@ def read_result(line: str) -> Result | Unclear | None:
     if match is None:
         return None
     groups = match.groupdict()
-    size = _whole(groups["bytes"])
-    seconds = _decimal(groups["seconds"])
+    printed, time = groups["bytes"], groups["seconds"]
+    size, seconds = _whole(printed), _decimal(time)
     if size is None or size >= _GREATEST or seconds is None:
-        found = groups["seconds"] if seconds is None else groups["bytes"]
+        found = time if seconds is None else printed
         return Unclear("a number that is none, or can be read in two ways", found, "dd's digits with one decimal mark")
     rate, slack, is_whole = _rate(groups)
     return Result(
@@ -78,8 +77,8 @@ def read_result(line: str) -> Result | Unclear | None:
         slack=slack,
         rate_text=line[match.start("rate") : match.end()].rstrip(")"),
         is_whole_rate=is_whole,
-        is_transcribed=not groups["bytes"].isdigit() or _has_marks(groups["rate"]) or _has_marks(groups["seconds"]),
-        is_whole_seconds=groups["seconds"].isdigit(),
+        is_transcribed=not printed.isdigit() or _has_marks(groups["rate"]) or _has_marks(time),
+        is_whole_seconds=time.isdigit(),
         start=match.start(),
         seconds_text=line[match.start("seconds") : match.end("unit")],
     )
@@ -103,6 +102,8 @@ def _has_marks(text: str) -> bool:
 
 def _decimal(text: str) -> float | None:
     """dd prints no thousands marks, so that one comma is a decimal comma; point and comma together are unclear."""
+    if text.isascii() and text.replace(".", "", 1).isdigit():
+        return float(text)
     text = text.rstrip(".,")
     if not _DECIMAL.fullmatch(text):
         if not _THOUSANDS.fullmatch(text):
@@ -143,13 +144,12 @@ def is_near(result: Result, rate: float) -> bool:
     )
 
 
+_DIGITS = re.compile(r"[0-9]*(?:[.,]([0-9]*))?(?:e([-+]?[0-9]{1,3}))?")
 _BINARY = tuple((1024 / 1000) ** power for power in (1, 2, 3, 4))
 
 
 def _time_slack(result: Result) -> float:
     """Half of the last digit of the printed seconds."""
-    mantissa, _, exponent = result.seconds_text.partition("e")
-    digits = re.match(r"[0-9]*(?:[.,]([0-9]*))?", mantissa)
-    decimals = len(digits[1]) if digits and digits[1] else 0
-    power = re.match(r"[-+]?[0-9]{1,3}", exponent)
-    return 0.51 * 10.0 ** (-decimals + (int(power[0]) if power else 0))
+    digits = _DIGITS.match(result.seconds_text)
+    decimals, power = (digits[1] or "", digits[2] or 0) if digits else ("", 0)
+    return 0.51 * 10.0 ** (int(power) - len(decimals))

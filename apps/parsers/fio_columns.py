@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.parsers.shape import Broken
+from apps.parsers.source_text import NOT_KEPT
 
 Integers = NDArray[np.int64]
 _KEPT = b"0123456789, \n"
@@ -115,7 +116,12 @@ def _slow(data: bytes, first: int, width: int) -> Table:
     kept = {number for number, _ in rows}
     expected = f"{width or 4} whole numbers between commas"
     broken = [
-        Broken("no line of this log", number, line[:_FOUND_LONGEST].decode("utf-8", "replace"), expected)
+        Broken(
+            "no line of this log",
+            number,
+            line[:_FOUND_LONGEST].decode("utf-8", "replace").replace("\x00", NOT_KEPT),
+            expected,
+        )
         for number, line in islice(((number, line) for number, line in lines if number not in kept), _MOST_TOLD)
     ]
     cells = np.array([list(map(int, line.split(b","))) for _, line in rows], dtype=np.int64)

@@ -16,7 +16,7 @@ from apps.parsers.fio_quantities import Style
 _DEFINITION = re.compile(
     r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(g=(?P<group>\d{1,9})\): rw=(?P<rw>[a-z:0-9]+)"
 )
-_SIZES = re.compile(r"(?:\(([RWT])\) )?(\d[\w.]*)-(\d[\w.]*)")
+_SIZES = re.compile(r"(?:\(([RWT])\) )?(?<![\w.])(\d[\w.]*+)-(\d[\w.]*)")
 _ENGINE = re.compile(r"ioengine=([\w:./-]{1,64})")
 _DEPTH = re.compile(r"iodepth=(\d{1,9})\b")
 _COMMAND = re.compile(r"(?:^|[#$>%]\s*|\bsudo\s+|\btime\s+)(?P<command>(?:[\w./-]{0,80}/)?fio\s+\S.*)$")

@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import Struct, field
 
+from apps.parsers.finite import epoch, positive
 from apps.parsers.fio_options import Load, load_of, merged
 from apps.parsers.shape import ParseError
 from apps.parsers.source_text import SourceText
@@ -115,10 +116,11 @@ class Document(Struct, Generic[AnyJob]):
 
     @property
     def at_ms(self) -> float | None:
-        """When fio wrote it, ms since 1970."""
-        if self.timestamp_ms is not None:
-            return float(self.timestamp_ms)
-        return None if self.timestamp is None else float(self.timestamp) * 1000
+        """When fio wrote it, ms since 1970; None for what is no time up to the year 9999."""
+        ms = positive(self.timestamp_ms)
+        if self.timestamp_ms is None and (seconds := positive(self.timestamp)) is not None:
+            ms = seconds * 1000
+        return ms if ms is not None and epoch(ms / 1000) is not None else None
 
     @property
     def listed(self) -> list[AnyJob]:
@@ -163,9 +165,7 @@ def as_bytes(text: str | bytes | SourceText) -> bytes:
 
 
 def slices(data: bytes) -> Iterator[tuple[int, int]]:
-    """Where documents may lie: from a line that begins with `{` to the last line beginning with `}` before the next
-    such.
-    """
+    """Where documents may lie: from a line that begins with `{` to the last one with `}` before the next such."""
     starts = [match.start() for match in re.finditer(rb"^\{", data, re.MULTILINE)]
     for start, following in pairwise([*starts, len(data)]):
         last = data.rfind(b"\n}", start, following)

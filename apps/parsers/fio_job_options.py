@@ -16,7 +16,7 @@ _WORDS_OF_RW = {
 _ENGINES = ("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "null")
 _CHOSEN = re.compile(
     r"(?:filename|directory|filename_format|unique_filename|opendir|name|description|write_\w+_log|log_\w+|per_job_logs|"
-    r"disk_util|kb_base|unit_base|\w*percentile\w*|disable_\w+|clocksource|gtod_\w+|unlink|allow_\w+|significant_figures)\Z"
+    r"disk_util|kb_base|unit_base|disable_\w+|clocksource|gtod_\w+|unlink|allow_\w+|significant_figures)\Z"
 )
 _RUNS_CODE = re.compile(
     r"(?:exec_\w+|uid|gid|cgroup\w*|profile|read_iolog\w*|write_iolog|replay_\w+|merge_\w+|program)\Z"
@@ -121,6 +121,6 @@ def reason(name: str) -> str:
         return "no other files: their options in this one"
     if _RUNS_CODE.match(name):
         return "nothing that runs programs, replays traces or changes who fio runs as"
-    if _CHOSEN.match(name):
+    if _CHOSEN.match(name) or "percentile" in name:
         return "nothing: Spindle sets this itself"
     return "an option that Spindle runs"

@@ -30,6 +30,7 @@ from collections.abc import Sequence
 
 from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find, plain_bytes
 from apps.parsers.fio_lines import Lines
+from apps.parsers.fio_options import Load
 from apps.parsers.fio_progress import ProgressPoint, point_of, series
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
@@ -80,7 +81,7 @@ Found = tuple[int, int, Document[Job]]
 
 
 def _nothing(data: bytes) -> ParseError:
-    start = re.search(rb"^\s*\{", data, re.MULTILINE)
+    start = re.search(rb"^[ \t\r]*+\{", data, re.MULTILINE)
     expected = 'a whole JSON object with "fio version"'
     if start is None:
         first = data.lstrip()[:80].decode("utf-8", "replace").split("\n")[0]
@@ -126,9 +127,9 @@ def _continues(before: ProgressPoint, after: ProgressPoint) -> bool:
 
 
 def _run(data: bytes, group: Sequence[tuple[Found, ProgressPoint]], warnings: list[str]) -> ParsedRun:
-    start, end, document = group[-1][0]
+    (start, end, document), last = group[-1]
     history = [point for _, point in group]
-    sections = _sections(data, start, end, document)
+    sections = _sections(data, start, end, document, [job.load for job in last.jobs])
     _warn(document, sections, warnings)
     began = [point.began_ms for point in history if point.began_ms is not None]
     return ParsedRun(
@@ -155,7 +156,7 @@ def _only(words: Sequence[str]) -> str:
     return clean(found.pop())[:_LONGEST] if len(found) == 1 else ""
 
 
-def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> list[Section]:
+def _sections(data: bytes, start: int, end: int, document: Document[Job], loads: Sequence[Load]) -> list[Section]:
     entries = document.entries()
     lines = Lines(data, start, end)
     parts = lines.jobs()
@@ -174,7 +175,7 @@ def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> lis
             parts[number] if known else (start, end),
             is_version_2,
         )
-        for number, (job, load) in enumerate(zip(entries, document.loads(), strict=True))
+        for number, (job, load) in enumerate(zip(entries, loads, strict=True))
     ]
 
 

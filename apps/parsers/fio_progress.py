@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from apps.parsers.finite import number
 from apps.parsers.fio_documents import TOTALS, AnyJob, DirectionTotals, Document, JobTotals, find
 from apps.parsers.fio_options import Load, directions, operation
 from apps.parsers.shape import ParsedSeries
@@ -42,6 +43,7 @@ class Totals:
 @dataclass(frozen=True, slots=True)
 class JobPoint:
     name: str
+    load: Load
     done: float  # 0 to 1
     weight: float | None  # seconds it is planned to take
     operations: dict[str, str]  # direction → operation
@@ -62,7 +64,8 @@ class ProgressPoint:
         """When fio began at the earliest; up to a second too early, because `elapsed` is rounded up."""
         if self.at_ms is None or self.elapsed_s is None:
             return None
-        return self.at_ms - self.elapsed_s * 1000
+        began = self.at_ms - self.elapsed_s * 1000
+        return began if began >= 0 else None
 
     @property
     def done(self) -> float:
@@ -88,7 +91,7 @@ class Interval:
 
 def point_of(document: Document[AnyJob]) -> ProgressPoint:
     entries = document.entries()
-    elapsed = next((float(job.elapsed) for job in entries if job.elapsed is not None), None)
+    elapsed = next((seconds for job in entries if (seconds := number(job.elapsed)) is not None), None)
     jobs = (_job_point(job, load, elapsed) for job, load in zip(entries, document.loads(), strict=True))
     return ProgressPoint(document.at_ms, elapsed, tuple(jobs))
 
@@ -100,12 +103,12 @@ def points(data: bytes) -> Iterator[ProgressPoint]:
 
 
 def _totals(one: DirectionTotals) -> Totals:
-    ios = float(one.total_ios or 0)
+    ios = number(one.total_ios) or 0.0
     sums = []
     for latency in (one.lat_ns, one.clat_ns):
-        count = float(latency.N if latency.N is not None else ios) if latency else 0.0
-        sums += [float(latency.mean or 0) * count if latency else 0.0, count]
-    return Totals(float(one.io_bytes or 0), float(one.runtime or 0), ios, *sums)
+        count = (number(latency.N) or 0.0 if latency.N is not None else ios) if latency else 0.0
+        sums += [(number(latency.mean) or 0.0) * count if latency else 0.0, count]
+    return Totals(number(one.io_bytes) or 0.0, number(one.runtime) or 0.0, ios, *sums)
 
 
 def _job_point(job: JobTotals, load: Load, elapsed: float | None) -> JobPoint:
@@ -114,7 +117,7 @@ def _job_point(job: JobTotals, load: Load, elapsed: float | None) -> JobPoint:
     weight = load.runtime_s + load.ramp_s if load.runtime_s else None
     operations = {name: operation(load.rw, name) for name in DIRECTIONS}
     planned = " + ".join(operations[name] for name in DIRECTIONS if name in (directions(load.rw) or ()))
-    return JobPoint(job.jobname, _done(moved, load, job.eta, elapsed), weight, operations, moved, planned)
+    return JobPoint(job.jobname, load, _done(moved, load, job.eta, elapsed), weight, operations, moved, planned)
 
 
 def _done(moved: dict[str, Totals], load: Load, eta: float | int | None, elapsed: float | None) -> float:

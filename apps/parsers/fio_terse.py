@@ -43,8 +43,12 @@ from apps.parsers.source_text import SourceText
 NAME = "fio terse"
 TITLE = "fio terse report"
 
-_NEEDLE = re.compile(rb"(?:[345];fio[- ]|^[345];[12]\.\d|^2;)[^;\n]{0,255};[^;\n]{1,255};\d+;\d+;\d+;", re.MULTILINE)
-_OLDEST = re.compile(rb"^[^;\n]{1,255};\d+;\d+(?:;[0-9.]+){11};[0-9.]+%?;", re.MULTILINE)
+_NEEDLE = re.compile(
+    rb"(?:[345];fio[- ]|^[345];[12]\.\d)[^;\n]{0,255};[^;\n]{1,255};\d+;\d+;\d+;"
+    rb"|^2;[^;\n]{1,255};\d+;\d+;\d+;[^\n]{20,900}?%;",
+    re.MULTILINE,
+)
+_OLDEST = re.compile(rb"^[^;\n]{1,255};\d+;\d+(?:;[0-9.]+){13};[0-9.]+%;", re.MULTILINE)
 _SUM = "All clients"
 
 

@@ -51,8 +51,8 @@ def record_in(line: str, number: int, broken: list[Broken]) -> Record | None:
         _tell_cut(line, number, broken)
         return None
     start = _NEW.search(line)
-    if start is None and _OLD.match(line) is None:
-        return None
+    if start is None and ("%;" not in line or _OLD.match(line) is None):
+        return None  # other tools also print numbers between semicolons
     fields = line[start.start() if start else 0 :].strip().split(";")
     shares = _shares_at(fields)
     header = 5 if start else 4 if fields[0] == "2" else 3

@@ -38,12 +38,12 @@ _BEHIND = 7  # lines that a statistics block may take
 _HEAD = re.compile(r"(?:^|\s)([\d.]{1,20} (?:bytes|[KMGTP]i?B|[kmgtp]?b|B)) (from|to|<<<|>>>) (.+)$")
 _TIME = re.compile(r"(\d{1,18}) time=([\d.]{1,20} ?[a-z]{1,4})")
 _COMMAND = re.compile(r"(?:^|[$#>%]) ?((?:sudo |time )?ioping -?[^|;&]+)")
-_TITLE = re.compile(r"--- (.+) ioping statistics ---")
+_TITLE = " ioping statistics ---"
 _DIRECTIONS = {"from": "read", "<<<": "read", "to": "write", ">>>": "write"}
 
 
 def looks_like(text: SourceText) -> float:
-    if "ioping statistics ---" in text.text or (": request=" in text.text and " time=" in text.text):
+    if _TITLE in text.text or (": request=" in text.text and " time=" in text.text):
         return 1.0 if any(_is_own(line) for line in text.lines) else 0.0
     return ioping_raw.looks_like(text)
 
@@ -60,7 +60,7 @@ def parse(text: SourceText) -> ParsedFile:
 
 
 def _is_own(line: str) -> bool:
-    return len(line) <= _LONGEST and bool(_TITLE.search(line) or _request(line))
+    return len(line) <= _LONGEST and bool(_title(line) or _request(line))
 
 
 @dataclass(slots=True)
@@ -99,8 +99,8 @@ class _Reading:
             self._period(index, raw)
         elif ": request=" in line and (found := _request(line)):
             self._request(index, *found)
-        elif (title := _TITLE.search(line)) is not None:
-            self._statistics(index, title[1])
+        elif title := _title(line):
+            self._statistics(index, title)
         elif "ioping " in line and (match := _COMMAND.search(line)):
             self.close()
             self.command = match[1].removeprefix("sudo ").removeprefix("time ").strip()
@@ -149,7 +149,7 @@ class _Reading:
             self.close()
         group = self._open(index)
         block = self.text.lines[index + 1 : index + _BEHIND]
-        ends = [place for place, line in enumerate(block) if _TITLE.search(line) or ": request=" in line]
+        ends = [place for place, line in enumerate(block) if _title(line) or ": request=" in line]
         block = [line[:_LONGEST] for line in block[: ends[0] if ends else None]]
         self.covered = group.last = index + _last(block)
         self.runs.append(self._run(group, target, " ".join(block[: _last(block)]), block, ""))
@@ -180,6 +180,12 @@ class _Reading:
 
 
 _RW = {"mixed": "randrw"}
+
+
+def _title(line: str) -> str:
+    """The target in the title of a statistics block; empty for any other line."""
+    head, title, _ = line.rpartition(_TITLE)
+    return head.partition("--- ")[2] if title else ""
 
 
 def _request(line: str) -> tuple[int, str, str, str, float] | None:

@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 
 from apps.parsers.finite import epoch, positive, whole
 from apps.parsers.ioping_samples import CUT, LATENCIES, UNITS, Figure, missing, operation, samples
-from apps.parsers.json_documents import Document, documents, member, words
+from apps.parsers.json_places import Document, documents, member, words
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "ioping json"
 TITLE = "ioping JSON"
 
-_OPENING = re.compile(r'\{\s{0,80}"timestamp"\s{0,8}:')
+_OPENING = re.compile(rb'\{(?=\s{0,80}"timestamp"\s{0,8}:)')
 _KEYS = {"iops": "iops", "bps": "bandwidth", "size": "io_bytes",
          **dict(zip(("min", "avg", "max", "mdev"), LATENCIES, strict=True))}  # fmt: skip
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from apps.parsers import ioping_units
 from apps.parsers.finite import close
-from apps.parsers.ioping_samples import LATENCIES, UNITS, Figure, missing, operation, samples
+from apps.parsers.ioping_samples import LATENCIES, UNITS, Figure, missing, operation, samples, sums
 from apps.parsers.shape import Broken, ParsedRun, ParsedSeries
 from apps.parsers.source_text import SourceText
 
@@ -95,7 +95,7 @@ def _figures(total: Raw, line: int) -> dict[str, Figure]:
 def _series(periods: Sequence[Raw], name: str) -> tuple[ParsedSeries, ...]:
     if not periods:
         return ()
-    ends = tuple(sum(one.time for one in periods[: place + 1]) / 1e9 for place in range(len(periods)))
+    ends = sums([one.time for one in periods])
     return tuple(
         ParsedSeries(name, metric, 0, "report", ends, tuple(one.figures[place] for one in periods))
         for place, metric in enumerate(_METRICS[:4])

@@ -71,6 +71,8 @@ class Columns:
 
 def read_header(above: str, header: str, below: str) -> Columns | None:
     """The columns, None where the words do not say which is which. `below` is the rest of a wrapped header, or ""."""
+    if len(header) > _LONGEST:
+        return None
     found = list(re.finditer(r"\S+", header))
     at = next(index for index, match in enumerate(found) if match[0].startswith("reclen")) + 1
     origin = found[at - 1].end()

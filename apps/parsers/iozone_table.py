@@ -16,6 +16,7 @@ _BETWEEN = (  # what IOzone prints between rows (begin() in iozone.c)
 )  # fmt: skip
 _END = ("iozone test complete", "Iozone: Performance Test", "Excel output is below", "exiting iozone")
 _MOST_STRANGE = 3
+_LONGEST_ROW = 400
 _MOST_BROKEN = 1000
 _CELL_PLACES = "as many figures as the header has columns, or figures under its words"
 
@@ -43,27 +44,29 @@ class Table:
 
     def read(self, index: int) -> int:
         """Rows from `index` on; the index behind them. Stops before a size that the table already has."""
-        lines = self.text.lines
+        lines, draft = self.text.lines, self.draft
         full = len(self.columns.operations) + 2
         while index < len(lines):
-            line = lines[index]
-            if ROW(line) is None:
-                following = self._behind_gap(index)
-                if following is None:
-                    break
-                index = following
-                continue
-            tokens, last = self._tokens(line), index
-            if self.is_wrapped:
-                tokens, last = self._joined(tokens, index, full)
+            line, last = lines[index], index
+            tokens = line.split() if len(line) < _LONGEST_ROW else []
+            if len(tokens) != full or not "".join(tokens).isdecimal() or not line.isascii():
+                if ROW(line) is None:
+                    following = self._behind_gap(index)
+                    if following is None:
+                        break
+                    index = following
+                    continue
+                tokens = self._tokens(line)
+                if self.is_wrapped:
+                    tokens, last = self._joined(tokens, index, full)
             if len(tokens) > 2 and not self._is_new(tokens):
                 self.is_at_repeat = True
                 break
-            if len(line) < 400 and len(tokens) == full:
+            if len(line) < _LONGEST_ROW and len(tokens) == full:
                 self._add(tokens[:2], tokens[2:], self.columns.operations, index)
             else:
                 self._add_placed(line, tokens, index)
-            self.draft.last, index = last, last + 1
+            draft.last, index = last, last + 1
         return index
 
     def _tokens(self, line: str) -> list[str]:
@@ -75,7 +78,7 @@ class Table:
             and origin < len(line)
         ):
             head = line[:origin].split()
-            return head + line[origin:].split() if len(head) == 2 and len(line) < 400 else tokens
+            return head + line[origin:].split() if len(head) == 2 and len(line) < _LONGEST_ROW else tokens
         return tokens
 
     def _is_new(self, tokens: list[str]) -> bool:
@@ -153,8 +156,8 @@ class Table:
         file_size = int(sizes[0]) * KIB
         record = int(sizes[1]) * KIB or None  # 0 where a telemetry file gives the sizes
         unit, metric, factor, note = self.unit
-        values = [float(figure) for figure in figures]
-        if "" in operations or not 0 < min(values) <= max(values) < _GREATEST:
+        values = [*map(float, figures)]
+        if "" in operations or 0.0 in values or max(values) >= _GREATEST:
             return self._checked(file_size, record, figures, operations, number)
         suffix = f" {unit}"
         if note:

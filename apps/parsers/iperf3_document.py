@@ -7,15 +7,15 @@ from typing import Any
 
 from apps.parsers.finite import INT4, epoch, positive, whole
 from apps.parsers.iperf_lines import Point
-from apps.parsers.json_documents import Document, Place, items, member, words
+from apps.parsers.json_places import Document, Place, items, member, words
 from apps.parsers.shape import ParsedRun, ParsedSample, ParsedSection, ParsedSeries
 
 _NO_FIGURES = "its figures did not arrive"
 _SUMS = (("sum_sent", "net_send"), ("sum_received", "net_receive"))
 _WORKLOAD = (("blksize", "block_size"), ("duration", "runtime"), ("num_streams", "numjobs"), ("omit", "ramp_time"),
              ("bytes", "io_size"), ("reverse", "reverse"), ("bidir", "bidir"))  # fmt: skip
-_END = re.compile(r'"end"\s{0,8}:\s{0,8}\{')
-_PART = re.compile(r'"(?:sender|receiver|udp)"\s{0,8}:\s{0,8}\{')
+_END = re.compile(rb'"end"\s{0,8}:\s{0,8}\{')
+_PART = re.compile(rb'"(?:sender|receiver|udp)"\s{0,8}:\s{0,8}\{')
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Test:
     def _of_part(self, one: _Part, is_other_told: bool, cpu: float | None) -> Iterator[ParsedSample]:
         moved = positive(one.part.get("bytes"))
         if not moved and is_other_told:
-            line = self.document.body.line(one.at)
+            line = self.document.lines.number(one.at)
             yield one.point.sample(one.operation, "bandwidth", None, "", line, reason=_NO_FIGURES)
             return
         bits = positive(one.part.get("bits_per_second"))
@@ -184,7 +184,7 @@ class Test:
         return percent / 100 if percent else None
 
     def _at(self, key: str) -> int:
-        return max(self.end_at, self.document.body.text.find(f'"{key}"', self.end_at, self.document.end))
+        return max(self.end_at, self.document.position(key, self.end_at))
 
     def _place(self, one: _Part, key: str) -> Place:
         return self.document.place(key, behind=one.at)

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from apps.parsers.iperf3_document import Test
-from apps.parsers.json_documents import Document, documents, member
+from apps.parsers.json_places import Document, documents, member
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -31,7 +31,7 @@ NAME = "iperf3 json"
 TITLE = "iperf 3 JSON"
 
 _OPENING = re.compile(
-    r'\{\s{0,80}"(?:(?:start|end)"\s{0,8}:\s{0,8}\{|intervals"\s{0,8}:\s{0,8}\[|(?:title|error|event|extra_data)"\s{0,8}:)'
+    rb'\{(?=\s{0,80}"(?:(?:start|end)"\s{0,8}:\s{0,8}\{|intervals"\s{0,8}:\s{0,8}\[|(?:title|error|event|extra_data)"\s{0,8}:))'
 )
 
 

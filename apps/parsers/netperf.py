@@ -36,6 +36,7 @@ NAME = "netperf"
 TITLE = "netperf"
 
 _LONGEST = 8000
+_MOST_LINES = 50_000  # of one test: its banner, a line for each interim result, and its table
 _BANNER = re.compile(
     r"(?:^|[\s\"])((?:MIGRATED )?(?:TCP|UDP|SCTP|OMNI|XTI TCP|XTI UDP|DLPI CO|DLPI CL|STREAM|DG|LOC_CPU|REM_CPU)"
     r"[\w /|-]{0,50}?) TEST (?:from|to) "
@@ -69,10 +70,16 @@ def parse(text: SourceText) -> ParsedFile:
 
 
 def _unquoted(text: SourceText) -> Iterator[tuple[int, str]]:
-    """The lines; those that are JSON strings without their quotes, and apart where they hold several."""
+    """The lines; those that are JSON strings without their quotes, and apart where they hold several. Of blank lines
+    that follow on each other only the first.
+    """
+    was_blank = False
     for index, line in enumerate(text.lines):
-        number = text.number(index)
-        bare = line.strip().removesuffix(",")
+        stripped = line.strip()
+        if not stripped and was_blank:
+            continue
+        was_blank = not stripped
+        number, bare = text.number(index), stripped.removesuffix(",")
         if len(bare) > 1 and bare[0] == bare[-1] == '"' and len(bare) <= 1_000_000:
             for piece in bare[1:-1].split("\\n"):
                 yield number, piece.replace('\\"', '"').replace("\\t", " ")[:_LONGEST]
@@ -98,7 +105,7 @@ def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
             if test is not None:
                 yield test
             test, command = None, match[1]
-        if test is not None:
+        if test is not None and len(test.lines) < _MOST_LINES:
             test.lines.append((number, line))
             test.keys |= {key} - {""}
     if test is not None:

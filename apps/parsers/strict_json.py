@@ -1,4 +1,4 @@
-"""JSON documents out of a text, for the tools that print JSON (iperf3, smartctl, lsblk, storcli…; fio has its own).
+"""JSON documents out of a text, for the tools that print JSON (iperf3, ioping, smartctl, lsblk…; fio has its own).
 
     for first, last, value in in_text(text):        # SourceText; numbers of lines
         if isinstance(value, Broken):
@@ -8,7 +8,8 @@
 
 A document is an object, or an array of objects, arrays or strings, that begins at the beginning of a line or right
 behind the one before. What stands before, between and after is left out. `documents(data)` gives the same for UTF-8
-bytes, with offsets. `ParseError` where there is no document at all, nor a broken one.
+bytes, with offsets. `ParseError` where there is no document at all, nor a broken one. `json_places` finds those that
+begin in one way wherever they stand.
 
 Nothing is invented: NaN, Infinity, `-nan`, 1e999 and whole numbers beyond 64 bits are None. A key that stands twice in
 one object with different values is None there, and a `Broken` follows the document. What is cut off, is no JSON at some
@@ -18,7 +19,9 @@ place, or lies deeper than 100 levels, is a `Broken`, and reading goes on behind
 import json
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from apps.parsers.shape import Broken, ParseError
@@ -55,41 +58,55 @@ class _FaultError(Exception):
 
 def in_text(text: SourceText) -> Iterator[tuple[int, int, Value]]:
     """(first line, last line, value) of each document, in the numbers of the file."""
-    data = "\n".join(text.lines).encode("utf-8", "replace")
-    lines = _Lines(data, text)
-    for start, end, value in _found(data, lines):
+    lines = Lines.of(text)
+    for start, end, value in _some(lines):
         yield lines.number(start), lines.number(max(start, end - 1)), value
 
 
 def documents(data: bytes) -> Iterator[tuple[int, int, Value]]:
     """(offset, offset behind, value) of each document."""
-    return _found(data, _Lines(data))
+    return _some(Lines(data))
 
 
-class _Lines:
+class Lines:
+    """UTF-8 bytes, and the number of the line at each offset."""
+
     def __init__(self, data: bytes, text: SourceText | None = None) -> None:
-        self._data, self._text = data, text
-        self._place = self._index = 0
+        self.data, self._text = data, text
+
+    @classmethod
+    def of(cls, text: SourceText) -> "Lines":
+        return cls("\n".join(text.lines).encode("utf-8", "replace"), text)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [match.start() for match in re.finditer(b"\n", self.data)]
 
     def number(self, place: int) -> int:
-        """The line at an offset; those asked for one after the other cost one pass together."""
-        if place < self._place:
-            self._index -= self._data.count(b"\n", place, self._place)
-        else:
-            self._index += self._data.count(b"\n", self._place, place)
-        self._place = place
+        index = bisect_left(self._ends, place)
         if self._text is None:
-            return self._index + 1
-        return self._text.number(min(self._index, max(0, len(self._text.lines) - 1)))
+            return index + 1
+        return self._text.number(min(index, max(0, len(self._text.lines) - 1)))
 
 
-def _found(data: bytes, lines: _Lines) -> Iterator[tuple[int, int, Value]]:
-    count = broken = retries = 0
+def _some(lines: Lines) -> Iterator[tuple[int, int, Value]]:
+    is_empty = True
+    for one in found(lines):
+        is_empty = False
+        yield one
+    if is_empty:
+        first = lines.data[:200].decode("utf-8", "replace").strip().split("\n")[0]
+        raise ParseError("no JSON in the text", line=1, found=first or "nothing", expected="a line that begins with {")
+
+
+def found(lines: Lines, opening: re.Pattern[bytes] | None = None) -> Iterator[tuple[int, int, Value]]:
+    """(offset, offset behind, value) of each document, or only of those whose bracket is the end of an `opening`."""
+    data, count, broken, retries = lines.data, 0, 0, 0
     decoder = _Decoder()
-    start = _START.search(data)
+    start = (opening or _START).search(data)
     while start and broken < _MOST_BROKEN and retries < _MOST_RETRIES:
-        place, indent, count = start.end() - 1, len(start[1]), count + 1
-        if count > MOST_DOCUMENTS:
+        place, indent, count = start.end() - 1, 0 if opening else len(start[1]), count + 1
+        if count > MOST_DOCUMENTS and not opening:
             yield place, place, Broken(f"more than {MOST_DOCUMENTS:,} JSON documents in one text", lines.number(place))
             return
         try:
@@ -97,15 +114,13 @@ def _found(data: bytes, lines: _Lines) -> Iterator[tuple[int, int, Value]]:
             for value in _values(decoder, data[place:end], lines, place):
                 broken += isinstance(value, Broken)
                 yield place, end, value
-            start = _GLUED.match(data, end) or _START.search(data, end)
+            start = opening.search(data, end) if opening else _GLUED.match(data, end) or _START.search(data, end)
         except _FaultError as fault:
             is_cut_off = fault.place >= len(data)
             retries, broken = retries + is_cut_off, broken + 1
-            yield place, fault.place, _broken(data, lines, place, fault)
-            start = _next_start(data, place + 1 if is_cut_off else fault.place, indent)
-    if not count:
-        first = data[:200].decode("utf-8", "replace").strip().split("\n")[0]
-        raise ParseError("no JSON in the text", line=1, found=first or "nothing", expected="a line that begins with {")
+            yield place, fault.place, _broken(lines, place, fault)
+            behind = place + 1 if is_cut_off else fault.place
+            start = opening.search(data, behind) if opening else _next_start(data, behind, indent)
 
 
 def _next_start(data: bytes, place: int, indent: int) -> re.Match[bytes] | None:
@@ -116,10 +131,10 @@ def _next_start(data: bytes, place: int, indent: int) -> re.Match[bytes] | None:
     return start
 
 
-def _broken(data: bytes, lines: _Lines, start: int, fault: _FaultError) -> Broken:
+def _broken(lines: Lines, start: int, fault: _FaultError) -> Broken:
     message = f"the JSON that begins in line {lines.number(start)} {fault.message}"
-    found = data[fault.place : fault.place + 40].decode("utf-8", "replace").split("\n")[0]
-    return Broken(message, lines.number(fault.place), found or "the end of the text", "JSON")
+    shown = lines.data[fault.place : fault.place + 40].decode("utf-8", "replace").split("\n")[0]
+    return Broken(message, lines.number(fault.place), shown or "the end of the text", "JSON")
 
 
 def _end(data: bytes, start: int) -> int:
@@ -172,7 +187,7 @@ class _Decoder(json.JSONDecoder):
         return values
 
 
-def _values(decoder: _Decoder, data: bytes, lines: _Lines, start: int) -> Iterator[Value]:
+def _values(decoder: _Decoder, data: bytes, lines: Lines, start: int) -> Iterator[Value]:
     if _MAYBE_NOT_FINITE.search(data):
         data = _STRING_OR_NOT_FINITE.sub(lambda match: match[1] or b"null", data)
     text = data.decode("utf-8", "replace")

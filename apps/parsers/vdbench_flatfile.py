@@ -170,14 +170,17 @@ def _runs(text: SourceText, broken: list[Broken]) -> Iterator[_Run]:
                 broken.append(Broken("a row is not as wide as its title", text.number(index), line[:100], expected))
                 continue
             cells = dict(zip(names, words, strict=True))
+            is_whole = cells["interval"].startswith("avg_")
+            if not is_whole and not cells["interval"].isdecimal():
+                continue
             row = _Row(text.number(index), clock.at(match[1]), cells)
             if now is None or now.name != cells["run"] or now.whole is not None:
                 if now is not None:
                     yield now
                 now = _Run(cells["run"][:100])
-            if cells["interval"].startswith("avg_"):
+            if is_whole:
                 now.whole = row
-            elif cells["interval"].isdecimal():
+            else:
                 now.rows.append(row)
     if now is not None:
         yield now

@@ -110,7 +110,8 @@ def _of_devices(point: _Point, columns: Columns) -> Iterator[ParsedSample]:
     for side in ("read", "write"):
         if operation == "mixed" and f"{side} resp" in values:
             yield point.sample(side, "latency_mean", values[f"{side} resp"], "ms", 1e6)
-        if operation in ("mixed", side) and f"{side} max" in values:
+        is_only_side = operation == side and "resp max" not in values
+        if f"{side} max" in values and (operation == "mixed" or is_only_side):
             yield point.sample(side, "latency_max", values[f"{side} max"], "ms", 1e6)
 
 

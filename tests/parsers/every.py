@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from apps.parsers.registry import Format
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
@@ -156,10 +157,11 @@ def _texts(value: Any, where: str) -> Iterator[str]:
     if isinstance(value, str):
         if _UNFIT.search(value):
             yield f"{where} holds NUL or half a surrogate: {value[:60]!r}"
-    elif is_dataclass(value) and not isinstance(value, ParsedSeries):
-        for field in fields(value):
-            if field.name not in ("histograms", "series"):
-                yield from _texts(getattr(value, field.name), f"{type(value).__name__}.{field.name}")
+    elif (is_dataclass(value) and not isinstance(value, ParsedSeries)) or isinstance(value, Struct):
+        names = value.__struct_fields__ if isinstance(value, Struct) else [field.name for field in fields(value)]
+        for name in names:
+            if name not in ("histograms", "series"):
+                yield from _texts(getattr(value, name), f"{type(value).__name__}.{name}")
     elif isinstance(value, dict):
         for key, one in value.items():
             yield from _texts(key, where)

@@ -1,68 +1,110 @@
-"""Fixture pairs: `fixtures/<folder>/<case>.txt`, printed by the tool itself, and what it reads as beside it.
+"""Fixture pairs: `fixtures/<format>/<case>.txt` (or .json, .log, .fio), printed by the tool itself, and
+`<case>.expected.json`, what it reads as. A folder is named after the module that reads it.
 
-A test module names its parser and folder and gets its cases; `python -m tests.parsers.fixture_pairs PARSER FOLDER CASE`
-writes the expected half of a new one, to be checked against the output by eye.
+`python -m tests.parsers.fixture_pairs FORMAT CASE…` writes the expected half of a new case, to be checked against the
+output by eye.
 """
 
 import importlib
 import json
+import re
 import sys
+from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from apps.parsers.shape import ParsedRun, ParsedSample
+from apps.parsers.shape import ParsedHistogram, ParsedRun, ParsedSample, ParsedSeries
 from apps.parsers.source_text import SourceText
 
 FIXTURES = Path(__file__).parent / "fixtures"
+FORMATS = sorted(path.name for path in FIXTURES.iterdir() if path.name != "inventory")  # has a walker of its own
+_HALF = ".expected.json"
+_ROWS = ("samples", "series", "sections", "histograms")
 
 
-def cases(folder: str) -> list[str]:
-    return sorted(path.stem for path in (FIXTURES / folder).glob("*.txt"))
+def case_of(path: Path) -> str:
+    return path.name.removesuffix(".txt").removesuffix(".json")
 
 
-def expected(folder: str, case: str) -> Any:
-    return json.loads((FIXTURES / folder / f"{case}.expected.json").read_text())
+def outputs(folder: str) -> dict[str, Path]:
+    """The tools' outputs by case."""
+    return {case_of(path): path for path in sorted((FIXTURES / folder).iterdir()) if not path.name.endswith(_HALF)}
 
 
-def told(parser: Any, folder: str, case: str) -> Any:
-    """What the parser says, as JSON gives it back."""
-    text = SourceText((FIXTURES / folder / f"{case}.txt").read_bytes())
-    parsed = parser.parse(text)
+def half(folder: str, case: str) -> Path:
+    return FIXTURES / folder / f"{case}{_HALF}"
+
+
+def parser(folder: str) -> ModuleType:
+    return importlib.import_module(f"apps.parsers.{folder}")
+
+
+def source(folder: str, case: str) -> SourceText:
+    path = outputs(folder)[case]
+    return SourceText(path.read_bytes(), path.name)
+
+
+def told(folder: str, case: str) -> Any:
+    """What the parser says, as JSON gives it back; without what is empty."""
+    text = source(folder, case)
+    parsed = parser(folder).parse(text)
     said = {
-        "looks_like": parser.looks_like(text),
+        "looks_like": parser(folder).looks_like(text),
         "warnings": parsed.warnings,
         "broken": [str(one) for one in parsed.broken],
         "runs": [_run(one) for one in parsed.runs],
+        "workloads": [asdict(one) for one in parsed.workloads],
     }
-    return json.loads(json.dumps(said))
+    return json.loads(json.dumps(_filled(said)))
+
+
+def _filled(said: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if value not in ("", None, (), [], {}, False)}
 
 
 def _run(one: ParsedRun) -> dict[str, Any]:
-    said = {
-        name: getattr(one, name) for name in one.__struct_fields__ if name != "samples"
-    }  # fmt: skip
-    filled = {name: value for name, value in said.items() if value not in ("", None, (), {}, False)}
-    return {**filled, "samples": [_sample(each) for each in one.samples]}
+    said = {name: getattr(one, name) for name in one.__struct_fields__}
+    said["sections"] = [[each.number, each.name, each.error] for each in one.sections]
+    said["samples"] = [_sample(each) for each in one.samples]
+    said["series"] = [_series(each) for each in one.series]
+    said["histograms"] = [_histogram(each) for each in one.histograms]
+    return _filled(said)
 
 
 def _sample(one: ParsedSample) -> list[Any]:
-    point = [one.file_size, one.block_size, one.threads]
-    doubts = [each for each in (one.low, one.high, one.missing_reason, one.note, one.cpu) if each not in ("", None)]
-    quality = [] if one.quality == "exact" else [one.quality]
-    return [one.operation, one.metric, one.value, one.printed, one.line, point, *quality, *doubts]
+    """What every sample has, and then by name what only some have."""
+    usual = ("operation", "metric", "value", "printed", "line")
+    defaults = ParsedSample("", "", None)
+    more = {name: value for name in one.__struct_fields__ if (value := getattr(one, name)) != getattr(defaults, name)}
+    return [getattr(one, name) for name in usual] + [{name: more[name] for name in more if name not in usual}]
 
 
-def _write(parser: str, folder: str, case: str) -> None:
-    said = told(importlib.import_module(f"apps.parsers.{parser}"), folder, case)
-    for one in said["runs"]:
-        one["samples"] = [f"@{json.dumps(each, ensure_ascii=False)}@" for each in one["samples"]]
+def _series(one: ParsedSeries) -> list[Any]:
+    times, values = ([float(value) for value in column] for column in (one.times_s, one.values))
+    return [one.section, one.operation, one.metric, one.source, times, values]
+
+
+def _histogram(one: ParsedHistogram) -> list[Any]:
+    return [one.section, one.operation, one.kind, len(one.bins), sum(count for _, count in one.bins)]
+
+
+def dumped(said: dict[str, Any]) -> str:
+    """A sample a line, to be read."""
+    rows: list[str] = []
+
+    def kept(row: list[Any]) -> str:
+        rows.append(json.dumps(row, ensure_ascii=False))
+        return f"@{len(rows) - 1}@"
+
+    said = json.loads(json.dumps(said))
+    for one in said.get("runs", []):
+        one.update({name: [*map(kept, one[name])] for name in _ROWS if name in one})
     text = json.dumps(said, indent=1, ensure_ascii=False)
-    text = text.replace('"@', "").replace('@"', "").replace('\\"', '"').replace("\\\\", "\\")
-    assert json.loads(text) == told(importlib.import_module(f"apps.parsers.{parser}"), folder, case)
-    (FIXTURES / folder / f"{case}.expected.json").write_text(text + "\n")
+    return re.sub('"@([0-9]+)@"', lambda match: rows[int(match[1])], text) + "\n"
 
 
 if __name__ == "__main__":
-    parser_name, folder_name, *names = sys.argv[1:]
-    for name in names or cases(folder_name):
-        _write(parser_name, folder_name, name)
+    folder_name, *names = sys.argv[1:]
+    for name in names or outputs(folder_name):
+        half(folder_name, name).write_text(dumped(told(folder_name, name)))

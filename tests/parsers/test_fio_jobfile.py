@@ -126,6 +126,8 @@ HOSTILE = {
     "one line": "[a]\nrw=" + "x" * 1_000_000,
     "blanks": "[a]\nrw" + " " * 1_000_000 + "=read",
     "digits": "[a]\nrw=read\nsize=" + "9" * 1_000_000,
+    "hexadecimal": "[a]\nrw=read\nbssplit=" + "1" * 100_000 + "\nbs=0x" + "a" * 900_000 + " !",
+    "blanks behind digits": "[a]\nrw=read\nbs=1" + " " * 1_000_000 + "!",
 }
 
 

@@ -11,7 +11,7 @@ from apps.parsers import fio_logs
 from apps.parsers.fio_bins import middle
 from apps.parsers.fio_columns import table
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSeries, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import NOT_KEPT, SourceText
 
 AVERAGED = "1000, 100, 0, 0\n1000, 50, 1, 0\n2000, 300, 0, 0\n"
 
@@ -121,6 +121,11 @@ def test_a_line_that_is_none_is_told_and_the_others_are_read(line: str) -> None:
     assert [(one.line, one.found) for one in parsed.broken] == [(4, line)]
     assert shown(parsed.runs[0].series[0])[3] == [100, 300, 9]
     assert (parsed.runs[0].line, parsed.runs[0].last_line) == (1, 5)
+
+
+def test_what_is_shown_of_a_line_that_is_none_holds_no_nul() -> None:
+    (broken,) = parse(f"{AVERAGED}\0\0x, 1, 0, 0\n{AVERAGED}").broken
+    assert (broken.line, broken.found) == (4, f"{NOT_KEPT}{NOT_KEPT}x, 1, 0, 0")
 
 
 def test_a_first_line_that_is_cut_does_not_decide() -> None:

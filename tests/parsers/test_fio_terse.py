@@ -223,6 +223,16 @@ HOSTILE = {
 }
 
 
+@pytest.mark.parametrize(
+    "text", ["3;" * 500, "1;2;" * 300, "2;" * 500 + "\n", ";".join(["3"] * 130) + "\n", "a;1;2" * 40]
+)
+def test_numbers_between_semicolons_without_a_percentage_are_another_tools(text: str) -> None:
+    assert fio_terse.looks_like(SourceText(text)) == 0
+    with pytest.raises(ParseError) as refused:
+        fio_terse.parse(SourceText(text))
+    assert "no terse record" in refused.value.message
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
     before = time.process_time()

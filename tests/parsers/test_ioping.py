@@ -1,5 +1,7 @@
 """ioping's text, raw lines and JSON: versions that are not at hand, cut and bent outputs."""
 
+import time
+
 import pytest
 
 from apps.parsers import ioping, ioping_json
@@ -111,3 +113,29 @@ def test_times_that_are_none_are_not_read(word: str) -> None:
     text = SourceText(f"4 KiB <<< . (ext4 /dev/sda1): request=1 time={word} us\n")
     with pytest.raises(ParseError):
         ioping.parse(text)
+
+
+@pytest.mark.parametrize("stamp", ["9e18", "9223372036854775807", "253402300800", "-1", "1e999"])
+def test_a_time_stamp_that_is_no_date_is_not_read(stamp: str) -> None:
+    text = f'{{"timestamp": {stamp}, "target": {{"path": "."}}, "stat": {{"count": 1, "iops": 5}}}}'
+    (run,) = ioping_json.parse(SourceText(text)).runs
+    assert (run.started_at, run.ended_at) == (None, None)
+    assert [sample.value for sample in run.samples if sample.metric == "iops"] == [5]
+
+
+HOSTILE = {
+    "dashes": ("--- " * 1000 + "\n") * 250,
+    "ends of titles": ("x ioping statistics ---" + " --- " * 800 + "\n") * 250,
+    "raw lines": "$ ioping .\n" + "1 1000 1000000 1 1000 1000 1000 0\n" * 30_000,
+    "one request again and again": "4 KiB <<< . (ext4 /dev/sda1): request=1 time=93 us\n" * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
+    before = time.process_time()
+    try:
+        assert ioping.parse(SourceText(HOSTILE[name])).runs
+    except ParseError:
+        pass
+    assert time.process_time() - before < 2

@@ -1,5 +1,7 @@
 """iperf 2's text and CSV: other versions, dual tests, servers' logs, cut and bent outputs."""
 
+import time
+
 import pytest
 
 from apps.parsers import iperf2_csv, iperf2_text
@@ -109,3 +111,11 @@ def test_csv_whose_ports_tell_nothing_is_broken() -> None:
 def test_other_csv_is_not_taken_for_iperfs() -> None:
     text = SourceText("2024-01-02,10.0.0.7,41212,10.0.0.8,5001,3,0.0,1000,800\n20240102030405,a,b,c,d,e,f,g,h\n")
     assert iperf2_csv.looks_like(text) == 0
+
+
+def test_thirteen_thousand_connections_at_once_are_read_in_less_than_two_seconds() -> None:
+    line = "20240718030119,192.168.0.8,{},172.16.60.140,5001,3,0.0-10.0,393577800,314824870\n"
+    before = time.process_time()
+    (run,) = iperf2_csv.parse(SourceText("".join(line.format(port) for port in range(40_000, 53_000)))).runs
+    assert time.process_time() - before < 2
+    assert len(run.sections) == 13_000

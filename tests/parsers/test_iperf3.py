@@ -116,3 +116,11 @@ def test_deep_nesting_ends_in_an_error() -> None:
     text = SourceText('{"start":' + "[" * 100_000)
     with pytest.raises(ParseError):
         iperf3_json.parse(text)
+
+
+@pytest.mark.parametrize("stamp", [10**15, 9 * 10**18, 10**40, -1])
+def test_a_time_stamp_that_is_no_date_is_not_read(stamp: int) -> None:
+    start = {**START, "timestamp": {"timesecs": stamp}}
+    (run,) = iperf3_json.parse(SourceText(json.dumps({"start": start, "end": {"sum_sent": SENT}}))).runs
+    assert run.started_at is None
+    assert run.samples

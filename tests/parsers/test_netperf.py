@@ -1,6 +1,7 @@
 """netperf: the tables of every test, omni's three shapes, wrapped and cut outputs."""
 
 import json
+import time
 
 import pytest
 
@@ -129,3 +130,20 @@ def test_prose_about_a_test_is_not_taken_for_netperf() -> None:
     assert netperf.looks_like(text) == 0
     with pytest.raises(ParseError):
         netperf.parse(text)
+
+
+HOSTILE = {
+    "line feeds": BANNER.format("TCP STREAM") + "\n" * 1_000_000,
+    "keys": "THROUGHPUT=1\nTHROUGHPUT_UNITS=MBytes/s\n" + "".join(f"K{n}={n}\n" for n in range(80_000)),
+    "the same key": "THROUGHPUT=1\n" * 80_000,
+    "rows of numbers": BANNER.format("TCP STREAM") + "Throughput\n" + "1\n" * 500_000,
+    "rows of figures": BANNER.format("TCP STREAM") + "Recv\n" + " 1 2 3 4 5\n" * 95_000,
+    "cells": BANNER.format("OMNI") + "1,2\n" * 260_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_mebibyte_takes_less_than_two_seconds(name: str) -> None:
+    before = time.process_time()
+    assert netperf.parse(SourceText(HOSTILE[name])).broken
+    assert time.process_time() - before < 2

@@ -51,6 +51,13 @@ def test_megabytes_are_decimal_where_the_title_says_so() -> None:
     assert [s.value for s in run.samples if (s.operation, s.metric) == ("write", "bandwidth")] == [1e6]
 
 
+def test_a_title_that_names_the_largest_time_twice_gives_it_once() -> None:
+    row = "00:00:01.100     avg_1-2      200.0     0.78    4096 100.00    2.000    4.000    5.000     1.0   0.2"
+    twice = report(row).replace("    resp    cpu%", "    read    cpu%").replace("  stddev   sys", "     max   sys")
+    (run,) = vdbench.parse(SourceText(twice)).runs
+    assert [s.value for s in run.samples if s.metric == "latency_max"] == [4e6]
+
+
 def test_lines_without_title_are_read_only_where_their_arithmetic_agrees() -> None:
     right = "11:23:54.347avg_2-1200    2048.00     8.00    4096 100.00    6.5    6.5    0.0   28.6    0.9  32.0   1.4   1.2\n"
     (run,) = vdbench.parse(SourceText(right)).runs
@@ -91,6 +98,24 @@ def test_flatfile_values_that_are_not_available_are_missing() -> None:
     }  # fmt: skip
     assert "rate_iops" not in run.workload
     assert [(one.line, one.expected) for one in parsed.broken] == [(7, "11 columns")]
+
+
+@pytest.mark.parametrize("damage", [("10:57:01.001", "10:57.1"), ("avg_1-2", "std_1-2"), ("10:57:0", "x")])
+def test_a_flatfile_without_its_averages_is_broken_and_keeps_its_intervals(damage: tuple[str, str]) -> None:
+    try:
+        parsed = vdbench_flatfile.parse(SourceText(FLAT.replace(*damage)))
+    except ParseError:
+        assert damage == ("10:57:0", "x")
+        return
+    assert [one.problem for one in parsed.runs] == ["the line of averages is missing"]
+    assert {one.metric: one.values for one in parsed.runs[0].series}["iops"] == (10, 20)
+
+
+@pytest.mark.parametrize("word", ["std_1-2", "max_1-2", "n/a"])
+def test_rows_of_a_flatfile_that_are_no_interval_make_no_run(word: str) -> None:
+    title = FLAT.split("10:57", maxsplit=1)[0]
+    with pytest.raises(ParseError):
+        vdbench_flatfile.parse(SourceText(f"{title}10:57:00.000 a {word} 999988 10.0 0.5 100.0 n/a 0.0 4096 2\n"))
 
 
 def test_histogram_bins_are_kept_by_their_upper_bound() -> None:
