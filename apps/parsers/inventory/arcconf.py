@@ -71,45 +71,33 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
     head = _BEGIN.match(lines[0])
     content: Content = {"Controllers found": int(head[1]) if head else None}
     section = item = here = content
+    around: Content | None = None  # what `here` is a Phy or a Segment of
     for index, line in enumerate(lines[1:], start=1):
         if not line.strip() or _DASHES.match(line):
             continue
         is_between = _DASHES.match(lines[index - 1]) and index + 1 < len(lines) and _DASHES.match(lines[index + 1])
-        if (is_between and line[0] not in " \t") or (_TITLED.match(line) and not _ITEM.match(line)):
+        match = _ITEM.match(line)
+        if (is_between and line[0] not in " \t") or (_TITLED.match(line) and not match):
             section = item = here = _below(content, line.strip().removesuffix(":"))
+            around = None
         elif is_between:
-            here = _below(item, line.strip())
-        elif match := _ITEM.match(line):
-            if _SUB_ITEM.match(match[1]):
-                here = (
-                    _below(here if here is not section else item, match[1])
-                    if not _is_sub(here)
-                    else _below(here["_above"], match[1])
-                )
-            else:
-                item = here = _below(section, match[1])
+            here, around = _below(item, line.strip()), None
+        elif match and _SUB_ITEM.match(match[1]):
+            around = around if around is not None else here if here is not section else item
+            here = _below(around, match[1])
+        elif match:
+            item = here = _below(section, match[1])
+            around = None
         else:
             _take(here, line)
-    return _summary(content), _plain(content)
+    return _summary(content), content
 
 
 def _below(parent: Content, name: str) -> Content:
-    """A part of that name; `_above` leads back while reading."""
-    part: Content = {"_above": parent, "_name": name}
+    """A part of that name."""
+    part: Content = {}
     put(parent, name, part)
     return part
-
-
-def _is_sub(part: Content) -> bool:
-    return bool(_SUB_ITEM.match(str(part.get("_name", ""))))
-
-
-def _plain(part: Content) -> Content:
-    return {
-        key: _plain(value) if isinstance(value, dict) else value
-        for key, value in part.items()
-        if key not in ("_above", "_name")
-    }
 
 
 def _take(here: Content, line: str) -> None:
