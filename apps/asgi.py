@@ -5,6 +5,7 @@ everything else goes through Django in a fixed pool of threads.
 import os
 import re
 import sys
+from contextlib import suppress
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.settings")
@@ -22,7 +23,7 @@ pages: Any = WSGIMiddleware(django, workers=int(os.environ.get("SPINDLE_THREADS"
 from apps.agents.accepting import accept  # noqa: E402
 from apps.agents.live import poll  # noqa: E402
 from apps.dashboard.events import run_events  # noqa: E402
-from apps.lib.asgi import Receive, Scope, Send  # noqa: E402
+from apps.lib.asgi import HungUpError, Receive, Scope, Send  # noqa: E402
 from apps.publishing.starting import start  # noqa: E402
 
 ACCEPT = re.compile(r"/agent/v1/attempts/(\d{1,18})/accept/")
@@ -30,6 +31,11 @@ RUN_EVENTS = re.compile(r"/events/runs/(\d{1,18})/")
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    with suppress(HungUpError):
+        await _answer(scope, receive, send)
+
+
+async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "lifespan":
         await _lifespan(receive, send)
     elif scope["type"] == "http" and scope["path"] == "/agent/v1/poll/" and scope["method"] == "POST":

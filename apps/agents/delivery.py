@@ -135,6 +135,10 @@ class Ending:
     streams: dict[str, Stream] = field(default_factory=dict)
     chunks: tuple[Sent, ...] = ()  # the last ones, where they are small enough to come with the end
 
+    @property
+    def manifest(self) -> dict[str, dict[str, Any]]:
+        return {name: {"chunks": s.chunks, "bytes": s.bytes, "sha256": s.sha256} for name, s in self.streams.items()}
+
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> "Ending":
         try:
@@ -186,25 +190,43 @@ def _verify(attempt: Attempt, ending: Ending) -> None:
 def finish(attempt: Attempt, ending: Ending, ended_at: datetime) -> dict[str, list[int]]:
     """End the attempt if its manifest is verified; otherwise say what is missing. Repeating it is no error."""
     if attempt.state in ENDED:
-        return {}
+        return _ended_already(attempt, ending)
     if ending.chunks:
         _store(attempt, ending.chunks)
     if missing := _missing(attempt, ending):
         return missing
-    _verify(attempt, ending)
-    manifest = {name: {"chunks": s.chunks, "bytes": s.bytes, "sha256": s.sha256} for name, s in ending.streams.items()}
+    try:
+        _verify(attempt, ending)
+    except RefusedError:
+        attempt.refresh_from_db()
+        if attempt.state in ENDED:  # by the same request that came twice; its bytes may have moved on
+            return _ended_already(attempt, ending)
+        raise
     moved = attempt.move(
         ending.outcome,
         ended_at=ended_at,
         exit_status=ending.exit_status,
         signal=ending.signal,
         reason=ending.reason,
-        manifest=manifest,
+        manifest=ending.manifest,
         next_try_at=timezone.now() + timedelta(seconds=20),  # the sweeper's, should the task be lost
     )
     if moved:
         announce(attempt)
         ingest_attempt.delay_on_commit(attempt.pk)
+        return {}
+    attempt.refresh_from_db()
+    return _ended_already(attempt, ending)
+
+
+def _ended_already(attempt: Attempt, ending: Ending) -> dict[str, list[int]]:
+    """Nothing is missing of a manifest that was verified before. Of anything else the host must not hear "complete": it would delete it."""
+    if attempt.state not in ENDED:
+        raise RefusedError(409, f"Attempt {attempt.pk} is {attempt.state}, it can not be {ending.outcome} now.")
+    if attempt.manifest is None:
+        raise RefusedError(410, f"Attempt {attempt.pk} has ended for the server as {attempt.state}.")
+    if attempt.manifest != ending.manifest:
+        raise RefusedError(409, f"Attempt {attempt.pk} has ended with another manifest.")
     return {}
 
 

@@ -23,7 +23,7 @@ LOOK_AGAIN_S = 10.0  # the bell may stay silent; the database is looked at on a 
 def _arrive(caller: Caller, raw: bytes) -> tuple[Agent, polling.Report]:
     agent = identify(caller)
     try:
-        report = polling.Report.from_json(orjson.loads(raw or b"{}"))
+        report = polling.Report.from_json(orjson.loads(raw))
     except ValueError as error:
         raise RefusedError(400, f"The poll is not as docs/agent-protocol.md has it: {error}") from None
     with lab_scope(agent.lab_id):

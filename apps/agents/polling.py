@@ -90,7 +90,10 @@ def answer(agent: Agent, report: Report) -> dict[str, Any] | None:
     if known:
         mine = Attempt.objects.filter(pk__in=known, host_id=agent.host_id)
         cancel = list(mine.filter(state__in=ON_HOST, cancel_wanted_at__isnull=False).values_list("pk", flat=True))
-        forget = list(mine.filter(state__in=ENDED).values_list("pk", flat=True))
+        whole = mine.filter(
+            state__in=ENDED, manifest__isnull=False
+        )  # what ended here without its bytes stays on the host
+        forget = list(whole.values_list("pk", flat=True))
     return message(offers, cancel, forget) if offers or cancel or forget else None
 
 

@@ -36,11 +36,17 @@ def headers(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
 
+class HungUpError(Exception):
+    """The other side is gone before its request was whole: it may not be taken for a shorter one, and nobody hears an answer."""
+
+
 async def read_body(receive: Receive) -> bytes:
-    """The whole body; ValueError past 256 KiB."""
+    """The whole body; ValueError past 256 KiB, `HungUpError` where it was cut off."""
     body: bytes = b""
     while True:
         event = await receive()
+        if event["type"] == "http.disconnect":
+            raise HungUpError
         body += event.get("body", b"")
         if len(body) > MAX_BODY:
             raise ValueError(f"The body may have {MAX_BODY} bytes.")

@@ -57,7 +57,7 @@ def _is_usual(scope: Scope) -> bool:
     length = given.get("content-length", "")
     return (
         not scope["query_string"]
-        and length.isdigit()
+        and length.isdecimal()
         and int(length) <= LARGEST
         and given.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
         and given.get("accept", "*/*") in ("*/*", "application/json")

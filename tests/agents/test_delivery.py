@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from django.test import Client
+from django.utils import timezone
 
+from apps.agents.delivery import Ending, finish
 from apps.labs.isolation import all_labs
 from apps.labs.models import AuditEvent
 from apps.runs.attempts import Attempt, Chunk
@@ -176,3 +179,57 @@ def test_chunks_with_the_end_are_checked_like_any_other(agent, attempt, change, 
     assert _finish(agent, attempt, chunks=_inline(PARTS[0], **change)).status_code == status
     with all_labs():
         assert not Chunk.objects.exists()
+
+
+def test_an_end_that_the_server_made_is_no_whole_result(agent, attempt) -> None:
+    """The lease ran out and somebody gave the attempt up: what the host brings later stays there, in quarantine."""
+    with all_labs():
+        Attempt.objects.update(state=State.INTERRUPTED)
+    assert agent.poll((attempt.pk, attempt.token, "uploading"))["forget"] == []
+    assert _finish(agent, attempt, chunks=_inline(*PARTS)).status_code == 410
+    with all_labs():
+        assert not Chunk.objects.exists()
+
+
+def test_a_whole_result_may_be_forgotten(agent, attempt) -> None:
+    assert _finish(agent, attempt, chunks=_inline(*PARTS)).json() == {"complete": True}
+    assert agent.poll((attempt.pk, attempt.token, "uploading"))["forget"] == [attempt.pk]
+
+
+def test_another_manifest_after_the_end_is_not_complete(agent, attempt) -> None:
+    assert _finish(agent, attempt, chunks=_inline(*PARTS)).json() == {"complete": True}
+    assert _finish(agent, attempt, [*PARTS, b"more"]).status_code == 409
+
+
+def test_an_end_without_accept_is_not_complete(agent, start) -> None:
+    start()
+    [offer] = agent.poll()["offers"]
+    with all_labs():
+        attempt = Attempt.objects.get(pk=offer["attempt"])
+    assert _finish(agent, attempt, chunks=_inline(*PARTS)).status_code == 409
+    assert agent.again(attempt).state == State.OFFERED
+
+
+def test_the_same_end_twice_at_once_is_one(agent, attempt) -> None:
+    """The second was under way while the first ended the attempt and its bytes were read in."""
+    whole = b"".join(PARTS)
+    told = {"chunks": 3, "bytes": len(whole), "sha256": sha256(whole)}
+    ending = Ending.from_json({"outcome": "finished", "streams": {"result": told}, "chunks": _inline(*PARTS)})
+    with all_labs():
+        late = Attempt.objects.get(pk=attempt.pk)
+        assert finish(attempt, ending, timezone.now()) == {}
+        Chunk.objects.update(data=None)
+        assert finish(late, ending, timezone.now()) == {}
+        assert Attempt.objects.get().state == State.FINISHED
+
+
+@pytest.mark.parametrize("raw", ['"seq": 1e400', '"seq": 1e30', '"seq": true', '"seq": 99999999999999999999999'])
+def test_odd_numbers_of_chunks_break_nothing(agent, attempt, raw) -> None:
+    body = json.dumps({"token": attempt.token, "outcome": "finished", "streams": {}, "chunks": _inline(PARTS[0])})
+    answer = Client().post(
+        f"/agent/v1/attempts/{attempt.pk}/finish/",
+        body.replace('"seq": 0', raw),
+        content_type="application/json",
+        headers=agent.headers,
+    )
+    assert answer.status_code in (200, 400, 413)

@@ -12,10 +12,12 @@ from django.db import connection, connections
 from apps.agents.identity import still_approved
 from apps.agents.live import poll
 from apps.agents.models import Agent
+from apps.asgi import application
 from apps.labs.isolation import all_labs
 from apps.lib import asgi
 from apps.runs.attempts import Attempt, Offer
 from apps.runs.models import Run
+from apps.runs.states import State
 from apps.runs.waiting import Waiting, waiting_here
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -127,3 +129,42 @@ def test_an_offer_that_the_database_lost_in_a_crash_starts_nothing(agent, start,
     assert (again.attempt, again.run, again.token >> 24) == (lost.attempt, lost.run, number)
     assert agent.post(f"attempts/{lost.attempt}/accept/", token=lost.token).status_code == 409
     assert agent.post(f"attempts/{again.attempt}/accept/", token=again.token).status_code == 200
+
+
+def _ask_raw(agent, *events: Any) -> list[Any]:
+    """What `/agent/v1/poll/` sends when it receives these."""
+    headers = [(name.lower().encode(), value.encode()) for name, value in agent.headers.items()]
+    scope = {"type": "http", "method": "POST", "path": "/agent/v1/poll/", "headers": headers}
+    left, sent = list(events), []
+
+    async def receive() -> Any:
+        return left.pop(0) if left else {"type": "http.disconnect"}
+
+    async def send(event: Any) -> None:
+        sent.append(event)
+
+    asyncio.run(application(scope, receive, send))
+    return sent
+
+
+def test_a_poll_that_was_cut_off_before_its_body_says_nothing(agent, start) -> None:
+    """Taken for a poll that names no attempt it would end the one that the host is working at."""
+    start(2)
+    attempt = agent.take()
+    with all_labs():
+        Attempt.objects.update(state=State.UNKNOWN)
+    assert _ask_raw(agent) == []
+    assert _ask_raw(agent, {"type": "http.request", "body": b"", "more_body": True}) == []
+    [head, _] = _ask_raw(agent, {"type": "http.request", "body": b""})
+    assert head["status"] == 400
+    assert agent.again(attempt).state == State.UNKNOWN
+
+
+def test_an_offer_told_to_a_poll_that_is_dead_is_found_by_the_living_one(agent, start) -> None:
+    """The host polls another process now, and this one has not seen the old connection end."""
+    waiting_here[agent.row.host_id] = Waiting(still_approved(agent.row), lambda offer: None)
+    [run] = start()
+    assert run.state == "offered"
+    attempt = agent.take()
+    assert attempt.run_id == run.pk
+    assert agent.poll((attempt.pk, attempt.token, "accepted"))["offers"] == []

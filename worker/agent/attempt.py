@@ -51,15 +51,21 @@ class Attempt:
         """In the protocol's words; `offered` until the server's yes has been heard or acted on."""
         return state_of(self.path) or ("accepted" if self.accepted else "offered")
 
-    def runner_lives(self) -> bool:
+    def lock(self) -> Optional[int]:
+        """The runner's lock, which keeps a late runner out until it is closed; None: a runner has it."""
         lock = os.open(self.file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return False
+            return lock
         except OSError:
-            return True
-        finally:
             os.close(lock)
+            return None
+
+    def runner_lives(self) -> bool:
+        lock = self.lock()
+        if lock is not None:
+            os.close(lock)
+        return lock is None
 
     def cancel(self) -> None:
         """The runner does it; one that is gone needs no word: the agent then settles the attempt by its files."""

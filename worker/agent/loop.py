@@ -151,8 +151,8 @@ class Agent:
             self._pause(1)
             return log("An offer of the server lacks a proper attempt, token or status_interval; ignored.")
         known = self.work.attempts.get(number)
-        if known is not None and known.token == token:
-            return self._pause(1)  # repeated until the server has heard the accept, which waits for its own time
+        if known is not None:
+            return self._pause(1)  # repeated until the server has heard the accept, or the one in the spool has left
         if self.work.busy():
             return self._pause(1)  # the offer will be repeated
         try:

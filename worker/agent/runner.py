@@ -44,6 +44,8 @@ class Runner:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return  # somebody has it: this runner is one too many, and may not even write to the journal
+        if any(os.path.exists(self._file(name)) for name in ("started", "exit.json")):
+            return  # it comes too late: another has been here, or the agent has ended the attempt
         self.alive = os.open(self._file("alive"), os.O_RDWR | os.O_NONBLOCK)
         self.control = os.open(self._file("control"), os.O_RDWR | os.O_NONBLOCK)
         try:

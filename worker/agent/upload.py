@@ -41,12 +41,13 @@ def ask_to_accept(client: Client, offer: Dict[str, Any]) -> Optional[Client]:
 def accept(client: Client, attempt: Attempt) -> None:
     asked, attempt.asked = attempt.asked, None
     try:
-        if asked is not None:
-            _checked(asked.receive())
-            return
+        answer = asked.receive() if asked is not None else None
     except Unreachable:
-        pass
-    _say(client, attempt, "accept", {})
+        answer = None
+    if answer is None:
+        _say(client, attempt, "accept", {})
+    else:
+        _checked(answer)
 
 
 def announce(client: Client, attempt: Attempt) -> None:

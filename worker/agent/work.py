@@ -19,6 +19,7 @@ from .leftovers import kill_all, remove_run_dir
 from .spool import Spool
 
 PROBE_S = 30  # how often a silent runner's lock is looked at
+HIRED_S = 1  # after that it is looked whether a new runner has its lock
 AGAIN_S = 0.02
 QUIET_S = 0.02  # nothing of ours runs beside fio's first instructions
 CONFLICT_S = 10
@@ -70,9 +71,15 @@ class Work:
         """A runner has ended or never was: what the files say decides. Never a process id, and never a second start."""
         if attempt.has("exit.json"):
             return
-        if attempt.runner_lives():  # a dying one lets go of its pipe a moment before its lock
+        lock = attempt.lock()
+        if lock is None:  # a dying one lets go of its pipe a moment before its lock
             attempt.probe_in(AGAIN_S if attempt.pipe_ended else PROBE_S)
             return
+        with os.fdopen(lock):
+            self._settle_without_runner(attempt)
+
+    def _settle_without_runner(self, attempt: Attempt) -> None:
+        """With its lock, so that a runner that comes late finds either that or exit.json."""
         kill_all(attempt.run_dir)
         remove_run_dir(attempt.run_dir)
         if attempt.record["boot_id"] != boot_id():
@@ -97,6 +104,7 @@ class Work:
         jobs = policy.check(offer.get("workload"), policy.Limits(self.conf))
         if not reserve(self.state):
             raise policy.Refused("the disk of the agent's spool is full.")
+        attempt: Optional[Attempt] = None
         try:
             record = self._record(offer, jobs, self.fio)
             self.spool.create(record)
@@ -107,6 +115,8 @@ class Work:
             self.spool.commit(attempt)
         except OSError as error:
             line.close()  # what it may have answered to the accept: nothing is started
+            if attempt is not None:
+                attempt.close()  # which ends its runner
             shutil.rmtree(self.spool.folder(offer["attempt"]), ignore_errors=True)
             raise policy.Refused(f"the agent's spool cannot be written: {error}.") from error
         self.attempts[attempt.id] = attempt
@@ -175,23 +185,20 @@ class Work:
 
     def _start(self, attempt: Attempt, line: Client) -> None:
         if attempt.orders is None:
+            self.spool.commit(attempt)  # an earlier agent may have died before it did
             self._hire(attempt)
         upload.accept(line, attempt)
         attempt.journal("accepted")
         attempt.accepted = True
         try:
             os.write(attempt.orders or -1, b"g")
-        except OSError:
+        except OSError:  # the runner is dead; its pipe tells nothing if it never came to open it
+            attempt.due = time.monotonic() + HIRED_S
             self.settle(attempt)
 
     def _hire(self, attempt: Attempt) -> None:
-        plan = {
-            "spool": attempt.path,
-            "run_dir": attempt.run_dir,
-            "argv": attempt.record["argv"],
-            "files": attempt.record["files"],
-            "limit_s": self.conf.max_runtime_s,
-        }
+        plan = {name: attempt.record[name] for name in ("run_dir", "argv", "files")}
+        plan.update(spool=attempt.path, limit_s=self.conf.max_runtime_s)
         orders, self.warm = hire.warm() if self.warm is None else self.warm, None
         try:
             os.write(orders, json.dumps(plan).encode() + b"\n")
@@ -200,7 +207,7 @@ class Work:
             self._hire(attempt)
         else:
             attempt.orders, attempt.pipe_ended = orders, False
-            attempt.probe_in(PROBE_S)
+            attempt.probe_in(HIRED_S)
 
     def _deliver(self, attempt: Attempt, line: Client) -> None:
         attempt.due = 0.0
