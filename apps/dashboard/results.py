@@ -153,7 +153,11 @@ SOURCES = {"progress": "status lines", "fio_log": "log", "report": "intervals", 
 def series_name(run: Run, one: Series, all_of_run: Sequence[Series]) -> str:
     """Job and operation; with its source, where another source tells the same."""
     name = f"{job_name(run, one.section)} {one.operation}".strip()
-    same = [each for each in all_of_run if (each.section, each.operation, each.metric) == (one.section, one.operation, one.metric)]
+    same = [
+        each
+        for each in all_of_run
+        if (each.section, each.operation, each.metric) == (one.section, one.operation, one.metric)
+    ]
     return f"{name} ({SOURCES.get(one.source, one.source)})" if len(same) > 1 else name
 
 

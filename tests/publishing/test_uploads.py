@@ -168,7 +168,9 @@ def test_a_full_disk_is_507_and_leaves_nothing_half_made(
     from apps.uploads import receiving
 
     def full(lab_id: int, pieces: object) -> None:
-        raise ArtefactStoreError(28, "The bytes could not be kept in x: No space left on device. Free some space there.")
+        raise ArtefactStoreError(
+            28, "The bytes could not be kept in x: No space left on device. Free some space there."
+        )
 
     monkeypatch.setattr(receiving, "keep", full)
     answer = sender.post({"a.json": REPORT})

@@ -77,5 +77,7 @@ def comparisons(found: Run, operations: list[str]) -> list[tuple[str, str]]:
         )
         for operation in operations
     ]
-    beside = [(f"{word} beside the CRS4 report", beside_published(found, op)) for word, op in BESIDE] if found.host else []
+    beside = (
+        [(f"{word} beside the CRS4 report", beside_published(found, op)) for word, op in BESIDE] if found.host else []
+    )
     return [*beside, *links]

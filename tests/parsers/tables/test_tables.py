@@ -332,7 +332,9 @@ def test_the_module_is_a_parser() -> None:
 
 
 def test_a_first_column_that_is_headed_with_a_size_unit_alone_holds_the_file_sizes() -> None:
-    grid = sniff(SourceText("Writing (KB/s)\nMB;array one;array two\n100;297.450,5;172.100,2\n500;295.110,0;168.004,7\n"))
+    grid = sniff(
+        SourceText("Writing (KB/s)\nMB;array one;array two\n100;297.450,5;172.100,2\n500;295.110,0;168.004,7\n")
+    )
     found = guess(grid)
     assert [found.columns[index].word for index in range(3)] == ["file_size", "value", "value"]
     assert found.columns[0].unit == "", "MB may be 1000 or 1024: that is asked"
