@@ -6,6 +6,8 @@ import os
 import re
 import sys
 from contextlib import suppress
+from importlib import import_module
+from threading import Thread
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.settings")
@@ -25,6 +27,9 @@ from apps.agents.live import poll  # noqa: E402
 from apps.dashboard.events import run_events  # noqa: E402
 from apps.lib.asgi import HungUpError, Receive, Scope, Send  # noqa: E402
 from apps.publishing.starting import start  # noqa: E402
+
+# It takes two seconds the first time, and the first comparison should not wait for it.
+Thread(target=import_module, args=("scipy.stats",), daemon=True).start()
 
 ACCEPT = re.compile(r"/agent/v1/attempts/(\d{1,18})/accept/")
 RUN_EVENTS = re.compile(r"/events/runs/(\d{1,18})/")
