@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from apps.parsers.inventory import util_linux
-from apps.parsers.inventory.printed import Block, Content, count, is_prompt
+from apps.parsers.inventory.printed import Content, count
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -36,22 +36,12 @@ def looks_like(text: SourceText) -> float:
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return util_linux.parse(text, NAME, KEY, _summary, _tables(text.lines), _PAIRS, _read_text)
+    return util_linux.parse(text, NAME, KEY, _summary, util_linux.tables(text.lines, _is_header), _PAIRS, _read_text)
 
 
 def _is_header(line: str) -> bool:
     words = line.split()
     return len(words) > 1 and words[0] in ("TARGET", "SOURCE") and "TARGET" in words and set(words) <= _COLUMNS
-
-
-def _tables(lines: Sequence[str]) -> Iterator[Block]:
-    for index, line in enumerate(lines):
-        if _is_header(line):
-            end = index + 1
-            while end < len(lines) and lines[end].strip() and not is_prompt(lines[end]) and not _is_header(lines[end]):
-                end += 1
-            if end > index + 1:
-                yield index, end
 
 
 def _read_text(lines: Sequence[str]) -> list[Content]:

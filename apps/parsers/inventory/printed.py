@@ -4,12 +4,13 @@ A block is a stretch of a text's lines: (first, behind the last) index.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParseError
 from apps.parsers.source_text import SourceText
+from apps.parsers.strict_json import in_text
 
 Content = dict[str, Any]
 Block = tuple[int, int]
@@ -153,3 +154,16 @@ def whole(text: SourceText, tool: str, found: list[ParsedInventory], broken: lis
 
 def count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def json_values(text: SourceText, broken: list[Broken]) -> Iterator[tuple[Block, Any]]:
+    """Each JSON document of the text with its lines' indices; what is no JSON goes into `broken`."""
+    indices = {text.number(index): index for index in range(len(text.lines) - 1, -1, -1)}
+    try:
+        for first, last, value in in_text(text):
+            if isinstance(value, Broken):
+                broken.append(value)
+            else:
+                yield (indices[first], indices[last] + 1), value
+    except ParseError as error:
+        broken.append(error.broken)

@@ -9,10 +9,9 @@ good reports too; a device that could not be opened leaves only `smartctl.messag
 import re
 
 from apps.lib import units
-from apps.parsers.inventory.printed import Content, count, inventory, whole
-from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParseError
+from apps.parsers.inventory.printed import Content, count, inventory, json_values, whole
+from apps.parsers.shape import Broken, ParsedFile, ParsedInventory
 from apps.parsers.source_text import SourceText
-from apps.parsers.strict_json import in_text
 
 NAME = "smartctl json"
 TITLE = "smartctl -j"
@@ -27,15 +26,9 @@ def looks_like(text: SourceText) -> float:
 def parse(text: SourceText) -> ParsedFile:
     found: list[ParsedInventory] = []
     broken: list[Broken] = []
-    indices = {text.number(index): index for index in range(len(text.lines) - 1, -1, -1)}
-    try:
-        for first, last, value in in_text(text) if looks_like(text) else ():
-            if isinstance(value, Broken):
-                broken.append(value)
-            elif isinstance(value, dict) and isinstance(value.get("smartctl"), dict):
-                found.append(inventory(text, TOOL, (indices[first], indices[last] + 1), summary(value), value))
-    except ParseError as error:
-        broken.append(error.broken)
+    for block, value in json_values(text, broken) if looks_like(text) else ():
+        if isinstance(value, dict) and isinstance(value.get("smartctl"), dict):
+            found.append(inventory(text, TOOL, block, summary(value), value))
     return whole(text, TOOL, found, broken, 'a JSON object with "smartctl"')
 
 

@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from apps.parsers.inventory.printed import Content, count, inventory, whole
-from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParseError
+from apps.parsers.inventory.printed import Content, count, inventory, json_values, whole
+from apps.parsers.shape import Broken, ParsedFile, ParsedInventory
 from apps.parsers.source_text import SourceText
-from apps.parsers.strict_json import in_text
 
 NAME = "storcli json"
 TITLE = "storcli, perccli: JSON"
@@ -30,16 +29,8 @@ def looks_like(text: SourceText) -> float:
 def parse(text: SourceText) -> ParsedFile:
     found: list[ParsedInventory] = []
     broken: list[Broken] = []
-    indices = {text.number(index): index for index in range(len(text.lines) - 1, -1, -1)}
-    try:
-        for first, last, value in in_text(text) if looks_like(text) else ():
-            if isinstance(value, Broken):
-                broken.append(value)
-                continue
-            block = indices[first], indices[last] + 1
-            found += [inventory(text, TOOL, block, summary(one), one) for one in _controllers(value)]
-    except ParseError as error:
-        broken.append(error.broken)
+    for block, value in json_values(text, broken) if looks_like(text) else ():
+        found += [inventory(text, TOOL, block, summary(one), one) for one in _controllers(value)]
     return whole(text, TOOL, found, broken, 'a JSON object with "Controllers"')
 
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import jc
 
-from apps.parsers.inventory.printed import Block, Content, inventory, whole
-from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParseError
+from apps.parsers.inventory.printed import Block, Content, inventory, is_prompt, json_values, whole
+from apps.parsers.shape import Broken, ParsedFile, ParsedInventory
 from apps.parsers.source_text import SourceText
-from apps.parsers.strict_json import in_text
 
 _PAIR = re.compile(r'([A-Z0-9:_%.-]{1,40})="([^"]*)"')
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
@@ -59,17 +58,21 @@ def parse(
 
 
 def _documents(text: SourceText, key: str, broken: list[Broken]) -> Iterator[tuple[Block, Content]]:
-    if f'"{key}"' not in text.text:
-        return
-    indices = {text.number(index): index for index in range(len(text.lines) - 1, -1, -1)}
-    try:
-        for first, last, value in in_text(text):
-            if isinstance(value, Broken):
-                broken.append(value)
-            elif isinstance(value, dict) and isinstance(value.get(key), list):
-                yield (indices[first], indices[last] + 1), value
-    except ParseError as error:
-        broken.append(error.broken)
+    if f'"{key}"' in text.text:
+        for block, value in json_values(text, broken):
+            if isinstance(value, dict) and isinstance(value.get(key), list):
+                yield block, value
+
+
+def tables(lines: Sequence[str], is_header: Callable[[str], bool]) -> Iterator[Block]:
+    """From a heading to the first line that is blank, a prompt or another heading."""
+    for index, line in enumerate(lines):
+        if is_header(line):
+            end = index + 1
+            while end < len(lines) and lines[end].strip() and not is_prompt(lines[end]) and not is_header(lines[end]):
+                end += 1
+            if end > index + 1:
+                yield index, end
 
 
 def _pair_blocks(lines: Sequence[str], pairs: re.Pattern[str]) -> Iterator[Block]:
