@@ -56,10 +56,6 @@ class RunQuerySet(LabQuerySet["Run"]):
     def finished(self) -> Self:
         return self.filter(state=State.FINISHED)
 
-    def waiting_for(self, host_id: int) -> Self:
-        """Queued runs of a host that is not in maintenance, oldest first: the order in which it gets them."""
-        return self.filter(host_id=host_id, state=State.QUEUED, host__is_in_maintenance=False).order_by("id")
-
 
 class Run(LabScoped):
     """One tool, one workload, one target, one time, one repetition number."""
