@@ -3,10 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
+from apps.labs.command_line import lab_named
 from apps.labs.isolation import lab_scope
-from apps.labs.models import AuditEvent, Lab, Scope, Token
+from apps.labs.models import AuditEvent, Scope, Token
 
 
 class Command(BaseCommand):
@@ -21,10 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--days", type=int, help="ends after so many days; without it, when it is revoked")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        lab = Lab.objects.filter(slug=options["lab"]).first() or Lab.objects.filter(name=options["lab"]).first()
-        if lab is None:
-            known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none; run bin/up first"
-            raise CommandError(f"There is no lab {options['lab']!r}. Labs here: {known}.")
+        lab = lab_named(options["lab"])
         with lab_scope(lab.pk):
             _, secret = Token.objects.issue(lab, options["scope"], options["name"], options["days"])
             AuditEvent.objects.record(

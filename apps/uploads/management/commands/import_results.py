@@ -14,6 +14,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.inventory.models import Host, Target
+from apps.labs.command_line import lab_named
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.runs.artefact_store import PIECE
@@ -43,10 +44,7 @@ class Command(BaseCommand):
         missing = [str(path) for path in options["paths"] if not path.exists()]
         if missing:
             raise CommandError(f"Not here: {', '.join(missing)}")
-        lab = Lab.objects.filter(slug=options["lab"]).first() or Lab.objects.filter(name=options["lab"]).first()
-        if lab is None:
-            known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none; run bin/up first"
-            raise CommandError(f"There is no lab {options['lab']!r}. Labs here: {known}.")
+        lab = lab_named(options["lab"])
         with lab_scope(lab.pk):
             upload = self._open(lab, options)
             self._add(upload, options["paths"])
