@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from apps.inventory.discovery.printed import UnreadableError, json_object, name, nodes, pairs, text, unescaped, whole
+from apps.inventory.discovery.printed import UnreadableError, json_object, name, nodes, pairs, text, whole
+from apps.parsers.inventory.printed import unescaped
 
 TOOL = "findmnt"
 MAX_MOUNTS = 8192

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from apps.parsers.inventory.printed import unescaped
+
 MAX_WHOLE = 2**63 - 1  # what the database's bigint holds
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]+")
-_ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([BKMGTPE])?")
 _PAIR = re.compile(r'([A-Za-z0-9:%_-]{1,40})="([^"]*)"')
 
@@ -91,15 +92,6 @@ def pairs(line: str) -> dict[str, Any]:
     """
     keys = ((key.lower().replace("_", "-").replace("maj-min", "maj:min"), value) for key, value in _PAIR.findall(line))
     return {key: unescaped(value) or None for key, value in keys}
-
-
-def unescaped(value: str) -> str:
-    """util-linux writes blanks and the like in names as `\\x20`."""
-    raw = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), value)
-    try:
-        return raw.encode("latin-1").decode() if raw != value else value
-    except UnicodeError:
-        return raw
 
 
 def nodes(tool: str, top: object, limit: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:

@@ -23,6 +23,7 @@ _IDENTITY = re.compile(
 )
 _PROMPT = re.compile(r"\[?[\w.-]{1,64}@([\w.-]{1,64})[: ][^\n]{0,300}?[$#%>] ?")
 _PROMPT_WORD = re.compile(r"(?:\[?[\w.-]{1,64}@[\w.-]{1,64}\b|[\w.-]{0,40}[#$>%] ?[a-z/.])")
+_ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
 _LONGEST_SUMMARY = 200
 _LONGEST_LINE = 4000  # no tool prints more
 
@@ -167,3 +168,12 @@ def json_values(text: SourceText, broken: list[Broken]) -> Iterator[tuple[Block,
                 yield (indices[first], indices[last] + 1), value
     except ParseError as error:
         broken.append(error.broken)
+
+
+def unescaped(value: str) -> str:
+    """util-linux: blanks and the like in names are printed as `\\x20`."""
+    raw = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), value)
+    try:
+        return raw.encode("latin-1").decode() if raw != value else value
+    except UnicodeError:
+        return raw

@@ -7,12 +7,11 @@ from typing import Any
 
 import jc
 
-from apps.parsers.inventory.printed import Block, Content, inventory, is_prompt, json_values, whole
+from apps.parsers.inventory.printed import Block, Content, inventory, is_prompt, json_values, unescaped, whole
 from apps.parsers.shape import Broken, ParsedFile, ParsedInventory
 from apps.parsers.source_text import SourceText
 
 _PAIR = re.compile(r'([A-Z0-9:_%.-]{1,40})="([^"]*)"')
-_ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
 _MOST_COLUMNS = 100
 Summary = Callable[[Sequence[Any]], str]
 
@@ -90,15 +89,6 @@ def read_pairs(line: str) -> Content:
     """`NAME="sda" MAJ:MIN="8:0"`; newer versions print MAJ_MIN. Keys as in the JSON: `maj:min`."""
     found = ((key.lower().replace("_", "-").replace("maj-min", "maj:min"), value) for key, value in _PAIR.findall(line))
     return {key: unescaped(value) or None for key, value in found}
-
-
-def unescaped(value: str) -> str:
-    """Blanks and the like in names are printed as `\\x20`."""
-    raw = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), value)
-    try:
-        return raw.encode("latin-1").decode() if raw != value else value
-    except UnicodeError:
-        return raw
 
 
 def rows(tool: str, lines: Sequence[str]) -> list[Content]:
