@@ -14,7 +14,8 @@ FORMAT = 1
 # runs would share a snapshot; how full a filesystem was belongs to one run and is in the evidence of its guards.
 _LEFT_OUT = {
     "id", "lab", "host", "controller", "disk", "array", "filesystem", "sits_on",
-    "notes", "sources", "absent", "created_at", "updated_at", "is_in_maintenance", "used_bytes", "free_bytes",
+    "nic", "peer", "notes", "sources", "absent", "created_at", "updated_at", "is_in_maintenance", "maintenance_note",
+    "used_bytes", "free_bytes",
 }  # fmt: skip
 
 __all__ = ["canonical", "content_of", "describe", "facts_of", "freeze"]

@@ -80,3 +80,29 @@ class TargetKind(models.TextChoices):
     FILE = "file", "file"
     DEVICE = "device", "raw device"
     NETWORK = "network", "network peer"
+
+
+class SectionKind(models.TextChoices):
+    FC = "fc", "Fibre Channel"
+    SAS = "sas", "SAS"
+    SCSI = "scsi", "SCSI"
+    NETWORK = "network", "network"
+    BUS = "bus", "bus"
+
+
+class EnclosureKind(models.TextChoices):
+    CHASSIS = "chassis", "chassis"
+    JBOD = "jbod", "JBOD"
+
+
+class NamingRule(models.TextChoices):
+    """How device letters follow from places. Driver entry: entry number = disks per controller × controller + disk;
+    letters in ascending order of the entries of the disks that are there."""
+
+    DRIVER_ENTRY = "driver_entry", "ascending driver entry number"
+
+
+class Decision(models.TextChoices):
+    OPEN = "open", "open"
+    TYPED = "typed", "what was typed stays"
+    DISCOVERED = "discovered", "what was discovered was taken"

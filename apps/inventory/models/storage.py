@@ -1,60 +1,14 @@
-"""What exists: hosts and how their disks hang together, down to the target a test points at. Editable; evidence is `Snapshot`."""
+"""How a host's disks hang together: controllers, disks, arrays of disks or of arrays, filesystems."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
-from django.urls import reverse
 
 from apps.inventory import vocabulary as words
-from apps.labs.isolation import LabScoped, ThroughParent
-
-
-class Part(LabScoped):
-    """Common to all inventory: notes, labels, and for each field why it is empty and where its value comes from."""
-
-    labels = models.JSONField(default=dict, blank=True)
-    notes = models.TextField(blank=True)
-    absent = models.JSONField(default=dict, blank=True, help_text="field → not_printed | unknown | none")
-    sources = models.JSONField(default=dict, blank=True, help_text="field → discovered | typed | inferred")
-    created_at = models.DateTimeField(auto_now_add=True)
-    updated_at = models.DateTimeField(auto_now=True)
-
-    class Meta:
-        abstract = True
-
-    def why_empty(self, field: str) -> str:
-        """`not printed`, `unknown` or `none`; an empty field that says nothing is unknown."""
-        return words.Absence(self.absent.get(field, "unknown")).label
-
-
-class Host(Part):
-    name = models.CharField(max_length=200)
-    fqdn = models.CharField(max_length=255, blank=True)
-    cpu_model = models.CharField(max_length=200, blank=True)
-    cpu_count = models.PositiveIntegerField(null=True, blank=True, help_text="logical CPUs")
-    cpu_sockets = models.PositiveIntegerField(null=True, blank=True)
-    cpu_cache_bytes = models.BigIntegerField(null=True, blank=True)
-    ram_bytes = models.BigIntegerField(null=True, blank=True)
-    ram_type = models.CharField(max_length=100, blank=True)
-    board = models.CharField(max_length=200, blank=True)
-    os = models.CharField(max_length=200, blank=True)
-    kernel = models.CharField(max_length=200, blank=True)
-    architecture = models.CharField(max_length=60, blank=True)
-    environment = models.CharField(max_length=10, choices=words.Environment.choices, blank=True)
-    hypervisor = models.CharField(max_length=100, blank=True)
-    role = models.CharField(max_length=200, blank=True)
-    is_in_maintenance = models.BooleanField(default=False)
-
-    class Meta:
-        ordering = ["name"]
-        constraints = [models.UniqueConstraint(fields=["lab", "name"], name="host_name_in_lab")]
-
-    def __str__(self) -> str:
-        return self.name
-
-    def get_absolute_url(self) -> str:
-        return reverse("host", args=[self.pk])
+from apps.inventory.models.host import Host
+from apps.inventory.models.part import Part
+from apps.labs.isolation import ThroughParent
 
 
 class Controller(Part):
@@ -65,9 +19,14 @@ class Controller(Part):
     model_behind = models.CharField(max_length=200, blank=True, help_text="the maker's model behind the sold name")
     kind = models.CharField(max_length=20, choices=words.ControllerKind.choices, blank=True)
     bus = models.CharField(max_length=120, blank=True)
+    driver = models.CharField(max_length=120, blank=True)
+    serial = models.CharField(max_length=120, blank=True)
     address = models.CharField(max_length=60, blank=True, help_text="PCI or other address on the host")
     cache_bytes = models.BigIntegerField(null=True, blank=True)
     cache_protection = models.CharField(max_length=20, choices=words.CacheProtection.choices, blank=True)
+    protection_state = models.CharField(
+        max_length=60, blank=True, help_text="what the battery or capacitor says of itself: charged, failed, missing …"
+    )
     write_policy = models.CharField(max_length=60, blank=True)
     firmware = models.CharField(max_length=60, blank=True)
     ports = models.PositiveIntegerField(null=True, blank=True)
@@ -100,6 +59,9 @@ class Disk(Part):
     capacity_bytes = models.BigIntegerField(null=True, blank=True)
     logical_block_bytes = models.PositiveIntegerField(null=True, blank=True)
     cache_bytes = models.BigIntegerField(null=True, blank=True)
+    media_bytes_per_second = models.BigIntegerField(null=True, blank=True, help_text="what the media itself can carry")
+    channel = models.CharField(max_length=60, blank=True, help_text="the bus that it shares with others, by name")
+    health = models.CharField(max_length=60, blank=True, help_text="its own assessment: passed, failed …")
     enclosure = models.CharField(max_length=120, blank=True)
     slot_controller = models.PositiveIntegerField(null=True, blank=True)
     slot_number = models.PositiveIntegerField(null=True, blank=True)
@@ -125,14 +87,16 @@ class Array(Part):
     name = models.CharField(max_length=120)
     device_name = models.CharField(max_length=120, blank=True)
     round = models.CharField(max_length=60, blank=True)
-    level = models.CharField(max_length=10, choices=words.RaidLevel.choices)
-    implementation = models.CharField(max_length=10, choices=words.RaidImplementation.choices)
+    level = models.CharField(max_length=10, choices=words.RaidLevel.choices, blank=True)
+    implementation = models.CharField(max_length=10, choices=words.RaidImplementation.choices, blank=True)
     software = models.CharField(max_length=60, blank=True, help_text="md, LVM, ZFS, raidtools …")
     software_version = models.CharField(max_length=60, blank=True)
     uuid = models.CharField(max_length=80, blank=True)
     chunk_size = models.BigIntegerField(null=True, blank=True)
     layout = models.CharField(max_length=60, blank=True)
     state = models.CharField(max_length=12, choices=words.ArrayState.choices, blank=True)
+    write_policy = models.CharField(max_length=60, blank=True, help_text="write back, write through")
+    read_policy = models.CharField(max_length=60, blank=True)
     capacity_bytes = models.BigIntegerField(null=True, blank=True)
     member_count = models.PositiveIntegerField(
         null=True, blank=True, help_text="where members are not known one by one"
@@ -208,72 +172,3 @@ class Filesystem(Part):
 
     def __str__(self) -> str:
         return f"{self.type} on {self.mount_point or self.device_name}"
-
-
-class Target(Part):
-    """Where a test points. Its stack is the chain of layers under it."""
-
-    host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="targets")
-    name = models.CharField(max_length=200)
-    kind = models.CharField(max_length=10, choices=words.TargetKind.choices, default=words.TargetKind.DIRECTORY)
-    path = models.CharField(max_length=500, blank=True)
-    filesystem = models.ForeignKey(Filesystem, on_delete=models.SET_NULL, null=True, blank=True, related_name="targets")
-    array = models.ForeignKey(Array, on_delete=models.SET_NULL, null=True, blank=True, related_name="targets")
-    disk = models.ForeignKey(Disk, on_delete=models.SET_NULL, null=True, blank=True, related_name="targets")
-    is_agents_own = models.BooleanField(
-        default=False, help_text="the directory the host's agent offers; runs go only there"
-    )
-
-    class Meta:
-        ordering = ["host", "name"]
-        constraints = [models.UniqueConstraint(fields=["host", "name"], name="target_name_on_host")]
-
-    def __str__(self) -> str:
-        return f"{self.host}: {self.name}"
-
-    def get_absolute_url(self) -> str:
-        return reverse("target", args=[self.pk])
-
-
-class Snapshot(LabScoped):
-    """The frozen stack and host state of one run, known by the SHA-256 of its canonical JSON. Never changed."""
-
-    sha256 = models.CharField(max_length=64)
-    content = models.JSONField()
-    facts = models.JSONField()
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["lab", "sha256"], name="snapshot_once_per_lab")]
-
-    def __str__(self) -> str:
-        return self.sha256[:12]
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        if self.pk:
-            raise TypeError("A snapshot is evidence and is never changed")
-        super().save(*args, **kwargs)
-
-    def get_absolute_url(self) -> str:
-        return reverse("snapshot", args=[self.pk])
-
-
-class ToolOutput(LabScoped):
-    """What a tool printed on a host, verbatim; the inventory is read from the newest of each tool, and can be read again."""
-
-    host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="tool_outputs")
-    tool = models.CharField(max_length=60)
-    argv = models.JSONField(default=list)
-    exit_status = models.IntegerField(null=True)
-    stdout = models.TextField(blank=True)
-    stderr = models.TextField(blank=True)
-    sha256 = models.CharField(max_length=64)
-    received_at = models.DateTimeField(auto_now_add=True)
-    problem = models.TextField(blank=True, help_text="why it could not be read")
-
-    class Meta:
-        ordering = ["host", "tool", "-id"]
-        indexes = [models.Index(fields=["host", "tool", "-id"])]
-
-    def __str__(self) -> str:
-        return f"{self.tool} on {self.host}"
