@@ -5,8 +5,6 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from apps.labs.models import Lab
-
 
 def lab(request: HttpRequest) -> dict[str, Any]:
     member = getattr(request, "member", None)
@@ -14,6 +12,6 @@ def lab(request: HttpRequest) -> dict[str, Any]:
         "lab": getattr(request, "lab", None),
         "member": member,
         "may_edit": bool(member and member.covers("engineer")),
-        "my_labs": Lab.objects.of_user(member.user_id) if member else [],
+        "my_labs": getattr(request, "my_labs", []) if member else [],
         "spindle_version": settings.VERSION,
     }

@@ -26,19 +26,23 @@ class LabMiddleware:
         request.lab = request.member = None  # type: ignore[attr-defined]
         with scoped(None):
             if request.user.is_authenticated:
-                adopt(request, membership(request))
+                mine = memberships(request.user.pk)
+                request.my_labs = sorted((one.lab for one in mine), key=lambda one: one.name)  # type: ignore[attr-defined]
+                adopt(request, chosen(mine, request.session.get(SESSION_KEY)))
             return self.get_response(request)
-
-
-def membership(request: HttpRequest) -> Member | None:
-    return choose(request.user.pk, request.session.get(SESSION_KEY))
 
 
 def choose(user_id: int | None, wanted_lab: object) -> Member | None:
     """The chosen lab's membership, or the first one."""
-    if not user_id:
-        return None
-    mine = Member.objects.filter(user_id=user_id).select_related("lab").order_by("lab__is_published", "id")
+    return chosen(memberships(user_id), wanted_lab) if user_id else None
+
+
+def memberships(user_id: int) -> list[Member]:
+    """With their labs; published labs last."""
+    return list(Member.objects.filter(user_id=user_id).select_related("lab").order_by("lab__is_published", "id"))
+
+
+def chosen(mine: list[Member], wanted_lab: object) -> Member | None:
     return next((member for member in mine if member.lab_id == wanted_lab), next(iter(mine), None))
 
 

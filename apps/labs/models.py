@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from datetime import timedelta
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.base_user import BaseUserManager
@@ -39,9 +39,6 @@ class User(AbstractUser):
 
 
 class LabSlugQuerySet(models.QuerySet["Lab"]):
-    def of_user(self, user_id: int) -> Self:
-        return self.filter(members__user_id=user_id).order_by("name")
-
     def published_ids(self) -> list[int]:
         return list(self.filter(is_published=True).values_list("id", flat=True))
 

@@ -1,0 +1,77 @@
+"""The page: one address for what was chosen, and a list to choose from."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from apps.comparison.question import QuestionError
+from apps.comparison.side_by_side.asked import LAST, MOST_COLUMNS, Asked, parse
+from apps.comparison.side_by_side.html import body
+from apps.comparison.side_by_side.loading import columns, newest_measured, sums
+from apps.comparison.side_by_side.table import Column, Table, table
+from apps.comparison.words import operation_of
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.runs.metrics import METRICS
+from apps.runs.models import Measure
+from apps.studies.models import Study
+
+OFFERED = 200  # targets to choose from; more are found through the list of targets
+
+
+@require_safe
+@member_required()
+def side_by_side(request: LabRequest) -> HttpResponse:
+    try:
+        asked = parse({name: [str(value) for value in values] for name, values in request.GET.lists()})
+    except QuestionError as error:
+        return render(request, "comparison/side-by-side.html", {"error": error, "asked": Asked()}, status=400)
+    if asked.is_empty:
+        asked = asked.with_(targets=tuple(target.pk for target in newest_measured()))
+    return render(request, "comparison/side-by-side.html", _context(asked, answer(asked)))
+
+
+@require_safe
+@member_required()
+def chooser(request: LabRequest) -> HttpResponse:
+    """Which columns, which rows: a form that leads to the page's address."""
+    try:
+        asked = parse({name: [str(value) for value in values] for name, values in request.GET.lists()})
+    except QuestionError:
+        asked = Asked()
+    measured = set(Measure.objects.values_list("operation", "metric"))
+    context = {
+        "asked": asked, "targets": newest_measured(OFFERED), "most": MOST_COLUMNS,
+        "studies": Study.objects.order_by("title"),
+        "operations": [(name, operation_of(name)) for name in sorted({name for name, _ in measured})],
+        "metrics": [(name, METRICS[name].label) for name in METRICS if name in {metric for _, metric in measured}],
+    }  # fmt: skip
+    return render(request, "comparison/side-by-side-chooser.html", context)
+
+
+def answer(asked: Asked) -> Table:
+    found = columns(asked)
+    return table(found, sums(asked, found), asked.baseline, asked.base)
+
+
+def _context(asked: Asked, found: Table) -> dict[str, Any]:
+    return {
+        "asked": asked,
+        "table": found,
+        "body": body(found, _comparison_of(asked, found.columns)),
+        "chooser": f"{reverse('side-by-side-chooser')}?{asked.address}",
+        "bases": [(base, f"{reverse('side-by-side')}?{asked.with_(base=base).address}") for base in (1000, 1024)],
+        "default_last": LAST,
+    }
+
+
+def _comparison_of(asked: Asked, chosen: Sequence[Column]) -> str:
+    """The comparison page for one row, with the same columns as its series; braces are left for the row to fill."""
+    filters = [("study", asked.study)] if asked.study else [pair for column in chosen for pair in column.filters]
+    rest = urlencode(list(dict.fromkeys(filters)), quote_via=quote)  # which leaves no brace as it is
+    return f"{reverse('compare')}?metric={{metric}}&operation={{operation}}&series=label&{rest}"

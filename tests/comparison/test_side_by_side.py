@@ -1,0 +1,198 @@
+"""Many measures of a few configurations on one page: the same arithmetic as the comparison, found in two statements."""
+
+import math
+import random
+import statistics
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.comparison.cells import Verdict
+from apps.comparison.question import QuestionError
+from apps.comparison.ratios import holm, ratios
+from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked, parse
+from apps.comparison.side_by_side.judging import Logs, judged
+from apps.comparison.side_by_side.loading import columns, newest_measured, sums
+from apps.comparison.side_by_side.table import table
+from apps.inventory.models import Target
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
+from tests.comparison.factories import GIB, MIB, run, sample, target
+from tests.conftest import Cast
+
+NIGHT = datetime(2026, 1, 1, 2, tzinfo=UTC)
+
+
+def logs(values: list[float]) -> Logs:
+    found = [math.log(value) for value in values]
+    return Logs(len(found), statistics.fmean(found), statistics.variance(found) if len(found) > 1 else 0.0)
+
+
+def nights(lab: Lab, at: Target, values: list[float], operation: str = "write", **more: object) -> None:
+    for night, value in enumerate(values):
+        one = run(lab, at, finished_at=NIGHT + timedelta(days=night), facts={"ram": 8 * GIB})
+        sample(one, value, operation, **{"file_size": 32 * GIB, "block_size": MIB, **more})  # type: ignore[arg-type]
+
+
+def test_ratios_are_those_of_the_comparison() -> None:
+    draw = random.Random(7)
+    pairs = [
+        ([draw.lognormvariate(5, 0.1) for _ in range(n)], [draw.lognormvariate(5.1, 0.1) for _ in range(m)])
+        for n, m in ((3, 4), (4, 4), (3, 3))
+    ]
+    found = judged([(logs(a), logs(b)) for a, b in pairs], [True] * len(pairs))
+    for ours, theirs in zip(found, ratios(pairs), strict=True):
+        assert theirs is not None
+        assert theirs.method == "welch"
+        assert (ours.ratio, ours.low, ours.high, ours.p) == pytest.approx(
+            (theirs.ratio, theirs.low, theirs.high, theirs.p), rel=1e-9
+        )
+
+
+def test_verdicts_hold_after_the_correction_for_all_cells() -> None:
+    same = [100.0, 101, 99, 100.5]
+    slightly = [104.0, 105, 103, 104.5]
+    pairs = [(logs(slightly), logs(same))] + [(logs(same[::-1]), logs(same))] * 40
+    one = judged(pairs[:1], [True])[0]
+    assert one.verdict is Verdict.BETTER
+    many = judged([(logs([101.8, 102.9, 100.7, 102.4]), logs(same))] + pairs[1:], [True] * 41)
+    assert many[0].p is not None
+    assert many[0].p < 0.05 < holm([found.p or 1 for found in many])[0]
+    assert many[0].verdict is Verdict.NO_DIFFERENCE
+
+
+def test_two_runs_have_a_ratio_and_no_verdict_and_equal_runs_do_not_differ() -> None:
+    few, flat = judged([(logs([2.0, 2.0]), logs([1.0, 1.0, 1.0])), (logs([5.0] * 3), logs([5.0] * 3))], [True, True])
+    assert (few.ratio, few.low, few.verdict) == (pytest.approx(2.0), None, Verdict.TOO_FEW)
+    assert (flat.low, flat.high, flat.p, flat.verdict) == (1.0, 1.0, 1.0, Verdict.NO_DIFFERENCE)
+
+
+def test_for_latency_less_is_better() -> None:
+    pair = (logs([1.0, 1.01, 0.99]), logs([2.0, 2.02, 1.98]))
+    assert [found.verdict for found in judged([pair, pair], [False, True])] == [Verdict.BETTER, Verdict.WORSE]
+
+
+@pytest.mark.django_db
+def test_only_the_last_runs_of_each_target_count(cast: Cast) -> None:
+    with lab_scope(cast.lab.pk):
+        old, new = target(cast.lab, "alpha"), target(cast.lab, "beta")
+        nights(cast.lab, old, [1e6] * 5 + [2e8, 2.1e8, 1.9e8])
+        nights(cast.lab, new, [4e8, 4.1e8, 3.9e8])
+        asked = Asked(targets=(old.pk, new.pk), last=3)
+        found = table(columns(asked), sums(asked, columns(asked)))
+    [row] = found.rows
+    assert [cell.sums.n for cell in row.cells if cell] == [3, 3]
+    ours, theirs = row.cells
+    assert ours
+    assert theirs
+    assert (ours.sums.mean, ours.sums.low, ours.sums.high) == (2e8, 1.9e8, 2.1e8)
+    assert ours.sums.stdev == pytest.approx(1e7)
+    assert ours.half == pytest.approx(4.302652729911275 * 1e7 / math.sqrt(3))
+    assert theirs.judgement
+    assert theirs.judgement.ratio == pytest.approx(
+        math.exp(
+            statistics.fmean(map(math.log, [4e8, 4.1e8, 3.9e8])) - statistics.fmean(map(math.log, [2e8, 2.1e8, 1.9e8]))
+        )
+    )
+    assert theirs.judgement.verdict is Verdict.BETTER
+    assert row.unit.label == "MB/s"
+
+
+@pytest.mark.django_db
+def test_a_file_in_memory_is_marked_and_a_missing_value_is_no_zero(cast: Cast, client: Client) -> None:
+    with lab_scope(cast.lab.pk):
+        small, empty = target(cast.lab, "alpha"), target(cast.lab, "beta")
+        nights(cast.lab, small, [9e9] * 3, file_size=GIB)
+        sample(run(cast.lab, empty), None, file_size=GIB, block_size=MIB, missing_reason="N.A.")
+        asked = Asked(targets=(small.pk, empty.pk))
+    client.force_login(cast.viewer)
+    page = client.get(f"/compare/side-by-side/?{asked.address}").content.decode()
+    assert "this may be memory" in page
+    assert "no number in 1 runs" in page
+    assert "1 GiB file" in page.replace("\u00a0", " ")
+
+
+@pytest.mark.django_db
+def test_the_page_begins_with_what_was_measured_last_and_can_be_chosen(cast: Cast, client: Client) -> None:
+    client.force_login(cast.viewer)
+    assert "No target has a finished run yet" in client.get("/compare/side-by-side/").content.decode()
+    with lab_scope(cast.lab.pk):
+        nights(cast.lab, target(cast.lab, "<b>alpha"), [2e8] * 3)
+        nights(cast.lab, target(cast.lab, "beta"), [3e8] * 4)
+        assert [str(one) for one in newest_measured()] == ["beta: scratch", "<b>alpha: scratch"]
+    page = client.get("/compare/side-by-side/").content.decode()
+    assert "&lt;b&gt;alpha: scratch" in page
+    assert "<b>alpha" not in page
+    assert "operation=write" in page
+    chooser = client.get("/compare/side-by-side/choose/").content.decode()
+    assert chooser.count('name="target"') == 2
+
+
+@pytest.mark.django_db
+def test_the_number_of_queries_does_not_grow_with_the_columns(cast: Cast, client: Client) -> None:
+    client.force_login(cast.viewer)
+    with lab_scope(cast.lab.pk):
+        places = [target(cast.lab, f"node{number}") for number in range(12)]
+        for place in places:
+            nights(cast.lab, place, [2e8, 2.1e8])
+    counts = []
+    for chosen in (places[:2], places):
+        with CaptureQueriesContext(connection) as queries:
+            client.get(f"/compare/side-by-side/?{Asked(targets=tuple(one.pk for one in chosen)).address}")
+        counts.append(len(queries) + 2)  # two that Django does not see: sums and RAM
+    assert counts[0] == counts[1] <= 10
+
+
+@pytest.mark.django_db
+def test_a_stranger_sees_nothing_of_anothers_targets(cast: Cast, client: Client) -> None:
+    with lab_scope(cast.lab.pk):
+        secret = target(cast.lab, "secret")
+        nights(cast.lab, secret, [2e8] * 3)
+    client.force_login(cast.stranger)
+    page = client.get(f"/compare/side-by-side/?target={secret.pk}").content.decode()
+    assert "secret" not in page
+    assert "200" not in page.split("<main")[1].split("</main")[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"target": ["x"]}, "target"), ({"target": ["1"] * 0 + [str(n) for n in range(1, MOST_COLUMNS + 2)]}, "target"), ({"last": ["0"]}, "last"),
+        ({"last": ["9999"]}, "last"), ({"metric": ["speed"]}, "metric"), ({"base": ["1001"]}, "base"), ({"target": ["1"], "study": ["a"]}, "study"),
+        ({"colour": ["red"]}, "address"), ({"last": ["1", "2"]}, "last"), ({"study": ["a\0"]}, "study"), ({"target": ["9" * 40]}, "target"),
+    ],
+)  # fmt: skip
+def test_an_address_that_asks_nothing_names_the_field(query: dict[str, list[str]], field: str) -> None:
+    with pytest.raises(QuestionError) as error:
+        parse(query)
+    assert error.value.field == field
+
+
+def test_an_address_comes_back_as_it_was() -> None:
+    asked = Asked(targets=(3, 1), last=5, baseline=1, metrics=("iops",), operations=("read", "write"), base=1024)
+    pairs = [pair.split("=") for pair in asked.address.split("&")]
+    query: dict[str, list[str]] = {}
+    for name, value in pairs:
+        query.setdefault(name, []).append(value)
+    assert parse(query) == asked
+
+
+@pytest.mark.django_db
+def test_a_study_stands_side_by_side_by_its_configurations(cast: Cast, client: Client) -> None:
+    from apps.studies.models import Configuration, Study, StudyRun
+
+    with lab_scope(cast.lab.pk):
+        study = Study.objects.create(lab=cast.lab, slug="disks", title="Disks")
+        for position, name in enumerate(("raid-0", "raid-1")):
+            configuration = Configuration.objects.create(study=study, name=name, label=name.upper(), position=position)
+            one = run(cast.lab)
+            sample(one, 1e8 * (position + 1), file_size=GIB)
+            StudyRun.objects.create(run=one, configuration=configuration)
+    client.force_login(cast.viewer)
+    page = client.get("/compare/side-by-side/?study=disks").content.decode()
+    assert page.index("RAID-0") < page.index("RAID-1")
+    assert "too few runs" in page
+    assert client.get("/compare/side-by-side/?target=0").status_code == 400
