@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NoReturn
 
+from django.db.models import Sum
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -23,6 +24,8 @@ STREAMS = ("result", "stderr", "job", "journal")
 MAX_CHUNK = 1024 * 1024
 MAX_ATTEMPT_BYTES = 1024 * 1024 * 1024
 MAX_CHUNKS = 100_000
+# Up to here no attempt can be over the limit, so that nobody has to add up what it has sent.
+SURELY_ROOM = MAX_ATTEMPT_BYTES // (len(STREAMS) * MAX_CHUNK)
 CHUNK = """
 INSERT INTO runs_chunk (attempt_id, stream, sequence, sha256, size, data)
 VALUES (%(attempt)s, %(stream)s, %(sequence)s, %(sha256)s, %(size)s, %(data)s)
@@ -71,10 +74,20 @@ def store_chunk(attempt: Attempt, stream: str, sequence: int, digest: str, reque
     _checked(stream, sequence, digest, data)
     if attempt.state in ENDED:
         return _after_the_end(attempt, stream, sequence, digest)
+    if sequence >= SURELY_ROOM and _known(attempt, stream, sequence) is None:
+        _check_room(attempt, len(data))
     [is_new] = _store(attempt, [Sent(stream, sequence, digest, data)])
     if is_new and stream == "result":
         live_progress.publish(attempt, sequence, data)
     return is_new
+
+
+def _check_room(attempt: Attempt, more: int) -> None:
+    sent = Chunk.objects.filter(attempt=attempt).aggregate(Sum("size"))["size__sum"] or 0
+    if sent + more > MAX_ATTEMPT_BYTES:
+        raise RefusedError(
+            413, f"Attempt {attempt.pk} has sent {sent} bytes; with {more} more it is over {MAX_ATTEMPT_BYTES}."
+        )
 
 
 def _store(attempt: Attempt, chunks: Sequence[Sent]) -> list[bool]:

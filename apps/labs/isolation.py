@@ -55,6 +55,14 @@ def all_labs() -> Any:
     return scoped(Scope(everything=True))
 
 
+def visible_labs() -> list[int] | None:
+    """For statements written by hand: the ids of the labs in scope, None for all of them. Raises outside of any scope."""
+    scope = _scope.get()
+    if scope is None:
+        raise UnscopedQueryError("A statement asked for the labs in scope outside of lab_scope() and all_labs()")
+    return None if scope.everything else sorted(scope.labs)
+
+
 class LabQuerySet(models.QuerySet[Model]):
     lab_path = "lab_id"
 

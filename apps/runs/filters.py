@@ -22,11 +22,15 @@ def _hosts(request: HttpRequest | None) -> Runs:
     return hosts
 
 
+def _tools() -> list[tuple[str, str]]:
+    return [(tool, tool) for tool in Run.objects.tools()]
+
+
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
     q = django_filters.CharFilter(label="Find", method="with_word", widget=forms.TextInput(attrs={"type": "search"}))
     state = django_filters.ChoiceFilter(choices=State.choices, label="State", empty_label="any")
     host = django_filters.ModelChoiceFilter(queryset=_hosts, label="Host", empty_label="any")
-    tool = django_filters.AllValuesFilter(label="Tool", empty_label="any")
+    tool = django_filters.ChoiceFilter(choices=_tools, label="Tool", empty_label="any")
     origin = django_filters.ChoiceFilter(choices=Run.Origin.choices, label="Origin", empty_label="any")
     rw = django_filters.ChoiceFilter(
         choices=[(word, word) for word in dict.fromkeys((*RW, *OPERATIONS))],

@@ -1,7 +1,6 @@
 """The list of runs, starting and cancelling them, and their raw artefacts. One run's own page is in the dashboard."""
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
@@ -9,6 +8,7 @@ from django.utils.http import content_disposition_header
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
+from apps.lib.paging import CappedPaginator
 from apps.runs import artefact_store
 from apps.runs.filters import RunFilter
 from apps.runs.models import Run, RunArtefact
@@ -22,7 +22,7 @@ VIEWED = 256 * 1024  # bytes of an artefact on a page
 @member_required()
 def runs(request: LabRequest) -> HttpResponse:
     found = RunFilter(request.GET, queryset=Run.objects.for_list(), request=request)
-    page = Paginator(found.qs, PAGE).get_page(request.GET.get("page"))
+    page = CappedPaginator(found.qs, PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "filter": found, "narrowed": any(request.GET.get(name) for name in found.filters)}
     template = "runs/_table.html" if request.htmx else "runs/list.html"  # type: ignore[attr-defined]
     return render(request, template, context)

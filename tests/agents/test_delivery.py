@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from apps.agents import delivery
 from apps.agents.delivery import Ending, finish
 from apps.labs.isolation import all_labs
 from apps.labs.models import AuditEvent
@@ -63,6 +64,16 @@ def test_altered_bytes_are_refused(agent, attempt) -> None:
     assert answer.status_code == 400
     with all_labs():
         assert not Chunk.objects.exists()
+
+
+def test_an_attempt_may_send_so_much_and_no_more(agent, attempt, monkeypatch) -> None:
+    monkeypatch.setattr(delivery, "MAX_ATTEMPT_BYTES", 1000)
+    monkeypatch.setattr(delivery, "SURELY_ROOM", 1)
+    assert [agent.put_chunk(attempt, "result", n, b"x" * 400).status_code for n in range(3)] == [200, 200, 413]
+    assert agent.put_chunk(attempt, "result", 1, b"x" * 400).status_code == 200, "a repeat takes no more room"
+    assert agent.put_chunk(attempt, "stderr", 1, b"x" * 200).status_code == 200
+    with all_labs():
+        assert sum(Chunk.objects.values_list("size", flat=True)) == 1000
 
 
 def test_a_chunk_over_a_mebibyte_is_413(agent, attempt) -> None:

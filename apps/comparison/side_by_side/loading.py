@@ -10,6 +10,7 @@ from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked
 from apps.comparison.side_by_side.judging import Logs
 from apps.comparison.side_by_side.table import Column, Place, Sums
 from apps.inventory.models import Target
+from apps.labs.isolation import visible_labs
 from apps.lib import sql
 from apps.runs.models import Run
 from apps.studies.models import Configuration
@@ -37,10 +38,12 @@ FROM (
 ) AS sums
 JOIN runs_measure measure ON measure.id = sums.measure_id
 JOIN runs_point point ON point.id = sums.point_id"""
-RAM = """
-SELECT chosen.id, run.ram FROM unnest(%(targets)s::bigint[]) AS chosen(id) CROSS JOIN LATERAL (
-    SELECT facts->>'ram' AS ram FROM runs_run WHERE target_id = chosen.id AND state = 'finished'
-    ORDER BY finished_at DESC NULLS LAST, id DESC LIMIT 1) AS run"""
+COLUMNS = """
+SELECT target.id, host.name, target.name, (
+    SELECT facts->>'ram' FROM runs_run WHERE target_id = target.id AND state = 'finished'
+    ORDER BY finished_at DESC NULLS LAST, id DESC LIMIT 1)
+FROM inventory_target target JOIN inventory_host host ON host.id = target.host_id
+WHERE target.id = ANY(%(targets)s) AND (%(labs)s::bigint[] IS NULL OR target.lab_id = ANY(%(labs)s))"""
 WANTED = """WHERE sample.measure_id IN (SELECT id FROM runs_measure WHERE
         (%(no_metrics)s OR metric = ANY(%(metrics)s)) AND (%(no_operations)s OR operation = ANY(%(operations)s)))"""
 
@@ -50,9 +53,8 @@ def columns(asked: Asked) -> list[Column]:
     if asked.study:
         found = Configuration.objects.filter(study__slug=asked.study).order_by("position", "id")[:MOST_COLUMNS]
         return [Column(one.pk, one.label, "", None) for one in found]
-    rows = Target.objects.filter(pk__in=asked.targets).order_by().values_list("pk", "host__name", "name")
-    ram = dict(sql.rows(RAM, {"targets": list(asked.targets)}))
-    by_id = {pk: _column(pk, host, name, ram.get(pk)) for pk, host, name in rows}
+    rows = sql.rows(COLUMNS, {"targets": list(asked.targets), "labs": visible_labs()})
+    by_id = {row[0]: _column(*row) for row in rows}
     return [by_id[pk] for pk in asked.targets if pk in by_id]
 
 
