@@ -3,6 +3,7 @@
 import os
 
 from celery import Celery
+from celery.schedules import crontab
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.settings")
 
@@ -18,6 +19,9 @@ app.conf.update(
     beat_schedule={
         "sweep": {"task": "agents.sweep", "schedule": 30.0, "options": {"expires": 25}},
         "sweep-uploads": {"task": "uploads.sweep", "schedule": 30.0, "options": {"expires": 25}},
+        "sweep-claims": {"task": "claims.sweep", "schedule": 120.0, "options": {"expires": 110}},
+        "sweep-trends": {"task": "trends.sweep", "schedule": 30.0, "options": {"expires": 25}},
+        "look-at-trends": {"task": "trends.nightly", "schedule": crontab(hour=4, minute=20)},
     },
 )
 app.autodiscover_tasks()

@@ -69,6 +69,9 @@ class Cell:
     high: float | None = None
     quality: str = ""
     missing: str = ""
+    values: tuple[float, ...] = ()  # of all runs, for box plots
+    printed: str = ""  # what the tool printed, where there is one reading, and the line it was read from
+    source_line: int | None = None
 
     @property
     def figure(self) -> float | None:

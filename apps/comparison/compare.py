@@ -126,9 +126,18 @@ def _cell(
         missing="" if values else _missing(readings),
         outliers=_outliers(readings),
         modes=modes(values),
+        values=tuple(values),
+        **_printed(readings),
         **_numbers(summary(values), readings, metric),
         **judgement,
     )
+
+
+def _printed(readings: Sequence[Reading]) -> dict[str, Any]:
+    """Of a mean nobody printed anything."""
+    if len(readings) != 1:
+        return {}
+    return {"printed": readings[0].printed, "source_line": readings[0].source_line}
 
 
 def _outliers(readings: Sequence[Reading]) -> tuple[Outlier, ...]:

@@ -29,6 +29,10 @@ class Figure:
     details: tuple[str, ...]
 
     @property
+    def printed(self) -> str:
+        return printed_as(self.cell)
+
+    @property
     def count(self) -> str:
         return f"n = {self.cell.n}" if self.cell.n else "bounds only"
 
@@ -123,14 +127,22 @@ def value_text(cell: Cell, unit: ColumnUnit) -> str:
 
 def _exact(cell: Cell, base_unit: str) -> str:
     if cell.figure is None:
-        bounds = [units.exact(bound, base_unit) for bound in (cell.low, cell.high) if bound is not None]
-        return "; ".join([" to ".join(bounds), cell.quality]) if bounds else cell.missing
-    parts = [units.exact(cell.figure, base_unit), f"n = {cell.n}"]
+        bounds = [units.in_both_bases(bound, base_unit) for bound in (cell.low, cell.high) if bound is not None]
+        said = [" to ".join(bounds), cell.quality, printed_as(cell)]
+        return "; ".join(filter(None, said)) if bounds else cell.missing
+    parts = [units.in_both_bases(cell.figure, base_unit), f"n = {cell.n}"]
     if cell.ci_low is not None:
         parts.append(f"95 % interval {units.exact(cell.ci_low)} to {units.exact(cell.ci_high, base_unit)}")
     elif cell.n:
         parts.append("no interval: too few runs" if cell.n < 3 else "no interval")
-    return "; ".join([*parts, cell.quality])
+    return "; ".join([*parts, cell.quality, *([printed] if (printed := printed_as(cell)) else [])])
+
+
+def printed_as(cell: Cell) -> str:
+    """`printed “24018 K/sec”, line 21 of the result`; nothing for a mean, which no tool printed."""
+    if not cell.printed:
+        return ""
+    return f"printed “{cell.printed}”" + (f", line {cell.source_line} of the result" if cell.source_line else "")
 
 
 def _judgement(cell: Cell) -> str:

@@ -29,7 +29,7 @@ COLUMNS = (
     "run__study_run__configuration__label", "run__study_run__configuration__position",
     "run__study_run__configuration__study__slug",
     "provenance__quality", "provenance__missing_reason", "provenance__low", "provenance__high",
-    "provenance__printed", "provenance__note",
+    "provenance__printed", "provenance__note", "provenance__source_line",
 )  # fmt: skip
 PLACE = ("run_id", "measure__operation", "section", "point_id")  # samples that agree in these lie beside each other
 OWN_COLUMNS = (*COLUMNS, "point_id", "provenance__cpu")
@@ -242,6 +242,7 @@ def _reading(
         high=row["provenance__high"],
         printed=row["provenance__printed"] or "",
         note=row["provenance__note"] or "",
+        source_line=row["provenance__source_line"],
         section=row["section"],
         position=(facts["study"] or "", row["run__study_run__configuration__position"] or 0),
         bins=tuple((float(ns), int(count)) for ns, count in bins),

@@ -33,3 +33,8 @@ class SavedComparison(LabScoped):
         self.name = name
         self.save(update_fields=["name"])
         return self
+
+
+from apps.comparison.claiming.models import Claim, VerdictChange  # noqa: E402, F401
+from apps.comparison.trends.destinations import Delivery, Destination, Recipient  # noqa: E402, F401
+from apps.comparison.trends.models import ChangePoint, TrendMark, Watch  # noqa: E402, F401  (Django finds models here)

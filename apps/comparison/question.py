@@ -1,7 +1,7 @@
 """The question a comparison answers. Its state lives in the address; `parse` reads it, `address` writes the canonical
 form.
 
-    ?metric=bandwidth&operation=write&x=file_size&series=label&baseline=…&study=crs4-sata-scsi&raid_level=5&raid_level=0&scale=log&base=1024
+    ?metric=bandwidth&operation=write&x=file_size&series=label&baseline=…&study=crs4-sata-scsi&raid_level=5&raid_level=0&scale=log&base=1024&chart=box&axis=log
 
 Every name that is not one of these words is a filter: `study`, `host`, `target`, `configuration`, `tool`, `run`, a
 point's dimension, or any fact or label.
@@ -18,9 +18,12 @@ from apps.comparison.readings import LABEL
 from apps.lib import units
 from apps.runs.metrics import METRICS, OPERATIONS
 
-OWN_WORDS = ("metric", "operation", "x", "series", "baseline", "scale", "base")
-NOT_FILTERS = frozenset({*OWN_WORDS, "format", "lang"})
+OWN_WORDS = ("metric", "operation", "x", "series", "baseline", "scale", "base", "chart", "axis")
+PICTURE_WORDS = ("width", "height", "theme")
+NOT_FILTERS = frozenset({*OWN_WORDS, *PICTURE_WORDS, "format", "lang"})
 SCALES = ("linear", "log")
+CHARTS = ("line", "bar", "paired", "box", "heat", "matrix")
+AXES = ("even", "linear", "log")
 NO_BASELINE = "none"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 MOST_FILTERS = 100
@@ -44,6 +47,8 @@ class Question:
     filters: tuple[tuple[str, str], ...] = ()
     scale: str = "linear"
     base: int = 1000
+    chart: str = ""  # how it is drawn; empty: lines along numbers and days, else bars
+    axis: str = "even"  # x in equal steps, or true
 
     def pairs(self) -> list[tuple[str, str]]:
         """The canonical address, as pairs: always the same order, defaults of looks left out."""
@@ -55,6 +60,10 @@ class Question:
             pairs.append(("scale", self.scale))
         if self.base != 1000:
             pairs.append(("base", str(self.base)))
+        if self.chart:
+            pairs.append(("chart", self.chart))
+        if self.axis != "even":
+            pairs.append(("axis", self.axis))
         return pairs + sorted(set(self.filters))
 
     @property
@@ -83,6 +92,8 @@ def parse(query: Mapping[str, Sequence[str]]) -> Question:
         filters=_filters(query),
         scale=_word("scale", one.get("scale", "linear"), SCALES),
         base=int(_word("base", one.get("base", "1000"), tuple(map(str, units.BASES)))),
+        chart=_word("chart", one["chart"], CHARTS) if "chart" in one else "",
+        axis=_word("axis", one.get("axis", "even"), AXES),
     )
 
 

@@ -68,6 +68,8 @@ class Reading:
     high: float | None = None
     printed: str = ""
     note: str = ""
+    alternatives: tuple[float, ...] = ()  # other values that what is printed may mean, as in a scanned table
+    source_line: int | None = None
     section: int = 0
     position: tuple[str, int] = ("", 0)  # where its series stands: own runs first, then studies in their own order
     bins: tuple[tuple[float, int], ...] = ()  # latency histogram of its run, for percentiles

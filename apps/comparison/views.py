@@ -10,10 +10,13 @@ from django_htmx.http import push_url
 
 from apps.comparison.answer import answer
 from apps.comparison.cells import Comparison
-from apps.comparison.charts import chart_data
 from apps.comparison.choices import choices
 from apps.comparison.counts import Counts, counts
 from apps.comparison.details import effect_rows
+from apps.comparison.drawing.as_json import as_json
+from apps.comparison.drawing.chart import Chart, Kind
+from apps.comparison.drawing.kinds import NAMES, SCALES
+from apps.comparison.drawing.of_comparison import chart_of, refusals
 from apps.comparison.grid import grid
 from apps.comparison.loading import load
 from apps.comparison.method import method_of
@@ -23,6 +26,7 @@ from apps.comparison.words import label_of, text_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
+from apps.lib.reader_base import base, remember
 
 FORMATS = (
     ("csv", "CSV"),
@@ -31,6 +35,7 @@ FORMATS = (
     ("dokuwiki", "DokuWiki"),
     ("markdown", "Markdown"),
 )
+DOWNLOADS = (("csv", "CSV"), ("json", "JSON"), ("svg", "SVG"), ("png", "PNG"))
 
 
 @require_safe
@@ -42,11 +47,15 @@ def compare(request: LabRequest) -> HttpResponse:
         question = _asked(request)
         context = _context(request, question, counts(question) if is_fragment else {})
     except QuestionError as error:
-        context = {"error": error, "question": Question(), "choices": choices(Question(), [])}
+        context = {"error": error, "question": Question(), "choices": choices(Question(), []), "kinds": NAMES.items()}
         # htmx shows no answer with a 4xx; the sentence is what the reader needs
         return render(request, template, context, status=200 if is_fragment else 400)
     response = render(request, template, context)
-    return push_url(response, context["permalink"]) if is_fragment else response
+    if not is_fragment:
+        return response
+    if "base" in request.GET:  # chosen in the form: for all pages
+        remember(response, question.base)
+    return push_url(response, context["permalink"])
 
 
 @require_safe
@@ -62,18 +71,22 @@ def filters(request: LabRequest) -> HttpResponse:
 
 
 def _asked(request: LabRequest) -> Question:
-    return parse({name: [str(value) for value in values] for name, values in request.GET.lists()})
+    """Units that the address leaves open are the reader's."""
+    asked = {name: [str(value) for value in values] for name, values in request.GET.lists()}
+    return parse({"base": [str(base())], **asked})
 
 
 def _context(request: LabRequest, question: Question, counted: Counts) -> dict[str, Any]:
     comparison, readings, lost = _answered(question)
     table = grid(comparison)
+    drawn = chart_of(comparison, readings, table)
     return {
         "question": question,
         "lost_baseline": lost,
         "comparison": comparison,
         "grid": table,
-        "chart": chart_data(comparison, table),
+        "chart": as_json(drawn),
+        **_chosen_chart(request, comparison, drawn),
         "choices": choices(question, readings, counted),
         "chosen": [
             (name, label_of(name), text_of(name, value), _link(question.without(name, value)))
@@ -91,6 +104,20 @@ def _context(request: LabRequest, question: Question, counted: Counts) -> dict[s
         "method": method_of(comparison),
         "no_baseline": NO_BASELINE,
         "may_save": request.member.covers(Role.ENGINEER),
+    }
+
+
+def _chosen_chart(request: LabRequest, comparison: Comparison, drawn: Chart) -> dict[str, Any]:
+    """How it is drawn, how else it could be, why it is not what was asked for, and where it can be had."""
+    in_force = comparison.question.with_(chart=drawn.kind.value, axis=drawn.x.scale)
+    return {
+        "kind": drawn.kind.value,
+        "kinds": NAMES.items(),
+        "downloads": [(name, label, _in_rest(request, in_force, name)) for name, label in DOWNLOADS],
+        "picture": _in_rest(request, in_force, "svg"),
+        "axes": SCALES.items(),
+        "has_true_axis": drawn.kind is Kind.LINE,
+        "refusals": refusals(comparison),
     }
 
 
@@ -122,5 +149,8 @@ def _link(question: Question) -> str:
 
 def _exports(request: LabRequest, comparison: Comparison) -> list[tuple[str, str, str]]:
     """(format, its name, absolute address in the REST interface)."""
-    here = request.build_absolute_uri("/api/v1/compare/")
-    return [(name, label, f"{here}?{comparison.question.address}&format={name}") for name, label in FORMATS]
+    return [(name, label, _in_rest(request, comparison.question, name)) for name, label in FORMATS]
+
+
+def _in_rest(request: LabRequest, question: Question, form: str) -> str:
+    return f"{request.build_absolute_uri('/api/v1/compare/')}?{question.address}&format={form}"

@@ -1,6 +1,7 @@
 """Settings from the environment, with errors that say what was found and what was expected."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -50,6 +51,41 @@ def database_from_url(url: str) -> dict[str, object]:
         "HOST": query.get("host", [""])[0] or unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
     }
+
+
+@dataclass(frozen=True)
+class Mail:
+    """How mail is sent; without a server it is written to the worker's output, which nobody gets."""
+
+    backend: str = "django.core.mail.backends.console.EmailBackend"
+    host: str = "localhost"
+    port: int = 25
+    user: str = ""
+    password: str = ""
+    use_tls: bool = False
+    use_ssl: bool = False
+
+
+def mail_from_url(url: str) -> Mail:
+    """`smtp://user:password@host:587?tls=1` (STARTTLS), `smtps://…:465`; empty is none. User and password are
+    percent-encoded.
+    """
+    if not url:
+        return Mail()
+    parts = urlsplit(url)
+    if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
+        raise ValueError(f"SPINDLE_EMAIL_URL begins with {parts.scheme}://, expected smtp://host or smtps://host")
+    is_ssl = parts.scheme == "smtps"
+    asked = parse_qs(parts.query).get("tls", ["0"])[0].lower()
+    return Mail(
+        backend="django.core.mail.backends.smtp.EmailBackend",
+        host=parts.hostname,
+        port=parts.port or (465 if is_ssl else 25),
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        use_tls=not is_ssl and asked in ("1", "true", "yes"),
+        use_ssl=is_ssl,
+    )
 
 
 def celery_broker_url(redis_url: str) -> str:

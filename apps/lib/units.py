@@ -8,8 +8,10 @@ Numbers are written the English way, thousands apart by a thin space that does n
 """
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import median
 
 THIN = "\u202f"
@@ -47,6 +49,7 @@ _SAME_IN_ANY_BASE: dict[str, tuple[ColumnUnit, ...]] = {
     "fraction": (ColumnUnit(0.01, "%"),),
     "": (ColumnUnit(1, ""),),
 }
+_NOUGHTS = re.compile(r"\.0+(?=\s)|(?<=\.\d)0+(?=\s)")
 UNITS = ("B/s", "B", "1/s", "ns", "fraction", "")
 
 
@@ -78,6 +81,8 @@ def significant(value: Number, digits: int = 3) -> str:
     """At least `digits` significant digits; digits before the point are never replaced by zeros (12 345 stays 12
     345).
     """
+    if digits == 3 and 0.001 < value < 999:  # most numbers of most tables, at a fifth of the price
+        return f"{value:#.3g}".rstrip(".")
     if not math.isfinite(value):
         return str(value)
     if value == 0:
@@ -111,6 +116,19 @@ def size(value: Number | None) -> str:
     return human(value, "B", 1024)
 
 
+def capacity(value: Number | None) -> str:
+    """A disk's or array's size as makers print it, in powers of 1000: `250 GB`, `4 TB`, `1.92 TB`."""
+    return _NOUGHTS.sub("", human(value, "B"))
+
+
+def bit_rate(value: Number | None) -> str:
+    """A link's bits per second as it is sold: `10 Gb/s`, `2.5 Gb/s`, `100 Mb/s`."""
+    if value is None:
+        return NO_VALUE
+    prefix, factor = next((p for p in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)) if value >= p[1]), ("", 1))
+    return f"{plain(round(value / factor, 3))}{NO_BREAK}{prefix}b/s"
+
+
 def plain(value: Number) -> str:
     """A whole or broken number in full, thousands apart."""
     text = f"{value:,}" if isinstance(value, int) or not float(value).is_integer() else f"{int(value):,}"
@@ -124,8 +142,86 @@ def exact(value: Number | None, unit: str = "") -> str:
     return f"{plain(value)}{NO_BREAK}{unit}" if unit and unit != "fraction" else plain(value)
 
 
+def in_both_bases(value: Number | None, unit: str = "") -> str:
+    """`122 480 000 B/s = 122.5 MB/s = 116.8 MiB/s`, for those who point at a number; other units have one base."""
+    found = exact(value, unit)
+    if value is None or unit not in ("B", "B/s") or abs(value) < BASES[0]:
+        return found
+    steps = (_fitting(_ladder(unit, base), abs(value)) for base in BASES)
+    return " = ".join([found, *(f"{significant(value / step.factor, 4)}{NO_BREAK}{step.label}" for step in steps)])
+
+
 def machine(value: Number | None) -> str:
     """For CSV and scripts: a plain point, no separators, nothing rounded, nothing for no value."""
     if value is None:
         return ""
     return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
+
+
+_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
+_SPELLINGS = {
+    "B": (("B", "byte", "bytes"), "250 GB or 4 MiB"),
+    "B/s": (("B/s",), "200 MB/s or 190 MiB/s"),
+    "bit/s": (("b/s", "bit/s", "bps"), "2 Gb/s or 100 Mb/s"),
+}
+_FACTORS = {
+    unit: {f"{prefix}{word}": factor for prefix, factor in (_PREFIXES | _BINARY).items() for word in words}
+    for unit, (words, _) in _SPELLINGS.items()
+}
+_TYPED = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z/]*)")
+_BLANKS = re.compile(r"\s+")
+
+
+class AmbiguousError(ValueError):
+    """What was typed means two things, or nothing; says what was found and what was expected."""
+
+
+def parse(text: str, unit: str = "") -> int:
+    """What people type, in base units: `250 GB` → 250000000000 for `B`, `2 Gb/s` → 2000000000 for `bit/s`, `7200` for ``.
+
+    Nothing is guessed: no unit, a comma, `K` and `KB` (1000 to some, 1024 to others) and bits for bytes are refused, and so is what is no whole
+    number of the base unit. Raises `AmbiguousError` (a ValueError).
+    """
+    expected = _SPELLINGS[unit][1] if unit else "a whole number such as 7200"
+    found = _TYPED.fullmatch(_BLANKS.sub("", text))
+    if not found:
+        why = "; write a point before decimals and nothing between thousands" if "," in text else ""
+        raise AmbiguousError(f"found {text!r}, expected {expected}{why}")
+    number, word = found.groups()
+    factor = _FACTORS[unit].get(word) if unit else (1 if not word else None)
+    if factor is None:
+        raise AmbiguousError(f"found {text!r}, expected {expected}{_why(word, unit)}")
+    value = Fraction(number) * factor
+    if value.denominator != 1:
+        raise AmbiguousError(f"found {text!r}, which is no whole number of {unit or 'units'}, expected {expected}")
+    return int(value)
+
+
+def _why(word: str, unit: str) -> str:
+    """What is wrong with a unit, where that can be told."""
+    if not unit:
+        return "; it has no unit"
+    if not word:
+        return "; the unit is missing"
+    if unit.startswith("B") and word.endswith(("b", "bit", "b/s", "bit/s", "bps")):
+        return "; b stands for bits, B for bytes"
+    if unit == "bit/s" and "B" in word:
+        return "; B stands for bytes, b for bits"
+    if word[0] in "KkMmGgTtPp" and unit == "B":
+        return f"; {word} is 1000-based to some and 1024-based to others"
+    return ""
+
+
+def typed(value: int | None, unit: str = "") -> str:
+    """The shortest that reads back as the same value: `typed(262144, "B")` → `256 KiB`. Nothing for no value."""
+    if value is None or not unit:
+        return "" if value is None else str(value)
+    word = _SPELLINGS[unit][0][0]
+    prefixes = _PREFIXES if unit == "bit/s" else _PREFIXES | _BINARY
+    spelled = [
+        f"{value // factor} {prefix}{word}"
+        for prefix, factor in prefixes.items()
+        if value % factor == 0 and (value or factor == 1)
+    ]
+    return min(spelled, key=lambda text: (len(text.split()[0]), len(text)))

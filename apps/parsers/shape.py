@@ -86,6 +86,7 @@ class ParsedSample(msgspec.Struct, frozen=True, gc=False):
     high: float | None = None
     cpu: float | None = None
     note: str = ""
+    alternatives: tuple[float, ...] = ()  # other values that the printed text may mean, in base units
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ run.
 from collections.abc import Iterable
 from typing import Any
 
+from apps.inventory.facts import labels_of
 from apps.runs.models import Run
 
 Fact = str | int | float
@@ -12,12 +13,14 @@ _WORKLOAD = ("rw", "ioengine", "direct", "sync")
 
 
 def run_facts(run: Run) -> dict[str, Fact]:
-    """The snapshot's facts, the tool, the workload's, and the run's labels where no fact has their name.
+    """The snapshot's facts, the tool, the workload's, and labels where no fact has their name: the run's before those of target and host.
 
     `sync` is none, fsync, fdatasync, dsync, sync or direct; `direct` is 0 or 1. Jobs that differ are joined: `randread
     + write`.
     """
     facts: dict[str, Fact] = dict(_fit(run.snapshot.facts)) if run.snapshot else {}
+    free = labels_of(run.snapshot.content) if run.snapshot and run.snapshot.content and run.labels else {}
+    facts = {name: value for name, value in facts.items() if name not in run.labels or free.get(name) != value}
     facts["tool"] = run.tool
     if run.tool_version:
         facts["tool_version"] = run.tool_version

@@ -34,8 +34,13 @@ class SizeField(forms.CharField):
             raise forms.ValidationError(str(error)) from None
 
 
+class TargetField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, obj: Any) -> str:
+        return f"{obj}, in maintenance: takes no new runs" if obj.host.is_in_maintenance else str(obj)
+
+
 class RunForm(SiteForm):
-    target: "forms.ModelChoiceField[Target]" = forms.ModelChoiceField(queryset=None, label="Target", empty_label=None)
+    target = TargetField(queryset=None, label="Target", empty_label=None)
     repetitions = forms.IntegerField(
         min_value=1, max_value=MAX_REPETITIONS, initial=3, help_text="three or more give an interval"
     )

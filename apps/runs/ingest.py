@@ -14,6 +14,7 @@ from django.utils import timezone
 from apps.labs.isolation import lab_scope
 from apps.parsers import fio_json
 from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
+from apps.runs.arrivals import announce
 from apps.runs.artefact_store import keep, read
 from apps.runs.attempts import Attempt, Chunk
 from apps.runs.facts import run_facts
@@ -52,6 +53,7 @@ def _ingest(attempt: Attempt, run: Run) -> None:
     kept = _keep_streams(attempt, run)
     problems = _read_result(run, kept.get("result"))
     _finish_run(run, problems)
+    announce(run.lab_id, [run.pk])
     attempt.ingested_at = timezone.now()
     attempt.save(update_fields=["ingested_at"])
     Chunk.objects.filter(attempt=attempt).update(data=None)

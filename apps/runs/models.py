@@ -2,15 +2,21 @@
 
 from typing import Any, ClassVar, Self
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from apps.inventory.models import Host, Snapshot, Target
-from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
+from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent, visible_labs
+from apps.lib import sql
 from apps.runs.metrics import METRICS, Metric
 from apps.runs.states import ENDED, OPEN, State
+
+# When a run ended; where its result does not say, when it began, or else when it came here.
+IN_TIME = Coalesce("finished_at", "started_at", "created_at")
 
 
 class Artefact(LabScoped):
@@ -46,6 +52,17 @@ class Workload(LabScoped):
         return jobs
 
 
+TOOLS = """
+WITH RECURSIVE found(lab, tool) AS (
+    SELECT lab.id, (SELECT min(tool) FROM runs_run WHERE lab_id = lab.id)
+        FROM labs_lab lab WHERE %(labs)s::bigint[] IS NULL OR lab.id = ANY(%(labs)s)
+    UNION ALL
+    SELECT found.lab, (SELECT min(tool) FROM runs_run WHERE lab_id = found.lab AND tool > found.tool)
+        FROM found WHERE found.tool IS NOT NULL
+)
+SELECT DISTINCT tool FROM found WHERE tool IS NOT NULL"""
+
+
 class RunQuerySet(LabQuerySet["Run"]):
     def for_list(self) -> Self:
         return self.select_related("host", "target", "workload").order_by("-created_at", "-id")
@@ -55,6 +72,10 @@ class RunQuerySet(LabQuerySet["Run"]):
 
     def finished(self) -> Self:
         return self.filter(state=State.FINISHED)
+
+    def tools(self) -> list[str]:
+        """Every tool of the runs in scope, by name. One step along the index for each, where `DISTINCT` reads all runs."""
+        return sorted({tool for (tool,) in sql.rows(TOOLS, {"labs": visible_labs()})})
 
 
 class Run(LabScoped):
@@ -93,6 +114,15 @@ class Run(LabScoped):
             GinIndex(fields=["facts"], opclasses=["jsonb_path_ops"], name="run_facts"),
             models.Index(fields=["lab", "-created_at", "-id"], name="run_newest"),
             models.Index(fields=["host", "id"], condition=Q(state="queued"), name="run_queue"),
+            models.Index(fields=["lab", "tool"], name="run_tool"),
+            models.Index(
+                F("target"),
+                F("finished_at").desc(nulls_last=True),
+                F("id").desc(),
+                condition=Q(state="finished"),
+                name="run_last_of_target",
+            ),
+            models.Index(F("lab"), IN_TIME.desc(), F("id").desc(), condition=Q(state="finished"), name="run_in_time"),
         ]
 
     def __str__(self) -> str:
@@ -181,7 +211,10 @@ class Sample(ThroughParent):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["run", "measure", "point", "section"], name="sample_once"),
+            # with the value, so that a run's samples are read from the index alone
+            models.UniqueConstraint(
+                fields=["run", "measure", "point", "section"], include=["value"], name="sample_once"
+            ),
         ]
         indexes = [models.Index(fields=["measure", "run"], include=["point", "value"], name="sample_by_measure")]
 
@@ -211,6 +244,9 @@ class Provenance(ThroughParent):
     high = models.FloatField(null=True)
     cpu = models.FloatField(null=True, help_text="fraction of one core")
     note = models.TextField(blank=True)
+    alternatives = ArrayField(
+        models.FloatField(), default=list, blank=True, help_text="other values that what is printed may mean"
+    )
     source_line = models.PositiveIntegerField(null=True)
     artefact = models.ForeignKey(Artefact, on_delete=models.PROTECT, null=True, related_name="+")
 

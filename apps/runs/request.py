@@ -82,6 +82,8 @@ class RunRequest:
 
     def _forecast(self, spec: dict[str, Any]) -> dict[str, Any]:
         """How long it takes, and which jobs may measure memory instead of the disk."""
+        if not {"target", "repetitions"} <= self.form.cleaned_data.keys():
+            return {}  # the start was refused because of it
         target, repetitions = self.form.cleaned_data["target"], self.form.cleaned_data["repetitions"]
         seconds, ram = workload.planned_seconds(spec), target.host.ram_bytes
         cached = [

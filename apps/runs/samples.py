@@ -19,8 +19,21 @@ _SAMPLE_COLUMNS = ("id", "run_id", "measure_id", "point_id", "section", "value")
 _SAMPLE_TYPES = ("int8", "int8", "int2", "int8", "int2", "float8")
 _PROVENANCE_COLUMNS = (
     "sample_id", "printed", "quality", "missing_reason", "low", "high", "cpu", "note", "source_line", "artefact_id",
+    "alternatives",
 )  # fmt: skip
-_PROVENANCE_TYPES = ("int8", "varchar", "varchar", "varchar", "float8", "float8", "float8", "text", "int4", "int8")
+_PROVENANCE_TYPES = (
+    "int8",
+    "varchar",
+    "varchar",
+    "varchar",
+    "float8",
+    "float8",
+    "float8",
+    "text",
+    "int4",
+    "int8",
+    "float8[]",
+)
 
 
 def save_samples(run: Run, parsed: Sequence[ParsedSample], artefact: Artefact | None = None) -> int:
@@ -138,7 +151,7 @@ def _says_something(one: ParsedSample) -> bool:
 def _provenance(pk: int, one: ParsedSample, artefact_id: int | None) -> tuple[Any, ...]:
     return (
         pk, one.printed[:80], Quality(one.quality).value, one.missing_reason[:120], one.low, one.high, one.cpu,
-        one.note, one.line, artefact_id, )  # fmt: skip
+        one.note, one.line, artefact_id, list(one.alternatives), )  # fmt: skip
 
 
 def _new_ids(count: int) -> list[int]:

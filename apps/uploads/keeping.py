@@ -20,6 +20,7 @@ from django.utils.text import slugify
 from apps.inventory.models import Host, Snapshot, Target
 from apps.inventory.snapshots import describe
 from apps.runs import workload
+from apps.runs.arrivals import announce
 from apps.runs.facts import run_facts
 from apps.runs.models import Histogram, Run, RunArtefact, Series, Workload
 from apps.runs.samples import save_all_samples
@@ -73,6 +74,7 @@ def keep_files(upload: Upload, pairs: Sequence[tuple[UploadedFile, FileReading |
         _write_runs(upload, found)
         _write_places(upload, found)
         write_values((one.row, one.file.artefact_id, one.read) for one in found)
+        announce(upload.lab_id, [one.row.pk for one in found])
     done = [file for file, one in pairs if one and not file.kept_at and any(each.is_chosen for each in one.runs)]
     for file in done:
         file.kept_at, file.packed = timezone.now(), None

@@ -3,9 +3,9 @@ discovery reads the tool.
 """
 
 from apps.inventory.discovery.printed import UnreadableError
-from apps.inventory.discovery.receive import RefusedOutputsError, receive
-from apps.inventory.discovery.tools import PARSERS
-from apps.inventory.models import Host, Target
+from apps.inventory.discovery.receive import MAX_BYTES, RefusedOutputsError, receive
+from apps.inventory.discovery.tools import GATHERED, PARSERS
+from apps.inventory.models import Host, Target, ToolOutput
 from apps.parsers.source_text import SourceText
 from apps.runs.artefact_store import ArtefactStoreError, read
 from apps.uploads.models import FoundInventory
@@ -24,10 +24,25 @@ def take(found: FoundInventory, host: Host) -> str:
     try:
         printed = _printed(found)
         PARSERS[found.tool](printed)
+        printed = _with_earlier(found, host, printed)
         receive(host, [{"tool": found.tool, "argv": [], "exit_status": 0, "stdout": printed, "stderr": ""}])
     except (UnreadableError, RefusedOutputsError, ArtefactStoreError) as error:
         return f"{found.summary} is kept beside {host}; the inventory cannot read this form of it ({error})."
     return f"{found.summary} is in the inventory of {host} now."
+
+
+def _with_earlier(found: FoundInventory, host: Host, printed: str) -> str:
+    """A RAID tool's drives come in one file, its volumes in the next, and smartctl speaks of one drive at a time: they add up.
+
+    Where two tell of the same thing, the later counts.
+    """
+    if found.tool not in GATHERED:
+        return printed
+    before = ToolOutput.objects.filter(host=host, tool=found.tool).order_by("-id").first()
+    if before is None or printed.strip() in before.stdout:
+        return before.stdout if before else printed
+    together = f"{before.stdout.rstrip()}\n\n{printed}"
+    return together if len(together.encode(errors="surrogatepass")) <= MAX_BYTES else printed
 
 
 def decline(found: FoundInventory) -> None:

@@ -1,5 +1,6 @@
 /* Chart.js in the site's colours, light and dark; every chart here has its table on the page. */
 
+import { keys } from "./chart-keys.js";
 import { human, tick } from "./quantities.js";
 
 const made = new Set();
@@ -72,7 +73,21 @@ export function plot(id, type, datasets, { x, y, title }) {
   paint(chart);
   chart.update("none");
   made.add(chart);
+  keys(chart, { tiles: [] }, (_, set, index) => says(chart, set, index, title, y.unit), () => lines(chart));
   return chart;
+}
+
+/* By keyboard one walks the lines; the shade of a line is said with it. */
+function lines({ data: { datasets } }) {
+  const rows = datasets.map((set, index) => [set, index]).filter(([set]) => !set.shade);
+  return { rows: rows.length, columns: (row) => rows[row]?.[0].data.length ?? 0, place: (row, column) => [rows[row][1], column] };
+}
+
+function says({ data: { datasets } }, set, index, title, unit) {
+  const [line, low, high] = [datasets[set], datasets[set + 1], datasets[set + 2]];
+  const { x, y } = line.data[index];
+  const span = low?.shade && high?.shade ? ` (${human(low.data[index].y, unit)} to ${human(high.data[index].y, unit)})` : "";
+  return `${line.label}, ${title(x)}: ${human(y, unit)}${span}`;
 }
 
 /* Values over the seconds of a run. */

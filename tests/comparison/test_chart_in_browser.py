@@ -92,7 +92,13 @@ def test_what_is_a_bound_is_drawn_as_a_bound(page: Any) -> None:
         sample(run(lab, target(lab, "gamma")), None, file_size=100 * MIB, low=5e7, quality="lower_bound")
     page.goto(f"{page.site}/compare/?host=gamma")
     until(page, f"{CHART} !== undefined")
+    assert page.evaluate(f"{CHART}.data.datasets[0].backgroundColor[0] instanceof CanvasPattern")  # hatched
+    with lab_scope(lab.pk):
+        sample(run(lab, target(lab, "gamma")), 6e7, file_size=200 * MIB)
+    page.reload()
+    until(page, f"{CHART} !== undefined")
     assert page.evaluate(f"{CHART}.getDatasetMeta(0).data[0].options.pointStyle") == "triangle"
+    assert page.evaluate(f"{CHART}.getDatasetMeta(0).data[1].options.pointStyle") == "circle"
     assert "≥\u00a050.0" in page.locator(".compare-table tbody").inner_text().replace("≥ ", "≥\u00a0")
 
 

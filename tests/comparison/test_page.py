@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import escape
 
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
@@ -248,3 +249,39 @@ def test_time_may_be_the_axis_and_counts_days(lab: Lab, sign_in: SignIn) -> None
     assert comparison.xs == ("2026-03-01", "2026-03-02")
     assert [cell.n for cell in comparison.cells] == [2, 2]
     assert response.context["chart"]["kind"] == "line"
+
+
+@pytest.mark.usefixtures("paper", "ours")
+def test_how_it_is_drawn_is_chosen_kept_and_saved(sign_in: SignIn, cast: Cast) -> None:
+    client = sign_in("engineer")
+    response = client.get("/compare/?chart=box", headers={"HX-Request": "true"})
+    assert response.headers["HX-Push-Url"].endswith("&chart=box")
+    assert response.context["chart"]["kind"] == "box"
+    assert '<option value="box" selected>Box plot</option>' in response.content.decode()
+    saved = client.post("/comparisons/", {"name": "Boxes", "query": "chart=box&axis=log"}, follow=True)
+    assert saved.redirect_chain[-1][0].endswith("&chart=box&axis=log")
+
+
+@pytest.mark.usefixtures("paper", "ours")
+def test_a_chart_that_does_not_fit_says_what_it_would_need(sign_in: SignIn) -> None:
+    page = text_of(sign_in("viewer"), "/compare/?chart=paired")
+    assert "Paired bars need two series, and there are 3." in page
+
+
+@pytest.mark.usefixtures("paper", "ours")
+def test_the_chart_is_described_and_can_be_had_in_four_forms(sign_in: SignIn) -> None:
+    response = sign_in("viewer").get("/compare/")
+    page = response.content.decode()
+    description = response.context["chart"]["description"]
+    assert description.startswith("Line chart: Bandwidth of write by file size, in MB/s, 3 series")
+    assert page.count(escape(description)) >= 3  # for the canvas, in words, and for the picture without JavaScript
+    assert [name for name, _, _ in response.context["downloads"]] == ["csv", "json", "svg", "png"]
+    assert 'download="comparison.svg"' in page
+
+
+@pytest.mark.usefixtures("paper")
+def test_one_value_says_what_was_printed_and_where(sign_in: SignIn, lab: Lab) -> None:
+    sample(run(lab, target(lab, "beta")), 1.2e8, file_size=GIB, printed="117187 K/sec", source_line=21)
+    page = text_of(sign_in("viewer"))
+    assert "120 000 000 B/s = 120.0 MB/s = 114.4 MiB/s; n = 1" in page
+    assert page.count("printed “117187 K/sec”, line 21 of the result") == 2  # on hover, and for screen readers

@@ -3,6 +3,8 @@
 Standard library only, Python 3.6 and later. To judge it before trusting it, read in this order:
 
     client     how it talks to the server, and how it retries
+    tools      the commands that it asks about this machine, and how they are run
+    sysfs      what it reads from the kernel's device tree
     inventory  what it tells the server about this machine
     conf       agent.conf: what this host allows
     policy     the only workloads that are accepted
@@ -14,6 +16,7 @@ Standard library only, Python 3.6 and later. To judge it before trusting it, rea
     child      the process that becomes fio
     runner     the small process that outlives the agent and starts fio
     hire       how the agent comes by one
+    look       the look at the machine, beside the agent
     upload     how results reach the server
     work       an attempt's way from offer to the server's last word
     loop       the agent itself: the long poll, and sleep

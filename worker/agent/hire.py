@@ -33,7 +33,7 @@ def warm() -> int:
 
 
 def run(orders: int) -> None:
-    _leave_the_agent(orders)
+    leave_the_agent(orders)
     child = Child()
     text = b""
     while b"\n" not in text:
@@ -50,7 +50,7 @@ def run(orders: int) -> None:
             journal(plan["spool"], "runner broke", traceback=traceback.format_exc())
 
 
-def _leave_the_agent(orders: int) -> None:
+def leave_the_agent(orders: int) -> None:
     """Keep nothing of the agent open: neither its connections nor its log, so that its death is seen by everybody."""
     gc.disable()  # it would touch, and so copy, all memory that is shared with the agent
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -3,29 +3,17 @@
 import hashlib
 import json
 import re
+import shutil
 import socket
-import subprocess
 import sys
-from typing import Any, Dict, List, Optional, Tuple
+import tempfile
+from typing import Any, Dict, List, Optional
 
+from . import sysfs, tools
 from .conf import Conf, boot_id
+from .tools import ASKED, ONE_OF, RAID, Clock, output, run_tool
 
-TOOL_ENV = {"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-TOOL_TIMEOUT_S = 30
-
-# For each tool the command lines to try, best first: old util-linux lacks some columns and options.
-COMMANDS: Tuple[Tuple[str, Tuple[str, ...]], ...] = (
-    ("lsblk", ("lsblk -J -O -b", "lsblk -J -b", "lsblk -P -b")),
-    (
-        "findmnt",
-        (
-            "findmnt -J -b -o TARGET,SOURCE,FSTYPE,OPTIONS,SIZE,USED,AVAIL,UUID,LABEL,MAJ:MIN",
-            "findmnt -J -o TARGET,SOURCE,FSTYPE,OPTIONS,UUID,LABEL,MAJ:MIN",
-            "findmnt -l",
-        ),
-    ),
-    ("uname", ("uname -srvm",)),
-)
+LONGEST_MESSAGE = 12 * 1024 * 1024
 FILES = (
     ("mdstat", "/proc/mdstat"),
     ("cpuinfo", "/proc/cpuinfo"),
@@ -33,75 +21,92 @@ FILES = (
     ("os-release", "/etc/os-release"),
 )
 
-# Lines that differ at every look and say nothing about what the machine is.
-VOLATILE = re.compile(r'^.*(?:MHz|bogomips|"fsavail"|"fsused"|"fsuse%"|"used"|"avail"|"state").*$', re.MULTILINE)
+# Lines that differ at every look and say nothing about what the machine is: clocks, loads, counters, temperatures.
+VOLATILE = re.compile(
+    r'^.*(?:MHz|bogomips|"fsavail"|"fsused"|"fsuse%"|"used"|"avail"|"state"|"time_t"|"asctime"|"UsedBytes"|Local Time is).*$',
+    re.MULTILINE,
+)
+VOLATILE_OF = {
+    "smartctl": r'"utilization": \{[^}]*\}|^.*(?:Utilization|"exit_status").*$',
+    "mdadm": r"^.*(?:Update Time|Events|Status) :.*$",
+    "mdstat": r"^.*(?:finish=|speed=|bitmap:).*$",
+    "tune2fs": r"^(?:Free|Last|Mount count|Lifetime|First orphan|Next check|Journal sequence|Filesystem state).*$|needs_recovery",
+    "zpool": r"^ *(?:scan|scrub|action|see|status):.*(?:\n[ \t]+[^\n:]*)?$|(?<=ONLINE) .*$|(?<=DEGRADED) .*$",
+    "ip": r'"(?:operstate|txqlen|qdisc|[rt]x_\w+|promiscuity|num_[rt]x_queues)":[^,}]*|"flags":\[[^\]]*\]|"stats64?":\{[^}]*\}',
+    "dmsetup": r"(?<=thin-pool ).*$",
+    "ethtool": r"^\s*Current message level.*(?:\n\s+[a-z ]+$)?",
+}
+# The tools of RAID controllers print clocks and sensors among the rest.
+RAID_VOLATILE = (
+    r"^.*(?:date|time|temp|volt|current(?! cache)|count|hours|charge|learn|next |seq|patrol|progress|remaining|usage|life|age\b"
+    r"|elapsed|bbu).*$"
+)
 
 
 def collect(conf: Conf) -> List[Dict[str, Any]]:
-    outputs = [_first_that_works(tool, lines) for tool, lines in COMMANDS]
-    outputs += [_file(tool, path) for tool, path in FILES]
-    return outputs + [_machine(conf)]
+    clock, folder = Clock(), tempfile.mkdtemp(prefix="spindle-look-")  # some tools leave a log where they are started
+    try:
+        outputs = [tools.first_that_works(tool, lines, clock, folder) for tool, lines in ONE_OF]
+        outputs += [_file(tool, path) for tool, path in FILES] + [_machine(conf)]
+        outputs.append(output("sysctl", ["/proc/sys"], 0, sysfs.settings().encode(), b""))
+        outputs.append(output("sysfs", ["/sys"], 0, json.dumps(sysfs.device_tree()).encode(), b""))
+        outputs += [ask(clock, folder) for ask in ASKED]
+        for tool, programs, shows in RAID:
+            outputs.append(tools.raid(tool, programs, shows, clock, folder))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return within(outputs, LONGEST_MESSAGE)
+
+
+def within(outputs: List[Dict[str, Any]], most: int) -> List[Dict[str, Any]]:
+    """The message has a size. What comes last and does not fit is left empty, and that is said."""
+    size, kept = 0, []
+    for one in outputs:
+        size += len(one["stdout"])
+        fits = size <= most
+        kept.append(
+            one if fits else dict(one, exit_status=1, stdout="", stderr="left out: all outputs together are too large")
+        )
+        size -= 0 if fits else len(one["stdout"])
+    return kept
 
 
 def digest(outputs: List[Dict[str, Any]]) -> str:
     """Equal for two looks at an unchanged machine."""
-    stable = [
-        (o["tool"], o["stdout"][:40] if o["tool"] == "meminfo" else VOLATILE.sub("", o["stdout"])) for o in outputs
-    ]
+    stable = [(one["tool"], one["exit_status"] == 127, _stable(one["tool"], one["stdout"])) for one in outputs]
     return hashlib.sha256(json.dumps(stable).encode()).hexdigest()
 
 
-def run_tool(argv: List[str]) -> Dict[str, Any]:
-    """One tool's words. A tool that is not there is said so with a shell's 127, not left out."""
-    try:
-        done = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=TOOL_ENV,
-            timeout=TOOL_TIMEOUT_S,
-        )
-        return _output(argv[0], argv, done.returncode, done.stdout, done.stderr)
-    except subprocess.TimeoutExpired:
-        return _output(argv[0], argv, 124, b"", b"no answer in time")
-    except OSError as error:
-        return _output(argv[0], argv, 127, b"", str(error).encode())
+def _stable(tool: str, text: str) -> str:
+    if tool == "meminfo":
+        return text[:40]
+    if tool in (one for one, _, _ in RAID):
+        return re.sub(RAID_VOLATILE, "", text, flags=re.MULTILINE | re.IGNORECASE)
+    text = VOLATILE.sub("", text)
+    return re.sub(VOLATILE_OF[tool], "", text, flags=re.MULTILINE) if tool in VOLATILE_OF else text
 
 
 def fio_version(path: Optional[str]) -> Optional[str]:
     """Cheap enough to ask at each start: `fio-3.33`; None when fio is missing or does not run."""
     if path is None:
         return None
-    output = run_tool([path, "--version"])
-    return output["stdout"].strip() or None if output["exit_status"] == 0 else None
-
-
-def _first_that_works(tool: str, lines: Tuple[str, ...]) -> Dict[str, Any]:
-    output: Dict[str, Any] = {}
-    for line in lines:
-        output = dict(run_tool(line.split()), tool=tool)
-        if output["exit_status"] in (0, 127):
-            break
-    return output
+    told = run_tool([path, "--version"])
+    return told["stdout"].strip() or None if told["exit_status"] == 0 else None
 
 
 def _file(tool: str, path: str) -> Dict[str, Any]:
     try:
         with open(path, "rb") as source:
-            return _output(tool, [path], 0, source.read(), b"")
+            return output(tool, [path], 0, source.read(tools.LONGEST_OUTPUT), b"")
     except OSError as error:
-        return _output(tool, [path], 1, b"", str(error).encode())
+        return output(tool, [path], 1, b"", str(error).encode())
 
 
 def _machine(conf: Conf) -> Dict[str, Any]:
     virt = run_tool(["systemd-detect-virt"])["stdout"].strip()
-    board = {
-        name: _file("dmi", f"/sys/class/dmi/id/{name}")["stdout"].strip() or None
-        for name in ("board_vendor", "board_name")
-    }
+    names = ("board_vendor", "board_name", "sys_vendor", "product_name")
     facts = dict(
-        board,
+        {name: tools.text_of(f"/sys/class/dmi/id/{name}") or None for name in names},
         hostname=socket.gethostname(),
         fqdn=socket.getfqdn(),
         virt=virt or None,
@@ -109,14 +114,4 @@ def _machine(conf: Conf) -> Dict[str, Any]:
         boot_id=boot_id(),
         python=".".join(map(str, sys.version_info[:3])),
     )
-    return _output("machine", [], 0, json.dumps(facts).encode(), b"")
-
-
-def _output(tool: str, argv: List[str], status: int, stdout: bytes, stderr: bytes) -> Dict[str, Any]:
-    return {
-        "tool": tool,
-        "argv": argv,
-        "exit_status": status,
-        "stdout": stdout.decode("utf-8", "replace"),
-        "stderr": stderr.decode("utf-8", "replace"),
-    }
+    return output("machine", [], 0, json.dumps(facts).encode(), b"")

@@ -13,12 +13,14 @@ from typing import Any, Dict, List, Optional
 from . import VERSION, inventory, policy, upload
 from .client import Answer, Backoff, Client, Unreachable
 from .conf import Conf, Mistake, boot_id
+from .look import Look
 from .work import CONFLICT_S, QUIET_S, Work, log
 
 WAIT_IDLE_S, WAIT_BUSY_S = 25, 20  # the protocol's: an open attempt is named at least every 20 s
 PATIENCE_S = 15  # for the answer, beyond what the server was asked to wait
 PENDING_S = 20
 INVENTORY_S = 3600
+AGAIN_S = 60  # where the server did not take it
 
 
 class Stopped(BaseException):
@@ -36,7 +38,7 @@ class Agent:
         self.answer_by: Optional[float] = None  # a poll is under way until then
         self.poll_at = 0.0
         self.inventory_at = 0.0
-        self.inventory_digest = ""
+        self.look = Look(server, headers, conf)
         self.said = ""
 
     def run(self, once: bool = False) -> None:
@@ -49,11 +51,13 @@ class Agent:
             self.work.recover()
             while True:
                 self._advance_attempts()
+                self._look()
                 if once and self._done():
                     break
                 self._ask()
                 self._sleep()
         except Stopped:
+            self._stop_looking()
             going = [str(a.id) for a in self.work.attempts.values() if a.state == "running"]
             log(
                 "Stopped."
@@ -139,8 +143,6 @@ class Agent:
                 self.work.forget(attempts[number])
         for offer in body.get("offers", ()):
             self._consider(offer)
-        if not attempts and time.monotonic() >= self.inventory_at:
-            self._send_inventory()
 
     def _consider(self, offer: Any) -> None:
         try:
@@ -155,6 +157,7 @@ class Agent:
             return self._pause(1)  # repeated until the server has heard the accept, or the one in the spool has left
         if self.work.busy():
             return self._pause(1)  # the offer will be repeated
+        self._stop_looking()
         try:
             self.work.take(offer, self.asking)
             self._pause(QUIET_S)
@@ -174,23 +177,19 @@ class Agent:
         pause = self.backoff.failed(retry_after)
         self._say_once(f"No answer from the server ({problem}); trying again in {pause:.1f} s, then less often.")
 
-    def _send_inventory(self) -> None:
+    def _look(self) -> None:
         """Only while nothing is measured."""
+        if self.work.attempts or not self.work.good_polls or time.monotonic() < self.inventory_at:
+            return
         self.inventory_at = time.monotonic() + INVENTORY_S
         self.work.fio = self.conf.fio_path()
         self.work.fio_version = inventory.fio_version(self.work.fio)
-        outputs = inventory.collect(self.conf)
-        digest = inventory.digest(outputs)
-        if digest == self.inventory_digest:
-            return
-        try:
-            answer = self.asking.call("POST", "inventory/", {"outputs": outputs})
-        except Unreachable:
-            answer = Answer(503, {}, None)
-        if answer.good:
-            self.inventory_digest = digest
-        else:
-            self.inventory_at = time.monotonic() + 60
+        self.look.start()
+
+    def _stop_looking(self) -> None:
+        if self.look.pipe is not None:
+            self.look.stop()
+            self.inventory_at = 0.0
 
     # Time
 
@@ -204,7 +203,11 @@ class Agent:
         watched: List[int] = list(pipes)
         if self.answer_by is not None:
             watched.append(self.asking.fileno())
+        if self.look.pipe is not None:
+            watched.append(self.look.pipe)
         ready = select.select(watched, [], [], max(0.0, min(times) - time.monotonic()))[0]
+        if self.look.pipe in ready and not self.look.ended():
+            self.inventory_at = time.monotonic() + AGAIN_S
         for pipe in ready:
             if pipe in pipes:
                 self.work.runner_reports(pipes[pipe])
@@ -216,7 +219,7 @@ class Agent:
 
     def _done(self) -> bool:
         """For --once: nothing is left here, and the server has been asked since."""
-        if self.work.attempts or not self.work.good_polls:
+        if self.work.attempts or not self.work.good_polls or self.look.pipe is not None:
             return False
         if not self.work.news:
             return True

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from apps.comparison.caveats.layers import Node, arrays_of, disks_of, name_of
 from apps.comparison.caveats.rule import Cells, Key, Rule
 from apps.comparison.readings import Machine
+from apps.inventory.geometry import clash, is_gone
 
 SOUND = ("", "clean")
-GONE = ("faulty", "removed")
 
 
 class _Place(NamedTuple):
@@ -25,7 +25,7 @@ def check(machine: Machine) -> str | None:
 
 def _state(node: Node) -> str:
     array, members = node["array"], node["members"]
-    gone = [member for member in members if member["state"] in GONE]
+    gone = [member for member in members if is_gone(member["state"])]
     state = array.get("state", "")
     if state in SOUND and not gone:
         return ""
@@ -53,8 +53,7 @@ def _places(machine: Machine) -> dict[tuple[str, ...], list[_Place]]:
 def _twice(places: Places) -> Iterator[str]:
     for found in places.values():
         for one, other in combinations(dict.fromkeys(found), 2):
-            same = one.partition == other.partition or not (one.partition and other.partition)
-            if one.array != other.array and same:
+            if one.array != other.array and clash(one.partition, other.partition):
                 yield f"{one.name} is a member of {one.array} and of {other.array}"
 
 

@@ -8,6 +8,7 @@ import re
 from apps.comparison.caveats.layers import Node, arrays_of, disks_of, name_of
 from apps.comparison.caveats.rule import Rule
 from apps.comparison.readings import Machine
+from apps.inventory.sharing import crowded, is_single, section_in_words
 
 _COUNT = re.compile(r"\s*(\d+) ?[×x*]")
 
@@ -20,22 +21,20 @@ def check(machine: Machine) -> str | None:
 
 def _shared(node: Node) -> str:
     members = disks_of(node)
-    by_controller: dict[str, list[str]] = {}
-    for member in members:
-        if member["controller"]:
-            by_controller.setdefault(str(member["controller"].get("name")), []).append(name_of(member))
-    crowded = {name: names for name, names in by_controller.items() if len(names) > 1}
-    if node["array"].get("implementation") == "hardware" or not crowded:
+    known = [(str(member["controller"].get("name")), name_of(member)) for member in members if member["controller"]]
+    shared = crowded(known)
+    if node["array"].get("implementation") == "hardware" or not shared:
         return ""
-    known = sum(map(len, by_controller.values()))
-    plural = "s" if len(by_controller) > 1 else ""
-    told = "; ".join(f"{name} carries {', '.join(names)}" for name, names in crowded.items())
-    return f"{node['array'].get('name')}: {known} members on {len(by_controller)} controller{plural}: {told}"
+    count = len({name for name, _ in known})
+    told = "; ".join(f"{name} carries {', '.join(names)}" for name, names in shared.items())
+    return f"{node['array'].get('name')}: {len(known)} members on {count} controller{'s' * (count > 1)}: {told}"
 
 
 def _one_path(machine: Machine) -> str:
     labels = (machine.content.get("target") or {}).get("labels") or {}
     single = [f"{name}: {told}" for name, told in labels.items() if name.startswith("path") and _is_single(str(told))]
+    for path in machine.content.get("storage_paths") or []:
+        single += [f"{one['name']}: {section_in_words(one)}" for one in path["sections"] if is_single(one)]
     return f"all members behind one link ({'; '.join(single)})" if single else ""
 
 

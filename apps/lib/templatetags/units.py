@@ -7,6 +7,7 @@ from typing import Any
 from django import template
 
 from apps.lib import units
+from apps.lib.reader_base import base
 
 register = template.Library()
 
@@ -27,9 +28,15 @@ def bytes_(value: Any) -> str:
 
 
 @register.filter
-def rate(value: Any, base: Any = 1000) -> str:
-    """Bytes per second as `182 MB/s`; `|rate:1024` as `173 MiB/s`."""
-    return units.human(_number(value), "B/s", int(base))
+def rate(value: Any, in_base: Any = None) -> str:
+    """Bytes per second as `182 MB/s`, or as `173 MiB/s` where the reader wants it so; `|rate:1000` whoever reads."""
+    return units.human(_number(value), "B/s", int(in_base or base()))
+
+
+@register.filter
+def bit_rate(value: Any) -> str:
+    """A link's bits per second as `10 Gb/s`."""
+    return units.bit_rate(_number(value))
 
 
 @register.filter
@@ -41,13 +48,13 @@ def duration_ns(value: Any) -> str:
 @register.filter
 def metric_value(value: Any, metric: Any = "") -> str:
     """A value of a metric, or of a base unit, in people's units: `{{ value|metric_value:"B/s" }}`."""
-    return units.human(_number(value), _unit_of(metric))
+    return units.human(_number(value), _unit_of(metric), base())
 
 
 @register.filter
 def exact(value: Any, metric: Any = "") -> str:
-    """The value with all its digits and its base unit, for `title`."""
-    return units.exact(_number(value), _unit_of(metric))
+    """The value with all its digits in its base unit, and bytes in both bases, for `title`."""
+    return units.in_both_bases(_number(value), _unit_of(metric))
 
 
 @register.filter
@@ -55,3 +62,10 @@ def count(value: Any) -> str:
     """`12 345`."""
     number = _number(value)
     return units.NO_VALUE if number is None else units.plain(number)
+
+
+@register.filter
+def share_of(part: Any, whole: Any) -> str:
+    """A part of a whole in percent: `73.5 %`."""
+    a, b = _number(part), _number(whole)
+    return units.NO_VALUE if a is None or not b else units.human(a / b, "fraction")

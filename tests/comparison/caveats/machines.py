@@ -35,9 +35,12 @@ def array(name: str, level: str, members: list[Content], implementation: str = "
 
 
 def machine(storage: Content | None = None, labels: Content | None = None, **host: Any) -> Machine:
-    """`labels`: the target's."""
+    """`labels`: the target's; `storage_paths`: as a snapshot has them."""
     target = {"kind": "directory", "labels": labels or {}}
-    return Machine({"target": target, "host": {"name": "node", **host}, "filesystem": None, "storage": storage})
+    paths = {"storage_paths": host.pop("storage_paths")} if "storage_paths" in host else {}
+    return Machine(
+        {"target": target, "host": {"name": "node", **host}, "filesystem": None, "storage": storage, **paths}
+    )
 
 
 def on(storage: Content | None = None, labels: Content | None = None, **host: Any) -> Evidence:

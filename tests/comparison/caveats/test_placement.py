@@ -19,6 +19,16 @@ def test_infns_double_link_to_the_jbods_is_used_singly() -> None:
     assert found == "all members behind one link (path controllers to JBODs: 1 × FC-2G)"
 
 
+def test_a_path_of_the_inventory_of_which_one_link_only_stands_by_is_used_singly() -> None:
+    storage = array("san-8tb", "0", [], "hardware", on=controller("T2000"))
+    path = {"name": "SAN", "sections": [
+        {"name": "server – T2000", "link": "FC-2G", "count": 4},
+        {"name": "T2000 – JBOD", "link": "FC-2G", "count": 2, "standby_count": 1},
+    ]}  # fmt: skip
+    found = check(machine(storage, storage_paths=[path]))
+    assert found == "all members behind one link (T2000 – JBOD: 1 × FC-2G, 1 more stands by)"
+
+
 def test_four_links_or_none_that_are_known_are_silent() -> None:
     storage = array("san-8tb", "0", [], "hardware", on=controller("T2000"))
     assert check(machine(storage, labels={"path server to controllers": "4 × FC-2G"})) is None

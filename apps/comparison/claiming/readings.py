@@ -1,0 +1,82 @@
+"""A study's samples as readings for its claims. One query, whatever their number."""
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import Q
+
+from apps.comparison.claims.checked import samples_in
+from apps.comparison.claims.form import Definition
+from apps.comparison.loading import COLUMNS, facts_of
+from apps.comparison.readings import POINT, Reading
+from apps.runs.models import Sample
+from apps.runs.states import State
+from apps.studies.models import Study
+
+MOST_SAMPLES = 20_000
+NAME = "run__study_run__configuration__name"
+_OWN = (*COLUMNS, NAME, "provenance__alternatives")
+
+
+class TooManySamplesError(ValueError):
+    """A silent part of the data would be a wrong verdict."""
+
+
+def readings_of(study: Study, definitions: Iterable[Definition]) -> list[Reading]:
+    """Samples of finished runs with the operations and metrics that the claims ask for, in the order of the study's
+    configurations. `facts` have the configuration's name under `configuration` and its label under `label`.
+    """
+    asked = _asked(definitions)
+    if asked is None:
+        return []
+    found = Sample.objects.filter(
+        asked, run__study_run__configuration__study=study, run__state=State.FINISHED
+    ).order_by("run__study_run__configuration__position", "id")
+    rows = list(found.values_list(*_OWN)[: MOST_SAMPLES + 1])
+    if len(rows) > MOST_SAMPLES:
+        raise TooManySamplesError(f"found more than {MOST_SAMPLES} samples, expected at most {MOST_SAMPLES}")
+    facts: dict[int, dict[str, Any]] = {}
+    return [_reading(dict(zip(_OWN, row, strict=True)), facts) for row in rows]
+
+
+def _asked(definitions: Iterable[Definition]) -> Q | None:
+    """What any of the claims speaks of; None where none speaks of samples."""
+    wanted: dict[str, set[str] | None] = {}  # metric → operations; None: all
+    for definition in definitions:
+        for samples in samples_in(definition):
+            known = wanted.setdefault(samples.metric, set())
+            wanted[samples.metric] = (
+                known | set(samples.operations) if samples.operations and known is not None else None
+            )
+    parts = [
+        Q(measure__metric=metric) if operations is None
+        else Q(measure__metric=metric, measure__operation__in=sorted(operations))
+        for metric, operations in wanted.items()
+    ]  # fmt: skip
+    return reduce(or_, parts) if parts else None
+
+
+def _reading(row: Mapping[str, Any], facts: dict[int, dict[str, Any]]) -> Reading:
+    if row["run_id"] not in facts:
+        facts[row["run_id"]] = {**facts_of(row), "configuration": row[NAME]}
+    return Reading(
+        id=row["id"],
+        run=row["run_id"],
+        operation=row["measure__operation"],
+        metric=row["measure__metric"],
+        value=row["value"],
+        facts=facts[row["run_id"]],
+        **{name: row[f"point__{name}"] for name in POINT},
+        repetition=row["run__repetition"],
+        origin=row["run__origin"],
+        quality=row["provenance__quality"] or "exact",
+        missing_reason=row["provenance__missing_reason"] or "",
+        low=row["provenance__low"],
+        high=row["provenance__high"],
+        printed=row["provenance__printed"] or "",
+        note=row["provenance__note"] or "",
+        alternatives=tuple(row["provenance__alternatives"] or ()),
+        section=row["section"],
+    )

@@ -1,0 +1,160 @@
+"""Checks that compare numbers: ranking, ratio, threshold, equality."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+
+from apps.comparison.claims.amounts import Amount, combined, said
+from apps.comparison.claims.form import AnyCheck, Equality, Ranking, Ratio, Term, Threshold
+from apps.comparison.claims.outcomes import Line, line_of
+from apps.comparison.claims.selection import Key
+from apps.comparison.claims.terms import Board, NoNumberError, key_words
+from apps.lib.units import significant
+
+Made = Callable[[Board, Key, str], Iterator[Line]]
+_BOUNDS = {"at_least": "at least", "above": "above", "at_most": "at most", "below": "below"}
+OPEN = "open: the range lies on both sides"
+
+
+def on_every_key(board: Board, check: AnyCheck, terms: Sequence[Term], made: Made) -> tuple[list[Line], int]:
+    """The comparisons, and how many keys some group lacks."""
+    keys, left_out = board.keys(terms, check.per)
+    if not keys:
+        return [Line("", _why_none(board, check, terms), None)], left_out
+    lines = [line for key in keys for line in _at(board, key, key_words(check.per, key), made)]
+    return [_denied(line) for line in lines] if check.is_denied else lines, left_out
+
+
+def _at(board: Board, key: Key, at: str, made: Made) -> list[Line]:
+    try:
+        return list(made(board, key, at))
+    except NoNumberError as why:
+        return [Line(at, f"not compared: {why}", None)]
+
+
+def _why_none(board: Board, check: AnyCheck, terms: Sequence[Term]) -> str:
+    for term in terms:
+        try:
+            board.amount(term, (), ())
+        except NoNumberError as why:
+            return f"nothing to compare: {why}"
+    return f"nothing to compare: no {', '.join(check.per)} is in all groups"
+
+
+def _denied(line: Line) -> Line:
+    if line.holds is None:
+        return line
+    return Line(
+        line.at, f"{line.words}; the claim denies it", not line.holds, line.low, line.high, line.unit, line.samples
+    )
+
+
+def ranking(board: Board, check: Ranking) -> tuple[list[Line], int]:
+    def made(board: Board, key: Key, at: str) -> Iterator[Line]:
+        for pair in pairwise(check.chain):
+            yield from _at(board, key, at, partial(_above, check, pair))
+
+    return on_every_key(board, check, check.chain, made)
+
+
+def _above(check: Ranking, pair: tuple[Term, Term], board: Board, key: Key, at: str) -> Iterator[Line]:
+    a, b = (board.amount(term, check.per, key) for term in pair)
+    holds = _more(a, b) if check.is_strict else _not(_more(b, a))
+    sign = ">" if check.is_strict else "≥"
+    yield line_of(at, f"{a.words} {sign} {b.words}{_open(holds)}", holds, _ratio_or_first(a, b))
+
+
+def _ratio_or_first(a: Amount, b: Amount) -> Amount:
+    samples = (*a.samples, *b.samples)
+    found = combined("quotient", [a, b]) or a
+    return Amount(found.low, found.high, found.unit, found.words, tuple(dict.fromkeys(samples)))
+
+
+def ratio(board: Board, check: Ratio) -> tuple[list[Line], int]:
+    assert check.of is not None
+    assert check.over is not None
+    of, over = check.of, check.over
+    bounds = {name: bound for name in _BOUNDS if (bound := getattr(check, name)) is not None}
+
+    def made(board: Board, key: Key, at: str) -> Iterator[Line]:
+        a, b = board.amount(of, check.per, key), board.amount(over, check.per, key)
+        found = combined("quotient", [a, b])
+        if found is None:
+            raise NoNumberError(f"{b.words} cannot be divided by")
+        holds = _all(_bounded(name, found, Amount(bound, bound, "", "")) for name, bound in bounds.items())
+        wanted = " and ".join(f"{_BOUNDS[name]} {significant(bound)}" for name, bound in bounds.items())
+        yield line_of(at, f"{found.words}; {wanted}{_open(holds)}", holds, found)
+
+    return on_every_key(board, check, [of, over], made)
+
+
+def threshold(board: Board, check: Threshold) -> tuple[list[Line], int]:
+    assert check.of is not None
+    of = check.of
+    bounds = {name: bound for name in _BOUNDS if (bound := getattr(check, name)) is not None}
+
+    def made(board: Board, key: Key, at: str) -> Iterator[Line]:
+        found = board.amount(of, check.per, key)
+        limits = {name: board.amount(bound, check.per, key) for name, bound in bounds.items()}
+        holds = _all(_bounded(name, found, limit) for name, limit in limits.items())
+        wanted = " and ".join(f"{_BOUNDS[name]} {limit.words}" for name, limit in limits.items())
+        samples = (*found.samples, *(pk for limit in limits.values() for pk in limit.samples))
+        whole = Amount(found.low, found.high, found.unit, found.words, tuple(dict.fromkeys(samples)))
+        yield line_of(at, f"{found.words}; {wanted}{_open(holds)}", holds, whole)
+
+    return on_every_key(board, check, [of, *bounds.values()], made)
+
+
+def equality(board: Board, check: Equality) -> tuple[list[Line], int]:
+    assert check.of is not None
+    assert check.to is not None
+    of, to = check.of, check.to
+
+    def made(board: Board, key: Key, at: str) -> Iterator[Line]:
+        a, b = board.amount(of, check.per, key), board.amount(to, check.per, key)
+        margin = max(check.absolute or 0, (check.relative or 0) * abs(b.high)) * (1 + 1e-9)
+        holds = _near(a, b, margin)
+        difference = combined("difference", [a, b])
+        assert difference is not None
+        apart = f"{said(difference.low, difference.high, a.unit or b.unit)} apart"
+        yield line_of(at, f"{a.words}, {b.words}: {apart}, {_allowed(check)}{_open(holds)}", holds, difference)
+
+    return on_every_key(board, check, [of, to], made)
+
+
+def _allowed(check: Equality) -> str:
+    if check.relative:
+        return f"{said(check.relative, check.relative, 'fraction')} allowed"
+    return f"{significant(check.absolute)} allowed" if check.absolute else "none allowed"
+
+
+def _near(a: Amount, b: Amount, margin: float) -> bool | None:
+    if max(a.high - b.low, b.high - a.low) <= margin:
+        return True
+    return None if a.low - b.high <= margin and b.low - a.high <= margin else False
+
+
+def _more(a: Amount, b: Amount) -> bool | None:
+    """Whether a > b, whatever the values in the ranges are."""
+    return True if a.low > b.high else False if a.high <= b.low else None
+
+
+def _not(holds: bool | None) -> bool | None:
+    return None if holds is None else not holds
+
+
+def _bounded(name: str, found: Amount, limit: Amount) -> bool | None:
+    if name == "above":
+        return _more(found, limit)
+    if name == "below":
+        return _more(limit, found)
+    return _not(_more(limit, found)) if name == "at_least" else _not(_more(found, limit))
+
+
+def _all(holds: Iterator[bool | None]) -> bool | None:
+    every = list(holds)
+    return False if False in every else None if None in every else True
+
+
+def _open(holds: bool | None) -> str:
+    return f"; {OPEN}" if holds is None else ""

@@ -1,0 +1,93 @@
+"""A check in one sentence, for people: what is held against what."""
+
+from apps.comparison.claims.amounts import said
+from apps.comparison.claims.form import (
+    AnyCheck,
+    Arithmetic,
+    Equality,
+    Monotony,
+    NotCheckable,
+    Ranking,
+    Ratio,
+    Samples,
+    Sets,
+    Stated,
+    Term,
+    TextAgainstTable,
+    Threshold,
+    Where,
+)
+from apps.comparison.claims.terms import name_of
+from apps.comparison.words import label_of, text_of
+from apps.lib.units import significant
+
+_SIGNS = {"sum": " + ", "difference": " − ", "product": " × ", "quotient": " ÷ "}
+_BOUNDS = {"at_least": "at least", "above": "above", "at_most": "at most", "below": "below"}
+_RELATIONS = {
+    "disjoint": "share nothing", "equal": "are the same", "subset": "lie one in the other", "count": "have {} each",
+}  # fmt: skip
+
+
+def sentence_of(check: AnyCheck) -> str:
+    """`largest read bandwidth of a > largest read bandwidth of b; for each file size`."""
+    per = f"; for each {' and '.join(label_of(name) for name in check.per)}" if check.per else ""
+    denied = "not so: " if check.is_denied else ""
+    return f"{denied}{_said(check)}{per}"
+
+
+def _said(check: AnyCheck) -> str:
+    if isinstance(check, Ranking):
+        return (" > " if check.is_strict else " ≥ ").join(term_words(term) for term in check.chain)
+    if isinstance(check, NotCheckable):
+        return check.reason
+    if isinstance(check, Sets):
+        return f"{', '.join(one.name for one in check.sets)} {_RELATIONS[check.relation].format(check.count)}"
+    return _of_one(check)
+
+
+def _of_one(check: Ratio | Threshold | Equality | Monotony | TextAgainstTable) -> str:
+    of = term_words(check.of)
+    if isinstance(check, Ratio):
+        bounds = [f"{words} {significant(b)}" for n, words in _BOUNDS.items() if (b := getattr(check, n)) is not None]
+        return f"{of} ÷ {term_words(check.over)} is {' and '.join(bounds)}"
+    if isinstance(check, Threshold):
+        limits = [f"{words} {term_words(b)}" for n, words in _BOUNDS.items() if (b := getattr(check, n)) is not None]
+        return f"{of} is {' and '.join(limits)}"
+    if isinstance(check, Equality):
+        return f"{of} = {term_words(check.to)}{_margin(check)}"
+    if isinstance(check, Monotony):
+        slack = f", slips of {said(check.slack, check.slack, 'fraction')} allowed" if check.slack else ""
+        return f"{of} is {check.direction} along {label_of(check.along)}{slack}"
+    quoted = check.quoted
+    text = (quoted.text or f"{quoted.value} {quoted.unit}") if quoted else ""
+    return f"the text's “{text}” is {of}"
+
+
+def _margin(check: Equality) -> str:
+    if check.relative:
+        return f" within {said(check.relative, check.relative, 'fraction')}"
+    return f" within {significant(check.absolute)}" if check.absolute else ""
+
+
+def term_words(term: Term | None) -> str:
+    if isinstance(term, Samples):
+        conditions = "" if term.name else ", ".join(_condition(one) for one in term.where)
+        return f"{name_of(term)} ({conditions})" if conditions else name_of(term)
+    if isinstance(term, Stated):
+        return term.name or said(term.value, term.value, term.unit)
+    if isinstance(term, Arithmetic):
+        return term.name or f"({_SIGNS[term.operator].join(term_words(part) for part in term.of)})"
+    return "–"
+
+
+def _condition(condition: Where) -> str:
+    name = label_of(condition.name)
+    if condition.is_unknown:
+        return f"{name} unknown"
+    parts = [f"{text_of(condition.name, b)}" for b in condition.equals]
+    said_bounds = [
+        f"{words} {text_of(condition.name, b)}"
+        for n, words in _BOUNDS.items()
+        if (b := getattr(condition, n)) is not None
+    ]
+    return f"{name} {' or '.join(parts)}{' and '.join(said_bounds)}"

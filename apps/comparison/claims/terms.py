@@ -1,0 +1,151 @@
+"""From the terms of a check to numbers, for each thing that the check is made `per`."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from apps.comparison.claims.amounts import Amount, aggregated, combined, said
+from apps.comparison.claims.form import Arithmetic, Samples, Stated, Term
+from apps.comparison.claims.selection import Key, chosen, dimension, key_of
+from apps.comparison.readings import Reading
+from apps.comparison.words import IN_BYTES, label_of, natural, operation_of, text_of
+from apps.runs.metrics import METRICS
+
+
+class NoNumberError(Exception):
+    """A comparison cannot be made; says why."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """The readings that a check is made on."""
+
+    readings: Sequence[Reading]
+
+    @cached_property
+    def _groups(self) -> dict[Any, Mapping[Key, Sequence[Reading]]]:
+        return {}
+
+    def groups(self, samples: Samples, per: Sequence[str]) -> Mapping[Key, Sequence[Reading]]:
+        """Key → its readings."""
+        dimensions = tuple(per) if samples.is_matched else ()
+        known = id(samples), dimensions
+        if known not in self._groups:
+            found: dict[Key, list[Reading]] = {}
+            for reading in chosen(samples, self.readings):
+                found.setdefault(key_of(reading, dimensions), []).append(reading)
+            self._groups[known] = found
+        return self._groups[known]
+
+    def keys(self, terms: Iterable[Term], per: Sequence[str]) -> tuple[list[Key], int]:
+        """What all matched groups have, in natural order, and how many are left out because some group lacks them."""
+        groups = [set(self.groups(one, per)) for term in terms for one in _matched(term)] if per else []
+        if not groups:
+            return [()], 0
+        shared = set.intersection(*groups)
+        return sorted(shared, key=lambda key: tuple(natural(part) for part in key)), len(set.union(*groups) - shared)
+
+    def amount(self, term: Term, per: Sequence[str], key: Key) -> Amount:
+        if isinstance(term, Stated):
+            value = said(term.value, term.value, term.unit)
+            return Amount(term.value, term.value, term.unit, f"{term.name} ({value})" if term.name else value)
+        if isinstance(term, Arithmetic):
+            result = combined(term.operator, [self.amount(part, per, key) for part in term.of])
+            if result is None:
+                raise NoNumberError("nothing can be divided by 0")
+            return result
+        found = self.groups(term, per).get(key if term.is_matched else (), ())
+        return _number_of(term, found)
+
+
+def _matched(term: Term) -> list[Samples]:
+    if isinstance(term, Samples):
+        return [term] if term.is_matched else []
+    return [one for part in term.of for one in _matched(part)] if isinstance(term, Arithmetic) else []
+
+
+def _number_of(samples: Samples, found: Sequence[Reading]) -> Amount:
+    meant = _at_the_end(samples, found)
+    if not meant:
+        raise NoNumberError(f"there is no sample of {name_of(samples)}")
+    ids = tuple(reading.id for reading in meant)
+    if samples.aggregate == "count":
+        count = len(meant) * samples.times
+        return Amount(count, count, "", f"{name_of(samples)} {said(count, count, '')}", ids)
+    known = [(reading.id, bounds) for reading in meant if (bounds := _bounds(samples.take, reading)) is not None]
+    if not known:
+        raise NoNumberError(f"{name_of(samples)} has no value")
+    low, high = aggregated(samples.aggregate, [bounds for _, bounds in known])
+    unit = unit_of(samples)
+    low, high = sorted((low * samples.times, high * samples.times))
+    return Amount(low, high, unit, f"{name_of(samples)} {said(low, high, unit)}", tuple(pk for pk, _ in known))
+
+
+def _at_the_end(samples: Samples, found: Sequence[Reading]) -> Sequence[Reading]:
+    """Only those of the largest or smallest file, where that is asked for."""
+    pick = {"largest_file": max, "smallest_file": min}.get(samples.aggregate)
+    sizes = [reading.file_size for reading in found if reading.file_size is not None]
+    if pick is None or not sizes:
+        return found if pick is None else []
+    end = pick(sizes)
+    return [reading for reading in found if reading.file_size == end]
+
+
+def _bounds(take: str, reading: Reading) -> tuple[float, float] | None:
+    if take == "value":
+        return bounds_of(reading)
+    found = dimension(reading, take)
+    if take in IN_BYTES and found == "none":
+        return 0.0, 0.0
+    return (float(found), float(found)) if isinstance(found, int | float) else None
+
+
+def bounds_of(reading: Reading) -> tuple[float, float] | None:
+    """The value, or the range that it lies in; None where nothing is known."""
+    if reading.value is not None:
+        return reading.value, reading.value
+    if reading.low is None and reading.high is None:
+        return None
+    return (
+        reading.low if reading.low is not None else -math.inf,
+        reading.high if reading.high is not None else math.inf,
+    )
+
+
+def unit_of(samples: Samples) -> str:
+    if samples.aggregate == "count":
+        return ""
+    if samples.take != "value":
+        return "B" if samples.take in IN_BYTES else ""
+    return METRICS[samples.metric].unit
+
+
+_AGGREGATES = {"max": "largest ", "min": "smallest ", "median": "median ", "sum": "sum of ", "count": "number of "}
+_ENDS = {"largest_file": ", largest file", "smallest_file": ", smallest file"}
+
+
+def name_of(samples: Samples) -> str:
+    """Its own name, or one made of what is asked for: `largest write bandwidth of sata-single`."""
+    if samples.name:
+        return samples.name
+    operations = " or ".join(operation_of(one) for one in samples.operations)
+    what = f"{operations} {METRICS[samples.metric].label.lower()}".strip()
+    taken = what if samples.take == "value" else label_of(samples.take)
+    times = f"{text_of('', samples.times)} × " if samples.times != 1 else ""
+    whose = f" of {', '.join(samples.configurations)}" if samples.configurations else ""
+    return f"{times}{_AGGREGATES.get(samples.aggregate, '')}{taken}{whose}{_ENDS.get(samples.aggregate, '')}"
+
+
+def key_words(per: Sequence[str], key: Key) -> str:
+    """`write · 2000 MiB`: what a comparison is made for."""
+    return " · ".join(_dimension_words(name, value) for name, value in zip(per, key, strict=False))
+
+
+def _dimension_words(name: str, value: Any) -> str:
+    if name == "operation":
+        return operation_of(str(value))
+    if name in ("configuration", "host", "interface", "file_size"):
+        return text_of(name, value)
+    return f"{label_of(name)} {text_of(name, value)}"

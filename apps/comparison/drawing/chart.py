@@ -1,0 +1,156 @@
+"""What a chart shows, whoever draws it. Values are in base units; an axis says in which unit it is drawn.
+
+    number on the axis = value / axis.unit.factor      (`axis.number(value)`)
+
+An axis of scale `even` has a label at each whole place 0, 1, 2 …, so that sizes far apart stay readable; `nines` has
+0, 1, 2 … for 0, 90, 99 … percent.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from apps.lib.units import ColumnUnit
+
+NO_UNIT = ColumnUnit(1, "")
+
+
+class Kind(StrEnum):
+    LINE = "line"
+    BAR = "bar"
+    PAIRED = "paired"
+    BOX = "box"
+    HEAT = "heat"
+    MATRIX = "matrix"
+    HISTOGRAM = "histogram"
+    CURVE = "curve"
+    TIME = "time"
+
+
+class Form(StrEnum):
+    """What a point is: one figure, two bounds, one bound, or nothing."""
+
+    VALUE = "value"
+    RANGE = "range"
+    AT_LEAST = "low"
+    AT_MOST = "high"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Axis:
+    title: str
+    scale: str = "linear"  # linear, log, even, nines
+    unit: ColumnUnit = NO_UNIT
+    labels: tuple[str, ...] = ()  # of an even axis
+    places: tuple[float | None, ...] = ()  # the value that stands at each label, where it is a number
+    base_unit: str = ""
+
+    @property
+    def is_log(self) -> bool:
+        return self.scale == "log"
+
+    def number(self, value: float) -> float:
+        """A base value as it stands on the axis; places of an even axis are no values."""
+        return value / self.unit.factor
+
+
+@dataclass(frozen=True)
+class Box:
+    """Quartiles; whiskers end at the last values within 1.5 times the box's height, `beyond` are those outside."""
+
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+    mean: float
+    beyond: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Point:
+    """`place` is where it stands on x: a label's number, or a base value. `low` and `high`: the 95 % interval, the two
+    bounds of a range, or the least and the most of a moment.
+    """
+
+    place: float
+    label: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    form: Form = Form.VALUE
+    is_approximate: bool = False
+    is_hollow: bool = False
+    reason: str = ""
+    modes: tuple[float, ...] = ()
+    outliers: tuple[float, ...] = ()
+    values: tuple[float, ...] = ()  # all of a box's
+    box: Box | None = None
+    note: str = ""  # short, written beside the mark: a pair's ratio
+
+
+@dataclass(frozen=True)
+class Series:
+    label: str
+    points: tuple[Point, ...]
+    tone: int = 0  # which of the site's series colours
+    is_baseline: bool = False
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A cell of a heat map or a matrix. Without a value it is a hole, and `text` says why."""
+
+    column: int
+    row: int
+    text: str
+    value: float | None = None
+    shade: float | None = None  # 0 to 1 along the colours
+    fill: str = ""
+    ink: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A reference: RAM, a cache, a ceiling, a change. On x `at` is a place; on y a base value."""
+
+    axis: str
+    at: float
+    label: str
+    what: str
+    tone: int | None = None  # of the one series that it is about
+
+
+@dataclass(frozen=True)
+class Region:
+    """Shaded along x from `low` to `high`, places; None is the frame."""
+
+    low: float | None
+    high: float | None
+    label: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    kind: Kind
+    title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    description: str = ""  # one or two sentences from the data, for those who do not see it
+    caption: str = ""
+    lines: tuple[Line, ...] = ()
+    regions: tuple[Region, ...] = ()
+    tiles: tuple[Tile, ...] = ()
+    z: Axis | None = None  # what the colour of tiles means
+
+    @property
+    def points(self) -> list[tuple[Series, Point]]:
+        return [(series, point) for series in self.series for point in series.points]
+
+    @property
+    def value_axis(self) -> Axis:
+        """The axis of what was measured: the colour's where there are tiles."""
+        return self.z or self.y

@@ -1,0 +1,77 @@
+"""What the charts draw, as plain data: the same numbers as the tables."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from apps.comparison.trends.models import TrendMark, Watch
+from apps.comparison.trends.shape import Measured, Trend
+from apps.comparison.trends.words import signed
+from apps.lib import units
+from apps.lib.reader_base import base
+
+WIDTH, HEIGHT, EDGE = 120, 28, 2
+MOST_ROWS = 100
+
+
+def chart_data(found: Trend, watch: Watch) -> dict[str, Any]:
+    """Times in ms since 1970. `steps` are the segments' medians, as pairs of ends."""
+    unit = units.unit_for([one.value for one in found.points], watch.metric.unit, base())
+    times = [one.at.timestamp() * 1000 for one in found.points]
+    return {
+        "unit": unit.label,
+        "y": f"{watch.metric.label} ({unit.label})" if unit.label else watch.metric.label,
+        "points": [
+            {"x": times[place], "y": one.value / unit.factor, "run": one.run, "outlier": place in found.outliers}
+            for place, one in enumerate(found.points)
+        ],
+        "steps": [
+            [{"x": times[at], "y": y / unit.factor} for at, y in ((one.start, one.first), (one.end - 1, one.last))]
+            for one in found.segments
+        ],
+        "changes": [
+            {"x": _between(times, one.place), "text": f"{signed(one.size)}", "direction": one.direction}
+            for one in found.changes
+        ],
+        "marks": [{"x": _between(times, place), "text": mark.text} for place, mark in found.marks],
+    }
+
+
+def _between(times: Sequence[float], place: int) -> float:
+    """Half way between the run before and this one."""
+    if not 0 < place < len(times):
+        return times[min(place, len(times) - 1)]
+    return (times[place - 1] + times[place]) / 2
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """The points of an SVG polyline of 120 × 28."""
+    if len(values) < 2:
+        return ""
+    low, high = min(values), max(values)
+    step, size = (WIDTH - 2 * EDGE) / (len(values) - 1), (high - low) or 1
+    at = (
+        (EDGE + number * step, HEIGHT - EDGE - (value - low) / size * (HEIGHT - 2 * EDGE))
+        for number, value in enumerate(values)
+    )
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+
+
+def mark_rows(marks: Sequence[TrendMark], found: Trend) -> list[dict[str, Any]]:
+    """Each mark with the first run after it, for the table."""
+    places = {mark.id: place for place, mark in found.marks}
+    rows = []
+    for one in marks:
+        place = places.get(one.pk, len(found.points))
+        rows.append({"mark": one, "run": found.points[place].run if place < len(found.points) else None})
+    return rows
+
+
+def run_rows(found: Trend) -> list[tuple[Measured, str]]:
+    """The newest runs with a remark, newest first."""
+    begins = {one.start: one.began_by for one in found.segments[1:]}
+    words = {"change": "first of a new level", "mark": "first after a mark"}
+    rows = []
+    for place in range(len(found.points) - 1, max(-1, len(found.points) - 1 - MOST_ROWS), -1):
+        odd = "outlier" if place in found.outliers else ""
+        rows.append((found.points[place], ", ".join(filter(None, [odd, words.get(begins.get(place, ""), "")]))))
+    return rows

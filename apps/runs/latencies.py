@@ -1,0 +1,87 @@
+"""Latency as a run's page, its pictures and its exports show it: percentiles and bars from the tool's own bins.
+
+The jobs of one operation come one by one and, where there are several, merged: bins are added up before a percentile
+is taken.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.parsers.fio_bins import Bins, merge, percentiles
+from apps.runs.models import Histogram, Run
+
+PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99)
+CURVE = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95, 97, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
+BARS = 48
+MOST_JOBS = 6  # that are shown one by one
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Percentiles of one operation's latency bins, in ns. `curve`: (percent, its place on an axis of nines, ns)."""
+
+    name: str
+    kind: str
+    count: int
+    percentiles: Sequence[int | None]
+    largest: int
+    curve: Sequence[tuple[float, float, int | None]]
+    bars: Sequence[tuple[float, int]]
+
+
+def job_name(run: Run, section: int) -> str:
+    jobs = run.workload.jobs if run.workload else []
+    return str(jobs[section]["name"]) if section < len(jobs) and len(jobs) > 1 else ""
+
+
+def latencies_of(run: Run) -> list[Latency]:
+    """Completion latency where the tool printed bins: one for each section and operation, and one for all sections of
+    an operation.
+    """
+    found = [one for one in run.histograms.all() if one.bins and one.kind in ("clat", "lat")]
+    together: dict[tuple[str, str], list[Histogram]] = {}
+    for one in found:
+        together.setdefault((one.operation, one.kind), []).append(one)
+    return [latency for some in together.values() for latency in _of_operation(run, some)]
+
+
+def _of_operation(run: Run, histograms: Sequence[Histogram]) -> Iterable[Latency]:
+    jobs = [
+        latency_of(f"{job_name(run, one.section)} {one.operation}".strip(), one.kind, one.bins) for one in histograms
+    ]
+    if len(histograms) < 2:
+        return jobs
+    first = histograms[0]
+    every = latency_of(f"{first.operation}, all jobs", first.kind, merge(*(one.bins for one in histograms)))
+    return [every, *jobs] if len(jobs) <= MOST_JOBS else [every]
+
+
+def latency_of(name: str, kind: str, bins: Bins) -> Latency:
+    curve = zip(CURVE, percentiles(bins, CURVE), strict=True)
+    return Latency(
+        name=name,
+        kind=kind,
+        count=sum(count for _, count in bins),
+        percentiles=percentiles(bins, PERCENTS),
+        largest=bins[-1][0],
+        curve=[(percent, nines(percent), value) for percent, value in curve],
+        bars=_bars(bins),
+    )
+
+
+def nines(percent: float) -> float:
+    """0, 1, 2, 3 for 0, 90, 99, 99.9 %."""
+    return -math.log10(1 - percent / 100)
+
+
+def _bars(bins: Bins) -> list[tuple[float, int]]:
+    """fio's many bins in at most `BARS` of equal width on a log axis: (ns at the bar's middle, count)."""
+    table = np.asarray(bins, dtype=np.float64)
+    logs = np.log10(np.maximum(table[:, 0], 1))
+    low, high = float(logs.min()), float(logs.max())
+    counts, edges = np.histogram(logs, bins=BARS, range=(low, max(high, low + 0.3)), weights=table[:, 1])
+    middles = 10 ** ((edges[:-1] + edges[1:]) / 2)
+    return [(round(middle), int(count)) for middle, count in zip(middles.tolist(), counts.tolist(), strict=True)]

@@ -1,0 +1,121 @@
+/* Draws a chart from the server's description of it: the same numbers as the table and the pictures, in the site's
+   colours, light and dark. What a point says stands in chart-words.js, the marks in chart-marks.js. */
+
+import { keys } from "./chart-keys.js";
+import { barSets, boxSets, curveSets, lineSets, notes, stepSets, tileSet, tileTexts } from "./chart-marks.js";
+import { sentence } from "./chart-words.js";
+import { significant, tick } from "./quantities.js";
+
+const TYPES = { line: "lineWithErrorBars", bar: "barWithErrorBars", paired: "barWithErrorBars", box: "boxplot", heat: "matrix", matrix: "matrix", histogram: "line", curve: "line" };
+const SETS = { line: lineSets, bar: barSets, paired: barSets, box: boxSets, heat: tileSet, matrix: tileSet, histogram: stepSets, curve: curveSets };
+const drawnOn = new Map(); // canvas → [data, who hears of zooming], to draw again when the theme changes
+
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const tone = (index) => css(`--series-${(index % 8) + 1}`);
+
+/* 1, 2 and 5 and their tenfolds: the ticks of a logarithmic axis that have room for a number; over many decades only
+   their ends have. */
+const isRound = (value) => [1, 2, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(3)));
+const hasRoom = (value, { min, max }) => (max / min > 1e4 ? /^1e/.test(value.toExponential()) : isRound(value));
+
+function ticks(axis, colour) {
+  const isLog = axis.scale === "log";
+  const text = (value) => (axis.baseUnit && !axis.unit ? tick(value, axis.baseUnit) : significant(value).replace(/\.0+$|(\.\d*?)0+$/, "$1"));
+  return { color: colour, maxRotation: 0, autoSkip: !isLog, autoSkipPadding: 14, callback(value) { return !isLog || hasRoom(value, this) ? text(value) : ""; } };
+}
+
+function scale(axis, { isUp = false, isTiled = false } = {}) {
+  const ink = css("--ink-2");
+  const shared = { title: { display: Boolean(axis.title), text: axis.title, color: ink }, border: { color: css("--line") } };
+  const grid = { color: css("--line"), display: !isTiled };
+  if (axis.scale === "even") return { ...shared, type: "category", labels: axis.labels, offset: true, grid, ticks: { color: ink, maxRotation: 50, autoSkip: !isUp } };
+  if (axis.scale === "nines") {
+    const last = axis.labels.length - 1;
+    return { ...shared, type: "linear", min: 0, max: last, grid, ticks: { color: ink, stepSize: 1, callback: (value) => axis.labels[value] ?? "" } };
+  }
+  const type = axis.scale === "log" ? "logarithmic" : "linear";
+  return { ...shared, type, beginAtZero: isUp && axis.scale !== "log", grace: isUp ? "6%" : undefined, grid, ticks: ticks(axis, ink) };
+}
+
+/* A true axis leaves some room at both ends, so that no mark is cut. */
+function ends(data) {
+  if (data.kind !== "line" || data.x.scale === "even") return {};
+  const all = data.series.flatMap((series) => series.points.filter(Boolean).map((point) => point.x));
+  const [least, most] = [Math.min(...all), Math.max(...all)];
+  const room = data.x.scale === "log" ? (most / least) ** 0.03 : (most - least) * 0.03;
+  return data.x.scale === "log" ? { min: least / room, max: most * room } : { min: least - room, max: most + room };
+}
+
+/* RAM, caches and ceilings. Labels stand in turn, so that lines side by side do not write over each other. */
+function references(data) {
+  const found = {};
+  const label = (one, more) => ({ display: true, content: one.label, color: css("--ink-2"), backgroundColor: css("--surface"), padding: 2, font: { size: 11, weight: "normal" }, drawTime: "beforeDatasetsDraw", ...more });
+  data.lines.forEach((one, index) => {
+    const colour = one.tone === null ? css("--warn") : tone(one.tone);
+    const at = one.axis === "x" ? { xMin: one.at, xMax: one.at } : { yMin: one.at, yMax: one.at };
+    const place = one.axis === "x" ? { position: "end", yAdjust: 18 * (index % 4) } : { position: index % 2 ? "start" : "end", yAdjust: -9 };
+    found[`line${index}`] = { type: "line", ...at, borderColor: colour, borderWidth: 1.5, borderDash: [6, 3], drawTime: "beforeDatasetsDraw", label: label(one, place) };
+  });
+  data.regions.forEach((one, index) => {
+    found[`region${index}`] = { type: "box", xMin: one.low ?? undefined, xMax: one.high ?? undefined, backgroundColor: `${css("--warn")}14`, borderWidth: 0, drawTime: "beforeDatasetsDraw" };
+  });
+  return found;
+}
+
+function legend(data) {
+  const isBaseline = (index) => data.series[index]?.baseline;
+  const labels = { color: css("--ink"), usePointStyle: data.kind === "line", boxHeight: 7, boxWidth: 18 };
+  labels.generateLabels = (chart) => {
+    const named = window.Chart.defaults.plugins.legend.labels.generateLabels(chart);
+    // Chart.js takes colour and pattern of the first mark, which may be hollow
+    return named.map((item) => ({ ...item, text: item.text + (isBaseline(item.datasetIndex) ? " (baseline)" : ""), fillStyle: tone(item.datasetIndex), fontColor: css("--ink") }));
+  };
+  return { display: !data.tiles.length, position: "bottom", align: "start", labels };
+}
+
+function options(data, zoomed) {
+  const isTiled = data.tiles.length > 0;
+  const isOfRun = data.kind === "histogram" || data.kind === "curve";
+  const y = scale(data.y, { isUp: true, isTiled });
+  return {
+    animation: false,
+    responsive: true,
+    maintainAspectRatio: false,
+    interaction: { mode: "nearest", intersect: false, axis: isOfRun ? "x" : "xy" },
+    scales: { x: { ...scale(data.x, { isTiled }), ...ends(data) }, y: { ...y, reverse: data.kind === "heat" } },
+    plugins: {
+      legend: legend(data),
+      annotation: { annotations: references(data) },
+      tooltip: {
+        backgroundColor: css("--ink"), titleColor: css("--surface"), bodyColor: css("--surface"), displayColors: !isTiled,
+        callbacks: { title: () => "", label: (item) => sentence(data, item.datasetIndex, item.dataIndex) },
+      },
+      zoom: {
+        zoom: { drag: { enabled: !isOfRun, threshold: 8, backgroundColor: `${css("--accent")}30` }, pinch: { enabled: !isOfRun }, mode: "xy", onZoomComplete: zoomed },
+        limits: { x: { min: "original", max: "original" }, y: { min: "original", max: "original" } },
+      },
+    },
+  };
+}
+
+/* Draws, or draws again, on a canvas. `zoomed` hears when a part is looked at. */
+export function draw(canvas, data, zoomed = () => {}) {
+  window.Chart.getChart(canvas)?.destroy();
+  const look = { surface: css("--surface"), ink: css("--ink"), quiet: css("--ink-2"), strong: css("--line-strong"), tone };
+  const chart = new window.Chart(canvas, {
+    type: TYPES[data.kind],
+    data: { labels: data.x.labels, datasets: SETS[data.kind](data, look) },
+    options: options(data, zoomed),
+    plugins: [notes(data, look), tileTexts(data, look)],
+  });
+  drawnOn.set(canvas, [data, zoomed]);
+  keys(chart, data, sentence);
+  return chart;
+}
+
+document.addEventListener("spindle:theme", () => {
+  for (const [canvas, [data, zoomed]] of drawnOn) {
+    if (canvas.isConnected) draw(canvas, data, zoomed);
+    else drawnOn.delete(canvas);
+  }
+});
