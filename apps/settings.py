@@ -5,7 +5,7 @@ from pathlib import Path
 
 from csp.constants import NONCE, NONE, SELF
 
-from apps.lib.env import celery_broker_url, database_from_url, envbool, envint, envlist, envsecret
+from apps.lib.env import celery_broker_url, database_from_url, envbool, envint, envlist, envsecret, mail_from_url
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("SPINDLE_DATA", BASE_DIR / "var"))
@@ -33,6 +33,8 @@ INSTALLED_APPS = [
     "django_htmx",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "pghistory",
+    "pgtrigger",
     "rest_framework",
     "apps.labs",
     "apps.inventory",
@@ -41,6 +43,7 @@ INSTALLED_APPS = [
     "apps.agents",
     "apps.uploads",
     "apps.comparison",
+    "apps.search",
     "apps.publishing",
     "apps.dashboard",
 ]
@@ -58,6 +61,8 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "apps.labs.middleware.LabMiddleware",
+    "apps.lib.reader_base.ReaderBaseMiddleware",
+    "apps.inventory.editing.authors.AuthorMiddleware",
 ]
 
 ROOT_URLCONF = "apps.urls"
@@ -74,6 +79,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
                 "apps.labs.context.lab",
+                "apps.lib.reader_base.unit_base",
             ],
             "builtins": ["apps.lib.templatetags.units"],
         },
@@ -124,7 +130,12 @@ ACCOUNT_SESSION_REMEMBER = None
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "overview"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
-EMAIL_BACKEND = os.environ.get("SPINDLE_EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+MAIL = mail_from_url(os.environ.get("SPINDLE_EMAIL_URL", ""))
+EMAIL_BACKEND = os.environ.get("SPINDLE_EMAIL_BACKEND", MAIL.backend)
+EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.host, MAIL.port, MAIL.use_tls, MAIL.use_ssl
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD, EMAIL_TIMEOUT = MAIL.user, MAIL.password, 20
+DEFAULT_FROM_EMAIL = os.environ.get("SPINDLE_EMAIL_FROM", "spindle@localhost")
+WEBHOOK_PRIVATE = envbool("SPINDLE_WEBHOOK_PRIVATE", False)  # may notifications go to addresses inside the network?
 
 # One secure posture; over plain http (a lab's own machine) only what would lock people out is off.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS

@@ -12,6 +12,7 @@ urlpatterns = [
     path("", include("apps.comparison.urls")),
     path("", include("apps.agents.urls")),
     path("", include("apps.uploads.urls")),
+    path("", include("apps.search.urls")),
     path("", include("apps.publishing.urls")),
 ]
 

@@ -8,7 +8,9 @@ from django.utils import timezone
 
 from apps.agents.identity import RefusedError
 from apps.agents.models import Agent, Enrolment
+from apps.inventory.editing.authors import by
 from apps.inventory.models import Host
+from apps.inventory.vocabulary import Author
 from apps.labs.isolation import all_labs
 from apps.labs.models import AuditEvent, digest
 
@@ -69,4 +71,5 @@ def _host(enrolment: Enrolment, hostname: str, machine: str) -> Host:
     name, number = hostname, 2
     while Host.objects.filter(lab=enrolment.lab, name=name).exists():
         name, number = f"{hostname} ({number})", number + 1
-    return Host.objects.create(lab=enrolment.lab, name=name)  # type: ignore[no-any-return]
+    with by(Author.AGENT, name):
+        return Host.objects.create(lab=enrolment.lab, name=name)  # type: ignore[no-any-return]

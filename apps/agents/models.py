@@ -69,5 +69,10 @@ class Agent(LabScoped):
         return f"agent of {self.host}"
 
     @property
+    def is_out_of_use(self) -> bool:
+        """It may go when its host is merged with one that has an agent of its own."""
+        return self.state == self.State.REVOKED
+
+    @property
     def is_online(self) -> bool:
         return bool(self.last_seen_at and timezone.now() - self.last_seen_at < ONLINE_FOR)

@@ -15,6 +15,8 @@ from apps.agents import delivery, enrolment
 from apps.agents.identity import Caller, RefusedError, identify
 from apps.agents.models import Agent
 from apps.inventory.discovery.receive import RefusedOutputsError, receive
+from apps.inventory.editing.authors import by
+from apps.inventory.vocabulary import Author
 from apps.labs.isolation import lab_scope
 from apps.lib.problems import problem
 from apps.runs.attempts import Attempt
@@ -134,7 +136,8 @@ def finish(request: HttpRequest, agent: Agent, pk: int) -> HttpResponse:
 @agent_view("POST")
 def inventory(request: HttpRequest, agent: Agent) -> HttpResponse:
     try:
-        stored = receive(agent.host, _body(request).get("outputs", []))
+        with by(Author.AGENT, agent.host.name, id=agent.host_id):
+            stored = receive(agent.host, _body(request).get("outputs", []))
     except RefusedOutputsError as error:
         raise RefusedError(400, str(error)) from None
     return JsonResponse({"stored": len(stored)}, status=202)

@@ -42,7 +42,7 @@ class HostStatus:
             "unknown": "Its lease ran out during a run. The run may still be going on; nothing is started elsewhere.",
             "offline": "Its agent has not been heard of for a minute.",
             "busy": "Its agent is online and works on a run.",
-            "maintenance": "Its agent is online; it gets no runs while in maintenance.",
+            "maintenance": f"In maintenance: its agent is online and gets no new runs. {self.host.maintenance_note}".strip(),
             "idle": "Its agent is online and waits for work.",
         }.get(self.state, "No agent reports from this host; it is known from reports or entered by hand.")
 

@@ -1,21 +1,19 @@
 """A run's results as its page shows them: samples in groups, percentiles from bins, and the points of its charts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
+from apps.comparison.drawing.as_json import as_json
+from apps.comparison.run_charts import latency_charts, series_name
 from apps.lib import units
-from apps.parsers.fio_bins import percentiles
+from apps.lib.reader_base import base
+from apps.runs.latencies import Latency, job_name
 from apps.runs.metrics import METRICS, Metric
-from apps.runs.models import Histogram, Provenance, Quality, Run, Sample, Series
+from apps.runs.models import Provenance, Quality, Run, Sample, Series
 from apps.runs.points import point_text
 
-PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99)
-CURVE = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95, 97, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
-BARS = 48
 MOST_SAMPLES = 2_000
 ORDER = {name: place for place, name in enumerate(METRICS)}
 
@@ -43,7 +41,7 @@ class Row:
         low, high = (getattr(self.provenance, name, None) for name in ("low", "high"))
         if low is None and high is None:
             return ""
-        words = [units.human(bound, self.metric.unit) if bound is not None else "…" for bound in (low, high)]
+        words = [units.human(bound, self.metric.unit, base()) if bound is not None else "…" for bound in (low, high)]
         return " to ".join(words)
 
 
@@ -55,11 +53,6 @@ class Group:
     section: str
     point: str
     rows: Sequence[Row]
-
-
-def job_name(run: Run, section: int) -> str:
-    jobs = run.workload.jobs if run.workload else []
-    return str(jobs[section]["name"]) if section < len(jobs) and len(jobs) > 1 else ""
 
 
 def samples_of(run: Run) -> list[Group]:
@@ -87,48 +80,6 @@ def _group(run: Run, section: int, operation: str, samples: list[Sample]) -> Gro
     return Group(operation, job_name(run, section), shared, rows)
 
 
-@dataclass(frozen=True)
-class Latency:
-    """Percentiles of one operation's latency bins, in ns."""
-
-    name: str
-    kind: str
-    count: int
-    percentiles: Sequence[int | None]
-    largest: int
-    curve: Sequence[tuple[float, int | None]]
-    bars: Sequence[tuple[float, int]]
-
-
-def latencies_of(run: Run) -> list[Latency]:
-    """Completion latency where the tool printed bins, one row for each section and operation."""
-    found: Iterable[Histogram] = run.histograms.all()
-    return [_latency(run, one) for one in found if one.bins and one.kind in ("clat", "lat")]
-
-
-def _latency(run: Run, one: Histogram) -> Latency:
-    name = f"{job_name(run, one.section)} {one.operation}".strip()
-    return Latency(
-        name=name,
-        kind=one.kind,
-        count=sum(count for _, count in one.bins),
-        percentiles=percentiles(one.bins, PERCENTS),
-        largest=one.bins[-1][0],
-        curve=list(zip(CURVE, percentiles(one.bins, CURVE), strict=True)),
-        bars=_bars(one.bins),
-    )
-
-
-def _bars(bins: Sequence[Sequence[int]]) -> list[tuple[float, int]]:
-    """fio's many bins in at most `BARS` of equal width on a log axis: (ns at the bar's middle, count)."""
-    table = np.asarray(bins, dtype=np.float64)
-    logs = np.log10(np.maximum(table[:, 0], 1))
-    low, high = float(logs.min()), float(logs.max())
-    counts, edges = np.histogram(logs, bins=BARS, range=(low, max(high, low + 0.3)), weights=table[:, 1])
-    middles = 10 ** ((edges[:-1] + edges[1:]) / 2)
-    return [(round(middle), int(count)) for middle, count in zip(middles.tolist(), counts.tolist(), strict=True)]
-
-
 def chart_data(run: Run, latencies: Sequence[Latency], series: Sequence[Series]) -> dict[str, Any]:
     """What the page's script draws: nothing in it that the tables beside the charts do not say."""
     return {
@@ -143,22 +94,8 @@ def chart_data(run: Run, latencies: Sequence[Latency], series: Sequence[Series])
             }
             for one in series
         ],
-        "latency": [{"name": one.name, "curve": one.curve, "bars": one.bars} for one in latencies],
+        "latency": [as_json(one) for one in latency_charts(run, latencies)] if latencies else [],
     }
-
-
-SOURCES = {"progress": "status lines", "fio_log": "log", "report": "intervals", "observer": "observer"}
-
-
-def series_name(run: Run, one: Series, all_of_run: Sequence[Series]) -> str:
-    """Job and operation; with its source, where another source tells the same."""
-    name = f"{job_name(run, one.section)} {one.operation}".strip()
-    same = [
-        each
-        for each in all_of_run
-        if (each.section, each.operation, each.metric) == (one.section, one.operation, one.metric)
-    ]
-    return f"{name} ({SOURCES.get(one.source, one.source)})" if len(same) > 1 else name
 
 
 def charted(series: Sequence[Series]) -> list[Metric]:

@@ -1,13 +1,18 @@
 from django.urls import path
 
-from apps.dashboard.views import agents, host, overview, run
+from apps.dashboard.views import agents, drawing, findings, host, overview, run, timeline, units
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
+    path("findings/", findings.findings, name="findings"),
     path("hosts/<int:pk>/", host.host, name="host"),
+    path("hosts/<int:pk>/drawing/", drawing.page, name="host-drawing"),
+    path("hosts/<int:pk>/drawing.svg", drawing.file, name="host-drawing-file"),
+    path("hosts/<int:pk>/timeline/", timeline.timeline, name="host-timeline"),
     path("runs/<int:pk>/", run.run, name="run"),
     path("lab/agents/", agents.agents, name="agents"),
     path("lab/agents/enrol/", agents.enrol, name="agent-enrolment"),
     path("lab/agents/enrol/<int:pk>/", agents.awaited, name="agent-awaited"),
     path("lab/agents/<int:pk>/<str:act>/", agents.decide, name="agent-decide"),
+    path("units/", units.choose, name="units"),
 ]

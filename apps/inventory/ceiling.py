@@ -5,9 +5,9 @@
 It is the least of: the disks' media, their links and channels, the controllers' host buses, every section of a SAN
 path, and the network. Where a part is not known it sets no bound, or the widest one there is, and `unknown` names it.
 
-What the inventory has no field for is read from labels: a disk's `media_rate` (`180 MB/s`) and `channel`; a target's or
-host's `network` (`10 Gb/s`); a target's sections of a SAN path, each a label that begins with `path`:
-`path server to controllers` = `4 × FC-2G`.
+Paths and NICs that the inventory holds come first. Labels say what it does not: a disk's `media_rate` (`180 MB/s`) and
+`channel`; a target's or host's `network` (`10 Gb/s`); a target's sections of a SAN path, each a label that begins with
+`path`: `path server to controllers` = `4 × FC-2G`.
 """
 
 from collections.abc import Sequence
@@ -62,6 +62,8 @@ def _shown(bound: Bound) -> Content:
 
 def ceiling_of(content: Content) -> Ceiling:
     """`content`: a snapshot's, frozen or made now (`snapshots.content_of`). Never raises for what is missing."""
+    if content["target"].get("kind") == "network":
+        return _of_network(content)
     carriers = carriers_of(content) if content.get("storage") else Carriers(is_whole=False)
     unknown = list(carriers.unknown)
     network = paths.network(content, unknown)
@@ -79,6 +81,13 @@ def ceiling_of(content: Content) -> Ceiling:
     if not content.get("storage"):
         unknown.append(_without_disks(content))
     return Ceiling(_bound(bounds[READ]), _bound(bounds[WRITE]), _bound(network), tuple(dict.fromkeys(unknown)))
+
+
+def _of_network(content: Content) -> Ceiling:
+    """A test against a peer touches no disk; what is sent is bound as what is received."""
+    unknown: list[str] = []
+    bound = _bound(paths.network(content, unknown))
+    return Ceiling(bound, bound, bound, tuple(dict.fromkeys(unknown)))
 
 
 def _bound(parts: Sequence[Part]) -> Bound:

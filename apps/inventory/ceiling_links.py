@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 
-from apps.inventory.ceiling_disks import VIRTUAL, Carrier, Carriers
+from apps.inventory.ceiling_disks import VIRTUAL, Carrier, Carriers, Content
 from apps.inventory.ceiling_parts import WRITE, Part
 from apps.inventory.ceiling_rates import Rate, bus_rate, link_rate, mb, rate_in_words
 
@@ -43,7 +43,7 @@ def _summed(name: str, groups: Sequence[_Group], direction: str) -> Part:
 
 def media(carriers: Carriers, direction: str, unknown: list[str]) -> Iterator[Part]:
     """What the disks' media give, where every disk's is known."""
-    known = [(one, rate_in_words(str((one.disk.get("labels") or {}).get("media_rate", "")))) for one in carriers.disks]
+    known = [(one, _media_rate(one.disk)) for one in carriers.disks]
     rates = [(one, rate) for one, rate in known if rate]
     if len(rates) < len(known) or not known or not carriers.is_whole:
         unknown.append("how fast the disks' media are")
@@ -53,6 +53,13 @@ def media(carriers: Carriers, direction: str, unknown: list[str]) -> Iterator[Pa
         for value, some in groupby(sorted(rates, key=lambda pair: -pair[1].value), key=lambda pair: pair[1].value)
     ]
     yield _summed("media", groups, direction)
+
+
+def _media_rate(disk: Content) -> Rate | None:
+    """The field, else the label `media_rate`."""
+    if disk.get("media_bytes_per_second"):
+        return Rate(float(disk["media_bytes_per_second"]), "")
+    return rate_in_words(str((disk.get("labels") or {}).get("media_rate", "")))
 
 
 def _group_of(disks: Sequence[Carrier], rate: Rate, noun: str, count: int | None = None, why: str = "") -> _Group:
@@ -86,7 +93,7 @@ def _unknown_link(interface: str) -> str:
 def _by_link(disks: Sequence[Carrier]) -> dict[tuple[Rate | None, str], list[Carrier]]:
     found: dict[tuple[Rate | None, str], list[Carrier]] = {}
     for one in disks:
-        rate = link_rate(one.interface, str(one.disk.get("generation") or ""))
+        rate = link_rate(one.interface, str(one.disk.get("link_generation") or one.disk.get("generation") or ""))
         if rate is None and one.interface == "NVMe" and one.controller:
             rate = bus_rate(str(one.controller.get("bus") or ""))
         found.setdefault((rate, one.interface), []).append(one)
@@ -132,7 +139,7 @@ def _ports(one: Carrier) -> int:
 
 def _channels(disks: Sequence[Carrier], rate: Rate, interface: str, unknown: list[str]) -> _Group:
     """As many as are known to be used; where that is not known, as many as there are, or one for each disk."""
-    named = {(one.disk.get("labels") or {}).get("channel") for one in disks}
+    named = {one.disk.get("channel") or (one.disk.get("labels") or {}).get("channel") for one in disks}
     ports = _ports(disks[0])
     if None not in named:
         count = len(named)

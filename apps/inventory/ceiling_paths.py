@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from apps.inventory.ceiling_disks import Carriers, Content
+from apps.inventory.ceiling_network import network_ways
 from apps.inventory.ceiling_parts import Part, through_host
 from apps.inventory.ceiling_rates import bus_rate, link_rate, mb, rate_in_words
+from apps.inventory.sharing import links_in_use
 
 NETWORK_FILESYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "lustre", "beegfs", "9p")
 _SECTION = re.compile(r"(?:(\d+) ?[×x*] ?)?(.+)")
@@ -44,12 +46,46 @@ def fc_channels(carriers: Carriers, unknown: list[str]) -> Iterator[Part]:
 
 
 def sections(content: Content, unknown: list[str]) -> Iterator[Part]:
+    """Each section of the one path to the disks; several paths stand side by side, each as wide as its narrowest section.
+    Sections that labels tell of are bounds too.
+    """
+    ways = [[part for one in path["sections"] if (part := _of_section(one, unknown))] for path in _paths(content)]
+    if len(ways) == 1:
+        yield from ways[0]
+    elif ways and all(ways):
+        yield _side_by_side([min(way, key=lambda part: part.value) for way in ways])
     for name, told in sorted((content["target"].get("labels") or {}).items()):
         if name.startswith("path"):
             if found := _section(str(told)):
                 yield Part(name, found[0], f"{found[1]} = {mb(found[0])}")
             else:
                 unknown.append(f"{name}: {told}")
+
+
+def _paths(content: Content) -> list[Content]:
+    found: list[Content] = content.get("storage_paths") or []
+    return [path for path in found if path["sections"]]
+
+
+def _side_by_side(narrowest: list[Part]) -> Part:
+    total = sum(part.value for part in narrowest)
+    told = " + ".join(f"{mb(part.value)} ({part.name})" for part in narrowest)
+    return Part("storage paths", total, f"{told} = {mb(total)}", "Of each path its narrowest section counts.")
+
+
+def _of_section(section: Content, unknown: list[str]) -> Part | None:
+    """By its links in use; by the printed bandwidth only where the kind of link is not known."""
+    standby, in_use, printed = section.get("standby_count", 0), links_in_use(section), section.get("bytes_per_second")
+    found = _section(f"{in_use} × {section.get('link', '')}") if section.get("link") else None
+    if not found and not printed:
+        unknown.append(f"what {section['name']} carries")
+        return None
+    why = f"{standby} more only stand{'s' * (standby == 1)} by." if standby else ""
+    if not found:
+        return Part(section["name"], float(printed or 0), f"{mb(printed or 0)} as printed", why)
+    if printed and printed != found[0]:
+        why = f"{why} Printed is {mb(printed)}; the links' own rate counts.".strip()
+    return Part(section["name"], found[0], f"{found[1]} = {mb(found[0])}", why)
 
 
 def _section(told: str) -> tuple[float, str] | None:
@@ -66,7 +102,9 @@ def _section(told: str) -> tuple[float, str] | None:
 
 
 def network(content: Content, unknown: list[str]) -> list[Part]:
-    """Where the target lies behind one: it says so itself, or is a peer or a network filesystem."""
+    """Where the target lies behind one: its NIC and the cables to its peer, else what labels say of it."""
+    if content.get("network"):
+        return list(network_ways(content["network"], unknown))
     target, filesystem = content["target"], content.get("filesystem") or {}
     is_remote = target.get("kind") == "network" or filesystem.get("type") in NETWORK_FILESYSTEMS
     told = (target.get("labels") or {}).get("network") or (

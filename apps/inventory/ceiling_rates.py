@@ -8,6 +8,7 @@ Source: the interfaces' standards (SATA-IO, T10, T11, T13, PCI-SIG).
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from apps.lib.units import NO_BREAK, plain
 
@@ -47,6 +48,7 @@ def mb(value: float) -> str:
     return f"{plain(round(value / MB))}{NO_BREAK}MB/s"
 
 
+@lru_cache(maxsize=1024)
 def link_rate(interface: str, generation: str) -> Rate | None:
     """One link, lane or channel; None for what has no fastest generation (PCI Express) or no link of its own."""
     if interface in _GIGABITS:
@@ -72,6 +74,7 @@ def _parallel(interface: str, generation: str) -> Rate:
     return Rate(speed * MB, f"{'U' if interface == 'SCSI' else 'ATA-'}{speed}", not is_known)
 
 
+@lru_cache(maxsize=1024)
 def bus_rate(text: str) -> Rate | None:
     """`PCIe 3.0 x4`, `PCI Express 2.0 x8`, `PCI-X 133`, `PCI 64 bit 66 MHz`; None where a part of that is missing."""
     if (found := _PCIE.search(text)) and int(found[1]) in _GIGATRANSFERS:

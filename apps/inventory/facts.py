@@ -21,7 +21,13 @@ def facts_of(content: Content) -> dict[str, Any]:
     facts = _host_facts(content["host"]) | _filesystem_facts(content["filesystem"], content["target"])
     if content["storage"]:
         facts |= _array_facts(_deciding(content["storage"])) | _disk_facts(content["storage"])
-    return {name: value for name, value in facts.items() if value not in (None, "")}
+    return labels_of(content) | {name: value for name, value in facts.items() if value not in (None, "")}
+
+
+def labels_of(content: Content) -> dict[str, Any]:
+    """The free labels of the host and, before those, of the target: facts too, where no fact has their name."""
+    labels = {**(content["host"].get("labels") or {}), **(content["target"].get("labels") or {})}
+    return {name: value for name, value in labels.items() if value not in (None, "")}
 
 
 def _host_facts(host: Content) -> dict[str, Any]:

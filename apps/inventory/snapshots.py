@@ -2,12 +2,16 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
 from apps.inventory.facts import facts_of
-from apps.inventory.models import Host, Part, Snapshot, Target
-from apps.inventory.stack import ArrayLayer, Layer, stack_of
+from apps.inventory.host_parts import HostParts
+from apps.inventory.models import Host, Part, Snapshot, StoragePath, Target
+from apps.inventory.network import Network
+from apps.inventory.snapshot_connections import connections, network_of, paths_of
+from apps.inventory.stack import ArrayLayer, Layer, Stack, stack_in, stack_of
 
 FORMAT = 1
 # Not evidence of the machine: who wrote what when. And not used and free space: they change with every run, so no two
@@ -54,9 +58,18 @@ def content_of(target: Target) -> dict[str, Any]:
     """`{format, target, host, filesystem, storage}`; sizes in bytes, empty fields left out, no ids and no times.
 
     `storage` is `{disk, controller}` or `{array, controller, members: [{position, partition, state, disk | array …}]}`.
-    A disk's `number` tells only which places of this stack are the same disk.
+    A disk's `number` tells only which places of this stack are the same disk. Where it is reached over them, also
+    `storage_paths` and `network` (`snapshot_connections.py`); without such parts the content has no such keys.
     """
-    stack = stack_of(target)
+    return content_of_stack(stack_of(target), paths_of(target.host_id), network_of(target))
+
+
+def content_in(parts: HostParts, target: Target) -> dict[str, Any]:
+    """The same from a host's parts that are already read (`target` one of them), without a query."""
+    return content_of_stack(stack_in(parts, target), parts.paths, parts.network if target.nic_id else None)
+
+
+def content_of_stack(stack: Stack, paths: Iterable[StoragePath], network: Network | None) -> dict[str, Any]:
     numbers = _Numbers()
     return {
         "format": FORMAT,
@@ -64,6 +77,7 @@ def content_of(target: Target) -> dict[str, Any]:
         "host": _state(stack.host),
         "filesystem": _state(stack.filesystem) if stack.filesystem else None,
         "storage": _storage(stack.storage, numbers) if stack.storage else None,
+        **connections(stack, paths, network),
     }
 
 
@@ -84,8 +98,7 @@ def _state(row: Part) -> dict[str, Any]:
     """A row's own fields that say something, and why others are empty where that is known."""
     state: dict[str, Any] = {}
     for field in row._meta.concrete_fields:
-        value = getattr(row, field.attname)
-        if field.name not in _LEFT_OUT and value not in (None, "", {}):
+        if field.name not in _LEFT_OUT and (value := getattr(row, field.attname)) not in (None, "", {}):
             state[field.name] = value
     absent = {name: why for name, why in row.absent.items() if name not in state and name not in _LEFT_OUT}
     return state | ({"absent": absent} if absent else {})

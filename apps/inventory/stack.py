@@ -1,8 +1,9 @@
 """The stack of layers under a target: filesystem → arrays, nested as they are → disks → controllers → host."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from apps.inventory.host_parts import HostParts
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Filesystem, Host, Target
 from apps.inventory.topology import topology as topology
 
@@ -79,18 +80,31 @@ def stack_of(target: Target) -> Stack:
     """Two queries, and one for each level of arrays. Raises `StackError` for arrays in a circle."""
     wanted = Target.objects.select_related(
         "host",
+        "nic",
+        "peer",
         "disk__controller",
         "array__controller",
         "filesystem__disk__controller",
         "filesystem__array__controller",
     )
-    row = wanted.get(pk=target.pk)
+    return _stack(wanted.get(pk=target.pk), _members_of)
+
+
+def stack_in(parts: HostParts, target: Target) -> Stack:
+    """The same from a host's parts that are already read (`target` one of them), without a query."""
+    return _stack(target, lambda arrays: [member for pk in arrays for member in parts.members.get(pk, ())])
+
+
+MembersOf = Callable[[set[int]], Iterable[ArrayMember]]
+
+
+def _stack(row: Target, members_of: MembersOf) -> Stack:
     filesystem = row.filesystem
     array = filesystem.array if filesystem else row.array
     disk = filesystem.disk if filesystem else row.disk
     storage: Layer | None = None
     if array:
-        storage = _Builder(array).layer()
+        storage = _Builder(array, members_of).layer()
     elif disk:
         storage = DiskLayer(disk, disk.controller)
     return Stack(row, row.host, filesystem, storage)
@@ -99,8 +113,8 @@ def stack_of(target: Target) -> Stack:
 class _Builder:
     """Reads the members level by level, then puts the layers together from the bottom."""
 
-    def __init__(self, top: Array) -> None:
-        self.top = top
+    def __init__(self, top: Array, members_of: MembersOf) -> None:
+        self.top, self.members_of = top, members_of
         self.members: dict[int, list[ArrayMember]] = {}
         self.built: dict[int, tuple[ArrayLayer, int]] = {}
 
@@ -110,7 +124,7 @@ class _Builder:
             if not level:
                 return self._build(self.top, ())[0]
             self.members |= {pk: [] for pk in level}
-            for member in _members_of(level):
+            for member in self.members_of(level):
                 self.members[member.array_id].append(member)
             level = self._arrays_below(level) - self.members.keys()
         raise StackError(f"{self.top.name} is nested more than {MAX_DEPTH} arrays deep, expected a handful")

@@ -1,6 +1,6 @@
-from django.urls import path
+from django.urls import include, path
 
-from apps.inventory import views
+from apps.inventory import deciding_views, file_views, many_views, merge_views, snapshot_views, views
 
 urlpatterns = [
     path("hosts/", views.hosts, name="hosts"),
@@ -14,7 +14,22 @@ urlpatterns = [
     path("filesystems/<int:pk>/", views.filesystem, name="filesystem"),
     path("targets/", views.targets, name="targets"),
     path("targets/<int:pk>/", views.target, name="target"),
+    path("nics/", views.nics, name="nics"),
+    path("nics/<int:pk>/", views.nic, name="nic"),
+    path("switches/", views.switches, name="switches"),
+    path("switches/<int:pk>/", views.switch, name="switch"),
     path("snapshots/", views.snapshots, name="snapshots"),
+    path("snapshots/compare/", snapshot_views.compare, name="snapshot-compare"),
     path("snapshots/<int:pk>/", views.snapshot, name="snapshot"),
+    path("", include("apps.inventory.slot_urls")),
+    path("differences/<int:pk>/", deciding_views.decide_difference, name="difference-decide"),
+    path("inventory/files/", file_views.files, name="inventory-files"),
+    path("inventory/export/", file_views.export, name="inventory-export"),
+    path("inventory/import/", file_views.bring, name="inventory-bring"),
+    path("inventory/imports/<int:pk>/", file_views.one_import, name="inventory-import"),
+    path("inventory/edit-many/<str:kind>/", many_views.many, name="inventory-edit-many"),
+    path("inventory/duplicates/", merge_views.duplicates, name="inventory-duplicates"),
+    path("inventory/merge/<str:kind>/", merge_views.merge_two, name="inventory-merge"),
     path("tool-outputs/<int:pk>/", views.tool_output, name="tool-output"),
+    path("", include("apps.inventory.editing.urls")),
 ]

@@ -3,14 +3,16 @@
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from apps.inventory.ceiling_now import ceiling_now
 from apps.inventory.described import described
-from apps.inventory.filters import Parts, own_first, with_word
-from apps.inventory.models import Array, Controller, Disk, Filesystem, Host, Snapshot, Target, ToolOutput
+from apps.inventory.filters import Parts, own_first, with_label, with_word
+from apps.inventory.findings_now import findings_about
+from apps.inventory.models import Array, Controller, Disk, Filesystem, Host, Nic, Snapshot, Switch, Target, ToolOutput
+from apps.inventory.network import cables_of, far_ends, links_at
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 
@@ -19,14 +21,15 @@ PAGE = 50
 
 def _list(request: LabRequest, kind: str, parts: Parts) -> HttpResponse:
     word = request.GET.get("q", "").strip()
-    found = own_first(with_word(parts, word), request.lab)
+    labels = [text for text in request.GET.getlist("label") if text.strip()]
+    found = own_first(with_label(with_word(parts, word), labels if kind != "snapshots" else ()), request.lab)
     page = Paginator(found, PAGE).get_page(request.GET.get("page"))
-    context = {"page": page, "kind": kind, "word": word, "rows": f"inventory/_{kind}.html"}
+    context = {"page": page, "kind": kind, "word": word, "labels": labels, "rows": f"inventory/_{kind}.html"}
     return render(request, "inventory/_table.html" if request.htmx else "inventory/list.html", context)  # type: ignore[attr-defined]
 
 
 def _page(request: HttpRequest, name: str, part: Any, fields: tuple[str, ...], **more: Any) -> HttpResponse:
-    context = {"part": part, "facts": described(part, *fields), **more}
+    context = {"part": part, "kind": part._meta.model_name, "facts": described(part, *fields), **more}
     return render(request, f"inventory/{name}.html", context)
 
 
@@ -46,7 +49,7 @@ def controller(request: LabRequest, pk: int) -> HttpResponse:
     part = get_object_or_404(Controller.objects.select_related("host", "sits_on"), pk=pk)
     fields = (
         "vendor", "model", "model_behind", "kind", "bus", "address", "cache_bytes", "cache_protection",
-        "write_policy", "firmware",
+        "protection_state", "write_policy", "firmware", "driver", "serial",
         "ports", "lanes", "sits_on",
     )  # fmt: skip
     return _page(request, "controller", part, fields, disks=part.disks.all(), arrays=part.arrays.all())
@@ -61,9 +64,10 @@ def disks(request: LabRequest) -> HttpResponse:
 def disk(request: LabRequest, pk: int) -> HttpResponse:
     part = get_object_or_404(Disk.objects.select_related("host", "controller"), pk=pk)
     fields = (
-        "device_name", "vendor", "model", "serial", "wwn", "firmware", "interface", "generation", "rpm",
-        "is_solid_state",
-        "capacity_bytes", "logical_block_bytes", "cache_bytes", "enclosure", "slot_controller", "slot_number",
+        "device_name", "vendor", "model", "serial", "wwn", "firmware", "interface", "generation",
+        "link_generation", "channel", "rpm", "is_solid_state", "health",
+        "capacity_bytes", "logical_block_bytes", "cache_bytes", "media_bytes_per_second", "enclosure",
+        "slot_controller", "slot_number",
         "is_present",
     )  # fmt: skip
     members = part.memberships.select_related("array")
@@ -87,6 +91,7 @@ def array(request: LabRequest, pk: int) -> HttpResponse:
         request, "array", part, fields,
         members=part.members.select_related("disk", "member_array"),
         inside=part.memberships.select_related("array"), filesystems=part.filesystems.all(),
+        findings=findings_about(part.host, "array", part.pk),
     )  # fmt: skip
 
 
@@ -114,10 +119,41 @@ def targets(request: LabRequest) -> HttpResponse:
 
 @member_required()
 def target(request: LabRequest, pk: int) -> HttpResponse:
-    found = Target.objects.select_related("host", "filesystem__disk", "filesystem__array", "array", "disk")
+    lies_on = ("host", "filesystem__disk", "filesystem__array", "array", "disk", "nic", "peer")
+    found = Target.objects.select_related(*lies_on)
     part = get_object_or_404(found, pk=pk)
     runs = part.runs.select_related("workload", "host", "target").order_by("-created_at", "-id")[:20]
     return _page(request, "target", part, ("kind", "path", "is_agents_own"), runs=runs, ceiling=ceiling_now(part))
+
+
+@member_required()
+def nics(request: LabRequest) -> HttpResponse:
+    return _list(request, "nics", Nic.objects.select_related("host").annotate(cables=cables_of("links")))
+
+
+@member_required()
+def nic(request: LabRequest, pk: int) -> HttpResponse:
+    part = get_object_or_404(Nic.objects.select_related("host"), pk=pk)
+    fields = (
+        "vendor", "model", "driver", "firmware", "bus", "address", "mac", "bits_per_second", "mtu", "count",
+        "is_present",
+    )  # fmt: skip
+    links = links_at(Q(nic=part) | Q(far_nic=part))
+    return _page(request, "nic", part, fields, cables=far_ends(part, links), targets=part.targets.all())
+
+
+@member_required()
+def switches(request: LabRequest) -> HttpResponse:
+    return _list(request, "switches", Switch.objects.annotate(cables=cables_of("links")))
+
+
+@member_required()
+def switch(request: LabRequest, pk: int) -> HttpResponse:
+    part = get_object_or_404(Switch, pk=pk)
+    links = links_at(Q(switch=part) | Q(far_switch=part))
+    page = Paginator(links, PAGE).get_page(request.GET.get("page"))
+    fields = ("vendor", "model", "firmware", "ports")
+    return _page(request, "switch", part, fields, page=page, cables=far_ends(part, page))
 
 
 @member_required()

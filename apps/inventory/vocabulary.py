@@ -106,3 +106,14 @@ class Decision(models.TextChoices):
     OPEN = "open", "open"
     TYPED = "typed", "what was typed stays"
     DISCOVERED = "discovered", "what was discovered was taken"
+
+
+class Author(models.TextChoices):
+    """Who changes inventory."""
+
+    PERSON = "person", "a person"
+    TOKEN = "token", "a token"
+    AGENT = "agent", "an agent"
+    COMMAND = "command", "a command"
+    IMPORT = "import", "an import"
+    SYSTEM = "system", "the system"

@@ -11,6 +11,8 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from apps.inventory.editing.authors import say_who
+from apps.inventory.vocabulary import Author
 from apps.labs.isolation import Scope, all_labs, lab_scope, set_scope
 from apps.labs.middleware import SAFE_METHODS, readable_scope
 from apps.labs.models import Token
@@ -56,6 +58,7 @@ def adopt(request: Request, token: Token) -> None:
     django_request.lab, django_request.member, django_request.token = token.lab, None, token
     own = Scope(frozenset({token.lab_id}))
     set_scope(readable_scope(token.lab_id) if request.method in SAFE_METHODS else own)
+    say_who(Author.TOKEN, token.name, id=token.pk)
     note_use(token)
 
 

@@ -70,5 +70,27 @@ class NDJSON(BaseRenderer):
         return b"".join(to_json(row) + b"\n" for row in data)
 
 
+class Picture(BaseRenderer):
+    """Drawn by `pictures.py`, which the view calls; what is no picture (an error) is JSON."""
+
+    charset = None
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
+    ) -> bytes:
+        return to_json(data)
+
+
+class SVG(Picture):
+    media_type = "image/svg+xml"
+    format = "svg"
+
+
+class PNG(Picture):
+    media_type = "image/png"
+    format = "png"
+
+
+PICTURES = [SVG, PNG]
 DOCUMENT = [JSON, CSV, MediaWiki, DokuWiki, Markdown]
 ROWS = [JSON, CSV, NDJSON]

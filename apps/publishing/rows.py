@@ -12,7 +12,7 @@ from apps.publishing.renderers import to_json
 from apps.runs.metrics import METRICS
 from apps.runs.models import Sample
 
-MORE = (*COLUMNS, "provenance__cpu", "provenance__source_line")
+MORE = (*COLUMNS, "provenance__cpu")
 BATCH = 2000
 # The facts of the domain have columns of their own in CSV; others are together in `other_facts`, as JSON.
 FACT_COLUMNS = (

@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serial
 from rest_framework import serializers as s
 
 from apps.inventory.models import Host
-from apps.publishing.renderers import DOCUMENT
+from apps.publishing.renderers import DOCUMENT, PICTURES
 from apps.publishing.resource import View
 
 PROBLEM_TYPE = "application/problem+json"
@@ -241,15 +241,19 @@ def described(
     paged: bool = False,
     many: bool = False,
     documents: bool = False,
+    pictures: bool = False,
     status: int = 200,
     **more: Any,
 ) -> Callable[[View], View]:
-    """`extend_schema` with what all resources share: pages, problem details, and documents as text beside JSON."""
+    """`extend_schema` with what all resources share: pages, problem details, documents and pictures beside JSON."""
     name = more.pop("of", getattr(shape, "__name__", ""))
     body = _page(name, shape, paged) if paged or many else shape
     responses: dict[Any, Any] = {(status, "application/json"): body}
     if documents:
         responses |= {(200, str(form.media_type)): OpenApiTypes.STR for form in DOCUMENT[1:]}
+        responses[304] = None
+    if pictures:
+        responses |= {(200, str(form.media_type)): OpenApiTypes.BINARY for form in PICTURES}
         responses[304] = None
     responses |= {(code, PROBLEM_TYPE): Problem for code in sorted({*errors, 401, 403, 406, 429})}
     parameters = [*more.pop("parameters", []), *(PAGING if paged else [])]

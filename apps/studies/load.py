@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 
 from django.db import models, transaction
 
+from apps.inventory.editing.authors import by
 from apps.inventory.models import Array, Controller, Disk, Host, Snapshot, Target
 from apps.inventory.snapshots import canonical, content_of, facts_of
+from apps.inventory.vocabulary import Author
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.parsers.shape import ParsedSample
@@ -33,8 +35,9 @@ def load_all() -> list[str]:
     """Every study in `data/`; the lab is made if it is not there."""
     lab, made = Lab.objects.get_or_create(slug=LAB_SLUG, defaults={"name": LAB_NAME, "is_published": True})
     said = [f"lab {lab.name}: made"] if made else []
-    for slug in slugs():
-        said += load_study(slug, lab)
+    with by(Author.IMPORT, LAB_NAME.lower()):
+        for slug in slugs():
+            said += load_study(slug, lab)
     return said
 
 

@@ -1,7 +1,12 @@
 /* People's units in charts, as apps/lib/units.py has them for pages. */
 
+const RATES = {
+  1000: [[1, "B/s"], [1e3, "kB/s"], [1e6, "MB/s"], [1e9, "GB/s"], [1e12, "TB/s"]],
+  1024: [[1, "B/s"], [2 ** 10, "KiB/s"], [2 ** 20, "MiB/s"], [2 ** 30, "GiB/s"], [2 ** 40, "TiB/s"]],
+};
+
 const LADDERS = {
-  "B/s": [[1, "B/s"], [1e3, "kB/s"], [1e6, "MB/s"], [1e9, "GB/s"], [1e12, "TB/s"]],
+  "B/s": RATES[document.documentElement.dataset.base] ?? RATES[1000],
   "1/s": [[1, "/s"], [1e3, "k/s"], [1e6, "M/s"]],
   ns: [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]],
   "%": [[1, "%"]],
@@ -23,4 +28,13 @@ export function human(value, unit = "") {
 export function tick(value, unit = "") {
   const [number, label = ""] = human(value, unit).split("\u00a0");
   return `${Number(number)}\u00a0${label}`.trim();
+}
+
+/* At least 3 significant digits, thousands apart by a thin space: as `significant` in apps/lib/units.py. */
+export function significant(value) {
+  if (value === 0) return "0";
+  const decimals = Math.min(Math.max(0, 2 - Math.floor(Math.log10(Number(Math.abs(value).toPrecision(3))))), 9);
+  const [whole, rest] = Math.abs(value).toFixed(decimals).split(".");
+  const apart = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return `${value < 0 ? "\u2212" : ""}${apart}${rest ? `.${rest}` : ""}`;
 }

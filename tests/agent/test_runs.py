@@ -114,7 +114,11 @@ def test_inventory_comes_once_and_verbatim(host: Host, server: FakeServer) -> No
     host.start()
     until(lambda: server.inventories, "the inventory")
     outputs = {output["tool"]: output for output in server.inventories[0]["outputs"]}
-    assert set(outputs) == {"lsblk", "findmnt", "mdstat", "cpuinfo", "meminfo", "os-release", "uname", "machine"}
+    assert set(outputs) == {
+        "lsblk", "findmnt", "mdstat", "cpuinfo", "meminfo", "os-release", "uname", "machine", "sysfs", "sysctl", "lspci", "dmidecode",
+        "ip", "ethtool", "smartctl", "nvme", "mdadm", "pvs", "vgs", "lvs", "dmsetup", "zpool", "zfs", "tune2fs", "xfs_info", "storcli",
+        "megacli", "ssacli", "arcconf", "tw_cli", "omreport",
+    }  # fmt: skip
     assert outputs["meminfo"]["stdout"].startswith("MemTotal:")
     assert json.loads(outputs["machine"]["stdout"])["directory"] == str(host.files)
     assert json.loads(outputs["lsblk"]["stdout"])["blockdevices"]

@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -76,7 +77,11 @@ def alternating(times: int, *acts: Callable[[], float]) -> list[list[float]]:
 
 def test_p9_to_p12_pages_among_millions_of_samples(stack: Stack, cast: Cast) -> None:
     page = Page(stack, cast)
-    bare = psycopg.connect(database_url(), autocommit=True)
+    with psycopg.connect(database_url(), autocommit=True) as bare:
+        _measure(page, bare, cast)
+
+
+def _measure(page: Page, bare: psycopg.Connection[tuple[Any, ...]], cast: Cast) -> None:
     with lab_scope(cast.lab.pk):
         places = targets(cast.lab, CONFIGURATIONS)
     eight, growth, held = places[:8], [], 0
@@ -91,6 +96,7 @@ def test_p9_to_p12_pages_among_millions_of_samples(stack: Stack, cast: Cast) -> 
     for size in SIZES:
         with lab_scope(cast.lab.pk):
             held += fill(cast.lab, places, size - held)
+        page.connection.close()  # the server has, meanwhile
         found = alternating(
             times, in_sql, lambda: page.ms(address(eight), "no sig. difference"), lambda: page.ms("/runs/", "nightly")
         )
@@ -112,6 +118,7 @@ def test_p9_to_p12_pages_among_millions_of_samples(stack: Stack, cast: Cast) -> 
         )
         assert exponent < 0.5
     hundred = places[:100]
+    page.connection.close()
     few, many = alternating(
         times // 2, lambda: page.ms(address(eight), "baseline"), lambda: page.ms(address(hundred), "baseline")
     )

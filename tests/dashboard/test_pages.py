@@ -148,8 +148,9 @@ def test_a_host_that_lost_its_lease_is_unknown_not_idle(furnished, sign_in):
 
 def test_a_host_shows_its_stack_once_and_refers_where_it_meets_an_array_again(furnished, sign_in):
     page = sign_in("viewer").get(furnished.host.get_absolute_url()).content.decode()
-    assert page.count("drawn in full above") == 1
-    assert page.count(">/srv/data</a>") == 1
+    tree = page[page.index('<ul class="tree">') :]
+    assert tree.count('<span class="what">in <a href="/arrays/') == 1
+    assert tree.count(">/srv/data</a>") == 1
     assert "4 × Seagate ST4000NM0023" in page
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 from django.test import Client
 
 from apps.inventory.ceiling import Bound, Ceiling, ceiling_of
@@ -325,9 +324,8 @@ def test_arrays_that_lie_on_themselves_have_none(dtn: Target, client: Client, to
     assert answer.json()["ceiling"] is None
 
 
-def test_the_targets_page_explains_the_sum(dtn: Target) -> None:
-    found = ceiling_now(dtn)
-    page = render_to_string("inventory/target.html", {"part": dtn, "ceiling": found})
+def test_the_targets_page_explains_the_sum(dtn: Target, sign_in: Callable[[str], Client]) -> None:
+    page = sign_in("viewer").get(dtn.get_absolute_url()).content.decode()
     page = page.replace("\u202f", " ").replace("\u00a0", " ")
     assert "12 × 600 MB/s SAS-6G lanes = 7 200 MB/s" in page
     assert "their sum is the bound, not one link&#x27;s 600 MB/s." in page
@@ -335,9 +333,10 @@ def test_the_targets_page_explains_the_sum(dtn: Target) -> None:
     assert "nothing is known that bounds it" not in page
 
 
-def test_the_page_of_an_unknown_target_says_that_nothing_bounds_it(dtn: Target) -> None:
+def test_the_page_of_an_unknown_target_says_that_nothing_bounds_it(
+    dtn: Target, sign_in: Callable[[str], Client]
+) -> None:
     Target.objects.update(array=None)
-    dtn.refresh_from_db()
-    page = render_to_string("inventory/target.html", {"part": dtn, "ceiling": ceiling_now(dtn)})
+    page = sign_in("viewer").get(dtn.get_absolute_url()).content.decode()
     assert page.count("nothing is known that bounds it") == 2
     assert "which disks lie under this target" in page

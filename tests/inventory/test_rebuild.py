@@ -192,7 +192,7 @@ def test_one_unreadable_tool_leaves_the_others_working(host: Host) -> None:
 
 def test_a_hardware_array_that_was_typed_in_takes_the_place_of_the_disk_it_looks_like(host: Host) -> None:
     outputs = [
-        output("lsblk", lsblk(device("sda", part("sda1"), vendor="HP", model="LOGICAL VOLUME", hctl="0:1:0:0"))),
+        output("lsblk", lsblk(device("sda", part("sda1"), vendor="ACME", model="VIRTUAL", hctl="0:1:0:0"))),
         output("findmnt", findmnt(mount("/", "/dev/sda1", "ext4"))),
     ]
     receive(host, outputs)

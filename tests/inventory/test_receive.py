@@ -23,9 +23,9 @@ def host(lab: Lab) -> Host:
 
 
 def test_outputs_are_stored_verbatim(host: Host) -> None:
-    [stored] = receive(host, [output("dmidecode", "# dmidecode 3.4\n\tHandle…\r\n", 1, "warning\n")])
+    [stored] = receive(host, [output("pvs", "# dmidecode 3.4\n\tHandle…\r\n", 1, "warning\n")])
     row = ToolOutput.objects.get(pk=stored.pk)
-    assert (row.tool, row.argv, row.exit_status) == ("dmidecode", ["dmidecode"], 1)
+    assert (row.tool, row.argv, row.exit_status) == ("pvs", ["pvs"], 1)
     assert (row.stdout, row.stderr, row.problem) == ("# dmidecode 3.4\n\tHandle…\r\n", "warning\n", "")
 
 

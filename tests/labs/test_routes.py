@@ -14,6 +14,7 @@ from django.urls import URLPattern, get_resolver
 
 from apps.labs.isolation import LabScoped, ThroughParent, lab_scope
 from apps.labs.models import Lab
+from apps.publishing.urls import EDITED
 from tests.agents.conftest import agent  # noqa: F401  (an approved agent of our lab)
 from tests.labs.world import SECRET_WORD, build
 
@@ -44,13 +45,29 @@ MEANING = {
     "saved-comparison": "saved-comparison",
     "api-comparison": "saved-comparison",
     "found-inventory": "found-inventory",
+    "inventory-import": "inventory-import",
+    "trend": "watch",
+    "trend-mark-remove": "trend-mark",
+    "change-point": "change-point",
+    "destination": "destination",
+    "delivery": "delivery",
+    "api-trend": "watch",
     "api-upload": "upload",
+    **{f"api-{name}": name for name in EDITED},
     "api-host": "host",
     "api-target": "target",
     "api-snapshot": "snapshot",
     "api-run": "run",
+    "api-claim": "claim",
 }
-WORDS = {"name": "result.json", "act": "approve", "format": "csv", "stream": "result", "sequence": 0}
+WORDS = {
+    "name": "result.json",
+    "act": "approve",
+    "format": "csv",
+    "stream": "result",
+    "sequence": 0,
+    "slug": "their-study",
+}
 ROLES = ["nobody", "viewer", "engineer", "owner"]
 SCOPES = ["read", "upload", "run", "admin"]
 
@@ -78,7 +95,7 @@ def _means(name: str, keys: dict[str, int]) -> int:
 def _address(name: str, path: str, keys: dict[str, int]) -> str:
     if "<int:pk>" in path:
         path = path.replace("<int:pk>", str(_means(name, keys)))
-    for word, value in {**WORDS, "upload": keys["upload"]}.items():
+    for word, value in {**WORDS, "upload": keys["upload"], "other": keys["snapshot"], "kind": "disks"}.items():
         for kind in ("str", "slug", "path", "int"):
             path = path.replace(f"<{kind}:{word}>", str(value))
     assert "<" not in path, f"{name}: tell this test what {path} means"
@@ -164,6 +181,8 @@ def test_the_same_routes_do_answer_in_the_own_lab(cast, sign_in, role) -> None:
         "target",
         "upload",
         "uploaded-file",
+        "trend",
+        "api-trend",
     } <= set(seen)
 
 

@@ -6,15 +6,27 @@ from typing import Any
 from django.utils import timezone
 
 from apps.agents.models import Agent, Enrolment
-from apps.comparison.models import SavedComparison
+from apps.comparison.claiming.evaluation import evaluate
+from apps.comparison.models import Claim, SavedComparison
+from apps.comparison.trends.destinations import Delivery, Destination, Recipient
+from apps.comparison.trends.models import ChangePoint, TrendMark, Watch
 from apps.inventory.models import (
     Array,
     ArrayMember,
+    Change,
     Controller,
+    Difference,
     Disk,
+    Enclosure,
     Filesystem,
     Host,
+    InventoryImport,
+    NetworkLink,
+    Nic,
+    PathSection,
     Snapshot,
+    StoragePath,
+    Switch,
     Target,
     ToolOutput,
 )
@@ -26,6 +38,7 @@ from apps.runs.attempts import Attempt
 from apps.runs.models import Histogram, Run, RunArtefact, Workload
 from apps.runs.samples import save_samples
 from apps.runs.workload import checked, digest
+from apps.studies.models import Configuration, Study, StudyRun
 from apps.uploads.models import FoundInventory, FoundWorkload, TableMapping, Upload, UploadedFile, UploadedRun
 from apps.uploads.reading import FileReading, ReadRun
 
@@ -47,6 +60,8 @@ def build(lab: Lab) -> World:
         keys |= _people(lab, keys)
         keys |= _uploads(lab, keys)
         keys |= _comparisons(lab)
+        keys |= _claims(lab, keys)
+        keys |= _trends(lab, keys)
     return World(keys)
 
 
@@ -60,8 +75,27 @@ def _inventory(lab: Lab) -> dict[str, int]:
     fs = Filesystem.objects.create(lab=lab, host=host, array=array, type="ext4", mount_point=f"/{SECRET_WORD}")
     target = Target.objects.create(**name, host=host, filesystem=fs, is_agents_own=True)
     snapshot = Snapshot.objects.create(lab=lab, sha256="0" * 64, content=CONTENT, facts={"host": SECRET_WORD})
+    brought = InventoryImport.of(b"name\n" + SECRET_WORD.encode(), lab=lab, name="hosts.csv", created_by=SECRET_WORD)
+    brought.save()
     output = ToolOutput.objects.create(lab=lab, host=host, tool="lsblk", stdout=SECRET_WORD, sha256="0" * 64)
+    nic = Nic.objects.create(**name, host=host)
+    switch = Switch.objects.create(**name)
+    link = NetworkLink.objects.create(lab=lab, nic=nic, far_switch=switch)
+    storage_path = StoragePath.objects.create(**name, host=host)
+    PathSection.objects.create(path=storage_path, position=0, name=SECRET_WORD)
+    enclosure = Enclosure.objects.create(**name, host=host)
+    difference = Difference.objects.create(
+        lab=lab, host=host, part_kind="host", part_id=host.pk, part_name=SECRET_WORD, field="board", typed=SECRET_WORD
+    )
+    change = Change.objects.of_part("host", host.pk).first()
     return {
+        "nic": nic.pk,
+        "switch": switch.pk,
+        "networklink": link.pk,
+        "storagepath": storage_path.pk,
+        "enclosure": enclosure.pk,
+        "difference": difference.pk,
+        "change": change.pk,
         "host": host.pk,
         "controller": controller.pk,
         "disk": disk.pk,
@@ -70,6 +104,7 @@ def _inventory(lab: Lab) -> dict[str, int]:
         "target": target.pk,
         "snapshot": snapshot.pk,
         "tool-output": output.pk,
+        "inventory-import": brought.pk,
     }
 
 
@@ -119,6 +154,43 @@ def _uploads(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
 def _comparisons(lab: Lab) -> dict[str, int]:
     saved = SavedComparison.objects.create(lab=lab, name=SECRET_WORD, query="host=secret", created_by="who")
     return {"saved-comparison": saved.pk}
+
+
+def _claims(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
+    study = Study.objects.create(lab=lab, slug="their-study", title=SECRET_WORD)
+    configuration = Configuration.objects.create(study=study, name="one", label=SECRET_WORD)
+    StudyRun.objects.create(run_id=keys["run"], configuration=configuration)
+    check = {"kind": "threshold", "of": {"is": "samples"}, "above": {"is": "stated", "value": 1, "name": SECRET_WORD}}
+    claim = Claim.objects.create(
+        study=study, code="C1", statement=SECRET_WORD, kind="threshold", definition={"checks": [check]}
+    )
+    evaluate(claim)
+    return {"claim": claim.pk}
+
+
+def _trends(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
+    name: dict[str, Any] = {"lab": lab, "name": SECRET_WORD, "created_by": "who"}
+    watch = Watch.objects.create(**name, query="metric=bandwidth&operation=read")
+    now = timezone.now()
+    change = ChangePoint.objects.create(
+        lab=lab, watch=watch, run_id=keys["run"], at=now, direction="worse", ratio=0.9, before=1e6, after=9e5,
+        n_before=9, n_after=9, facts=[{"fact": "kernel", "label": "kernel", "before": "1", "after": SECRET_WORD}],
+    )  # fmt: skip
+    mark = TrendMark.objects.create(lab=lab, watch=watch, at=now, text=SECRET_WORD, created_by="who")
+    to = Destination.objects.create(
+        **name, kind="webhook", address=f"https://{SECRET_WORD}.example/", secret=SECRET_WORD
+    )
+    Recipient.objects.create(lab=lab, watch=watch, destination=to)
+    delivery = Delivery.objects.create(
+        lab=lab, destination=to, watch=watch, change_point=change, payload={"text": SECRET_WORD}, state="dead"
+    )
+    return {
+        "watch": watch.pk,
+        "change-point": change.pk,
+        "trend-mark": mark.pk,
+        "destination": to.pk,
+        "delivery": delivery.pk,
+    }
 
 
 def _people(lab: Lab, keys: dict[str, int]) -> dict[str, int]:

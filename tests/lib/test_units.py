@@ -82,7 +82,10 @@ def test_the_filters_write_what_the_module_writes() -> None:
         "{{ v|metric_value:'B/s' }}|{{ v|exact:'B/s' }}|{{ n|count }}|{{ none|bytes }}"
     )
     text = template.render(Context({"ram": 1 << 30, "v": 181_715_456, "ns": 12_345, "n": 12_345, "none": None}))
-    assert text == (f"1{N}GiB|182{N}MB/s|173{N}MiB/s|12.3{N}µs|182{N}MB/s|181{T}715{T}456{N}B/s|12{T}345|–")
+    assert text == (
+        f"1{N}GiB|182{N}MB/s|173{N}MiB/s|12.3{N}µs|182{N}MB/s|181{T}715{T}456{N}B/s = "
+        f"181.7{N}MB/s = 173.3{N}MiB/s|12{T}345|–"
+    )
 
 
 @given(st.floats(min_value=1e-6, max_value=1e18), st.sampled_from([1000, 1024]))
@@ -95,3 +98,17 @@ def test_what_people_read_is_the_value_to_half_a_percent(value: float, base: int
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_for_machines_the_value_comes_back_exactly(value: float) -> None:
     assert float(units.machine(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (122_480_000, "B/s", "122 480 000 B/s = 122.5 MB/s = 116.8 MiB/s"),
+        (1024**3, "B", "1 073 741 824 B = 1.074 GB = 1.000 GiB"),
+        (12, "B/s", "12 B/s"),
+        (5000, "ns", "5 000 ns"),
+        (None, "B/s", "–"),
+    ],
+)
+def test_who_points_at_bytes_reads_them_in_both_bases(value: float | None, unit: str, text: str) -> None:
+    assert units.in_both_bases(value, unit).replace("\u202f", " ").replace("\u00a0", " ") == text

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from apps.inventory.editing.kinds import BY_NAME
 from apps.inventory.models import Snapshot
 from apps.labs.isolation import lab_scope
 from apps.publishing import comparison_schema, schema
+from apps.publishing.inventory_schema import shape_of
 from apps.runs.models import Run
 from tests.comparison.factories import GIB, MIB, histogram, run, sample, target
 from tests.conftest import Cast
@@ -107,11 +109,11 @@ def test_hosts_targets_and_snapshots(cast: Cast, reader: Script) -> None:
         place = target(cast.lab)
         frozen = Snapshot.objects.create(lab=cast.lab, sha256="a" * 64, content={"host": {}}, facts={"ram": 1})
     (host,) = reader.get("hosts/").json()["results"]
-    has(host, "id name cpu_model ram_bytes os kernel", schema.HostShape)
+    has(host, "id name cpu_model ram_bytes os kernel", shape_of(BY_NAME["host"]))
     assert reader.get(f"hosts/{host['id']}/").json() == host
     assert reader.get(f"hosts/{host['id']}/topology/").json()["filesystems"] == []
     (found,) = reader.get("targets/").json()["results"]
-    has(found, "id host name kind path", schema.Target)
+    has(found, "id host name kind path", shape_of(BY_NAME["target"], schema.Target, "Target"))
     assert found["id"] == place.pk
     has(reader.get(f"snapshots/{frozen.pk}/").json(), "id sha256 facts content", schema.Snapshot)
 

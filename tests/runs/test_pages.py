@@ -189,9 +189,11 @@ def test_the_charts_hold_nothing_that_the_tables_do_not_sum_up(furnished, sign_i
     assert json.loads(json.dumps(chart)) == json.loads(
         page.split('id="chart-data" type="application/json">')[1].split("</script>")[0]
     )
-    assert {one["name"] for one in chart["latency"]} == {one.name for one in answer.context["latencies"]}
-    for one, latency in zip(chart["latency"], answer.context["latencies"], strict=True):
-        assert sum(count for _, count in one["bars"]) == latency.count
+    histogram, curve = chart["latency"]
+    for drawn in (histogram, curve):
+        assert [one["label"] for one in drawn["series"]] == [one.name for one in answer.context["latencies"]]
+    for one, latency in zip(histogram["series"], answer.context["latencies"], strict=True):
+        assert sum(point["n"] for point in one["points"]) == latency.count
 
 
 @pytest.mark.parametrize("state", [State.RUNNING, State.UNKNOWN, State.FAILED, State.INTERRUPTED])

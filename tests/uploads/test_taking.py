@@ -49,10 +49,11 @@ def test_taking_what_discovery_reads_puts_it_into_the_inventory(lab: Lab, offer:
 
 def test_what_discovery_does_not_read_is_kept_beside_the_host(lab: Lab, offer: Any) -> None:
     host = Host.objects.create(lab=lab, name="host3")
-    assert "is kept beside host3." in take(offer("storcli"), host)
+    assert "is kept beside host3." in take(offer("fio"), host)
+    assert "cannot read this form" in take(offer("storcli"), host)
     assert "cannot read this form" in take(offer("lsblk", 1, 1), host)
     assert not ToolOutput.objects.exists()
-    assert host.found_inventory.count() == 2
+    assert host.found_inventory.count() == 3
 
 
 def test_an_old_output_never_replaces_what_the_hosts_own_agent_saw(lab: Lab, offer: Any) -> None:

@@ -8,13 +8,15 @@ from django.urls import NoReverseMatch, reverse
 
 register = template.Library()
 
-INVENTORY = ("hosts", "controllers", "disks", "arrays", "filesystems", "targets", "snapshots")
+INVENTORY = ("hosts", "controllers", "disks", "arrays", "filesystems", "targets", "nics", "switches", "snapshots")
+LABELS = {"nics": "NICs"}
 SECTIONS = (
     ("Overview", "overview", ("",)),
-    ("Hosts", "hosts", INVENTORY),
+    ("Hosts", "hosts", (*INVENTORY, "inventory", "findings", "enclosures", "network-links", "storage-paths")),
     ("Runs", "runs", ("runs",)),
     ("Uploads", "uploads", ("uploads",)),
-    ("Compare", "compare", ("compare", "comparisons", "studies")),
+    ("Compare", "compare", ("compare", "comparisons", "studies", "claims")),
+    ("Trends", "trends", ("trends",)),
     ("Lab", "lab", ("lab", "labs")),
 )
 
@@ -45,5 +47,5 @@ def sections(context: dict[str, Any]) -> list[Link]:
 def inventory_tabs(context: dict[str, Any]) -> list[Link]:
     """The kinds of inventory, for the tabs above their lists."""
     first = context["request"].path.strip("/").split("/")[0]
-    links = (_link(name.capitalize(), name, name == first) for name in INVENTORY)
+    links = (_link(LABELS.get(name, name.capitalize()), name, name == first) for name in INVENTORY)
     return [link for link in links if link]

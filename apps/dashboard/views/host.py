@@ -1,37 +1,63 @@
-"""One host: facts, the stack of its storage, its agent, its runs, and what its tools printed."""
+"""One host: what is wrong with it, its facts, how its storage and network hang together, its targets, agent and runs."""
 
+from typing import Any
+
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from apps.dashboard.drawings import drawing
 from apps.dashboard.hosts import statuses
 from apps.dashboard.tree import tree
+from apps.dashboard.tree_html import tree_html
+from apps.inventory.ceiling_now import ceilings_in
 from apps.inventory.described import described
+from apps.inventory.findings import findings_of
+from apps.inventory.host_parts import HostParts, parts_of
 from apps.inventory.models import Host
-from apps.inventory.topology import topology
+from apps.inventory.topology import topology_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 
 FACTS = (
-    "fqdn", "cpu_model", "cpu_count", "cpu_sockets", "cpu_cache_bytes", "ram_bytes", "ram_type", "board", "os",
-    "kernel",
-    "architecture", "environment", "hypervisor", "role", "is_in_maintenance",
+    "vendor", "model", "serial", "fqdn", "cpu_model", "cpu_count", "cpu_sockets", "cpu_cache_bytes", "ram_bytes",
+    "ram_type", "board", "os", "kernel", "architecture", "environment", "hypervisor", "hypervisor_version", "role",
+    "is_in_maintenance",
 )  # fmt: skip
+TARGETS = 15
 
 
 @member_required()
 def host(request: LabRequest, pk: int) -> HttpResponse:
     part = get_object_or_404(Host, pk=pk)
     [status] = statuses([part])
+    parts = parts_of([part])[part.pk]
     context = {
         "part": part,
         "facts": described(part, *FACTS),
         "status": status,
-        "tree": tree(topology(part)),
         "runs": part.runs.select_related("host", "target", "workload").order_by("-created_at", "-id")[:15],
         "outputs": newest_outputs(part),
-        "offers": part.targets.filter(is_agents_own=True).first(),
+        "offers": next((target for target in parts.targets if target.is_agents_own), None),
+        **put_together(parts, request.GET.get("targets")),
     }
     return render(request, "inventory/host.html", context)
+
+
+def put_together(parts: HostParts, page: str | None) -> dict[str, Any]:
+    """What the parts say together; they are read once for all of it."""
+    whole = topology_of(parts)
+    targets = Paginator(parts.targets, TARGETS).get_page(page)
+    return {
+        "findings": findings_of(whole),
+        "drawing": drawing(whole),
+        "tree": tree_html(tree(whole)),
+        "targets": targets,
+        "ceilings": ceilings_in(parts, targets),
+        "network": parts.network,
+        "paths": parts.paths,
+        "is_large": len(parts.disks) > 100,
+    }
 
 
 def newest_outputs(part: Host) -> list[object]:

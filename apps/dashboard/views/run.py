@@ -10,9 +10,11 @@ from django.utils.http import urlencode
 from apps.comparison.beside import beside_published
 from apps.comparison.caveats import of_readings
 from apps.comparison.loading import of_run
-from apps.dashboard.results import PERCENTS, chart_data, charted, latencies_of, samples_of, summaries
+from apps.dashboard.results import chart_data, charted, samples_of, summaries
+from apps.dashboard.since import since_last
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
+from apps.runs.latencies import PERCENTS, latencies_of
 from apps.runs.models import Run, Series
 from apps.runs.states import State
 from apps.runs.workload import job_file
@@ -43,6 +45,7 @@ def run(request: LabRequest, pk: int) -> HttpResponse:
         else "",
         "study": study_of(found),
         "uploaded": UploadedRun.objects.filter(run=found).select_related("file__upload").first(),
+        "since": since_last(found),
         "formats": FORMATS,
         "is_being_read": found.state == State.FINISHED
         and any(one.manifest and not one.ingested_at for one in attempts),

@@ -1,11 +1,24 @@
 """Found arrays and their members onto rows."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
+from apps.inventory.discovery.differences import Ledger
+from apps.inventory.discovery.disk_rows import Told
 from apps.inventory.discovery.filling import Sheet, is_typed, was_discovered
 from apps.inventory.discovery.found import FoundArray, Layer
-from apps.inventory.models import Array, ArrayMember, Disk, Host
+from apps.inventory.models import Array, ArrayMember, Controller, Disk, Host
 from apps.inventory.vocabulary import RaidImplementation
+
+
+@dataclass(frozen=True)
+class Context:
+    """What arrays are written with: rows of controllers by address, which tools could be read, where to note differences."""
+
+    controllers: Mapping[str, Controller]
+    told: Told
+    ledger: Ledger | None = None
+
 
 Place = tuple[int, int | None, int | None, str, str]  # position, disk, member array, partition, state
 
@@ -13,7 +26,8 @@ Place = tuple[int, int | None, int | None, str, str]  # position, disk, member a
 def typed_hardware(host: Host) -> dict[str, Array]:
     """Device name → the hardware array that a person typed in for it: what looks like a disk there is this array."""
     arrays = Array.objects.filter(host=host, implementation=RaidImplementation.HARDWARE, is_present=True)
-    return {row.device_name.removeprefix("/dev/"): row for row in arrays.exclude(device_name="").order_by("id")}
+    rows = (row for row in arrays.exclude(device_name="").order_by("id") if not was_discovered(row))
+    return {row.device_name.removeprefix("/dev/"): row for row in rows}
 
 
 def hardware_layer(row: Array) -> str:
@@ -22,34 +36,73 @@ def hardware_layer(row: Array) -> str:
 
 
 def write_arrays(
-    host: Host, found: list[FoundArray], disks: Mapping[str, Disk], hardware: Iterable[Array]
+    host: Host,
+    found: list[FoundArray],
+    disks: Mapping[str, Disk],
+    hardware: Iterable[Array],
+    context: Context,
 ) -> dict[str, Array]:
     """Layer name → row, nested members included. Arrays of this host that were not found are marked as not present."""
-    written = _write_rows(host, found) | {hardware_layer(row): row for row in hardware}
-    _write_members(found, written, disks)
+    written = _write_rows(host, found, context) | {hardware_layer(row): row for row in hardware}
+    _write_members(found, written, disks, context.ledger)
     return written
 
 
-def _write_rows(host: Host, found: list[FoundArray]) -> dict[str, Array]:
+def _write_rows(host: Host, found: list[FoundArray], context: Context) -> dict[str, Array]:
     rows = list(Array.objects.filter(host=host).order_by("id"))
-    current = [row for row in rows if not row.round and row.implementation != RaidImplementation.HARDWARE]
     taken = {(row.name, row.round) for row in rows}
-    # By device name, which people do not change; a row without one by its name.
-    known = {row.device_name or row.name: row for row in reversed(current)}
-    sheet, written = Sheet(Array), {}
+    known = Known([row for row in rows if not row.round])
+    sheet, written = Sheet(Array, context.ledger), {}
     for one in found:
-        row = known.pop(one.device_name, None) or known.pop(one.name, None)
+        row = known.take(one)
         if row is not None and _is_another(row, one):
             _retire(row, sheet, taken)
             row = None
         if row is None:
             row = Array(lab_id=host.lab_id, host=host, name=_free(one, taken), sources={"name": "discovered"})
-        written[one.name] = sheet.put(row, _values(one), inferred=one.inferred)
-    for row in known.values():
-        if row.is_present and was_discovered(row):
+        controller = context.controllers.get(one.controller.address) if one.controller else None
+        values = _values(one) | ({"controller": controller.pk} if controller else {})
+        written[one.name] = sheet.put(row, values, inferred=one.inferred)
+    for row in known.rest():
+        if row.is_present and was_discovered(row) and _would_be_told(row, context.told):
             sheet.put(row, {"is_present": False})
     sheet.write()
     return written
+
+
+class Known:
+    """The rows that may be found again: by device name, which people do not change, then by UUID and name. An array of a
+    RAID controller is never one of software.
+    """
+
+    def __init__(self, rows: list[Array]) -> None:
+        self.rows = {row.pk: row for row in rows}
+        self.keys: dict[tuple[bool, str, str], int] = {}
+        for row in reversed(rows):
+            for kind, key in (("device", row.device_name), ("uuid", row.uuid), ("name", row.name)):
+                if key:
+                    self.keys[_is_hardware(row), kind, key] = row.pk
+
+    def take(self, one: FoundArray) -> Array | None:
+        is_hardware = one.implementation == RaidImplementation.HARDWARE
+        tried = (("device", one.device_name), ("uuid", one.uuid if is_hardware else ""), ("name", one.name))
+        for kind, key in tried:
+            row = self.rows.get(self.keys.get((is_hardware, kind, key), 0)) if key else None
+            if row and (kind != "name" or not row.device_name or not one.device_name):
+                return self.rows.pop(row.pk)
+        return None
+
+    def rest(self) -> Iterable[Array]:
+        return self.rows.values()
+
+
+def _would_be_told(row: Array, told: Told) -> bool:
+    """lsblk lists every device; an array of a RAID controller without one only its own tool."""
+    return told.by_cards or (told.by_lsblk and bool(row.device_name)) if _is_hardware(row) else told.by_lsblk
+
+
+def _is_hardware(row: Array) -> bool:
+    return row.implementation == RaidImplementation.HARDWARE
 
 
 def _is_another(row: Array, one: FoundArray) -> bool:
@@ -76,8 +129,11 @@ def _values(one: FoundArray) -> dict[str, object]:
     return {
         "device_name": one.device_name,
         "level": one.level,
-        "implementation": RaidImplementation.SOFTWARE,
+        "implementation": one.implementation,
         "software": one.software,
+        "software_version": one.software_version,
+        "write_policy": one.write_policy,
+        "read_policy": one.read_policy,
         "uuid": one.uuid,
         "chunk_size": one.chunk_size,
         "layout": one.layout,
@@ -88,13 +144,15 @@ def _values(one: FoundArray) -> dict[str, object]:
     }
 
 
-def _write_members(found: list[FoundArray], arrays: Mapping[str, Array], disks: Mapping[str, Disk]) -> None:
+def _write_members(
+    found: list[FoundArray], arrays: Mapping[str, Array], disks: Mapping[str, Disk], ledger: Ledger | None
+) -> None:
     """Replaced where they differ; left alone where people typed them or where the tools show none."""
-    wanted = {
-        arrays[one.name].pk: places
-        for one in found
-        if not is_typed(arrays[one.name], "members") and (places := _places(one, arrays, disks))
-    }
+    told = {arrays[one.name].pk: places for one in found if (places := _places(one, arrays, disks))}
+    typed = {row.pk: row for row in arrays.values() if row.pk in told and is_typed(row, "members")}
+    if typed and ledger:
+        _compare(typed, told, ledger, arrays, disks)
+    wanted = {pk: places for pk, places in told.items() if pk not in typed}
     known: dict[int, list[Place]] = {pk: [] for pk in wanted}
     for member in ArrayMember.objects.filter(array_id__in=wanted).order_by("array_id", "position"):
         place = (member.position, member.disk_id, member.member_array_id, member.partition, member.state)
@@ -103,6 +161,24 @@ def _write_members(found: list[FoundArray], arrays: Mapping[str, Array], disks: 
     if stale:
         ArrayMember.objects.filter(array_id__in=stale).delete()
         ArrayMember.objects.bulk_create(_member(pk, place) for pk in stale for place in wanted[pk])
+
+
+def _compare(
+    typed: dict[int, Array],
+    told: dict[int, list[Place]],
+    ledger: Ledger,
+    arrays: Mapping[str, Array],
+    disks: Mapping[str, Disk],
+) -> None:
+    """Members that a person typed against those of the tools, by name and in order."""
+    entered: dict[int, list[str]] = {pk: [] for pk in typed}
+    members = ArrayMember.objects.filter(array_id__in=typed).select_related("disk", "member_array")
+    for member in members.order_by("array_id", "position"):
+        entered[member.array_id].append(str(member))
+    names: dict[tuple[int | None, int | None], str] = {(None, row.pk): str(row) for row in arrays.values()}
+    names |= {(row.pk, None): str(row) for row in disks.values()}
+    for pk, row in typed.items():
+        ledger.note(row, "members", entered[pk], [names[disk, array] for _, disk, array, _, _ in told[pk]])
 
 
 def _places(one: FoundArray, arrays: Mapping[str, Array], disks: Mapping[str, Disk]) -> list[Place]:

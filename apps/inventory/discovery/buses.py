@@ -16,6 +16,17 @@ _VIRTUAL_VENDORS = ("qemu", "vmware", "vbox", "msft", "xen", "0x1af4", "google")
 # What lsblk prints in place of a maker's name.
 _NO_VENDORS = ("ata", "nvme", "usb", "generic", "generic-")
 _SCSI_HOSTS = {"sata": "hba", "fc": "fc"}
+# What RAID controllers call themselves where the kernel asks for a disk: such a device is an array, not a disk.
+_VOLUMES = re.compile(
+    r"(?:dell perc|hpe? logical volume|hpe? msa|(?:lsi|avago|broadcom|intel|lenovo|ibm|supermicro|fts|sun|cisco|ftm|inspur)[\w-]* "
+    r"(?:mr|megaraid|raid|serveraid|ucsc|praid|rs[23]|smc\d|r\d{2,}|logical volume)|(?:amcc|3ware|adaptec|asr|serverra|areca|arc-)[\w-]* )",
+    re.IGNORECASE,
+)
+
+
+def is_volume(vendor: str, model: str) -> bool:
+    """`DELL PERC H730 Mini`, `HP LOGICAL VOLUME`, `AVAGO MR9361-16i`: a volume of a RAID controller."""
+    return bool(_VOLUMES.match(" ".join(f"{vendor} {model} ".split()) + " "))
 
 
 def is_virtual(device: Device) -> bool:

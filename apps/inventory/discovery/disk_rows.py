@@ -1,38 +1,35 @@
-"""Found controllers and disks onto their rows. A disk is known by WWN or serial, wherever in the lab it was before."""
+"""Found disks onto their rows. A disk is known by WWN or serial, wherever in the lab it was before."""
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from dataclasses import dataclass
 
 from django.db.models import Max, Q
 
+from apps.inventory.discovery.differences import Ledger
 from apps.inventory.discovery.filling import Sheet, is_typed, was_discovered
-from apps.inventory.discovery.found import FoundController, FoundDisk
+from apps.inventory.discovery.found import FoundDisk
 from apps.inventory.models import Controller, Disk, Host, ToolOutput
 
 
-def write_controllers(host: Host, found: Iterable[FoundController]) -> dict[str, Controller]:
-    """By address. The name may be changed by people; the address is how discovery finds the row again."""
-    sheet = Sheet(Controller)
-    rows = list(Controller.objects.filter(host=host).order_by("id"))
-    by_address = {row.address: row for row in rows if row.address} | {row.name: row for row in rows if not row.address}
-    taken = {row.name for row in rows}
-    written = {}
-    for one in found:
-        row = by_address.get(one.address)
-        if row is None:
-            name = one.address if one.address not in taken else f"{one.address} (discovered)"
-            row = Controller(lab_id=host.lab_id, host=host, name=name, sources={"name": "inferred"})
-        values = {"address": one.address, "kind": one.kind, "bus": one.bus}
-        written[one.address] = sheet.put(row, values, inferred=("address", "kind", "bus"))
-    sheet.write()
-    return written
+@dataclass(frozen=True)
+class Told:
+    """Which tools could be read: what they do not list is gone. `by_cards`: those of RAID controllers."""
+
+    by_lsblk: bool = True
+    by_cards: bool = False
 
 
-def write_disks(host: Host, found: list[FoundDisk], controllers: dict[str, Controller]) -> dict[str, Disk]:
-    """Device name (each of a disk's names) → row. Disks of this host that were not found are marked as not present."""
+def write_disks(
+    host: Host,
+    found: list[FoundDisk],
+    controllers: dict[str, Controller],
+    ledger: Ledger | None = None,
+    told: Told = Told(),
+) -> dict[str, Disk]:
+    """Key (device name or label, and each alias) → row. Disks of this host that were not found are marked as not present."""
     rows = DiskRows(host, found)
-    sheet = Sheet(Disk)
+    sheet = Sheet(Disk, ledger)
     written: dict[str, Disk] = {}
     for one, row in rows.matched(found):
         if row is None:
@@ -41,9 +38,17 @@ def write_disks(host: Host, found: list[FoundDisk], controllers: dict[str, Contr
             controller = controllers[one.controller.address].pk if one.controller else None
             has_moved = row.host_id != host.pk
             values = rows.without_clash(row, one) | {"host": host.pk, "controller": controller, "is_present": True}
-            sheet.put(row, values, inferred=("controller",), exact=("controller",) if has_moved else ())
-        written.update(dict.fromkeys((one.device_name, *one.aliases), row))
-    for row in rows.gone():
+            exact = ("controller", "enclosure", "slot_number", "slot_controller") if has_moved else ()
+            values |= {"slot_controller": None} if has_moved else {}
+            # Behind a RAID controller it has no device of its own any more.
+            sheet.put(
+                row,
+                values,
+                inferred=("controller",),
+                exact=(*exact, "device_name") if one.label and told.by_lsblk else exact,
+            )
+        written.update(dict.fromkeys((one.key, *one.aliases), row))
+    for row in rows.gone(told):
         sheet.put(row, {"is_present": False})
     sheet.write()
     return written
@@ -65,16 +70,28 @@ class DiskRows:
     def matched(self, found: list[FoundDisk]) -> list[tuple[FoundDisk, Disk | None]]:
         """Numbers for all, then names: what is sda now must not take the row of the disk that was sda before."""
         matches: dict[str, Disk] = {}
-        for key, is_same in (("wwn", _same_wwn), ("serial", _same_serial), ("device_name", self._same_place)):
+        for key, is_same in (
+            (_wwn, _same_wwn),
+            (_serial, _same_serial),
+            (_name, self._same_place),
+            (_slot, self._same_slot),
+        ):
             by_key = defaultdict(list)
             for row in self.rows:
-                by_key[getattr(row, key)].append(row)
+                by_key[key(row)].append(row)
             for one in found:
-                rows = (row for row in by_key[getattr(one, key)] if row.pk not in self.used and is_same(row, one))
-                if one.device_name not in matches and (row := next(rows, None)):
-                    matches[one.device_name] = row
+                if not key(one) or one.key in matches:
+                    continue
+                rows = (row for row in by_key[key(one)] if row.pk not in self.used and is_same(row, one))
+                if row := next(rows, None):
+                    matches[one.key] = row
                     self.used.add(row.pk)
-        return [(one, matches.get(one.device_name)) for one in found]
+        return [(one, matches.get(one.key)) for one in found]
+
+    def _same_slot(self, row: Disk, one: FoundDisk) -> bool:
+        """For a tool that prints slots and no serial numbers: the same slot and, as far as both tell, the same model."""
+        has_numbers = (row.serial or row.wwn) and (one.serial or one.wwn)
+        return row.host_id == self.host.pk and not has_numbers and _alike(row.model, one.model) and not one.device_name
 
     def _same_place(self, row: Disk, one: FoundDisk) -> bool:
         if row.host_id != self.host.pk:
@@ -101,9 +118,11 @@ class DiskRows:
         """The fields to write; serial and model stay as they are where another row of the lab has that pair."""
         values: dict[str, object] = {
             name: getattr(one, name)
-            for name in ("device_name", "vendor", "wwn", "firmware", "interface", "is_solid_state", "capacity_bytes")
-        }
-        values["logical_block_bytes"] = one.logical_block_bytes
+            for name in (
+                "device_name", "vendor", "wwn", "firmware", "interface", "generation", "link_generation", "rpm", "is_solid_state", "capacity_bytes",
+                "logical_block_bytes", "health", "enclosure", "slot_number",
+            )
+        }  # fmt: skip
         serial = row.serial if is_typed(row, "serial") or not one.serial else one.serial
         model = row.model if is_typed(row, "model") or not one.model else one.model
         if self.pairs.get((serial, model), row) is row:
@@ -112,9 +131,27 @@ class DiskRows:
                 self.pairs[serial, model] = row
         return values
 
-    def gone(self) -> list[Disk]:
+    def gone(self, told: Told) -> list[Disk]:
+        """Those that a tool of this look would have told of."""
         mine = (row for row in self.rows if row.host_id == self.host.pk and row.pk not in self.used)
-        return [row for row in mine if row.is_present and was_discovered(row)]
+        could = (row for row in mine if (told.by_lsblk if row.device_name else told.by_cards))
+        return [row for row in could if row.is_present and was_discovered(row)]
+
+
+def _wwn(one: Disk | FoundDisk) -> object:
+    return one.wwn
+
+
+def _serial(one: Disk | FoundDisk) -> object:
+    return one.serial
+
+
+def _name(one: Disk | FoundDisk) -> object:
+    return one.device_name
+
+
+def _slot(one: Disk | FoundDisk) -> object:
+    return (one.enclosure, one.slot_number) if one.slot_number is not None else None
 
 
 def _same_wwn(_: Disk, one: FoundDisk) -> bool:
@@ -122,6 +159,10 @@ def _same_wwn(_: Disk, one: FoundDisk) -> bool:
 
 
 def _same_serial(row: Disk, one: FoundDisk) -> bool:
+    return bool(one.serial) and _alike(row.model, one.model)
+
+
+def _alike(model: str, other_model: str) -> bool:
     """Models differ in blanks and length between versions of lsblk (SCSI cuts them to 16 characters)."""
-    mine, other = (re.sub(r"[\W_]", "", model).lower() for model in (row.model, one.model))
-    return bool(one.serial) and (mine.startswith(other) or other.startswith(mine))
+    mine, other = (re.sub(r"[\W_]", "", model).lower() for model in (model, other_model))
+    return mine.startswith(other) or other.startswith(mine)

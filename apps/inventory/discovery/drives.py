@@ -14,8 +14,14 @@ from apps.inventory.discovery.lsblk import Device
 _IGNORED = re.compile(r"(zram|ram|fd|mtdblock|mtd|sr|nbd)\d+.*|mmcblk\d+(boot\d+|rpmb)")
 _NVME_NAMESPACE = re.compile(r"(nvme\d+)n\d+")
 # Numbers that hypervisors and cheap bridges give to every disk: they identify none.
-_COMMON_SERIAL = re.compile(r"(.)\1*|QM\d{5}|drive-scsi.*|0?123456789.*|(0x)?0+|unknown|none|.{1,3}", re.IGNORECASE)
+_COMMON_SERIAL = re.compile(
+    r"(.)\1*|QM\d{5}|drive-scsi.*|0?123456789.*|(0x)?0+|unknown|none|redacted|.{1,3}", re.IGNORECASE
+)
 _COMMON_WWN = re.compile(r"(0x|eui\.|naa\.|uuid\.|nvme\.)?0*", re.IGNORECASE)
+
+
+def is_common_serial(serial: str) -> bool:
+    return bool(_COMMON_SERIAL.fullmatch(serial))
 
 
 def is_disk(device: Device) -> bool:
@@ -39,7 +45,7 @@ def drives(devices: Iterable[Device], multipaths: dict[str, str]) -> list[FoundD
     ):
         found.append(_drive(list(group)))
     order = {device.kname: place for place, device in enumerate(disks)}
-    return _without_shared_numbers(sorted(found, key=lambda disk: order[disk.device_name]))
+    return without_shared_numbers(sorted(found, key=lambda disk: order[disk.device_name]))
 
 
 def _drive_key(device: Device, multipaths: dict[str, str]) -> str:
@@ -72,7 +78,7 @@ def _drive(group: list[Device]) -> FoundDisk:
     )
 
 
-def _without_shared_numbers(disks: list[FoundDisk]) -> list[FoundDisk]:
+def without_shared_numbers(disks: list[FoundDisk]) -> list[FoundDisk]:
     """Two drives that print the same serial and model, or the same WWN, are not known by it."""
     serials = Counter((disk.serial, disk.model) for disk in disks)
     wwns = Counter(disk.wwn for disk in disks)

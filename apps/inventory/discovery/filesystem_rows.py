@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping
 
+from apps.inventory.discovery.differences import Ledger
 from apps.inventory.discovery.filling import Sheet, is_typed, was_discovered
 from apps.inventory.discovery.findmnt import Mount, Mounts
-from apps.inventory.discovery.found import FoundFilesystem
+from apps.inventory.discovery.found import NOTHING, FoundFilesystem
 from apps.inventory.models import Array, Disk, Filesystem, Host, Target
 from apps.inventory.vocabulary import TargetKind
 
@@ -14,13 +15,17 @@ AGENTS_TARGET = "agent directory"
 
 
 def write_filesystems(
-    host: Host, found: list[FoundFilesystem], disks: Mapping[str, Disk] | None, arrays: Mapping[str, Array]
+    host: Host,
+    found: list[FoundFilesystem],
+    disks: Mapping[str, Disk] | None,
+    arrays: Mapping[str, Array],
+    ledger: Ledger | None = None,
 ) -> dict[str, Filesystem]:
     """Mount point → row. `disks` None: lsblk could not be read, so what they lie on stays as it was."""
     rows = list(Filesystem.objects.filter(host=host).order_by("-is_present", "-id"))
     matches = {one.mount.target: _matching(rows, one.mount) for one in found}
     used = {row.pk for row in matches.values() if row}
-    sheet, written = Sheet(Filesystem), {}
+    sheet, written = Sheet(Filesystem, ledger), {}
     for row in rows:
         is_in_the_way = row.mount_point in matches and row.pk not in used
         if row.pk not in used and row.is_present and (was_discovered(row) or is_in_the_way):
@@ -29,7 +34,7 @@ def write_filesystems(
     for one in found:
         row = matches[one.mount.target] or Filesystem(lab_id=host.lab_id, host=host)
         below = {} if disks is None else _below(one, disks, arrays)
-        written[one.mount.target] = sheet.put(row, _values(one.mount) | below, exact=("disk", "array"))
+        written[one.mount.target] = sheet.put(row, _values(one.mount) | _as_made(one) | below, exact=("disk", "array"))
     sheet.write()
     return written
 
@@ -68,6 +73,16 @@ def _values(mount: Mount) -> dict[str, object]:
         "stripe_width": _sectors(_option(mount, r"swidth=(\d{1,12})", ("xfs",))),
         "is_present": True,
     }
+
+
+def _as_made(one: FoundFilesystem) -> dict[str, object]:
+    """What mkfs was told, as the filesystem itself still knows it."""
+    if one.made is None:
+        return {}
+    made = one.made
+    stripes = {"stripe_unit": made.stripe_unit or NOTHING, "stripe_width": made.stripe_width or NOTHING}
+    told = {} if made.stripe_unit is None else stripes
+    return {"mkfs_options": made.options, **({"block_size": made.block_size} if made.block_size else {}), **told}
 
 
 def _option(mount: Mount, pattern: str, types: tuple[str, ...]) -> str:

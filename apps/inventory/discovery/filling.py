@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 from django.db import models
 from django.utils import timezone
 
+from apps.inventory.discovery.differences import Ledger
 from apps.inventory.discovery.found import NOTHING
 from apps.inventory.discovery.printed import MAX_WHOLE
 from apps.inventory.models import Part
@@ -13,6 +14,14 @@ from apps.inventory.vocabulary import Absence, Source
 
 Row = TypeVar("Row", bound=Part)
 MAX_INTEGER = 2**31 - 1
+UNCOMPARED = (
+    "is_present",
+    "is_agents_own",
+    "used_bytes",
+    "free_bytes",
+    "device_name",
+    "address",
+)  # of the moment, or our own
 
 
 def is_typed(row: Part, field: str) -> bool:
@@ -24,8 +33,15 @@ def was_discovered(row: Part) -> bool:
     return row.sources.get("is_present") in (Source.DISCOVERED, Source.INFERRED)
 
 
-def fill(row: Part, values: Mapping[str, Any], inferred: Iterable[str] = (), exact: Iterable[str] = ()) -> bool:
-    """Set the fields that differ; True if any did. Typed fields are left alone.
+def fill(
+    row: Part,
+    values: Mapping[str, Any],
+    inferred: Iterable[str] = (),
+    exact: Iterable[str] = (),
+    ledger: Ledger | None = None,
+) -> bool:
+    """Set the fields that differ; True if any did. Typed fields are left alone; where the tools say other, the ledger
+    notes it.
 
     None and '' mean "not told" and leave what is known, but for fields in `exact`. `NOTHING` empties a field and notes
     that there is none.
@@ -36,13 +52,24 @@ def fill(row: Part, values: Mapping[str, Any], inferred: Iterable[str] = (), exa
         field = row._meta.get_field(name)
         assert isinstance(field, models.Field)
         fitted = _fitted(field, value)
-        if is_typed(row, name) or (fitted in (None, "") and value is not NOTHING and name not in exact):
+        is_told = fitted not in (None, "") or value is NOTHING
+        if is_typed(row, name):
+            if ledger and is_told and name not in UNCOMPARED:
+                ledger.compare(row, name, fitted)
+            continue
+        if not is_told and name not in exact:
             continue
         if getattr(row, field.attname) != fitted:
             setattr(row, field.attname, fitted)
             changed = True
         _note(row, name, value, Source.INFERRED if name in inferred else Source.DISCOVERED)
     return changed or before != (row.sources, row.absent)
+
+
+def _column(row: Part, name: str) -> str:
+    field = row._meta.get_field(name)
+    assert isinstance(field, models.Field)
+    return str(field.attname)
 
 
 def _note(row: Part, name: str, value: object, source: Source) -> None:
@@ -69,15 +96,18 @@ def _fitted(field: "models.Field[Any, Any]", value: Any) -> Any:
 class Sheet(Generic[Row]):
     """The rows of one model that a rebuild makes or changes; written together."""
 
-    def __init__(self, model: type[Row]) -> None:
+    def __init__(self, model: type[Row], ledger: Ledger | None = None) -> None:
         self.model = model
+        self.ledger = ledger
         self.new: dict[int, Row] = {}
         self.changed: dict[int, Row] = {}
         self.fields: set[str] = {"sources", "absent", "updated_at"}
 
     def put(self, row: Row, values: Mapping[str, Any], inferred: Iterable[str] = (), exact: Iterable[str] = ()) -> Row:
-        differs = fill(row, values, inferred, exact)
-        self.fields.update(values)
+        before = [(name, getattr(row, _column(row, name))) for name in values]
+        differs = fill(row, values, inferred, exact, self.ledger)
+        if row.pk is not None and differs:
+            self.fields.update(name for name, value in before if getattr(row, _column(row, name)) != value)
         if row.pk is None:
             self.new[id(row)] = row
         elif differs:

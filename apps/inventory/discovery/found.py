@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Literal
 
 from apps.inventory.discovery.findmnt import Mount
+from apps.inventory.discovery.mkfs import Made
 
 
 class Nothing(Enum):
@@ -21,7 +22,7 @@ NOTHING = Nothing.NOTHING
 
 @dataclass(frozen=True)
 class Layer:
-    """A reference to a found disk (by device name) or array (by name)."""
+    """A reference to a found disk (by its key) or array (by name)."""
 
     kind: Literal["disk", "array"]
     name: str
@@ -29,20 +30,38 @@ class Layer:
 
 @dataclass(frozen=True)
 class FoundController:
-    """`address`: the kernel's own name for it; a SCSI host number, not a PCI slot, which lsblk does not print."""
+    """`address`: the PCI function (`0000:03:00.0`), the kernel's own name (`nvme0`) or, where nothing tells more, the SCSI
+    host that lsblk prints (`sas host 0`). `formers`: names that it had while less was known.
+    """
 
     address: str
     kind: str = ""
     bus: str = ""
+    vendor: str = ""
+    model: str = ""
+    model_behind: str = ""
+    driver: str = ""
+    serial: str = ""
+    firmware: str = ""
+    ports: int | None = None
+    cache_bytes: int | Nothing | None = None
+    cache_protection: str = ""
+    protection_state: str = ""
+    formers: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.model} ({self.address})"[:200] if self.model else self.address
 
 
 @dataclass(frozen=True)
 class FoundDisk:
     """One drive, though it may have several device names: the paths of a multipath disk, the namespaces of an NVMe
-    drive.
+    drive. Behind a RAID controller it has none, and `label` stands for it (`c0 252:3`).
     """
 
     device_name: str
+    label: str = ""
     aliases: tuple[str, ...] = ()
     vendor: str = ""
     model: str = ""
@@ -50,10 +69,43 @@ class FoundDisk:
     wwn: str = ""
     firmware: str = ""
     interface: str = ""
+    generation: str = ""
+    link_generation: str = ""
+    rpm: int | None = None
     is_solid_state: bool | None = None
     capacity_bytes: int | None = None
     logical_block_bytes: int | None = None
+    health: str = ""
+    enclosure: str = ""
+    slot_number: int | None = None
     controller: FoundController | None = None
+
+    @property
+    def key(self) -> str:
+        return self.device_name or self.label
+
+
+@dataclass(frozen=True)
+class FoundEnclosure:
+    name: str
+    vendor: str = ""
+    model: str = ""
+    serial: str = ""
+    slots: int | None = None
+
+
+@dataclass(frozen=True)
+class FoundNic:
+    name: str
+    vendor: str = ""
+    model: str = ""
+    driver: str = ""
+    firmware: str = ""
+    bus: str = ""
+    address: str = ""
+    mac: str = ""
+    bits_per_second: int | None = None
+    mtu: int | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +133,11 @@ class FoundArray:
     members: tuple[FoundMember, ...] = ()
     member_count: int | None = None
     inferred: frozenset[str] = frozenset()
+    software_version: str = ""
+    implementation: str = "software"
+    controller: FoundController | None = None
+    write_policy: str = ""
+    read_policy: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,14 +146,21 @@ class FoundFilesystem:
 
     mount: Mount
     layer: Layer | None = None
+    made: Made | None = None
 
 
 @dataclass
 class FoundStorage:
+    """`cards`: controllers that are there, whether or not something hangs on them."""
+
     disks: list[FoundDisk] = field(default_factory=list)
     arrays: list[FoundArray] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    cards: list[FoundController] = field(default_factory=list)
+    enclosures: list[FoundEnclosure] = field(default_factory=list)
 
     @property
     def controllers(self) -> list[FoundController]:
-        return list({disk.controller.address: disk.controller for disk in self.disks if disk.controller}.values())
+        used = [one.controller for one in self.disks if one.controller]
+        used += [one.controller for one in self.arrays if one.controller]
+        return list({one.address: one for one in (*used, *self.cards)}.values())

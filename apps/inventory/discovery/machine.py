@@ -1,7 +1,7 @@
 """`machine`: the agent's own JSON about its host.
 
     {"hostname": "node7", "fqdn": "node7.example.org", "virt": "kvm", "directory": "/srv/spindle",
-     "board_vendor": "Supermicro", "board_name": "X11DPi-N"}
+     "board_vendor": "Supermicro", "board_name": "X11DPi-N", "sys_vendor": "Supermicro", "product_name": "SYS-6029"}
 
 `virt` is what systemd-detect-virt prints: `none`, a hypervisor, or a container's manager, which it names even inside
 a guest; null where it is not installed. Keys that are not known here are passed over.
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from apps.inventory.discovery.findmnt import MAX_PATH
 from apps.inventory.discovery.printed import json_object, name, text
+from apps.inventory.discovery.tool_text import told
 
 TOOL = "machine"
 _CONTAINERS = {
@@ -35,6 +36,8 @@ class Machine:
     virt: str = ""
     directory: str = ""
     board: str = ""
+    vendor: str = ""
+    model: str = ""
 
     def environment(self, has_hypervisor: bool | None) -> str:
         """native, guest or '' (unknown). In a container, or without virt, the CPU's hypervisor flag decides."""
@@ -63,4 +66,6 @@ def parse(printed: str) -> Machine:
         virt=name(found.get("virt"), 40).lower(),
         directory=posixpath.normpath(directory) if directory.startswith("/") else "",
         board=" ".join(filter(None, board)),
+        vendor=told(found.get("sys_vendor"), 120),
+        model=told(found.get("product_name")),
     )

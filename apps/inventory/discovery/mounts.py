@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 
 from apps.inventory.discovery.findmnt import Mount, Mounts
+from apps.inventory.discovery.mkfs import Made
+from apps.inventory.discovery.tools import Readings
 
 MAX_KEPT = 512
 # Read-only images; a snap-heavy desktop mounts fifty of them.
@@ -23,3 +25,14 @@ def kept(mounts: Mounts, paths: Iterable[str]) -> list[Mount]:
     holders = {mount.target: mount for mount in map(mounts.holder_of, paths) if mount}
     on_disk = {mount.target: mount for mount in mounts.mounts if is_on_disk(mount)}
     return list((holders | on_disk).values())[:MAX_KEPT]
+
+
+def made_of(mount: Mount, readings: Readings) -> Made | None:
+    """How it was made: ext by its device, XFS by device or mount point, a ZFS dataset by its name."""
+    if mount.fstype == "zfs":
+        options = readings.zfs.options.get(mount.source) if readings.zfs else None
+        return Made(options) if options else None
+    tool = readings.xfs_info if mount.fstype == "xfs" else readings.tune2fs if mount.fstype.startswith("ext") else None
+    if tool is None:
+        return None
+    return tool.by_place.get(mount.source) or tool.by_place.get(mount.target)

@@ -1,19 +1,25 @@
 """The inventory of a host, read again from the newest output of each tool. The second time changes nothing."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from apps.inventory.discovery.array_rows import hardware_layer, typed_hardware, write_arrays
-from apps.inventory.discovery.disk_rows import write_controllers, write_disks
+from apps.inventory.discovery.array_rows import Context, hardware_layer, typed_hardware, write_arrays
+from apps.inventory.discovery.beside_rows import write_enclosures, write_nics
+from apps.inventory.discovery.controller_rows import drop_superseded, write_controllers
+from apps.inventory.discovery.differences import Ledger
+from apps.inventory.discovery.disk_rows import Told, write_disks
 from apps.inventory.discovery.filesystem_rows import write_filesystems, write_targets
 from apps.inventory.discovery.filling import fill
 from apps.inventory.discovery.findmnt import Mounts
 from apps.inventory.discovery.found import NOTHING, FoundFilesystem
-from apps.inventory.discovery.layers import Layers
+from apps.inventory.discovery.host_facts import host_values
 from apps.inventory.discovery.machine import Machine
-from apps.inventory.discovery.mounts import kept
+from apps.inventory.discovery.mounts import kept, made_of
+from apps.inventory.discovery.nics import nics
+from apps.inventory.discovery.storage import Storage
 from apps.inventory.discovery.tools import Readings, read
 from apps.inventory.models import Array, Disk, Host, Target, ToolOutput
 from apps.labs.isolation import lab_scope
@@ -37,16 +43,19 @@ def rebuild(host: Host) -> Readings:
         Lab.objects.select_for_update(no_key=True).get(pk=host.lab_id)
         outputs = list(newest_outputs(host))
         readings = read(outputs)
-        _write_host(host, readings)
+        ledger = Ledger(host)
+        _write_host(host, readings, ledger)
         mounts = readings.findmnt or Mounts(())
         paths = _wanted_paths(host, readings.machine)
-        filesystems = [FoundFilesystem(mount) for mount in kept(mounts, paths)]
-        filesystems, (disks, arrays) = _write_storage(host, readings, filesystems)
+        filesystems = [FoundFilesystem(mount, made=made_of(mount, readings)) for mount in kept(mounts, paths)]
+        filesystems, (disks, arrays) = _write_storage(host, readings, filesystems, ledger)
+        write_nics(host, nics(readings), ledger)
         if readings.findmnt:
-            written = write_filesystems(host, filesystems, disks, arrays)
+            written = write_filesystems(host, filesystems, disks, arrays, ledger)
             write_targets(host, mounts, written, readings.machine.directory if readings.machine else "")
         elif readings.machine:
             write_targets(host, mounts, {}, readings.machine.directory)
+        ledger.write()
         _write_problems(outputs, readings.problems)
     return readings
 
@@ -57,53 +66,40 @@ def _wanted_paths(host: Host, machine: Machine | None) -> list[str]:
 
 
 def _write_storage(
-    host: Host, readings: Readings, filesystems: list[FoundFilesystem]
+    host: Host, readings: Readings, filesystems: list[FoundFilesystem], ledger: Ledger
 ) -> tuple[list[FoundFilesystem], Rows]:
-    """Without lsblk nothing is known about what filesystems lie on: disks None, and nothing is touched."""
+    """Without lsblk nothing is known about what filesystems lie on: disks None. What no tool of this look tells is left."""
+    hardware = typed_hardware(host)
+    storage = Storage(readings, {name: hardware_layer(row) for name, row in hardware.items()})
+    layers = storage.layers
+    below = {one.mount.target: layers.device_of(one.mount.numbers, one.mount.source) for one in filesystems}
+    found = storage.found(below.values())
+    if found.warnings:
+        readings.problems["lsblk"] = "; ".join(filter(None, [readings.problems.get("lsblk"), *found.warnings]))
+    told = Told(readings.lsblk is not None, bool(storage.cards))
+    controllers = write_controllers(host, found.controllers, ledger)
+    disks = write_disks(host, found.disks, controllers, ledger, told)
+    left = [row for name, row in hardware.items() if name not in storage.names]
+    arrays = write_arrays(host, found.arrays, disks, left, Context(controllers, told, ledger))
+    drop_superseded(host, found.controllers)
+    write_enclosures(host, found.enclosures, told.by_cards or readings.sysfs is not None, ledger)
     if readings.lsblk is None:
         return filesystems, (None, {})
-    hardware = typed_hardware(host)
-    layers = Layers(readings.lsblk, readings.mdstat, {name: hardware_layer(row) for name, row in hardware.items()})
-    below = {one.mount.target: layers.device_of(one.mount.numbers, one.mount.source) for one in filesystems}
-    storage = layers.storage(below.values())
-    if storage.warnings:
-        readings.problems["lsblk"] = "; ".join(filter(None, [readings.problems.get("lsblk"), *storage.warnings]))
-    disks = write_disks(host, storage.disks, write_controllers(host, storage.controllers))
-    arrays = write_arrays(host, storage.arrays, disks, hardware.values())
     placed = [
-        FoundFilesystem(one.mount, layers.layer_of(below[one.mount.target], one.mount.fstype, one.mount.source))
+        replace(one, layer=layers.layer_of(below[one.mount.target], one.mount.fstype, one.mount.source))
         for one in filesystems
     ]
     return placed, (disks, arrays)
 
 
-def _write_host(host: Host, readings: Readings) -> None:
+def _write_host(host: Host, readings: Readings, ledger: Ledger) -> None:
     row = Host.objects.select_for_update(no_key=True).get(pk=host.pk)
-    values = _host_values(readings)
-    if fill(row, values, inferred=("hypervisor",) if values.get("hypervisor") is NOTHING else ()):
+    values = host_values(readings)
+    if fill(row, values, inferred=("hypervisor",) if values.get("hypervisor") is NOTHING else (), ledger=ledger):
         row.updated_at = timezone.now()
         row.save(update_fields=[*values, "sources", "absent", "updated_at"])
     for field in Host._meta.concrete_fields:
         setattr(host, field.attname, getattr(row, field.attname))
-
-
-def _host_values(readings: Readings) -> dict[str, Any]:
-    cpu, machine, uname = readings.cpuinfo, readings.machine, readings.uname
-    values: dict[str, Any] = {}
-    if cpu:
-        values |= {"cpu_model": cpu.model, "cpu_count": cpu.count, "cpu_sockets": cpu.sockets}
-        values["cpu_cache_bytes"] = cpu.cache_bytes
-    if readings.meminfo:
-        values["ram_bytes"] = readings.meminfo.total_bytes
-    if readings.os_release:
-        values["os"] = readings.os_release.pretty_name
-    if uname:
-        values |= {"kernel": uname.release, "architecture": uname.machine}
-    if machine:
-        environment = machine.environment(cpu.has_hypervisor if cpu else None)
-        values |= {"fqdn": machine.fqdn, "board": machine.board, "environment": environment}
-        values["hypervisor"] = NOTHING if environment == "native" else machine.hypervisor
-    return values
 
 
 def _write_problems(outputs: list[ToolOutput], problems: dict[str, str]) -> None:

@@ -4,27 +4,77 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from apps.inventory.discovery import cpuinfo, findmnt, lsblk, machine, mdstat, meminfo, os_release, uname
+from apps.inventory.discovery import (
+    arcconf,
+    cpuinfo,
+    dmidecode,
+    dmsetup,
+    ethtool,
+    findmnt,
+    links,
+    lsblk,
+    lspci,
+    lvs,
+    machine,
+    mdadm,
+    mdstat,
+    megacli,
+    meminfo,
+    mkfs,
+    nvme,
+    omreport,
+    os_release,
+    smartctl,
+    ssacli,
+    storcli,
+    sysctl,
+    sysfs,
+    tw_cli,
+    uname,
+    zpool,
+)  # fmt: skip
+from apps.inventory.discovery.cards import Card, Cards, without_doubles
 from apps.inventory.discovery.cpuinfo import Cpu
+from apps.inventory.discovery.dmidecode import Hardware
+from apps.inventory.discovery.dmsetup import Mappings
+from apps.inventory.discovery.ethtool import Rates
 from apps.inventory.discovery.findmnt import Mounts
+from apps.inventory.discovery.links import Links
 from apps.inventory.discovery.lsblk import BlockDevices
+from apps.inventory.discovery.lspci import PciCards
+from apps.inventory.discovery.lvs import Volumes
 from apps.inventory.discovery.machine import Machine
+from apps.inventory.discovery.mdadm import MdDetails
 from apps.inventory.discovery.mdstat import MdStat
 from apps.inventory.discovery.meminfo import Memory
+from apps.inventory.discovery.mkfs import MadeFilesystems
 from apps.inventory.discovery.os_release import OsRelease
 from apps.inventory.discovery.printed import UnreadableError, text
+from apps.inventory.discovery.smartctl import SmartDrives
+from apps.inventory.discovery.sysctl import Settings
+from apps.inventory.discovery.sysfs import DeviceTree
 from apps.inventory.discovery.uname import Uname
+from apps.inventory.discovery.zpool import Datasets, Pools
 
+RAID_TOOLS = (storcli, megacli, ssacli, arcconf, tw_cli, omreport)
 PARSERS: dict[str, Callable[[str], Any]] = {
-    module.TOOL: module.parse for module in (lsblk, findmnt, mdstat, cpuinfo, meminfo, os_release, uname, machine)
-}
+    module.TOOL: module.parse
+    for module in (
+        lsblk, findmnt, mdstat, cpuinfo, meminfo, os_release, uname, machine, sysfs, sysctl, smartctl, nvme, dmidecode, lspci, links,
+        ethtool, lvs, dmsetup, mdadm, zpool, *RAID_TOOLS,
+    )
+} | {mkfs.EXT: mkfs.parse_ext, mkfs.XFS: mkfs.parse_xfs, zpool.DATASETS: zpool.parse_datasets}  # fmt: skip
 MAY_BE_MISSING = {mdstat.TOOL: MdStat()}  # a kernel without md has no /proc/mdstat
+ALWAYS_THERE = {lsblk.TOOL, findmnt.TOOL, uname.TOOL}  # of the rest it is no problem that a host has none
+GATHERED = {module.TOOL for module in (smartctl, mdadm, *RAID_TOOLS)}  # outputs that come in pieces
+NOT_INSTALLED = 127  # as a shell says it
 
 
 class Output(Protocol):
     """What a `ToolOutput` row has, and a test's stand-in."""
 
     tool: str
+    argv: Any
     exit_status: int | None
     stdout: str
     stderr: str
@@ -42,7 +92,32 @@ class Readings:
     os_release: OsRelease | None = None
     uname: Uname | None = None
     machine: Machine | None = None
+    sysfs: DeviceTree | None = None
+    sysctl: Settings | None = None
+    smartctl: SmartDrives | None = None
+    nvme: SmartDrives | None = None
+    dmidecode: Hardware | None = None
+    lspci: PciCards | None = None
+    ip: Links | None = None
+    ethtool: Rates | None = None
+    lvs: Volumes | None = None
+    dmsetup: Mappings | None = None
+    mdadm: MdDetails | None = None
+    zpool: Pools | None = None
+    zfs: Datasets | None = None
+    tune2fs: MadeFilesystems | None = None
+    xfs_info: MadeFilesystems | None = None
+    storcli: Cards | None = None
+    megacli: Cards | None = None
+    ssacli: Cards | None = None
+    arcconf: Cards | None = None
+    tw_cli: Cards | None = None
+    omreport: Cards | None = None
     problems: dict[str, str] = field(default_factory=dict)
+
+    def raid_cards(self) -> list[Card]:
+        found = (getattr(self, module.TOOL) for module in RAID_TOOLS)
+        return without_doubles([card for cards in found if cards for card in cards.cards])
 
 
 def read(outputs: Iterable[Output]) -> Readings:
@@ -66,9 +141,18 @@ def _read_one(output: Output, problems: dict[str, str]) -> Any:
 
 
 def _parsed(output: Output) -> Any:
-    if output.exit_status and not output.stdout.strip():
+    if output.exit_status and _is_silent(output.stdout):
         if output.tool in MAY_BE_MISSING:
             return MAY_BE_MISSING[output.tool]
+        if output.exit_status == NOT_INSTALLED and output.tool not in ALWAYS_THERE:
+            return None
         said = text(output.stderr, 200) or "nothing"
         raise UnreadableError(output.tool, f"exit status {output.exit_status} and {said}", "output")
+    if _is_silent(output.stdout) and output.tool not in ALWAYS_THERE and output.argv:
+        return None  # it was asked and has nothing to tell: no md, no volume group, no pool
     return PARSERS[output.tool](output.stdout)
+
+
+def _is_silent(printed: str) -> bool:
+    """Nothing, or only the commands that were tried."""
+    return all(line.startswith("$ ") or not line.strip() for line in printed[:100_000].splitlines())

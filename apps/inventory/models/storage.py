@@ -54,6 +54,9 @@ class Disk(Part):
     firmware = models.CharField(max_length=60, blank=True)
     interface = models.CharField(max_length=10, choices=words.Interface.choices, blank=True)
     generation = models.CharField(max_length=20, blank=True, help_text="U320, SATA-3G, SAS-6G, FC-2G, ATA-100 …")
+    link_generation = models.CharField(
+        max_length=20, blank=True, help_text="what its link runs at now, where that is not what the disk could do: SATA-3G"
+    )
     rpm = models.PositiveIntegerField(null=True, blank=True)
     is_solid_state = models.BooleanField(null=True, blank=True)
     capacity_bytes = models.BigIntegerField(null=True, blank=True)
@@ -145,7 +148,7 @@ class Filesystem(Part):
     host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="filesystems")
     disk = models.ForeignKey(Disk, on_delete=models.SET_NULL, null=True, blank=True, related_name="filesystems")
     array = models.ForeignKey(Array, on_delete=models.SET_NULL, null=True, blank=True, related_name="filesystems")
-    type = models.CharField(max_length=40)
+    type = models.CharField(max_length=40, blank=True)
     device_name = models.CharField(max_length=255, blank=True, help_text="partition, volume or source it is on")
     uuid = models.CharField(max_length=80, blank=True)
     mount_point = models.CharField(max_length=500, blank=True)
@@ -171,4 +174,4 @@ class Filesystem(Part):
         ]
 
     def __str__(self) -> str:
-        return f"{self.type} on {self.mount_point or self.device_name}"
+        return f"{self.type or 'filesystem'} on {self.mount_point or self.device_name or self.array or self.disk}"

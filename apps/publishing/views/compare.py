@@ -1,5 +1,6 @@
 """The comparison of the compare page, by the same address, for scripts and wikis."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db.models import Max
@@ -10,10 +11,13 @@ from rest_framework.request import Request
 
 from apps.comparison.answer import answer
 from apps.comparison.cells import Comparison
-from apps.comparison.question import SCALES, parse
-from apps.publishing import comparison_schema, documents, schema, shown
+from apps.comparison.drawing.chart import Chart
+from apps.comparison.drawing.of_comparison import chart_of, refusals
+from apps.comparison.question import AXES, CHARTS, SCALES, QuestionError, parse
+from apps.comparison.readings import Reading
+from apps.publishing import comparison_schema, documents, pictures, schema, shown
 from apps.publishing.answers import publish
-from apps.publishing.renderers import DOCUMENT
+from apps.publishing.renderers import DOCUMENT, PICTURES
 from apps.publishing.resource import resource
 from apps.runs.metrics import METRICS, OPERATIONS
 from apps.runs.models import Run
@@ -26,19 +30,25 @@ PARAMETERS = [
     OpenApiParameter("baseline", description="a series' name, or `none`; the first series where it is left out"),
     OpenApiParameter("scale", enum=list(SCALES), default="linear"),
     OpenApiParameter("base", enum=["1000", "1024"], default="1000", description="of people's units in documents"),
+    OpenApiParameter("chart", enum=list(CHARTS), description="how a picture is drawn; lines or bars where left out"),
+    OpenApiParameter("axis", enum=list(AXES), default="even", description="x of lines in equal steps, or true"),
+    *pictures.PARAMETERS,
 ]
 
 
 @schema.described(
-    comparison_schema.Comparison, errors=(400,), documents=True, operation_id="compare", parameters=PARAMETERS,
-    description=f"Cells in base units, documents in people's. Filters: `study`, `host`, `run`, … {schema.ANY_FACT}",
+    comparison_schema.Comparison, errors=(400,), documents=True, pictures=True, operation_id="compare",
+    parameters=PARAMETERS,
+    description=f"Cells in base units, documents and pictures in people's. Filters: `study`, `host`, `run`, … {schema.ANY_FACT}",
 )  # fmt: skip
-@resource(formats=DOCUMENT)
+@resource(formats=[*DOCUMENT, *PICTURES])
 def compare(request: Request) -> HttpResponseBase:
     question = parse({name: [str(value) for value in values] for name, values in request.query_params.lists()})
-    found, _ = answer(question)
+    found, readings = answer(question)
     permalink = request.build_absolute_uri(f"{reverse('compare')}?{found.question.address}")
     newest = _newest(found)
+    if pictures.is_picture(request):
+        return pictures.picture(request, _drawn(found, readings), newest, permalink)
     return publish(
         request,
         shown.comparison(found, permalink),
@@ -47,6 +57,13 @@ def compare(request: Request) -> HttpResponseBase:
         permalink,
         beside=[question.base],  # documents depend on it, the data do not
     )
+
+
+def _drawn(found: Comparison, readings: Sequence[Reading]) -> Chart:
+    """A picture that was asked for by name is that one or an error, never another."""
+    if said := refusals(found):
+        raise QuestionError("chart", found.question.chart or found.question.axis, " ".join(said))
+    return chart_of(found, readings)
 
 
 def _newest(found: Comparison) -> datetime | None:

@@ -1,14 +1,12 @@
 """Runs: list, read, start, cancel, and all that one run measured."""
 
 import logging
-import math
 from itertools import chain
 from typing import Any
 
 from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,13 +22,8 @@ from apps.publishing.renderers import DOCUMENT
 from apps.publishing.resource import resource
 from apps.publishing.rows import rows
 from apps.runs.artefact_store import ArtefactStoreError, open_stream
-from apps.runs.metrics import METRICS
 from apps.runs.models import Run, RunArtefact
-from apps.runs.models import Series as SeriesRow
-from apps.runs.packing import part_of, unpacked_points
 from apps.runs.start import cancel, find_target, of_jobs, start_runs
-
-MOST_POINTS = 4000  # more than a screen has
 
 
 @schema.described(
@@ -110,66 +103,6 @@ def run_samples(request: Request, pk: int) -> Response:
     return page(
         request, keys, lambda keys: rows(found.samples.filter(id__in=[key["id"] for key in keys]).order_by("id"))
     )
-
-
-@schema.described(
-    schema.Series, many=True, errors=(404,), operation_id="runs_series",
-    parameters=[
-        OpenApiParameter("full", bool, description="every point, not only the overview"),
-        OpenApiParameter("start", float, description="with `end`: `window` is the overview of these seconds alone"),
-        OpenApiParameter("end", float),
-        OpenApiParameter("points", int, description=f"how many buckets the window has, at most {MOST_POINTS}"),
-    ],
-)  # fmt: skip
-@resource()
-def run_series(request: Request, pk: int) -> Response:
-    """Values over time. `overview` has at most 1,000 buckets of [seconds, min, mean, max, count]."""
-    found = get_object_or_404(Run.objects, pk=pk)
-    is_full = request.query_params.get("full", "") in ("1", "true", "yes")
-    part = _part(request)
-    rows = found.series.all() if is_full or part else found.series.defer("packed")
-    return Response({"results": [_series(one, is_full, part) for one in rows]})
-
-
-def _part(request: Request) -> tuple[float, float, int] | None:
-    """(first second, last second, buckets), where a part is asked for."""
-    asked = {name: request.query_params[name] for name in ("start", "end", "points") if name in request.query_params}
-    if not {"start", "end"} & asked.keys():
-        return None
-    start, end = _number(asked, "start", 0.0), _number(asked, "end", 1e12)
-    return start, end, min(max(int(_number(asked, "points", 1000)), 1), MOST_POINTS)
-
-
-def _number(asked: dict[str, str], name: str, otherwise: float) -> float:
-    text = asked.get(name, "")
-    try:
-        value = float(text) if text else otherwise
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ProblemError(
-            400, f"{name}: found {text!r}, expected a number", field=name, found=text, expected="a number"
-        )
-    return value
-
-
-def _series(one: SeriesRow, is_full: bool, part: tuple[float, float, int] | None) -> dict[str, Any]:
-    metric = METRICS.get(one.metric)
-    names = ("id", "operation", "metric", "section", "source", "count", "overview")
-    shown = {name: getattr(one, name) for name in names} | {"unit": metric.unit if metric else None}
-    if is_full:
-        shown["points"] = [list(point) for point in unpacked_points(one.packed)]
-    if part:
-        shown["window"] = part_of(one.packed, *part)
-    return shown
-
-
-@schema.described(schema.Histogram, many=True, errors=(404,), operation_id="runs_histograms")
-@resource()
-def run_histograms(request: Request, pk: int) -> Response:
-    """Latency bins in ns. Add bins of several runs up before you take a percentile."""
-    found = get_object_or_404(Run.objects, pk=pk)
-    return Response({"results": list(found.histograms.values("operation", "kind", "section", "bins"))})
 
 
 @schema.described(schema.Artefact, many=True, errors=(404,), operation_id="runs_artefacts")

@@ -1,0 +1,28 @@
+"""A snapshot's values as people read them."""
+
+import json
+from typing import Any
+
+from apps.inventory.field_words import is_bytes
+from apps.lib.units import bit_rate, human, size
+
+
+def text_of(field: str, value: Any) -> str:
+    """`512 KiB` for bytes, `10 Gb/s` for a link, `yes`, `RAID 5`; everything else as it is."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return _number(field, value)
+    if field == "labels" and isinstance(value, dict):
+        return ", ".join(f"{name}={said}" for name, said in sorted(value.items()))
+    if field == "level":
+        return f"RAID {value}" if str(value).isdigit() else str(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _number(field: str, value: int | float) -> str:
+    if field.endswith("bytes_per_second"):
+        return human(value, "B/s")
+    if field.endswith("bits_per_second"):
+        return bit_rate(value)
+    return size(value) if is_bytes(field) else str(value)

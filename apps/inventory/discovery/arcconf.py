@@ -1,0 +1,157 @@
+"""arcconf `GETCONFIG n AL`: Adaptec, Microsemi, IBM ServeRAID 8k. Logical devices by segments, drives by connector or slot.
+
+    Segment 0 : Present (Controller:1,Enclosure:0,Slot:22) S19HNSAD431909K
+
+Several controllers are several outputs; their number stands in a segment's words or is the place among the outputs.
+`Group 1, Segment 0` is the first drive of the second span. Sizes are MB of 1024 × 1024.
+"""
+
+import re
+from typing import Any
+
+from apps.inventory.discovery.cards import Building, Buildings, Cards
+from apps.inventory.discovery.tool_text import (
+    contents,
+    dictionary,
+    generation_of,
+    interface_named,
+    pci_of,
+    size_of,
+    slot_number,
+    state_of,
+    told,
+    wwn_of,
+)
+
+TOOL = "arcconf"
+_SEGMENT = re.compile(r"(?:Group (\d{1,3}), )?Segment (\d{1,4})")
+_AT = re.compile(r"\((?:Controller:\d+,)?(?:(?:Enclosure|Connector):(\d+),(?:Slot|Device):(\d+)|(\d+),(\d+))\)")
+_LOCATION = re.compile(r"(?:Enclosure|Connector) (\d+), (?:Slot|Device) (\d+)")
+_STATES = {"online": "online", "ready": "unconfigured", "hot spare": "spare", "hot-spare": "spare", "failed": "failed",
+           "rebuilding": "rebuilding", "raw": "jbod", "raw (pass through)": "jbod", "missing": "missing"}  # fmt: skip
+
+
+def parse(printed: str) -> Cards:
+    """Raises `UnreadableError` for what is no output of arcconf."""
+    found = Buildings(TOOL)
+    serials: dict[str, int] = {}
+    for content in contents(TOOL, printed, ("arcconf",)):
+        about = dictionary(content.get("Controller information"))
+        serial = told(about.get("Controller Serial Number"), 120) or told(about.get("Controller Model"))
+        number = serials.setdefault(serial, len(serials) + 1) if serial else max(1, len(serials))
+        card = found.card(number)
+        _about(card, about)
+        for key, value in list(dictionary(content.get("Physical Device information")).items())[:10_000]:
+            _drive(card, told(key, 40), dictionary(value))
+        for key, value in list(dictionary(content.get("Logical device information")).items())[:10_000]:
+            if match := re.fullmatch(r"Logical [Dd]evice number (\d{1,5})", str(key)):
+                _volume(card, match[1], dictionary(value))
+    return Cards(found.done())
+
+
+def _about(card: Building, about: dict[str, Any]) -> None:
+    versions = dictionary(about.get("Controller Version Information"))
+    memory = told(about.get("Installed memory"), 40)
+    card.put(
+        model=told(about.get("Controller Model")), serial=told(about.get("Controller Serial Number"), 120),
+        vendor="IBM" if "IBM" in told(about.get("Controller Model")) else "Adaptec" if about else "",
+        firmware=told(versions.get("Firmware"), 60), cache_bytes=size_of(memory), pci=pci_of(about.get("PCI Address")),
+        bus=_bus(about),
+    )  # fmt: skip
+    for name, kind in (("Controller Battery Information", "battery"), ("Controller ZMM Information", "non-volatile"),
+                       ("Controller Cache Backup Unit Information", "non-volatile")):  # fmt: skip
+        part = dictionary(about.get(name))
+        state = text_of(part, "Status", "Overall Backup Unit Status")
+        if state:
+            card.put(cache_protection="none" if "not installed" in state.lower() else kind, protection_state=state)
+
+
+def text_of(fields: dict[str, Any], *names: str) -> str:
+    return next((told(fields[name], 60) for name in names if told(fields.get(name), 60)), "")
+
+
+def _bus(about: dict[str, Any]) -> str:
+    width = re.match(r"\d{1,2}", told(about.get("Hot bus link width") or about.get("Host bus link width"), 30))
+    speed = {"2500": "1.0", "5000": "2.0", "8000": "3.0", "16000": "4.0"}.get(
+        told(about.get("Host bus speed"), 20).split(" ")[0]
+    )
+    is_express = told(about.get("Host bus type"), 20) == "PCIe"
+    return f"PCIe {speed} x{width[0]}" if is_express and width and speed else ""
+
+
+def _place(first: str, second: str) -> str:
+    return f"{int(first)},{int(second)}"
+
+
+def _drive(card: Building, key: str, fields: dict[str, Any]) -> None:
+    if (
+        "hard drive" not in told(fields.get("Device is a"), 60).lower()
+        and "ssd" not in told(fields.get("Device is a"), 60).lower()
+    ):
+        if told(fields.get("Device is a"), 60) == "Enclosure services device":
+            card.shelves.put(
+                told(fields.get("Enclosure ID"), 10),
+                vendor=told(fields.get("Vendor"), 40),
+                model=told(fields.get("Model"), 60),
+            )
+        return
+    location = _LOCATION.search(told(fields.get("Reported Location"), 60))
+    channel = told(fields.get("Reported Channel,Device(T:L)") or fields.get("Reported Channel,Device"), 40).split("(")[
+        0
+    ]
+    speed, state = told(fields.get("Transfer Speed"), 40), told(fields.get("State"), 40).lower()
+    kind, ssd = interface_named(speed), told(fields.get("SSD"), 10)
+    maker = told(fields.get("Vendor"), 40)
+    is_slot = "Slot" in told(fields.get("Reported Location"), 60)
+    card.drives.put(
+        channel or key, vendor="" if maker == "ATA" else maker, model=told(fields.get("Model")),
+        serial=told(fields.get("Serial number"), 80), wwn=wwn_of(fields.get("World-wide name")), interface=kind,
+        generation=generation_of(kind, speed), firmware=told(fields.get("Firmware"), 60), is_solid_state={"Yes": True, "No": False}.get(ssd),
+        capacity_bytes=size_of(fields.get("Total Size") or fields.get("Size")), state=_STATES.get(state, "spare" if "spare" in state else ""),
+        shelf=location[1] if location and is_slot else "", slot=slot_number(location[2]) if location else None,
+        health={"No": "passed", "Yes": "failed"}.get(told(fields.get("S.M.A.R.T."), 10), ""),
+    )  # fmt: skip
+    if location:
+        card.card.setdefault("at", {})[_place(location[1], location[2])] = channel or key
+
+
+def _volume(card: Building, number: str, fields: dict[str, Any]) -> None:
+    write = text_of(fields, "Write-cache status", "Write-cache mode", "Write-cache setting").lower()
+    read = text_of(fields, "Read-cache status", "Read-cache mode", "Read-cache setting").lower()
+    spans = _spans(card, fields)
+    card.volumes.put(
+        f"v{number}", name=text_of(fields, "Logical device name", "Logical Device name"), level=_level(fields, len(spans)),
+        capacity_bytes=size_of(fields.get("Size")), chunk_size=size_of(text_of(fields, "Stripe-unit size", "Interface Stripe-unit size")),
+        state=state_of(text_of(fields, "Status of logical device", "Status of Logical Device")),
+        write_policy="write back" if write.startswith(("on", "enabled")) else "write through" if write.startswith(("off", "disabled")) else "",
+        read_policy="read ahead" if read.startswith(("on", "enabled")) else "no read ahead" if read.startswith(("off", "disabled")) else "",
+        device=told(fields.get("Disk Name"), 60), spans=spans,
+    )  # fmt: skip
+
+
+def _level(fields: dict[str, Any], spans: int) -> str:
+    printed = text_of(fields, "RAID level", "RAID Level") or str(fields.get("RAID level", ""))[:20]
+    return "jbod" if "simple" in printed.lower() else f"RAID{printed}" if re.fullmatch(r"\d{1,2}", printed) else ""
+
+
+def _spans(card: Building, fields: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    groups: dict[int, dict[int, str]] = {}
+    segments = dictionary(fields.get("Logical device segment information")) or fields
+    for key, value in list(segments.items())[:10_000]:
+        match, at = _SEGMENT.fullmatch(str(key)), _AT.search(told(value, 200))
+        if match and at:
+            groups.setdefault(int(match[1] or 0), {})[int(match[2])] = _known_as(
+                card, at, told(value, 200).split(" ")[-1]
+            )
+    return tuple(tuple(groups[group][place] for place in sorted(groups[group])) for group in sorted(groups))
+
+
+def _known_as(card: Building, at: "re.Match[str]", serial: str) -> str:
+    """The drive at that place; one that is told of nowhere else is known by its serial number."""
+    place = _place(at[1] or at[3], at[2] or at[4])
+    known = card.card.get("at", {}).get(place, place)
+    slot = int(at[2] or at[4])
+    card.drives.put(
+        known, serial="" if card.drives.of(known).get("serial") else told(serial, 80), slot=slot, state="online"
+    )
+    return str(known)

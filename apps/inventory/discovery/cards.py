@@ -1,0 +1,181 @@
+"""RAID controllers as their own tools tell of them: drives in slots, volumes on drives. Plain values, whatever the tool.
+
+A place is what the tool calls a drive on its card: `252:3` (enclosure:slot), `1I:1:2` (port:box:bay), `p4`. Sizes in
+bytes; None and '' mean that the tool did not tell.
+"""
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Generic, TypeVar
+
+MAX_CARDS = 64
+MAX_DRIVES = 4096  # of one card, as MAX_VOLUMES
+MAX_VOLUMES = 1024
+PREFERRED = ("storcli", "megacli", "ssacli", "arcconf", "tw_cli", "omreport")  # of two that tell of one card
+
+
+@dataclass(frozen=True)
+class Drive:
+    """`state` is one of online, spare, rebuilding, failed, missing, unconfigured, jbod, or ''. `group` is what shares
+    its drives.
+    """
+
+    place: str
+    vendor: str = ""
+    model: str = ""
+    serial: str = ""
+    wwn: str = ""
+    firmware: str = ""
+    interface: str = ""
+    generation: str = ""
+    link_generation: str = ""
+    rpm: int | None = None
+    is_solid_state: bool | None = None
+    capacity_bytes: int | None = None
+    logical_block_bytes: int | None = None
+    shelf: str = ""
+    slot: int | None = None
+    state: str = ""
+    health: str = ""
+    volume: str = ""
+
+
+@dataclass(frozen=True)
+class Volume:
+    """`spans`: places of the drives, one tuple for each span; RAID 10, 50 and 60 have several. `naa`: as `wwn` of the
+    device that the kernel sees; `device`: its name, where the tool knows it.
+    """
+
+    number: str
+    name: str = ""
+    level: str = ""
+    chunk_size: int | None = None
+    capacity_bytes: int | None = None
+    state: str = ""
+    write_policy: str = ""
+    read_policy: str = ""
+    device: str = ""
+    naa: str = ""
+    target: int | None = None
+    spans: tuple[tuple[str, ...], ...] = ()
+    spares: tuple[str, ...] = ()
+    member_count: int | None = None
+    shares_drives: bool = False
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """An enclosure. `slots`: how many it has."""
+
+    name: str
+    vendor: str = ""
+    model: str = ""
+    serial: str = ""
+    slots: int | None = None
+
+
+@dataclass(frozen=True)
+class Card:
+    """`pci`: `0000:03:00.0`, '' where the tool does not print it."""
+
+    tool: str
+    number: str
+    vendor: str = ""
+    model: str = ""
+    serial: str = ""
+    firmware: str = ""
+    driver: str = ""
+    kind: str = "raid"
+    bus: str = ""
+    pci: str = ""
+    ports: int | None = None
+    cache_bytes: int | None = None
+    cache_protection: str = ""
+    protection_state: str = ""
+    has_no_cache: bool = False
+    drives: tuple[Drive, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    shelves: tuple[Shelf, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cards:
+    cards: tuple[Card, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+Thing = TypeVar("Thing", Drive, Volume, Shelf)
+
+
+class Things(Generic[Thing]):
+    """What a tool says about drives, volumes or shelves, in any order and in several places: what is told later and is
+    not empty counts.
+    """
+
+    def __init__(self, kind: type[Thing], key: str, limit: int) -> None:
+        self.kind: type[Thing] = kind
+        self.key, self.limit = key, limit
+        self.values: dict[str, dict[str, Any]] = {}
+
+    def put(self, key: str, **values: Any) -> None:
+        if key and (key in self.values or len(self.values) < self.limit):
+            told = {name: value for name, value in values.items() if value not in (None, "", ())}
+            self.values.setdefault(key[:60], {}).update(told)
+
+    def of(self, key: str) -> dict[str, Any]:
+        return self.values.get(key, {})
+
+    def done(self) -> tuple[Thing, ...]:
+        kind: Any = self.kind
+        return tuple(kind(**{self.key: key}, **values) for key, values in self.values.items())
+
+
+@dataclass
+class Building:
+    """A card while its tool's outputs are read."""
+
+    tool: str
+    number: str
+    card: dict[str, Any] = field(default_factory=dict)
+    drives: Things[Drive] = field(default_factory=lambda: Things[Drive](Drive, "place", MAX_DRIVES))
+    volumes: Things[Volume] = field(default_factory=lambda: Things[Volume](Volume, "number", MAX_VOLUMES))
+    shelves: Things[Shelf] = field(default_factory=lambda: Things[Shelf](Shelf, "name", MAX_VOLUMES))
+
+    def put(self, **values: Any) -> None:
+        self.card.update({name: value for name, value in values.items() if value not in (None, "", ())})
+
+    def done(self) -> Card:
+        known = {one.name for one in fields(Card)}
+        values = {name: value for name, value in self.card.items() if name in known}
+        parts: dict[str, Any] = {
+            "drives": self.drives.done(),
+            "volumes": self.volumes.done(),
+            "shelves": self.shelves.done(),
+        }
+        return Card(self.tool, self.number, **values, **parts)
+
+
+class Buildings:
+    """The cards of one tool, by its number for them."""
+
+    def __init__(self, tool: str) -> None:
+        self.tool = tool
+        self.by_number: dict[str, Building] = {}
+
+    def card(self, number: object) -> Building:
+        key = f"c{number}"[:20]
+        if key not in self.by_number and len(self.by_number) >= MAX_CARDS:
+            return Building(self.tool, key)  # told, but not kept
+        return self.by_number.setdefault(key, Building(self.tool, key))
+
+    def done(self) -> tuple[Card, ...]:
+        return tuple(one.done() for one in self.by_number.values())
+
+
+def without_doubles(cards: list[Card]) -> list[Card]:
+    """Of two tools that tell of the same card, or of cards of the same maker's family, the better one counts."""
+    family = {"storcli": "lsi", "megacli": "lsi", "omreport": "lsi"}
+    chosen: dict[str, str] = {}
+    for tool in PREFERRED:
+        if any(card.tool == tool and (card.drives or card.volumes) for card in cards):
+            chosen.setdefault(family.get(tool, tool), tool)
+    return [card for card in cards if chosen.get(family.get(card.tool, card.tool), card.tool) == card.tool]

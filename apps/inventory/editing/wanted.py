@@ -1,0 +1,50 @@
+"""What somebody wants of a part, checked field by field, and why it cannot be. Values are in base units."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+ALL = "__all__"  # what concerns no single field
+
+
+class EditError(ValueError):
+    """Nothing was changed. `errors`: field → sentences that say what was found and what was expected; `members.3.disk` for a place."""
+
+    def __init__(self, errors: Mapping[str, Sequence[str]]) -> None:
+        self.errors = {name: list(said) for name, said in errors.items()}
+        super().__init__("; ".join(f"{name}: {' '.join(said)}" for name, said in self.errors.items()))
+
+
+@dataclass
+class Problems:
+    """Gathers all errors, so that people see them at once."""
+
+    found: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, name: str, sentence: str) -> None:
+        if sentence not in self.found[name]:
+            self.found[name].append(sentence)
+
+    def __bool__(self) -> bool:
+        return any(self.found.values())
+
+    def raise_any(self) -> None:
+        if self:
+            raise EditError(self.found)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Only what is named changes. `values`: field → value, references as rows; `absent`: why a field is empty; `places`: all members or
+    sections; `inferred`: fields that follow by a rule from what was printed, and so are not typed.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
+    places: Sequence[Mapping[str, Any]] | None = None
+    inferred: frozenset[str] = frozenset()
+
+
+def is_empty(value: object) -> bool:
+    return value is None or value in ("", {}, [])

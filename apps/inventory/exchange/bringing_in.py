@@ -1,0 +1,63 @@
+"""Rows of a file onto the inventory of a lab. A preview does the same in a transaction that is taken back, so it cannot be wrong."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from apps.inventory.editing.authors import by
+from apps.inventory.exchange.files import Incoming
+from apps.inventory.exchange.matching import Matching
+from apps.inventory.exchange.outcome import REFUSED, Entry, Outcome, StaleOutcomeError
+from apps.inventory.exchange.rows import RowWriter
+from apps.inventory.models import Host
+from apps.inventory.vocabulary import Author
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
+
+
+def preview(lab: Lab, rows: Sequence[Incoming]) -> Outcome:
+    """What `bring_in` would do; nothing is written."""
+    with lab_scope(lab.pk), transaction.atomic():
+        outcome = _done(lab, rows)
+        transaction.set_rollback(True)
+    return outcome
+
+
+def bring_in(lab: Lab, rows: Sequence[Incoming], who: str, digest: str = "") -> Outcome:
+    """Writes all rows that are not refused. `digest`: of the preview that somebody agreed to; raises `StaleOutcomeError` if it differs now."""
+    with lab_scope(lab.pk), by(Author.IMPORT, who), transaction.atomic():
+        list(
+            Host.objects.filter(lab=lab).select_for_update(no_key=True).order_by("id").values_list("id")
+        )  # no discovery meanwhile
+        outcome = _done(lab, rows)
+        if digest and outcome.digest != digest:
+            raise StaleOutcomeError(outcome)
+    return outcome
+
+
+def _done(lab: Lab, rows: Sequence[Incoming]) -> Outcome:
+    """Nothing remains of a refused row. One that is refused late, for its members, is taken back with all others, which are then
+    done again without it."""
+    refused: dict[str, Entry] = {}
+    while True:
+        before = transaction.savepoint()
+        entries, late = _pass(lab, rows, refused)
+        if not late:
+            transaction.savepoint_commit(before)
+            return Outcome(tuple(entries))
+        transaction.savepoint_rollback(before)
+        refused |= late
+
+
+def _pass(lab: Lab, rows: Sequence[Incoming], refused: dict[str, Entry]) -> tuple[list[Entry], dict[str, Entry]]:
+    """First every row, then what refers to rows of its own kind, when all of them are there. (entries, those refused late)"""
+    writer = RowWriter(lab, Matching(lab))
+    taken = [(one, *((refused[one.where], None) if one.where in refused else writer.take(one))) for one in rows]
+    late = {}
+    for incoming, entry, row in taken:
+        if row is not None:
+            writer.take_late(incoming, entry, row)
+            if entry.act == REFUSED:
+                entry.changes = []
+                late[incoming.where] = entry
+    return [entry for _, entry, _ in taken], late

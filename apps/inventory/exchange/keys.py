@@ -1,0 +1,65 @@
+"""Keys by which rows are known outside of the database: `node7/md0`, `serial/ST4000/S1`. The same row has the same key in every
+file, and in the lab that the file is brought into.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from apps.inventory.exchange.kinds import KINDS, Kind
+from apps.inventory.models import Part
+from apps.labs.models import Lab
+
+
+def key_of(identity: Iterable[str], slash_may_stay: bool) -> str:
+    """Parts joined by `/`; a `/`, `#` or `%` inside a part is written as %2F, %23 or %25. In the last part a `/` stays readable,
+    where the number of parts is always the same.
+    """
+    *parents, last = identity
+    readable = last.replace("%", "%25").replace("#", "%23") if slash_may_stay else _escaped(last)
+    return "/".join([*map(_escaped, parents), readable])
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("#", "%23").replace("/", "%2F")
+
+
+class Keyring:
+    """All parts of one lab by key and by number, in the order of their numbers: 11 queries."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.rows: dict[str, dict[str, Part]] = {}
+        self.keys: dict[tuple[type[Any], int], str] = {}
+        for kind in KINDS:
+            self.rows[kind.name] = {}
+            for row in self._load(kind, lab):
+                self.add(kind, row)
+
+    def _load(self, kind: Kind, lab: Lab) -> list[Any]:
+        """References are put in from what is loaded already; nothing is asked for twice."""
+        rows = list(kind.model.objects.filter(lab=lab).order_by("id"))
+        known = {key: row for rows in self.rows.values() for row in rows.values() for key in [(type(row), row.pk)]}
+        for row in rows:
+            for field in kind.model._meta.concrete_fields:
+                model: Any = field.related_model
+                if model is not None and (other := known.get((model, getattr(row, field.attname)))):
+                    setattr(row, field.name, other)
+        return rows
+
+    def add(self, kind: Kind, row: Part) -> str:
+        """Its key; the second of the same gets `#2`."""
+        key = plain = wanted(kind, row)
+        number = 1
+        while key in self.rows[kind.name]:
+            number += 1
+            key = f"{plain}#{number}"
+        self.rows[kind.name][key] = row
+        if row.pk:
+            self.keys[type(row), row.pk] = key
+        return key
+
+    def find(self, kind: Kind, key: str) -> Part | None:
+        return self.rows[kind.name].get(key)
+
+
+def wanted(kind: Kind, row: Part) -> str:
+    return key_of(kind.identity(row), slash_may_stay=kind.name not in ("arrays", "network-links"))

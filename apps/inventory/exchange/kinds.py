@@ -1,0 +1,114 @@
+"""The kinds of inventory in files, in the order in which they can be made: what is referred to comes first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db import models
+
+from apps.inventory.models import (
+    Array,
+    ArrayMember,
+    Controller,
+    Disk,
+    Enclosure,
+    Filesystem,
+    Host,
+    NetworkLink,
+    Nic,
+    Part,
+    PathSection,
+    StoragePath,
+    Switch,
+    Target,
+)
+
+LEFT_OUT = {"id", "lab", "created_at", "updated_at"}
+PART_FIELDS = ("labels", "notes", "absent", "sources")
+
+
+@dataclass(frozen=True)
+class Places:
+    """Rows that belong to a part, in order; they are a list in the part's own row."""
+
+    name: str
+    model: type[models.Model]
+    parent: str
+
+    @cached_property
+    def fields(self) -> tuple["models.Field[Any, Any]", ...]:
+        return tuple(one for one in self.model._meta.concrete_fields if one.name not in ("id", self.parent))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`identity`: what a row is known by, as parts of its key. `late`: references to rows of the same kind, set when all are there."""
+
+    name: str
+    model: type[Part]
+    identity: Callable[[Any], tuple[str, ...]]
+    places: Places | None = None
+    late: tuple[str, ...] = ()
+
+    @cached_property
+    def fields(self) -> dict[str, "models.Field[Any, Any]"]:
+        """All that is in files, by name; the common ones last."""
+        own = {one.name: one for one in self.model._meta.concrete_fields if one.name not in LEFT_OUT}
+        return {name: own[name] for name in own if name not in PART_FIELDS} | {name: own[name] for name in PART_FIELDS}
+
+    @property
+    def columns(self) -> list[str]:
+        return ["key", *self.fields, *([self.places.name] if self.places else [])]
+
+    @property
+    def word(self) -> str:
+        return str(self.model._meta.verbose_name)
+
+
+def _on_host(*names: str) -> Callable[[Any], tuple[str, ...]]:
+    return lambda row: (
+        row.host.name,
+        *(text for name in names if (text := str(getattr(row, name) or "")) or name == "name"),
+    )
+
+
+def _disk(row: Disk) -> tuple[str, ...]:
+    """Serial or WWN; the place where it has neither, and what it is where that is not known either."""
+    host = row.host.name if row.host else ""
+    if row.serial:
+        return "serial", row.model, row.serial
+    if row.wwn:
+        return "wwn", row.wwn
+    return ("at", host, row.device_name) if row.device_name else ("kind", host, row.vendor, row.model)
+
+
+def _filesystem(row: Filesystem) -> tuple[str, ...]:
+    return row.host.name, row.mount_point or row.device_name or row.type
+
+
+def _link(row: NetworkLink) -> tuple[str, ...]:
+    return (*_end(row.nic, row.switch), *_end(row.far_nic, row.far_switch))
+
+
+def _end(nic: Nic | None, switch: Switch | None) -> tuple[str, ...]:
+    if nic:
+        return "nic", nic.host.name, nic.name
+    return "switch", switch.name if switch else ""
+
+
+KINDS = (
+    Kind("hosts", Host, lambda row: (row.name,)),
+    Kind("controllers", Controller, _on_host("name"), late=("sits_on",)),
+    Kind("disks", Disk, _disk),
+    Kind("arrays", Array, _on_host("name", "round"), Places("members", ArrayMember, "array")),
+    Kind("enclosures", Enclosure, _on_host("name")),
+    Kind("filesystems", Filesystem, _filesystem),
+    Kind("nics", Nic, _on_host("name")),
+    Kind("switches", Switch, lambda row: (row.name,)),
+    Kind("network-links", NetworkLink, _link),
+    Kind("storage-paths", StoragePath, _on_host("name"), Places("sections", PathSection, "path")),
+    Kind("targets", Target, _on_host("name")),
+)
+BY_NAME = {kind.name: kind for kind in KINDS}
+BY_MODEL: dict[Any, Kind] = {kind.model: kind for kind in KINDS}

@@ -1,0 +1,36 @@
+"""Members that have failed, were taken out, or were not seen at the last look."""
+
+from collections.abc import Iterator
+
+from apps.inventory.findings.machine import Machine, Place, name_of_array, name_of_disk
+from apps.inventory.findings.parts import the_array, the_disk
+from apps.inventory.findings.rule import SERIOUS, Hit, Rule
+from apps.inventory.geometry import is_gone
+
+
+def check(machine: Machine) -> Iterator[Hit]:
+    for array in machine.present:
+        for place in machine.places[array["id"]]:
+            if place.layer and (told := _what(place, machine)):
+                name = name_of_disk(place.layer) if place.is_disk else name_of_array(place.layer)
+                part = the_disk(place.layer) if place.is_disk else the_array(place.layer)
+                yield Hit(f"{name_of_array(array)}: {place.partition or name} {told}", (part, the_array(array)))
+
+
+def _what(place: Place, machine: Machine) -> str:
+    layer = place.layer or {}
+    if is_gone(place.state):
+        return f"is {place.state.lower()}"
+    if not layer["is_present"]:
+        return "was not seen at the last look"
+    away = {disk["id"] for disk in machine.topology["disks_elsewhere"]}
+    return "is no longer in this host" if place.is_disk and layer["id"] in away else ""
+
+
+RULE = Rule(
+    name="failed_members",
+    title="A member is missing",
+    text="The array goes on without it as long as its level allows. Replace the disk, or correct the list of members.",
+    severity=SERIOUS,
+    check=check,
+)

@@ -1,0 +1,49 @@
+"""A disk, partition or array that is said to be a member of two arrays of one round. Seed 001: sdp in md1 and md4."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from apps.inventory.findings.machine import Machine, Place, Thing, name_of_array, name_of_disk
+from apps.inventory.findings.parts import the_array, the_disk
+from apps.inventory.findings.rule import SERIOUS, Hit, Rule
+from apps.inventory.geometry import clash
+
+
+def check(machine: Machine) -> Iterator[Hit]:
+    seen: dict[tuple[bool, int, str], list[Place]] = {}
+    for array in machine.present:
+        for place in machine.places[array["id"]]:
+            if place.layer:
+                seen.setdefault((place.is_disk, place.layer["id"], array["round"] or ""), []).append(place)
+    for some in seen.values():
+        for one, other in combinations(some, 2):
+            if _both_claim(one, other):
+                yield _hit(one, other)
+
+
+def _both_claim(one: Place, other: Place) -> bool:
+    return one.array["id"] != other.array["id"] and clash(one.partition, other.partition) and not _is_shared(one, other)
+
+
+def _is_shared(one: Place, other: Place) -> bool:
+    """Volumes of one volume group or pool take turns on the same devices by their nature."""
+    pooled = ("LVM", "ZFS", "btrfs")
+    return one.array["software"] in pooled and one.array["software"] == other.array["software"]
+
+
+def _hit(one: Place, other: Place) -> Hit:
+    layer: Thing = one.layer or {}
+    name = one.partition or other.partition or (name_of_disk(layer) if one.is_disk else name_of_array(layer))
+    part = the_disk(layer) if one.is_disk else the_array(layer)
+    line = f"{name} is a member of {name_of_array(one.array)} and of {name_of_array(other.array)}"
+    return Hit(line, (part, the_array(one.array), the_array(other.array)))
+
+
+RULE = Rule(
+    name="member_in_two_arrays",
+    title="A member of two arrays",
+    text="Two arrays cannot own the same bytes: one of the two lists is wrong, or one array destroys the other. Arrays of "
+    "different rounds may share disks.",
+    severity=SERIOUS,
+    check=check,
+)

@@ -1,0 +1,33 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.inventory.exchange.document import document_of
+from apps.inventory.exchange.files import as_json, as_zip
+from apps.inventory.models import Host
+from apps.labs.command_line import lab_named
+from apps.labs.isolation import lab_scope
+
+
+class Command(BaseCommand):
+    help = "Write a lab's inventory, or one host's, as JSON or as a zip of CSV files."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--lab", required=True, help="short name or name")
+        parser.add_argument("--host", default="", help="only what is in this host")
+        parser.add_argument("file", type=Path, help="what it ends with says the form: .json or .zip")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        lab, file = lab_named(options["lab"]), options["file"]
+        forms = {".json": as_json, ".zip": as_zip}
+        if file.suffix not in forms:
+            raise CommandError(f"found a file name that ends with {file.suffix!r}, expected .json or .zip")
+        with lab_scope(lab.pk):
+            host = Host.objects.filter(name=options["host"]).first()
+            if options["host"] and host is None:
+                raise CommandError(f"There is no host {options['host']!r} in {lab}.")
+            document = document_of(lab, host)
+        file.write_bytes(forms[file.suffix](document))
+        rows = sum(len(rows) for rows in document.values() if isinstance(rows, list))
+        self.stdout.write(f"{file}: {rows} rows.")

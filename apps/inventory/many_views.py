@@ -1,0 +1,78 @@
+"""The same change to many parts: choose on a list, say what, look at it, do it."""
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+
+from apps.inventory.bulk.editing_many import MOST, edit_many, preview
+from apps.inventory.bulk.forms import ManyForm
+from apps.inventory.editing.kinds import BY_PLURAL, Kind
+from apps.inventory.exchange.outcome import StaleOutcomeError
+from apps.inventory.filters import with_label, with_word
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.labs.models import Role
+
+LISTED = ("hosts", "controllers", "disks", "arrays", "filesystems", "targets", "nics", "switches")
+
+
+@member_required(Role.ENGINEER)
+def many(request: LabRequest, kind: str) -> HttpResponse:
+    """`pk` (many) are the rows. POST `step`: nothing for the form, preview, apply."""
+    of = BY_PLURAL.get(kind)
+    if of is None or kind not in LISTED:
+        raise Http404(f"found {kind}, expected one of: {', '.join(LISTED)}")
+    given = request.POST if request.method == "POST" else request.GET
+    ids = _all_found(request, of, given) if given.get("all") else chosen(given)
+    rows = list(of.model.objects.filter(lab=request.lab, pk__in=ids)[: MOST + 1])
+    step = request.POST.get("step", "")
+    form = ManyForm(of, request.lab, request.POST if step in ("preview", "apply") else None)
+    context = {
+        "kind": of,
+        "rows": rows[:MOST],
+        "form": form,
+        "most": MOST,
+        "too_many": len(rows) > MOST,
+        "ids": [row.pk for row in rows[:MOST]],
+    }
+    if not rows or not form.is_bound:
+        return render(request, "inventory/edit-many.html", context)
+    if not form.is_valid() or form.edit().is_empty:
+        context["nothing"] = form.is_valid()
+        return render(request, "inventory/edit-many.html", context, status=422)
+    return _done(request, of, form, context, step)
+
+
+def _done(request: LabRequest, kind: Kind, form: ManyForm, context: dict[str, object], step: str) -> HttpResponse:
+    ids: list[int] = context["ids"]  # type: ignore[assignment]
+    context["fields"] = [
+        (name, value)
+        for name, value in request.POST.lists()
+        if name not in ("csrfmiddlewaretoken", "step", "digest", "pk")
+    ]
+    if step == "preview":
+        return render(
+            request, "inventory/edit-many.html", context | {"outcome": preview(kind, request.lab, ids, form.edit())}
+        )
+    try:
+        outcome = edit_many(kind, request.lab, ids, form.edit(), request.POST.get("digest", ""))
+    except StaleOutcomeError as stale:
+        return render(
+            request, "inventory/edit-many.html", context | {"outcome": stale.outcome, "stale": str(stale)}, status=409
+        )
+    counts = outcome.counts
+    messages.success(
+        request,
+        f"{counts['changed']} {kind.words} changed" + (f", {counts['refused']} refused." if counts["refused"] else "."),
+    )
+    return redirect(kind.plural)
+
+
+def _all_found(request: LabRequest, kind: Kind, given: QueryDict) -> list[int]:
+    """What the list shows on all its pages, of the own lab: one more than can be changed at once, to say so."""
+    found = with_word(kind.model.objects.filter(lab=request.lab), given.get("q", "").strip())
+    return list(with_label(found, given.getlist("label")).order_by("id").values_list("pk", flat=True)[: MOST + 1])
+
+
+def chosen(given: QueryDict) -> list[int]:
+    return [int(pk) for pk in dict.fromkeys(given.getlist("pk")) if pk.isdecimal() and len(pk) < 19]

@@ -1,0 +1,84 @@
+"""Likely duplicates, and making one of two."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from apps.inventory.bulk.duplicates import Candidate, Likely, likely
+from apps.inventory.bulk.merging import MERGED, MergeError, choices_of, merge, preview
+from apps.inventory.many_views import chosen
+from apps.inventory.models import Host, Part
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.labs.models import Lab, Role
+
+SHOWN = 200
+
+
+@member_required(Role.ENGINEER)
+def duplicates(request: LabRequest) -> HttpResponse:
+    """Five queries, whatever the lab's size."""
+    found = [(kind, pairs[:SHOWN], len(pairs)) for kind in MERGED if (pairs := _likely(kind, request.lab))]
+    return render(request, "inventory/duplicates.html", {"found": found, "kinds": MERGED})
+
+
+def _likely(kind: str, lab: Lab) -> list[Likely]:
+    model = MERGED[kind]
+    has = {field.name for field in model._meta.concrete_fields}
+    related = ("host",) if "host" in has else ()
+    rows = model.objects.filter(lab=lab).select_related(*related).order_by("id")
+    return likely([_candidate(kind, row, has) for row in rows], kind == "hosts")
+
+
+def _candidate(kind: str, row: Any, has: set[str]) -> Candidate:
+    text = {name: str(getattr(row, name) or "") for name in ("serial", "wwn", "uuid", "model") if name in has}
+    name = f"{row.name} {row.round}" if kind == "arrays" else str(getattr(row, "name", ""))
+    place = row.host_id if kind not in ("hosts", "disks") else ""
+    host = f" in {row.host}" if "host" in has and row.host_id else ""
+    return Candidate(row.pk, f"{row}{host}", name=name, place=place, **text)
+
+
+@member_required(Role.ENGINEER)
+def merge_two(request: LabRequest, kind: str) -> HttpResponse:
+    """`stays` and `goes` are numbers; `take` (many) the fields whose value the other has. POST `digest` does what was shown."""
+    if kind not in MERGED:
+        raise Http404(f"found {kind}, expected one of: {', '.join(MERGED)}")
+    given = request.POST if request.method == "POST" else request.GET
+    if len(ticked := chosen(given)) == 2 and "stays" not in given:  # from a list
+        return redirect(f"{request.path}?stays={ticked[0]}&goes={ticked[1]}")
+    if "stays" not in given:
+        messages.warning(request, f"Found {len(ticked)} ticked, expected two to merge.")
+        return redirect(kind if kind != "enclosures" else "inventory-duplicates")
+    stays, goes = (_row(kind, request.lab, given.get(name, "")) for name in ("stays", "goes"))
+    choices = choices_of(stays, goes)
+    is_asked = request.method == "POST" or "look" in given
+    taken = set(given.getlist("take")) if is_asked else {one.field for one, is_better in choices if is_better}
+    taken &= {one.field for one, _ in choices}
+    if request.method != "POST":
+        return _page(request, kind, stays, goes, taken)
+    try:
+        merge(request.lab, stays, goes, taken, str(request.user), request.POST.get("digest", ""))
+    except MergeError as error:
+        return _page(request, kind, stays, goes, taken, error.sentences)
+    messages.success(request, f"{goes} is now one with {stays}.")
+    return redirect(stays.get_absolute_url() if isinstance(stays, Host) else "inventory-duplicates")
+
+
+def _row(kind: str, lab: Lab, pk: str) -> Part:
+    if not pk.isdecimal() or len(pk) > 18:
+        raise Http404("expected the numbers of two parts")
+    row: Part = get_object_or_404(MERGED[kind].objects.all(), pk=int(pk), lab=lab)
+    return row
+
+
+def _page(
+    request: LabRequest, kind: str, stays: Part, goes: Part, taken: set[str], refused: list[str] | None = None
+) -> HttpResponse:
+    merged = preview(request.lab, stays, goes, taken)
+    context = {
+        "kind": kind, "stays": stays, "goes": goes, "choices": choices_of(stays, goes), "taken": taken, "merged": merged,
+        "refused": refused or [], "moved": sorted(merged.moved.items()),
+    }  # fmt: skip
+    return render(request, "inventory/merge.html", context, status=409 if refused else 200)

@@ -1,0 +1,93 @@
+"""The commands that would make a plan, for people to copy. Spindle executes nothing on a host.
+
+mdadm(8), mkfs.xfs(8), ext4's mkfs: a stripe unit (`su`, `stride`) is one chunk, a stripe width (`sw`, `stripe-width`) the chunks
+that carry data in one stripe. Devices are quoted for a shell whatever they are called.
+"""
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from apps.inventory.raid_plans.sizes import data_members
+from apps.inventory.raid_plans.spreading import Group
+from apps.inventory.raid_plans.wish import CHUNKED, INNER, Wish
+
+BLOCK = 4096
+CONFIGURATION = "/etc/mdadm/mdadm.conf"  # Debian's; /etc/mdadm.conf elsewhere
+_UNSAFE = re.compile(r"[^A-Za-z0-9#+.:=@_-]")
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9!/._-]*")
+_HEX = re.compile(r"(?:0x)?([0-9a-f]{16}(?:[0-9a-f]{16})?)", re.IGNORECASE)
+
+
+def path_of(device_name: str, interface: str, model: str, serial: str, wwn: str) -> tuple[str, bool]:
+    """(path, whether it lasts over a boot): by WWN, else by model and serial as udev writes them, else the kernel's name.
+
+    `("", False)` where nothing names it.
+    """
+    if interface == "NVMe" and wwn.lower().startswith(("eui.", "nvme.", "uuid.")):
+        return f"/dev/disk/by-id/nvme-{_safe(wwn)}", True
+    if found := _HEX.fullmatch(wwn.strip().removeprefix("naa.")):
+        return f"/dev/disk/by-id/wwn-0x{found[1].lower()}", True
+    bus = {"SATA": "ata", "PATA": "ata", "NVMe": "nvme"}.get(interface)
+    if bus and model and serial:
+        return f"/dev/disk/by-id/{bus}-{_safe(model)}_{_safe(serial)}", True
+    bare = device_name.removeprefix("/dev/")
+    return (f"/dev/{bare}", False) if _PLAIN.fullmatch(bare) and ".." not in bare else ("", False)
+
+
+def _safe(text: str) -> str:
+    """As udev does: blanks and what is unsafe become _."""
+    return _UNSAFE.sub("_", re.sub(r"\s+", "_", text.strip()))
+
+
+def commands(wish: Wish, groups: Sequence[Group]) -> list[tuple[str, str]]:
+    """(what it is for, the command), in the order to give them."""
+    found: list[tuple[str, str]] = []
+    each = len(groups) // wish.arrays
+    for number in range(wish.arrays):
+        name = wish.name if wish.arrays == 1 else f"{wish.name}{number}"
+        own = groups[number * each : (number + 1) * each]
+        if wish.level in INNER:
+            parts = [f"{name}-{place}" for place in range(each)]
+            found += [(f"Group {part}", _create(wish, part, group)) for part, group in zip(parts, own, strict=True)]
+            found.append((f"Array {name} over its groups", _over(wish, name, parts)))
+        else:
+            found.append((f"Array {name}", _create(wish, name, own[0])))
+        if wish.filesystem != "none":
+            found.append((f"Filesystem on {name}", mkfs(wish, name, own)))
+    scan = f"mdadm --detail --scan >> {CONFIGURATION}"
+    return [*found, ("Remember the arrays at boot", scan), ("Watch the first resync", "cat /proc/mdstat")]
+
+
+def _create(wish: Wish, name: str, group: Group) -> str:
+    level = wish.inner_level
+    options = ["mdadm", "--create", _device(name), f"--level={level}", "--metadata=1.2"]
+    options.append(f"--raid-devices={len(group.members)}")
+    if level in CHUNKED:
+        options.append(f"--chunk={wish.chunk // 1024}K")
+    if level == "10":
+        options.append("--layout=n2")
+    if group.spares:
+        options.append(f"--spare-devices={len(group.spares)}")
+    return " ".join(map(shlex.quote, [*options, *(disk.path for disk in (*group.members, *group.spares))]))
+
+
+def _over(wish: Wish, name: str, parts: Sequence[str]) -> str:
+    """The same chunk as in the groups: one stripe of the whole then fills whole stripes of every group."""
+    options = ["mdadm", "--create", _device(name), "--level=0", "--metadata=1.2", f"--raid-devices={len(parts)}"]
+    return " ".join(map(shlex.quote, [*options, f"--chunk={wish.chunk // 1024}K", *map(_device, parts)]))
+
+
+def mkfs(wish: Wish, name: str, groups: Sequence[Group]) -> str:
+    width = sum(data_members(wish.inner_level, len(group.members)) for group in groups)
+    device = shlex.quote(_device(name))
+    if wish.level == "1":
+        return f"mkfs.{wish.filesystem} {device}"
+    if wish.filesystem == "xfs":
+        return f"mkfs.xfs -d su={wish.chunk // 1024}k,sw={width} {device}"
+    stride = wish.chunk // BLOCK
+    return f"mkfs.ext4 -b {BLOCK} -E stride={stride},stripe-width={stride * width} {device}"
+
+
+def _device(name: str) -> str:
+    return f"/dev/md/{name}"

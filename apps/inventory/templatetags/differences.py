@@ -1,0 +1,83 @@
+"""`{% differences_of part %}`: where the tools say other than a person typed, on the page of a host or of one of its parts."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.urls import NoReverseMatch, reverse
+
+from apps.inventory.discovery.differences import model_of
+from apps.inventory.field_words import is_bytes, label_of
+from apps.inventory.models import Difference, Host, Part
+from apps.inventory.vocabulary import Decision
+
+register = template.Library()
+MOST = 200
+
+
+@dataclass(frozen=True)
+class Shown:
+    """`typed` and `discovered` are ready to print unless `is_bytes`."""
+
+    difference: Difference
+    label: str
+    typed: Any
+    discovered: Any
+    is_bytes: bool
+    address: str
+
+
+@register.inclusion_tag("inventory/_differences.html", takes_context=True)
+def differences_of(context: template.Context, part: Part) -> dict[str, Any]:
+    """A host's page shows those of all its parts."""
+    if isinstance(part, Host):
+        found = Difference.objects.filter(host=part)
+    else:
+        found = Difference.objects.filter(part_kind=part._meta.model_name, part_id=part.pk)
+    rows = [
+        _shown(one)
+        for one in found.exclude(decision=Decision.DISCOVERED).order_by("part_kind", "part_name", "field", "id")[:MOST]
+    ]
+    return {
+        "open": [row for row in rows if row.difference.decision == Decision.OPEN],
+        "kept": [row for row in rows if row.difference.decision == Decision.TYPED],
+        "is_host": isinstance(part, Host),
+        "may_decide": bool(context.get("may_edit")) and part.lab_id == getattr(context.get("lab"), "pk", None),
+        "here": context["request"].get_full_path(),
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
+def _shown(one: Difference) -> Shown:
+    label = "members" if one.field == "members" else label_of(one.field)
+    try:
+        address = reverse(one.part_kind, args=[one.part_id])
+    except NoReverseMatch:
+        address = ""
+    return Shown(one, label, _words(one, one.typed), _words(one, one.discovered), is_bytes(one.field), address)
+
+
+def _words(one: Difference, value: Any) -> Any:
+    if value in (None, "", [], {}):
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return (
+            value["name"]
+            if set(value) == {"id", "name"}
+            else ", ".join(f"{key} = {item}" for key, item in value.items())
+        )
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value if not isinstance(item, dict)) or f"{len(value)} rows"
+    return _chosen(one, value)
+
+
+def _chosen(one: Difference, value: Any) -> Any:
+    """The word that people read for a value from a fixed list: RAID 5 for 5."""
+    choices = (
+        dict(getattr(model_of(one.part_kind)._meta.get_field(one.field), "flatchoices", ()))
+        if one.field != "members"
+        else {}
+    )
+    return choices.get(value, value)

@@ -1,0 +1,114 @@
+"""Disks: each in its slot where the report has a slot map, else as many of a kind as it counts."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from apps.studies.machine_payloads.index import Machines, is_zero_channel
+from apps.studies.machine_payloads.said import Described, Entry, Said
+
+INTERFACES = ("SCSI", "SATA", "SAS", "NVMe", "FC", "PATA")
+
+
+def enclosures(study: Machines) -> Iterator[Described]:
+    for host in study.host_entries:
+        if study.has_slots(host["name"]):
+            yield _enclosure(study, host)
+
+
+def _enclosure(study: Machines, host: Entry) -> Described:
+    values = {
+        "kind": "chassis", "model": host.get("model") or "", "layout": study.slot_map["physical_layout_top_to_bottom"],
+        "boot_slots": study.slot_map.get("bootable") or [], "naming_rule": "driver_entry",
+        "disks_per_controller": study.slot_map.get("disks_per_controller"), "notes": study.slot_map.get("caption") or "",
+    }  # fmt: skip
+    return Described(
+        "enclosure", f"enclosure {host['name']}", {"name": "chassis"}, values, {}, {"host": f"host {host['name']}"}
+    )
+
+
+def disks(study: Machines) -> Iterator[Described]:
+    for host in study.host_entries:
+        for name in host.get("disks") or []:
+            if study.has_slots(host["name"]):
+                yield from _in_slots(study, host["name"], study.disk_entries[name])
+            else:
+                yield from _loose(study, host, study.disk_entries[name])
+
+
+def _loose(study: Machines, host: Entry, entry: Entry) -> Iterator[Described]:
+    count = entry.get("count") if isinstance(entry.get("count"), int) else 1
+    for number in range(count or 1):
+        yield _disk(study, host["name"], entry, number, _controller_of_disk(study, host, entry), {}, ())
+
+
+def _controller_of_disk(study: Machines, host: Entry, entry: Entry) -> str:
+    """The only one, or the only one for this interface; a card without channels of its own carries none."""
+    mine = [one for one in study.controllers_of(host) if not is_zero_channel(one)]
+    interface = str(entry.get("interface") or "-").split()[0]
+    fitting = [one for one in mine if interface in str(one.get("disk_interface") or "").replace("/", " ").split()]
+    chosen = fitting if len(fitting) == 1 else mine if len(mine) == 1 and not mine[0].get("disk_interface") else []
+    return study.controller_key(host["name"], chosen[0]) if chosen else ""
+
+
+def _in_slots(study: Machines, host: str, entry: Entry) -> Iterator[Described]:
+    grid = study.slot_map["grid_controller_by_disk_0_to_7"]
+    printed = {slot: device.removeprefix("/dev/") for slot, device in study.slot_map["printed_device_map"].items()}
+    number = 0
+    for controller, row in sorted(grid.items()):
+        for slot, device in enumerate(row):
+            if device != "-":
+                place = {
+                    "device_name": device, "slot_controller": int(controller[1:]), "slot_number": slot, "enclosure": "chassis",
+                }  # fmt: skip
+                inferred = (
+                    ()
+                    if printed.get(f"{controller}d{slot}") == device
+                    else ("device_name", "slot_controller", "slot_number")
+                )
+                yield _disk(study, host, entry, number, f"controller {host} {controller[1:]}", place, inferred)
+                number += 1
+
+
+def _disk(
+    study: Machines,
+    host: str,
+    entry: Entry,
+    number: int,
+    controller: str,
+    place: dict[str, Any],
+    inferred: tuple[str, ...],
+) -> Described:
+    said = _disk_said(study, entry)
+    is_counted = isinstance(entry.get("count"), int)
+    labels = {"kind": entry["id"]} | ({"number": str(number + 1)} if is_counted else {})
+    key = f"disk {host} {entry['id']} {number}"
+    study.by_kind.setdefault((host, entry["id"]), []).append(key)
+    if "device_name" in place:
+        study.by_device[host, place["device_name"]] = key
+    refers = {"host": f"host {host}"} | ({"controller": controller} if controller else {})
+    basis = ("capacity_bytes",) if entry.get("capacity_basis") else ()
+    values = said.all() | place | {"labels": labels}
+    absent = {name: why for name, why in said.absent.items() if name not in place}
+    return Described("disk", key, {"labels": labels}, values, absent, refers, inferred=(*inferred, *basis))
+
+
+def _disk_said(study: Machines, entry: Entry) -> Said:
+    said = Said()
+    interface, _, generation = str(entry.get("interface") or "").partition(" ")
+    if interface and interface not in INTERFACES:
+        said.note("interface", entry["interface"])
+        interface = generation = ""
+    for name, value in (
+        ("vendor", entry.get("vendor")), ("model", entry.get("model")), ("interface", interface), ("generation", generation),
+        ("serial", None), ("firmware", None), ("enclosure", entry.get("enclosure")),
+    ):  # fmt: skip
+        said.text(name, value)
+    for name in ("rpm", "capacity_bytes", "cache_bytes"):
+        said.number(name, entry.get(name))
+    if "rpm" in said.values:
+        said.values["is_solid_state"] = False
+    for name in ("note", "cache_note", "capacity_basis", "conflict", "layout"):
+        said.note("" if name == "note" else name.replace("_", " "), entry.get(name))
+    if not isinstance(entry.get("count"), int):
+        said.note("", "How many there are is not printed.")
+    return said

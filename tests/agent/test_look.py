@@ -1,0 +1,110 @@
+"""The look at the machine: only commands that show, bounded, beside the polls, and silent about what only ticks."""
+
+import json
+import re
+import stat
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agent.fake_server import FakeServer
+from tests.agent.host import Host, job, until, workload
+from worker.agent import inventory, tools
+
+WRITES = re.compile(
+    r"\b(?:create|delete|remove|add|set|start|stop|clear|init|erase|format|flash|restore|import|export|destroy|mkfs|grow|fail|wake|-w|-s|-f|-y|force)\b",
+    re.IGNORECASE,
+)
+
+
+def all_lines() -> list[str]:
+    lines = [line for _, lines in tools.ONE_OF for line in lines]
+    return lines + [f"{program} {show}" for _, programs, shows in tools.RAID for program in programs for show in shows]
+
+
+def test_every_command_only_shows() -> None:
+    assert len(all_lines()) > 40
+    for line in all_lines():
+        assert not WRITES.search(line.replace("-fmt", "")), line
+    assert all("nolog" in line for line in all_lines() if line.startswith(("storcli", "perccli")))
+    assert all("-NoLog" in line for line in all_lines() if line.lower().startswith("megacli"))
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`program("smartctl", "echo hello")` puts a tool of that name before all others."""
+    monkeypatch.setitem(tools.TOOL_ENV, "PATH", f"{tmp_path}:{tools.TOOL_ENV['PATH']}")
+
+    def made(name: str, script: str) -> None:
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    return made
+
+
+def test_a_tool_that_prints_without_end_is_cut_and_one_that_hangs_is_ended(program: Any) -> None:
+    program("endless", "exec cat /dev/zero")
+    program("hangs", "sleep 60")
+    found = tools.run_tool(["endless"])
+    assert len(found["stdout"]) == tools.LONGEST_OUTPUT
+    begin = time.monotonic()
+    assert tools.run_tool(["hangs"], 0.2)["exit_status"] == 124
+    assert time.monotonic() - begin < 5
+    assert tools.run_tool(["endless"], 0)["stderr"] == "no time was left for it"
+
+
+def test_drives_are_asked_without_waking_them_and_odd_names_not_at_all(program: Any) -> None:
+    program(
+        "smartctl",
+        'case "$1" in --scan) echo "/dev/sda -d scsi # x"; echo "/dev/bus/0 -d megaraid,3 # x"; echo "/dev/x;reboot -d scsi # x";;'
+        ' --help) echo "  -j, --json";; *) echo "{\\"asked\\": \\"$*\\"}";; esac',
+    )
+    found = tools.smartctl(tools.Clock(), "/")
+    assert found["argv"] == [
+        "smartctl -j -i -H -n standby /dev/sda",
+        "smartctl -j -i -H -n standby -d megaraid,3 /dev/bus/0",
+    ]
+    assert found["stdout"].splitlines()[1] == '{"asked": "-j -i -H -n standby /dev/sda"}'
+
+
+def test_what_only_ticks_does_not_change_the_digest() -> None:
+    def look(**texts: str) -> str:
+        return inventory.digest([{"tool": name, "exit_status": 0, "stdout": text} for name, text in texts.items()])
+
+    still = look(
+        smartctl='"time_t": 1,\n"serial_number": "A"',
+        storcli='"ROC temperature" : 51,\n"Size" : "1 TB"',
+        tune2fs="Mount count: 4\nBlock size: 1",
+    )
+    assert still == look(
+        smartctl='"time_t": 2,\n"serial_number": "A"',
+        storcli='"ROC temperature" : 60,\n"Size" : "1 TB"',
+        tune2fs="Mount count: 5\nBlock size: 1",
+    )
+    assert still != look(
+        smartctl='"time_t": 1,\n"serial_number": "B"',
+        storcli='"ROC temperature" : 51,\n"Size" : "1 TB"',
+        tune2fs="Mount count: 4\nBlock size: 1",
+    )
+
+
+def test_a_message_that_is_too_large_leaves_the_last_out_and_says_so() -> None:
+    outputs = [{"tool": name, "stdout": "x" * 10, "exit_status": 0, "stderr": ""} for name in "abc"]
+    assert [(one["tool"], len(one["stdout"]), one["exit_status"]) for one in inventory.within(outputs, 20)] == [
+        ("a", 10, 0),
+        ("b", 10, 0),
+        ("c", 0, 1),
+    ]
+
+
+def test_a_run_that_is_offered_does_not_wait_for_the_look(host: Host, server: FakeServer) -> None:
+    attempt = server.offer(workload(job(ioengine="psync")))
+    host.start()
+    assert host.ended(attempt) == "finished"
+    until(lambda: server.inventories, "the inventory")
+    outputs = {output["tool"]: output for output in server.inventories[0]["outputs"]}
+    assert json.loads(outputs["sysfs"]["stdout"])["block"] is not None
+    assert outputs["sysctl"]["stdout"].startswith("net.core.rmem_max = ")
