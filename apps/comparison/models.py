@@ -36,5 +36,6 @@ class SavedComparison(LabScoped):
 
 
 from apps.comparison.claiming.models import Claim, VerdictChange  # noqa: E402, F401
+from apps.comparison.in_studies.models import StudyComparison  # noqa: E402, F401
 from apps.comparison.trends.destinations import Delivery, Destination, Recipient  # noqa: E402, F401
 from apps.comparison.trends.models import ChangePoint, TrendMark, Watch  # noqa: E402, F401  (Django finds models here)

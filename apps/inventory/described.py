@@ -13,7 +13,7 @@ from apps.inventory.vocabulary import Absence, Source
 
 @dataclass(frozen=True)
 class Fact:
-    """`value` is ready to print unless `unit` is `B`; where it is None, `absence` says why."""
+    """`value` is ready to print unless `unit` is `B`, `B/s` or `bit/s`; where it is None, `absence` says why."""
 
     label: str
     value: Any

@@ -1,13 +1,11 @@
 """Likely duplicates, and making one of two."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from apps.inventory.bulk.duplicates import Candidate, Likely, likely
 from apps.inventory.bulk.merging import MERGED, MergeError, choices_of, merge, preview
+from apps.inventory.bulk.suspects import likely_in
 from apps.inventory.many_views import chosen
 from apps.inventory.models import Host, Part
 from apps.labs.access import member_required
@@ -20,24 +18,8 @@ SHOWN = 200
 @member_required(Role.ENGINEER)
 def duplicates(request: LabRequest) -> HttpResponse:
     """Five queries, whatever the lab's size."""
-    found = [(kind, pairs[:SHOWN], len(pairs)) for kind in MERGED if (pairs := _likely(kind, request.lab))]
+    found = [(kind, pairs[:SHOWN], len(pairs)) for kind in MERGED if (pairs := likely_in(request.lab, kind))]
     return render(request, "inventory/duplicates.html", {"found": found, "kinds": MERGED})
-
-
-def _likely(kind: str, lab: Lab) -> list[Likely]:
-    model = MERGED[kind]
-    has = {field.name for field in model._meta.concrete_fields}
-    related = ("host",) if "host" in has else ()
-    rows = model.objects.filter(lab=lab).select_related(*related).order_by("id")
-    return likely([_candidate(kind, row, has) for row in rows], kind == "hosts")
-
-
-def _candidate(kind: str, row: Any, has: set[str]) -> Candidate:
-    text = {name: str(getattr(row, name) or "") for name in ("serial", "wwn", "uuid", "model") if name in has}
-    name = f"{row.name} {row.round}" if kind == "arrays" else str(getattr(row, "name", ""))
-    place = row.host_id if kind not in ("hosts", "disks") else ""
-    host = f" in {row.host}" if "host" in has and row.host_id else ""
-    return Candidate(row.pk, f"{row}{host}", name=name, place=place, **text)
 
 
 @member_required(Role.ENGINEER)

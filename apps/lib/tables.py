@@ -31,10 +31,23 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A picture by its address; `words` say what is to be seen, for those who do not see it."""
+
+    address: str
+    words: str
+
+
+@dataclass(frozen=True)
 class Section:
+    """`level` 3 stands below the section of level 2 before it."""
+
     heading: str
     items: tuple[str, ...] = ()
     table: Table | None = None
+    paragraphs: tuple[str, ...] = ()
+    picture: Picture | None = None
+    level: int = 2
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,7 @@ class Footer:
 
     text: str
     address: str
+    link: str = "Permalink"
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,13 @@ class Markdown(DialectRenderer):
     format = "markdown"
 
 
+class HTML(DialectRenderer):
+    """A fragment, for pages that are made elsewhere."""
+
+    media_type = "text/html"
+    format = "html"
+
+
 class NDJSON(BaseRenderer):
     """One JSON object a line; the view streams them."""
 

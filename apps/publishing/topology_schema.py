@@ -7,7 +7,6 @@ from rest_framework import serializers as s
 from apps.inventory.models import Host
 
 
-
 class PartShape(s.Serializer[Any]):
     id = s.IntegerField()
     absent = s.DictField(help_text="empty field → `not_printed` or `none`; the others are unknown")

@@ -13,6 +13,7 @@ class Study(LabScoped):
     slug = models.SlugField(max_length=80)
     title = models.CharField(max_length=300)
     title_english = models.CharField(max_length=300, blank=True)
+    question = models.TextField(blank=True, help_text="what the study asks")
     site = models.CharField(max_length=200, blank=True)
     language = models.CharField(max_length=5, default="en")
     year = models.CharField(max_length=40, blank=True, help_text="as known: 2008, or 'not before 2004'")
@@ -63,3 +64,13 @@ def study_of(run: Run) -> Any:
     """The study that a run belongs to, or None."""
     place = StudyRun.objects.filter(run=run).select_related("configuration__study").first()
     return place.configuration.study if place else None
+
+
+from apps.studies.plans.models import (  # noqa: E402, F401  (Django finds models here)
+    Guard,
+    Plan,
+    PlanCell,
+    PlanConfiguration,
+    PlannedRun,
+    PlanPoint,
+)

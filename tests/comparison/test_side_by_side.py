@@ -111,7 +111,7 @@ def test_a_file_in_memory_is_marked_and_a_missing_value_is_no_zero(cast: Cast, c
     client.force_login(cast.viewer)
     page = client.get(f"/compare/side-by-side/?{asked.address}").content.decode()
     assert "this may be memory" in page
-    assert "no number in 1 runs" in page
+    assert "1 run without a number" in page
     assert "1 GiB file" in page.replace("\u00a0", " ")
 
 

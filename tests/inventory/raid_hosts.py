@@ -108,7 +108,7 @@ bus-info: 0000:05:00.0
 
 
 def volume_device(**fields: Any) -> dict[str, Any]:
-    known = {
+    known: dict[str, Any] = {
         "vendor": "AVAGO",
         "model": "MR9361-8i",
         "hctl": "0:2:0:0",

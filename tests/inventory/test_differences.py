@@ -122,7 +122,8 @@ class TestDecisions:
     def one(self, host: Host) -> Difference:
         typed(Disk.objects.get(device_name="sda"), capacity_bytes=600 * 10**9)
         rebuild(host)
-        return Difference.objects.get()
+        found: Difference = Difference.objects.get()
+        return found
 
     def test_taking_what_was_discovered_gives_the_field_back_to_discovery(self, one: Difference, sign_in: Any) -> None:
         answer = sign_in("engineer").post(f"/differences/{one.pk}/", {"decision": "discovered"}, follow=True)

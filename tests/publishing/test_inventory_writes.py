@@ -116,7 +116,7 @@ def test_what_cannot_be_is_refused_with_field_found_and_expected(
     ("kind", "body"),
     [
         ("hosts", []),
-        ("hosts", "text"),
+        ("hosts", '"text"'),
         ("hosts", {}),
         ("hosts", {"name": None}),
         ("hosts", {"name": "x" * 10_000}),

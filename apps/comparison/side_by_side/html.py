@@ -62,7 +62,8 @@ def _cells(row: Row, baseline: int) -> Iterator[str]:
 def _cell(cell: Cell, row: Row, baseline: int) -> str:
     sums = cell.sums
     if sums.mean is None:
-        return f'<td class="num"><span class="absent">no number in {sums.without} runs</span></td>'
+        runs = "1 run" if sums.without == 1 else f"{sums.without} runs"
+        return f'<td class="num"><span class="absent">{runs} without a number</span></td>'
     half = f' <span class="muted">± {row.unit.text(cell.half)}</span>' if cell.half is not None else ""
     mark = '<sup title="The file is no larger than RAM: this may be memory">m</sup>' if cell.in_ram else ""
     return (

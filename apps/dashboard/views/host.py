@@ -25,6 +25,7 @@ FACTS = (
     "is_in_maintenance",
 )  # fmt: skip
 TARGETS = 15
+NOT_FOUND = 127  # what a shell says of a program that is not there
 
 
 @member_required()
@@ -37,7 +38,7 @@ def host(request: LabRequest, pk: int) -> HttpResponse:
         "facts": described(part, *FACTS),
         "status": status,
         "runs": part.runs.select_related("host", "target", "workload").order_by("-created_at", "-id")[:15],
-        "outputs": newest_outputs(part),
+        **tool_outputs(part),
         "offers": next((target for target in parts.targets if target.is_agents_own), None),
         **put_together(parts, request.GET.get("targets")),
     }
@@ -60,7 +61,8 @@ def put_together(parts: HostParts, page: str | None) -> dict[str, Any]:
     }
 
 
-def newest_outputs(part: Host) -> list[object]:
-    """The newest output of each tool, without the texts themselves."""
-    outputs = part.tool_outputs.defer("stdout", "stderr").order_by("tool", "-id").distinct("tool")
-    return list(outputs)
+def tool_outputs(part: Host) -> dict[str, Any]:
+    """The newest output of each tool that answered, without the texts themselves; the names of those that are not there."""
+    newest = list(part.tool_outputs.defer("stdout", "stderr").order_by("tool", "-id").distinct("tool"))
+    answered = [one for one in newest if one.exit_status != NOT_FOUND]
+    return {"outputs": answered, "not_installed": [one.tool for one in newest if one.exit_status == NOT_FOUND]}

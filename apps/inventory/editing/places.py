@@ -1,6 +1,7 @@
 """Members of arrays and sections of paths: checked as a whole list, written where they differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -15,20 +16,34 @@ MAX_DEPTH = 32
 Place = Mapping[str, Any]
 
 
-def check_places(kind: Kind, row: Any, places: Sequence[Place], problems: Problems) -> None:
-    """Adds `members.3.disk`-like errors. Places that stay as they are were accepted once and are not judged again."""
+@dataclass(frozen=True)
+class Known:
+    """What is there already: the part's places, and which arrays are members of which (arrays' numbers in, their members' out)."""
+
+    present: Sequence[Any]
+    arrays_in: Callable[[set[int]], set[int]]
+
+
+def check_places(
+    kind: Kind, row: Any, places: Sequence[Place], problems: Problems, known_already: Known | None = None
+) -> None:
+    """Adds `members.3.disk`-like errors. Places that stay as they are were accepted once and are not judged again.
+
+    `known_already`: for who has read it for many parts; else it is asked for.
+    """
     assert kind.places
+    of = known_already or Known(_present(kind.places, row), _arrays_in)
     if len(places) > MOST:
         problems.add(kind.places.name, f"found {len(places)}, expected at most {MOST}")
         return
-    known = {_key(kind.places, one) for one in _present(kind.places, row)}
+    known = {_key(kind.places, one) for one in of.present}
     for number, place in enumerate(places):
         at = f"{kind.places.name}.{number}"
         _check_columns(kind.places, place, at, problems)
         if place_key(kind.places, place) not in known:
             _check_host(row, place, at, problems)
     if kind.places.model is ArrayMember:
-        _check_members(row, places, problems)
+        _check_members(row, places, problems, of.arrays_in)
 
 
 def _check_columns(of: Places, place: Place, at: str, problems: Problems) -> None:
@@ -66,7 +81,9 @@ def _check_host(row: Any, place: Place, at: str, problems: Problems) -> None:
             problems.add(f"{at}.{name}", f"found {other}, which is in {other.host}; expected one in {row.host}")
 
 
-def _check_members(row: Array, places: Sequence[Place], problems: Problems) -> None:
+def _check_members(
+    row: Array, places: Sequence[Place], problems: Problems, arrays_in: Callable[[set[int]], set[int]]
+) -> None:
     seen: dict[tuple[Any, ...], int] = {}
     for number, place in enumerate(places):
         disk, array = place.get("disk"), place.get("member_array")
@@ -78,21 +95,25 @@ def _check_members(row: Array, places: Sequence[Place], problems: Problems) -> N
         if key in seen:
             problems.add(f"members.{number}.disk", f"found {disk or array}, which is member {seen[key]} already")
         seen.setdefault(key, number)
-        if array is not None and row.pk and _lies_on(array, row.pk):
+        if array is not None and row.pk and _lies_on(array, row.pk, arrays_in):
             problems.add(f"members.{number}.member_array", f"found {array}, which lies on {row} itself")
 
 
-def _lies_on(array: Array, wanted: int) -> bool:
+def _lies_on(array: Array, wanted: int, arrays_in: Callable[[set[int]], set[int]]) -> bool:
     level, seen = {array.pk}, set[int]()
     for _ in range(MAX_DEPTH):
         if wanted in level:
             return True
         seen |= level
-        below = ArrayMember.objects.filter(array__in=level, member_array__isnull=False)
-        level = set(below.values_list("member_array_id", flat=True)) - seen
+        level = arrays_in(level) - seen
         if not level:
             return False
     return True
+
+
+def _arrays_in(arrays: set[int]) -> set[int]:
+    below = ArrayMember.objects.filter(array__in=arrays, member_array__isnull=False)
+    return set(below.values_list("member_array_id", flat=True))
 
 
 def place_key(of: Places, place: Place) -> tuple[Any, ...]:

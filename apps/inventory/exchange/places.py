@@ -1,24 +1,41 @@
 """Members of arrays and sections of paths, as the list in a file says."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 from apps.inventory.editing.kinds import BY_NAME as EDITED
-from apps.inventory.editing.places import check_places
-from apps.inventory.editing.saving import constraints_in_words
-from apps.inventory.editing.wanted import EditError, Problems
+from apps.inventory.editing.places import Known, check_places
+from apps.inventory.editing.wanted import Problems
 from apps.inventory.exchange.files import Incoming
 from apps.inventory.exchange.kinds import BY_MODEL, Places
 from apps.inventory.exchange.matching import Matching
 from apps.inventory.exchange.outcome import Entry, FieldChange
 from apps.inventory.exchange.values import ValueProblem, checked
-from apps.inventory.models import Part
+from apps.inventory.exchange.writing import Writing
+from apps.inventory.models import ArrayMember, Part
 
 Place = dict[str, Any]
 
 
 class PlaceWriter:
-    def __init__(self, matching: Matching) -> None:
-        self.matching = matching
+    """`present`: parent's number → position → the place as it is by then; `arrays_in`: array → the arrays that are its members."""
+
+    def __init__(self, matching: Matching, writing: Writing) -> None:
+        self.matching, self.writing = matching, writing
+        self.present: dict[Any, dict[int, dict[int, Any]]] = {}
+        self.arrays_in: dict[int, set[int]] = defaultdict(set)
+
+    def know(self, places: Places, parents: Iterable[int]) -> None:
+        """The places of these parts, in one query; and of all arrays which lies on which, in another."""
+        manager: Any = places.model._default_manager
+        found = self.present[places.model] = defaultdict(dict)
+        for place in manager.filter(**{f"{places.parent}__in": list(parents)}):
+            found[getattr(place, f"{places.parent}_id")][place.position] = place
+        if places.model is ArrayMember:
+            below = manager.filter(array__lab=self.matching.lab, member_array__isnull=False)
+            for array, member in below.values_list("array_id", "member_array_id"):
+                self.arrays_in[array].add(member)
 
     def write(self, incoming: Incoming, entry: Entry, row: Part) -> None:
         places = incoming.kind.places
@@ -26,12 +43,16 @@ class PlaceWriter:
         wanted = self._wanted(places, incoming.values[places.name], entry, row)
         if entry.problems:
             return
-        problems = Problems()
-        check_places(EDITED[str(row._meta.model_name)], row, wanted, problems)
+        problems, present = Problems(), self.present[places.model][row.pk]
+        known = Known([present[position] for position in sorted(present)], self._members)
+        check_places(EDITED[str(row._meta.model_name)], row, wanted, problems, known)
         for name, said in problems.found.items():
             entry.refuse(name, " ".join(said))
         if not entry.problems:
             self._write(places, entry, row, wanted)
+
+    def _members(self, arrays: set[int]) -> set[int]:
+        return set().union(*(self.arrays_in.get(one, ()) for one in arrays))
 
     def _wanted(self, places: Places, said: Any, entry: Entry, row: Part) -> list[Place]:
         if said in (None, ""):
@@ -65,19 +86,31 @@ class PlaceWriter:
         return None if value in (None, "") else self.matching.refer(field.related_model, value, row.host)
 
     def _write(self, places: Places, entry: Entry, row: Part, wanted: list[Place]) -> None:
-        manager: Any = places.model._default_manager
-        present = {one.position: one for one in manager.filter(**{places.parent: row})}
+        present = self.present[places.model][row.pk]
         made = {one["position"]: places.model(**{places.parent: row}, **one) for one in wanted}
         before, after = (self._said(places, rows) for rows in (present, made))
         if before == after:
             return
-        try:
-            with constraints_in_words():
-                _replace(places, present, made)
-        except EditError as error:
-            entry.refuse(places.name, str(error))
+        if sentence := self._replace(places, present, made):
+            entry.refuse(places.name, f"__all__: {sentence}")
             return
+        self.present[places.model][row.pk] = made
+        if places.model is ArrayMember:
+            self.arrays_in[row.pk] = {one.member_array_id for one in made.values() if one.member_array_id}
         entry.note([FieldChange(places.name, before, after)])
+
+    def _replace(self, places: Places, present: dict[int, Any], wanted: dict[int, Any]) -> str:
+        """Rows stay at their position; what is in them changes, so that history shows what moved."""
+        columns = [field.attname for field in places.fields]
+        gone = [row.pk for position, row in present.items() if position not in wanted]
+        new = [row for position, row in wanted.items() if position not in present]
+        changed = []
+        for position in wanted.keys() & present.keys():
+            row, old = wanted[position], present[position]
+            row.pk = old.pk
+            if any(getattr(row, name) != getattr(old, name) for name in columns):
+                changed.append(row)
+        return self.writing.replace(places.model, gone, changed, new)
 
     def _said(self, places: Places, rows: dict[int, Any]) -> list[Place]:
         """As in a file: references as keys, empty ones left out."""
@@ -92,16 +125,3 @@ class PlaceWriter:
             if value not in (None, ""):
                 said[field.name] = value
         return said
-
-
-def _replace(places: Places, present: dict[int, Any], wanted: dict[int, Any]) -> None:
-    """Rows stay at their position; what is in them changes, so that history shows what moved."""
-    manager: Any = places.model._default_manager
-    manager.filter(pk__in=[row.pk for position, row in present.items() if position not in wanted]).delete()
-    columns = [field.attname for field in places.fields]
-    for position, row in wanted.items():
-        values = {name: getattr(row, name) for name in columns}
-        if position not in present:
-            row.save()
-        elif values != {name: getattr(present[position], name) for name in columns}:
-            manager.filter(pk=present[position].pk).update(**values)

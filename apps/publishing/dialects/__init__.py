@@ -5,9 +5,15 @@ else.
 from types import ModuleType
 
 from apps.lib.tables import Document
-from apps.publishing.dialects import csv, dokuwiki, markdown, mediawiki
+from apps.publishing.dialects import csv, dokuwiki, html, markdown, mediawiki
 
-DIALECTS: dict[str, ModuleType] = {"csv": csv, "mediawiki": mediawiki, "dokuwiki": dokuwiki, "markdown": markdown}
+DIALECTS: dict[str, ModuleType] = {
+    "csv": csv,
+    "mediawiki": mediawiki,
+    "dokuwiki": dokuwiki,
+    "markdown": markdown,
+    "html": html,
+}
 
 
 def render(name: str, document: Document) -> str:

@@ -30,20 +30,28 @@ def _marked(part: str) -> str:
     return part.replace(inner, f"%%{inner}%%", 1) if inner else part
 
 
+def _link_words(text: str) -> str:
+    """A link's own text is shown as it stands, so there is nothing to escape it with: what could end it is left out."""
+    return re.sub(r"[^\w .,-]", "", text)
+
+
 def render(document: Document) -> str:
     # headings show text as it stands, marks included, so the title is a line in bold
     parts = [f"**{escape(document.title)}**", *(escape(paragraph) for paragraph in document.paragraphs)]
     parts += [_section(section) for section in document.sections]
-    parts.append(f"{escape(document.footer.text)} [[{address(document.footer.address)}|Permalink]]")
+    parts.append(f"{escape(document.footer.text)} [[{address(document.footer.address)}|{_link_words(document.footer.link)}]]")
     return "\n\n".join(parts) + "\n"
 
 
 def _section(section: Section) -> str:
     parts = [f"**{escape(section.heading)}**"]
+    parts += [escape(paragraph) for paragraph in section.paragraphs]
     if section.items:
         parts.append("\n".join(f"  * {escape(item)}" for item in section.items))
     if section.table:
         parts.append(_table(section.table))
+    if section.picture:
+        parts.append(f"{escape(section.picture.words)} [[{address(section.picture.address)}|PNG]]")
     return "\n\n".join(parts)
 
 

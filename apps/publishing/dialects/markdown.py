@@ -32,16 +32,19 @@ def escape(cell: Cell) -> str:
 def render(document: Document) -> str:
     parts = [f"## {escape(one_line(document.title))}", *(escape(paragraph) for paragraph in document.paragraphs)]
     parts += [_section(section) for section in document.sections]
-    parts.append(f"<sub>{escape(document.footer.text)} [Permalink](<{address(document.footer.address)}>)</sub>")
+    parts.append(f"<sub>{escape(document.footer.text)} [{escape(one_line(document.footer.link))}](<{address(document.footer.address)}>)</sub>")
     return "\n\n".join(parts) + "\n"
 
 
 def _section(section: Section) -> str:
-    parts = [f"### {escape(one_line(section.heading))}"]
+    parts = [f"{'#' * (section.level + 1)} {escape(one_line(section.heading))}"]
+    parts += [escape(paragraph) for paragraph in section.paragraphs]
     if section.items:
         parts.append("\n".join(f"- {escape(item)}" for item in section.items))
     if section.table:
         parts.append(_table(section.table))
+    if section.picture:
+        parts.append(f"![{escape(one_line(section.picture.words))}](<{address(section.picture.address)}>)")
     return "\n\n".join(parts)
 
 

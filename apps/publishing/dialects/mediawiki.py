@@ -20,16 +20,20 @@ def render(document: Document) -> str:
     parts = [f"== {escape(one_line(document.title))} =="]
     parts += [escape(paragraph) for paragraph in document.paragraphs]
     parts += [_section(section) for section in document.sections]
-    parts.append(f"<small>{escape(document.footer.text)} [{address(document.footer.address)} Permalink]</small>")
+    parts.append(f"<small>{escape(document.footer.text)} [{address(document.footer.address)} {escape(one_line(document.footer.link))}]</small>")
     return "\n\n".join(parts) + "\n"
 
 
 def _section(section: Section) -> str:
-    parts = [f"=== {escape(one_line(section.heading))} ==="]
+    marks = "=" * (section.level + 1)
+    parts = [f"{marks} {escape(one_line(section.heading))} {marks}"]
+    parts += [escape(paragraph) for paragraph in section.paragraphs]
     if section.items:
         parts.append("\n".join(f"* {escape(item)}" for item in section.items))
     if section.table:
         parts.append(_table(section.table))
+    if section.picture:  # a link: pictures from other sites are switched off in most wikis
+        parts.append(f"[{address(section.picture.address)} {escape(one_line(section.picture.words))}]")
     return "\n\n".join(parts)
 
 

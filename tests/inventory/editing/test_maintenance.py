@@ -82,8 +82,11 @@ def test_no_run_is_started_by_page_or_script(
 
 
 def test_a_queued_run_waits_and_its_page_says_why(
-    cast: Cast, target: Target, agent: Any, sign_in: Callable[[str], Client]
-) -> None:  # noqa: F811
+    cast: Cast,
+    target: Target,
+    agent: Any,  # noqa: F811
+    sign_in: Callable[[str], Client],
+) -> None:
     with lab_scope(cast.lab.pk):
         (run,) = start_runs(lab=cast.lab, target=target, spec={"jobs": [JOB]}, who="engineer")
     engineer = sign_in("engineer")

@@ -1,0 +1,1 @@
+"""Comparisons that were put into a study: its own tables and charts."""

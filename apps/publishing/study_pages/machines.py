@@ -1,0 +1,146 @@
+"""The machines of a study as tables: what is not printed, unknown and none are three different words."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from apps.inventory.host_parts import HostParts, parts_of
+from apps.inventory.models import Array, Controller, Disk, Host, Part
+from apps.inventory.stack import StackError, stack_in
+from apps.inventory.vocabulary import Absence
+from apps.lib import units
+from apps.lib.tables import Section, Table
+from apps.publishing.study_pages.words import absence, number
+from apps.studies.models import Configuration, Study
+
+Fields = list[tuple[str, str]]  # (field, how it is called in the document's language)
+_SIZES: dict[str, Callable[[int | None], str]] = {
+    "ram_bytes": units.size, "cache_bytes": units.size, "chunk_size": units.size, "capacity_bytes": units.capacity,
+}  # fmt: skip
+
+
+def sections_of(study: Study) -> list[Section]:
+    """A section for machines and for each kind of their parts, and one for the configurations. The number of queries
+    does not grow with the machines.
+    """
+    configurations = list(study.configurations.select_related("host", "target"))
+    hosts = list({one.host.pk: one.host for one in configurations if one.host}.values())
+    parts = parts_of(hosts)
+    found = [
+        Section(_("Machines"), table=_side_by_side(hosts), level=3) if hosts else None,
+        _listed(_("Controllers"), [one for of in parts.values() for one in of.controllers], _of_controllers()),
+        _listed(_("Disks"), [one for of in parts.values() for one in of.disks], _of_disks()),
+        _listed(_("Arrays"), [one for of in parts.values() for one in of.arrays], _of_arrays()),
+        _listed(_("Filesystems"), [one for of in parts.values() for one in of.filesystems], _of_filesystems()),
+        _configurations(configurations, parts),
+    ]
+    return [section for section in found if section]
+
+
+def _of_hosts() -> Fields:
+    return [
+        ("cpu_model", _("Processor")), ("cpu_sockets", _("Processors")), ("ram_bytes", _("Memory")),
+        ("ram_type", _("Kind of memory")), ("board", _("Board")), ("os", _("Operating system")),
+        ("kernel", _("Kernel")), ("architecture", _("Architecture")), ("environment", _("Environment")),
+        ("hypervisor", _("Hypervisor")),
+    ]  # fmt: skip
+
+
+def _of_controllers() -> Fields:
+    return [
+        ("model", _("Model")), ("kind", _("Kind")), ("bus", _("Bus")), ("cache_bytes", _("Cache")),
+        ("cache_protection", _("Cache protection")),
+    ]  # fmt: skip
+
+
+def _of_disks() -> Fields:
+    return [
+        ("vendor", _("Maker")), ("model", _("Model")), ("interface", _("Interface")), ("generation", _("Generation")),
+        ("rpm", _("Turns per minute")), ("capacity_bytes", _("Capacity")), ("cache_bytes", _("Cache")),
+    ]  # fmt: skip
+
+
+def _of_arrays() -> Fields:
+    return [
+        ("name", _("Name")), ("level", _("Level")), ("implementation", _("Implementation")), ("software", _("Software")),
+        ("software_version", _("Version")), ("chunk_size", _("Chunk size")), ("member_count", _("Members")),
+    ]  # fmt: skip
+
+
+def _of_filesystems() -> Fields:
+    return [
+        ("type", _("Type")), ("mount_point", _("Mount point")), ("mkfs_options", _("mkfs options")),
+        ("mount_options", _("Mount options")),
+    ]  # fmt: skip
+
+
+def text_of(part: Part, name: str) -> str:
+    """A field as people read it; an empty one says why it is empty."""
+    value = getattr(part, name)
+    if value is None or value == "":
+        return absence(part.absent.get(name, Absence.UNKNOWN))
+    if name in _SIZES:
+        return number(_SIZES[name](value))
+    shown = getattr(part, f"get_{name}_display", None)
+    return str(shown()) if shown else str(value)
+
+
+def _side_by_side(hosts: Sequence[Host]) -> Table:
+    rows = [[title, *(text_of(host, name) for host in hosts)] for name, title in _of_hosts()]
+    if any(host.notes for host in hosts):
+        rows.append([_("Remark"), *(host.notes or units.NO_VALUE for host in hosts)])
+    return Table.of(["", *(host.name for host in hosts)], rows)
+
+
+def _listed(heading: str, rows: Sequence[Any], fields: Fields) -> Section | None:
+    """One line for parts that are alike, with how many they are; a column that says the same for none is left out."""
+    notes = _notes(rows)
+    counted = Counter((row.host.name, *(text_of(row, name) for name, _title in fields), notes.get(row.pk, "")) for row in rows)
+    if not counted:
+        return None
+    many, said = any(count > 1 for count in counted.values()), any(line[-1] for line in counted)
+    titles = [_("Host"), *([_("Number")] if many else []), *(title for _name, title in fields), *([_("Remark")] if said else [])]
+    lines = [
+        [line[0], *([str(count)] if many else []), *line[1:-1], *([line[-1] or units.NO_VALUE] if said else [])]
+        for line, count in counted.items()
+    ]
+    return Section(heading, table=Table.of(titles, lines), level=3)
+
+
+def _notes(rows: Sequence[Any]) -> dict[int, str]:
+    """Read by themselves: the whole look at a host leaves them out."""
+    model = type(rows[0]) if rows else Disk
+    if model not in (Controller, Disk, Array):
+        return {}
+    return dict(model.objects.filter(pk__in=[row.pk for row in rows]).exclude(notes="").values_list("pk", "notes"))
+
+
+def _configurations(configurations: Iterable[Configuration], parts: dict[int, HostParts]) -> Section | None:
+    rows = [
+        [one.label, one.host.name if one.host else units.NO_VALUE, _target(one), _below(one, parts)]
+        for one in configurations
+    ]
+    titles = [_("Configuration"), _("Host"), _("Target"), _("What lies below")]
+    return Section(_("Configurations"), table=Table.of(titles, rows), level=3) if rows else None
+
+
+def _target(configuration: Configuration) -> str:
+    return configuration.target.name if configuration.target else units.NO_VALUE
+
+
+def _below(configuration: Configuration, parts: dict[int, HostParts]) -> str:
+    """`ext4, md0 (RAID 5), PERC 6/i`: the stack from the top down, disks left out."""
+    target, of = configuration.target, parts.get(configuration.host_id or 0)
+    known = next((one for one in of.targets if target and one.pk == target.pk), None) if of else None
+    if of is None or known is None:
+        return units.NO_VALUE
+    try:
+        stack = stack_in(of, known)
+    except StackError as error:
+        return str(error)
+    names = [stack.filesystem.type] if stack.filesystem else []
+    names += [f"{array.name} ({array.get_level_display()})" for array in stack.arrays]
+    names += [controller.name for controller in stack.controllers]
+    return ", ".join(name for name in names if name) or units.NO_VALUE

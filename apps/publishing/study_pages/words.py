@@ -1,0 +1,57 @@
+"""What depends on the language of a document: numbers, dates, and how values and verdicts are called.
+
+Only numbers of our own get the language's decimal mark. What a tool or a report printed stays as it was printed.
+"""
+
+import re
+from datetime import datetime
+
+from django.conf import settings
+from django.utils import formats, timezone
+from django.utils.translation import get_language, pgettext
+from django.utils.translation import gettext as _
+
+from apps.comparison.claims import outcomes
+from apps.inventory.vocabulary import Absence
+
+ENGLISH = "en"
+LANGUAGES = tuple(code for code, _name in settings.LANGUAGES)
+_POINT = re.compile(r"(?<=\d)\.(?=\d)")
+_DATES = {"en": "Y-m-d H:i", "it": "j F Y, H:i", "ru": "j E Y г., H:i"}
+
+
+def language_for(found: str, asked: str) -> str:
+    """The language that was asked for, else the study's own where documents can be written in it, else English."""
+    return asked or (found if found in LANGUAGES else ENGLISH)
+
+
+def number(text: str) -> str:
+    """`1.5 MB/s` → `1,5 MB/s` where the language writes a comma."""
+    return _POINT.sub(",", text) if get_language() in ("it", "ru") else text
+
+
+def date(at: datetime) -> str:
+    """In UTC: `21 novembre 2026, 20:30 UTC`."""
+    language = get_language() or ENGLISH
+    return f"{formats.date_format(at.astimezone(timezone.UTC), _DATES.get(language, _DATES[ENGLISH]))} UTC"
+
+
+def absence(reason: str) -> str:
+    return {
+        Absence.NOT_PRINTED: pgettext("why a field is empty", "not printed"),
+        Absence.UNKNOWN: pgettext("why a field is empty", "unknown"),
+        Absence.NONE: pgettext("why a field is empty", "none"),
+    }[Absence(reason)]
+
+
+def verdict(word: str) -> str:
+    return {
+        outcomes.SUPPORTED: _("supported"),
+        outcomes.PARTLY: _("partly"),
+        outcomes.CONTRADICTED: _("contradicted"),
+        outcomes.NOT_CHECKABLE: _("not checkable"),
+    }[word]
+
+
+def language_name(code: str) -> str:
+    return {"en": _("English"), "it": _("Italian"), "ru": _("Russian")}.get(code, code)

@@ -1,0 +1,54 @@
+"""What must hold before a step is made: the kinds of guards, their parameters, and what each says in words."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from apps.studies.planning.words import PlanError, number, only
+
+Parameters = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class GuardKind:
+    label: str
+    sentence: Callable[[Parameters], str]
+    parameters: tuple[str, ...] = ()
+
+
+def _says(text: str) -> Callable[[Parameters], str]:
+    return lambda _parameters: text
+
+
+def _cache_rule(parameters: Parameters) -> str:
+    within = parameters.get("tolerance", 0.0)
+    slack = f", within {within:.0%}" if within else ""
+    return f"File size at least {parameters['factor']:g} × RAM{slack}, so that the page cache does not shape the result."
+
+
+KINDS: dict[str, GuardKind] = {
+    "idle": GuardKind("idle host", _says("Nothing else runs on the host; its load is about zero.")),
+    "users_out": GuardKind("users out", _says("The host is closed to users.")),
+    "queues_off": GuardKind("queues off", _says("The host's batch queues are switched off.")),
+    "fresh_system": GuardKind("fresh system", _says("The system is freshly installed and carries no load.")),
+    "alone": GuardKind("no shared cache", _says("No run may warm the cache of another.")),
+    "cache_rule": GuardKind("cache rule", _cache_rule, ("factor", "tolerance")),
+    "caches_dropped": GuardKind("caches dropped", _says("Page cache dropped before the step, and read back.")),
+    "file_removed": GuardKind("test file removed", _says("The test file of the step before is removed.")),
+    "array_settled": GuardKind("array settled", _says("The array neither resyncs nor is it degraded.")),
+    "space": GuardKind("space", _says("The filesystem has room for the test file.")),
+    "temperature": GuardKind("temperature", _says("Disk temperatures are within their limits, where they can be read.")),
+}  # fmt: skip
+
+
+def parameters_of(kind: str, given: Any) -> Parameters:
+    """Checked. Raises `PlanError`."""
+    if kind not in KINDS:
+        raise PlanError("guards.kind", kind, f"one of {', '.join(KINDS)}")
+    found = only(f"guards.{kind}", given, KINDS[kind].parameters)
+    if kind != "cache_rule":
+        return {}
+    return {
+        "factor": number("guards.cache_rule.factor", found.get("factor"), 0.1, 100),
+        "tolerance": number("guards.cache_rule.tolerance", found.get("tolerance", 0.0), 0, 0.5),
+    }

@@ -1,0 +1,114 @@
+"""When a cell has enough rounds. A typed rule as JSON, checked, in words, and the number of rounds it asks for.
+
+    {"kind": "fixed", "rounds": 10}
+    {"kind": "half_width", "percent": 2.0, "confidence": 95, "at_least": 5, "at_most": 30}
+    {"kind": "steady_state", "window": 5, "range_percent": 20, "slope_percent": 10, "at_most": 25}
+    {"kind": "not_printed"}                   a report that does not say how often; one round is drawn
+
+Steady state is that of the SNIA performance test: over the last `window` rounds, highest less lowest at most 20 % of their mean, and the
+straight line through them rises or falls by at most 10 % of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from apps.studies.planning.words import PlanError, number, only, whole
+
+MOST_ROUNDS = 100
+FIELDS: dict[str, tuple[str, ...]] = {
+    "fixed": ("rounds",),
+    "half_width": ("percent", "confidence", "at_least", "at_most"),
+    "steady_state": ("window", "range_percent", "slope_percent", "at_most"),
+    "not_printed": (),
+}
+LABELS = {
+    "fixed": "a fixed number of rounds", "half_width": "until the confidence interval is narrow enough",
+    "steady_state": "until the steady state of the SNIA performance test", "not_printed": "not printed",
+}  # fmt: skip
+DEFAULTS = {"confidence": 95, "at_least": 3, "window": 5, "range_percent": 20, "slope_percent": 10}
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """`least` rounds in any case, `most` at most; `words` for people."""
+
+    kind: str
+    least: int
+    most: int
+    words: str
+    data: dict[str, Any]
+
+    @property
+    def is_fixed(self) -> bool:
+        return self.least == self.most
+
+
+def stopping_of(data: Any) -> Stopping:
+    """Raises `PlanError`."""
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if kind not in FIELDS:
+        raise PlanError("stopping.kind", kind, f"one of {', '.join(FIELDS)}")
+    only("stopping", data, ("kind", *FIELDS[kind]))
+    return _MADE[kind]({**DEFAULTS, **data})
+
+
+def _fixed(data: dict[str, Any]) -> Stopping:
+    rounds = whole("stopping.rounds", data.get("rounds"), 1, MOST_ROUNDS)
+    words = "One round." if rounds == 1 else f"{rounds} rounds."
+    return Stopping("fixed", rounds, rounds, words, {"kind": "fixed", "rounds": rounds})
+
+
+def _half_width(data: dict[str, Any]) -> Stopping:
+    percent = number("stopping.percent", data.get("percent"), 0.1, 50)
+    confidence = number("stopping.confidence", data["confidence"], 50, 99.9)
+    most = whole("stopping.at_most", data.get("at_most"), 3, MOST_ROUNDS)
+    least = whole("stopping.at_least", data["at_least"], 3, most)  # two values give no interval worth the name
+    words = (
+        f"Until half of the {confidence:g} % confidence interval is at most {percent:g} % of the mean; "
+        f"at least {least} rounds, at most {most}."
+    )
+    kept = {"kind": "half_width", "percent": percent, "confidence": confidence, "at_least": least, "at_most": most}
+    return Stopping("half_width", least, most, words, kept)
+
+
+def _steady(data: dict[str, Any]) -> Stopping:
+    most = whole("stopping.at_most", data.get("at_most", 25), 3, MOST_ROUNDS)
+    window = whole("stopping.window", data["window"], 3, most)
+    spread = number("stopping.range_percent", data["range_percent"], 0.1, 100)
+    slope = number("stopping.slope_percent", data["slope_percent"], 0.1, 100)
+    words = (
+        f"Until the steady state of the SNIA performance test: over the last {window} rounds a range of at most {spread:g} % "
+        f"of the mean and a slope excursion of at most {slope:g} %; at most {most} rounds."
+    )
+    kept = {"kind": "steady_state", "window": window, "range_percent": spread, "slope_percent": slope, "at_most": most}
+    return Stopping("steady_state", window, most, words, kept)
+
+
+def _not_printed(_data: dict[str, Any]) -> Stopping:
+    return Stopping("not_printed", 1, 1, "How often each was run is not printed.", {"kind": "not_printed"})
+
+
+_MADE = {"fixed": _fixed, "half_width": _half_width, "steady_state": _steady, "not_printed": _not_printed}
+
+
+def is_steady(values: Sequence[float], data: dict[str, Any]) -> bool:
+    """Whether the last `window` values, one a round, are in the SNIA steady state. `data`: a checked rule."""
+    window = data["window"]
+    if len(values) < window:
+        return False
+    last = list(values)[-window:]
+    mean = fmean(last)
+    if mean <= 0:
+        return False
+    spread = max(last) - min(last)
+    return spread <= data["range_percent"] / 100 * mean and _excursion(last) <= data["slope_percent"] / 100 * mean
+
+
+def _excursion(values: Sequence[float]) -> float:
+    """How far the least-squares line through the values rises or falls from the first to the last."""
+    places = range(len(values))
+    middle, mean = fmean(places), fmean(values)
+    slope = sum((x - middle) * (y - mean) for x, y in zip(places, values, strict=True))
+    return abs(slope / sum((x - middle) ** 2 for x in places)) * (len(values) - 1)

@@ -1,0 +1,38 @@
+"""A rebuilt table as plain tables: as it is read, and cell by cell in base units."""
+
+from apps.lib.tables import Column, Table
+from apps.studies.tables.building import PrintedTable
+
+DATA = (
+    "row", "column", "text", "remark", "configuration", "operation", "metric", "file_size", "block_size", "value", "low",
+    "high", "cpu", "printed", "quality", "missing_reason", "sample", "run",
+)  # fmt: skip
+
+
+def as_read(table: PrintedTable) -> Table:
+    """One row of headings; a cell over several columns stands in the first of them."""
+    titles = table.columns
+    rows = []
+    for row in table.rows:
+        cells = [text for cell in row.cells for text in (cell.text, *[""] * (cell.span - 1))]
+        rows.append((row.head, *cells))
+    return Table((Column(titles[0]), *(Column(title, not table.form.from_slots) for title in titles[1:])), tuple(rows))
+
+
+def data_of(table: PrintedTable) -> Table:
+    """One row for each sample of a cell; a cell of text alone has one row without a sample."""
+    rows: list[tuple[str | int | float | None, ...]] = []
+    titles = table.columns
+    for row in table.rows:
+        at = 1
+        for cell in row.cells:
+            place = (row.head, titles[at], cell.text, cell.kind)
+            rows += [
+                (
+                    *place, one.configuration, one.operation, one.metric, one.file_size, one.block_size, one.value, one.low,
+                    one.high, one.cpu, one.printed, one.quality, one.missing_reason, one.id, one.run,
+                )
+                for one in cell.samples
+            ] or [(*place, *[None] * (len(DATA) - len(place)))]  # fmt: skip
+            at += cell.span
+    return Table.of(DATA, rows)

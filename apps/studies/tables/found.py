@@ -1,0 +1,54 @@
+"""Samples as tables and charts of a report pick them: by configuration, operation, metric and the workload's point.
+
+    Samples(found).at({"configuration": "sata-single", "operation": "write", "file_size": 104857600}) → Found | None
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Pick = Mapping[str, Any]
+NAMES = ("configuration", "operation", "metric", "file_size", "block_size", "threads")
+METRIC = "bandwidth"  # where a definition names none
+
+
+@dataclass(frozen=True)
+class Found:
+    """One sample. Values in base units, `cpu` as a fraction of one core; `printed` has its unit behind it."""
+
+    id: int
+    run: int
+    configuration: str
+    operation: str
+    metric: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    printed: str = ""
+    quality: str = "exact"
+    missing_reason: str = ""
+    note: str = ""
+    cpu: float | None = None
+    file_size: int | None = None
+    block_size: int | None = None
+    threads: int | None = None
+
+
+class Samples:
+    """Looked up without going through all of them for each cell."""
+
+    def __init__(self, found: Iterable[Found]) -> None:
+        self._by_place: dict[tuple[str, str, str], list[Found]] = defaultdict(list)
+        for one in found:
+            self._by_place[one.configuration, one.operation, one.metric].append(one)
+
+    def at(self, pick: Pick) -> Found | None:
+        """The first that agrees with all that is named; one with a value before one without."""
+        place = (pick.get("configuration", ""), pick.get("operation", ""), pick.get("metric", METRIC))
+        fitting = [
+            one
+            for one in self._by_place.get(place, ())
+            if all(getattr(one, name) == pick[name] for name in NAMES[3:] if name in pick)
+        ]
+        return min(fitting, key=lambda one: one.value is None) if fitting else None
