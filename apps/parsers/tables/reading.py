@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.tables import cells, units, words
@@ -160,9 +161,10 @@ class _Reader:
         if not metric or words.METRICS.get(metric) != unit.base:
             raise CellError(f"a metric in {unit.base or 'counts'}, the mapping says {metric or 'none'}")
         printed_unit = "" if reading.unit else " " + self._as_printed(column, unit_name)
+        point: dict[str, Any] = {word: int(where[word]) for word in (*SIZES, *COUNTS) if word in where}
         return ParsedSample(
             operation=where["operation"], metric=metric, value=_scaled(reading.value, unit),
-            **{word: int(where[word]) for word in (*SIZES, *COUNTS) if word in where},
+            **point,
             printed=f"{cells.clean(cell)}{printed_unit if not reading.missing_reason else ''}"[:_LONGEST_PRINTED],
             line=line, quality=reading.quality or self.mapping.quality, missing_reason=reading.missing_reason,
             low=_scaled(reading.low, unit), high=_scaled(reading.high, unit), cpu=cpu, note=reading.note,
