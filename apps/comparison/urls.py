@@ -6,6 +6,7 @@ from apps.comparison.side_by_side import views as side_by_side_views
 urlpatterns = [
     path("trends/", include("apps.comparison.trends.urls")),
     path("", include("apps.comparison.claiming.urls")),
+    path("", include("apps.comparison.in_studies.urls")),
     path("compare/", views.compare, name="compare"),
     path("compare/filters/", views.filters, name="compare-filters"),
     path("compare/side-by-side/", side_by_side_views.side_by_side, name="side-by-side"),

@@ -1,6 +1,7 @@
 """The compare page: one view and one address for the page and for its changing part."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -47,7 +48,7 @@ def compare(request: LabRequest) -> HttpResponse:
         question = _asked(request)
         context = _context(request, question, counts(question) if is_fragment else {})
     except QuestionError as error:
-        context = {"error": error, "question": Question(), "choices": choices(Question(), []), "kinds": NAMES.items()}
+        context = _refused(error)
         # htmx shows no answer with a 4xx; the sentence is what the reader needs
         return render(request, template, context, status=200 if is_fragment else 400)
     response = render(request, template, context)
@@ -101,6 +102,7 @@ def _context(request: LabRequest, question: Question, counted: Counts) -> dict[s
         "effects": effect_rows(comparison),
         "permalink": _link(comparison.question),
         "exports": _exports(request, comparison),
+        "side_by_side": _side_by_side(question),
         "method": method_of(comparison),
         "no_baseline": NO_BASELINE,
         "may_save": request.member.covers(Role.ENGINEER),
@@ -145,6 +147,23 @@ def _suggested(question: Question, comparison: Comparison) -> dict[str, Any] | N
 
 def _link(question: Question) -> str:
     return f"{reverse('compare')}?{question.address}"
+
+
+def _refused(error: QuestionError) -> dict[str, Any]:
+    asked = Question()
+    return {
+        "error": error,
+        "question": asked,
+        "choices": choices(asked, []),
+        "kinds": NAMES.items(),
+        "side_by_side": _side_by_side(asked),
+    }
+
+
+def _side_by_side(question: Question) -> str:
+    """Of the study that is looked at, where it is one; else of what was measured last."""
+    studies = [value for name, value in question.filters if name == "study"]
+    return reverse("side-by-side") + (f"?{urlencode({'study': studies[0]})}" if len(studies) == 1 else "")
 
 
 def _exports(request: LabRequest, comparison: Comparison) -> list[tuple[str, str, str]]:

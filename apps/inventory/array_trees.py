@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from apps.inventory.geometry import is_gone, is_idle
 from apps.inventory.models import Array, ArrayMember, Disk
 from apps.inventory.redundancy import Group, Leaf, Node
+from apps.inventory.sharing import carrier
 from apps.inventory.stack import MAX_DEPTH
 from apps.inventory.vocabulary import RaidImplementation
 
@@ -15,9 +16,7 @@ _COPIES = re.compile(r"(?:near|far|offset)[= ](\d+)|(\d+) (?:near|far|offset)")
 
 def place_of(disk: Disk) -> str:
     """What it shares with others: the number of the controller that its slot names, else its controller's name."""
-    if disk.slot_controller is not None:
-        return str(disk.slot_controller)
-    return disk.controller.name if disk.controller else ""
+    return carrier(disk.slot_controller, disk.controller.name if disk.controller else "")
 
 
 def trees(

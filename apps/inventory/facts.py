@@ -69,7 +69,7 @@ def _array_facts(node: Content) -> dict[str, Any]:
         return {"raid_level": "single", "raid_implementation": NONE, "array": NONE, "chunk_size": NONE}
     return {
         "raid_level": _level(node),
-        "raid_implementation": _joined([part["implementation"] for part in _raid_parts(node)]),
+        "raid_implementation": _joined([part.get("implementation") for part in _raid_parts(node)]),
         "array": node["array"].get("name"),
         "chunk_size": _chunk(node),
     }

@@ -3,13 +3,12 @@
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from apps.inventory.bulk.forms import FileForm
-from apps.inventory.exchange.bringing_in import bring_in, preview
 from apps.inventory.exchange.document import document_of
-from apps.inventory.exchange.files import FileError, as_csv, as_json, as_zip, read
+from apps.inventory.exchange.files import FileError, as_csv, as_json, as_zip
+from apps.inventory.exchange.kept import apply, keep, preview_of
 from apps.inventory.exchange.kinds import BY_NAME, KINDS
 from apps.inventory.exchange.outcome import ACTS, Outcome, StaleOutcomeError
 from apps.inventory.filters import with_label, with_word
@@ -71,17 +70,11 @@ def bring(request: LabRequest) -> HttpResponse:
     if not form.is_valid():
         return _refused(request, form)
     file = form.cleaned_data["file"]
-    kind = request.POST.get("kind", "")
     try:
-        content = file.read()
-        read(content, file.name, kind)
+        made = keep(request.lab, file.read(), file.name, request.POST.get("kind", ""), str(request.user))
     except FileError as error:
         form.add_error("file", str(error))
         return _refused(request, form)
-    made = InventoryImport.of(
-        content, lab=request.lab, name=file.name[:200], kind=kind[:40], created_by=str(request.user)
-    )
-    made.save()
     return redirect(made)
 
 
@@ -98,15 +91,12 @@ def one_import(request: LabRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(InventoryImport, pk=pk, lab=request.lab)
     if found.applied_at:
         return render(request, "inventory/import.html", {"found": found})
-    rows = read(found.content, found.name, found.kind)
     if request.method != "POST":
-        return _preview(request, found, preview(request.lab, rows))
+        return _preview(request, found, preview_of(found))
     try:
-        outcome = bring_in(request.lab, rows, str(request.user), request.POST.get("digest", "") or "none")
+        outcome = apply(found, str(request.user), request.POST.get("digest", ""))
     except StaleOutcomeError as stale:
         return _preview(request, found, stale.outcome, str(stale), 409)
-    found.applied_by, found.applied_at, found.counts = str(request.user), timezone.now(), outcome.counts
-    found.save(update_fields=["applied_by", "applied_at", "counts"])
     messages.success(
         request, f"{found.name}: {outcome.counts['created']} created, {outcome.counts['changed']} changed."
     )

@@ -19,6 +19,7 @@ SEARCHED = {
     "Array": ("name", "device_name", "software", "host__name"),
     "Filesystem": ("type", "mount_point", "device_name", "host__name"),
     "Target": ("name", "path", "host__name"),
+    "Enclosure": ("name", "vendor", "model", "serial", "host__name"),
     "Nic": ("name", "vendor", "model", "driver", "mac", "host__name"),
     "Switch": ("name", "vendor", "model", "ports"),
     "Snapshot": ("sha256",),

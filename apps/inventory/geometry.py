@@ -54,9 +54,11 @@ def survives(level: str, members: int, copies: int = 2) -> int:
 
 
 def span_of(level: str, sizes: Sequence[int], copies: int = 2) -> Span | None:
-    """None for levels without a rule. RAID 50 and 60 do not say how many groups: from two to as many as there can be."""
+    """None for levels without a rule, and for members too few to hold anything. RAID 50 and 60 do not say how many
+    groups: from two to as many as there can be.
+    """
     n, small = len(sizes), min(sizes, default=0)
-    if not small:
+    if small <= 0 or n <= PARITY.get(level, 2 * GROUPED.get(level, 0)):
         return None
     if level in STRIPED:
         return Span(n * small, sum(sizes), n, f"{n} × {{size}}")

@@ -78,13 +78,14 @@ def _members(found: dict[int, HostParts]) -> None:
         by_array[member.array_id].append(member)
     for pk, some in by_array.items():
         owners[pk].members[pk] = some
-    known = {disk.pk for parts in found.values() for disk in parts.disks}
+    known = {disk.pk: disk for parts in found.values() for disk in parts.disks}
     missing = {m.disk_id for some in by_array.values() for m in some if m.disk_id and m.disk_id not in known}
-    far = {disk.pk: disk for disk in Disk.objects.filter(pk__in=missing).select_related("controller")}
+    others = Disk.objects.filter(pk__in=missing).select_related("controller", "host")
+    far = known | {disk.pk: disk for disk in others}
     for parts in found.values():
         own = {disk.pk for disk in parts.disks}
-        others = {m.disk_id for some in parts.members.values() for m in some if m.disk_id and m.disk_id not in own}
-        parts.elsewhere = [far[pk] for pk in sorted(others & far.keys())]
+        away = {m.disk_id for some in parts.members.values() for m in some if m.disk_id and m.disk_id not in own}
+        parts.elsewhere = [far[pk] for pk in sorted(away & far.keys())]
 
 
 def _tie(parts: HostParts) -> None:

@@ -13,7 +13,7 @@ from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 
-LISTED = ("hosts", "controllers", "disks", "arrays", "filesystems", "targets", "nics", "switches")
+LISTED = ("hosts", "controllers", "disks", "arrays", "filesystems", "targets", "enclosures", "nics", "switches")
 
 
 @member_required(Role.ENGINEER)

@@ -32,7 +32,7 @@ def merge_two(request: LabRequest, kind: str) -> HttpResponse:
         return redirect(f"{request.path}?stays={ticked[0]}&goes={ticked[1]}")
     if "stays" not in given:
         messages.warning(request, f"Found {len(ticked)} ticked, expected two to merge.")
-        return redirect(kind if kind != "enclosures" else "inventory-duplicates")
+        return redirect(kind)
     stays, goes = (_row(kind, request.lab, given.get(name, "")) for name in ("stays", "goes"))
     choices = choices_of(stays, goes)
     is_asked = request.method == "POST" or "look" in given

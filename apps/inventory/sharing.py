@@ -6,6 +6,13 @@ from typing import Any, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 
 
+def carrier(slot_controller: int | None, controller: str, numbered: str = "{}") -> str:
+    """What a disk shares with others: the controller that its slot names (one row may stand for all six of a chassis),
+    else its controller by name; empty where neither is known. `numbered`: how a slot's controller is written.
+    """
+    return controller if slot_controller is None else numbered.format(slot_controller)
+
+
 def crowded(members: Iterable[tuple[Key, str]]) -> dict[Key, list[str]]:
     """(controller, member's name) → controllers that carry several, with the names."""
     found: dict[Key, list[str]] = {}

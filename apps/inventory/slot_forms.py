@@ -133,8 +133,7 @@ class EnclosureForm(SiteForm):
                 row.sources = {**row.sources, name: "typed"}
         with transaction.atomic():
             row.save()
-            if before and before != row.name:
-                Disk.objects.filter(host=self.host, enclosure=before).update(enclosure=row.name)
+            row.take_along(before)
         return row
 
 

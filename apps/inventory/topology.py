@@ -81,7 +81,7 @@ def topology_of(parts: HostParts) -> Thing:
         **_shown(parts.host),
         "controllers": [_shown(row) | {"disks": disks[row.pk]} for row in parts.controllers],
         "disks": [disk for pk, some in disks.items() if pk not in known for disk in some],
-        "disks_elsewhere": [_shown(row) for row in parts.elsewhere],
+        "disks_elsewhere": [_shown(row) | {"host_name": row.host and row.host.name} for row in parts.elsewhere],
         "arrays": [_shown(row) | {"members": [_member(m) for m in parts.members.get(row.pk, ())]} for row in parts.arrays],
         "filesystems": [_shown(row) | {"targets": targets[row.pk]} for row in parts.filesystems],
         "targets": [target for pk, some in targets.items() if pk is None for target in some],

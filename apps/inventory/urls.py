@@ -14,6 +14,7 @@ urlpatterns = [
     path("filesystems/<int:pk>/", views.filesystem, name="filesystem"),
     path("targets/", views.targets, name="targets"),
     path("targets/<int:pk>/", views.target, name="target"),
+    path("enclosures/", views.enclosures, name="enclosures"),
     path("nics/", views.nics, name="nics"),
     path("nics/<int:pk>/", views.nic, name="nic"),
     path("switches/", views.switches, name="switches"),

@@ -8,10 +8,23 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from apps.inventory.ceiling_now import ceiling_now
+from apps.inventory.counting import disks_inside
 from apps.inventory.described import described
 from apps.inventory.filters import Parts, own_first, with_label, with_word
 from apps.inventory.findings_now import findings_about
-from apps.inventory.models import Array, Controller, Disk, Filesystem, Host, Nic, Snapshot, Switch, Target, ToolOutput
+from apps.inventory.models import (
+    Array,
+    Controller,
+    Disk,
+    Enclosure,
+    Filesystem,
+    Host,
+    Nic,
+    Snapshot,
+    Switch,
+    Target,
+    ToolOutput,
+)
 from apps.inventory.network import cables_of, far_ends, links_at
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
@@ -19,12 +32,12 @@ from apps.labs.middleware import LabRequest
 PAGE = 50
 
 
-def _list(request: LabRequest, kind: str, parts: Parts) -> HttpResponse:
+def _list(request: LabRequest, kind: str, parts: Parts, **more: Any) -> HttpResponse:
     word = request.GET.get("q", "").strip()
-    labels = [text for text in request.GET.getlist("label") if text.strip()]
-    found = own_first(with_label(with_word(parts, word), labels if kind != "snapshots" else ()), request.lab)
+    labels = [text for text in request.GET.getlist("label") if text.strip() and kind != "snapshots"]
+    found = own_first(with_label(with_word(parts, word), labels), request.lab)
     page = Paginator(found, PAGE).get_page(request.GET.get("page"))
-    context = {"page": page, "kind": kind, "word": word, "labels": labels, "rows": f"inventory/_{kind}.html"}
+    context = {"page": page, "kind": kind, "word": word, "labels": labels, "rows": f"inventory/_{kind}.html", **more}
     return render(request, "inventory/_table.html" if request.htmx else "inventory/list.html", context)  # type: ignore[attr-defined]
 
 
@@ -52,7 +65,10 @@ def controller(request: LabRequest, pk: int) -> HttpResponse:
         "protection_state", "write_policy", "firmware", "driver", "serial",
         "ports", "lanes", "sits_on",
     )  # fmt: skip
-    return _page(request, "controller", part, fields, disks=part.disks.all(), arrays=part.arrays.all())
+    findings = findings_about(part.host, "controller", part.pk)
+    return _page(
+        request, "controller", part, fields, disks=part.disks.all(), arrays=part.arrays.all(), findings=findings
+    )
 
 
 @member_required()
@@ -71,7 +87,9 @@ def disk(request: LabRequest, pk: int) -> HttpResponse:
         "is_present",
     )  # fmt: skip
     members = part.memberships.select_related("array")
-    return _page(request, "disk", part, fields, memberships=members, filesystems=part.filesystems.all())
+    findings = findings_about(part.host, "disk", part.pk) if part.host else []
+    filesystems = part.filesystems.all()
+    return _page(request, "disk", part, fields, memberships=members, filesystems=filesystems, findings=findings)
 
 
 @member_required()
@@ -139,7 +157,13 @@ def nic(request: LabRequest, pk: int) -> HttpResponse:
         "is_present",
     )  # fmt: skip
     links = links_at(Q(nic=part) | Q(far_nic=part))
-    return _page(request, "nic", part, fields, cables=far_ends(part, links), targets=part.targets.all())
+    findings, targets = findings_about(part.host, "nic", part.pk), part.targets.all()
+    return _page(request, "nic", part, fields, cables=far_ends(part, links), targets=targets, findings=findings)
+
+
+@member_required()
+def enclosures(request: LabRequest) -> HttpResponse:
+    return _list(request, "enclosures", Enclosure.objects.select_related("host").annotate(disks_count=disks_inside()))
 
 
 @member_required()
@@ -158,7 +182,11 @@ def switch(request: LabRequest, pk: int) -> HttpResponse:
 
 @member_required()
 def snapshots(request: LabRequest) -> HttpResponse:
-    return _list(request, "snapshots", Snapshot.objects.defer("content").annotate(runs_count=Count("runs")))
+    """`?host=` is the beginning of the name that the host had then."""
+    host, found = request.GET.get("host", "").strip(), Snapshot.objects.defer("content")
+    found = found.filter(facts__host__istartswith=host) if host else found
+    names = [] if request.htmx else Host.objects.order_by("name").values_list("name", flat=True)  # type: ignore[attr-defined]
+    return _list(request, "snapshots", found.annotate(runs_count=Count("runs")), host=host, host_names=names)
 
 
 @member_required()

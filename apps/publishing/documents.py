@@ -1,6 +1,7 @@
 """Documents for wikis: built once from a comparison or a run, then written by any dialect. Nothing is computed here."""
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +13,7 @@ from apps.comparison.cells import Comparison
 from apps.comparison.details import effect_rows
 from apps.comparison.grid import Grid, grid
 from apps.comparison.method import method_of
-from apps.comparison.words import label_of, operation_of, text_of
+from apps.comparison.words import bounds_text, label_of, operation_of, text_of
 from apps.lib import units
 from apps.lib.tables import Document, Footer, Section, Table
 from apps.publishing.rows import FIELDS
@@ -31,7 +32,7 @@ def of_comparison(comparison: Comparison, newest: datetime | None, permalink: st
         title=table.title,
         paragraphs=tuple(_introduction(comparison, table)),
         sections=tuple(_sections(comparison, table)),
-        footer=Footer(_made(said, newest), permalink),
+        footer=Footer(made(said, newest), permalink),
         data=_cells(comparison),
     )
 
@@ -48,12 +49,12 @@ def of_run(run: Run, samples: list[dict[str, Any]], permalink: str) -> Document:
         title=f"Run {run.pk}: {run.tool} {run.operations}{place}",
         paragraphs=(f"State: {run.get_state_display()}.{f' {run.problem}' if run.problem else ''}",),
         sections=tuple(sections),
-        footer=Footer(_made(f"{len(samples)} samples of run {run.pk}", run.finished_at), permalink),
+        footer=Footer(made(f"{len(samples)} samples of run {run.pk}", run.finished_at), permalink),
         data=Table.of(FIELDS, [[row[name] for name in FIELDS] for row in samples]),
     )
 
 
-def _made(from_what: str, newest: datetime | None) -> str:
+def made(from_what: str, newest: datetime | None) -> str:
     """The one place that knows the clock: everything else depends on the data alone."""
     data = f", the newest of {newest:%Y-%m-%d %H:%M} UTC" if newest else ""
     return f"Made {timezone.now():%Y-%m-%d %H:%M} UTC by Spindle {settings.VERSION} from {from_what}{data}."
@@ -156,7 +157,4 @@ def _value(row: dict[str, Any]) -> str:
     unit = row["unit"] or ""
     if row["value"] is not None:
         return units.human(row["value"], unit)
-    bounds = [units.human(row[name], unit) for name in ("low", "high") if row[name] is not None]
-    if len(bounds) == 1:
-        return f"{'≥' if row['low'] is not None else '≤'} {bounds[0]}"
-    return " – ".join(bounds) or str(row["missing_reason"])
+    return bounds_text(row["low"], row["high"], partial(units.human, unit=unit)) or str(row["missing_reason"])

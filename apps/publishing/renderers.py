@@ -98,6 +98,14 @@ class PNG(Picture):
     format = "png"
 
 
+class ZIP(Picture):
+    """Tables in one file; the view makes it."""
+
+    media_type = "application/zip"
+    format = "zip"
+
+
 PICTURES = [SVG, PNG]
+FILES = [JSON, CSV, ZIP]
 DOCUMENT = [JSON, CSV, MediaWiki, DokuWiki, Markdown]
 ROWS = [JSON, CSV, NDJSON]

@@ -37,6 +37,10 @@ class TopologyDisk(PartShape):
     is_present = s.BooleanField()
 
 
+class TopologyDiskElsewhere(TopologyDisk):
+    host_name = s.CharField(allow_null=True, help_text="the host that it was seen in last; null: in none")
+
+
 class TopologyController(PartShape):
     name = s.CharField()
     vendor = s.CharField(allow_null=True)
@@ -215,7 +219,9 @@ class Topology(s.ModelSerializer[Host]):
     sysctl = s.DictField()
     controllers = TopologyController(many=True)
     disks = TopologyDisk(many=True, help_text="those on no controller that is known")
-    disks_elsewhere = TopologyDisk(many=True, help_text="members of arrays here that sit in another host or in none")
+    disks_elsewhere = TopologyDiskElsewhere(
+        many=True, help_text="members of arrays here that sit in another host or in none"
+    )
     arrays = TopologyArray(many=True)
     filesystems = TopologyFilesystem(many=True)
     targets = TopologyTarget(many=True, help_text="those on no filesystem")

@@ -10,6 +10,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.http import urlencode
 
 from apps.labs.models import Lab
+from apps.search.hosts import HostsByWord, holds_words_or_host, hosts_by_word
 from apps.search.kinds import BY_NAME, KINDS, Kind
 from apps.search.words import holds_words
 
@@ -49,15 +50,16 @@ def find(asked: str, lab: Lab, limit: int, kinds: Sequence[Kind] = KINDS) -> lis
     asked = asked.strip()[:MAX_ASKED].replace("\0", "")
     if not _HAS_WORD.search(asked):
         return []
-    groups = [group for kind in kinds if (group := _of_kind(kind, asked, lab, limit)).hits]
+    hosts = hosts_by_word(asked.removeprefix("/dev/")) if any(kind.is_in_host for kind in kinds) else {}
+    groups = [group for kind in kinds if (group := _of_kind(kind, asked, lab, limit, hosts)).hits]
     groups.sort(key=lambda group: min(hit.rank for hit in group.hits))
     labels = _labels(asked, lab, kinds)
     return [labels, *groups] if labels.hits else groups
 
 
-def _of_kind(kind: Kind, asked: str, lab: Lab, limit: int) -> Group:
+def _of_kind(kind: Kind, asked: str, lab: Lab, limit: int, hosts: HostsByWord) -> Group:
     found: dict[int, Hit] = {}
-    for rank, rows in _questions(kind, asked, lab):
+    for rank, rows in _questions(kind, asked, lab, hosts):
         for row in rows[: limit + 1]:
             found.setdefault(row.pk, _hit(kind, row, getattr(row, "found_rank", rank), lab))
     hits = sorted(found.values(), key=lambda hit: hit.rank)  # stable: within a rank as the database ordered them
@@ -65,7 +67,7 @@ def _of_kind(kind: Kind, asked: str, lab: Lab, limit: int) -> Group:
     return Group(kind.name, kind.title, tuple(hits[:limit]), len(hits) > limit, more)
 
 
-def _questions(kind: Kind, asked: str, lab: Lab) -> list[tuple[int, "QuerySet[Any]"]]:
+def _questions(kind: Kind, asked: str, lab: Lab, hosts: HostsByWord) -> list[tuple[int, "QuerySet[Any]"]]:
     """What is asked of the database for this kind: by number, by hash, by words; only what the text can be."""
     questions: list[tuple[int, QuerySet[Any]]] = []
     if kind.name == "runs" and (number := _RUN.fullmatch(asked)):
@@ -73,7 +75,7 @@ def _questions(kind: Kind, asked: str, lab: Lab) -> list[tuple[int, "QuerySet[An
     if kind.is_found_by_hash and _HASH.fullmatch(asked.lower()):
         questions.append((PREFIX if len(asked) < 64 else EXACT, _by_hash(kind, asked.lower())))
     if kind.words:
-        questions.append((WORD, _by_words(kind, asked, lab)))
+        questions.append((WORD, _by_words(kind, asked, lab, hosts)))
     return questions
 
 
@@ -84,8 +86,9 @@ def _by_hash(kind: Kind, asked: str) -> "QuerySet[Any]":
     return rows.order_by("-id")
 
 
-def _by_words(kind: Kind, asked: str, lab: Lab) -> "QuerySet[Any]":
-    rows = kind.rows().filter(holds_words(kind.model, kind.words, asked.removeprefix("/dev/")))
+def _by_words(kind: Kind, asked: str, lab: Lab, hosts: HostsByWord) -> "QuerySet[Any]":
+    meant = holds_words_or_host(kind.model, kind.words, asked.removeprefix("/dev/"), hosts if kind.is_in_host else {})
+    rows = kind.rows().filter(meant)
     if kind.newest_first:
         newest: QuerySet[Any] = rows.order_by("-id")
         return newest

@@ -25,6 +25,8 @@ from apps.runs.models import Run, Workload
 from apps.studies.models import Study
 from apps.uploads.models import UploadedFile
 
+HOST = ("host",)
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -67,6 +69,11 @@ class Kind:
         return reverse("host", args=[host]) if host else reverse("hosts")
 
     @property
+    def is_in_host(self) -> bool:
+        """A part that is found by its host's name too; runs have that name among their own words."""
+        return self.with_rows == HOST and not self.newest_first
+
+    @property
     def has_labels(self) -> bool:
         return "labels" in self.words
 
@@ -106,7 +113,6 @@ def _snapshot(snapshot: Snapshot) -> str:
     )
 
 
-HOST = ("host",)
 KINDS: Sequence[Kind] = (
     Kind(
         "hosts", "Hosts", Host, ("name", "fqdn", "serial", "vendor", "model", "os", "kernel", "cpu_model", "role", "labels"),
@@ -143,7 +149,7 @@ KINDS: Sequence[Kind] = (
     ),
     Kind(
         "enclosures", "Enclosures", Enclosure, ("name", "vendor", "model", "serial", "labels"), ("name", "serial"),
-        _on_host("vendor", "model"), HOST, "enclosure",
+        _on_host("vendor", "model"), HOST, "enclosure", "enclosures",
     ),
     Kind("storage-paths", "Storage paths", StoragePath, ("name", "labels"), ("name",), _on_host(), HOST, "storage-path"),
     Kind(

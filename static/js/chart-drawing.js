@@ -46,15 +46,38 @@ function ends(data) {
   return data.x.scale === "log" ? { min: least / room, max: most * room } : { min: least - room, max: most + room };
 }
 
-/* RAM, caches and ceilings. Labels stand in turn, so that lines side by side do not write over each other. */
+const LABEL = 16; // px, the height of a line's label
+const NARROW = 480; // px: there a ceiling's label is its figure; its colour says whose it is
+const uprights = (data) => data.lines.filter((one) => one.axis === "x");
+
+/* RAM's labels stand above the frame, one above the other, where neither marks nor ceilings are. */
+const headroom = (data) => (uprights(data).length ? LABEL * Math.min(uprights(data).length, 3) + 4 : 0);
+
+function lineText(one, chart) {
+  return one.axis === "y" && chart.width < NARROW ? `${one.label.split(" ")[0]} ${significant(one.at)}` : one.label;
+}
+
+/* A ceiling's label stands above its line; below where the frame or a line close above is in the way. */
+function besideLine(chart, value, ceilings) {
+  if (!chart.scales.y || !chart.chartArea) return -LABEL / 2 - 2;
+  const at = chart.scales.y.getPixelForValue(value);
+  const isTaken = ceilings.some((other) => other > value && at - chart.scales.y.getPixelForValue(other) < 1.5 * LABEL);
+  return isTaken || at - chart.chartArea.top < LABEL ? LABEL / 2 + 2 : -LABEL / 2 - 2;
+}
+
+/* Of the whole chart every line is, which the axes then reach out to. */
+const isInSight = (chart, { axis, at }) => !chart.isZoomedOrPanned?.() || (at >= chart.scales[axis].min && at <= chart.scales[axis].max);
+
+/* RAM, caches and ceilings. */
 function references(data) {
   const found = {};
-  const label = (one, more) => ({ display: true, content: one.label, color: css("--ink-2"), backgroundColor: css("--surface"), padding: 2, font: { size: 11, weight: "normal" }, drawTime: "beforeDatasetsDraw", ...more });
+  const ceilings = data.lines.filter((one) => one.axis === "y").map((one) => one.at).sort((a, b) => a - b);
   data.lines.forEach((one, index) => {
     const colour = one.tone === null ? css("--warn") : tone(one.tone);
     const at = one.axis === "x" ? { xMin: one.at, xMax: one.at } : { yMin: one.at, yMax: one.at };
-    const place = one.axis === "x" ? { position: "end", yAdjust: 18 * (index % 4) } : { position: index % 2 ? "start" : "end", yAdjust: -9 };
-    found[`line${index}`] = { type: "line", ...at, borderColor: colour, borderWidth: 1.5, borderDash: [6, 3], drawTime: "beforeDatasetsDraw", label: label(one, place) };
+    const place = one.axis === "x" ? { position: "end", yAdjust: -LABEL * (1 + (uprights(data).indexOf(one) % 3)) - 2 } : { position: ceilings.indexOf(one.at) % 2 ? "start" : "end", yAdjust: ({ chart }) => besideLine(chart, one.at, ceilings) };
+    const label = { display: true, content: ({ chart }) => lineText(one, chart), color: css("--ink-2"), backgroundColor: css("--surface"), padding: 2, font: { size: 11, weight: "normal" }, drawTime: "beforeDatasetsDraw", ...place };
+    found[`line${index}`] = { type: "line", ...at, display: ({ chart }) => isInSight(chart, one), borderColor: colour, borderWidth: 1.5, borderDash: [6, 3], drawTime: "beforeDatasetsDraw", label };
   });
   data.regions.forEach((one, index) => {
     found[`region${index}`] = { type: "box", xMin: one.low ?? undefined, xMax: one.high ?? undefined, backgroundColor: `${css("--warn")}14`, borderWidth: 0, drawTime: "beforeDatasetsDraw" };
@@ -81,11 +104,12 @@ function options(data, zoomed) {
     animation: false,
     responsive: true,
     maintainAspectRatio: false,
+    layout: { padding: { top: headroom(data) } },
     interaction: { mode: "nearest", intersect: false, axis: isOfRun ? "x" : "xy" },
     scales: { x: { ...scale(data.x, { isTiled }), ...ends(data) }, y: { ...y, reverse: data.kind === "heat" } },
     plugins: {
       legend: legend(data),
-      annotation: { annotations: references(data) },
+      annotation: { clip: false, annotations: references(data) },
       tooltip: {
         backgroundColor: css("--ink"), titleColor: css("--surface"), bodyColor: css("--surface"), displayColors: !isTiled,
         callbacks: { title: () => "", label: (item) => sentence(data, item.datasetIndex, item.dataIndex) },

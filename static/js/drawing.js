@@ -11,6 +11,13 @@ for (const drawing of document.querySelectorAll("svg.drawing")) {
     return found;
   };
 
+  // Far hosts and switches stand to the left; where not all fits, begin with the host and its storage.
+  const around = drawing.closest(".drawing-box");
+  const host = drawing.querySelector(".kind-host");
+  if (around && host && around.scrollWidth > around.clientWidth) {
+    around.scrollLeft = host.getBoundingClientRect().left - drawing.getBoundingClientRect().left - 14;
+  }
+
   const clear = () => {
     drawing.classList.remove("is-tracing");
     for (const on of drawing.querySelectorAll(".is-on")) on.classList.remove("is-on");

@@ -42,7 +42,8 @@ async function copy(event) {
     button.textContent = "Copied";
   } catch {
     // no clipboard over plain http: select it, so that one key copies it
-    getSelection().selectAllChildren(source);
+    if (source.select) source.select();
+    else getSelection().selectAllChildren(source);
     button.textContent = "Selected: press Ctrl+C";
   }
 }

@@ -5,14 +5,19 @@
   const chosen = () => localStorage.getItem(KEY);
   const current = () => chosen() || (system.matches ? "dark" : "light");
 
+  let shown = null;
+
+  /* Who draws in the theme's colours hears of a change, not of the first time: a chart would be drawn twice. */
   function apply() {
-    document.documentElement.setAttribute("data-bs-theme", current());
+    const isNew = shown !== null && shown !== current();
+    shown = current();
+    document.documentElement.setAttribute("data-bs-theme", shown);
     const toggle = document.getElementById("theme-toggle");
     if (toggle) {
       toggle.hidden = false;
-      toggle.setAttribute("aria-pressed", String(current() === "dark"));
+      toggle.setAttribute("aria-pressed", String(shown === "dark"));
     }
-    document.dispatchEvent(new CustomEvent("spindle:theme", { detail: current() }));
+    if (isNew) document.dispatchEvent(new CustomEvent("spindle:theme", { detail: shown }));
   }
 
   function toggle() {

@@ -7,13 +7,11 @@ from apps.inventory.models import Host, Target
 from apps.labs.models import Lab
 from apps.runs.models import Histogram, Measure, Point, Provenance, Run, Sample, Workload
 from apps.runs.states import State
+from apps.runs.workload import checked
 from apps.studies.models import Configuration, Study, StudyRun
 
 MIB, GIB = 1024**2, 1024**3
-SPEC = {
-    "tool": "fio",
-    "jobs": [{"name": "job0", "rw": "write", "block_size": MIB, "file_size": 256 * MIB, "direct": True}],
-}
+SPEC = checked({"jobs": [{"rw": "write", "block_size": MIB, "file_size": 256 * MIB}]})
 
 
 def reading(number: int, value: float | None, series: str = "a", **more: Any) -> Reading:

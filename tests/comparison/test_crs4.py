@@ -1,8 +1,6 @@
 """A run of ours beside the CRS4 report: the report's own figures, its early ends, its memory effects."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -12,17 +10,17 @@ from apps.comparison.beside import beside_published
 from apps.comparison.question import Question
 from apps.labs.isolation import lab_scope, scoped
 from apps.labs.middleware import readable_scope
-from apps.studies.load import load_all
 from tests.comparison.factories import MIB, measured
 from tests.conftest import Cast
+from tests.studies.loading import crs4_loaded
+
+__all__ = ["crs4_loaded"]
 
 WRITE = Question(filters=(("study", "crs4-sata-scsi"),))
 
 
 @pytest.fixture
-def crs4(cast: Cast, tmp_path: Path, settings: Any) -> Iterator[None]:
-    settings.ARTEFACT_DIR = tmp_path
-    load_all()
+def crs4(crs4_loaded: list[str], cast: Cast) -> Iterator[None]:
     with scoped(readable_scope(cast.lab.pk)):
         yield
 

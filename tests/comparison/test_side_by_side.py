@@ -196,3 +196,33 @@ def test_a_study_stands_side_by_side_by_its_configurations(cast: Cast, client: C
     assert page.index("RAID-0") < page.index("RAID-1")
     assert "too few runs" in page
     assert client.get("/compare/side-by-side/?target=0").status_code == 400
+
+
+@pytest.mark.django_db
+def test_a_range_stands_as_its_bounds_and_gets_no_mean(cast: Cast, client: Client) -> None:
+    with lab_scope(cast.lab.pk):
+        place = target(cast.lab, "alpha")
+        sample(run(cast.lab, place), None, file_size=GIB, low=72.7e6, high=80.9e6, quality="range")
+        sample(run(cast.lab, place), None, file_size=2 * GIB, low=5e7, quality="lower bound")
+        asked = Asked(targets=(place.pk,))
+        ranged, least = table(columns(asked), sums(asked, columns(asked))).rows
+    assert ranged.cells[0]
+    assert (ranged.cells[0].sums.mean, ranged.cells[0].sums.bound_low, ranged.cells[0].sums.bound_high) == (
+        None, 72.7e6, 80.9e6,
+    )  # fmt: skip
+    assert least.cells[0]
+    assert (least.cells[0].sums.bound_low, least.cells[0].sums.bound_high) == (5e7, None)
+    client.force_login(cast.viewer)
+    page = client.get(f"/compare/side-by-side/?{asked.address}").content.decode()
+    assert "72.7 – 80.9<" in page
+    assert "≥ 50.0<" in page
+    assert "without a number" not in page
+
+
+@pytest.mark.django_db
+def test_the_compare_page_leads_there_and_keeps_its_study(cast: Cast, client: Client) -> None:
+    client.force_login(cast.viewer)
+    assert 'href="/compare/side-by-side/">Everything side by side' in client.get("/compare/").content.decode()
+    page = client.get("/compare/?study=two%26words").content.decode()
+    assert 'href="/compare/side-by-side/?study=two%26words">' in page
+    assert 'href="/compare/side-by-side/">' in client.get("/compare/?metric=speed").content.decode()

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from apps.inventory.models import Disk, Filesystem, Host, InventoryImport, Snapshot
+from apps.inventory.models import Disk, Enclosure, Filesystem, Host, InventoryImport, Snapshot
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.dashboard import world
@@ -184,6 +184,43 @@ def test_the_commands_write_and_read_the_same_files(lab: Lab, host: Host, tmp_pa
     (tmp_path / "x.csv").write_text("a")
     with pytest.raises(CommandError, match="expected a file name that begins with"):
         call_command("import_inventory", tmp_path / "x.csv", lab=lab.slug)
+
+
+def test_enclosures_have_a_list_with_ticks_slots_and_disks(
+    lab: Lab, host: Host, sign_in, django_assert_max_num_queries
+) -> None:
+    layout = [{"label": "Ctrl 0", "slots": ["c0d1", None, "c0d0"]}, {"label": "", "slots": ["d7"]}]
+    front = Enclosure.objects.create(lab=lab, host=host, name="front", model="X4500", layout=layout)
+    Disk.objects.filter(device_name__in=["sda", "sdb"]).update(enclosure="front")
+    for number in range(20):
+        Enclosure.objects.create(lab=lab, host=host, name=f"shelf {number}")
+    client, address = sign_in("engineer"), reverse("enclosures")
+    page = client.get(address, {"q": "x4500"})
+    assert [(one.slot_count, one.disks_count) for one in page.context["page"]] == [(3, 2)]
+    text = page.content.decode()
+    assert f'name="pk" value="{front.pk}"' in text
+    assert reverse("inventory-edit-many", args=["enclosures"]) in text
+    assert reverse("inventory-merge", args=["enclosures"]) in text
+    assert 'aria-current="page">Enclosures' in text
+    with django_assert_max_num_queries(6):
+        assert client.get(address).context["page"].paginator.count == 21
+    shown = client.get(reverse("inventory-edit-many", args=["enclosures"]), {"pk": [front.pk]})
+    assert [one.name for one in shown.context["rows"]] == ["front"]
+    assert {"vendor", "naming_rule"} <= set(shown.context["form"].fields)
+    assert "layout" not in shown.context["form"].fields
+    assert "No enclosures yet" in sign_in("stranger").get(address).content.decode()
+
+
+def test_snapshots_are_found_by_the_beginning_of_their_hosts_name(lab: Lab, sign_in) -> None:
+    made = world.furnish(lab)
+    client = sign_in("viewer")
+    page = client.get(reverse("snapshots"), {"host": "stor"})
+    assert [one.facts["host"] for one in page.context["page"]] == ["storage1"] * page.context["page"].paginator.count
+    assert page.context["page"].paginator.count >= 1
+    assert f'<option value="{made.host.name}">' in page.content.decode()
+    none = client.get(reverse("snapshots"), {"host": "node"}, headers={"HX-Request": "true"}).content.decode()
+    assert "Nothing of a host whose name begins with “node”" in none
+    assert "<html" not in none
 
 
 def test_two_snapshots_are_compared_by_number_and_by_hash(lab: Lab, sign_in, token) -> None:

@@ -167,6 +167,45 @@ def test_parts_without_a_rule_of_their_own_are_compared_all_the_same() -> None:
     assert (found.group, found.label, found.before, found.after) == ("network", "san count", 4, 2)
 
 
+def test_storage_paths_are_compared_section_by_section() -> None:
+    def over(*sections: dict[str, Any], name: str = "SAN") -> dict[str, Any]:
+        return content() | {"storage_paths": [{"name": name, "sections": list(sections)}]}
+
+    host = {"name": "server – T2000", "link": "FC-2G", "count": 4, "standby_count": 0}
+    shelf = {"name": "T2000 – JBOD", "link": "FC-2G", "count": 2, "standby_count": 1}
+    before, after = over(host, shelf), over(shelf | {"link": "FC-4G"}, host | {"count": 2, "bytes_per_second": 10**9})
+    assert {(one.part, one.text) for one in differences_of(before, after)} == {
+        ("SAN: server – T2000", "links 4 → 2"),
+        ("SAN: server – T2000", "printed bandwidth unknown → 1.00\xa0GB/s"),
+        ("SAN: T2000 – JBOD", "link FC-2G → FC-4G"),
+        ("SAN", "sections server – T2000, T2000 – JBOD → T2000 – JBOD, server – T2000"),
+    }
+    assert [one.text for one in differences_of(over(host), over(host, shelf))] == ["SAN: T2000 – JBOD added"]
+    assert [one.text for one in differences_of(over(host), content())] == ["storage path SAN removed"]
+    [order] = differences_of(over(host, shelf), over(shelf, host))
+    assert order.text == "sections server – T2000, T2000 – JBOD → T2000 – JBOD, server – T2000"
+
+
+def test_a_network_tests_way_is_compared_cable_by_cable() -> None:
+    far = {"name": "eth0", "mtu": 9000, "bits_per_second": 10**10}
+    cable = {"bits_per_second": 10**10, "mtu": 9000, "count": 1}
+    before = content() | {
+        "network": {"nic": far, "way": [cable | {"to": "switch"}, cable | {"to": "far eth0", "nic": far}]}
+    }
+    slow = cable | {"to": "far eth0", "nic": far | {"mtu": 1500, "bits_per_second": 10**9}}
+    after = content() | {"network": {"nic": far | {"mtu": 1500}, "way": [cable | {"to": "switch"}, slow]}}
+    assert [(one.part, one.text.replace("\xa0", " ")) for one in differences_of(before, after)] == [
+        ("NIC eth0", "MTU 9000 → 1500"),
+        ("far NIC of cable 2 to far eth0", "link rate 10 Gb/s → 1 Gb/s"),
+        ("far NIC of cable 2 to far eth0", "MTU 9000 → 1500"),
+    ]
+    shorter = content() | {"network": {"nic": far, "way": [cable | {"to": "far eth0"}]}}
+    assert [one.text for one in differences_of(before, shorter)] == [
+        "leads to switch → far eth0",
+        "cable 2 to far eth0 removed",
+    ]
+
+
 def test_options_are_read_whatever_their_order() -> None:
     assert mount_options("rw,stripe=256") == {"stripe": "256", "rw": None}
     assert mkfs_options("-b 4096 -d su=64k,sw=4 -F") == {"-b": "4096", "-d su": "64k", "-d sw": "4", "-F": None}

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from apps.inventory.findings import RULES, Finding, findings_of
+from apps.inventory.findings_now import findings_of_hosts
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Filesystem, Host, NetworkLink, Nic, PathSection
 from apps.inventory.topology import topology
 from apps.labs.models import Lab
@@ -83,8 +84,22 @@ def test_an_array_may_not_be_in_two_arrays_but_volumes_share_their_group(thumper
 def test_thumpers_md1_would_not_survive_either_of_its_two_controllers(thumper: Host) -> None:
     (line,) = lines(thumper, "one_controller")
     assert line == (
-        "md1 (RAID 5, round ext3) survives 1 failed member; Marvell 4 carries 2: sdm, sdp; Marvell 5 carries 2: sds, sdv"
+        "md1 (RAID 5, round ext3) survives 1 failed member; "
+        "controller 4 carries 2: sdm, sdp; controller 5 carries 2: sds, sdv"
     )
+
+
+def test_one_row_that_stands_for_six_controllers_is_no_shared_controller_and_disks_name_their_slots(
+    thumper: Host,
+) -> None:
+    one_row = Controller.objects.get(host=thumper, name="Marvell 0")
+    Disk.objects.filter(host=thumper).update(controller=one_row)
+    (found,) = of(thumper, "one_controller")  # md2 and md3 lie on four each, and only the slots say so
+    assert "md1" in found.arithmetic
+    assert [part.name for part in found.parts] == ["md1 (round ext3)", "Marvell 0"]
+    Disk.objects.filter(host=thumper, device_name="sdm").update(device_name="", serial="")
+    (found,) = of(thumper, "one_controller")
+    assert "controller 4 carries 2: X4500 c4d0, sdp" in found.arithmetic
 
 
 def test_a_raid_6_survives_two_members_on_a_controller_and_hardware_lies_behind_one_by_nature(
@@ -165,9 +180,25 @@ def test_members_that_failed_or_left_are_named(thumper: Host, dtn: Host) -> None
     Disk.objects.filter(device_name="sde").update(host=dtn, controller=None)
     assert sorted(lines(thumper, "failed_members")) == [
         "md1 (round ext3): sds is faulty",
-        "md2 (round ext3): sde is no longer in this host",
+        "md2 (round ext3): sde is in dtn now, as that host's last look says",
         "md3 (round ext3): sdc was not seen at the last look",
     ]
+    # The page of all hosts reads them together, and says the same as each host's own.
+    together = {host.pk: [one.arithmetic for one in found] for host, found in findings_of_hosts([thumper, dtn])}
+    assert together[thumper.pk] == [one.arithmetic for one in findings_of(topology(thumper))]
+    Disk.objects.filter(device_name="sde").update(host=None)
+    assert any("sde is no longer in this host" in line for line in lines(thumper, "failed_members"))
+
+
+def test_arrays_with_too_few_members_have_no_capacity_to_judge_and_break_nothing(lab: Lab) -> None:
+    host = Host.objects.create(lab=lab, name="odd")
+    members = [Disk.objects.create(lab=lab, host=host, device_name=f"sd{n}", capacity_bytes=GB) for n in range(4)]
+    judged_from = {"0": 1, "1": 1, "4": 2, "5": 2, "6": 3, "10": 1, "50": 3, "60": 9, "jbod": 1, "": 9}
+    for level in judged_from:
+        for count in range(5):
+            plants.array(host, f"{level} of {count}", level, members[:count], capacity_bytes=1)
+    judged = {one.parts[0].name for one in of(host, "capacity")}
+    assert judged == {f"{level} of {n}" for level, least in judged_from.items() for n in range(least, 5)}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from django.urls import reverse
 
 from apps.agents.models import Agent
 from apps.inventory.bulk.duplicates import Candidate, likely
-from apps.inventory.bulk.merging import MergeError, merge, preview
+from apps.inventory.bulk.merging import MERGED, MergeError, merge, preview
+from apps.inventory.bulk.suspects import likely_in
 from apps.inventory.models import Array, Controller, Difference, Disk, Enclosure, Host, Snapshot, Target, ToolOutput
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent, Lab
@@ -157,12 +158,34 @@ def test_the_pages_lead_from_likely_duplicates_to_one_row(lab: Lab, sign_in) -> 
     assert (first.board, Host.objects.count()) == ("X11", 1)
 
 
+def test_a_duplicate_is_called_as_it_calls_itself_and_a_kind_is_one_query(lab: Lab, django_assert_num_queries) -> None:
+    host = world.raid_host(lab, "node")
+    twin = Disk.objects.create(lab=lab, host=host, serial="s 1", wwn="5000")
+    Disk.objects.create(lab=lab, serial="S-1", wwn="")
+    Array.objects.create(lab=lab, host=host, name="MD0", round="2")
+    Array.objects.create(lab=lab, host=host, name="md0", round="2")
+    nameless = [Disk.objects.create(lab=lab, wwn="0x5000c500A1") for _ in range(2)]
+    found = {}
+    for kind in MERGED:
+        with django_assert_num_queries(1):
+            found[kind] = [(one.first.title, one.second.title, one.why) for one in likely_in(lab, kind)]
+    assert found["arrays"] == [("MD0 in node", "md0 in node", "the same name")]
+    assert [str(one) for one in nameless] == [f"disk {one.pk}" for one in nameless]
+    assert found["disks"] == [(*map(str, nameless), "the same WWN")]
+    twin.serial, twin.host = "S1234", None
+    twin.save()
+    Disk.objects.filter(serial="S-1").update(serial="s-1234", host=host)
+    assert [one.second.title for one in likely_in(lab, "disks")] == ["s-1234 in node", str(nameless[1])]
+
+
 def test_two_ticked_rows_of_a_list_are_merged_and_other_numbers_are_refused(lab: Lab, sign_in) -> None:
     first, second = (Disk.objects.create(lab=lab, serial=serial) for serial in ("A", "B"))
     client = sign_in("engineer")
     there = client.get(reverse("inventory-merge", args=["disks"]), {"pk": [first.pk, second.pk]})
     assert there.headers["Location"].endswith(f"?stays={first.pk}&goes={second.pk}")
-    assert client.get(reverse("inventory-merge", args=["disks"]), {"pk": [first.pk]}).headers["Location"] == "/disks/"
+    for kind in ("disks", "enclosures"):
+        answer = client.get(reverse("inventory-merge", args=[kind]), {"pk": [first.pk]})
+        assert answer.headers["Location"] == f"/{kind}/"
 
 
 def test_another_labs_rows_are_not_there_to_merge(cast, lab: Lab, sign_in) -> None:

@@ -46,6 +46,7 @@ MEANING = {
     "api-comparison": "saved-comparison",
     "found-inventory": "found-inventory",
     "inventory-import": "inventory-import",
+    "api-inventory-import": "inventory-import",
     "trend": "watch",
     "trend-mark-remove": "trend-mark",
     "change-point": "change-point",
@@ -59,6 +60,8 @@ MEANING = {
     "api-snapshot": "snapshot",
     "api-run": "run",
     "api-claim": "claim",
+    "study-comparison": "study-comparison",
+    "api-plan": "plan",
 }
 WORDS = {
     "name": "result.json",

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from apps.agents.models import Agent, Enrolment
 from apps.comparison.claiming.evaluation import evaluate
-from apps.comparison.models import Claim, SavedComparison
+from apps.comparison.models import Claim, SavedComparison, StudyComparison
 from apps.comparison.trends.destinations import Delivery, Destination, Recipient
 from apps.comparison.trends.models import ChangePoint, TrendMark, Watch
 from apps.inventory.models import (
@@ -38,7 +38,9 @@ from apps.runs.attempts import Attempt
 from apps.runs.models import Histogram, Run, RunArtefact, Workload
 from apps.runs.samples import save_samples
 from apps.runs.workload import checked, digest
-from apps.studies.models import Configuration, Study, StudyRun
+from apps.studies.models import Configuration, PlannedRun, Study, StudyRun
+from apps.studies.planning.typed import plan_of
+from apps.studies.plans.put import save_plan
 from apps.uploads.models import FoundInventory, FoundWorkload, TableMapping, Upload, UploadedFile, UploadedRun
 from apps.uploads.reading import FileReading, ReadRun
 
@@ -61,6 +63,7 @@ def build(lab: Lab) -> World:
         keys |= _uploads(lab, keys)
         keys |= _comparisons(lab)
         keys |= _claims(lab, keys)
+        keys |= _plans(lab, keys)
         keys |= _trends(lab, keys)
     return World(keys)
 
@@ -165,7 +168,28 @@ def _claims(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
         study=study, code="C1", statement=SECRET_WORD, kind="threshold", definition={"checks": [check]}
     )
     evaluate(claim)
-    return {"claim": claim.pk}
+    shown = StudyComparison.objects.create(
+        study=study,
+        name="their-comparison",
+        title=SECRET_WORD,
+        query="metric=bandwidth&operation=read",
+        created_by="who",
+    )
+    return {"claim": claim.pk, "configuration": configuration.pk, "study-comparison": shown.pk}
+
+
+def _plans(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
+    point = {
+        "name": "p", "label": SECRET_WORD, "tool": "fio", "file_size": 1 << 20, "block_size": 4096, "job": {"rw": "read"},
+    }  # fmt: skip
+    data = {
+        "name": "their-plan", "title": SECRET_WORD, "stopping": {"kind": "fixed", "rounds": 2},
+        "configurations": [{"configuration": "one"}], "points": [point],
+        "guards": [{"kind": "idle", "note": SECRET_WORD}], "cells": [{"row": "one", "point": "p", "note": SECRET_WORD}],
+    }  # fmt: skip
+    plan, _ = save_plan(Study.objects.get(lab=lab, slug="their-study"), plan_of(data), who="who", position=0)
+    PlannedRun.objects.create(run_id=keys["run"], row=plan.rows.get(), point=plan.points.get(), round=1)
+    return {"plan": plan.pk}
 
 
 def _trends(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
@@ -182,7 +206,12 @@ def _trends(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
     )
     Recipient.objects.create(lab=lab, watch=watch, destination=to)
     delivery = Delivery.objects.create(
-        lab=lab, destination=to, watch=watch, change_point=change, payload={"text": SECRET_WORD}, state="dead"
+        lab=lab,
+        destination=to,
+        watch=watch,
+        change_point=change,
+        payload={"event": "change-point", "text": SECRET_WORD},
+        state="dead",
     )
     return {
         "watch": watch.pk,

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from typing import Any
+from unicodedata import normalize
 
 import pypandoc
 import pytest
@@ -78,7 +79,8 @@ def read(dialect: str, text: str) -> tuple[list[tuple[str, str]], list[str]]:
 
 
 def seen(text: str) -> str:
-    """White space as any wiki folds it; line breaks stay."""
+    """White space as any wiki folds it; line breaks stay. Composed, as pandoc reads (U+F900 becomes U+8C48)."""
+    text = normalize("NFC", text)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
 

@@ -50,6 +50,21 @@ def test_each_kind_is_found_by_its_own_words(lab: Lab, host: Host, asked: str, k
     assert kind in [name for name, _ in found(lab, asked)]
 
 
+def test_parts_are_found_by_their_hosts_name_too(cast, lab: Lab, host: Host) -> None:
+    Enclosure.objects.create(lab=lab, host=host, name="D1000 left")
+    other = world.raid_host(lab, "archive1")
+    names = {kind for kind, _ in found(lab, "storage1")}
+    assert names == {"hosts", "controllers", "disks", "arrays", "filesystems", "targets", "enclosures"}
+    assert found(lab, "storage1.example sdb") == [("disks", "sdb")]
+    assert found(lab, "sdb archive1") == [("disks", "sdb")]
+    [hit] = [hit for group in find("archive1 /srv/data", lab, 10) for hit in group.hits if hit.kind == "filesystems"]
+    assert hit.detail.endswith("on archive1")
+    assert hit.id == Filesystem.objects.get(host=other, mount_point="/srv/data").pk
+    assert found(lab, "archive1 d1000") == []
+    with lab_scope(cast.other_lab.pk):
+        assert found(cast.other_lab, "archive1") == []
+
+
 def test_an_exact_name_comes_before_one_that_begins_so_and_that_before_a_word(lab: Lab, host: Host) -> None:
     for name in ("node70", "old node7", "node7"):
         Host.objects.create(lab=lab, name=name)
@@ -121,7 +136,7 @@ def test_everything_of_the_own_lab_is_found(cast, sign_in) -> None:
 def test_the_number_of_queries_does_not_grow(lab: Lab, host: Host, django_assert_num_queries) -> None:
     for number in range(12):
         world.boot_disk(host, f"nvme9n{number}", f"/mnt/{number}")
-    with django_assert_num_queries(len([kind for kind in KINDS if kind.words])):
+    with django_assert_num_queries(1 + len([kind for kind in KINDS if kind.words])):
         assert len(found(lab, "nvme9n")) == 30  # ten disks, ten filesystems, ten targets
 
 

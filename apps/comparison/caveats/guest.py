@@ -23,7 +23,13 @@ def check(reading: Reading) -> str | None:
         return None
     host = reading.machine.host if reading.machine else {}
     hypervisor = reading.of("hypervisor") or host.get("hypervisor") or "unknown"
-    return f"environment guest, hypervisor {hypervisor}, RAM of the guest {text_of('ram', reading.ram)}"
+    return f"environment guest, hypervisor {hypervisor}, {_ram(reading)}"
+
+
+def _ram(reading: Reading) -> str:
+    """What the guest has of it may be untold where the machine's own RAM is known."""
+    ram, told = text_of("ram", reading.ram), reading.facts.get("guest_ram")
+    return f"RAM of the machine {ram}, of the guest {told}" if told else f"RAM of the guest {ram}"
 
 
 def against_native(cells: Cells) -> Mapping[Key, str]:

@@ -8,7 +8,7 @@ import re
 from apps.comparison.caveats.layers import Node, arrays_of, disks_of, name_of
 from apps.comparison.caveats.rule import Rule
 from apps.comparison.readings import Machine
-from apps.inventory.sharing import crowded, is_single, section_in_words
+from apps.inventory.sharing import carrier, crowded, is_single, section_in_words
 
 _COUNT = re.compile(r"\s*(\d+) ?[×x*]")
 
@@ -21,13 +21,18 @@ def check(machine: Machine) -> str | None:
 
 def _shared(node: Node) -> str:
     members = disks_of(node)
-    known = [(str(member["controller"].get("name")), name_of(member)) for member in members if member["controller"]]
+    known = [(place, name_of(member)) for member in members if (place := _carrier(member))]
     shared = crowded(known)
     if node["array"].get("implementation") == "hardware" or not shared:
         return ""
     count = len({name for name, _ in known})
     told = "; ".join(f"{name} carries {', '.join(names)}" for name, names in shared.items())
     return f"{node['array'].get('name')}: {len(known)} members on {count} controller{'s' * (count > 1)}: {told}"
+
+
+def _carrier(member: Node) -> str:
+    row = str((member["controller"] or {}).get("name") or "")
+    return carrier(member["disk"].get("slot_controller"), row, "controller {}")
 
 
 def _one_path(machine: Machine) -> str:

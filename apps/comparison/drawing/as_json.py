@@ -31,9 +31,10 @@ def as_json(chart: Chart) -> dict[str, Any]:
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
+    limits = {name: axis.number(limit) for name in ("low", "high") if (limit := getattr(axis, name)) is not None}
     return {
         "title": axis.title, "scale": axis.scale, "unit": axis.unit.label, "baseUnit": axis.base_unit,
-        "labels": list(axis.labels),
+        "labels": list(axis.labels), **limits,
     }  # fmt: skip
 
 

@@ -44,6 +44,8 @@ class Axis:
     labels: tuple[str, ...] = ()  # of an even axis
     places: tuple[float | None, ...] = ()  # the value that stands at each label, where it is a number
     base_unit: str = ""
+    low: float | None = None  # base values where the axis begins and ends; None: as the data need it
+    high: float | None = None
 
     @property
     def is_log(self) -> bool:

@@ -71,6 +71,9 @@ def _upwards(axes: "Axes", chart: Chart) -> None:
     if not y.is_log:
         axes.margins(y=0.07)
         axes.set_ylim(bottom=0 if _least(chart) >= 0 else None)
+    limits = [None if one is None else y.number(one) for one in (y.low, y.high)]
+    if limits != [None, None]:
+        axes.set_ylim(*limits)
 
 
 def _least(chart: Chart) -> float:

@@ -81,7 +81,7 @@ def _one(query: Mapping[str, Sequence[str]], name: str, default: str) -> str:
 
 
 def _number(name: str, found: str, least: int = 1, most: int = 10**MOST_DIGITS) -> int:
-    if not (found.isdecimal() and len(found) <= MOST_DIGITS and least <= int(found) <= most):
+    if not (found.isascii() and found.isdecimal() and len(found) <= MOST_DIGITS and least <= int(found) <= most):
         limits = f"a whole number from {least} to {most}" if most <= MOST_RUNS else "the number of a column"
         raise QuestionError(name, found, limits)
     return int(found)

@@ -3,13 +3,14 @@
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.comparison.cells import Verdict
 from apps.comparison.side_by_side.table import Cell, Place, Row, Table
-from apps.comparison.words import operation_of
+from apps.comparison.words import bounds_text, operation_of
 from apps.lib import units
 
 TONES = {Verdict.BETTER: "better", Verdict.WORSE: "worse", Verdict.NO_DIFFERENCE: "same", Verdict.TOO_FEW: "same"}
@@ -62,14 +63,24 @@ def _cells(row: Row, baseline: int) -> Iterator[str]:
 def _cell(cell: Cell, row: Row, baseline: int) -> str:
     sums = cell.sums
     if sums.mean is None:
-        runs = "1 run" if sums.without == 1 else f"{sums.without} runs"
-        return f'<td class="num"><span class="absent">{runs} without a number</span></td>'
+        return _without(cell, row)
     half = f' <span class="muted">± {row.unit.text(cell.half)}</span>' if cell.half is not None else ""
     mark = '<sup title="The file is no larger than RAM: this may be memory">m</sup>' if cell.in_ram else ""
     return (
         f'<td class="num" title="{_exact(cell, row)}">{row.unit.text(sums.mean)}{half}{mark}'
         f"{_judged(cell, sums.column == baseline)}</td>"
     )
+
+
+def _without(cell: Cell, row: Row) -> str:
+    """A range stands as its bounds: no mean is made up for it."""
+    sums, unit = cell.sums, row.metric.unit
+    found = bounds_text(sums.bound_low, sums.bound_high, row.unit.text)
+    if not found:
+        runs = "1 run" if sums.without == 1 else f"{sums.without} runs"
+        return f'<td class="num"><span class="absent">{runs} without a number</span></td>'
+    exact = bounds_text(sums.bound_low, sums.bound_high, partial(units.exact, unit=unit))
+    return f'<td class="num" title="{exact}">{found}<span class="judgement">bounds only</span></td>'
 
 
 def _exact(cell: Cell, row: Row) -> str:

@@ -28,6 +28,8 @@ FROM (
     SELECT chosen.id, sample.measure_id, sample.point_id, sample.section,
         count(sample.value) AS n, count(*) - count(sample.value) AS without, avg(sample.value) AS mean,
         stddev_samp(sample.value) AS stdev, min(sample.value) AS low, max(sample.value) AS high,
+        min(CASE WHEN sample.value IS NULL THEN {bound_low} END) AS bound_low,
+        max(CASE WHEN sample.value IS NULL THEN {bound_high} END) AS bound_high,
         avg(ln(nullif(greatest(sample.value, 0), 0))) AS log_mean,
         coalesce(var_samp(ln(nullif(greatest(sample.value, 0), 0))), 0) AS log_variance
     FROM unnest(%(columns)s::bigint[]) AS chosen(id)
@@ -38,6 +40,8 @@ FROM (
 ) AS sums
 JOIN runs_measure measure ON measure.id = sums.measure_id
 JOIN runs_point point ON point.id = sums.point_id"""
+# Of a sample without a value; where there is one, PostgreSQL does not look.
+BOUND = "(SELECT {} FROM runs_provenance WHERE sample_id = sample.id)"
 COLUMNS = """
 SELECT target.id, host.name, target.name, (
     SELECT facts->>'ram' FROM runs_run WHERE target_id = target.id AND state = 'finished'
@@ -81,7 +85,12 @@ def sums(asked: Asked, chosen: Sequence[Column]) -> list[Sums]:
     if not chosen:
         return []
     last = LAST_OF_CONFIGURATION if asked.study else LAST_OF_TARGET
-    statement = SUMS.format(last=last, measures=WANTED if asked.metrics or asked.operations else "")
+    statement = SUMS.format(
+        last=last,
+        measures=WANTED if asked.metrics or asked.operations else "",
+        bound_low=BOUND.format("low"),
+        bound_high=BOUND.format("high"),
+    )
     values = {
         "columns": [column.id for column in chosen], "last": asked.last,
         "metrics": list(asked.metrics), "no_metrics": not asked.metrics,
@@ -91,8 +100,25 @@ def sums(asked: Asked, chosen: Sequence[Column]) -> list[Sums]:
 
 
 def _sums(row: tuple[Any, ...]) -> Sums:
-    column, measure, point, section, n, without, mean, stdev, low, high, log_mean, log_variance, *measured = row
+    (
+        column,
+        measure,
+        point,
+        section,
+        n,
+        without,
+        mean,
+        stdev,
+        low,
+        high,
+        bound_low,
+        bound_high,
+        log_mean,
+        log_variance,
+        *measured,
+    ) = row
     operation, metric, file_size, block_size, threads, iodepth = measured
     logs = Logs(n, log_mean, log_variance) if log_mean is not None and low is not None and low > 0 else None
     place = Place(operation, metric, file_size, block_size, threads, iodepth, section)
-    return Sums(column, (measure, point, section), place, n, without, mean, stdev, low, high, logs)
+    key = (measure, point, section)
+    return Sums(column, key, place, n, without, mean, stdev, low, high, bound_low, bound_high, logs)

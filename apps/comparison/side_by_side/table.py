@@ -41,7 +41,9 @@ class Column:
 
 
 class Sums(msgspec.Struct, frozen=True, gc=False):
-    """Of the last runs in one cell, base units; `without` runs gave no number; `logs` where all values are above zero."""
+    """Of the last runs in one cell, base units; `without` samples are no number, at most bounds; `logs` where all values
+    are above zero.
+    """
 
     column: int
     key: tuple[int, int, int]  # of the place: measure, point and section
@@ -52,6 +54,8 @@ class Sums(msgspec.Struct, frozen=True, gc=False):
     stdev: float | None
     low: float | None
     high: float | None
+    bound_low: float | None  # of samples that are a range, not a number
+    bound_high: float | None
     logs: Logs | None
 
 
@@ -143,7 +147,8 @@ def _row(
             continue
         half = quantiles[one.n] * one.stdev if one.n in quantiles and one.stdev is not None else None
         cells.append(Cell(one, half, judgements.get(id(one)), _in_ram(place, column)))
-    unit = units.unit_for((one.mean for one in of_place.values()), metric.unit, base)
+    figures = (figure for one in of_place.values() for figure in (one.mean, one.bound_low, one.bound_high))
+    unit = units.unit_for(figures, metric.unit, base)
     return Row(place, metric, unit, cells)
 
 

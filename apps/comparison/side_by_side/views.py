@@ -10,10 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.comparison.question import QuestionError
-from apps.comparison.side_by_side.asked import LAST, MOST_COLUMNS, Asked, parse
+from apps.comparison.side_by_side.answer import answer, in_force
+from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked, parse
 from apps.comparison.side_by_side.html import body
-from apps.comparison.side_by_side.loading import columns, newest_measured, sums
-from apps.comparison.side_by_side.table import Column, Table, table
+from apps.comparison.side_by_side.loading import newest_measured
+from apps.comparison.side_by_side.table import Column, Table
+from apps.comparison.views import FORMATS
 from apps.comparison.words import operation_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
@@ -31,8 +33,7 @@ def side_by_side(request: LabRequest) -> HttpResponse:
         asked = parse({name: [str(value) for value in values] for name, values in request.GET.lists()})
     except QuestionError as error:
         return render(request, "comparison/side-by-side.html", {"error": error, "asked": Asked()}, status=400)
-    if asked.is_empty:
-        asked = asked.with_(targets=tuple(target.pk for target in newest_measured()))
+    asked = in_force(asked)
     return render(request, "comparison/side-by-side.html", _context(asked, answer(asked)))
 
 
@@ -54,11 +55,6 @@ def chooser(request: LabRequest) -> HttpResponse:
     return render(request, "comparison/side-by-side-chooser.html", context)
 
 
-def answer(asked: Asked) -> Table:
-    found = columns(asked)
-    return table(found, sums(asked, found), asked.baseline, asked.base)
-
-
 def _context(asked: Asked, found: Table) -> dict[str, Any]:
     return {
         "asked": asked,
@@ -66,7 +62,7 @@ def _context(asked: Asked, found: Table) -> dict[str, Any]:
         "body": body(found, _comparison_of(asked, found.columns)),
         "chooser": f"{reverse('side-by-side-chooser')}?{asked.address}",
         "bases": [(base, f"{reverse('side-by-side')}?{asked.with_(base=base).address}") for base in (1000, 1024)],
-        "default_last": LAST,
+        "exports": [(label, f"{reverse('api-side-by-side')}?{asked.address}&format={name}") for name, label in FORMATS],
     }
 
 

@@ -12,8 +12,9 @@ from django.utils import timezone
 from apps.comparison.trends.models import ChangePoint, Watch
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped
 
-MOST_TRIES = 5
-FIRST_WAIT = timedelta(seconds=30)  # then four times as long each: 30 s, 2 min, 8 min, 32 min
+MOST_TRIES = 3
+FIRST_WAIT = timedelta(minutes=1)  # then fifteen times as long: what is being restarted may be back by then
+LONGER = 15
 LEASE = timedelta(minutes=2)  # longer than one try takes
 
 
@@ -103,7 +104,7 @@ class Delivery(LabScoped):
 
     @property
     def is_test(self) -> bool:
-        return self.change_point_id is None
+        return bool(self.payload.get("event") == "test")
 
     def claim(self) -> bool:
         """For one worker until its lease ends. False where another one has it, or it has ended."""
@@ -121,7 +122,7 @@ class Delivery(LabScoped):
     def failed(self, problem: str, *, for_good: bool = False) -> None:
         """Plans the next try, spread out so that many do not come back at once; the last one is a dead letter."""
         is_dead = for_good or self.tries >= MOST_TRIES
-        wait = FIRST_WAIT * 4 ** (self.tries - 1) * random.uniform(0.75, 1.25)  # noqa: S311  (no secret)
+        wait = FIRST_WAIT * LONGER ** (self.tries - 1) * random.uniform(0.75, 1.25)  # noqa: S311  (no secret)
         state = DeliveryState.DEAD if is_dead else DeliveryState.WAITING
         self._become(state, problem=problem[:300], next_try=timezone.now() + wait)
         self.destination.note(problem, ok=False)

@@ -1,17 +1,18 @@
 """Which facts changed where a level changed: what is worth a look first when a night's runs became slower."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from apps.comparison.confounders import NAMES
 from apps.comparison.readings import POINT
 from apps.comparison.trends.shape import FactChange, Measured
-from apps.comparison.words import label_of, natural, text_of
+from apps.comparison.words import label_of, text_of
+from apps.inventory.differences_of import Change, differences_of
+from apps.inventory.differences_of.parts import Content
+from apps.inventory.differences_of.shape import ADDED, NOTHING, REMOVED
 
 NEIGHBOURS = 5  # runs on either side: the place of a change may be one or two runs off
 NOT_FACTS = {*NAMES, *POINT, "time"}
-NOT_EVIDENCE = {"format", "number", "position", "basis", "absent", "state_since"}
 MOST = 12  # parts of a snapshot that changed; of more, the machine is another one
 
 
@@ -34,33 +35,17 @@ def _usual(texts: Iterable[str]) -> str:
     return text if 2 * count > counted.total() else ""
 
 
-def part_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[FactChange, ...]:
-    """Firmware, driver, kernel and all else that two snapshots' contents say differently, by the path to it."""
-    old, new = dict(_leaves(before)), dict(_leaves(after))
-    paths = sorted((path for path in {*old, *new} if old.get(path) != new.get(path)), key=natural)
-    changes = (FactChange(path, _words(path), _said(path, old), _said(path, new)) for path in paths)
-    return tuple(changes)[:MOST]
+def part_changes(before: Content, after: Content) -> tuple[FactChange, ...]:
+    """Firmware, driver, kernel, a replaced disk and all else that two snapshots' contents say differently of the machine. What only
+    became known, or is no longer told, cannot have changed a level.
+    """
+    found = (one for one in differences_of(before, after) if not one.is_knowledge and one.group != "record")
+    return tuple(FactChange(f"{one.group} {one.part} {one.field}".strip(), *_said(one)) for one in found)[:MOST]
 
 
-def _leaves(content: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(content, Mapping):
-        for name, value in content.items():
-            if name not in NOT_EVIDENCE:
-                yield from _leaves(value, f"{path}.{name}" if path else str(name))
-    elif isinstance(content, list) and any(isinstance(one, Mapping) for one in content):
-        for number, one in enumerate(content, start=1):
-            yield from _leaves(one, f"{path} {number}")
-    elif content is not None:
-        yield path, content
-
-
-def _words(path: str) -> str:
-    """`storage.members 2.disk.firmware` → `member 2 disk firmware`."""
-    parts = path.removeprefix("storage.").replace("members", "member").split(".")
-    return " ".join(parts).replace("_bytes", "").replace("_", " ")
-
-
-def _said(path: str, side: Mapping[str, Any]) -> str:
-    name = path.rsplit(".", 1)[-1]
-    in_bytes = name.endswith("_bytes") and isinstance(side.get(path), int | float)
-    return text_of("ram" if in_bytes else name, side[path]) if path in side else "not there"
+def _said(change: Change) -> tuple[str, str, str]:
+    """(label, before, after): `sda (S1) firmware`, `host ram`, `disk`."""
+    is_whole = change.kind in (ADDED, REMOVED) and not change.field
+    part = "" if is_whole else "host" if change.group == "host" else change.part
+    sides = ("not there" if text == NOTHING else text for text in (change.before_text, change.after_text))
+    return " ".join(filter(None, [part, change.label or change.group])), *sides  # type: ignore[return-value]

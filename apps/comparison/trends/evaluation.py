@@ -4,25 +4,25 @@
     trend_of(watch)      # reads only
 
 A change is new, and told, when it is among the data's newest: see `_is_news`. What was in the data when the watch was
-made, or when years of old results were loaded, is kept as seen.
+made, or when years of old results were loaded, is kept as seen. So is a drift (`drifting.py`).
 """
 
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
 from apps.comparison.trends.caveats import against
+from apps.comparison.trends.drifting import NEWS, untold_drift
 from apps.comparison.trends.loading import measured, targets_of, with_parts
 from apps.comparison.trends.models import ChangePoint, TrendMark, Watch
-from apps.comparison.trends.notifying import notify
+from apps.comparison.trends.notifying import notify, tell_drift
 from apps.comparison.trends.shape import Change, Trend
 from apps.comparison.trends.summary import summary
 from apps.comparison.trends.trend import trend
 
 JITTER = 3  # runs: more data move a change's place by so many, and it stays the same change
-NEWS = timedelta(days=14)
 YOUNG = 20  # runs since a change, while what speaks against it may still be settled
 NEWS_RUNS = 20  # of runs that do not say when they were made
 
@@ -46,10 +46,13 @@ def evaluate(watch: Watch) -> Trend:
         _write(row, change, found, locked)
         kept.add(row.pk)
     _withdraw(rows, kept, places)
+    drift = untold_drift(locked, found)
     locked.evaluated_at = timezone.now()
     locked.summary = summary(found, locked)
     locked.save(update_fields=["evaluated_at", "summary"])
     notify(locked)
+    if drift:
+        tell_drift(locked, drift, found)
     return found
 
 

@@ -50,6 +50,7 @@ class Watch(LabScoped):
     due_at = models.DateTimeField(null=True, help_text="when it is to be looked at; empty while nothing is new")
     evaluated_at = models.DateTimeField(null=True)
     summary = models.JSONField(default=dict, help_text="of the last look, for lists")
+    drift_told_at = models.DateTimeField(null=True, help_text="that it drifts for the worse; empty where it does not")
 
     objects: ClassVar[Any] = LabManager.from_queryset(WatchQuerySet)()
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from apps.comparison.trends.destinations import Delivery, Destination, Recipient
 from apps.comparison.trends.models import ChangePoint, Watch
+from apps.comparison.trends.shape import Drift, Trend
 from apps.comparison.trends.words import interval, signed
 from apps.comparison.words import operation_of
 from apps.lib import units
@@ -22,6 +23,11 @@ def notify(watch: Watch) -> list[Delivery]:
         if ChangePoint.objects.filter(pk=change.pk, notified_at=None).update(notified_at=timezone.now()):
             told += [_send(one, change_payload(change, watch), watch, change) for one in _recipients(watch)]
     return told
+
+
+def tell_drift(watch: Watch, drift: Drift, found: Trend) -> list[Delivery]:
+    """To everybody whom the watch tells; `drifting.py` says when."""
+    return [_send(one, drift_payload(watch, drift, found), watch) for one in _recipients(watch)]
 
 
 def send_test(destination: Destination, who: str, watch: Watch | None = None) -> Delivery:
@@ -80,6 +86,30 @@ def change_payload(change: ChangePoint, watch: Watch) -> dict[str, Any]:
     }
 
 
+def drift_payload(watch: Watch, drift: Drift, found: Trend) -> dict[str, Any]:
+    """Of the newest stretch, from its first run to its last: fractions and base units."""
+    runs, level = found.newest_stretch, found.segments[-1].last
+    newest = runs[-1]
+    what = f"{watch.metric.label.lower()} of {operation_of(watch.question.operation)}"
+    said = f"{signed(drift.total)} over {len(runs)} runs, now at {units.human(level, watch.metric.unit)}"
+    return {
+        "event": "drift",
+        "text": f"{watch.name}: {what} becomes steadily {drift.direction}: {said}",
+        "watch": _watch(watch),
+        "drift": {
+            "direction": drift.direction,
+            "per_run": drift.per_run,
+            "total": drift.total,
+            "runs": len(runs),
+            "level": level,
+            "unit": watch.metric.unit,
+            "first_run": runs[0].run,
+            "last_run": newest.run,
+            "last_run_url": f"{settings.SITE_URL}/runs/{newest.run}/",
+        },
+    }
+
+
 def test_payload(destination: Destination, who: str, watch: Watch | None) -> dict[str, Any]:
     of_what = f" of the watch “{watch}”" if watch else ""
     return {
@@ -117,6 +147,8 @@ def subject(payload: dict[str, Any]) -> str:
     name = (payload["watch"] or {}).get("name", "")
     if payload["event"] == "test":
         return "Spindle: test"
+    if payload["event"] == "drift":
+        return " ".join(f"Spindle: {name} drifts ({signed(payload['drift']['total'])})".split())
     size = signed(payload["change_point"]["ratio"] - 1)
     return " ".join(f"Spindle: {name} became {payload['change_point']['direction']} ({size})".split())
 
@@ -125,6 +157,8 @@ def letter(payload: dict[str, Any]) -> str:
     """The e-mail's text."""
     if payload["event"] == "test":
         return f"{payload['text']}\n"
+    if payload["event"] == "drift":
+        return _drift_letter(payload)
     found = payload["change_point"]
     facts = [f"  {one['label']}: {one['before']} → {one['after']}" for one in found["facts"]]
     caveats = [f"  {one}" for one in found["caveats"]]
@@ -141,6 +175,20 @@ def letter(payload: dict[str, Any]) -> str:
         *(caveats or ["  Nothing that the rules found."]),
         "",
         f"Was it on purpose? Mark it, or acknowledge it: {payload['watch']['url']}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _drift_letter(payload: dict[str, Any]) -> str:
+    found = payload["drift"]
+    lines = [
+        f"{payload['text']}.",
+        "",
+        f"From one run to the next: {signed(found['per_run'])}. Newest run: {found['last_run_url']}",
+        "No single run began it: the values change by a little each time.",
+        "",
+        f"The chart: {payload['watch']['url']}",
         "",
     ]
     return "\n".join(lines)

@@ -125,3 +125,9 @@ class Trend:
     drift: Drift | None
     noise: float | None
     missing: int = 0  # runs that are wanted before changes can be looked for
+
+    @property
+    def newest_stretch(self) -> tuple[Measured, ...]:
+        """The runs since the last mark: those that `drift` is about."""
+        starts = [one.start for one in self.segments if one.began_by != "change"]
+        return self.points[starts[-1] :] if starts else ()

@@ -5,19 +5,23 @@ from typing import Any
 
 from django import template
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext, gettext_noop
 
 register = template.Library()
 
-INVENTORY = ("hosts", "controllers", "disks", "arrays", "filesystems", "targets", "nics", "switches", "snapshots")
+INVENTORY = (
+    "hosts", "controllers", "disks", "arrays", "filesystems", "targets", "enclosures", "nics", "switches", "snapshots",
+)  # fmt: skip
 LABELS = {"nics": "NICs"}
 SECTIONS = (
-    ("Overview", "overview", ("",)),
-    ("Hosts", "hosts", (*INVENTORY, "inventory", "findings", "enclosures", "network-links", "storage-paths")),
-    ("Runs", "runs", ("runs",)),
-    ("Uploads", "uploads", ("uploads",)),
-    ("Compare", "compare", ("compare", "comparisons", "studies", "claims")),
-    ("Trends", "trends", ("trends",)),
-    ("Lab", "lab", ("lab", "labs")),
+    (gettext_noop("Overview"), "overview", ("",)),
+    (gettext_noop("Hosts"), "hosts", (*INVENTORY, "inventory", "findings", "network-links", "storage-paths")),
+    (gettext_noop("Runs"), "runs", ("runs",)),
+    (gettext_noop("Uploads"), "uploads", ("uploads",)),
+    (gettext_noop("Compare"), "compare", ("compare", "comparisons")),
+    (gettext_noop("Studies"), "studies", ("studies", "claims", "study-comparisons")),
+    (gettext_noop("Trends"), "trends", ("trends",)),
+    (gettext_noop("Lab"), "lab", ("lab", "labs")),
 )
 
 
@@ -30,7 +34,7 @@ class Link:
 
 def _link(label: str, name: str, is_current: bool) -> Link | None:
     try:
-        return Link(label, reverse(name), is_current)
+        return Link(gettext(label), reverse(name), is_current)
     except NoReverseMatch:
         return None
 

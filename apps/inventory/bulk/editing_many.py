@@ -44,8 +44,8 @@ class ManyEdit:
 
 
 def fields_of(kind: Kind) -> list[str]:
-    """What many may be given alike. Parts stay in their host, but for disks."""
-    fixed = set() if kind.name == "disk" else {"host"}
+    """What many may be given alike. Parts stay in their host, but for disks; what has a page of its own is changed there."""
+    fixed = {*kind.elsewhere, *(() if kind.name == "disk" else ("host",))}
     return [name for name in kind.fields if name not in OF_ONE | fixed]
 
 

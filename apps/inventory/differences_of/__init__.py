@@ -8,6 +8,7 @@ knowledge and not of the machine.
 from collections.abc import Iterator
 from typing import Any
 
+from apps.inventory.differences_of.connections import KEYS, connection_changes
 from apps.inventory.differences_of.fields import field_changes
 from apps.inventory.differences_of.moves import Places, disk_changes, order_changes, whole_parts
 from apps.inventory.differences_of.pairing import Pairs, pair_arrays, pair_controllers, pair_disks
@@ -15,7 +16,7 @@ from apps.inventory.differences_of.parts import Content, Found, Parts, flat
 from apps.inventory.differences_of.shape import ADDED, CHANGED, GROUPS, MOVED, REMOVED, RENAMED, Change
 
 __all__ = ["Change", "differences_of"]
-_WITH_RULES = {"format", "target", "host", "filesystem", "storage", "basis"}
+_WITH_RULES = {"format", "target", "host", "filesystem", "storage", "basis", *KEYS}
 
 
 def differences_of(before: Content, after: Content) -> list[Change]:
@@ -103,7 +104,8 @@ def _controller(old: Found, new: Found, controllers: Pairs, sides: tuple[Parts, 
 
 
 def _rest(before: Content, after: Content) -> Iterator[Change]:
-    """What other parts of the product put into snapshots, such as network links and storage paths; and what the record says of itself."""
+    """The ways to far ends; what has no rule of its own; and what the record says of itself."""
+    yield from connection_changes(before, after)
     names = sorted({*before, *after} - _WITH_RULES)
     for name in names:
         yield from _plain("network", name.replace("_", " "), before.get(name), after.get(name))

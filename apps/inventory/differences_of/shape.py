@@ -11,6 +11,7 @@ from apps.inventory.field_words import label_of
 CHANGED, ADDED, REMOVED = "changed", "added", "removed"
 REPLACED, MOVED, RENAMED, ORDER = "replaced", "moved", "renamed", "order"
 LEARNED, FORGOTTEN = "learned", "forgotten"
+NOTHING = "–"
 GROUPS = ("host", "target", "filesystem", "array", "disk", "controller", "network", "record")
 GROUP_TITLES = {
     "host": "Host", "target": "Target", "filesystem": "Filesystem", "array": "Arrays", "disk": "Disks",
@@ -64,7 +65,7 @@ class Change:
     def text(self) -> str:
         """`kernel 6.1.0-25 → 6.1.0-30`, `disk sdb (S2) added`, `place 1 of md0: disk replaced, A → B`."""
         if self.kind in (ADDED, REMOVED) and not self.field:
-            return f"{self.group} {self.part} {self.kind}"
+            return f"{'' if self.group == 'network' else self.group} {self.part} {self.kind}".strip()
         if self.kind == ADDED:
             return f"{self.label} added{self._value(self.after)}"
         if self.kind == REMOVED:
@@ -76,7 +77,7 @@ class Change:
 
     def _side(self, value: Any, absent: str) -> str:
         if value is None:
-            return absent.replace("_", " ") or "–"
+            return absent.replace("_", " ") or NOTHING
         return text_of(self.field, value)
 
     def _value(self, value: Any) -> str:

@@ -65,7 +65,7 @@ def _volume(card: Building, fields: dict[str, Any]) -> None:
     count = slot_number(fields.get("Number Of Drives")) or (each * spans if each and spans else None)
     primary = _PRIMARY.search(told(fields.get("RAID Level"), 120))
     level = primary[1] if primary else ""
-    is_spanned = (spans or 0) > 1 or (primary is not None and primary[2] == "3")
+    is_spanned = (spans or 0) > 1 or (primary is not None and primary[2] == "3") or _mirrors_pairs(level, count)
     card.volumes.put(
         f"v{number}", name=told(fields.get("Name"), 60), target=slot_number(fields.get("Target Id")),
         level=f"RAID{level}0" if is_spanned and level in ("1", "5", "6") else f"RAID{level}" if level else "",
@@ -74,6 +74,11 @@ def _volume(card: Building, fields: dict[str, Any]) -> None:
         write_policy=_policy(policy, (("WriteBack", "write back"), ("WriteThrough", "write through"))),
         read_policy=_policy(policy, (("ReadAheadNone", "no read ahead"), ("ReadAd", "adaptive read ahead"), ("ReadAhead", "read ahead"))),
     )  # fmt: skip
+
+
+def _mirrors_pairs(level: str, count: int | None) -> bool:
+    """What these controllers call RAID 1 of more than two drives is pairs in a stripe: eight drives of 960 GB give 3.84 TB."""
+    return level == "1" and (count or 0) > 2
 
 
 def _policy(printed: str, words: tuple[tuple[str, str], ...]) -> str:

@@ -12,14 +12,16 @@ Found = Iterator[tuple[str, str]]
 MAX_LABELS, MAX_LABEL_NAME, MAX_LABEL = 50, 60, 200
 
 
-def problems_of(row: Part) -> Found:
-    """All that is wrong with a part as it would be saved."""
+def problems_of(row: Part, may_have_moved: bool = True) -> Found:
+    """All that is wrong with a part as it would be saved. `may_have_moved`: False for who knows that its host is the same, and then
+    the database is not asked.
+    """
     yield from _numbers(row)
     yield from _texts(row)
     yield from _labels(row)
     for rule in RULES.get(str(row._meta.model_name), ()):
         yield from rule(row)
-    if row.pk:
+    if row.pk and may_have_moved:
         yield from _left_behind(row)
 
 

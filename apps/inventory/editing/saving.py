@@ -12,7 +12,7 @@ from apps.inventory.editing.numbering import counted
 from apps.inventory.editing.places import check_places, write_places
 from apps.inventory.editing.rules import problems_of, violated
 from apps.inventory.editing.wanted import ALL, EditError, Problems, Wanted, is_empty
-from apps.inventory.models import Change, Host, Part
+from apps.inventory.models import Change, Enclosure, Host, Part
 from apps.inventory.vocabulary import Absence, Source
 from apps.labs.models import Lab
 from apps.lib.bell import ring
@@ -69,6 +69,8 @@ def _saved(kind: Kind, row: Part, wanted: Wanted) -> Part:
     with constraints_in_words():
         if before != _state(row):
             row.save()
+            if isinstance(row, Enclosure) and before:
+                row.take_along(before["name"])
         if wanted.places is not None and kind.places and write_places(kind, row, wanted.places) and before is not None:
             row.save(update_fields=["updated_at"])
     if isinstance(row, Host):

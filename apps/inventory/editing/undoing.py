@@ -105,20 +105,22 @@ def _restore(model: Any, change: Change) -> None:
         setattr(row, name, _field(model, name).to_python(before[name]))
     if isinstance(row, Part):
         for name in restored:
-            _note_source(row, _field(model, name).name, before[name])
+            _note_source(row, _field(model, name).name, before[name], before.get("sources"))
         for name, why, _ in _reasons(change):
             _note_absence(row, name, why)
     _check(row)
     row.save()
 
 
-def _note_source(row: Part, name: str, value: Any) -> None:
-    if name in ("labels", "notes"):
-        return
-    if value in (None, ""):
+def _note_source(row: Part, name: str, value: Any, sources: Json | None) -> None:
+    """What a tool had said is the tool's again, so that the next look may change it. `sources`: all of then, None where
+    the change left them as they were.
+    """
+    if sources is not None and name in sources and value not in (None, ""):
+        row.sources[name] = sources[name]
+    elif sources is not None or value in (None, ""):
         row.sources.pop(name, None)
-    else:
-        row.sources[name] = str(Source.TYPED)
+    if value not in (None, ""):
         row.absent.pop(name, None)
 
 

@@ -1,6 +1,9 @@
 """Rows of a file onto the inventory of a lab. A preview does the same in a transaction that is taken back, so it cannot be wrong."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import groupby
+from typing import Any
 
 from django.db import transaction
 
@@ -9,10 +12,13 @@ from apps.inventory.exchange.files import Incoming
 from apps.inventory.exchange.matching import Matching
 from apps.inventory.exchange.outcome import REFUSED, Entry, Outcome, StaleOutcomeError
 from apps.inventory.exchange.rows import RowWriter
-from apps.inventory.models import Host
+from apps.inventory.exchange.writing import RefusedAmongManyError, Writing
+from apps.inventory.models import Host, Part
 from apps.inventory.vocabulary import Author
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
+
+Taken = tuple[Incoming, Entry, Part | None]
 
 
 def preview(lab: Lab, rows: Sequence[Incoming]) -> Outcome:
@@ -37,11 +43,18 @@ def bring_in(lab: Lab, rows: Sequence[Incoming], who: str, digest: str = "") -> 
 
 def _done(lab: Lab, rows: Sequence[Incoming]) -> Outcome:
     """Nothing remains of a refused row. One that is refused late, for its members, is taken back with all others, which are then
-    done again without it."""
+    done again without it. So are all where the database refuses one of many; its kind then goes row by row.
+    """
     refused: dict[str, Entry] = {}
+    one_by_one: set[type[Any]] = set()
     while True:
         before = transaction.savepoint()
-        entries, late = _pass(lab, rows, refused)
+        try:
+            entries, late = _pass(lab, rows, refused, one_by_one)
+        except RefusedAmongManyError as error:
+            transaction.savepoint_rollback(before)
+            one_by_one.add(error.model)
+            continue
         if not late:
             transaction.savepoint_commit(before)
             return Outcome(tuple(entries))
@@ -49,10 +62,26 @@ def _done(lab: Lab, rows: Sequence[Incoming]) -> Outcome:
         refused |= late
 
 
-def _pass(lab: Lab, rows: Sequence[Incoming], refused: dict[str, Entry]) -> tuple[list[Entry], dict[str, Entry]]:
+def _pass(
+    lab: Lab, rows: Sequence[Incoming], refused: dict[str, Entry], one_by_one: Collection[type[Any]]
+) -> tuple[list[Entry], dict[str, Entry]]:
     """First every row, then what refers to rows of its own kind, when all of them are there. (entries, those refused late)"""
-    writer = RowWriter(lab, Matching(lab))
-    taken = [(one, *((refused[one.where], None) if one.where in refused else writer.take(one))) for one in rows]
+    matching = Matching(lab)
+    writing = Writing(one_by_one, Counter(one.kind.model for one in rows))
+    writer = RowWriter(lab, matching, writing)
+    for kind in {one.kind.name: one.kind for one in rows}.values():
+        writing.know(kind.model, matching.ring.rows[kind.name].values())
+    taken: list[Taken] = []
+    for _, group in groupby(rows, key=lambda one: one.kind.name):
+        taken += [(one, *((refused[one.where], None) if one.where in refused else writer.take(one))) for one in group]
+        writing.flush()
+    late = _late(writer, taken)
+    writing.flush()
+    return [entry for _, entry, _ in taken], late
+
+
+def _late(writer: RowWriter, taken: Sequence[Taken]) -> dict[str, Entry]:
+    writer.know_places([(incoming.kind, row) for incoming, _, row in taken if row is not None])
     late = {}
     for incoming, entry, row in taken:
         if row is not None:
@@ -60,4 +89,4 @@ def _pass(lab: Lab, rows: Sequence[Incoming], refused: dict[str, Entry]) -> tupl
             if entry.act == REFUSED:
                 entry.changes = []
                 late[incoming.where] = entry
-    return [entry for _, entry, _ in taken], late
+    return late

@@ -5,7 +5,7 @@ file, and in the lab that the file is brought into.
 from collections.abc import Iterable
 from typing import Any
 
-from apps.inventory.exchange.kinds import KINDS, Kind
+from apps.inventory.exchange.kinds import BY_MODEL, KINDS, Kind
 from apps.inventory.models import Part
 from apps.labs.models import Lab
 
@@ -29,6 +29,7 @@ class Keyring:
     def __init__(self, lab: Lab) -> None:
         self.rows: dict[str, dict[str, Part]] = {}
         self.keys: dict[tuple[type[Any], int], str] = {}
+        self._loaded: dict[tuple[Any, int], Part] = {}
         for kind in KINDS:
             self.rows[kind.name] = {}
             for row in self._load(kind, lab):
@@ -37,11 +38,11 @@ class Keyring:
     def _load(self, kind: Kind, lab: Lab) -> list[Any]:
         """References are put in from what is loaded already; nothing is asked for twice."""
         rows = list(kind.model.objects.filter(lab=lab).order_by("id"))
-        known = {key: row for rows in self.rows.values() for row in rows.values() for key in [(type(row), row.pk)]}
+        self._loaded |= {(kind.model, row.pk): row for row in rows}
+        references = [field for field in kind.model._meta.concrete_fields if field.related_model in BY_MODEL]
         for row in rows:
-            for field in kind.model._meta.concrete_fields:
-                model: Any = field.related_model
-                if model is not None and (other := known.get((model, getattr(row, field.attname)))):
+            for field in references:
+                if other := self._loaded.get((field.related_model, getattr(row, field.attname))):
                     setattr(row, field.name, other)
         return rows
 

@@ -1,5 +1,6 @@
 """Which part of the lab a row of a file is, and which part a key in it means."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -16,20 +17,20 @@ class Matching:
     """`named`: what the file calls its rows; `used`: the keys that rows of it have taken."""
 
     def __init__(self, lab: Lab) -> None:
-        self.ring = Keyring(lab)
+        self.lab, self.ring = lab, Keyring(lab)
         self.named: dict[tuple[str, str], Part] = {}
         self.used: dict[tuple[str, int], str] = {}
         self.taken: set[tuple[str, str]] = set()
 
-    def known(self, incoming: Incoming, probe: Part) -> tuple[str, Part | None]:
-        """(key, the row that it is or None for a new one). By the key in the file; else by what identifies the row.
+    def known(self, incoming: Incoming, probe: Callable[[], Part]) -> tuple[str, Part | None]:
+        """(key, the row that it is or None for a new one). By the key in the file; else by what identifies the row, which `probe` makes.
 
         Raises `ValueProblem` where another row of the file is the same part.
         """
         kind, said = incoming.kind, str(incoming.values.get("key") or "")
         row = self.ring.find(kind, said) if said else None
         if row is None:
-            key = self._next(kind, probe)
+            key = self._next(kind, probe())
             plain = key.partition("#")[0]
             row = None if said and said != key and said.partition("#")[0] == plain else self.ring.find(kind, key)
             self.taken.add((kind.name, key))

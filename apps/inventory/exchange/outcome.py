@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from apps.inventory.differences_of.values import text_of
@@ -61,6 +61,10 @@ class Entry:
             self.act = CHANGED
 
 
+def _plain(value: Any) -> Any:
+    return vars(value) if isinstance(value, Entry | FieldChange | Problem) else str(value)
+
+
 @dataclass(frozen=True)
 class Outcome:
     entries: tuple[Entry, ...]
@@ -77,7 +81,7 @@ class Outcome:
     @property
     def digest(self) -> str:
         """The same only while the same file would do the same to the same inventory."""
-        text = json.dumps([asdict(one) for one in self.entries], sort_keys=True, default=str)
+        text = json.dumps(self.entries, sort_keys=True, default=_plain)
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 

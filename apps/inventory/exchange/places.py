@@ -87,12 +87,12 @@ class PlaceWriter:
 
     def _write(self, places: Places, entry: Entry, row: Part, wanted: list[Place]) -> None:
         present = self.present[places.model][row.pk]
-        made = {one["position"]: places.model(**{places.parent: row}, **one) for one in wanted}
+        made: dict[int, Any] = {one["position"]: places.model(**{places.parent: row}, **one) for one in wanted}
         before, after = (self._said(places, rows) for rows in (present, made))
         if before == after:
             return
         if sentence := self._replace(places, present, made):
-            entry.refuse(places.name, f"__all__: {sentence}")
+            entry.refuse(places.name, sentence)
             return
         self.present[places.model][row.pk] = made
         if places.model is ArrayMember:

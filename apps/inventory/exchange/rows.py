@@ -1,19 +1,20 @@
 """One row of a file onto one part: checked by the rules of every other edit, written if it differs."""
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
 from apps.inventory.editing.rules import problems_of
-from apps.inventory.editing.saving import constraints_in_words
-from apps.inventory.editing.wanted import EditError
 from apps.inventory.exchange.files import Incoming
 from apps.inventory.exchange.kinds import PART_FIELDS, Kind
 from apps.inventory.exchange.matching import Matching
 from apps.inventory.exchange.outcome import CREATED, Entry, FieldChange
 from apps.inventory.exchange.places import PlaceWriter
 from apps.inventory.exchange.values import ValueProblem, checked
+from apps.inventory.exchange.writing import Writing
 from apps.inventory.models import Host, Part, Target
 from apps.inventory.vocabulary import Source
 from apps.labs.models import Lab
@@ -24,9 +25,11 @@ Values = dict[str, Any]
 
 
 class RowWriter:
-    def __init__(self, lab: Lab, matching: Matching) -> None:
-        self.lab, self.matching = lab, matching
-        self.places = PlaceWriter(matching)
+    """Checks rows one after the other, each against all before it; `writing` has them until it is flushed."""
+
+    def __init__(self, lab: Lab, matching: Matching, writing: Writing) -> None:
+        self.lab, self.matching, self.writing = lab, matching, writing
+        self.places = PlaceWriter(matching, writing)
 
     def take(self, incoming: Incoming) -> tuple[Entry, Part | None]:
         """What became of the row, and the part; None where it was refused."""
@@ -35,14 +38,19 @@ class RowWriter:
         if entry.problems:
             return entry, None
         try:
-            probe = incoming.kind.model(lab=self.lab, **values)
-            entry.key, row = self.matching.known(incoming, probe)
+            entry.key, row = self.matching.known(incoming, lambda: incoming.kind.model(lab=self.lab, **values))
         except ValueProblem as problem:
             entry.refuse("host" if problem.found == "nothing" else "key", str(problem))
             return entry, None
         return entry, self._made(incoming, entry, values) if row is None else self._changed(
             incoming, entry, row, values
         )
+
+    def know_places(self, rows: Sequence[tuple[Kind, Part]]) -> None:
+        """Of these rows, before their members and sections are taken."""
+        for kind in {kind.name: kind for kind, _ in rows if kind.places}.values():
+            assert kind.places
+            self.places.know(kind.places, [row.pk for of, row in rows if of is kind])
 
     def take_late(self, incoming: Incoming, entry: Entry, row: Part) -> None:
         """References among rows of one kind, and members and sections, which refer to any."""
@@ -97,7 +105,11 @@ class RowWriter:
         ]
         for name, sentence in self._wrong(kind, row, None):
             entry.refuse(name, sentence)
-        return row if not entry.problems and self._saved(incoming, entry, row, None) else None
+        if entry.problems or not self._stands(entry, self.writing.make(row)):
+            return None
+        self.matching.note(incoming, row, entry.key, is_new=True)
+        self._note_offered(row)
+        return row
 
     def _changed(self, incoming: Incoming, entry: Entry, row: Part, values: Values) -> Part | None:
         if not self._write(incoming.kind, entry, row, values):
@@ -124,10 +136,14 @@ class RowWriter:
         ]
         for name, sentence in self._wrong(kind, row, before):
             entry.refuse(name, sentence)
-        if entry.problems or not self._saved(None, entry, row, differs):
+        if entry.problems or not self._stands(
+            entry, self.writing.change(row, {*differs, "sources", "absent", "updated_at"})
+        ):
             for name, field in kind.fields.items():
                 setattr(row, field.attname, before[name])
             return False
+        if isinstance(row, Host) and "is_in_maintenance" in differs:
+            transaction.on_commit(lambda: ring_bell(f"host:{row.pk}"))  # what waits may start
         entry.note([one for one in changes if one.before != one.after])
         return True
 
@@ -144,38 +160,41 @@ class RowWriter:
             row.clean_fields(exclude=["lab", *relations])
         except ValidationError as error:
             return [(name, " ".join(said)) for name, said in error.message_dict.items()]
-        return [*problems_of(row), *(_offered(row, before) if isinstance(row, Target) else [])]
+        is_moved = before is not None and before.get("host") != getattr(row, "host_id", None)
+        if is_moved:
+            self.writing.flush(kind.model)  # what hangs on it is asked of the database
+        return [*problems_of(row, is_moved), *(self._offered(row, before) if isinstance(row, Target) else [])]
 
-    def _saved(self, incoming: Incoming | None, entry: Entry, row: Part, differs: list[str] | None) -> bool:
-        try:
-            with constraints_in_words():
-                row.save(update_fields=None if differs is None else {*differs, "sources", "absent", "updated_at"})
-        except EditError as error:
-            for name, said in error.errors.items():
-                entry.refuse("" if name == "__all__" else name, " ".join(said))
-            return False
-        if incoming is not None and differs is None:
-            self.matching.note(incoming, row, entry.key, is_new=True)
-        if isinstance(row, Host) and differs and "is_in_maintenance" in differs:
-            transaction.on_commit(lambda: ring_bell(f"host:{row.pk}"))  # what waits may start
-        return True
+    @staticmethod
+    def _stands(entry: Entry, sentence: str) -> bool:
+        """Whether the database takes it; if not, the entry says why."""
+        if sentence:
+            entry.refuse("", sentence)
+        return not sentence
+
+    @cached_property
+    def offering(self) -> set[int]:
+        """The hosts whose agents offer a directory."""
+        targets: Any = self.matching.ring.rows["targets"].values()
+        return {one.host_id for one in targets if one.is_agents_own}
+
+    def _note_offered(self, row: Part) -> None:
+        if isinstance(row, Target) and row.is_agents_own:
+            self.offering.add(row.host_id)
+
+    def _offered(self, target: Target, before: Values | None) -> list[tuple[str, str]]:
+        """Only an agent offers a directory; a file may bring back what is known of one."""
+        was = before["is_agents_own"] if before else False
+        is_known_again = before is None and target.host_id not in self.offering
+        if target.is_agents_own == was or is_known_again:
+            return []
+        return [
+            ("is_agents_own", f"found {target.is_agents_own}, expected {was}: the host's own agent says what it offers")
+        ]
 
 
 def _stored(value: Any) -> Any:
     return value.pk if isinstance(value, models.Model) else value
-
-
-def _offered(target: Target, before: Values | None) -> list[tuple[str, str]]:
-    """Only an agent offers a directory; a file may bring back what is known of one."""
-    was = before["is_agents_own"] if before else False
-    if target.is_agents_own == was:
-        return []
-    others = Target.objects.filter(host=target.host_id, is_agents_own=True)
-    if before is None and not others.exists():
-        return []
-    return [
-        ("is_agents_own", f"found {target.is_agents_own}, expected {was}: the host's own agent says what it offers")
-    ]
 
 
 def _reasons(row: Part, differs: list[str], values: Values) -> tuple[dict[str, str], dict[str, str]]:

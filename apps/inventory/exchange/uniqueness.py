@@ -11,7 +11,7 @@ Values = tuple[Any, ...]
 
 
 class Held:
-    """One constraint, and which row of the lab holds which values. A part's constraints are of its host or of its lab, so no other lab's row counts."""
+    """One constraint, and which row of the lab holds which values. Parts' constraints are of a host or of a lab: no other lab's row counts."""
 
     def __init__(self, constraint: UniqueConstraint, model: type[Part], rows: Iterable[Part]) -> None:
         self.name, self.condition = constraint.name, constraint.condition
@@ -47,6 +47,6 @@ def held_by(model: type[Part], rows: Iterable[Part]) -> list[Held]:
 
 def _holds(condition: Q, row: Part) -> bool:
     """For conditions of equalities, as those of parts are; the database has the last word anyhow."""
-    each = [_holds(one, row) if isinstance(one, Q) else getattr(row, one[0]) == one[1] for one in condition.children]  # type: ignore[index, arg-type]
+    each = [_holds(one, row) if isinstance(one, Q) else getattr(row, one[0]) == one[1] for one in condition.children]  # type: ignore[index]
     found = all(each) if condition.connector == Q.AND else any(each)
     return found != condition.negated

@@ -1,10 +1,12 @@
 """Rows of a file into the database, many in one statement. The history's triggers look at whole statements and still see each row."""
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
@@ -87,13 +89,12 @@ class Writing:
         gone, changed, made = self.gone.pop(model, []), self.changed.pop(model, {}), self.made.pop(model, [])
         if not (gone or changed or made):
             return
-        now = timezone.now()
         with transaction.atomic():
             if gone:
                 model._default_manager.filter(pk__in=gone).delete()
             for names, rows in changed.items():
-                _touch(rows, now)
-                model._default_manager.bulk_update(rows, sorted(names), batch_size=AT_ONCE)
+                for some in _batched(rows, AT_ONCE):
+                    _update(model, [model._meta.get_field(name) for name in sorted(names)], some)
             model._default_manager.bulk_create(made, batch_size=AT_ONCE)
 
     def _number(self, model: Model) -> int:
@@ -107,10 +108,25 @@ def _columns(model: Model) -> frozenset[str]:
     return frozenset(field.name for field in model._meta.concrete_fields if not field.primary_key)
 
 
-def _touch(rows: Iterable[Any], now: Any) -> None:
-    for row in rows:
-        if hasattr(row, "updated_at"):
-            row.updated_at = now
+def _update(model: Model, fields: Sequence[Any], rows: Sequence[Any]) -> None:
+    """One short statement for all rows, each with its own values. Django's own bulk update says every value in a WHEN, which costs
+    five times as much.
+    """
+    now = timezone.now()
+    said = [
+        {"id": row.pk} | {one.column: now if one.name == "updated_at" else getattr(row, one.attname) for one in fields}
+        for row in rows
+    ]
+    quoted, table = connection.ops.quote_name, connection.ops.quote_name(model._meta.db_table)
+    columns = ", ".join(f"{quoted(one.column)} = said.{quoted(one.column)}" for one in fields)
+    records = f"jsonb_populate_recordset(NULL::{table}, %s::jsonb) said"
+    with connection.cursor() as cursor:  # the names are the models' own
+        text = json.dumps(said, cls=DjangoJSONEncoder)
+        cursor.execute(f"UPDATE {table} SET {columns} FROM {records} WHERE {table}.id = said.id", [text])  # noqa: S608
+
+
+def _batched(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _numbers(model: Model, lump: int) -> Iterator[int]:

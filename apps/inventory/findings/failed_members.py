@@ -23,8 +23,11 @@ def _what(place: Place, machine: Machine) -> str:
         return f"is {place.state.lower()}"
     if not layer["is_present"]:
         return "was not seen at the last look"
-    away = {disk["id"] for disk in machine.topology["disks_elsewhere"]}
-    return "is no longer in this host" if place.is_disk and layer["id"] in away else ""
+    away = {disk["id"]: disk["host_name"] for disk in machine.topology["disks_elsewhere"]}
+    if not place.is_disk or layer["id"] not in away:
+        return ""
+    now = away[layer["id"]]
+    return f"is in {now} now, as that host's last look says" if now else "is no longer in this host"
 
 
 RULE = Rule(

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from apps.inventory.geometry import is_idle
+from apps.inventory.slots.names import Slot
 
 Thing = dict[str, Any]
 REDUNDANT = ("1", "4", "5", "6", "10", "50", "60")
@@ -99,7 +100,15 @@ class Machine:
 
 
 def name_of_disk(disk: Thing) -> str:
-    return str(disk["device_name"] or disk["serial"] or f"disk {disk['id']}")
+    """Where neither name nor serial is known, its place: two RAID controllers' tools print nothing else."""
+    return str(disk["device_name"] or disk["serial"] or in_slot(disk) or f"disk {disk['id']}")
+
+
+def in_slot(disk: Thing) -> str:
+    """`c0 enclosure 252 d5`; nothing where the slot is not known."""
+    if disk["slot_number"] is None:
+        return ""
+    return f"{disk['enclosure'] or ''} {Slot(disk['slot_controller'], disk['slot_number'])}".strip()
 
 
 def name_of_array(array: Thing) -> str:

@@ -9,30 +9,40 @@ from apps.inventory.findings.machine import REDUNDANT, Machine, Thing, name_of_d
 from apps.inventory.findings.parts import listed, the_array, the_controller, with_level
 from apps.inventory.findings.rule import NOTE, WARNING, Hit, Rule
 from apps.inventory.geometry import survives
-from apps.inventory.sharing import crowded
+from apps.inventory.sharing import carrier, crowded
 
 
 def check(machine: Machine) -> Iterator[Hit]:
-    alternatives = sum(1 for one in machine.controllers.values() if one["disks"])
+    alternatives = len({place for disk in machine.disks.values() if (place := _carrier(machine, disk))})
     for array in machine.present:
         if array["level"] in REDUNDANT and array["implementation"] != "hardware":
-            members = machine.member_disks(array)
+            members = [disk for _, disk in machine.member_disks(array)]
             may_fail = survives(array["level"], len(machine.active(array)))
-            names = [(disk["controller"], name_of_disk(disk)) for _, disk in members if disk["controller"]]
-            many = {pk: some for pk, some in crowded(names).items() if len(some) > may_fail}
+            names = [(place, name_of_disk(disk)) for disk in members if (place := _carrier(machine, disk))]
+            many = {place: some for place, some in crowded(names).items() if len(some) > may_fail}
             if many:
-                yield _hit(machine, array, many, may_fail, alternatives)
+                rows = {
+                    disk["controller"] for disk in members if _carrier(machine, disk) in many
+                } & machine.controllers.keys()
+                yield _hit(machine, array, many, may_fail, sorted(rows), alternatives > 1)
 
 
-def _hit(machine: Machine, array: Thing, many: dict[int, list[str]], may_fail: int, alternatives: int) -> Hit:
-    controllers = [machine.controllers[pk] for pk in many]
-    all_of_them = " all members," if any(len(some) == len(machine.active(array)) for some in many.values()) else ""
+def _carrier(machine: Machine, disk: Thing) -> str:
+    row = machine.controllers.get(disk["controller"])
+    return carrier(disk["slot_controller"], row["name"] if row else "", "controller {}")
+
+
+def _hit(
+    machine: Machine, array: Thing, many: dict[str, list[str]], may_fail: int, rows: list[int], has_others: bool
+) -> Hit:
+    total = len(machine.active(array))
     told = "; ".join(
-        f"{one['name']} carries{all_of_them} {len(many[one['id']])}: {listed(many[one['id']])}" for one in controllers
+        f"{place} carries{' all members,' if len(some) == total else ''} {len(some)}: {listed(some)}"
+        for place, some in many.items()
     )
     line = f"{with_level(array)} survives {may_fail} failed member{'s' * (may_fail != 1)}; {told}"
-    parts = (the_array(array), *map(the_controller, controllers))
-    return Hit(line, parts, WARNING if alternatives > 1 else NOTE)
+    parts = (the_array(array), *(the_controller(machine.controllers[pk]) for pk in rows))
+    return Hit(line, parts, WARNING if has_others else NOTE)
 
 
 RULE = Rule(

@@ -5,6 +5,7 @@ from django.db import models
 from apps.inventory import vocabulary as words
 from apps.inventory.models.host import Host
 from apps.inventory.models.part import Part
+from apps.inventory.models.storage import Disk
 
 
 class Enclosure(Part):
@@ -33,3 +34,13 @@ class Enclosure(Part):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def slot_count(self) -> int:
+        """As drawn, without the gaps; 0 where no layout was entered."""
+        return sum(1 for row in self.layout for slot in row["slots"] if slot)
+
+    def take_along(self, former: str) -> None:
+        """Disks name their enclosure in words: those that sat in it under its former name go on sitting in it."""
+        if former and former != self.name:
+            Disk.objects.filter(host=self.host_id, enclosure=former).update(enclosure=self.name)

@@ -8,6 +8,7 @@ from django.db.models import Q
 from apps.inventory import vocabulary as words
 from apps.inventory.models.host import Host
 from apps.inventory.models.part import Part
+from apps.inventory.slots.names import Slot
 from apps.labs.isolation import ThroughParent
 
 
@@ -55,7 +56,9 @@ class Disk(Part):
     interface = models.CharField(max_length=10, choices=words.Interface.choices, blank=True)
     generation = models.CharField(max_length=20, blank=True, help_text="U320, SATA-3G, SAS-6G, FC-2G, ATA-100 …")
     link_generation = models.CharField(
-        max_length=20, blank=True, help_text="what its link runs at now, where that is not what the disk could do: SATA-3G"
+        max_length=20,
+        blank=True,
+        help_text="what its link runs at now, where that is not what the disk could do: SATA-3G",
     )
     rpm = models.PositiveIntegerField(null=True, blank=True)
     is_solid_state = models.BooleanField(null=True, blank=True)
@@ -79,7 +82,10 @@ class Disk(Part):
         ]
 
     def __str__(self) -> str:
-        return self.device_name or self.serial or f"disk {self.pk}"
+        """Where neither name nor serial is known, its place, such as `c0 enclosure 252 d5`."""
+        slot = None if self.slot_number is None else Slot(self.slot_controller, self.slot_number)
+        place = f"{self.enclosure} {slot}".strip() if slot else ""
+        return self.device_name or self.serial or place or f"disk {self.pk}"
 
 
 class Array(Part):

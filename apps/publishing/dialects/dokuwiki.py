@@ -39,7 +39,9 @@ def render(document: Document) -> str:
     # headings show text as it stands, marks included, so the title is a line in bold
     parts = [f"**{escape(document.title)}**", *(escape(paragraph) for paragraph in document.paragraphs)]
     parts += [_section(section) for section in document.sections]
-    parts.append(f"{escape(document.footer.text)} [[{address(document.footer.address)}|{_link_words(document.footer.link)}]]")
+    parts.append(
+        f"{escape(document.footer.text)} [[{address(document.footer.address)}|{_link_words(document.footer.link)}]]"
+    )
     return "\n\n".join(parts) + "\n"
 
 

@@ -32,7 +32,9 @@ def escape(cell: Cell) -> str:
 def render(document: Document) -> str:
     parts = [f"## {escape(one_line(document.title))}", *(escape(paragraph) for paragraph in document.paragraphs)]
     parts += [_section(section) for section in document.sections]
-    parts.append(f"<sub>{escape(document.footer.text)} [{escape(one_line(document.footer.link))}](<{address(document.footer.address)}>)</sub>")
+    parts.append(
+        f"<sub>{escape(document.footer.text)} [{escape(one_line(document.footer.link))}](<{address(document.footer.address)}>)</sub>"
+    )
     return "\n\n".join(parts) + "\n"
 
 

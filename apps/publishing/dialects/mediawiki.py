@@ -20,7 +20,9 @@ def render(document: Document) -> str:
     parts = [f"== {escape(one_line(document.title))} =="]
     parts += [escape(paragraph) for paragraph in document.paragraphs]
     parts += [_section(section) for section in document.sections]
-    parts.append(f"<small>{escape(document.footer.text)} [{address(document.footer.address)} {escape(one_line(document.footer.link))}]</small>")
+    parts.append(
+        f"<small>{escape(document.footer.text)} [{address(document.footer.address)} {escape(one_line(document.footer.link))}]</small>"
+    )
     return "\n\n".join(parts) + "\n"
 
 

@@ -87,8 +87,14 @@ def text_of(part: Part, name: str) -> str:
     return str(shown()) if shown else str(value)
 
 
+def _is_said(part: Part, name: str) -> bool:
+    """It has a value, or somebody said why it has none."""
+    return getattr(part, name) not in (None, "") or name in part.absent
+
+
 def _side_by_side(hosts: Sequence[Host]) -> Table:
-    rows = [[title, *(text_of(host, name) for host in hosts)] for name, title in _of_hosts()]
+    fields = [(name, title) for name, title in _of_hosts() if any(_is_said(host, name) for host in hosts)]
+    rows = [[title, *(text_of(host, name) for host in hosts)] for name, title in fields]
     if any(host.notes for host in hosts):
         rows.append([_("Remark"), *(host.notes or units.NO_VALUE for host in hosts)])
     return Table.of(["", *(host.name for host in hosts)], rows)
@@ -97,11 +103,18 @@ def _side_by_side(hosts: Sequence[Host]) -> Table:
 def _listed(heading: str, rows: Sequence[Any], fields: Fields) -> Section | None:
     """One line for parts that are alike, with how many they are; a column that says the same for none is left out."""
     notes = _notes(rows)
-    counted = Counter((row.host.name, *(text_of(row, name) for name, _title in fields), notes.get(row.pk, "")) for row in rows)
+    counted = Counter(
+        (row.host.name, *(text_of(row, name) for name, _title in fields), notes.get(row.pk, "")) for row in rows
+    )
     if not counted:
         return None
     many, said = any(count > 1 for count in counted.values()), any(line[-1] for line in counted)
-    titles = [_("Host"), *([_("Number")] if many else []), *(title for _name, title in fields), *([_("Remark")] if said else [])]
+    titles = [
+        _("Host"),
+        *([_("Number")] if many else []),
+        *(title for _name, title in fields),
+        *([_("Remark")] if said else []),
+    ]
     lines = [
         [line[0], *([str(count)] if many else []), *line[1:-1], *([line[-1] or units.NO_VALUE] if said else [])]
         for line, count in counted.items()

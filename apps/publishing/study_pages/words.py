@@ -4,10 +4,10 @@ Only numbers of our own get the language's decimal mark. What a tool or a report
 """
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.conf import settings
-from django.utils import formats, timezone
+from django.utils import formats
 from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 
@@ -33,7 +33,8 @@ def number(text: str) -> str:
 def date(at: datetime) -> str:
     """In UTC: `21 novembre 2026, 20:30 UTC`."""
     language = get_language() or ENGLISH
-    return f"{formats.date_format(at.astimezone(timezone.UTC), _DATES.get(language, _DATES[ENGLISH]))} UTC"
+    # Django begins the months of Italian with a capital
+    return f"{formats.date_format(at.astimezone(UTC), _DATES.get(language, _DATES[ENGLISH])).lower()} UTC"
 
 
 def absence(reason: str) -> str:

@@ -1,5 +1,6 @@
 """Disks: each in its slot where the report has a slot map, else as many of a kind as it counts."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -37,8 +38,21 @@ def disks(study: Machines) -> Iterator[Described]:
 
 def _loose(study: Machines, host: Entry, entry: Entry) -> Iterator[Described]:
     count = entry.get("count") if isinstance(entry.get("count"), int) else 1
+    controller = _controller_of_disk(study, host, entry)
+    link = _link(study, host, controller, entry)
     for number in range(count or 1):
-        yield _disk(study, host["name"], entry, number, _controller_of_disk(study, host, entry), {}, ())
+        yield _disk(study, host["name"], entry, number, controller, link, tuple(link))
+
+
+def _link(study: Machines, host: Entry, controller: str, entry: Entry) -> dict[str, str]:
+    """A disk's link runs no faster than its controller's: `SAS 6 Gb/s (SAS 2.0)` → SAS-6G."""
+    told = next(
+        (one.get("disk_interface") for one in study.controllers_of(host)
+         if study.controller_key(host["name"], one) == controller), None,
+    )  # fmt: skip
+    speed = re.match(r"(SAS|SATA) ([\d.]+) Gb/s", str(told or ""))
+    is_same = speed is not None and speed[1] == str(entry.get("interface") or "").partition(" ")[0]
+    return {"link_generation": f"{speed[1]}-{speed[2]}G"} if speed and is_same else {}
 
 
 def _controller_of_disk(study: Machines, host: Entry, entry: Entry) -> str:

@@ -23,7 +23,9 @@ def _says(text: str) -> Callable[[Parameters], str]:
 def _cache_rule(parameters: Parameters) -> str:
     within = parameters.get("tolerance", 0.0)
     slack = f", within {within:.0%}" if within else ""
-    return f"File size at least {parameters['factor']:g} × RAM{slack}, so that the page cache does not shape the result."
+    return (
+        f"File size at least {parameters['factor']:g} × RAM{slack}, so that the page cache does not shape the result."
+    )
 
 
 KINDS: dict[str, GuardKind] = {

@@ -1,7 +1,7 @@
 """Configurations × points: which cells are run, with what file size, and why the others are not.
 
-    matrix = Matrix(rows, points, {("scsi", "10g"): "never made"})
-    matrix.cell(row, point).reason          # "" where it is run
+matrix = Matrix(rows, points, {("scsi", "10g"): "never made"})
+matrix.cell(row, point).reason          # "" where it is run
 """
 
 import math

@@ -16,6 +16,15 @@ ORDERS = {
     "sequential": "sequential",
     "not_printed": "not printed",
 }
+ORDER_WORDS = {
+    "interleaved": (
+        "Interleaved: all configurations at one point, then the next point, then again from the first one. A passing disturbance then hits "
+        "every configuration and not only one."
+    ),
+    "randomized": "Randomized: every round has all cells, shuffled by the stored seed, so that the same plan gives the same order.",
+    "sequential": "Sequential: one configuration after the other, each point with all its rounds.",
+    "not_printed": "The order is not printed.",
+}
 Cell = tuple[int, int]  # (row, point), by position
 
 

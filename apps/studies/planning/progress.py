@@ -28,24 +28,35 @@ class HeldRun:
 
 @dataclass(frozen=True)
 class Progress:
-    """`done` of at least `least` and at most `most` rounds; `fraction` of those under way, 0 to 1."""
+    """`done` of at least `least` and at most `most` rounds, `needed` as far as is known now; `fraction` of those under way, 0 to 1."""
 
     state: str
     done: int
     least: int
     most: int
+    needed: int
     fraction: float = 0.0
 
 
 def progress_of(
-    runs: Sequence[HeldRun], least: int, most: int, *, reason: str = "", are_means: bool = False, is_report: bool = False
+    runs: Sequence[HeldRun],
+    least: int,
+    most: int,
+    *,
+    reason: str = "",
+    are_means: bool = False,
+    is_report: bool = False,
+    is_enough: bool = True,
 ) -> Progress:
-    """`runs`: oldest first. `are_means`: a run holds the mean of all rounds, so one is enough."""
+    """`runs`: oldest first. `are_means`: a run holds the mean of all rounds, so one is enough. `is_enough`: what the stopping rule says of the
+    values, once there are `least` rounds.
+    """
     finished = [run for run in _counting(runs) if run.state == "finished"]
     done = most if are_means and finished else len(finished)
     going = [run.progress for run in runs if run.state in OPEN_STATES]
     fraction = sum(going) / len(going) if going else 0.0
-    return Progress(_state(runs, done, least, reason, is_report), done, least, most, fraction)
+    needed = least if is_enough else max(least, done + 1)
+    return Progress(_state(runs, done, needed, reason, is_report), done, least, most, needed, fraction)
 
 
 def _counting(runs: Sequence[HeldRun]) -> list[HeldRun]:
@@ -54,13 +65,13 @@ def _counting(runs: Sequence[HeldRun]) -> list[HeldRun]:
     return list(newest.values())
 
 
-def _state(runs: Sequence[HeldRun], done: int, least: int, reason: str, is_report: bool) -> str:
+def _state(runs: Sequence[HeldRun], done: int, needed: int, reason: str, is_report: bool) -> str:
     if any(run.state in OPEN_STATES for run in runs):
         return RUNNING
-    if runs and done < least and runs[-1].state != "finished":
-        return FAILED
-    if done:
-        return DONE if done >= least or is_report else PARTLY
     if reason:
         return NOT_RUN
+    if runs and done < needed and runs[-1].state != "finished":
+        return FAILED
+    if done:
+        return DONE if done >= needed or is_report else PARTLY
     return NOT_HELD if is_report else WAITING

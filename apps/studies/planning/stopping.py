@@ -11,7 +11,8 @@ straight line through them rises or falls by at most 10 % of it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from math import inf
+from statistics import fmean, stdev
 from typing import Any
 
 from apps.studies.planning.words import PlanError, number, only, whole
@@ -93,6 +94,26 @@ def _not_printed(_data: dict[str, Any]) -> Stopping:
 _MADE = {"fixed": _fixed, "half_width": _half_width, "steady_state": _steady, "not_printed": _not_printed}
 
 
+def is_enough(rule: Stopping, values: Sequence[float]) -> bool:
+    """Whether the rounds that were made are enough. `values`: one of each finished round, oldest first."""
+    if len(values) >= rule.most:
+        return True
+    if rule.kind == "steady_state":
+        return is_steady(values, rule.data)
+    if rule.kind == "half_width" and len(values) >= rule.least:
+        return half_width(values, rule.data["confidence"] / 100) <= float(rule.data["percent"]) / 100
+    return False
+
+
+def half_width(values: Sequence[float], confidence: float) -> float:
+    """Half of Student's interval of the mean, as a fraction of the mean. Two values or more; `inf` where the mean is nought."""
+    from scipy.special import stdtrit  # lazily: SciPy is slow to import and most pages need none of it
+
+    mean = fmean(values)
+    quantile = float(stdtrit(len(values) - 1, (1 + confidence) / 2))
+    return quantile * stdev(values) / len(values) ** 0.5 / abs(mean) if mean else inf
+
+
 def is_steady(values: Sequence[float], data: dict[str, Any]) -> bool:
     """Whether the last `window` values, one a round, are in the SNIA steady state. `data`: a checked rule."""
     window = data["window"]
@@ -103,7 +124,10 @@ def is_steady(values: Sequence[float], data: dict[str, Any]) -> bool:
     if mean <= 0:
         return False
     spread = max(last) - min(last)
-    return spread <= data["range_percent"] / 100 * mean and _excursion(last) <= data["slope_percent"] / 100 * mean
+    steady: bool = (
+        spread <= data["range_percent"] / 100 * mean and _excursion(last) <= data["slope_percent"] / 100 * mean
+    )
+    return steady
 
 
 def _excursion(values: Sequence[float]) -> float:

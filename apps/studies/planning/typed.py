@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from apps.studies.planning.fio import check_job
 from apps.studies.planning.guards import KINDS, Parameters, parameters_of
 from apps.studies.planning.order import ORDERS
 from apps.studies.planning.stopping import Stopping, stopping_of
 from apps.studies.planning.words import PlanError, number, only, whole
 
-SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+SLUG = re.compile(r"[A-Za-z0-9_-]{1,60}")
 TIB = 1024**4
 MOST_ROWS, MOST_POINTS = 60, 60
 PLAN = (
@@ -145,7 +146,7 @@ def _point(where: str, data: Any) -> WrittenPoint:
     multiple = data.get("ram_multiple")
     if multiple is not None and data.get("file_size") is not None:
         raise PlanError(f"{where}.ram_multiple", multiple, "either a file size or a multiple of the RAM, not both")
-    return WrittenPoint(
+    point = WrittenPoint(
         name=_slug(f"{where}.name", data.get("name")),
         tool=_text(f"{where}.tool", data.get("tool"), 40),
         label=str(data.get("label") or ""),
@@ -159,6 +160,8 @@ def _point(where: str, data: Any) -> WrittenPoint:
         labels=dict(data.get("labels") or {}),
         job=data.get("job"),
     )
+    check_job(where, point)
+    return point
 
 
 def _guard(where: str, data: Any) -> WrittenGuard:
@@ -184,7 +187,7 @@ def _cell(where: str, data: Any, rows: list[WrittenRow], points: list[WrittenPoi
 
 def _slug(field_name: str, found: Any) -> str:
     if not isinstance(found, str) or not SLUG.fullmatch(found):
-        raise PlanError(field_name, found, "a short name of small letters, digits, - and _")
+        raise PlanError(field_name, found, "a short name of letters, digits, - and _")
     return found
 
 

@@ -23,7 +23,9 @@ class PlanQuerySet(LabQuerySet["Plan"]):
     def whole(self) -> Self:
         """With all that a page shows of them, in a constant number of queries."""
         return self.select_related("study").prefetch_related(
-            models.Prefetch("rows", PlanConfiguration.objects.select_related("configuration__host", "configuration__target")),
+            models.Prefetch(
+                "rows", PlanConfiguration.objects.select_related("configuration__host", "configuration__target")
+            ),
             "points",
             "guards",
             models.Prefetch("cells", PlanCell.objects.select_related("runs_of")),
@@ -44,7 +46,9 @@ class Plan(ThroughParent):
     stopping = models.JSONField(help_text="the typed rule, see apps/studies/planning/stopping.py")
     are_means = models.BooleanField(default=False, help_text="each run that is held is the mean of all rounds")
     notes = models.TextField(blank=True)
-    is_from_report = models.BooleanField(default=False, help_text="a published report's procedure, not one to carry out")
+    is_from_report = models.BooleanField(
+        default=False, help_text="a published report's procedure, not one to carry out"
+    )
     changed_by = models.CharField(max_length=200, blank=True)
     changed_at = models.DateTimeField(auto_now=True)
 
@@ -118,7 +122,7 @@ class PlanPoint(ThroughParent):
         constraints = [models.UniqueConstraint(fields=["plan", "name"], name="point_in_plan")]
 
     def __str__(self) -> str:
-        return self.label or self.name
+        return self.label or (f"{self.ram_multiple:g} × RAM" if self.ram_multiple else self.name)
 
 
 class Guard(ThroughParent):

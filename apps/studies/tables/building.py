@@ -15,6 +15,8 @@ LOST = "not readable"
 _NUMBER = re.compile(r"[-−]?\d+(?:[.,]\d+)?")
 _RANGE = re.compile(r"\d\s*[-–]\s*\d")
 _DISK = re.compile(r"c(\d+)d(\d+)")
+_UNIT = re.compile(r"\s*/?[A-Za-z]\S*$")
+NO_CPU = "+++"  # what bonnie++ prints for the CPU of a test that was too short for a rate
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,9 @@ def _nothing(cell: CellForm, there: tuple[Found, ...]) -> PrintedCell:
 
 
 def _is_missing(one: Found) -> bool:
-    return one.value is None and (bool(one.missing_reason) or (one.low is None and one.high is None))
+    """One bound is what was printed; two bounds with a reason are where a lost figure lies."""
+    is_bound = (one.low is None) != (one.high is None)
+    return one.value is None and not is_bound and (bool(one.missing_reason) or one.low is None)
 
 
 def _missing_text(form: TableForm, one: Found) -> str:
@@ -165,7 +169,8 @@ def _why(one: Found) -> tuple[str, str]:
 
 def _text(form: TableForm, cell: CellForm, one: Found, place: int) -> str:
     if cell.part == "cpu":
-        return "" if one.cpu is None else f"{round(one.cpu * 100, 1):g}"
+        without = NO_CPU if one.value is None else ""
+        return without if one.cpu is None else f"{round(one.cpu * 100, 1):g}"
     if one.value is None:
         return _bounds(form, cell, one)
     text = _printed(form, one, place)
@@ -177,7 +182,7 @@ def _text(form: TableForm, cell: CellForm, one: Found, place: int) -> str:
 
 def _printed(form: TableForm, one: Found, place: int) -> str:
     """The printed figure without its unit, in the report's decimals; where none was kept, from the value."""
-    text = _bare(form, one.printed)
+    text = _bare(one.printed)
     parts = [part.strip() for part in text.split(" / ")]
     text = parts[place] if len(parts) > place and len(parts) > 1 else text
     if not _NUMBER.search(text):
@@ -185,13 +190,15 @@ def _printed(form: TableForm, one: Found, place: int) -> str:
     return text.replace(".", form.decimal) if form.decimal != "." else text
 
 
-def _bare(form: TableForm, printed: str) -> str:
-    return printed.removesuffix(form.unit).strip() if form.unit else printed.strip()
+def _bare(printed: str) -> str:
+    """`632.3 /sec` → `632.3`; what has no figure before its unit stays as it is."""
+    cut = _UNIT.sub("", printed.strip())
+    return cut if _NUMBER.search(cut) else printed.strip()
 
 
 def _bounds(form: TableForm, cell: CellForm, one: Found) -> str:
     """A range as it was printed, or between its bounds; of one bound what stood there, such as `+++++`."""
-    printed = _bare(form, one.printed)
+    printed = _bare(one.printed)
     if one.high is None or one.low is None:
         return printed.split()[0] if printed and not _NUMBER.search(printed) else f"> {one.low or 0:g}"
     if _RANGE.search(printed):

@@ -1,21 +1,21 @@
 """Definitions of a report's tables, as they stand in tables.yaml; `docs/claims.md` has those of its conclusions.
 
-    name: crs4-t-write                     title, source_lines: of the report
-    title: file write per block
-    unit: Kbyte/sec                        as it stands behind the printed figures; factor: base units in one of it
-    factor: 1024
-    decimal: ","                           the report's decimal mark; a point where left out
-    missing: N.A.                          what stands in cells of samples without a value
-    approximate: "~ "                      what stands before approximate figures
-    heads:                                 rows of headings, the corner included; a text, or {text, span, down}
-    - [file size MB, sata 3ware]
-    pick: {operation: write}               what all cells have in common
-    columns:                               one for each cell of a row, where rows have no cells of their own
-    - {pick: {configuration: sata-3ware-raid5}, absent: the host stops at 2 GB}
-    rows:
-    - {head: "100", pick: {file_size: 104857600}}
-    - {head: R 6 file, cells: [{pair: [{…}, {…}]}, {text: N.A.}, {pick: {…}, part: cpu, span: 2}]}
-    from_slots: true                       instead of rows: the physical layout of the host's enclosure
+name: crs4-t-write                     title, source_lines: of the report
+title: file write per block
+unit: Kbyte/sec                        as it stands behind the printed figures; factor: base units in one of it
+factor: 1024
+decimal: ","                           the report's decimal mark; a point where left out
+missing: N.A.                          what stands in cells of samples without a value
+approximate: "~ "                      what stands before approximate figures
+heads:                                 rows of headings, the corner included; a text, or {text, span, down}
+- [file size MB, sata 3ware]
+pick: {operation: write}               what all cells have in common
+columns:                               one for each cell of a row, where rows have no cells of their own
+- {pick: {configuration: sata-3ware-raid5}, absent: the host stops at 2 GB}
+rows:
+- {head: "100", pick: {file_size: 104857600}}
+- {head: R 6 file, cells: [{pair: [{…}, {…}]}, {text: N.A.}, {pick: {…}, part: cpu, span: 2}]}
+from_slots: true                       instead of rows: the physical layout of the host's enclosure
 """
 
 from collections.abc import Iterable, Mapping
@@ -103,7 +103,11 @@ def table_form(entry: Mapping[str, Any]) -> TableForm:
         factor=float(entry.get("factor", 1)),
         notes=tuple(map(str, entry.get("notes", ()))),
         from_slots=bool(entry.get("from_slots")),
-        **{key: str(entry[key]) for key in ("decimal", "missing", "approximate", "source_lines", "dash") if key in entry},
+        **{
+            key: str(entry[key])
+            for key in ("decimal", "missing", "approximate", "source_lines", "dash")
+            if key in entry
+        },
     )
     _check_widths(form)
     return form

@@ -1,6 +1,6 @@
 """Samples as tables and charts of a report pick them: by configuration, operation, metric and the workload's point.
 
-    Samples(found).at({"configuration": "sata-single", "operation": "write", "file_size": 104857600}) → Found | None
+Samples(found).at({"configuration": "sata-single", "operation": "write", "file_size": 104857600}) → Found | None
 """
 
 from collections import defaultdict

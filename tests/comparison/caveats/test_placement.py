@@ -46,3 +46,18 @@ def test_a_hardware_array_lies_behind_its_controller_by_nature() -> None:
 
 def test_unknown_controllers_are_silent() -> None:
     assert check(machine(array("md0", "1", [disk("sda"), disk("sdb")]))) is None
+
+
+def test_a_slots_own_controller_counts_before_the_row_that_stands_for_six() -> None:
+    six_in_one = controller("6 × Marvell 88SX6081")
+
+    def slotted(name: str, number: int) -> dict[str, object]:
+        member = disk(name, on=six_in_one)
+        member["disk"] |= {"slot_controller": number}
+        return member
+
+    apart = [slotted(name, n) for n, name in enumerate(("sda", "sde", "sdk", "sdq"))]
+    assert check(machine(array("md2", "5", apart))) is None
+    assert check(machine(array("md2", "5", [*apart, slotted("sdb", 0)]))) == (
+        "md2: 5 members on 4 controllers: controller 0 carries sda, sdb"
+    )

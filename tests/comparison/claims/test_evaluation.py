@@ -14,11 +14,11 @@ from apps.comparison.claiming.models import Claim, VerdictChange
 from apps.comparison.claiming.report import put_claims
 from apps.comparison.claiming.tasks import evaluate_claims, sweep_claims
 from apps.comparison.claims.form import DefinitionError
+from apps.dashboard.published.load import load_study
 from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Lab
 from apps.runs.arrivals import announce
 from apps.runs.models import Provenance, Run, Sample
-from apps.studies.load import load_study
 from apps.studies.models import Study, StudyRun
 from apps.studies.source import DATA
 from tests.comparison.claims.conftest import make_claim, make_study

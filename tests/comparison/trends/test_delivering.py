@@ -18,7 +18,7 @@ from django.utils import timezone
 from apps.comparison.models import Delivery, Destination
 from apps.comparison.trends import webhook
 from apps.comparison.trends.delivering import deliver
-from apps.comparison.trends.destinations import FIRST_WAIT, MOST_TRIES
+from apps.comparison.trends.destinations import FIRST_WAIT, LONGER, MOST_TRIES
 from apps.comparison.trends.notifying import letter, subject
 from apps.comparison.trends.tasks import send_delivery
 from apps.labs.models import Lab
@@ -151,11 +151,11 @@ def test_a_failure_is_tried_again_later_and_later_and_then_given_up(lab: Lab, re
         waits.append(Delivery.objects.get().next_try - started)
     assert send_delivery(delivery.pk) == "nothing to do"
     row = Delivery.objects.get()
-    assert (row.state, row.tries, row.problem) == ("dead", 5, "answered 503, expected 2xx")
+    assert (row.state, row.tries, row.problem) == ("dead", 3, "answered 503, expected 2xx")
     assert len(receiver.got) == MOST_TRIES
     assert len({headers["X-Spindle-Delivery"] for _, headers, _ in receiver.got}) == 1
     for number, wait in enumerate(waits[:-1]):
-        assert 0.75 <= wait / (FIRST_WAIT * 4**number) <= 1.3
+        assert 0.75 <= wait / (FIRST_WAIT * LONGER**number) <= 1.3
     receiver.status = 200
     assert row.again()
     assert not row.again()

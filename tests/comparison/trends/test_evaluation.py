@@ -13,6 +13,7 @@ from apps.comparison.trends.evaluation import evaluate, trend_of
 from apps.comparison.trends.loading import MOST_RUNS, measured
 from apps.comparison.trends.marking import NoTargetError, mark, unmark
 from apps.comparison.trends.models import DEBOUNCE
+from apps.comparison.trends.notifying import letter, subject
 from apps.comparison.trends.tasks import evaluate_watch, look_at_all, sweep_trends
 from apps.inventory.models import Snapshot, Target
 from apps.labs.isolation import lab_scope
@@ -309,3 +310,58 @@ def test_another_labs_runs_are_none_of_its_own(cast: Cast) -> None:
     with lab_scope(cast.lab.pk, cast.other_lab.pk):
         ours = measured_nights(cast.lab, [2e8])
         assert [one.run for one in measured(watch(cast.lab).question, cast.lab.pk)] == [ours[0].pk]
+
+
+def slower(lab: Lab, per_night: float = 0.998, nights: int = 60, ago: int = 0) -> list[Run]:
+    until = timezone.now() - timedelta(days=ago, minutes=1)
+    return measured_nights(
+        lab, [LEVEL * per_night**night for night in range(nights)] * noise(nights, 9, 0.005), until=until
+    )
+
+
+def test_a_drift_for_the_worse_is_told_once_and_again_when_it_begins_anew(lab: Lab) -> None:
+    measured_nights(lab, LEVEL * noise(15, 3, 0.005), until=timezone.now() - timedelta(days=61))
+    made = watch(lab, destination(lab), destination(lab, "webhook", "https://hooks.example.org/", secret="s"))
+    evaluate(made)
+    slower(lab)
+    for _ in range(3):
+        drift = evaluate(made).drift
+    assert drift is not None
+    told = [one for one in Delivery.objects.all() if one.payload["event"] == "drift"]
+    assert {one.destination.kind for one in told} == {"email", "webhook"}
+    said = told[0].payload
+    assert said["drift"]["total"] == pytest.approx(drift.total)
+    assert said["drift"]["runs"] == 75
+    assert said["text"].startswith("nightly: bandwidth of write becomes steadily worse: −1")
+    assert subject(said).startswith("Spindle: nightly drifts (−1")
+    assert "No single run began it" in letter(said)
+    mark(made, timezone.now(), "new disks", "who")
+    measured_nights(lab, LEVEL * noise(12, 4, 0.005), until=timezone.now() + timedelta(days=12))
+    evaluate(made)
+    made.refresh_from_db()
+    assert made.drift_told_at is None
+
+
+def test_a_drift_that_was_there_before_the_watch_or_is_for_the_better_tells_nobody(lab: Lab) -> None:
+    slower(lab)
+    made = watch(lab, destination(lab))
+    assert evaluate(made).drift is not None
+    evaluate(made)
+    made.refresh_from_db()
+    assert made.drift_told_at is not None
+    assert not Delivery.objects.exists()
+
+
+def test_a_drift_of_last_year_and_one_for_the_better_tell_nobody(lab: Lab) -> None:
+    old = watch(lab, destination(lab))
+    evaluate(old)
+    slower(lab, ago=300)
+    assert evaluate(old).drift is not None
+    better = watch(lab, destination(lab, address="other@example.org"), query=QUERY.replace("alpha", "beta"))
+    evaluate(better)
+    values = [LEVEL * 1.002**night for night in range(60)] * noise(60, 9, 0.005)
+    measured_nights(lab, values, host="beta")
+    found = evaluate(better)
+    assert found.drift is not None
+    assert found.drift.direction == "better"
+    assert not Delivery.objects.exists()

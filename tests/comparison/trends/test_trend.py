@@ -70,18 +70,32 @@ def test_a_fact_that_is_known_on_one_side_only_is_named_as_unknown_before() -> N
     )
 
 
-def test_parts_of_two_snapshots_that_differ_are_named_by_their_path() -> None:
-    def content(firmware: str, ram: int, members: int) -> dict[str, object]:
-        disks = [{"position": at, "disk": {"firmware": firmware, "number": at}} for at in range(members)]
-        return {"format": 1, "host": {"ram_bytes": ram}, "storage": {"array": {"level": "5"}, "members": disks}}
+def test_parts_of_two_snapshots_that_differ_are_named() -> None:
+    def content(firmware: str, ram: int, members: int, first: str = "S0") -> dict[str, object]:
+        serials = [first, *(f"S{at}" for at in range(1, members))]
+        disks = [
+            {
+                "position": at,
+                "partition": "",
+                "state": "in sync",
+                "disk": {"firmware": firmware, "serial": serial, "number": at},
+            }
+            for at, serial in enumerate(serials)
+        ]
+        storage = {"array": {"name": "md0", "level": "5"}, "members": disks}
+        return {"format": 1, "target": {}, "host": {"ram_bytes": ram}, "filesystem": None, "storage": storage}
 
     found = part_changes(content("1.2", 2**30, 2), content("1.3", 2**31, 2))
     assert [one.text for one in found] == [
-        "host ram: 1\u00a0GiB → 2\u00a0GiB",
-        "member 1 disk firmware: 1.2 → 1.3",
-        "member 2 disk firmware: 1.2 → 1.3",
+        "host RAM: 1\u00a0GiB → 2\u00a0GiB",
+        "disk 0 (S0) firmware: 1.2 → 1.3",
+        "disk 1 (S1) firmware: 1.2 → 1.3",
     ]
-    assert part_changes(content("1.2", 1, 2), content("1.2", 1, 3))[0].text == "member 3 disk firmware: not there → 1.2"
+    assert part_changes(content("1.2", 1, 2), content("1.2", 1, 3))[0].text == "disk: not there → disk 2 (S2)"
+    [replaced] = part_changes(content("1.2", 1, 2), content("1.2", 1, 2, first="S9"))
+    assert replaced.text == "place 0 of md0 disk: serial S0 → serial S9"
+    known = content("1.2", 1, 2)
+    assert part_changes({**known, "host": {}}, known) == ()
 
 
 @pytest.mark.parametrize("off_by", [-1, 0, 1])

@@ -11,6 +11,7 @@ from apps.inventory.models import (
     Change,
     Controller,
     Disk,
+    Enclosure,
     Filesystem,
     Host,
     NetworkLink,
@@ -44,6 +45,17 @@ def test_saving_an_untouched_form_changes_nothing(ours: Machine, engineer: Clien
         answer = engineer.post(address, form_of(engineer.get(address)))
         assert answer.status_code == 302, name
     assert Change.objects.count() == before
+
+
+def test_a_renamed_enclosure_takes_its_disks_along(ours: Machine, lab: Lab, engineer: Client) -> None:
+    shelf = Enclosure.objects.create(lab=lab, host=ours.host, name="front")
+    Disk.objects.filter(pk=ours.disks[0].pk).update(enclosure="front", slot_number=1)
+    address = f"/enclosures/{shelf.pk}/edit/"
+    assert engineer.post(address, form_of(engineer.get(address)) | {"name": "back"}).status_code == 302
+    assert Disk.objects.get(pk=ours.disks[0].pk).enclosure == "back"
+    change = Change.objects.of_part("enclosure", shelf.pk).first()
+    engineer.post(f"/hosts/changes/{change.pk}/undo/")
+    assert Disk.objects.get(pk=ours.disks[0].pk).enclosure == "front"
 
 
 def test_only_what_was_changed_is_typed(ours: Machine, engineer: Client) -> None:

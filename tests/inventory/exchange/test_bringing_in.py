@@ -188,7 +188,7 @@ fields = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["hosts", "controllers", "disks", "arrays"]),

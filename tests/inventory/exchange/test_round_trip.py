@@ -153,7 +153,7 @@ disks = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(names, unique=True, min_size=1, max_size=3), st.lists(disks, max_size=5), st.data())
 def test_whatever_people_wrote_comes_back_as_it_was(
     lab: Lab, hosts: list[str], found: list[dict[str, Any]], data: Any

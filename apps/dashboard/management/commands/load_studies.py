@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.studies.load import load_all
+from apps.dashboard.published.load import load_all
 
 
 class Command(BaseCommand):

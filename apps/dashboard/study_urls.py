@@ -1,0 +1,10 @@
+"""Apart from the other pages, and included after them: `studies/new/` is no study's name."""
+
+from django.urls import path
+
+from apps.dashboard.views import studies
+
+urlpatterns = [
+    path("studies/", studies.studies, name="studies"),
+    path("studies/<slug:slug>/", studies.study, name="study"),
+]

@@ -1,0 +1,151 @@
+"""The document of a study: title, source, set-up, procedure, results, claims, caveats, remarks, and where it is from."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Max
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+
+from apps.comparison.claiming.models import Claim
+from apps.comparison.study_caveats import caveats_of
+from apps.lib.tables import Document, Footer, Section, Table
+from apps.publishing.rows import FIELDS, all_rows, flat, header
+from apps.publishing.study_pages.machines import sections_of
+from apps.publishing.study_pages.printed import printed_sections
+from apps.publishing.study_pages.procedure import procedure_of
+from apps.publishing.study_pages.results import measured_sections, own_sections
+from apps.publishing.study_pages.words import ENGLISH, date, language_name, verdict
+from apps.runs.models import Run, Sample
+from apps.studies.models import Study
+
+DIGITS = 12  # of the data's SHA-256 in the footer
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """`picture(name)`: absolute address of a chart of the study as PNG."""
+
+    permalink: str
+    picture: Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What all numbers are from. `digest` changes with every sample, and with nothing else."""
+
+    samples: tuple[dict[str, Any], ...]
+    runs: int
+    newest: datetime | None
+    digest: str
+
+
+def document_of(study: Study, language: str, addresses: Addresses) -> Document:
+    """In `language` (one of `words.LANGUAGES`); inside the scope of its lab."""
+    with translation.override(language):
+        evidence = evidence_of(study)
+        sections = [
+            *_set_up(study),
+            *procedure_of(study),
+            *_results(study, addresses),
+            *_claims(study, language),
+            *_caveats(study),
+            *_remarks(study),
+        ]
+        return Document(
+            title=title_of(study, language),
+            paragraphs=tuple(_introduction(study, language)),
+            sections=tuple(sections),
+            footer=Footer(_made(evidence), addresses.permalink, _("Permalink")),
+            data=_data(evidence),
+        )
+
+
+def title_of(study: Study, language: str) -> str:
+    """In English where that is asked for, else as the study has it."""
+    return study.title_english or study.title if language == ENGLISH else study.title
+
+
+def content_digest(document: Document) -> str:
+    """Of everything but the footer, which knows the clock."""
+    return hashlib.sha256(repr(replace(document, footer=Footer("", ""))).encode()).hexdigest()
+
+
+def evidence_of(study: Study) -> Evidence:
+    runs = Run.objects.filter(study_run__configuration__study=study)
+    found = runs.aggregate(n=Count("pk"), finished=Max("finished_at"), made=Max("created_at"))
+    rows = tuple(all_rows(Sample.objects.filter(run__in=runs)))
+    known = hashlib.sha256(repr([[row[name] for name in FIELDS] for row in rows]).encode()).hexdigest()
+    newest = max((at for at in (found["finished"], found["made"]) if at), default=None)
+    return Evidence(rows, found["n"], newest, known)
+
+
+def _introduction(study: Study, language: str) -> list[str]:
+    other = study.title if language == ENGLISH else study.title_english
+    told = [
+        (_("Original title") if language == ENGLISH else _("English title"), other if other != title_of(study, language) else ""),
+        (_("Question"), study.question),
+        (_("Site"), study.site),
+        (_("Year"), study.year),
+        (_("Language of the report"), language_name(study.language)),
+        (_("Source"), "; ".join(line for line in study.source.splitlines() if line.strip())),
+    ]  # fmt: skip
+    return [f"{name}: {text}" for name, text in told if text]
+
+
+def _set_up(study: Study) -> list[Section]:
+    found = sections_of(study)
+    return [Section(_("Set-up")), *found] if found else []
+
+
+def _results(study: Study, addresses: Addresses) -> list[Section]:
+    """What the report printed and what people compared; where there is neither, all that was measured."""
+    found = [*printed_sections(study, addresses.picture), *own_sections(study, addresses.picture)] or measured_sections(
+        study
+    )
+    return [Section(_("Results"), paragraphs=() if found else (_("Nothing has been measured yet."),)), *found]
+
+
+def _claims(study: Study, language: str) -> list[Section]:
+    claims = list(Claim.objects.of_study(study).defer("computed", "sensitivity", "definition"))
+    rows = [[one.code, _statement(one, language), verdict(one.verdict), one.source_lines] for one in claims]
+    titles = [_("Claim"), _("Statement"), _("Verdict"), _("Lines of the report")]
+    if not any(one.source_lines for one in claims):  # a study of one's own has no report
+        titles, rows = titles[:-1], [row[:-1] for row in rows]
+    counted = [verdict(word) + f": {n}" for word, n in Claim.objects.of_study(study).verdicts().items()]
+    said = (_("Verdicts are computed from the data as they are now.") + " " + "; ".join(counted) + ".",)
+    return [Section(_("Claims"), paragraphs=said, table=Table.of(titles, rows))] if claims else []
+
+
+def _statement(claim: Claim, language: str) -> str:
+    is_foreign = language == ENGLISH and bool(claim.statement_english)
+    return claim.statement_english if is_foreign else claim.statement
+
+
+def _caveats(study: Study) -> list[Section]:
+    items = tuple(f"{_(one.title)}: {one.text}" for one in caveats_of([study])[study.pk])
+    return [Section(_("Caveats"), items)] if items else []
+
+
+def _remarks(study: Study) -> list[Section]:
+    items = tuple(line.strip() for line in study.notes.splitlines() if line.strip())
+    return [Section(_("Remarks and contradictions"), items)] if items else []
+
+
+def _made(evidence: Evidence) -> str:
+    words = {
+        "date": date(timezone.now()), "version": settings.VERSION, "samples": len(evidence.samples), "runs": evidence.runs,
+        "digest": evidence.digest[:DIGITS],
+    }  # fmt: skip
+    made = _("Made %(date)s by Spindle %(version)s. Samples: %(samples)s, runs: %(runs)s.") % words
+    newest = _("The newest came %(date)s.") % {"date": date(evidence.newest)} if evidence.newest else ""
+    return " ".join(filter(None, [made, newest, _("Digest of the data: %(digest)s.") % words]))
+
+
+def _data(evidence: Evidence) -> Table:
+    """All samples in base units: what CSV is."""
+    return Table.of(header(), [flat(row) for row in evidence.samples])

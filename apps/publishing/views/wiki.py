@@ -1,0 +1,43 @@
+"""A study as a wiki page, on a page of this site: choose format and language, look at it, copy it."""
+
+from django import forms
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.lib.forms import SiteForm
+from apps.publishing import dialects
+from apps.publishing.study_pages.addresses import addresses_of, rest_of
+from apps.publishing.study_pages.document import document_of
+from apps.publishing.study_pages.words import language_for
+from apps.studies.finding import study_named
+
+FORMATS = {"mediawiki": "MediaWiki", "dokuwiki": "DokuWiki", "markdown": "Markdown", "html": "HTML"}
+
+
+class WikiForm(SiteForm):
+    format = forms.ChoiceField(choices=list(FORMATS.items()), label=_("Format"))
+    lang = forms.ChoiceField(choices=settings.LANGUAGES, label=_("Language"))
+
+
+@require_safe
+@member_required()
+def study_wiki(request: LabRequest, slug: str) -> HttpResponse:
+    """What the address leaves open is MediaWiki, in the study's own language."""
+    study = study_named(slug)
+    usual = {"format": "mediawiki", "lang": language_for(study.language, "")}
+    form = WikiForm({**usual, **request.GET.dict()})
+    chosen = form.cleaned_data if form.is_valid() else usual
+    document = document_of(study, chosen["lang"], addresses_of(request, study))
+    context = {
+        "study": study, "form": form, "source": dialects.render(chosen["format"], document), "lang": chosen["lang"],
+        # every text in it has gone through the encoder of HTML
+        "preview": mark_safe(dialects.render("html", document)),  # noqa: S308
+        "format_label": FORMATS[chosen["format"]], "address": rest_of(request, study, chosen["format"], chosen["lang"]),
+    }  # fmt: skip
+    return render(request, "publishing/wiki.html", context, status=200 if form.is_valid() else 400)

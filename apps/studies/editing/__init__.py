@@ -1,0 +1,1 @@
+"""A lab's own studies, made and changed by its engineers on pages."""

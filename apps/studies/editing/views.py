@@ -1,0 +1,113 @@
+"""Making, changing and deleting a study and its configurations. Each says what would be lost, before it is."""
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import NoReverseMatch, reverse
+
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.labs.models import AuditEvent, Role
+from apps.studies.editing.forms import ConfigurationForm, StudyForm
+from apps.studies.editing.losing import lost_with_study, runs_of_configuration, runs_of_study
+from apps.studies.models import Configuration, Study
+
+
+def page_of(study: Study) -> str:
+    """Its own page; where that is not installed, its configurations."""
+    try:
+        return reverse("study", args=[study.slug])
+    except NoReverseMatch:
+        return reverse("configurations", args=[study.slug])
+
+
+def own_study(request: LabRequest, slug: str) -> Study:
+    """Of the person's own lab: a published one of another lab is read, never changed."""
+    return get_object_or_404(Study, slug=slug, lab=request.lab)
+
+
+@member_required(Role.ENGINEER)
+def new(request: LabRequest) -> HttpResponseBase:
+    return _write(request, None)
+
+
+@member_required(Role.ENGINEER)
+def edit(request: LabRequest, slug: str) -> HttpResponseBase:
+    return _write(request, own_study(request, slug))
+
+
+def _write(request: LabRequest, study: Study | None) -> HttpResponseBase:
+    form = StudyForm(request.lab, request.POST or None, instance=study)
+    if request.method == "POST" and form.is_valid():
+        saved = form.save()
+        AuditEvent.objects.record(request.lab.pk, "study written", saved.slug, who=str(request.user))
+        messages.success(request, f"“{saved}” is saved." if study else f"“{saved}” is there; put runs into it next.")
+        return redirect(page_of(saved))
+    status = 422 if request.method == "POST" else 200
+    back = page_of(study) if study else ""
+    kept = Study.objects.get(pk=study.pk) if study else None  # the form has written what was typed onto the other one
+    return render(request, "studies/edit.html", {"form": form, "study": kept, "back": back}, status=status)
+
+
+@member_required(Role.ENGINEER)
+def delete(request: LabRequest, slug: str) -> HttpResponse:
+    """GET says what will be lost; POST does it."""
+    study = own_study(request, slug)
+    if request.method != "POST":
+        context = {"study": study, "lost": lost_with_study(study), "runs": runs_of_study(study), "back": page_of(study)}
+        return render(request, "studies/delete.html", context)
+    AuditEvent.objects.record(request.lab.pk, "study deleted", study.slug, who=str(request.user))
+    study.delete()
+    messages.success(request, f"“{study}” is deleted; its runs stay.")
+    return redirect("overview")
+
+
+@member_required()
+def configurations(request: LabRequest, slug: str) -> HttpResponseBase:
+    """GET lists a study's columns with the form for another one, POST makes it."""
+    return _make(request, slug) if request.method == "POST" else _columns(request, own_study(request, slug))
+
+
+@member_required(Role.ENGINEER)
+def _make(request: LabRequest, slug: str) -> HttpResponse:
+    study = own_study(request, slug)
+    form = ConfigurationForm(study, None, request.POST)
+    if not form.is_valid():
+        return _columns(request, study, form)
+    messages.success(request, f"“{form.save()}” is a configuration of the study now.")
+    return redirect("configurations", study.slug)
+
+
+def _columns(request: LabRequest, study: Study, form: ConfigurationForm | None = None) -> HttpResponse:
+    rows = study.configurations.select_related("host", "target").annotate(runs=Count("study_runs"))
+    context = {"study": study, "rows": rows, "form": form or ConfigurationForm.of(study, None), "back": page_of(study)}
+    return render(request, "studies/configurations.html", context, status=422 if form else 200)
+
+
+@member_required(Role.ENGINEER)
+def configuration(request: LabRequest, slug: str, pk: int) -> HttpResponseBase:
+    row = get_object_or_404(Configuration, pk=pk, study=own_study(request, slug))
+    form = (
+        ConfigurationForm(row.study, row, request.POST)
+        if request.method == "POST"
+        else ConfigurationForm.of(row.study, row)
+    )
+    if request.method == "POST" and form.is_valid():
+        messages.success(request, f"“{form.save()}” is saved.")
+        return redirect("configurations", row.study.slug)
+    status = 422 if request.method == "POST" else 200
+    return render(request, "studies/configuration.html", {"study": row.study, "row": row, "form": form}, status=status)
+
+
+@member_required(Role.ENGINEER)
+def configuration_delete(request: LabRequest, slug: str, pk: int) -> HttpResponse:
+    """GET says what will be lost; POST does it."""
+    row = get_object_or_404(Configuration, pk=pk, study=own_study(request, slug))
+    if request.method != "POST":
+        context = {"study": row.study, "row": row, "runs": runs_of_configuration(row)}
+        return render(request, "studies/configuration-delete.html", context)
+    row.delete()
+    messages.success(request, f"“{row}” is deleted; its runs stay, outside of the study.")
+    return redirect("configurations", row.study.slug)

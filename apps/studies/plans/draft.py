@@ -1,0 +1,227 @@
+"""A plan while somebody writes it: what was typed so far, and what is wrong with it. Nothing typed is lost by a refusal."""
+
+import re
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.text import slugify
+
+from apps.lib.forms import SiteForm
+from apps.studies.models import Study
+from apps.studies.planning.guards import KINDS
+from apps.studies.planning.typed import MOST_POINTS, plan_of
+from apps.studies.planning.words import PlanError
+from apps.studies.plans.forms import (
+    GuardForm,
+    PlanForm,
+    PointForm,
+    RowForm,
+    typed_guard,
+    typed_plan,
+    typed_point,
+    typed_row,
+)
+from apps.studies.plans.models import Plan
+from apps.studies.plans.put import save_plan
+
+Data = dict[str, Any]
+USUAL_GUARDS = ("idle", "cache_rule", "array_settled", "space")
+NEW_POINT = {
+    "file_size": "4 x RAM",
+    "block_size": "1m",
+    "rw": "read",
+    "direct": True,
+    "sync": "none",
+    "threads": 1,
+    "iodepth": 1,
+}
+PLACE = re.compile(r"plan\.(\w+)(?:\[(\d+)\])?(?:\.(\w+))?")
+
+
+class PlanDraft:
+    """From the plan as it is, or from what was posted. `act`: save, add, remove-<n>, up-<n>."""
+
+    def __init__(self, study: Study, plan: Plan | None, posted: QueryDict | None) -> None:
+        self.study, self.plan, self.posted = study, plan, posted
+        self.act = posted.get("act", "") if posted is not None else ""
+        self.problem = ""
+        self.kept_rows = {row.name: row for row in plan.rows.all()} if plan else {}
+        self.kept_points = {point.name: point for point in plan.points.all()} if plan else {}
+        self.kept_guards = {guard.kind: guard for guard in plan.guards.all()} if plan else {}
+        bound = posted if self.act == "save" else None
+        first = (
+            typed_plan(plan)
+            if plan
+            else {"order": "interleaved", "kind": "fixed", "rounds": 5, "seed": secrets.randbelow(10**6)}
+        )
+        own = {name: posted.get(name, "") for name in PlanForm.base_fields} if posted is not None else first
+        self.form = PlanForm(bound, initial=own, is_from_report=bool(plan and plan.is_from_report))
+        self.rows = [
+            (RowForm(bound, initial=one, prefix=f"r{at}"), self._row_label(one)) for at, one in enumerate(self._rows())
+        ]
+        self.points = [
+            PointForm(bound, initial=one, prefix=f"p{at}") for at, one in enumerate(_acted(self._points(), self.act))
+        ]
+        self.guards = [
+            (GuardForm(bound, initial=one, prefix=f"g{at}"), KINDS[one["kind"]])
+            for at, one in enumerate(self._guards())
+        ]
+
+    @property
+    def may_add(self) -> bool:
+        return len(self.points) < MOST_POINTS
+
+    @property
+    def is_refused(self) -> bool:
+        return self.act == "save"
+
+    def _rows(self) -> list[Data]:
+        """The plan's rows, then the study's other configurations."""
+        rows = [typed_row(row) for row in self.kept_rows.values()]
+        used = {row["configuration"] for row in rows}
+        others = [one.name for one in self.study.configurations.all() if one.name not in used]
+        rows += [{"name": name, "configuration": name, "is_included": self.plan is None} for name in others]
+        return [_posted(RowForm, self.posted, f"r{at}", row) for at, row in enumerate(rows)]
+
+    def _row_label(self, typed: Data) -> str:
+        kept = self.kept_rows.get(typed["name"])
+        labels: dict[str, str] = {one.name: one.label for one in self.study.configurations.all()}
+        return kept.label if kept else labels.get(typed["configuration"], str(typed["name"]))
+
+    def _points(self) -> list[Data]:
+        if self.posted is None:
+            return [typed_point(point) for point in self.kept_points.values()] or [dict(NEW_POINT)]
+        text = self.posted.get("points", "1")
+        count = min(int(text), MOST_POINTS) if text.isdecimal() and len(text) < 4 else 1
+        return [_posted(PointForm, self.posted, f"p{at}", {}) for at in range(count)]
+
+    def _guards(self) -> list[Data]:
+        known = {kind: typed_guard(guard) for kind, guard in self.kept_guards.items()}
+        guards = [
+            known.get(kind)
+            or {
+                "kind": kind,
+                "is_included": self.plan is None and kind in USUAL_GUARDS,
+                "is_required": True,
+                "factor": 2,
+            }
+            for kind in KINDS
+        ]
+        return [_posted(GuardForm, self.posted, f"g{at}", guard) for at, guard in enumerate(guards)]
+
+    def save(self, who: str) -> Plan | None:
+        """The plan, written; None where something does not fit, and then the forms say what."""
+        forms: list[SiteForm] = [
+            self.form,
+            *self.points,
+            *(form for form, _ in self.rows),
+            *(form for form, _ in self.guards),
+        ]
+        valid = [form.is_valid() for form in forms]  # every form, so that all say what is wrong
+        if not all(valid):
+            return None
+        try:
+            written = plan_of(self._data())
+            position = self.plan.position if self.plan else Plan.objects.filter(study=self.study).count()
+            is_from_report = bool(self.plan and self.plan.is_from_report)
+            return save_plan(
+                self.study, written, who=who, position=position, is_from_report=is_from_report, plan=self.plan
+            )[0]
+        except PlanError as error:
+            self._place(error)
+            return None
+
+    def _data(self) -> Data:
+        rows = [form.data_of(self.kept_rows.get(form.cleaned_data["name"])) for form in self._chosen_rows()]
+        points = [
+            form.data_of(self.kept_points.get(form.cleaned_data["name"]), number)
+            for number, form in enumerate(self.points, 1)
+        ]
+        guards = [form.data_of(self.kept_guards.get(form.cleaned_data["kind"])) for form in self._chosen_guards()]
+        name = self.plan.name if self.plan else _free_name(self.study, str(self.form.cleaned_data["title"]))
+        means = self.plan.are_means if self.plan else False
+        said = {"configurations": rows, "points": _named_once(points), "guards": guards}
+        return {"name": name, "are_means": means, **self.form.data_of(), **said, "cells": self._cells(rows, points)}
+
+    def _chosen_rows(self) -> list[RowForm]:
+        return [form for form, _ in self.rows if form.cleaned_data["is_included"]]
+
+    def _chosen_guards(self) -> list[GuardForm]:
+        return [form for form, _ in self.guards if form.cleaned_data["is_included"]]
+
+    def _cells(self, rows: list[Data], points: list[Data]) -> list[Data]:
+        """What was said of single cells stays said, as long as the cell is there."""
+        if self.plan is None:
+            return []
+        names, columns = {row["name"] for row in rows}, {point["name"] for point in points}
+        said = self.plan.cells.select_related("row", "point", "runs_of")
+        return [
+            {
+                "row": cell.row.name, "point": cell.point.name, "reason": cell.reason, "note": cell.note,
+                "runs_of": cell.runs_of.name if cell.runs_of else "",
+            }
+            for cell in said
+            if cell.row.name in names and cell.point.name in columns
+        ]  # fmt: skip
+
+    def _place(self, error: PlanError) -> None:
+        """The sentence on the field that it is about, or above the form."""
+        found = PLACE.match(error.field)
+        sentence = f"Found {error.found!r}, expected {error.expected}."
+        part, at, field = (found[1], int(found[2] or 0), found[3] or "") if found else ("", 0, "")
+        forms: Mapping[str, list[Any]] = {"points": self.points, "configurations": self._chosen_rows()}
+        own = error.field.removeprefix("stopping.").removeprefix("plan.")
+        if found and at < len(forms.get(part, [])) and field in forms[part][at].fields:
+            forms[part][at].add_error(field, sentence)
+        elif own in self.form.fields:
+            self.form.add_error(own, sentence)
+        else:
+            self.problem = f"{error.field.removeprefix('plan.')}: {sentence}"
+
+
+def _posted(form: type[SiteForm], posted: QueryDict | None, prefix: str, first: Data) -> Data:
+    """What was posted for this form as it stands, or what it is at first."""
+    if posted is None:
+        return first
+    shape = form(prefix=prefix)
+    typed: Data = {
+        name: field.widget.value_from_datadict(posted, {}, f"{prefix}-{name}") for name, field in shape.fields.items()
+    }
+    hidden = ("kind", "name", "configuration")  # never a person's to change
+    return typed | {name: first[name] for name in hidden if name in first}
+
+
+def _acted(points: list[Data], act: str) -> list[Data]:
+    """Points added (a copy of the last one), taken away and moved, as the pressed button says."""
+    word, _, number = act.partition("-")
+    at = int(number) if number.isdecimal() and int(number[:3]) < len(points) else None
+    if word == "add" and len(points) < MOST_POINTS:
+        return [*points, {**points[-1], "name": "", "label": ""}]
+    if word == "remove" and at is not None and len(points) > 1:
+        return points[:at] + points[at + 1 :]
+    if word == "up" and at:
+        return [*points[: at - 1], points[at], points[at - 1], *points[at + 1 :]]
+    return points
+
+
+def _named_once(points: list[Data]) -> list[Data]:
+    """Two new points with the same label get names of their own; those that are kept have theirs."""
+    taken: set[str] = set()
+    for point in points:
+        name, number = point["name"], 2
+        while point["name"] in taken:
+            point["name"], number = f"{name[:50]}-{number}", number + 1
+        taken.add(point["name"])
+    return points
+
+
+def _free_name(study: Study, title: str) -> str:
+    taken = set(Plan.objects.filter(study=study).values_list("name", flat=True))
+    base = slugify(title)[:50] or "plan"
+    return next(
+        name
+        for number in range(1, len(taken) + 2)
+        if (name := base if number == 1 else f"{base}-{number}") not in taken
+    )

@@ -1,0 +1,203 @@
+"""The forms that write a plan: its words and rule, its configurations, points and guards."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.utils.text import slugify
+
+from apps.lib.forms import SiteForm
+from apps.runs.forms import PATTERNS, SYNCS, SizeField
+from apps.runs.sizes import parse_size, spelled
+from apps.runs.workload import RW, SYNC
+from apps.studies.planning.order import ORDERS
+from apps.studies.planning.stopping import LABELS, MOST_ROUNDS
+from apps.studies.plans.models import Guard, Plan, PlanConfiguration, PlanPoint
+
+Data = dict[str, Any]
+TIMES_RAM = re.compile(r"(\d+(?:\.\d+)?)\s*[x×*]\s*RAM", re.IGNORECASE)
+RULE_FIELDS = {
+    "fixed": ("rounds",), "half_width": ("percent", "confidence", "at_least", "at_most"), "steady_state": ("at_most",), "not_printed": (),
+}  # fmt: skip
+JOB_FIELDS = ("rw", "direct", "sync", "runtime")
+
+
+class PlanForm(SiteForm):
+    title = forms.CharField(max_length=200, label="Title")
+    order = forms.ChoiceField(label="Order", help_text="interleaved spreads a disturbance over all configurations")
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**53,
+        label="Seed",
+        help_text="for a randomized order; kept with the plan",
+    )
+    kind = forms.ChoiceField(label="How often")
+    rounds = forms.IntegerField(
+        required=False, min_value=1, max_value=MOST_ROUNDS, label="Rounds", initial=5, help_text="for a fixed number"
+    )
+    percent = forms.FloatField(
+        required=False,
+        min_value=0.1,
+        max_value=50,
+        label="Half width, %",
+        initial=2,
+        help_text="of the mean, for a confidence interval",
+    )
+    confidence = forms.FloatField(required=False, min_value=50, max_value=99.9, label="Confidence, %", initial=95)
+    at_least = forms.IntegerField(
+        required=False, min_value=3, max_value=MOST_ROUNDS, label="Rounds at least", initial=5
+    )
+    at_most = forms.IntegerField(
+        required=False,
+        min_value=3,
+        max_value=MOST_ROUNDS,
+        label="Rounds at most",
+        initial=25,
+        help_text="for rules that look at the values",
+    )
+    notes = forms.CharField(required=False, label="Notes", widget=forms.Textarea(attrs={"rows": 3}))
+
+    def __init__(self, *args: Any, is_from_report: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices: dict[str, dict[str, str]] = {"order": ORDERS, "kind": LABELS}
+        for name, words in choices.items():
+            field: Any = self.fields[name]
+            # what is not printed can only be of a report: whoever plans decides
+            field.choices = [(key, label) for key, label in words.items() if is_from_report or key != "not_printed"]
+
+    def data_of(self) -> Data:
+        """The plan's own part of what `planning.typed.plan_of` checks."""
+        typed = self.cleaned_data
+        rule = {name: typed[name] for name in RULE_FIELDS[typed["kind"]] if typed[name] is not None}
+        words = {name: typed[name] for name in ("title", "order", "seed", "notes")}
+        return {**words, "stopping": {"kind": typed["kind"], **rule}}
+
+
+class RowForm(SiteForm):
+    name = forms.CharField(widget=forms.HiddenInput)
+    configuration = forms.CharField(required=False, widget=forms.HiddenInput)
+    is_included = forms.BooleanField(required=False, label="in the plan")
+    largest_file_size = SizeField(required=False, label="Largest file", help_text="2000m; empty: no limit")
+    limit_reason = forms.CharField(required=False, max_length=300, label="Why it ends there")
+
+    def data_of(self, kept: PlanConfiguration | None) -> Data:
+        typed = self.cleaned_data
+        said = {"label": kept.label, "reason": kept.reason} if kept else {}
+        return {
+            **said,
+            **{name: typed[name] for name in ("name", "configuration", "largest_file_size", "limit_reason")},
+        }
+
+
+class PointForm(SiteForm):
+    name = forms.CharField(required=False, widget=forms.HiddenInput)
+    label = forms.CharField(required=False, max_length=120, label="Label", help_text="empty: its sizes")
+    file_size = forms.CharField(required=False, label="File size", help_text="1g, 100 MiB or 4 x RAM")
+    block_size = SizeField(required=False, label="Block size", help_text="bytes per call, 4k = 4096")
+    threads = forms.IntegerField(required=False, min_value=1, label="Jobs side by side")
+    iodepth = forms.IntegerField(required=False, min_value=1, label="I/O depth")
+    rw = forms.ChoiceField(
+        required=False,
+        choices=[("", "another tool"), *((word, PATTERNS[word]) for word in RW)],
+        label="fio's pattern",
+        initial="read",
+    )
+    direct = forms.BooleanField(required=False, initial=True, label="direct: round the page cache")
+    sync = forms.ChoiceField(
+        required=False, choices=[(word, SYNCS[word]) for word in SYNC], label="Sync", initial="none"
+    )
+    runtime = forms.IntegerField(
+        required=False, min_value=1, label="Time, s", help_text="empty: one pass over the file"
+    )
+    tool = forms.CharField(required=False, max_length=40, label="Other tool", help_text="where it is not fio")
+    operations = forms.CharField(
+        required=False, max_length=400, label="Operations", help_text="of another tool: write, read"
+    )
+
+    def clean_file_size(self) -> dict[str, Any]:
+        text = str(self.cleaned_data["file_size"]).strip()
+        if not text:
+            return {}
+        if times := TIMES_RAM.fullmatch(text):
+            return {"ram_multiple": float(times[1])}
+        try:
+            return {"file_size": parse_size(text)}
+        except ValueError as error:
+            raise forms.ValidationError(f"{error}, or a multiple of the RAM such as 4 x RAM") from None
+
+    def data_of(self, kept: PlanPoint | None, number: int) -> Data:
+        """`number` names a point that has no label."""
+        typed = self.cleaned_data
+        name = typed["name"] or slugify(typed["label"])[:50] or f"point-{number}"
+        data: Data = {"name": name, "label": typed["label"], "tool": typed["tool"], **typed["file_size"]}
+        data |= {key: typed[key] for key in ("block_size", "threads", "iodepth")}
+        data["operations"] = [word for word in re.split(r"[,\s]+", typed["operations"]) if word]
+        if kept:
+            data |= {"command": kept.command, "labels": kept.labels}
+        if typed["rw"]:
+            data |= {"tool": "fio", "job": self._job(kept), "operations": []}
+        return data
+
+    def _job(self, kept: PlanPoint | None) -> Data:
+        typed = self.cleaned_data
+        job = {
+            **((kept.job if kept else None) or {}),
+            **{name: typed[name] for name in JOB_FIELDS if typed[name] not in ("", None)},
+        }
+        if not typed["runtime"]:
+            job.pop("runtime", None)
+        # more than one I/O under way needs an engine that can have them
+        engine = {"ioengine": "libaio"} if (typed["iodepth"] or 1) > 1 else {}
+        return {**job, **engine, "time_based": bool(typed["runtime"])}
+
+
+class GuardForm(SiteForm):
+    kind = forms.CharField(widget=forms.HiddenInput)
+    is_included = forms.BooleanField(required=False, label="ask for it")
+    is_required = forms.BooleanField(required=False, initial=True, label="required")
+    factor = forms.FloatField(required=False, min_value=0.1, max_value=100, label="times the RAM", initial=2)
+    note = forms.CharField(required=False, label="Note")
+
+    def data_of(self, kept: Guard | None) -> Data:
+        typed = self.cleaned_data
+        data = {"kind": typed["kind"], "required": typed["is_required"], "note": typed["note"]}
+        if typed["kind"] == "cache_rule":
+            tolerance = kept.parameters.get("tolerance", 0.0) if kept else 0.0
+            data |= {"factor": typed["factor"], "tolerance": tolerance}
+        return data
+
+
+def typed_plan(plan: Plan) -> Data:
+    """A plan as a person would type it."""
+    rule = plan.rule.data
+    words = {name: getattr(plan, name) for name in ("title", "order", "seed", "notes")}
+    return {**words, **rule}
+
+
+def typed_row(row: PlanConfiguration) -> Data:
+    size = spelled(row.largest_file_size) if row.largest_file_size else ""
+    configuration = row.configuration.name if row.configuration else ""
+    return {
+        "name": row.name, "configuration": configuration, "is_included": True, "largest_file_size": size, "limit_reason": row.limit_reason,
+    }  # fmt: skip
+
+
+def typed_point(point: PlanPoint) -> Data:
+    job = point.job or {}
+    size = (
+        f"{point.ram_multiple:g} x RAM" if point.ram_multiple else (spelled(point.file_size) if point.file_size else "")
+    )
+    return {
+        "name": point.name, "label": point.label, "file_size": size, "block_size": spelled(point.block_size) if point.block_size else "",
+        "threads": point.threads, "iodepth": point.iodepth, "rw": job.get("rw", ""), "direct": job.get("direct", not point.job),
+        "sync": job.get("sync", "none"), "runtime": job.get("runtime"), "tool": "" if point.job else point.tool,
+        "operations": ", ".join(point.operations),
+    }  # fmt: skip
+
+
+def typed_guard(guard: Guard) -> Data:
+    return {
+        "kind": guard.kind, "is_included": True, "is_required": guard.is_required, "note": guard.note,
+        "factor": guard.parameters.get("factor"),
+    }  # fmt: skip

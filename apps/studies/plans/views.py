@@ -1,0 +1,122 @@
+"""Pages of a study's plans: the matrix, writing a plan, and what is said of a single cell."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.labs.models import AuditEvent, Role
+from apps.lib.forms import SiteForm
+from apps.studies.finding import study_named
+from apps.studies.models import Study
+from apps.studies.plans.draft import PlanDraft
+from apps.studies.plans.held import runs_of
+from apps.studies.plans.models import Plan, PlanCell
+from apps.studies.plans.shown import PlanShown, plans_of_study
+from apps.studies.plans.taking import fitting_runs, take
+
+
+@require_safe
+@member_required()
+def study_plan(request: LabRequest, slug: str) -> HttpResponse:
+    study = study_named(slug)
+    may_edit = study.lab_id == request.lab.pk and request.member.covers(Role.ENGINEER)
+    plans = plans_of_study(study)
+    waiting = [(shown.plan, len(fitting)) for shown in plans if may_edit and (fitting := fitting_runs(shown))]
+    context = {"study": study, "plans": plans, "may_edit": may_edit, "waiting": waiting}
+    return render(request, "studies/plan.html", context)
+
+
+@member_required(Role.ENGINEER)
+def new(request: LabRequest, slug: str) -> HttpResponse:
+    return _write(request, get_object_or_404(Study, slug=slug, lab=request.lab), None)
+
+
+@member_required(Role.ENGINEER)
+def edit(request: LabRequest, pk: int) -> HttpResponse:
+    plan = _own(request, pk)
+    return _write(request, plan.study, plan)
+
+
+def _own(request: LabRequest, pk: int) -> Plan:
+    found: Plan = get_object_or_404(Plan.objects.whole(), pk=pk, study__lab=request.lab)
+    return found
+
+
+def _write(request: LabRequest, study: Study, plan: Plan | None) -> HttpResponse:
+    """GET: the plan as it is. POST: `act` is save, add, remove-<n> or up-<n>."""
+    draft = PlanDraft(study, plan, request.POST if request.method == "POST" else None)
+    if draft.act == "save" and (saved := draft.save(str(request.user))):
+        AuditEvent.objects.record(request.lab.pk, "plan written", _subject(saved), who=str(request.user))
+        messages.success(request, f"{saved} is written.")
+        return redirect(saved)
+    context = {"draft": draft, "study": study, "plan": plan}
+    return render(request, "studies/plan-form.html", context, status=422 if draft.is_refused else 200)
+
+
+def _subject(plan: Plan) -> str:
+    return f"{plan.name} of {plan.study.slug}"
+
+
+@member_required(Role.ENGINEER)
+def delete(request: LabRequest, pk: int) -> HttpResponse:
+    """GET says what will be lost; POST does it."""
+    plan = _own(request, pk)
+    if request.method != "POST":
+        return render(request, "studies/plan-delete.html", {"plan": plan, "study": plan.study})
+    AuditEvent.objects.record(request.lab.pk, "plan deleted", _subject(plan), who=str(request.user))
+    plan.delete()
+    messages.success(request, f"{plan} is deleted; all runs stay.")
+    return redirect("study-plan", plan.study.slug)
+
+
+class CellForm(SiteForm):
+    reason = forms.CharField(
+        required=False, max_length=500, label="Why it is not run", help_text="empty: it is run",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )  # fmt: skip
+    note = forms.CharField(required=False, max_length=500, label="Note", widget=forms.Textarea(attrs={"rows": 2}))
+
+
+@member_required(Role.ENGINEER)
+def cell(request: LabRequest, pk: int) -> HttpResponse:
+    """What is said of one cell; `row` and `point` of the address are their names."""
+    plan = _own(request, pk)
+    row = next((one for one in plan.rows.all() if one.name == request.GET.get("row")), None)
+    point = next((one for one in plan.points.all() if one.name == request.GET.get("point")), None)
+    if row is None or point is None:
+        raise Http404("No such cell in this plan.")
+    kept = PlanCell.objects.filter(row=row, point=point).first() or PlanCell(plan=plan, row=row, point=point)
+    form = CellForm(request.POST or None, initial={"reason": kept.reason, "note": kept.note})
+    if request.method == "POST" and form.is_valid():
+        _say(kept, form.cleaned_data)
+        AuditEvent.objects.record(request.lab.pk, "plan cell written", f"{row}, {point}", who=str(request.user))
+        return redirect(plan)
+    context = {"plan": plan, "study": plan.study, "row": row, "point": point, "form": form}
+    return render(request, "studies/plan-cell.html", context)
+
+
+def _say(kept: PlanCell, typed: dict[str, Any]) -> None:
+    kept.reason, kept.note = typed["reason"], typed["note"]
+    if kept.reason or kept.note or kept.runs_of_id:
+        kept.save()
+    elif kept.pk:
+        kept.delete()
+
+
+@require_POST
+@member_required(Role.ENGINEER)
+def take_runs(request: LabRequest, pk: int) -> HttpResponse:
+    """Runs that were started by hand for cells of this plan, into the study."""
+    plan = _own(request, pk)
+    count = take(PlanShown(plan, runs_of(plan.study)))
+    AuditEvent.objects.record(
+        request.lab.pk, "runs taken into a plan", _subject(plan), who=str(request.user), runs=count
+    )
+    messages.success(request, f"{count} run{'' if count == 1 else 's'} taken into {plan}.")
+    return redirect(plan)

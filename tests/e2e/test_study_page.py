@@ -1,0 +1,52 @@
+"""A study read as a lab report: without barriers, by keyboard, on a phone, and on paper."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from apps.dashboard.published.load import load_study
+from apps.studies.load import published_lab
+from tests.e2e.test_pages import AXE_TAGS
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SLUG = "crs4-sata-scsi"
+
+
+@pytest.fixture
+def report(cast: Any, tmp_path: Any, settings: Any) -> None:
+    settings.ARTEFACT_DIR = tmp_path
+    load_study(SLUG, published_lab()[0])
+
+
+def test_a_report_is_read_by_everybody_and_prints_without_the_site_around_it(report, signed_in, complaints) -> None:
+    page = signed_in("viewer")
+    page.goto("/studies/")
+    found = Axe().run(page, options=AXE_TAGS)
+    assert found.violations_count == 0, found.generate_report()
+    page.get_by_role("link", name="Performance of SCSI and Serial ATA disks").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Performance of SCSI")
+    expect(page.locator("#table-crs4-t-read")).to_contain_text("121943,4")
+    picture = page.locator("#chart-crs4-read img.only-light")
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_js_property("complete", True, timeout=20_000)
+    assert picture.evaluate("image => image.naturalWidth") > 300
+    found = Axe().run(page, options=AXE_TAGS)
+    assert found.violations_count == 0, found.generate_report()
+    menu = page.locator("#table-crs4-t-read details.menu")
+    menu.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(menu.get_by_role("link", name="MediaWiki")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(menu.get_by_role("link", name="MediaWiki")).to_be_hidden()
+    expect(menu.locator("summary")).to_be_focused()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.emulate_media(media="print", color_scheme="dark")
+    for hidden in (".site-header", ".site-footer", ".contents", ".export-menu"):
+        expect(page.locator(hidden).first).to_be_hidden()
+    expect(page.locator("#table-crs4-t-read")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+    assert complaints == []
