@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import models
 
-from apps.inventory.field_words import is_bytes, label_of
+from apps.inventory.field_words import label_of, unit_of
 from apps.inventory.models import Part
 from apps.inventory.vocabulary import Absence, Source
 
@@ -36,13 +36,7 @@ def _fact(part: Part, name: str) -> Fact:
     value = _printable(part, field)
     source = part.sources.get(name, "") if value is not None else ""
     absence = part.absent.get(name, Absence.UNKNOWN) if value is None else ""
-    return Fact(label_of(name), value, _unit(name), Source(source).label if source in Source else "", absence)
-
-
-def _unit(name: str) -> str:
-    if name.endswith("_per_second"):
-        return "B/s" if "bytes" in name else "bit/s"
-    return "B" if is_bytes(name) else ""
+    return Fact(label_of(name), value, unit_of(name), Source(source).label if source in Source else "", absence)
 
 
 def _printable(part: Part, field: "models.Field[Any, Any]") -> Any:

@@ -39,3 +39,12 @@ def label_of(field: str) -> str:
 
 def is_bytes(field: str) -> bool:
     return field in BYTES or field.endswith("_bytes")
+
+
+def unit_of(field: str) -> str:
+    """The base unit that a field is kept in; nothing for text and plain numbers."""
+    if field.endswith("bits_per_second"):
+        return "bit/s"
+    if field.endswith("bytes_per_second"):
+        return "B/s"
+    return "B" if is_bytes(field) else ""

@@ -7,8 +7,9 @@ from typing import Any
 from django.db import models
 from rest_framework import serializers as s
 
-from apps.inventory.editing.kinds import Kind, Places, unit_of
+from apps.inventory.editing.kinds import Kind, Places
 from apps.inventory.editing.payload import JSON_NAMES
+from apps.inventory.field_words import unit_of
 
 _SAID: dict[str, Callable[[], Any]] = {
     "labels": lambda: s.DictField(required=False, help_text="name → value"),

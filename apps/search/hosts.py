@@ -1,7 +1,7 @@
 """Parts are found by their host's name too: `storage1 sdb` is sdb in storage1. No index holds both, so hosts are asked for first."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from django.db.models import Q
 
@@ -15,15 +15,23 @@ HostsByWord = Mapping[str, list[int]]
 
 def hosts_by_word(asked: str) -> HostsByWord:
     """word → numbers of the hosts in whose name it begins a word; one query. Words of no host are there with none."""
-    words = list(dict.fromkeys(_WORD.findall(asked.lower())))[:MOST_WORDS]
+    words = list(dict.fromkeys(_words(asked)))[:MOST_WORDS]
     if not words:
         return {}
-    names = {f"has_{place}": holds_words(Host, ("name", "fqdn"), word) for place, word in enumerate(words)}
-    either = Q()
-    for name in names:
-        either |= Q(**{name: True})
-    rows = list(Host.objects.annotate(**names).filter(either).values_list("pk", *names))
-    return {word: [row[0] for row in rows if row[place]] for place, word in enumerate(words, 1)}
+    somewhere = Q()
+    for word in words:
+        somewhere |= Q(name__icontains=word) | Q(fqdn__icontains=word)
+    named = [(pk, _words(f"{name} {fqdn}")) for pk, name, fqdn in _names(somewhere)]
+    return {word: [pk for pk, names in named if any(one.startswith(word) for one in names)] for word in words}
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _names(condition: Q) -> Iterable[tuple[int, str, str]]:
+    found: Iterable[tuple[int, str, str]] = Host.objects.filter(condition).order_by().values_list("pk", "name", "fqdn")
+    return found
 
 
 def holds_words_or_host(model: type, fields: tuple[str, ...], asked: str, hosts: HostsByWord) -> Q:

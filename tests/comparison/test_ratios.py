@@ -1,7 +1,11 @@
 """Ratios, their significance and effect size against published examples and against SciPy."""
 
 import math
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +17,7 @@ from apps.comparison.advice import to_a_verdict, to_an_interval
 from apps.comparison.ratios import RESAMPLES, SEED, Ratio, hedges_g, holm, ratios
 from tests.comparison.samples import with_moments
 
+ROOT = Path(__file__).parents[2]
 # Student, The probable error of a mean, Biometrika 6 (1908): additional hours of sleep by two drugs.
 SLEEP = (
     [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
@@ -198,3 +203,26 @@ def test_resamples_that_hardly_vary_still_have_an_interval() -> None:
     (percentiles,) = ratios([([100.0] * 9, [50.0] * 9)], of_medians=True)
     assert percentiles is not None
     assert (percentiles.method, percentiles.low, percentiles.high) == ("bootstrap", pytest.approx(2), pytest.approx(2))
+
+
+AGAIN = """
+from apps.comparison.ratios import ratios
+print(ratios([([3.1, 2.9, 3.0, 3.3, 9.0, 3.2], [2.0, 2.2, 2.1, 1.9, 2.05, 0.7])]))
+"""
+
+
+def test_another_process_gives_the_same_digits() -> None:
+    """The bootstrap's seed is its own, and the order in which a process keeps words is nowhere in it."""
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", AGAIN],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "4242")
+    }
+    assert len(said) == 1
+    assert "bootstrap" in said.pop()

@@ -18,7 +18,7 @@ def is_accessible(page: Page) -> None:
 
 def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):
     with lab_scope(cast.lab.pk):
-        measured(cast.lab, "alpha", [9e7, 9.05e7, 9.1e7])
+        measured(cast.lab, "bench-own", [9e7, 9.05e7, 9.1e7])
     page = signed_in("engineer")
     page.goto("/studies/")
     page.get_by_role("link", name="New study").click()
@@ -27,7 +27,7 @@ def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):
     is_accessible(page)
     page.get_by_role("button", name="Save").click()
 
-    page.goto("/runs/")
+    page.goto("/runs/?q=bench-own")
     page.get_by_label("All on this page").check()
     page.get_by_role("button", name="Put into a study").click()
     expect(page.get_by_role("heading", name="3 runs")).to_be_visible()

@@ -1,7 +1,7 @@
 """A claim's definition from plain data, checked to the last word; `form.py` has the shapes."""
 
-import math
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any, get_args
 
@@ -95,6 +95,8 @@ def _parts(check: AnyCheck, field: str) -> None:
         _term(term, f"{field}.{name}")
     if isinstance(check, Ratio | Threshold) and all(getattr(check, name) is None for name in BOUNDS):
         raise DefinitionError(f"{field}.at_least", None, f"at least one of: {', '.join(BOUNDS)}")
+    if isinstance(check, Ratio):
+        _bounds(check, field)
     if isinstance(check, Monotony):
         _dimension(check.along, f"{field}.along")
     if isinstance(check, TextAgainstTable):
@@ -137,7 +139,7 @@ def _quoted(check: TextAgainstTable, field: str) -> None:
     if not check.meanings and not meanings_of(check.quoted.unit):
         raise DefinitionError(f"{field}.quoted.unit", check.quoted.unit, "a unit such as MB/s, GiB, Gb/s, /s, ms or s")
     for place, meaning in enumerate(check.meanings):
-        if not (math.isfinite(meaning.factor) and meaning.factor > 0):
+        if not (_is_finite(meaning.factor) and meaning.factor > 0):
             raise DefinitionError(f"{field}.meanings[{place}].factor", meaning.factor, "a number above 0")
 
 
@@ -181,14 +183,23 @@ def _dimension(name: str, field: str) -> None:
         raise DefinitionError(field, name, "the name of a dimension, fact or label: letters, digits, _ . and -")
 
 
+def _is_finite(value: float) -> bool:
+    """Integers of JSON and YAML have no end; floats, in which is computed, do."""
+    return abs(value) <= sys.float_info.max
+
+
+def _short(value: float) -> object:
+    return value if not isinstance(value, int) or _is_finite(value) else f"a whole number of {value.bit_length()} bits"
+
+
 def _finite(value: float, field: str) -> None:
-    if not math.isfinite(value):
-        raise DefinitionError(field, value, "a number")
+    if not _is_finite(value):
+        raise DefinitionError(field, _short(value), "a number")
 
 
 def _not_negative(value: float | None, field: str) -> None:
-    if value is not None and not (math.isfinite(value) and value >= 0):
-        raise DefinitionError(field, value, "a number that is 0 or more")
+    if value is not None and not (_is_finite(value) and value >= 0):
+        raise DefinitionError(field, _short(value), "a number that is 0 or more")
 
 
 def samples_in(definition: Definition) -> Iterator[Samples]:

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 SCHEMES = {"http": 80, "https": 443}
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 SHARED = ipaddress.ip_network("100.64.0.0/10")  # between a provider and its customers; neither public nor private
-METADATA = (ipaddress.ip_network("169.254.0.0/16"), ipaddress.ip_network("fd00:ec2::/32"))  # of clouds' machines
+# of clouds' machines
+METADATA = tuple(map(ipaddress.ip_network, ("169.254.0.0/16", "fd00:ec2::/32", "100.100.100.200/32", "192.0.0.0/24")))
 IP = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -93,12 +94,18 @@ def _innermost(address: IP) -> IP:
 
 
 def _is_public(address: IP) -> bool:
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    return address.is_global and not _is_metadata(address) and not address.is_multicast and not address.is_reserved
 
 
 def _is_in_the_lab(address: IP) -> bool:
     """Private and loopback, never a cloud's metadata."""
+    if _is_metadata(address):
+        return False
     if address.is_loopback or address in SHARED:
         return True
     is_special = address.is_multicast or address.is_unspecified or address.is_reserved or address.is_link_local
-    return address.is_private and not is_special and not any(address in network for network in METADATA)
+    return address.is_private and not is_special
+
+
+def _is_metadata(address: IP) -> bool:
+    return any(address in network for network in METADATA)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from apps.inventory.field_words import is_bytes
+from apps.inventory.field_words import unit_of
 from apps.lib.units import bit_rate, human, size
 
 
@@ -21,8 +21,9 @@ def text_of(field: str, value: Any) -> str:
 
 
 def _number(field: str, value: int | float) -> str:
-    if field.endswith("bytes_per_second"):
-        return human(value, "B/s")
-    if field.endswith("bits_per_second"):
+    unit = unit_of(field)
+    if unit == "bit/s":
         return bit_rate(value)
-    return size(value) if is_bytes(field) else str(value)
+    if unit == "B/s":
+        return human(value, unit)
+    return size(value) if unit else str(value)

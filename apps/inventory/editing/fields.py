@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 from django.db import models
 
-from apps.inventory.editing.kinds import Kind, unit_of
-from apps.inventory.field_words import label_of
+from apps.inventory.editing.kinds import Kind
+from apps.inventory.field_words import label_of, unit_of
 from apps.inventory.models import Host, Part
 from apps.inventory.vocabulary import Absence
 from apps.labs.models import Lab

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db import models
 
-from apps.inventory.field_words import is_bytes
 from apps.inventory.models import (
     Array,
     ArrayMember,
@@ -83,15 +82,6 @@ class Kind:
     @property
     def has_host(self) -> bool:
         return "host" in self.fields
-
-
-def unit_of(field: str) -> str:
-    """The base unit that a field is kept in; nothing for text and plain numbers."""
-    if field.endswith("bits_per_second"):
-        return "bit/s"
-    if field.endswith("bytes_per_second"):
-        return "B/s"
-    return "B" if is_bytes(field) else ""
 
 
 MEMBERS = Places(ArrayMember, "array", "members", "member", ("disk", "member_array", "partition", "state"))

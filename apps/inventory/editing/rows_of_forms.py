@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import Q
 
 from apps.inventory.editing.fields import LABELS
-from apps.inventory.editing.kinds import Places, unit_of
+from apps.inventory.editing.kinds import Places
 from apps.inventory.editing.wanted import Problems
-from apps.inventory.field_words import label_of
+from apps.inventory.field_words import label_of, unit_of
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Host
 from apps.inventory.vocabulary import SectionKind
 from apps.labs.models import Lab

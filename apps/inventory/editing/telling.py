@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db import models
 
-from apps.inventory.editing.kinds import BY_NAME, unit_of
+from apps.inventory.editing.kinds import BY_NAME
 from apps.inventory.editing.undoing import MODELS
-from apps.inventory.field_words import label_of
+from apps.inventory.field_words import label_of, unit_of
 from apps.inventory.models import Change
 from apps.inventory.vocabulary import Absence, Author
 from apps.lib import units

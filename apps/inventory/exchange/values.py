@@ -8,8 +8,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from apps.inventory.editing.kinds import unit_of
 from apps.inventory.editing.rules import storable
+from apps.inventory.field_words import unit_of
 from apps.inventory.vocabulary import Absence, Source
 from apps.lib.units import parse
 

@@ -6,8 +6,9 @@ from typing import Any
 from django import template
 from django.urls import NoReverseMatch, reverse
 
+from apps.inventory.differences_of.values import text_of
 from apps.inventory.discovery.differences import model_of
-from apps.inventory.field_words import is_bytes, label_of
+from apps.inventory.field_words import is_bytes, label_of, unit_of
 from apps.inventory.models import Difference, Host, Part
 from apps.inventory.vocabulary import Decision
 
@@ -74,7 +75,9 @@ def _words(one: Difference, value: Any) -> Any:
 
 
 def _chosen(one: Difference, value: Any) -> Any:
-    """The word that people read for a value from a fixed list: RAID 5 for 5."""
+    """The word that people read for a value from a fixed list, RAID 5 for 5, and rates with their unit."""
+    if unit_of(one.field) in ("B/s", "bit/s") and isinstance(value, int):
+        return text_of(one.field, value)
     choices = (
         dict(getattr(model_of(one.part_kind)._meta.get_field(one.field), "flatchoices", ()))
         if one.field != "members"
