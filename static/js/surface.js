@@ -2,6 +2,7 @@
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const STEP = Math.PI / 12;
+const NARROW = 480; // px
 let fetched = null;
 
 function library(address) {
@@ -12,15 +13,17 @@ function library(address) {
   return fetched;
 }
 
-function options(data) {
+/* On a narrow screen four names of an axis have room, and the whole stands a little farther away. */
+function options(data, isNarrow) {
   const ink = css("--ink-2");
-  const label = (axis) => (value) => (Number.isInteger(value) ? (axis.labels[value] ?? "") : "");
+  const every = (axis) => (isNarrow ? Math.ceil(axis.labels.length / 4) : 1);
+  const label = (axis) => (value) => (Number.isInteger(value) && value % every(axis) === 0 ? (axis.labels[value] ?? "") : "");
   return {
-    width: "100%", height: "100%", style: "surface", showPerspective: true, showGrid: true, showShadow: false, keepAspectRatio: false, verticalRatio: 0.5, xCenter: "50%", yCenter: "42%",
+    width: "100%", height: "100%", style: "surface", showPerspective: true, showGrid: true, showShadow: false, keepAspectRatio: false, verticalRatio: 0.5, xCenter: isNarrow ? "56%" : "50%", yCenter: "42%",
     xLabel: data.x.title, yLabel: data.y.title, zLabel: data.z.title, xStep: 1, yStep: 1, xValueLabel: label(data.x), yValueLabel: label(data.y),
     axisColor: ink, gridColor: css("--line-strong"), axisFontSize: 22, backgroundColor: css("--surface"), colormap: data.ramp, showLegend: false,
     tooltip: ({ x, y, z }) => `${data.y.labels[y]}, ${data.x.labels[x]}: ${Number(z.toPrecision(3))} ${data.unit}`,
-    cameraPosition: { horizontal: -0.9, vertical: 0.5, distance: 2.8 },
+    cameraPosition: { horizontal: -0.9, vertical: 0.5, distance: isNarrow ? 3 : 2.8 },
   };
 }
 
@@ -28,7 +31,7 @@ export class Surface {
   /* `place`: the empty element to draw into; `data`: the heat map. */
   constructor(vis, place, data) {
     const rows = data.tiles.filter((tile) => tile.v !== null).map((tile) => ({ x: tile.x, y: tile.y, z: tile.v }));
-    this.graph = new vis.Graph3d(place, new vis.DataSet(rows), options(data));
+    this.graph = new vis.Graph3d(place, new vis.DataSet(rows), options(data, place.clientWidth < NARROW));
   }
 
   static async made(place, data, address) {

@@ -207,7 +207,7 @@ def test_resamples_that_hardly_vary_still_have_an_interval() -> None:
 
 AGAIN = """
 from apps.comparison.ratios import ratios
-print(ratios([([3.1, 2.9, 3.0, 3.3, 9.0, 3.2], [2.0, 2.2, 2.1, 1.9, 2.05, 0.7])]))
+print(ratios([([100.0, 101, 102, 103, 104, 106, 110, 130, 190, 400], [50.0, 51, 52, 53, 54, 55, 56, 57, 58, 59])]))
 """
 
 

@@ -50,15 +50,15 @@ def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):
     is_accessible(page)
 
     page.goto("/studies/disco-o-memoria/wiki/")
-    source = page.get_by_label("MediaWiki", exact=True)
+    source = page.get_by_role("textbox", name="MediaWiki")
     text = source.input_value()
     assert "==== Scrivere ====" in text
     assert '| style="text-align:right" | 90,5 ± 1,24 (3)' in text
     expect(page.get_by_role("region", name="How it reads").get_by_role("img")).to_have_js_property("complete", True)
     is_accessible(page)
-    page.get_by_label("Format").select_option("markdown")
+    page.get_by_role("combobox", name="Format").select_option("markdown")
     page.get_by_role("button", name="Show").click()
-    assert page.get_by_label("Markdown", exact=True).input_value().startswith("## Disco o memoria")
+    assert page.get_by_role("textbox", name="Markdown").input_value().startswith("## Disco o memoria")
     assert complaints == []
 
 

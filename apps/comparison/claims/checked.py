@@ -173,8 +173,12 @@ def _where(condition: Where, field: str) -> None:
     bounds = [getattr(condition, name) for name in BOUNDS]
     if not condition.equals and not condition.is_unknown and all(bound is None for bound in bounds):
         raise DefinitionError(field, condition.name, f"what it is: equals, is_unknown, or one of {', '.join(BOUNDS)}")
-    for name, bound in zip(BOUNDS, bounds, strict=True):
-        if bound is not None:
+    _bounds(condition, field)
+
+
+def _bounds(bounded: Where | Ratio, field: str) -> None:
+    for name in BOUNDS:
+        if (bound := getattr(bounded, name)) is not None:
             _finite(bound, f"{field}.{name}")
 
 

@@ -32,9 +32,11 @@ def _row(row: Row, link: str, baseline: int) -> str:
     place = row.place
     address = escape(link.format(metric=place.metric, operation=place.operation))
     unit = f' <span class="unit">{escape(row.unit.label)}</span>' if row.unit.label else ""
+    operation, metric, point = escape(operation_of(place.operation)), escape(row.metric.label), point_of(place)
+    # by itself, in a list of links, a link says of which row it is
     head = (
-        f'<th scope="row"><a href="{address}">{escape(operation_of(place.operation))}</a>'
-        f' · {escape(row.metric.label)}{unit}<span class="judgement">{point_of(place)}</span></th>'
+        f'<th scope="row"><a href="{address}" aria-label="{operation}, {metric}, {point}">{operation}</a>'
+        f' · {metric}{unit}<span class="judgement">{point}</span></th>'
     )
     return f"<tr>{head}{''.join(_cells(row, baseline))}</tr>"
 

@@ -37,10 +37,15 @@ def _section(section: Section) -> str:
 
 def _table(table: Table) -> str:
     caption = [f"<caption>{escape(table.caption)}</caption>"] if table.caption else []
-    heads = "".join(f'<th scope="col">{escape(column.title)}</th>' for column in table.columns)
+    heads = "".join(map(_head, table.columns))
     rows = [f"<tr>{''.join(map(_cell, table.columns, row))}</tr>" for row in table.rows]
     body = "\n".join([*caption, f"<thead><tr>{heads}</tr></thead>", "<tbody>", *rows, "</tbody>"])
     return f"<table>\n{body}\n</table>"
+
+
+def _head(column: Column) -> str:
+    """A corner without words heads nothing."""
+    return f'<th scope="col">{escape(column.title)}</th>' if column.title else "<td></td>"
 
 
 def _cell(column: Column, cell: Cell) -> str:

@@ -97,7 +97,7 @@ def _side_by_side(hosts: Sequence[Host]) -> Table:
     rows = [[title, *(text_of(host, name) for host in hosts)] for name, title in fields]
     if any(host.notes for host in hosts):
         rows.append([_("Remark"), *(host.notes or units.NO_VALUE for host in hosts)])
-    return Table.of(["", *(host.name for host in hosts)], rows)
+    return Table.of([_("Host"), *(host.name for host in hosts)], rows)
 
 
 def _listed(heading: str, rows: Sequence[Any], fields: Fields) -> Section | None:

@@ -13,7 +13,7 @@ from apps.comparison.answer import answer
 from apps.comparison.cells import Comparison
 from apps.comparison.drawing.chart import Chart
 from apps.comparison.drawing.of_comparison import chart_of, refusals
-from apps.comparison.question import AXES, CHARTS, SCALES, QuestionError, parse
+from apps.comparison.question import AXES, CHARTS, NOT_FILTERS, SCALES, QuestionError, parse
 from apps.comparison.readings import Reading
 from apps.publishing import comparison_schema, documents, pictures, schema, shown
 from apps.publishing.answers import publish
@@ -39,7 +39,8 @@ PARAMETERS = [
 @schema.described(
     comparison_schema.Comparison, errors=(400,), documents=True, pictures=True, operation_id="compare",
     parameters=PARAMETERS,
-    description=f"Cells in base units, documents and pictures in people's. Filters: `study`, `host`, `run`, … {schema.ANY_FACT}",
+    description=f"Cells in base units, documents and pictures in people's. Filters: `study`, `host`, `run`, … {schema.ANY_FACT} "
+    f"Reserved words are no filters: {', '.join(f'`{word}`' for word in sorted(NOT_FILTERS))}.",
 )  # fmt: skip
 @resource(formats=[*DOCUMENT, *PICTURES])
 def compare(request: Request) -> HttpResponseBase:

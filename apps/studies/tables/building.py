@@ -16,6 +16,7 @@ _NUMBER = re.compile(r"[-−]?\d+(?:[.,]\d+)?")
 _RANGE = re.compile(r"\d\s*[-–]\s*\d")
 _DISK = re.compile(r"c(\d+)d(\d+)")
 _UNIT = re.compile(r"\s*/?[A-Za-z]\S*$")
+MOST_UPRIGHT = 12
 NO_CPU = "+++"  # what bonnie++ prints for the CPU of a test that was too short for a rate
 
 
@@ -62,6 +63,11 @@ class PrintedTable:
     @property
     def title(self) -> str:
         return self.form.title
+
+    @property
+    def is_wide(self) -> bool:
+        """More columns than an upright sheet of paper has room for."""
+        return self.form.width > MOST_UPRIGHT
 
     @property
     def columns(self) -> tuple[str, ...]:

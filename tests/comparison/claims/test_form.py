@@ -1,5 +1,6 @@
 """The typed form: what is wrong is named with its place; what people type and what is kept are the same."""
 
+import math
 from typing import Any
 
 import pytest
@@ -29,6 +30,9 @@ def ranking(**more: Any) -> dict[str, Any]:
         ({"checks": [{"kind": "ranking", "chain": [GROUP]}]}, "checks[0].chain", "2 to 12"),
         (ranking(operations=["wriet"]), "checks[0].chain[1].operations[0]", "one of: write, read"),
         (ranking(metric="speed"), "checks[0].chain[1].metric", "one of: bandwidth"),
+        (ranking(times=10**400), "checks[0].chain[1].times", "a number"),
+        ({"checks": [{"kind": "ratio", "of": GROUP, "over": GROUP, "above": math.nan}]}, "checks[0].above", "a number"),
+        ({"checks": [{"kind": "equality", "of": GROUP, "to": GROUP, "absolute": 10**400}]}, "checks[0].absolute", "0 or more"),
         (ranking(times="4"), "checks[0].chain[1].times", "got `str`"),
         (ranking(where=[{"name": "ram"}]), "checks[0].chain[1].where[0]", "what it is"),
         (ranking(where=[{"name": "ram'; --", "at_least": 1}]), "checks[0].chain[1].where[0].name", "letters, digits"),
