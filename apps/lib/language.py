@@ -14,6 +14,12 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path.startswith("/api/"):
+            return self._page(request)
+        with translation.override(settings.LANGUAGE_CODE):  # one address is one answer, whoever asks
+            return self.get_response(request)
+
+    def _page(self, request: HttpRequest) -> HttpResponse:
         language = chosen(request)
         with translation.override(language):
             response = self.get_response(request)

@@ -1,11 +1,14 @@
 """The inventory read from outputs: complete, repeatable, careful with what people typed, blind to other labs."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from apps.agents.models import Agent
 from apps.inventory.discovery.rebuild import rebuild
 from apps.inventory.discovery.receive import receive
 from apps.inventory.models import (
@@ -288,6 +291,44 @@ class TestDisksAcrossTheLab:
         self.see(first, sas("a"), sas("b"))
         disk.refresh_from_db()
         assert disk.host == first
+
+    def live(self, host: Host) -> None:
+        Agent.objects.update_or_create(
+            host=host, defaults={"lab": host.lab, "secret_sha256": host.name, "last_seen_at": timezone.now()}
+        )
+
+    def test_a_host_that_is_heard_of_keeps_the_disk_that_another_claims(self, two: tuple[Host, Host]) -> None:
+        honest, thief = two
+        self.live(honest)
+        self.see(honest, sas("a"))
+        for size in (1, 2, 3):  # however often the other one says so
+            self.see(thief, sas("a", size=size * 10**12, hctl="5:0:0:0"))
+        mine = Disk.objects.get(serial="S0M00000")
+        assert (mine.host, mine.is_present, mine.device_name, mine.controller.host) == (honest, True, "sda", honest)
+        assert [(disk.serial, disk.wwn, disk.device_name) for disk in thief.disks.all()] == [("", "", "sda")]
+        problem = ToolOutput.objects.filter(host=thief).latest("id").problem
+        assert "S0M00000" in problem
+        assert "also shown by first" in problem
+
+    def test_a_claimed_disk_goes_over_when_its_host_no_longer_shows_it(self, two: tuple[Host, Host]) -> None:
+        first, second = two
+        self.live(first)
+        self.see(first, sas("a"), sas("b"))
+        self.see(second, sas("q", serial="S0M00001", wwn="0x5000c5004a1f0001", hctl="5:0:0:0"))
+        moved = Disk.objects.get(serial="S0M00001")
+        assert moved.host == first
+        self.see(first, sas("a"))
+        moved.refresh_from_db()
+        assert (moved.host, moved.is_present, moved.device_name) == (second, True, "sdq")
+        assert not ToolOutput.objects.filter(host=second, problem__contains="also shown").exists()
+        assert list(second.disks.filter(is_present=True)) == [moved]
+
+    def test_a_silent_host_loses_the_disk_that_another_shows(self, two: tuple[Host, Host]) -> None:
+        self.live(two[0])
+        Agent.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
+        self.see(two[0], sas("a"))
+        self.see(two[1], sas("a"))
+        assert Disk.objects.get().host == two[1]
 
     def test_a_model_cut_by_another_version_of_lsblk_is_the_same_disk(self, two: tuple[Host, Host]) -> None:
         self.see(two[0], sas("a", model="KINGSTON SH103S3", wwn=None))

@@ -1,15 +1,24 @@
-"""Found disks onto their rows. A disk is known by WWN or serial, wherever in the lab it was before."""
+"""Found disks onto their rows. A disk is known by WWN or serial, wherever in the lab it was before.
+
+A number alone does not take a disk from a host that shows it and is heard of: whoever runs on one host must not change what another one is made
+of. The claim is told, and the disk goes over when the other host no longer shows it, or is silent.
+"""
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from django.db.models import Max, Q
+from django.utils import timezone
 
 from apps.inventory.discovery.differences import Ledger
 from apps.inventory.discovery.filling import Sheet, is_typed, was_discovered
 from apps.inventory.discovery.found import FoundDisk
 from apps.inventory.models import Controller, Disk, Host, ToolOutput
+
+HEARD_WITHIN = timedelta(minutes=10)
+CLAIM = "also shown by {host}"
 
 
 @dataclass(frozen=True)
@@ -26,12 +35,16 @@ def write_disks(
     controllers: dict[str, Controller],
     ledger: Ledger | None = None,
     told: Told = Told(),
+    problems: list[str] | None = None,
 ) -> dict[str, Disk]:
-    """Key (device name or label, and each alias) → row. Disks of this host that were not found are marked as not present."""
+    """Key (device name or label, and each alias) → row. Disks of this host that were not found are marked as not present. `problems` gets
+    a sentence for each disk that a living host shows as well.
+    """
     rows = DiskRows(host, found)
     sheet = Sheet(Disk, ledger)
     written: dict[str, Disk] = {}
-    for one, row in rows.matched(found):
+    for seen, matched in rows.matched(found):
+        one, row = rows.without_anothers(seen, matched, problems if problems is not None else [])
         if row is None:
             row = Disk(lab_id=host.lab_id)
         if not rows.is_elsewhere(row):
@@ -66,6 +79,34 @@ class DiskRows:
         self.used: set[int] = set()
         self.pairs = {(row.serial, row.model): row for row in self.rows if row.serial}
         self.newest_look = self._newest_looks()
+        self.living = self._living()
+
+    def _living(self) -> dict[int, str]:
+        """The other hosts among these rows whose agents were heard of lately, by name."""
+        others = {row.host_id for row in self.rows if row.host_id and row.is_present} - {self.host.pk}
+        if not others:
+            return {}
+        heard = Host.objects.filter(pk__in=others, agent__last_seen_at__gte=timezone.now() - HEARD_WITHIN)
+        return dict(heard.values_list("pk", "name"))
+
+    def without_anothers(self, one: FoundDisk, row: Disk | None, problems: list[str]) -> tuple[FoundDisk, Disk | None]:
+        """A disk that a living host shows stays its; this host's place gets a row without the numbers."""
+        if row is None or row.pk is None or not row.is_present or row.host_id not in self.living:
+            return one, row
+        numbers = " ".join(filter(None, (one.serial, one.wwn)))
+        problems.append(
+            f"{one.key}: {numbers} is {CLAIM.format(host=self.living[row.host_id])}, whose it stays while that host shows it"
+        )
+        place = next((each for each in self.rows if self._is_nameless_place(each, one)), None)
+        if place:
+            self.used.add(place.pk)
+        return replace(one, serial="", wwn=""), place
+
+    def _is_nameless_place(self, row: Disk, one: FoundDisk) -> bool:
+        """This host's row for the same place, without numbers."""
+        if row.host_id != self.host.pk or row.pk in self.used or row.serial or row.wwn:
+            return False
+        return (row.device_name, row.enclosure, row.slot_number) == (one.device_name, one.enclosure, one.slot_number)
 
     def matched(self, found: list[FoundDisk]) -> list[tuple[FoundDisk, Disk | None]]:
         """Numbers for all, then names: what is sda now must not take the row of the disk that was sda before."""

@@ -10,7 +10,7 @@ from apps.inventory.discovery.array_rows import Context, hardware_layer, typed_h
 from apps.inventory.discovery.beside_rows import write_enclosures, write_nics
 from apps.inventory.discovery.controller_rows import drop_superseded, write_controllers
 from apps.inventory.discovery.differences import Ledger
-from apps.inventory.discovery.disk_rows import Told, write_disks
+from apps.inventory.discovery.disk_rows import CLAIM, Told, write_disks
 from apps.inventory.discovery.filesystem_rows import write_filesystems, write_targets
 from apps.inventory.discovery.filling import fill
 from apps.inventory.discovery.findmnt import Mounts
@@ -25,6 +25,8 @@ from apps.inventory.models import Array, Disk, Host, Target, ToolOutput
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 
+MOST_CLAIMS = 20  # told of one host
+MOST_WAITING = 5  # hosts that are read again after another's look
 Rows = tuple[dict[str, Disk] | None, dict[str, Array]]
 
 
@@ -60,6 +62,14 @@ def rebuild(host: Host) -> Readings:
     return readings
 
 
+def waiting_for(host: Host) -> list[Host]:
+    """Hosts that claim disks of this one: once it no longer shows them, their outputs are to be read again."""
+    claims = ToolOutput.objects.filter(lab_id=host.lab_id, problem__contains=CLAIM.format(host=host.name)).exclude(
+        host=host
+    )
+    return list(Host.objects.filter(pk__in=claims.values("host")).order_by("pk")[:MOST_WAITING])
+
+
 def _wanted_paths(host: Host, machine: Machine | None) -> list[str]:
     typed = Target.objects.filter(host=host, path__startswith="/").values_list("path", flat=True)
     return [*typed, *([machine.directory] if machine and machine.directory else [])]
@@ -78,7 +88,10 @@ def _write_storage(
         readings.problems["lsblk"] = "; ".join(filter(None, [readings.problems.get("lsblk"), *found.warnings]))
     told = Told(readings.lsblk is not None, bool(storage.cards))
     controllers = write_controllers(host, found.controllers, ledger)
-    disks = write_disks(host, found.disks, controllers, ledger, told)
+    claims: list[str] = []
+    disks = write_disks(host, found.disks, controllers, ledger, told, claims)
+    if claims:
+        readings.problems["lsblk"] = "; ".join(filter(None, [readings.problems.get("lsblk"), *claims[:MOST_CLAIMS]]))
     left = [row for name, row in hardware.items() if name not in storage.names]
     arrays = write_arrays(host, found.arrays, disks, left, Context(controllers, told, ledger))
     drop_superseded(host, found.controllers)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from apps.inventory.discovery.rebuild import newest_outputs, rebuild
+from apps.inventory.discovery.rebuild import newest_outputs, rebuild, waiting_for
 from apps.inventory.models import Host, ToolOutput
 from apps.labs.isolation import lab_scope
 
@@ -46,6 +46,8 @@ def _read(host: Host) -> None:
     """The outputs are safe by now: what goes wrong in reading them is ours, and sending them again would not help."""
     try:
         rebuild(host)
+        for other in waiting_for(host):
+            rebuild(other)
     except Exception:
         _log.exception("The inventory of %s could not be rebuilt from its tool outputs", host)
 
