@@ -144,7 +144,7 @@ def ready(*, long: bool) -> Iterator[Checks]:
             env.setdefault("SPINDLE_SECRET_KEY", secrets.token_urlsafe(64))
             env["PATH"] = f"{PYTHON.parent}:{env.get('PATH', '')}"
             env |= {"SPINDLE_CHROMIUM": chromium} if chromium else {}
-            env |= {"SPINDLE_LONG": "1"} if long else {}
+            env |= {"SPINDLE_LONG": "1", "SPINDLE_KILLS": "20"} if long else {}
             yield Checks(env, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
