@@ -5,7 +5,10 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 LONG = os.environ.get("SPINDLE_LONG", "") not in ("", "0")
+only_long = pytest.mark.skipif(not LONG, reason="takes long; bin/test --long has it")
 
 
 def pairs(short: int, long: int) -> int:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.agent.fake_server import Attempt, FakeServer
 from tests.agent.host import Host, job, until, workload
-from tests.benchmarks.figures import cpu_ns, pairs, report
+from tests.benchmarks.figures import cpu_ns, only_long, pairs, report
 
 pytestmark = [
     pytest.mark.benchmark,
@@ -60,6 +60,7 @@ def _busy_share(host: Host, attempt: Attempt) -> float:
     return (sum(map(cpu_ns, pids)) - before) / (time.monotonic() - begin) / 1e9 * 100
 
 
+@only_long
 def test_p1_the_agent_costs_next_to_nothing(tmp_path: Path, server: FakeServer, host: Host) -> None:
     host.start()
     ratios, shares = [], []

@@ -11,7 +11,7 @@ import pytest
 
 from tests.agent.fake_server import FakeServer
 from tests.agent.host import Host, until
-from tests.benchmarks.figures import cpu_ns, pairs, report
+from tests.benchmarks.figures import cpu_ns, only_long, pairs, report
 from tests.faults.stack import free_port
 
 pytestmark = pytest.mark.benchmark
@@ -46,6 +46,7 @@ def _rss(pid: int) -> float:
     return float(psutil.Process(pid).memory_info().rss) / 2**20
 
 
+@only_long
 def test_p3_an_idle_agent_is_small(server: FakeServer, host: Host, pyz: Path) -> None:
     agent = host.start().pid
     until(lambda: server.polls, "the first poll")

@@ -15,7 +15,7 @@ import pytest
 
 from apps.parsers import bonnie1, bonniepp, dd, iozone
 from apps.parsers.source_text import SourceText
-from tests.benchmarks.figures import LONG, pairs, report
+from tests.benchmarks.figures import LONG, only_long, pairs, report
 from tests.parsers.legacy_texts import (
     bonnie_text,
     bonniepp_text,
@@ -86,6 +86,7 @@ def test_legacy_text_is_read_half_as_fast_as_it_is_split(name: str) -> None:
     assert report("P8", f"{name}, speed ÷ plain split + float", ratios, f"≥ {RATIO:g}") > LOOSE_RATIO
 
 
+@only_long
 @pytest.mark.parametrize("is_damaged", [False, True], ids=["sound", "damaged"])
 @pytest.mark.parametrize("name", TEXTS)
 def test_time_grows_as_the_text_does(name: str, is_damaged: bool) -> None:
