@@ -26,19 +26,19 @@ def judged(
     fields = {}
     for key, one in found.items():
         if one:
-            verdict = _verdict(one, adjusted.get(key), higher_is_better)
+            verdict = verdict_of(one.low, one.high, adjusted.get(key), higher_is_better)
             advice = _advice(pairs[key], verdict, ENOUGH_FOR_BOOTSTRAP if of_medians else ENOUGH, len(tested))
             fields[key] = _fields(one, adjusted.get(key), verdict, advice)
     return fields, Correction("Holm", len(tested), ALPHA) if tested else None
 
 
-def _verdict(found: Ratio, p_adjusted: float | None, higher_is_better: bool) -> Verdict:
+def verdict_of(low: float | None, high: float | None, p_adjusted: float | None, higher_is_better: bool) -> Verdict:
     """A difference must show in the interval of its own cell, and after the correction for all cells."""
-    if found.low is None or found.high is None or p_adjusted is None:
+    if low is None or high is None or p_adjusted is None:
         return Verdict.TOO_FEW
-    if p_adjusted >= ALPHA or found.low <= 1 <= found.high:
+    if p_adjusted >= ALPHA or low <= 1 <= high:
         return Verdict.NO_DIFFERENCE
-    return Verdict.BETTER if (found.low > 1) == higher_is_better else Verdict.WORSE
+    return Verdict.BETTER if (low > 1) == higher_is_better else Verdict.WORSE
 
 
 def _advice(pair: Pair, verdict: Verdict, enough: int, tests: int) -> Advice | None:

@@ -27,7 +27,7 @@ class Summary:
     ci_high: float | None = None
 
 
-def _t(freedom: float) -> float:
+def student(freedom: float) -> float:
     """The 97.5 % quantile of Student's distribution."""
     from scipy.special import stdtrit  # lazily: SciPy is slow to import and most pages need none of it
 
@@ -43,7 +43,7 @@ def summary(values: Sequence[float]) -> Summary:
     stdev = statistics.stdev(ordered) if n > 1 else None
     low = high = None
     if n >= ENOUGH and stdev is not None:
-        half = _t(n - 1) * stdev / math.sqrt(n)
+        half = student(n - 1) * stdev / math.sqrt(n)
         low, high = mean - half, mean + half
     return Summary(n, mean, statistics.median(ordered), stdev, ordered[0], ordered[-1], low, high)
 

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from apps.comparison.cells import Verdict
-from apps.comparison.ratios import ALPHA, NO_SPREAD, holm
+from apps.comparison.judging import verdict_of
+from apps.comparison.ratios import NO_SPREAD, holm
 from apps.comparison.statistics import ENOUGH, LEVEL
 
 
@@ -82,6 +83,4 @@ def _judgement(
 ) -> Judgement:
     if not tested:
         return Judgement(ratio, None, None, None, Verdict.TOO_FEW)
-    if adjusted >= ALPHA or low <= 1 <= high:
-        return Judgement(ratio, low, high, p, Verdict.NO_DIFFERENCE)
-    return Judgement(ratio, low, high, p, Verdict.BETTER if (low > 1) == higher_is_better else Verdict.WORSE)
+    return Judgement(ratio, low, high, p, verdict_of(low, high, adjusted, higher_is_better))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from apps.comparison.side_by_side.judging import Judgement, Logs, judged
-from apps.comparison.statistics import ENOUGH, LEVEL
+from apps.comparison.statistics import ENOUGH, student
 from apps.comparison.words import natural
 from apps.lib import units
 from apps.lib.units import ColumnUnit
@@ -124,10 +124,8 @@ def _judgements(ordered: Sequence[Mapping[int, Sums]], against: int) -> dict[int
 
 def _quantiles(ordered: Sequence[Mapping[int, Sums]]) -> dict[int, float]:
     """Number of runs → what a standard deviation is multiplied with for half of Student's interval of the mean."""
-    from scipy.special import stdtrit
-
     counts = {one.n for of_place in ordered for one in of_place.values() if one.n >= ENOUGH}
-    return {n: float(stdtrit(n - 1, (1 + LEVEL) / 2)) / math.sqrt(n) for n in counts}
+    return {n: student(n - 1) / math.sqrt(n) for n in counts}
 
 
 def _row(
