@@ -23,7 +23,8 @@ TWO = ("-n", "2")  # on two cores; what is killed or measured runs alone
 MAIN, FAST = ("-m", "not browser and not faults and not benchmark", *TWO), ("-m", f"not ({SLOW})", *TWO)
 FAULTS = ("-m", "faults")
 FIGURES = ("-m", "benchmark", "-s")  # the figures are what they print
-AGAIN = ("-m", "services and not browser")  # on external servers
+AGAIN = ("-m", "services and not browser and not faults", *TWO)  # on external servers
+AGAIN_FAULTS = ("-m", "services and faults")
 AGAIN_KILLS = "3"  # the full count is done on the embedded ones
 BROWSER = ("-m", "browser", *TWO)
 PRODUCTION = {
@@ -173,7 +174,9 @@ def on_external_servers(checks: Checks) -> None:
     title = "tests of SQL, broker and bell again"
     try:
         with external.servers() as (found, env):
-            checks.tests(f"{title}, {found}", AGAIN, {**env, "SPINDLE_KILLS": AGAIN_KILLS})
+            env = {**env, "SPINDLE_KILLS": AGAIN_KILLS}
+            checks.tests(f"{title}, {found}", AGAIN, env)
+            checks.tests(f"faults again, {found}", AGAIN_FAULTS, env)
     except Trouble as trouble:
         checks.skip(title, str(trouble))
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from bin._lib.layout import PYTHON, ROOT
 
 NOTHING_COLLECTED = 5  # pytest's exit status
-OPTIONS = ("-q", "--no-header")
+OPTIONS = ("-q", "--no-header", "--durations=10", "--durations-min=3")  # the slowest are seen before they are many
 
 
 @dataclass(frozen=True)
