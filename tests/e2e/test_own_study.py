@@ -1,19 +1,17 @@
 """A study of one's own, by pages alone: from runs that are there to the text for a wiki (docs/your-own-study.md)."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from apps.labs.isolation import lab_scope
 from tests.comparison.factories import measured
-from tests.e2e.test_pages import AXE_TAGS
+from tests.e2e.looking import broken_rules
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def is_accessible(page: Page) -> None:
-    found = Axe().run(page, options=AXE_TAGS)
-    assert found.violations_count == 0, found.generate_report()
+    assert broken_rules(page) == []
 
 
 def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):

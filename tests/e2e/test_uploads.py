@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from apps.inventory.models import Host
@@ -17,7 +16,7 @@ from apps.uploads import receiving
 from apps.uploads.models import FoundInventory, FoundWorkload, Upload, UploadedFile
 from apps.uploads.parsing import parse
 from apps.uploads.receiving import add_file, open_upload
-from tests.e2e.test_pages import AXE_TAGS, CONTRAST
+from tests.e2e.looking import faults
 from tests.uploads.conftest import OTHER, REPORT, children  # noqa: F401  (ends the readers that these tests start)
 from tests.uploads.test_mapping import TABLE
 
@@ -251,29 +250,7 @@ def test_the_keyboard_alone_uploads_and_keeps(signed_in: Any, furnished: Any, wo
     expect(page.get_by_text("1 run kept.")).to_be_visible()
 
 
-@pytest.mark.parametrize(("scheme", "rules"), [("light", AXE_TAGS), ("dark", CONTRAST)])
-def test_no_page_breaks_a_rule_of_accessibility(signed_in: Any, filled: Upload, scheme: str, rules: Any) -> None:
-    page = signed_in(color_scheme=scheme)
-    found = {}
-    for address in addresses(filled):
-        page.goto(address)
-        page.wait_for_load_state("networkidle")
-        result = Axe().run(page, options=rules)
-        if result.violations_count:
-            violations = result.response["violations"]
-            found[address] = [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in violations]
-    assert found == {}
-
-
-def test_no_page_is_wider_than_a_phone_and_the_browser_complains_of_nothing(
+def test_every_page_is_for_everybody_light_dark_and_on_a_phone(
     signed_in: Any, filled: Upload, complaints: list[str]
 ) -> None:
-    page = signed_in(width=390)
-    wide = {}
-    for address in addresses(filled):
-        page.goto(address)
-        page.wait_for_load_state("networkidle")
-        if (width := page.evaluate("document.documentElement.scrollWidth")) > 390:
-            wide[address] = width
-    assert wide == {}
-    assert complaints == []
+    assert faults(signed_in(), addresses(filled), complaints) == {}
