@@ -19,12 +19,11 @@ from bin._lib.pytest_run import Counts
 from bin._lib.up import Stopped, ensure_fio, heed_signals
 
 SLOW = "browser or benchmark or faults or fio"
-TWO = ("-n", "2")  # on two cores; what is killed or measured runs alone
+TWO = ("-n", "2")  # on two cores; what is measured runs alone
 MAIN, FAST = ("-m", "not browser and not faults and not benchmark", *TWO), ("-m", f"not ({SLOW})", *TWO)
-FAULTS = ("-m", "faults")
+FAULTS = ("-m", "faults", *TWO)  # they wait more than they work
 FIGURES = ("-m", "benchmark", "-s")  # the figures are what they print
-AGAIN = ("-m", "services and not browser and not faults", *TWO)  # on external servers
-AGAIN_FAULTS = ("-m", "services and faults")
+AGAIN = ("-m", "services and not browser", *TWO)  # on external servers
 AGAIN_KILLS = "3"  # the full count is done on the embedded ones
 BROWSER = ("-m", "browser", *TWO)
 PRODUCTION = {
@@ -174,9 +173,7 @@ def on_external_servers(checks: Checks) -> None:
     title = "tests of SQL, broker and bell again"
     try:
         with external.servers() as (found, env):
-            env = {**env, "SPINDLE_KILLS": AGAIN_KILLS}
-            checks.tests(f"{title}, {found}", AGAIN, env)
-            checks.tests(f"faults again, {found}", AGAIN_FAULTS, env)
+            checks.tests(f"{title}, {found}", AGAIN, {**env, "SPINDLE_KILLS": AGAIN_KILLS})
     except Trouble as trouble:
         checks.skip(title, str(trouble))
 

@@ -139,7 +139,7 @@ class Stack:
             "--state",
             str(self.state),
         ]
-        subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, timeout=30)
+        subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, timeout=120)
 
     def start_agent(self) -> None:
         self.start("agent", "-m", "worker.agent", "run", "--state", str(self.state))
