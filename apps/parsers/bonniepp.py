@@ -23,6 +23,7 @@ Units and words (bon_time.cpp, bonnie.h and bonnie++.cpp of 1.00–1.03e, 1.04, 
 """
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -52,7 +53,8 @@ def looks_like(text: SourceText) -> float:
 
 def parse(text: SourceText) -> ParsedFile:
     """Every run in the text. `ParseError` where there is none."""
-    parts = text.by_host() if _BY_HOST.search(text.text) else [("", text)]
+    has_hosts = ": " in text.text and _BY_HOST.search(text.text)
+    parts = text.by_host() if has_hosts else [("", text)]
     files = [_parse(part, host) for host, part in parts]
     runs = tuple(run for one in files for run in one.runs)
     broken = tuple(item for one in files for item in one.broken)
@@ -66,9 +68,11 @@ def parse(text: SourceText) -> ParsedFile:
 def _parse(text: SourceText, host: str) -> ParsedFile:
     scan = _Scan(text.lines)
     broken, warnings = scan.broken, list[str]()
-    records = bonniepp_twins.joined(scan.found, text, warnings)
+    records = deque(bonniepp_twins.joined(scan.found, text, warnings))
+    scan.found.clear()
     runs, floor = [], 0
-    for record in records:
+    while records:
+        record = records.popleft()  # what it holds makes room for its run
         run = _run(record, text, floor, host)
         floor = max(floor, record.last + 1)
         if run.samples:
@@ -149,8 +153,9 @@ class _Scan:
         return self.floor
 
     def _flush(self) -> None:
-        self.found += bonniepp_text.records(self.pending, None)
-        self.pending = None
+        if self.pending is not None:
+            self.found += bonniepp_text.records(self.pending, None)
+            self.pending = None
 
 
 def _run(record: Record, text: SourceText, floor: int, host: str) -> ParsedRun:

@@ -34,6 +34,7 @@ _NEW = re.compile(
     + f"{_LATENCY},"
     * 12
 )
+_BEGINNING = re.compile(r"[0-9a-z+.]*").match
 _GOES_ON = re.compile(r"[0-9a-z,+.:/]+")
 _FIELD = re.compile(rf"{_RATE}|{_LATENCY}|(?:[0-9]{{1,9}}[MGTkm]?)|link|symlink")
 _MOST_LINES = 5
@@ -76,27 +77,19 @@ def _new_record(body: list[str], name: str, program: str, index: int, last: int)
     at = 6 if has_seeks else 4
     files = at + 12
     return Record(
-        index,
-        last,
-        version=program,
-        name=name.strip()[:LONGEST_NAME],
-        size=body[2],
-        chunk=body[3] or (None if has_seeks else ""),  # 2.00 leaves it empty whatever it was
-        concurrency=body[0],
-        seeks=body[4] if has_seeks else "",
-        seekers=body[5] if has_seeks else "",
-        seed=body[1],
-        files=(body[files], body[files + 1], body[files + 2], body[files + 3] or body[files + 4]),
-        rates=_rates(body[at:files:2] + body[files + 5 : files + 17 : 2]),
-        cpus=body[at + 1 : files : 2] + body[files + 6 : files + 17 : 2],
-        latencies=body[files + 17 :],
-        lines=(index, index, index, index),
-    )
+        index, last, program, name.strip()[:LONGEST_NAME], body[2],
+        body[3] or (None if has_seeks else ""),  # 2.00 leaves the chunk empty whatever it was
+        body[0], body[4] if has_seeks else "", body[5] if has_seeks else "", body[1],
+        (body[files], body[files + 1], body[files + 2], body[files + 3] or body[files + 4]),
+        _rates(body[at:files:2] + body[files + 5 : files + 17 : 2]),
+        body[at + 1 : files : 2] + body[files + 6 : files + 17 : 2],
+        body[files + 17 :], (index, index, index, index),
+    )  # fmt: skip
 
 
 def _rates(printed: list[str]) -> list[str]:
     """Without the blank that 1.00 puts before few seeks."""
-    return [one.lstrip() for one in printed]
+    return [one.lstrip() for one in printed] if " " in "".join(printed) else printed
 
 
 def _without_large_file(fields: list[str], wanted: int) -> list[str]:
@@ -175,7 +168,7 @@ def _joined(lines: Sequence[str], index: int, start: int, wanted: int) -> tuple[
 
 def _clean(field: str) -> str:
     """Without what forums and quotes put behind the line."""
-    match = re.match(r"[0-9a-z+.]*", field.strip())
+    match = _BEGINNING(field.strip())
     return match[0] if match else ""
 
 

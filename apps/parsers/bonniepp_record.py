@@ -6,7 +6,7 @@ A row has twelve tests, in the order of `TESTS`, whichever way it was printed; "
 from collections.abc import Sequence
 from functools import lru_cache
 
-from msgspec import Struct, field
+from msgspec import MsgspecError, Struct, field, json
 
 from apps.parsers.shape import ParsedSample
 
@@ -23,6 +23,7 @@ LONGEST_NAME = 255
 _SCALE = {"k": KIB, "m": KIB**2, "g": KIB**3}
 _SIZE = {"": KIB**2, "M": KIB**2, "G": KIB**3, "T": KIB**4}
 _FACTORS = {"us": 1e3, "ms": 1e6}
+_FLOATS = json.Decoder(list[float]).decode
 _LARGEST = 2**63 - 1
 
 _FAST = "+++++: too fast to time"
@@ -99,52 +100,54 @@ def bytes_of(printed: str | None) -> int:
 def samples(record: Record, numbers: Sequence[int]) -> tuple[ParsedSample, ...]:
     """`numbers` are those of `record.lines` in the file."""
     found: list[ParsedSample] = []
+    latencies = _nanoseconds(record.latencies)
     if record.size:
         point = record.file_size, record.block_size, record.threads
-        _add(found, record, range(FILES), point, (numbers[0], numbers[2]))
+        _add(found, record, latencies, range(FILES), point, (numbers[0], numbers[2]))
     if record.files[0]:
-        _add(found, record, range(FILES, 12), (None, None, record.threads), (numbers[1], numbers[3]))
+        _add(found, record, latencies, range(FILES, 12), (None, None, record.threads), (numbers[1], numbers[3]))
     return tuple(found)
 
 
 def _add(
     found: list[ParsedSample],
     record: Record,
+    nanoseconds: Sequence[float | None],
     tests: range,
     point: tuple[int | None, int | None, int | None],
     lines: tuple[int, int],
 ) -> None:
     size, block, threads = point
-    seekers = int(record.seekers) if record.seekers else None
     note = _SLICE if record.version.startswith(("1.9", "2.")) else ""
-    rates, cpus, latencies = record.rates, record.cpus, record.latencies
-    has_latencies = any(latencies)
     is_scaled, is_rounded = record.is_text and record.is_scaled, record.is_text and record.is_single
-    io_unit, (line, latency_line) = f" {record.io_unit}", lines
-    scale = 1 if tests.start >= FILES else KIB if io_unit == " K/s" else KIB**2
-    usual_unit = " /s" if tests.start >= FILES else io_unit
+    rates, cpus, latencies, io_unit, (line, latency_line) = (
+        record.rates, record.cpus, record.latencies, f" {record.io_unit}", lines
+    )  # fmt: skip
+    has_latencies, is_large = any(latencies), tests.start < FILES
+    scale = 1.0 if not is_large else 1024.0 if io_unit == " K/s" else 1024.0**2
+    usual_unit = io_unit if is_large else " /s"
+    block_size, workers, about = block, threads, ""
     for test in tests:
         operation, printed, latency = TESTS[test], rates[test], latencies[test]
-        block_size, workers, about = block, threads, ""
-        if test in CHARS:
-            block_size, about = None, note if printed else ""
-        elif test == SEEK:
-            workers = seekers
-        low, reason = None, ""
-        value: float | None
+        if is_large:
+            is_of_chars = test in CHARS
+            block_size, about = (None, note if printed else "") if is_of_chars else (block, "")
+            workers = threads if test != SEEK else int(record.seekers) if record.seekers else None
         if printed.isdecimal() and not is_scaled and test != SEEK:  # as nearly all are
-            value, unit, quality = float(printed) * scale, usual_unit, "exact"
+            found.append(ParsedSample(
+                operation, METRICS[test], int(printed) * scale, 0, size, block_size, workers, None,
+                printed + usual_unit, line, "exact", "", None, None, _cpu(cpus[test]), about,
+            ))  # fmt: skip
         else:
             value, unit, quality = _measured(printed, test, io_unit, is_scaled, is_rounded)
-            if value is None:
-                low, reason = _missing(record, test, printed)
-        found.append(ParsedSample(
-            operation, METRICS[test], value, 0, size, block_size, workers, None, printed + unit, line,
-            quality if low is None else "lower_bound", reason, low, None, _cpu(cpus[test]), about,
-        ))  # fmt: skip
+            low, reason = (None, "") if value is not None else _missing(record, test, printed)
+            found.append(ParsedSample(
+                operation, METRICS[test], value, 0, size, block_size, workers, None, printed + unit, line,
+                quality if low is None else "lower_bound", reason, low, None, _cpu(cpus[test]), about,
+            ))  # fmt: skip
         if has_latencies and (printed or latency):
             found.append(ParsedSample(
-                operation, "latency_max", _nanoseconds(latency), 0, size, block_size, workers, None, latency, latency_line,
+                operation, "latency_max", nanoseconds[test], 0, size, block_size, workers, None, latency, latency_line,
                 "exact", "" if latency else "not printed", None, None, None, about,
             ))  # fmt: skip
 
@@ -194,8 +197,17 @@ def _cpu(printed: str) -> float | None:
     return int(printed) / 100 if printed.isdigit() else None
 
 
-def _nanoseconds(printed: str) -> float | None:
-    """Of digits with us, ms or s, as both readers made sure."""
+def _nanoseconds(printed: Sequence[str]) -> Sequence[float | None]:
+    """Of digits with us, ms or s, as both readers made sure; None of a blank."""
+    if all(printed):
+        try:  # all at once; JSON has no leading zeros
+            return _FLOATS(f"[{','.join(printed).replace('us', 'e3').replace('ms', 'e6').replace('s', 'e9')}]")
+        except MsgspecError:
+            pass
+    return [_of_unit(one) if one else None for one in printed]
+
+
+def _of_unit(printed: str) -> float:
     if (factor := _FACTORS.get(printed[-2:])) is not None:
         return float(printed[:-2]) * factor
-    return float(printed[:-1]) * 1e9 if printed else None
+    return float(printed[:-1]) * 1e9

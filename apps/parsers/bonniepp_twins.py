@@ -28,7 +28,7 @@ def joined(found: Sequence[Record], text: SourceText, warnings: list[str]) -> li
         if record.is_text:
             kept[place] = record
             continue
-        twins = tables.get(_signature(record))
+        twins = tables.get(_signature(record)) if tables else None
         if twins:
             at = twins.popleft()
             _take(found[at], record, at + 1 == place)

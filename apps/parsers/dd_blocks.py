@@ -54,7 +54,8 @@ def events(text: SourceText) -> list[Event]:
         if "/s" in line and (result := read_result(line)):
             found.append(Event(index, None, result, index))
         elif "+" in line and len(line) < 200 and (match := RECORDS.search(line)):
-            found.append(Event(index, (int(match["full"]), int(match["part"])), None, index))
+            full, part = match.groups()
+            found.append(Event(index, (int(full), int(part)), None, index))
         elif found and index - found[-1].last <= 2 and found[-1].records and CUT.search(line):
             found.append(_wrapped(lines, index))
     _mark_progress(found, text)
@@ -216,4 +217,4 @@ def _behind_time(lines: list[str], last: int) -> int:
 
 
 def _is_empty(lines: list[str], start: int, end: int) -> bool:
-    return end <= start + 1 or not any(line.strip() for line in lines[start + 1 : end])
+    return end <= start + 1 or not "".join(lines[start + 1 : end]).strip()

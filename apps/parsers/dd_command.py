@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -9,8 +10,9 @@ from msgspec.structs import replace
 _DD = re.compile(r"""dd(?<![^\s;&|(`/+$#>%'"]dd)(?=\s+[a-z]+=|\s*$)""")
 _OPERANDS = re.compile(r"\b(if|of|bs|ibs|obs|count|conv|oflag|iflag|status|skip|seek)=")
 _OPERAND = re.compile(r"([a-z]+)=(.*)", re.DOTALL)
+_PLAIN_OPERAND = re.compile(r"(?<!\S)([a-z]+)=(\S*)")
 _SYNTAX = re.compile(r"""[$"';|&<>()`]""")
-_PROMPT = re.compile(r"[#$%>]\s|^\+ ")
+_PROMPT = re.compile(r".*[#$%>]\s|\+ ", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|until|seq)\b.*\bdo\b")
 _DD_ABOVE = re.compile(r"\bdd\s*$")
 _WORD = re.compile(
@@ -148,15 +150,14 @@ def _read(line: str, starts: list[int], is_whole_line: bool) -> list[Command]:
     if not starts or len(line) > _LONGEST:
         return []
     shown = _shown(line, starts[0])
-    commands = [_read_one(line[start:end], shown) for start, end in zip(starts, [*starts[1:], len(line)], strict=True)]
-    pipes = sum(1 for one in commands[:-1] if one.sent_to == "|")
     is_looped = "do" in line[: starts[0]] and bool(_LOOP.search(line[: starts[0]]))
-    for one in commands:
-        one.pipe, one.is_looped, one.is_whole_line = pipes + 1, is_looped, is_whole_line
+    commands = [_read_one(line[start:end], shown) for start, end in pairwise([*starts, len(line)])]
+    pipe = 1 + sum(one.sent_to == "|" for one in commands[:-1])
     commands = [one for one in commands if one.operands]
-    if len(commands) > 1 and pipes:
+    if len(commands) > 1 and pipe > 1:
         commands = [_joined(commands)]
     for one in commands:
+        one.pipe, one.is_looped, one.is_whole_line = pipe, is_looped, is_whole_line
         one.set_operation()
     return commands
 
@@ -170,20 +171,14 @@ def _joined(commands: list[Command]) -> Command:
 
 def _shown(line: str, start: int) -> str:
     """The line without what stands before the command: the prompt, or a label."""
-    prompt = -1
-    for match in _PROMPT.finditer(line[:start]):
-        prompt = match.end()
-    if prompt < 0:
-        prompt = start if ":" in line[:start] else 0
+    match = _PROMPT.match(line, 0, start)
+    prompt = match.end() if match else start if ":" in line[:start] else 0
     return line[prompt:].strip().lstrip("$").lstrip()
 
 
 def _read_one(text: str, shown: str) -> Command:
     if _SYNTAX.search(text) is None:
-        parts = [word.partition("=") for word in text.split()]
-        return Command(
-            shown, {name: value for name, mark, value in parts if mark and name.isalpha() and name.islower()}
-        )
+        return Command(shown, dict(_PLAIN_OPERAND.findall(text)))
     command = Command(shown)
     words = _WORD.findall(text)[1:]
     for position, word in enumerate(words):

@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -69,19 +70,16 @@ def read_result(line: str) -> Result | Unclear | None:
     if size is None or size >= _GREATEST or seconds is None:
         found = time if seconds is None else printed
         return Unclear("a number that is none, or can be read in two ways", found, "dd's digits with one decimal mark")
-    rate, slack, is_whole = _rate(groups)
+    rate, slack, is_whole = _rate_of(groups)
     return Result(
-        bytes=size,
-        seconds=seconds if 1e-9 <= seconds < 1e12 else None,
-        rate=rate,
-        slack=slack,
+        size, seconds if 1e-9 <= seconds < 1e12 else None, rate, slack,
         rate_text=line[match.start("rate") : match.end()].rstrip(")"),
         is_whole_rate=is_whole,
-        is_transcribed=not printed.isdigit() or _has_marks(groups["rate"]) or _has_marks(time),
+        is_transcribed=not printed.isdigit() or _has_marks(groups["rate"] + time),
         is_whole_seconds=time.isdigit(),
         start=match.start(),
         seconds_text=line[match.start("seconds") : match.end("unit")],
-    )
+    )  # fmt: skip
 
 
 def _whole(text: str) -> int | None:
@@ -113,21 +111,31 @@ def _decimal(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _rate(groups: dict[str, str | None]) -> tuple[float | None, float, bool]:
-    """The printed rate in bytes/s, how far rounding may have moved it, and whether it is printed to the byte."""
+Rate = tuple[float | None, float, bool]  # bytes/s, how far rounding may have moved it, whether it is to the byte
+
+
+def _rate_of(groups: dict[str, str | None]) -> Rate:
     text = groups["rate"] or ""
     if "prefix" not in groups:
-        if text.isdigit() and len(text) < 19:
-            return float(text), 0.5, True
-        digits = "".join(letter for letter in text if letter.isdigit())
-        is_plain = _THOUSANDS.fullmatch(text) or text.isdigit()
-        return (float(digits), 0.5, True) if is_plain and len(digits) < 19 else (None, 0.0, False)
+        return _whole_rate(text)
+    return _short_rate(text, groups["prefix"] or "", bool(groups["binary"]), bool(groups["base"]))
+
+
+def _whole_rate(text: str) -> Rate:
+    if text.isdigit() and len(text) < 19:
+        return float(text), 0.5, True
+    digits = "".join(letter for letter in text if letter.isdigit())
+    is_plain = _THOUSANDS.fullmatch(text) or text.isdigit()
+    return (float(digits), 0.5, True) if is_plain and len(digits) < 19 else (None, 0.0, False)
+
+
+@lru_cache(maxsize=4096)  # two or three digits and a prefix: a log has the same ones again and again
+def _short_rate(text: str, prefix: str, is_binary: bool, has_unit: bool) -> Rate:
     value = _decimal(text) if text[:1].isdigit() else None
     if value is None:
         return None, 0.0, False
-    is_binary = bool(groups["binary"]) or not groups["base"]  # toybox: "1.1 G/s", of 1024
-    power = _POWERS.find((groups["prefix"] or " ").upper())
-    factor = float((1024 if is_binary else 1000) ** power)
+    base = 1024 if is_binary or not has_unit else 1000  # toybox: "1.1 G/s", of 1024
+    factor = float(base ** _POWERS.find(prefix.upper() or " "))
     decimals = len(text.replace(",", ".").partition(".")[2])
     return value * factor, 0.51 * factor * 10.0**-decimals, False
 
@@ -136,8 +144,11 @@ def is_near(result: Result, rate: float) -> bool:
     """Whether the printed rate is the computed one, rounded. Busybox counts its "MB" 1024 × 1024."""
     if result.rate is None or result.seconds is None:
         return True
+    difference = abs(result.rate - rate)
+    if difference <= result.slack:
+        return True
     time_slack = rate * _time_slack(result) / result.seconds
-    if abs(result.rate - rate) <= result.slack + time_slack + rate * 1e-6:
+    if difference <= result.slack + time_slack + rate * 1e-6:
         return True
     return not result.is_whole_rate and any(
         abs(result.rate * scale - rate) <= result.slack * scale + time_slack for scale in _BINARY

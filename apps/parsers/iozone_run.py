@@ -86,7 +86,7 @@ class Draft:
         asked = self.banner.workload()
         if len(self.threads()) > 1:
             asked.pop("numjobs", None)
-        if self.kind != "table":
+        if self.kind != "table" or not self.points:  # a header without rows, and the report of the run
             return asked
         for name, sizes in zip(("file_size", "block_size"), map(set, zip(*self.points, strict=True)), strict=True):
             asked.pop(name, None)

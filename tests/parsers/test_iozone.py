@@ -238,3 +238,21 @@ def test_any_damage_to_a_real_output_is_survived() -> None:
         for run in parsed.runs:
             points = [(one.operation, one.metric, one.file_size, one.block_size, one.threads) for one in run.samples]
             assert len(points) == len(set(points))
+
+
+def test_report_of_a_table_without_rows_is_read_for_itself() -> None:
+    report = '"Writer report"\n        "4"  "8"\n"64"   1087638  1562436\n'
+    (run,) = parse(f"{TABLE}\n{report}").runs
+    assert [(one.operation, one.block_size, one.value) for one in run.samples] == [
+        ("write", 4 * KIB, 1087638.0 * KIB),
+        ("write", 8 * KIB, 1562436.0 * KIB),
+    ]
+
+
+def test_a_comma_in_a_row_makes_no_two_figures_of_one() -> None:
+    good = ALL % (64, 4, *range(100, 113))
+    found = parse(
+        f"{TABLE}{good}\n{good.replace('  64', ' 128').replace('104', '1,4')}\n{good.replace('  64', ' 256')}\n"
+    )
+    assert [one.file_size for one in found.runs[0].samples] == [64 * KIB] * 13 + [256 * KIB] * 13
+    assert [one.line for one in found.broken] == [7]
