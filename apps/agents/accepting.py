@@ -9,18 +9,19 @@ import orjson
 
 from apps.agents.identity import Caller, RefusedError, well_known
 from apps.lib.asgi import Receive, Scope, Send, headers, in_thread, read_body, replayed, send_json, send_problem
-from apps.runs.attempts import Attempt
+from apps.runs import attempts
 from apps.runs.states import State
+from apps.runs.waiting import accepts
 
 
-def _accepted(caller: Caller, pk: int, raw: bytes) -> bool:
-    """The same agent as ever accepts its own open offer, fenced by the token."""
+def _accepted(caller: Caller, pk: int, raw: bytes) -> int | None:
+    """The same agent as ever accepts its own open offer, fenced by the token: of which run."""
     try:
         token: Any = orjson.loads(raw)["token"]
         given = well_known(caller)
     except (ValueError, KeyError, TypeError, RefusedError):
-        return False
-    return type(token) is int and 0 < token < 2**63 and Attempt(pk=pk, token=token).accept_given(given)
+        return None
+    return attempts.accept(pk, token, given) if type(token) is int and 0 < token < 2**63 else None
 
 
 async def accept(scope: Scope, receive: Receive, send: Send, pk: int, view: Any) -> None:
@@ -30,7 +31,10 @@ async def accept(scope: Scope, receive: Receive, send: Send, pk: int, view: Any)
     except ValueError as error:
         await send_problem(send, 413, str(error))
         return
-    if await in_thread(_accepted, Caller.from_headers(headers(scope)), pk, raw):
-        await send_json(send, 200, {"state": State.ACCEPTED})
-    else:
+    run = await in_thread(_accepted, Caller.from_headers(headers(scope)), pk, raw)
+    if run is None:
         await view(scope, replayed(raw, receive), send)
+        return
+    await send_json(send, 200, {"state": State.ACCEPTED})
+    if run in accepts:
+        accepts[run].set()

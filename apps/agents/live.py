@@ -1,6 +1,7 @@
 """The long poll, in raw ASGI: authenticated, at once when there is something, otherwise held without a thread or a connection."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from apps.runs.attempts import Offer
 from apps.runs.waiting import Waiting, waiting_here
 
 LOOK_AGAIN_S = 10.0  # the bell may stay silent; the database is looked at on a timer too
+LET_ANSWER_S = 0.005
 
 
 def _arrive(caller: Caller, raw: bytes) -> tuple[Agent, polling.Report]:
@@ -62,10 +64,12 @@ def _hear_offers(agent: Agent, report: polling.Report) -> Iterator[asyncio.Futur
     """While its host has nothing else in hand, whoever starts a run in this process may answer this poll at once."""
     loop = asyncio.get_running_loop()
     heard: asyncio.Future[Offer] = loop.create_future()
+    answered = threading.Event()
 
     def hear(offer: Offer) -> None:
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(_set, heard, offer)
+            answered.wait(LET_ANSWER_S)  # else the rest of the start holds Python's lock while the host waits
 
     mine = Waiting(still_approved(agent), hear)
     if not report.attempts:
@@ -76,6 +80,7 @@ def _hear_offers(agent: Agent, report: polling.Report) -> Iterator[asyncio.Futur
         if waiting_here.get(agent.host_id) is mine:
             del waiting_here[agent.host_id]
         heard.cancel()
+        answered.set()
 
 
 def _set(heard: asyncio.Future[Offer], offer: Offer) -> None:

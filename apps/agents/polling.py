@@ -1,6 +1,6 @@
 """What a poll is answered: offers, cancels, and what the host may forget. One short visit to the database."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from apps.agents.identity import stamp, still_approved
@@ -108,4 +108,4 @@ def _offers(agent: Agent, known: list[int]) -> list[dict[str, Any]]:
 
 
 def as_told(offer: Offer) -> dict[str, Any]:
-    return {**asdict(offer), "status_interval": status_interval(offer.workload)}
+    return {**vars(offer), "status_interval": status_interval(offer.workload)}

@@ -41,12 +41,12 @@ class PatientRedisCache(RedisCache):
         """Kept: making a client costs more than the question."""
         return self._cache.get_client(None, write=True)
 
-    def count(self, key: str, seconds: int) -> int:
-        """How often this was called for `key`, which is forgotten after `seconds`; one round trip. 0 while Redis does not answer."""
+    def count(self, key: str, seconds: int, by: int = 1) -> int:
+        """What was counted for `key`, which is forgotten after `seconds`, with this `by`; one round trip. 0 while Redis does not answer."""
         name = self.make_and_validate_key(key)
         try:
             with self._counter.pipeline(transaction=False) as pipe:
-                pipe.incr(name)
+                pipe.incr(name, by)
                 pipe.expire(name, seconds)
                 return int(pipe.execute()[0])
         except RedisError:

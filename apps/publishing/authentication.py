@@ -16,6 +16,7 @@ from apps.inventory.vocabulary import Author
 from apps.labs.isolation import Scope, all_labs, lab_scope, set_scope
 from apps.labs.middleware import SAFE_METHODS, readable_scope
 from apps.labs.models import Token
+from apps.lib.sql import Given
 
 USED_AT_MOST_EVERY = timedelta(minutes=1)
 
@@ -52,6 +53,19 @@ def find_token(secret: str) -> Token | None:
     return found
 
 
+# `find_token` again, for a statement about a `target`: the token still lives, and is what it was.
+STILL_LIVING = """EXISTS (
+    SELECT FROM labs_token token
+    WHERE token.id = %(token)s AND token.secret_sha256 = %(secret)s AND token.lab_id = target.lab_id AND token.name = %(token_name)s
+          AND token.scope = %(scope)s AND token.revoked_at IS NULL AND (token.expires_at IS NULL OR token.expires_at > now())
+)"""
+
+
+def still_living(token: Token) -> Given:
+    known = {"token": token.pk, "secret": token.secret_sha256, "token_name": token.name, "scope": token.scope}
+    return Given(STILL_LIVING, known)
+
+
 def adopt(request: Request, token: Token) -> None:
     """The request is in the token's lab from here on, whoever is signed in beside it."""
     django_request: Any = request._request
@@ -67,6 +81,7 @@ def note_use(token: Token) -> None:
     if token.last_used_at is None or token.last_used_at < now - USED_AT_MOST_EVERY:
         with lab_scope(token.lab_id):
             Token.objects.filter(pk=token.pk).update(last_used_at=now)
+        token.last_used_at = now
 
 
 def who(request: Request) -> str:

@@ -29,6 +29,7 @@ MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown o
 # claim skips the locked run, or meets "one open attempt per host" and makes nothing. Fencing tokens come from one sequence for all hosts:
 # a newer attempt always has the greater one. Their lower 24 bits are drawn: an offer may be heard before it is on disk, and a database that
 # lost it in a crash may give its number again, but not its token.
+FENCING_NUMBER = "(nextval('runs_fencing_token') << 24) + floor(random() * 16777216)::bigint"
 OFFER = """
 WITH held AS (
     SELECT id, token, run_id, state FROM runs_attempt WHERE host_id = %(host)s AND state = ANY(%(open)s) AND {given}
@@ -40,7 +41,7 @@ WITH held AS (
 ), made AS (
     INSERT INTO runs_attempt (lab_id, run_id, host_id, number, token, state, offered_at, boot_id, argv, reason, tries)
     SELECT lab_id, id, %(host)s, 1 + (SELECT count(*) FROM runs_attempt WHERE run_id = next.id),
-           (nextval('runs_fencing_token') << 24) + floor(random() * 16777216)::bigint, 'offered', now(), '', '[]', '', 0
+           {number}, 'offered', now(), '', '[]', '', 0
     FROM next
     ON CONFLICT DO NOTHING RETURNING id, token, run_id
 ), moved AS (
@@ -58,8 +59,12 @@ WITH moved AS (
 ), followed AS (
     UPDATE runs_run SET {run} WHERE id IN (SELECT run_id FROM moved) AND state <> ALL(%(ended)s)
 )
-SELECT FROM moved
+SELECT run_id FROM moved
 """
+# The usual accept lies between a click and fio: no more is done than to fill this in.
+ACCEPT = MOVE.replace("{attempt}", "state = %(accepted)s, accepted_at = %(now)s, lease_until = %(until)s").replace(
+    "{run}", "state = %(accepted)s"
+)
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Offer:
 def offering(host_id: int, given: Given = ALWAYS) -> tuple[str, dict[str, Any]]:
     """The statement that says what the host may take now, `given` that. Repeatable until it is accepted, and safe against any number of
     concurrent calls."""
-    return OFFER.format(given=given.sql), {"host": host_id, "open": OPEN_NOW, **given.values}
+    return OFFER.format(given=given.sql, number=FENCING_NUMBER), {"host": host_id, "open": OPEN_NOW, **given.values}
 
 
 def offered(answer: list[tuple[Any, ...]]) -> Offer | None:
@@ -82,6 +87,15 @@ def offered(answer: list[tuple[Any, ...]]) -> Offer | None:
         return None
     attempt, token, run, spec = answer[0]
     return Offer(attempt, token, run, orjson.loads(spec))
+
+
+def accept(attempt: int, token: int, given: Given = ALWAYS) -> int | None:
+    """The run of the attempt that the host accepts, on disk; None where it is not to be accepted now."""
+    now = timezone.now()
+    times = {"now": now, "until": now + LEASE, "accepted": State.ACCEPTED.value}
+    moving = {"id": attempt, "token": token, "before": before(State.ACCEPTED), "ended": sorted(ENDED)}
+    row = one_row(ACCEPT.format(given=given.sql), {**moving, **times, **given.values})
+    return None if row is None else int(row[0])
 
 
 class AttemptQuerySet(LabQuerySet["Attempt"]):
@@ -181,11 +195,7 @@ class Attempt(LabScoped):
         return True
 
     def accept(self) -> bool:
-        return self.accept_given(ALWAYS) or self._is_now(State.ACCEPTED)
-
-    def accept_given(self, given: Given) -> bool:
-        now = timezone.now()
-        return self.move(State.ACCEPTED, given, accepted_at=now, lease_until=now + LEASE)
+        return bool(accept(self.pk, self.token)) or self._is_now(State.ACCEPTED)
 
     def run_started(self, started_at: datetime, boot_id: str, argv: list[str]) -> bool:
         fields: dict[str, Any] = {

@@ -2,6 +2,7 @@
 look at the database. A short cut only: who is not listed hears the bell, and an offer that was not heard is found by the next poll.
 """
 
+from asyncio import Event
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,7 +13,9 @@ from apps.runs.attempts import Offer
 @dataclass(frozen=True)
 class Waiting:
     given: Given  # what must hold in the database for the host's agent to get an offer
-    hear: Callable[[Offer], None]  # from any thread
+    hear: Callable[[Offer], None]  # from any thread; returns when the poll is answered, or soon
 
 
 waiting_here: dict[int, Waiting] = {}  # by host id
+# By run id, starts that have not waited for the disk: set when the host's accept has, which in PostgreSQL's log comes after them.
+accepts: dict[int, Event] = {}

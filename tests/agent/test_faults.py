@@ -96,15 +96,26 @@ def test_killed_runner_means_interrupted_and_nothing_left(host: Host, server: Fa
     assert starts(attempt) == 1
 
 
-@pytest.mark.parametrize("which", [0, 1], ids=["runner", "process that becomes fio"])
+@pytest.mark.parametrize("which", [0, 1], ids=["foreman", "runner"])
 def test_killed_waiting_runner_is_replaced(host: Host, server: FakeServer, which: int) -> None:
     host.start()
+    os.kill(_waiting(host, server)[which], signal.SIGKILL)
+    for _ in range(3):  # the one that waits, and what is hired after it
+        assert host.ended(server.offer(workload(job()))) == "finished"
+
+
+def _waiting(host: Host, server: FakeServer) -> list[int]:
+    """The foreman and the runner that it has forked."""
     until(lambda: len(server.polls) >= 2, "the long poll")
     until(lambda: len(same_program(host)) == 3, "both wait")
-    waiting = sorted(pid for pid in same_program(host) if pid != host.process.pid)  # type: ignore[union-attr]
-    os.kill(waiting[which], signal.SIGKILL)
-    attempt = server.offer(workload(job()))
-    assert host.ended(attempt) == "finished"
+    return sorted(pid for pid in same_program(host) if pid != host.process.pid)  # type: ignore[union-attr]
+
+
+def test_nobody_outlives_an_idle_agent_that_was_killed(host: Host, server: FakeServer) -> None:
+    host.start()
+    _waiting(host, server)
+    host.end(signal.SIGKILL)
+    until(lambda: not same_program(host), "the end of foreman and runner")
 
 
 def same_program(host: Host) -> list[int]:

@@ -1,11 +1,10 @@
-"""The processes that are forked ahead: too late, without their runner, or for an offer that came to nothing, they start nothing."""
+"""The processes that are forked ahead: too late, without their agent, or for an offer that came to nothing, they start nothing."""
 
 import json
 import os
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,10 @@ import pytest
 
 from tests.agent.fake_server import FakeServer
 from tests.agent.host import Host, job, processes_below, until, workload
-from worker.agent import conf, hire, policy, spool
+from worker.agent import conf, hire, policy, runner, spool
 from worker.agent.attempt import Attempt
-from worker.agent.child import Child
-from worker.agent.leftovers import kill_all
+from worker.agent.leftovers import kill_all, processes_of
+from worker.agent.render import ENVIRONMENT
 from worker.agent.work import Work
 
 
@@ -44,7 +43,7 @@ def _nobody_listens(pipe: int) -> bool:
 
 def _hire(attempt: Attempt) -> None:
     """One that has "go" already; until it has ended."""
-    orders = hire.warm()
+    orders = hire.Foreman().hire()
     os.write(orders, json.dumps(_plan(attempt)).encode() + b"\ng")
     until(lambda: _nobody_listens(orders), "the end of the runner")
     os.close(orders)
@@ -83,46 +82,69 @@ def test_while_the_agent_settles_no_runner_gets_in(attempt: Attempt) -> None:
     assert not attempt.runner_lives()
 
 
-@pytest.fixture
-def waiting(attempt: Attempt) -> Iterator[tuple[int, int]]:
-    """A runner, and the pipe on which the process that becomes fio hears "go" from the agent."""
-    os.mkdir(attempt.run_dir)
+def _runner(attempt: Attempt, argv: list[str], start: Callable[[list[str]], int] = runner.spawn) -> tuple[int, int]:
+    """A runner of our own, which can be killed, and the pipe on which it hears "go"."""
     listens, orders = os.pipe()
-    runner = os.fork()
-    if runner == 0:
+    pid = os.fork()
+    if pid == 0:
         try:
             os.dup2(listens, 0)
             os.close(orders)
-            Child().plan({**_plan(attempt), "started": attempt.file("started"), "hears_the_agent": True})
-            signal.pause()
+            runner.spawn = start
+            runner.Runner().run({**_plan(attempt), "argv": argv}, go=False)
         finally:
             os._exit(0)
     os.close(listens)
-    until(lambda: processes_below(Path(attempt.run_dir)), "the process that becomes fio")
-    yield runner, orders
+    until(lambda: os.path.isdir(attempt.run_dir), "a runner that waits")
+    return pid, orders
+
+
+def _kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def test_a_dead_runner_starts_nothing(attempt: Attempt) -> None:
+    """The agent has not yet seen that it is dead, and says "go"."""
+    pid, orders = _runner(attempt, _plan(attempt)["argv"])
+    _kill(pid)
+    with pytest.raises(BrokenPipeError):
+        os.write(orders, b"g")
     os.close(orders)
-    with suppress(ChildProcessError):
-        _kill(runner)
-
-
-def _kill(runner: int) -> None:
-    if os.waitpid(runner, os.WNOHANG) == (0, 0):
-        os.kill(runner, signal.SIGKILL)
-        os.waitpid(runner, 0)
-
-
-def test_without_its_runner_nothing_becomes_fio(attempt: Attempt, waiting: tuple[int, int]) -> None:
-    """The agent has not yet seen that the runner is dead, and says "go"."""
-    runner, orders = waiting
-    _kill(runner)
-    os.write(orders, b"g")
-    until(lambda: not processes_below(Path(attempt.run_dir)), "the end of the one that waited")
     assert not attempt.has("started")
+    assert not attempt.has("ran")
+    assert not attempt.runner_lives()
 
 
-def test_a_copy_of_this_program_that_waits_in_the_folder_is_killed(attempt: Attempt, waiting: tuple[int, int]) -> None:
+def test_without_its_agent_a_runner_starts_nothing(attempt: Attempt) -> None:
+    pid, orders = _runner(attempt, _plan(attempt)["argv"])
+    os.close(orders)
+    os.waitpid(pid, 0)
+    assert not attempt.has("started")
+    assert not os.path.exists(attempt.run_dir)
+
+
+def test_what_a_runner_was_about_to_start_when_it_was_killed_is_found(attempt: Attempt) -> None:
+    """Until it is fio it holds the lock, so that nobody settles the attempt; then it has fio's folder and environment."""
+
+    def slowly(argv: list[str]) -> int:
+        pid = os.fork()
+        if pid == 0:
+            time.sleep(1)
+            os.execve(argv[0], argv, ENVIRONMENT)
+        signal.pause()  # it is killed here
+        return pid
+
+    pid, orders = _runner(attempt, ["/bin/sleep", "60"], slowly)
+    os.write(orders, b"g")
+    until(lambda: len(processes_below(Path(attempt.run_dir))) == 2, "the runner, and what is about to become fio")
+    _kill(pid)
+    os.close(orders)
+    assert attempt.runner_lives()
+    until(lambda: not attempt.runner_lives(), "the end of the runner's lock")
+    assert len(processes_of(attempt.run_dir)) == 1
     kill_all(attempt.run_dir)
-    until(lambda: not processes_below(Path(attempt.run_dir)), "the end of the one that waited")
+    assert not processes_below(Path(attempt.run_dir))
 
 
 class Line:
@@ -144,7 +166,7 @@ def test_an_offer_that_is_not_on_disk_leaves_nobody_waiting(tmp_path: Path, monk
     work.fio = "/bin/true"
 
     def broken(attempt: Attempt) -> None:
-        until(lambda: processes_below(files), "the process that becomes fio")
+        until(lambda: list(files.iterdir()), "a runner that waits")
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(work.spool, "commit", broken)
@@ -152,7 +174,7 @@ def test_an_offer_that_is_not_on_disk_leaves_nobody_waiting(tmp_path: Path, monk
     with pytest.raises(policy.Refused, match="spool cannot be written"):
         work.take(offer, line)  # type: ignore[arg-type]
     assert not line.is_open
-    until(lambda: not processes_below(files) and not list(files.iterdir()), "the end of the runner")
+    until(lambda: not list(files.iterdir()), "the end of the runner")
     assert not list((state / "spool").iterdir())
     assert not work.attempts
 

@@ -91,6 +91,39 @@ def test_folder_without_a_whole_offer_was_never_accepted(attempt: Attempt, tmp_p
     assert not Path(attempt.path).exists()
 
 
+def test_an_offer_whose_folder_lost_its_name_in_a_power_cut_is_known(attempt: Attempt, tmp_path: Path) -> None:
+    os.rename(attempt.path, tmp_path / "spool" / "next")
+    [again] = spool.Spool(str(tmp_path)).load()
+    assert (again.id, again.path) == (attempt.id, attempt.path)
+    assert os.listdir(tmp_path / "spool") == [str(attempt.id)]
+
+
+def test_the_next_folder_is_no_attempt_and_takes_any_offer(tmp_path: Path) -> None:
+    one = spool.Spool(str(tmp_path))
+    one.prepare()
+    assert (one.glance(), spool.Spool(str(tmp_path)).load()) == ({}, [])
+    for number, length in ((1, 10), (2, 3 * spool.BLANKS)):
+        one.prepare()
+        offer = {"attempt": number, "token": number, "status_interval": 1}
+        record = {"offer": offer, "run_dir": "/f", "job_file": "x" * length}
+        one.create(record)
+        assert spool.read_offer(one.folder(number)) == record
+    assert [known.id for known in spool.Spool(str(tmp_path)).load()] == [1, 2]
+
+
+def test_an_offer_that_does_not_fit_on_the_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = spool.Spool(str(tmp_path))
+    one.prepare()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(spool, "write_whole", full)
+    with pytest.raises(OSError, match="No space"):
+        one.create({"offer": {"attempt": 1, "token": 1}})
+    assert os.listdir(tmp_path / "spool") == []
+
+
 def test_fence_remembers_the_highest_token(attempt: Attempt, tmp_path: Path) -> None:
     one = spool.Spool(str(tmp_path))
     assert one.fence("/f") == 0

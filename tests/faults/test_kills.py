@@ -57,7 +57,7 @@ def test_kill_9_of_the_agent_hurts_no_run(stack: Stack) -> None:
         fio = {process.pid for process in stack.fio_processes()}
         stack.kill("agent")
         assert fio, "fio was not running when the agent was killed"
-        assert {process.pid for process in stack.fio_processes()} == fio, "the agent's death touched fio"
+        assert fio <= {process.pid for process in stack.fio_processes()}, "the agent's death touched fio"
         begin = time.monotonic()
         stack.start_agent()
         stack.wait_for(run, State.FINISHED)

@@ -17,10 +17,12 @@ from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Token
 from apps.lib import asgi
 from apps.lib.asgi import HungUpError
+from apps.lib.sql import ALWAYS
 from apps.publishing import starting, throttling
 from apps.publishing.starting import LARGEST, start
-from apps.publishing.throttling import TokenThrottle
+from apps.publishing.throttling import Allowance, TokenThrottle
 from apps.runs.models import Run, Workload
+from apps.runs.waiting import Waiting, accepts, waiting_here
 from tests.comparison.factories import MIB, target
 from tests.conftest import Cast
 from tests.publishing.conftest import Script
@@ -98,7 +100,10 @@ def test_it_says_what_the_view_says(place: Target, token: Callable[[str], str]) 
     assert head["location"] == here["url"]
     known = {name.lower(): value for name, value in view.headers.items()}
     differ = {name for name in head | known if head.get(name) != known.get(name)}
-    assert differ <= {"location", "content-length", "content-security-policy"}, (head, known)  # as long as their numbers
+    assert differ <= {"location", "content-length", "content-security-policy"}, (
+        head,
+        known,
+    )  # as long as their numbers
 
 
 def test_the_runs_are_there_with_their_starter(place: Target, token: Callable[[str], str], cast: Cast) -> None:
@@ -198,6 +203,58 @@ def test_too_many_requests_go_on(place: Target, token: Callable[[str], str], mon
     secret = token("run")
     assert [_ask(secret, _wish(place))[0] for _ in range(5)] == [201, 201, 201, ON, ON]
     assert Script(secret)("POST", "runs/", _wish(place)).status_code == 429
+
+
+def test_processes_take_no_more_than_the_limit_between_them(place: Target) -> None:
+    """Nearly all of it: what one has taken and does not use is at most a hundredth."""
+    processes, given = [Allowance(), Allowance()], 0
+    for number in range(1000):
+        given += processes[number % 3 == 0].take(f"test:{place.pk}", 1, 60, 500)
+    assert 495 <= given <= 500
+    assert processes[0].take(f"test:{place.pk}", 2, 60, 500)
+
+
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [
+        (Token, {"revoked_at": timezone.now()}), (Token, {"expires_at": timezone.now() - timedelta(days=1)}), (Token, {"scope": "read"}),
+        (Token, {"secret_sha256": "0" * 64}), (Host, {"is_in_maintenance": True}), (Target, {"is_agents_own": False}),
+    ],
+)  # fmt: skip
+def test_what_is_remembered_of_the_last_start_is_looked_at_again(
+    place: Target, token: Callable[[str], str], model: Any, change: dict[str, Any]
+) -> None:
+    secret = token("run")
+    assert _ask(secret, _wish(place))[0] == 201
+    with all_labs():
+        model.objects.update(**change)
+    assert _ask(secret, _wish(place))[0] == ON
+    with all_labs():
+        assert Run.objects.count() == 1
+
+
+def test_new_names_are_seen_at_the_next_start(place: Target, token: Callable[[str], str]) -> None:
+    secret = token("run")
+    _ask(secret, _wish(place))
+    with all_labs():
+        Host.objects.update(name="renamed")
+        Token.objects.update(name="other")
+    _, found, _ = _ask(secret, _wish(place))
+    assert (found["host_name"], found["created_by"]) == ("renamed", "token other")
+
+
+@pytest.mark.parametrize(("is_accepted", "waits"), [(True, 0), (False, 1)])
+def test_a_start_is_on_disk_before_it_is_answered(
+    place: Target, token: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, is_accepted: bool, waits: int
+) -> None:
+    """By the accept of the host that heard of it, or by itself where none comes soon."""
+    waited: list[int] = []
+    monkeypatch.setattr(starting, "wait_for_disk", lambda: waited.append(1))
+    monkeypatch.setitem(
+        waiting_here, place.host_id, Waiting(ALWAYS, lambda offer: accepts[offer.run].set() if is_accepted else None)
+    )
+    assert _ask(token("run"), _wish(place))[1]["state"] == "offered"
+    assert (len(waited), accepts) == (waits, {})
 
 
 def test_what_breaks_after_the_insert_does_not_go_on_to_start_it_again(

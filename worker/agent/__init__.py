@@ -13,7 +13,6 @@ Standard library only, Python 3.6 and later. To judge it before trusting it, rea
     attempt    one attempt's files and what they say
     spool      what is kept on disk, so that no crash loses or repeats a run
     leftovers  fio's processes ended, its files removed, and nobody else's
-    child      the process that becomes fio
     runner     the small process that outlives the agent and starts fio
     hire       how the agent comes by one
     look       the look at the machine, beside the agent

@@ -17,7 +17,7 @@ CHUNK = MIB
 class Attempt:
     """One attempt's folder, and what this process remembers about it."""
 
-    def __init__(self, path: str, record: Dict[str, Any]) -> None:
+    def __init__(self, path: str, record: Dict[str, Any], asked: Optional[Client] = None) -> None:
         self.path = path
         self.record = record
         self.id: int = record["offer"]["attempt"]
@@ -30,7 +30,7 @@ class Attempt:
         self.due = 0.0  # when to look at fio's output next
         with open_or_empty(self.file("journal.jsonl")) as journal_so_far:
             self.accepted = b'"event": "accepted"' in journal_so_far.read()
-        self.asked: Optional[Client] = None  # the accept is under way there, its answer not yet heard
+        self.asked = asked  # the accept is under way there, its answer not yet heard
         self.announced = False
         self.over: Optional[str] = None  # the server's last word, when that was no
         self.conflict_at: Optional[int] = None  # how many good polls there had been when the server said 409

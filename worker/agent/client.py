@@ -1,10 +1,13 @@
 """HTTP to the server: one kept-alive connection, JSON bodies, and the rules for trying again.
 
 Two of these exist in an agent: one waits in the long poll, the other uploads meanwhile. `urllib` is not used: it does not
-keep connections. TLS is loaded only for an https address.
+keep connections. `http.client` connects, and reads every answer that is not of the plainest form; a request, and the plain answer,
+are a few lines here, because it takes them apart as if they were mail, in a time in which fio could have started. TLS is loaded
+only for an https address.
 """
 
 import http.client
+import io
 import json
 import random
 import socket
@@ -97,27 +100,40 @@ class Client:
         if self.connection is None:
             self.connection = self._connection()
         self.connection.timeout = timeout
+        lines = {
+            "Host": self.host,
+            "Accept-Encoding": "identity",
+            "Content-Type": kind,
+            "Content-Length": str(len(data)),
+        }
+        head = "".join(
+            f"{name}: {value}\r\n" for part in (lines, self.headers, headers or {}) for name, value in part.items()
+        )
         try:
             if self.connection.sock is None:
                 self.connection.connect()
             self.connection.sock.settimeout(timeout)
-            self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)  # head and body in one packet
-            self.connection.request(
-                method, self.prefix + path, data, dict(self.headers, **{"Content-Type": kind}, **(headers or {}))
-            )
-            self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
-        except (OSError, http.client.HTTPException) as error:
+            self.connection.sock.sendall(f"{method} {self.prefix}{path} HTTP/1.1\r\n{head}\r\n".encode("ascii") + data)
+        except OSError as error:
             self.close()
             raise Unreachable(str(error) or type(error).__name__) from error
 
     def receive(self) -> Answer:
         assert self.connection is not None
         try:
-            response = self.connection.getresponse()
-            text = response.read()
+            data = self.connection.sock.recv(65536)
+            return plain_answer(data) or self._any_answer(data)
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise Unreachable(str(error) or type(error).__name__) from error
+
+    def _any_answer(self, begun: bytes) -> Answer:
+        assert self.connection is not None
+        response = http.client.HTTPResponse(Begun(begun, self.connection.sock))  # type: ignore[arg-type]
+        response.begin()
+        text = response.read()
+        if response.will_close:
+            self.close()
         return Answer(response.status, decode(text), retry_after(response.getheader("Retry-After")))
 
     def fileno(self) -> int:
@@ -134,6 +150,39 @@ class Client:
     def _connection(self) -> http.client.HTTPConnection:
         kind = http.client.HTTPSConnection if self.secure else http.client.HTTPConnection
         return kind(self.host, timeout=TIMEOUT_S)
+
+
+class Begun(io.RawIOBase):
+    """A connection from which the first bytes have been read already, as `http.client` wants to read it."""
+
+    def __init__(self, begun: bytes, connection: socket.socket) -> None:
+        self.begun, self.connection = begun, connection
+
+    def makefile(self, _: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self.begun:
+            return self.connection.recv_into(buffer)
+        first, self.begun = self.begun[: len(buffer)], self.begun[len(buffer) :]
+        buffer[: len(first)] = first
+        return len(first)
+
+
+def plain_answer(data: bytes) -> Optional[Answer]:
+    """An answer that came whole, with its length and nothing that changes how it is read; else None."""
+    head, _, text = data.partition(b"\r\n\r\n")
+    first, *lines = head.split(b"\r\n")
+    pairs = [line.partition(b":") for line in lines]
+    fields = {name.lower(): value.strip() for name, _, value in pairs}
+    status, length = first[9:12], fields.get(b"content-length", b"")
+    changing = {b"transfer-encoding", b"connection", b"content-encoding"} & set(fields) or len(fields) != len(pairs)
+    if changing or not first.startswith(b"HTTP/1.1 2") or not status.isdigit() or length != b"%d" % len(text):
+        return None
+    return Answer(int(status), decode(text), None)
 
 
 def split_address(server: str) -> Tuple[bool, str, str]:

@@ -101,6 +101,12 @@ def read_lines(path: str) -> List[str]:
     return whole.decode().splitlines()
 
 
+def write_whole(handle: int, data: bytes) -> None:
+    """A disk that becomes full takes a part before it says so."""
+    while data:
+        data = data[os.write(handle, data) :]
+
+
 def open_or_empty(path: str) -> Any:
     return open(path if os.path.exists(path) else os.devnull, "rb")
 
@@ -122,10 +128,10 @@ def write_durably(path: str, text: str, release_reserve: Optional[str] = None) -
         sync(os.path.dirname(path))
 
 
-def sync(path: str) -> None:
-    """A file's bytes, or a folder's names."""
+def sync(path: str, only_data: bool = False) -> None:
+    """A file's bytes, or a folder's names. `only_data`: and what is needed to find them, not its times."""
     handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        (os.fdatasync if only_data else os.fsync)(handle)
     finally:
         os.close(handle)

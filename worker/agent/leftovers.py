@@ -11,8 +11,7 @@ OWN_FILE = re.compile(r"data\.\d+\.\d+")
 
 def kill_all(run_dir: str) -> None:
     """fio's processes leave their parent's group and session and outlive it. They are known by their working directory and by
-    the environment that only we give, or as a copy of this program that is about to become fio; an administrator's shell in the same
-    folder has another one."""
+    the environment that only we give; an administrator's shell in the same folder has another one."""
     until = time.monotonic() + 10
     while time.monotonic() < until:
         found = processes_of(run_dir)
@@ -32,19 +31,13 @@ def processes_of(run_dir: str) -> List[int]:
         if not name.isdigit():
             continue
         try:
-            is_here = os.readlink(f"/proc/{name}/cwd") in (run_dir, run_dir + " (deleted)")
-            if is_here and (
-                b"PATH=/nonexistent" in _words(name, "environ") or _words(name, "cmdline") == _words("self", "cmdline")
-            ):
-                found.append(int(name))
+            if os.readlink(f"/proc/{name}/cwd") in (run_dir, run_dir + " (deleted)"):
+                with open(f"/proc/{name}/environ", "rb") as source:
+                    if b"PATH=/nonexistent" in source.read().split(b"\0"):
+                        found.append(int(name))
         except OSError:
             pass  # ended meanwhile, or somebody else's
     return found
-
-
-def _words(process: str, name: str) -> List[bytes]:
-    with open(f"/proc/{process}/{name}", "rb") as source:
-        return source.read().split(b"\0")
 
 
 def remove_run_dir(run_dir: str) -> List[str]:

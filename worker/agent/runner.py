@@ -1,20 +1,19 @@
-"""The small process that outlives the agent: it holds the attempt's lock, starts fio, watches it, and writes exit.json last.
-
-The process that becomes fio has been forked before (`child`); until "go" it is only a Python that waits.
-"""
+"""The small process that outlives the agent: it holds the attempt's lock, starts fio, watches it, and writes exit.json last."""
 
 import fcntl
 import os
 import re
+import resource
 import select
 import signal
+import subprocess
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
-from .child import Child
 from .conf import MIB
-from .disk import conclude, is_low, journal, release
+from .disk import conclude, is_low, journal, release, write_whole
 from .leftovers import kill_all, remove_run_dir
+from .render import ENVIRONMENT
 
 GRACE_S = 2.0  # from the polite SIGINT, which makes fio write its totals, to SIGKILL
 LOOK_EVERY_S = 2.0  # at free space and the time limit; all else wakes the runner by itself
@@ -26,9 +25,28 @@ class Stop(Exception):
 
 
 class Runner:
-    def __init__(self, plan: Dict[str, Any], go: bool, child: Child) -> None:
+    """Made before there is anything to run; what can be made ready then need not be afterwards."""
+
+    def __init__(self) -> None:
+        self._redirect()
+        self.ended, wake = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(self.ended, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # fio's too
+
+    def _redirect(self) -> None:
+        """What fio will have: nothing to read, and a pipe for what it says."""
+        self.orders = os.dup(0)
+        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+        self.errors, says = os.pipe()
+        for fd in (1, 2):
+            os.dup2(says, fd)
+        os.close(says)
+
+    def run(self, plan: Dict[str, Any], go: bool) -> None:
         self.told = go
-        self.child = child
         self.spool: str = plan["spool"]
         self.run_dir: str = plan["run_dir"]
         self.argv: List[str] = plan["argv"]
@@ -37,8 +55,9 @@ class Runner:
         self.verdict: Optional[Tuple[str, str]] = None  # why fio is being stopped: outcome, reason
         self.child_signal: Optional[int] = None
         self.kill_at: Optional[float] = None
+        self._run()
 
-    def run(self) -> None:
+    def _run(self) -> None:
         lock = os.open(self._file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -49,65 +68,43 @@ class Runner:
         self.alive = os.open(self._file("alive"), os.O_RDWR | os.O_NONBLOCK)
         self.control = os.open(self._file("control"), os.O_RDWR | os.O_NONBLOCK)
         try:
-            self._prepare()
-            if not self._fio_started():
-                self.child.kill()  # not fio yet: it waits for its byte
+            remove_run_dir(self.run_dir)  # of an earlier try that never started
+            os.mkdir(self.run_dir, 0o700)
+            if not self.told and not self._hears_go():
                 remove_run_dir(self.run_dir)
                 return
+            self._fill_files()
+            self._start_fio()
             ending = self._judge(self._watch())
         except (Stop, OSError) as stop:
-            self.child.kill()
             outcome, reason = stop.args if isinstance(stop, Stop) else ("failed", f"the runner could not go on: {stop}")
             ending = (outcome, reason, None, None)
         self._finish(*ending)
 
-    def _prepare(self) -> None:
-        remove_run_dir(self.run_dir)  # of an earlier try that never started
-        os.mkdir(self.run_dir, 0o700)
-        self.ended, wake = os.pipe()
-        os.set_blocking(wake, False)
-        os.set_blocking(self.ended, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wake)
-        plan: Dict[str, Any] = {"run_dir": self.run_dir, "argv": self.argv, "started": self._file("started")}
-        plan["hears_the_agent"] = not self._fio_waits_for_us()
-        try:
-            self.child.plan(plan)
-        except BrokenPipeError:  # somebody killed the waiting one
-            self.child = Child()
-            self.child.plan(plan)
-        self.fio, self.errors = self.child.pid, self.child.errors
+    def _hears_go(self) -> bool:
+        """Sleep until the agent says something. False: it died before "go". A cancel may come first."""
+        poller = select.poll()
+        for fd in (self.orders, self.control):
+            poller.register(fd, select.POLLIN)
+        if self.control in [fd for fd, _ in poller.poll()]:
+            raise Stop("cancelled", "cancelled before fio was started")
+        return os.read(self.orders, 1) == b"g"
 
-    def _fio_started(self) -> bool:
-        """False: the agent died before "go". With no files to fill, the process that becomes fio hears "go" itself."""
-        if self._fio_waits_for_us():
-            if not self.told and not self._word_on(0):
-                return False
-            self._fill_files()
-            self.child.go()
-        self._word_on(self.child.failure)
-        problem = os.read(self.child.failure, 4096)  # ends empty when exec has succeeded, or "go" never came
-        if problem:
-            raise Stop("failed", f"fio could not be started: {problem.decode()}")
-        if not os.path.exists(self._file("started")):
-            return False
+    def _start_fio(self) -> None:
+        """`started` is made by O_EXCL, so no attempt can get past here twice. Should this process be killed now, the new one holds the
+        lock until it is fio, and can then be found by its folder."""
+        os.chdir(self.run_dir)
+        os.close(os.open(self._file("started"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            self.fio = spawn(self.argv)
+        except OSError as error:
+            raise Stop("failed", f"fio could not be started: {error}") from error
+        os.chdir("/")
+        for fd in (1, 2):
+            os.dup2(0, fd)  # the pipe ends with fio
         self.deadline = time.monotonic() + self.limit_s
         os.write(self.alive, b"s")  # wakes the agent
         self._journal("fio started", pid=self.fio, argv=self.argv)
-        return True
-
-    def _fio_waits_for_us(self) -> bool:
-        return bool(self.files) or self.told
-
-    def _word_on(self, pipe: int) -> bool:
-        """Sleep until the pipe says something or ends; a cancel may come first."""
-        poller = select.poll()
-        poller.register(pipe, select.POLLIN)
-        poller.register(self.control, select.POLLIN)
-        for fd, _ in poller.poll():
-            if fd == self.control:
-                raise Stop("cancelled", "cancelled before fio was started")
-        return pipe != 0 or os.read(0, 1) == b"g"
 
     def _fill_files(self) -> None:
         """Real bytes that no layer can compress or deduplicate, on the disk and out of the cache before fio reads them."""
@@ -116,9 +113,7 @@ class Runner:
             handle = os.open(os.path.join(self.run_dir, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             for offset in range(0, size, MIB):
                 self._stop_before_start(begun)
-                data = os.urandom(min(MIB, size - offset))
-                while data:
-                    data = data[os.write(handle, data) :]
+                write_whole(handle, os.urandom(min(MIB, size - offset)))
             os.fsync(handle)
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
             os.close(handle)
@@ -218,3 +213,13 @@ class Runner:
 
     def _state(self) -> str:
         return os.path.dirname(os.path.dirname(self.spool))
+
+
+def spawn(argv: List[str]) -> int:
+    """fio's process id. What is not standard input or output is closed to it by Python's rule; the signals that Python ignores are as
+    they should be. Where Python can spawn (3.8), nothing of this process is copied first, which takes as long as fio's own start."""
+    posix_spawn: Any = getattr(os, "posix_spawn", None)
+    if posix_spawn is None:
+        return subprocess.Popen(argv, env=ENVIRONMENT, close_fds=False).pid
+    pid: int = posix_spawn(argv[0], argv, ENVIRONMENT, setsigdef=[signal.SIGPIPE, signal.SIGXFSZ])
+    return pid

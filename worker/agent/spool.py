@@ -1,6 +1,7 @@
 """What is kept on disk, one folder for each attempt, so that no crash of anything loses a result or starts a run twice.
 
-    offer.json     what is accepted, with boot id and command line; written before the server is told, on disk before anything starts
+    offer.json     what is accepted, with boot id and command line; written before the server is told, on disk before anything starts.
+                   Its blanks have been on disk before: so it takes one write to put it there, and no change of the file system
     lock           held by the runner for as long as it lives; nobody ever trusts a process id
     alive, control named pipes: the runner tells that it moves on or has died; the agent tells it to cancel
     started        made with O_EXCL by the process that becomes fio, as its last act before that
@@ -8,17 +9,22 @@
     chunks.jsonl   where the streams were cut for sending: a chunk's bytes never change once it may have been sent
     exit.json      how it ended, written last
 
-A folder goes only when the server has confirmed every byte of it. What the server refuses for good moves to quarantine/.
+next/ is an empty one, made ready while there is nothing to do. A folder goes only when the server has confirmed every byte of it.
+What the server refuses for good moves to quarantine/.
 """
 
 import json
 import os
 import shutil
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Union
 
 from .attempt import Attempt, state_of
-from .disk import sync, write_durably
+from .client import Client
+from .disk import sync, write_durably, write_whole
+
+NEXT = "next"
+BLANKS = 16 * 1024  # an offer of several jobs; a longer one makes the file grow
 
 
 class Spool:
@@ -28,17 +34,21 @@ class Spool:
         self.quarantine_path = os.path.join(state, "quarantine")
         for path in (self.path, self.quarantine_path):
             os.makedirs(path, 0o700, exist_ok=True)
+        self.fences = self._read_fences()
 
     def load(self) -> List[Attempt]:
-        """What an earlier agent left. A folder without a whole offer is one that it died over before anything was accepted."""
+        """What an earlier agent left. A folder without a whole offer is one that it died over before anything was accepted. A whole
+        offer in next/ is one whose new name was lost in a power cut."""
         found = []
         for name in sorted(os.listdir(self.path)):
             path = os.path.join(self.path, name)
             record = None if name.startswith("gone-") else read_offer(path)
             if record is None:
                 shutil.rmtree(path)
-            else:
-                found.append(Attempt(path, record))
+                continue
+            if name == NEXT:
+                path = self._named(record)
+            found.append(Attempt(path, record))
         return found
 
     def glance(self) -> Dict[str, str]:
@@ -46,27 +56,57 @@ class Spool:
         names = [name for name in sorted(os.listdir(self.path)) if name.isdigit()]
         return {name: state_of(os.path.join(self.path, name)) or "accepted or offered" for name in names}
 
-    def folder(self, attempt: int) -> str:
+    def folder(self, attempt: Union[int, str]) -> str:
         return os.path.join(self.path, str(attempt))
 
-    def create(self, record: Dict[str, Any]) -> None:
-        """The folder, with offer.json last: from then on every later agent knows of the attempt. No rename: half an offer.json is an
-        offer that was not accepted."""
-        path = self.folder(record["offer"]["attempt"])
+    def prepare(self) -> None:
+        """The next attempt's folder. Where the disk is full there is none, and `create` will say so."""
+        path = self.folder(NEXT)
+        try:
+            if not os.path.isdir(path):
+                self._make(path)
+                for made in (os.path.join(path, "offer.json"), path, self.path):
+                    sync(made)
+        except OSError:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _make(self, path: str) -> None:
         os.mkdir(path, 0o700)
         for pipe in ("alive", "control"):
             os.mkfifo(os.path.join(path, pipe), 0o600)
-        for name, text in (("job.fio", record["job_file"]), ("offer.json", json.dumps(record))):
-            with open(os.path.join(path, name), "w") as target:
-                target.write(text)
+        with open(os.path.join(path, "offer.json"), "wb") as target:
+            target.write(b" " * BLANKS)
 
-    def attempt(self, record: Dict[str, Any]) -> Attempt:
-        return Attempt(self.folder(record["offer"]["attempt"]), record)
+    def create(self, record: Dict[str, Any]) -> None:
+        """The folder with offer.json: from then on every later agent knows of the attempt. Half an offer.json is an offer that was not
+        accepted."""
+        spare = self.folder(NEXT)
+        try:
+            if not os.path.isdir(spare):
+                self._make(spare)
+            offer = os.open(os.path.join(spare, "offer.json"), os.O_WRONLY)
+            try:
+                write_whole(offer, json.dumps(record).encode())
+            finally:
+                os.close(offer)
+            self._named(record)
+        except OSError:
+            shutil.rmtree(spare, ignore_errors=True)
+            raise
+
+    def _named(self, record: Dict[str, Any]) -> str:
+        path = self.folder(record["offer"]["attempt"])
+        os.rename(self.folder(NEXT), path)
+        return path
+
+    def attempt(self, record: Dict[str, Any], asked: Optional[Client] = None) -> Attempt:
+        return Attempt(self.folder(record["offer"]["attempt"]), record, asked)
 
     def commit(self, attempt: Attempt) -> None:
-        """One wait for the disk, before anything starts. The folders are not waited for: journalling file systems write a new file's
-        name with it, and an attempt that a power cut takes away is interrupted anyway."""
-        sync(attempt.file("offer.json"))
+        """The job file, and one wait for the disk, before anything starts. The folder's new name is not waited for: `load` knows."""
+        with open(attempt.file("job.fio"), "w") as target:
+            target.write(attempt.record["job_file"])
+        sync(attempt.file("offer.json"), only_data=True)
 
     def remove(self, attempt: Attempt) -> None:
         self.raise_fence(attempt)
@@ -85,16 +125,15 @@ class Spool:
 
     def fence(self, directory: str) -> int:
         """The highest token that ever worked in a directory and is no longer in the spool. Lower ones are stale orders."""
-        return int(self._fences().get(directory, 0))
+        return self.fences.get(directory, 0)
 
     def raise_fence(self, attempt: Attempt) -> None:
-        fences = self._fences()
         directory = os.path.dirname(attempt.run_dir)
-        if attempt.token > fences.get(directory, 0):
-            fences[directory] = attempt.token
-            write_durably(os.path.join(self.state, "fence.json"), json.dumps(fences))
+        if attempt.token > self.fence(directory):
+            self.fences[directory] = attempt.token
+            write_durably(os.path.join(self.state, "fence.json"), json.dumps(self.fences))
 
-    def _fences(self) -> Dict[str, int]:
+    def _read_fences(self) -> Dict[str, int]:
         try:
             with open(os.path.join(self.state, "fence.json")) as source:
                 return dict(json.load(source))

@@ -10,11 +10,12 @@ import sys
 import time
 from typing import Any, Dict, Optional
 
-from . import hire, policy, render, upload
+from . import policy, render, upload
 from .attempt import Attempt
 from .client import Client, Unreachable
 from .conf import Conf, Mistake, boot_id
 from .disk import reserve
+from .hire import Foreman
 from .leftovers import kill_all, remove_run_dir
 from .spool import Spool
 
@@ -32,12 +33,12 @@ def log(sentence: str) -> None:
 
 class Work:
     def __init__(self, state: str, conf: Conf) -> None:
-        self.state = state
-        self.conf = conf
+        self.state, self.conf = state, conf
         self.fio = conf.fio_path()
         self.fio_version: Optional[str] = None
         self.spool = Spool(state)
         self.attempts: Dict[int, Attempt] = {}
+        self.foreman = Foreman()
         self.warm: Optional[int] = None  # pipe to the runner forked ahead
         self.good_polls = 0
         self.news = False  # an attempt has left: it is worth asking for the next
@@ -50,7 +51,8 @@ class Work:
 
     def keep_warm(self) -> None:
         if self.warm is None and not self.busy():
-            self.warm = hire.warm()
+            self.warm = self.foreman.hire()
+            self.spool.prepare()
 
     def recover(self) -> None:
         """At the start: take over what runs, settle what died, remove test files that belong to nothing."""
@@ -109,8 +111,7 @@ class Work:
             record = self._record(offer, jobs, self.fio)
             self.spool.create(record)
             asked = upload.ask_to_accept(line, offer)
-            attempt = self.spool.attempt(record)
-            attempt.asked = asked
+            attempt = self.spool.attempt(record, asked)
             self._hire(attempt)  # it prepares while the offer goes to disk and the accept to the server
             self.spool.commit(attempt)
         except OSError as error:
@@ -199,7 +200,7 @@ class Work:
     def _hire(self, attempt: Attempt) -> None:
         plan = {name: attempt.record[name] for name in ("run_dir", "argv", "files")}
         plan.update(spool=attempt.path, limit_s=self.conf.max_runtime_s)
-        orders, self.warm = hire.warm() if self.warm is None else self.warm, None
+        orders, self.warm = self.foreman.hire() if self.warm is None else self.warm, None
         try:
             os.write(orders, json.dumps(plan).encode() + b"\n")
         except BrokenPipeError:  # somebody killed the waiting one
