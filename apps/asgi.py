@@ -2,6 +2,7 @@
 everything else goes through Django in a fixed pool of threads.
 """
 
+import gc
 import os
 import re
 import sys
@@ -12,14 +13,18 @@ from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.settings")
 
-from a2wsgi import WSGIMiddleware
+from django.core.signals import request_started
 from django.core.wsgi import get_wsgi_application
+
+from apps.lib.pages import Pages
+from apps.lib.sql import trust_if_quiet
 
 # A page that renders must not hold up the event loop for Python's usual 5 ms at every turn: a click would wait for it several times.
 sys.setswitchinterval(0.0005)
 
 django: Any = get_wsgi_application()
-pages: Any = WSGIMiddleware(django, workers=int(os.environ.get("SPINDLE_THREADS", "6")))
+request_started.connect(trust_if_quiet)  # behind Django's own look at how old its connections are
+pages: Any = Pages(django, workers=int(os.environ.get("SPINDLE_THREADS", "6")))
 
 # After Django is set up: these import models.
 from apps.agents.accepting import accept  # noqa: E402
@@ -27,9 +32,21 @@ from apps.agents.live import poll  # noqa: E402
 from apps.dashboard.events import run_events  # noqa: E402
 from apps.lib.asgi import HungUpError, Receive, Scope, Send  # noqa: E402
 from apps.publishing.starting import start  # noqa: E402
+from apps.uploads.at_once import allow  # noqa: E402
 
-# It takes two seconds the first time, and the first comparison should not wait for it.
-Thread(target=import_module, args=("scipy.stats",), daemon=True).start()
+allow()
+
+
+def _warm_up() -> None:
+    """SciPy takes two seconds the first time, and the first comparison should not wait for it. What is there then stays until the end, so
+    the collector of cyclic garbage need not walk through it again and again in the middle of a page.
+    """
+    import_module("scipy.stats")
+    gc.collect()
+    gc.freeze()
+
+
+Thread(target=_warm_up, daemon=True).start()
 
 ACCEPT = re.compile(r"/agent/v1/attempts/(\d{1,18})/accept/")
 RUN_EVENTS = re.compile(r"/events/runs/(\d{1,18})/")

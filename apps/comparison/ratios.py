@@ -59,7 +59,7 @@ def ratios(pairs: Sequence[Pair], *, of_medians: bool = False) -> list[Ratio | N
     `of_medians`: for percentiles, which are never averaged: only the bootstrap, from five runs on each side, with
     Mann and Whitney's p and no effect size.
     """
-    found: list[Ratio | None] = [_plain(pair, of_medians) for pair in pairs]
+    found: list[Ratio | None] = [plain_ratio(pair, of_medians=of_medians) for pair in pairs]
     shapes: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place, (ours, theirs) in enumerate(pairs):
         if min(len(ours), len(theirs)) >= (ENOUGH_FOR_BOOTSTRAP if of_medians else ENOUGH) and found[place]:
@@ -72,12 +72,11 @@ def ratios(pairs: Sequence[Pair], *, of_medians: bool = False) -> list[Ratio | N
 
 def holm(ps: Sequence[float]) -> list[float]:
     """Each p, adjusted for all of them by Holm's step-down procedure (Scandinavian Journal of Statistics 6, 1979)."""
-    order = sorted(range(len(ps)), key=ps.__getitem__)
-    adjusted = [0.0] * len(ps)
-    most = 0.0
-    for rank, place in enumerate(order):
-        most = max(most, min(1.0, (len(ps) - rank) * ps[place]))
-        adjusted[place] = most
+    import numpy as np
+
+    found, order = np.empty(len(ps)), np.argsort(ps, kind="stable")
+    found[order] = np.maximum.accumulate(np.minimum(1.0, np.arange(len(ps), 0, -1) * np.asarray(ps, float)[order]))
+    adjusted: list[float] = found.tolist()
     return adjusted
 
 
@@ -95,7 +94,8 @@ def hedges_g(ours: "Rows", theirs: "Rows") -> list[float | None]:
     return [float(exact * differences[row] / spreads[row]) if known[row] else None for row in range(len(ours))]
 
 
-def _plain(pair: Pair, of_medians: bool) -> Ratio | None:
+def plain_ratio(pair: Pair, *, of_medians: bool = False) -> Ratio | None:
+    """Without an interval; None where there is nothing to divide by, or a value has no logarithm."""
     middle = statistics.median if of_medians else statistics.fmean
     ours, theirs = (sorted(side) for side in pair)
     if not ours or not theirs or middle(theirs) == 0:

@@ -32,7 +32,7 @@ def _visible(head: dict[str, str], run_id: int) -> dict[str, Any] | None:
     session = import_module(settings.SESSION_ENGINE).SessionStore(cookie.value if cookie else None)
     request = HttpRequest()
     request.session = session
-    member = choose(get_user(request).pk, session.get(LAB_KEY))
+    member = choose(get_user(request), session.get(LAB_KEY))
     if member is None:
         return None
     with scoped(readable_scope(member.lab_id)):

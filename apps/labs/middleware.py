@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
+from django.contrib.auth.models import AnonymousUser
 from django.db import DEFAULT_DB_ALIAS
 from django.http import HttpRequest, HttpResponse
 
 from apps.labs.isolation import Scope, scoped, set_scope
-from apps.labs.models import LAB_FIELDS, Lab, Member
-from apps.lib import sql
+from apps.labs.models import LAB_FIELDS, Lab, Member, User
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 SESSION_KEY = "lab"
@@ -28,34 +28,29 @@ class LabMiddleware:
         request.lab = request.member = None  # type: ignore[attr-defined]
         with scoped(None):
             if request.user.is_authenticated:
-                mine, published = _labs_of(request.user.pk)
+                mine, published = _labs_of(request.user)
                 request.my_labs = sorted((one.lab for one in mine), key=lambda one: one.name)  # type: ignore[attr-defined]
                 adopt(request, _chosen(mine, request.session.get(SESSION_KEY)), published)
             return self.get_response(request)
 
 
-def choose(user_id: int | None, wanted_lab: object) -> Member | None:
+def choose(user: User | AnonymousUser, wanted_lab: object) -> Member | None:
     """The chosen lab's membership, or the first one."""
-    return _chosen(_labs_of(user_id)[0], wanted_lab) if user_id else None
+    return _chosen(_labs_of(user)[0], wanted_lab) if isinstance(user, User) else None
 
 
-# By hand, because every page of a signed-in person begins with it.
-LABS = """
-SELECT lab.id, lab.name, lab.slug, lab.is_published, lab.created_at, member.id, member.role
-FROM labs_lab lab LEFT JOIN labs_member member ON member.lab_id = lab.id AND member.user_id = %(user)s
-WHERE member.id IS NOT NULL OR lab.is_published ORDER BY lab.is_published, member.id"""
-
-
-def _labs_of(user_id: int) -> tuple[list[Member], frozenset[int]]:
-    """A person's memberships with their labs, published ones last; and the ids of all published labs."""
+def _labs_of(user: User) -> tuple[list[Member], frozenset[int]]:
+    """A person's memberships with their labs, published ones last; and the ids of all published labs. Read together with the person."""
     mine, published = [], set()
-    for *fields, member_id, role in sql.rows(LABS, {"user": user_id}):
+    for *fields, member_id, role in user.labs_read:
+        if fields[0] is None:  # a person who may read none
+            continue
         lab = Lab.from_db(DEFAULT_DB_ALIAS, LAB_FIELDS, fields)
         if lab.is_published:
             published.add(lab.pk)
         if member_id is not None:
             member = Member.from_db(
-                DEFAULT_DB_ALIAS, ["id", "lab_id", "user_id", "role"], [member_id, lab.pk, user_id, role]
+                DEFAULT_DB_ALIAS, ["id", "lab_id", "user_id", "role"], [member_id, lab.pk, user.pk, role]
             )
             member.lab = lab
             mine.append(member)

@@ -12,7 +12,16 @@ from django.db import connection, models
 from django.utils import timezone
 
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped
-from apps.lib.sql import one_row
+from apps.lib.sql import one_row, rows
+
+# With the labs that the person may read: those that the person belongs to, and published ones, which come last.
+PERSON = """
+SELECT {columns}, member.id, member.role
+FROM labs_user person
+LEFT JOIN labs_lab lab
+    ON lab.is_published OR lab.id IN (SELECT lab_id FROM labs_member WHERE user_id = person.id)
+LEFT JOIN labs_member member ON member.lab_id = lab.id AND member.user_id = person.id
+WHERE person.id = %(pk)s ORDER BY lab.is_published, member.id"""
 
 
 class UserManager(BaseUserManager["User"]):
@@ -21,6 +30,20 @@ class UserManager(BaseUserManager["User"]):
         user.set_password(password)
         user.save(using=self._db)
         return user
+
+    def get(self, *args: Any, **wanted: Any) -> "User":
+        """Every page of a signed-in person begins with Django asking for one by `pk` alone: a statement that is planned once."""
+        pk = wanted.get("pk")
+        if args or len(wanted) > 1 or not isinstance(pk, int):
+            return super().get(*args, **wanted)
+        names = [field.attname for field in self.model._meta.concrete_fields]
+        columns = [f"person.{name}" for name in names] + [f"lab.{name}" for name in LAB_FIELDS]
+        found = rows(PERSON.format(columns=", ".join(columns)), {"pk": pk})
+        if not found:
+            raise self.model.DoesNotExist(f"There is no user {pk}.")
+        person = self.model.from_db(connection.alias, names, found[0][: len(names)])
+        person.labs_read = [row[len(names) :] for row in found]
+        return person
 
 
 class User(AbstractUser):
@@ -31,6 +54,10 @@ class User(AbstractUser):
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS = []
+
+    labs_read: list[
+        tuple[Any, ...]
+    ]  # of one found by `pk`: LAB_FIELDS of each lab, then the number and role of the membership, if any
 
     objects = UserManager()  # type: ignore[misc,assignment]
 

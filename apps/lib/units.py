@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from statistics import median
 
 THIN = "\u202f"
@@ -103,6 +104,7 @@ def human(value: Number | None, unit: str = "", base: int = 1000) -> str:
     return f"{number}{NO_BREAK}{step.label}" if step.label else number
 
 
+@lru_cache(maxsize=4096)  # the same few sizes stand on every page
 def size(value: Number | None) -> str:
     """Bytes of memory, files and blocks: whole in the base that divides them (`1 GiB`, `100 MiB`, `250 GB`), else
     rounded to binary.
@@ -131,15 +133,18 @@ def bit_rate(value: Number | None) -> str:
 
 def plain(value: Number) -> str:
     """A whole or broken number in full, thousands apart."""
-    text = f"{value:,}" if isinstance(value, int) or not float(value).is_integer() else f"{int(value):,}"
-    return text.replace(",", THIN).replace("-", "−")
+    text = f"{value:,}" if value % 1 else f"{int(value):,}"
+    return text.replace(",", THIN) if value >= 1 else text.replace(",", THIN).replace("-", "−")
 
 
 def exact(value: Number | None, unit: str = "") -> str:
     """The value as it is kept, in its base unit, with all its digits: `181 715 456 B/s`."""
-    if value is None:
-        return NO_VALUE
-    return f"{plain(value)}{NO_BREAK}{unit}" if unit and unit != "fraction" else plain(value)
+    return NO_VALUE if value is None else f"{plain(value)}{suffix(unit)}"
+
+
+def suffix(unit: str) -> str:
+    """What stands behind an exact value: ` B/s`; nothing behind a fraction or a bare number."""
+    return f"{NO_BREAK}{unit}" if unit and unit != "fraction" else ""
 
 
 def in_both_bases(value: Number | None, unit: str = "") -> str:

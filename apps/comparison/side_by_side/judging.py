@@ -39,7 +39,7 @@ def judged(pairs: Sequence[tuple[Logs, Logs]], higher_is_better: Sequence[bool])
         return []
     import numpy as np
 
-    ours, theirs = (_arrays([pair[side] for pair in pairs]) for side in (0, 1))
+    ours, theirs = _arrays(pairs)
     difference = ours[1] - theirs[1]
     tested = (ours[0] >= ENOUGH) & (theirs[0] >= ENOUGH)
     half, p = _welch(ours, theirs, difference)
@@ -52,11 +52,12 @@ def judged(pairs: Sequence[tuple[Logs, Logs]], higher_is_better: Sequence[bool])
     return [_judgement(*one) for one in figures]
 
 
-def _arrays(sides: Sequence[Logs]) -> tuple[Any, Any, Any]:
+def _arrays(pairs: Sequence[tuple[Logs, Logs]]) -> Any:
+    """Two sides, three rows in each: n, means and variances."""
     import numpy as np
 
-    numbers = np.array([(one.n, one.mean, one.variance) for one in sides], dtype=float)
-    return numbers[:, 0], numbers[:, 1], numbers[:, 2]
+    numbers = [number for pair in pairs for one in pair for number in (one.n, one.mean, one.variance)]
+    return np.array(numbers, dtype=float).reshape(-1, 2, 3).transpose(1, 2, 0)
 
 
 def _welch(ours: tuple[Any, Any, Any], theirs: tuple[Any, Any, Any], difference: Any) -> tuple[Any, Any]:

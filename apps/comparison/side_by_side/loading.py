@@ -1,6 +1,8 @@
-"""Columns and their sums, each in one statement whatever the number of columns, runs and samples."""
+"""Columns and their sums, each in one statement whatever the number of columns, runs and samples, and both in one round trip."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import F, OuterRef, Subquery
@@ -16,56 +18,129 @@ from apps.runs.models import Run
 from apps.studies.models import Configuration
 
 AT_FIRST = 8  # columns, where nobody chose
+WITHOUT = 5  # the place in a row of how many samples have no value
+Rows = Sequence[tuple[Any, ...]]
+Bounds = Mapping[tuple[int, ...], tuple[float | None, ...]]
 
-# The runs of a target come newest first from the index `run_last_of_target`, their samples from that of `sample_once`.
+# The runs of a target come newest first from the index `run_last_of_target`, their samples from that of `sample_once` alone, which has
+# the values. As an array, not a join: the samples of one column are then one walk through the index and one small table of sums.
+TARGETS = """(SELECT id FROM inventory_target
+    WHERE id = ANY(%(columns)s) AND (%(labs)s::bigint[] IS NULL OR lab_id = ANY(%(labs)s)))"""
 LAST_OF_TARGET = """SELECT id FROM runs_run WHERE target_id = chosen.id AND state = 'finished'
         ORDER BY finished_at DESC NULLS LAST, id DESC LIMIT %(last)s"""
+CONFIGURATIONS = "unnest(%(columns)s::bigint[])"  # which came out of the scope
 LAST_OF_CONFIGURATION = """SELECT run.id FROM studies_studyrun place JOIN runs_run run ON run.id = place.run_id
         WHERE place.configuration_id = chosen.id AND run.state = 'finished'"""
 SUMS = """
-SELECT sums.*, measure.operation, measure.metric, point.file_size, point.block_size, point.threads, point.iodepth
-FROM (
-    SELECT chosen.id, sample.measure_id, sample.point_id, sample.section,
+SELECT chosen.id, sums.*, point.file_size, point.block_size, point.threads, point.iodepth
+FROM {chosen} AS chosen(id)
+CROSS JOIN LATERAL (
+    SELECT sample.measure_id, sample.point_id, sample.section,
         count(sample.value) AS n, count(*) - count(sample.value) AS without, avg(sample.value) AS mean,
         stddev_samp(sample.value) AS stdev, min(sample.value) AS low, max(sample.value) AS high,
-        min(CASE WHEN sample.value IS NULL THEN {bound_low} END) AS bound_low,
-        max(CASE WHEN sample.value IS NULL THEN {bound_high} END) AS bound_high,
-        avg(ln(nullif(greatest(sample.value, 0), 0))) AS log_mean,
-        coalesce(var_samp(ln(nullif(greatest(sample.value, 0), 0))), 0) AS log_variance
-    FROM unnest(%(columns)s::bigint[]) AS chosen(id)
-    CROSS JOIN LATERAL ({last}) AS run
-    JOIN runs_sample sample ON sample.run_id = run.id
-    {measures}
-    GROUP BY chosen.id, sample.measure_id, sample.point_id, sample.section
+        avg(ln(CASE WHEN sample.value > 0 THEN sample.value END)) AS log_mean,
+        coalesce(var_samp(ln(CASE WHEN sample.value > 0 THEN sample.value END)), 0) AS log_variance
+    FROM runs_sample sample
+    WHERE sample.run_id = ANY(ARRAY({last})) {wanted}
+    GROUP BY sample.measure_id, sample.point_id, sample.section
 ) AS sums
-JOIN runs_measure measure ON measure.id = sums.measure_id
 JOIN runs_point point ON point.id = sums.point_id"""
-# Of a sample without a value; where there is one, PostgreSQL does not look.
-BOUND = "(SELECT {} FROM runs_provenance WHERE sample_id = sample.id)"
+# Of samples without a value: few have any, and looking for them costs the walk through the index alone.
+BOUNDS = """
+SELECT chosen.id, sample.measure_id, sample.point_id, sample.section, min(provenance.low), max(provenance.high)
+FROM {chosen} AS chosen(id)
+JOIN runs_sample sample ON sample.run_id = ANY(ARRAY({last}))
+JOIN runs_provenance provenance ON provenance.sample_id = sample.id
+WHERE sample.value IS NULL {wanted}
+GROUP BY chosen.id, sample.measure_id, sample.point_id, sample.section"""
+# All of them, there are as many as operations times metrics: their words beside every sum would take longer. Behind the sums, so that a
+# measure which came meanwhile is among them.
+MEASURES = "SELECT id, operation, metric FROM runs_measure"
 COLUMNS = """
 SELECT target.id, host.name, target.name, (
     SELECT facts->>'ram' FROM runs_run WHERE target_id = target.id AND state = 'finished'
     ORDER BY finished_at DESC NULLS LAST, id DESC LIMIT 1)
 FROM inventory_target target JOIN inventory_host host ON host.id = target.host_id
-WHERE target.id = ANY(%(targets)s) AND (%(labs)s::bigint[] IS NULL OR target.lab_id = ANY(%(labs)s))"""
-WANTED = """WHERE sample.measure_id IN (SELECT id FROM runs_measure WHERE
+WHERE target.id = ANY(%(columns)s) AND (%(labs)s::bigint[] IS NULL OR target.lab_id = ANY(%(labs)s))"""
+WANTED = """AND sample.measure_id IN (SELECT id FROM runs_measure WHERE
         (%(no_metrics)s OR metric = ANY(%(metrics)s)) AND (%(no_operations)s OR operation = ANY(%(operations)s)))"""
 
 
-def columns(asked: Asked) -> list[Column]:
-    """In the order of the address, or of the study. Only what the scope may read; others are as if they were not."""
-    if asked.study:
-        found = Configuration.objects.filter(study__slug=asked.study).order_by("position", "id")[:MOST_COLUMNS]
-        return [Column(one.pk, one.label, "", None) for one in found]
-    rows = sql.rows(COLUMNS, {"targets": list(asked.targets), "labs": visible_labs()})
-    by_id = {row[0]: _column(*row) for row in rows}
+@contextmanager
+def begun(asked: Asked) -> Iterator[Callable[[], tuple[list[Column], list[Sums]]]]:
+    """Asks, and goes on while the database sums up: what is yielded waits for columns and sums. Columns are in the order of the address, or
+    of the study, and only what the scope may read; others are as if they were not, and no run lies on another lab's target or configuration.
+    """
+    configurations = _configurations(asked) if asked.study else []
+    values = _values(asked, [column.id for column in configurations] or list(asked.targets))
+    parts = {
+        "chosen": CONFIGURATIONS if asked.study else TARGETS,
+        "last": LAST_OF_CONFIGURATION if asked.study else LAST_OF_TARGET,
+        "wanted": WANTED if asked.metrics or asked.operations else "",
+    }
+    statements = [(SUMS.format(**parts), values), (MEASURES, values)] + ([] if asked.study else [(COLUMNS, values)])
+    with sql.ahead(*statements, binary=True) as answers:
+
+        def found() -> tuple[list[Column], list[Sums]]:
+            sums, measures, *targets = answers()
+            bounds = _bounds(BOUNDS.format(**parts), values) if any(row[WITHOUT] for row in sums) else {}
+            return configurations or _targets(asked, *targets), _all_sums(sums, measures, bounds)
+
+        yield found
+
+
+def loaded(asked: Asked) -> tuple[list[Column], list[Sums]]:
+    with begun(asked) as found:
+        return found()
+
+
+def _values(asked: Asked, columns: list[int]) -> dict[str, Any]:
+    return {
+        "columns": columns, "labs": visible_labs(), "last": asked.last,
+        "metrics": list(asked.metrics), "no_metrics": not asked.metrics,
+        "operations": list(asked.operations), "no_operations": not asked.operations,
+    }  # fmt: skip
+
+
+def _configurations(asked: Asked) -> list[Column]:
+    found = Configuration.objects.filter(study__slug=asked.study).order_by("position", "id")[:MOST_COLUMNS]
+    return [Column(one.pk, one.label, "", None) for one in found]
+
+
+def _targets(asked: Asked, rows: Rows = ()) -> list[Column]:
+    by_id = {row[0]: _target(*row) for row in rows}
     return [by_id[pk] for pk in asked.targets if pk in by_id]
 
 
-def _column(pk: int, host: str, target: str, ram: str | None) -> Column:
+def _target(pk: int, host: str, target: str, ram: str | None) -> Column:
     bytes_of_ram = float(ram) if ram and ram.isdecimal() else None
     filters = (("host", host), ("target", target))
-    return Column(pk, f"{host}: {target}", reverse("target", args=[pk]), bytes_of_ram, filters)
+    return Column(pk, f"{host}: {target}", _address(pk), bytes_of_ram, filters)
+
+
+@lru_cache(maxsize=4096)
+def _address(target: int) -> str:
+    return reverse("target", args=[target])
+
+
+def _bounds(statement: str, values: dict[str, Any]) -> Bounds:
+    return {row[:4]: row[4:] for row in sql.rows(statement, values)}
+
+
+def _all_sums(rows: Rows, measures: Rows, bounds: Bounds) -> list[Sums]:
+    words = {measure: (operation, metric) for measure, operation, metric in measures}
+    places: dict[tuple[int, ...], Place] = {}
+    found = []
+    for row in rows:
+        column, measure, point, section, n, without, mean, stdev, low, high, log_mean, log_variance, *sizes = row
+        key = (measure, point, section)
+        if key not in places:
+            file_size, block_size, threads, iodepth = sizes
+            places[key] = Place(*words[measure], file_size, block_size, threads, iodepth, section)
+        logs = Logs(n, log_mean, log_variance) if low is not None and low > 0 else None
+        bound_low, bound_high = bounds.get(row[:4], (None, None)) if without else (None, None)
+        found.append(Sums(column, key, places[key], n, without, mean, stdev, low, high, bound_low, bound_high, logs))
+    return found
 
 
 def newest_measured(most: int = AT_FIRST) -> list[Target]:
@@ -78,47 +153,3 @@ def newest_measured(most: int = AT_FIRST) -> list[Target]:
 def _of_last_run(field: str) -> Subquery:
     ended = Run.objects.finished().filter(target=OuterRef("pk")).order_by(F("finished_at").desc(nulls_last=True), "-id")
     return Subquery(ended.values(field)[:1])
-
-
-def sums(asked: Asked, chosen: Sequence[Column]) -> list[Sums]:
-    """The columns came out of the scope, and no run lies on another lab's target or configuration."""
-    if not chosen:
-        return []
-    last = LAST_OF_CONFIGURATION if asked.study else LAST_OF_TARGET
-    statement = SUMS.format(
-        last=last,
-        measures=WANTED if asked.metrics or asked.operations else "",
-        bound_low=BOUND.format("low"),
-        bound_high=BOUND.format("high"),
-    )
-    values = {
-        "columns": [column.id for column in chosen], "last": asked.last,
-        "metrics": list(asked.metrics), "no_metrics": not asked.metrics,
-        "operations": list(asked.operations), "no_operations": not asked.operations,
-    }  # fmt: skip
-    return [_sums(row) for row in sql.rows(statement, values)]
-
-
-def _sums(row: tuple[Any, ...]) -> Sums:
-    (
-        column,
-        measure,
-        point,
-        section,
-        n,
-        without,
-        mean,
-        stdev,
-        low,
-        high,
-        bound_low,
-        bound_high,
-        log_mean,
-        log_variance,
-        *measured,
-    ) = row
-    operation, metric, file_size, block_size, threads, iodepth = measured
-    logs = Logs(n, log_mean, log_variance) if log_mean is not None and low is not None and low > 0 else None
-    place = Place(operation, metric, file_size, block_size, threads, iodepth, section)
-    key = (measure, point, section)
-    return Sums(column, key, place, n, without, mean, stdev, low, high, bound_low, bound_high, logs)

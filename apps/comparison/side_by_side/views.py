@@ -6,11 +6,13 @@ from urllib.parse import quote, urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
 from apps.comparison.question import QuestionError
-from apps.comparison.side_by_side.answer import answer, in_force
+from apps.comparison.side_by_side.answer import begun, in_force
 from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked, parse
 from apps.comparison.side_by_side.html import body
 from apps.comparison.side_by_side.loading import newest_measured
@@ -19,10 +21,12 @@ from apps.comparison.views import FORMATS
 from apps.comparison.words import operation_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
+from apps.lib.units import BASES
 from apps.runs.metrics import METRICS
 from apps.runs.models import Measure
 from apps.studies.models import Study
 
+PLACE = mark_safe("<!-- table -->")  # nothing that people wrote can look like it: that is escaped
 OFFERED = 200  # targets to choose from; more are found through the list of targets
 
 
@@ -34,7 +38,13 @@ def side_by_side(request: LabRequest) -> HttpResponse:
     except QuestionError as error:
         return render(request, "comparison/side-by-side.html", {"error": error, "asked": Asked()}, status=400)
     asked = in_force(asked)
-    return render(request, "comparison/side-by-side.html", _context(asked, answer(asked)))
+    chooser = f"{reverse('side-by-side-chooser')}?{asked.address}"
+    with begun(asked) as found:  # the page is written around the place of its table while the database sums up
+        page = render(request, "comparison/side-by-side.html", {"asked": asked, "place": PLACE, "chooser": chooser})
+        table = found()
+    answer = render_to_string("comparison/_side-by-side.html", _context(asked, table))
+    page.content = page.content.replace(PLACE.encode(), answer.encode())
+    return page
 
 
 @require_safe
@@ -56,13 +66,13 @@ def chooser(request: LabRequest) -> HttpResponse:
 
 
 def _context(asked: Asked, found: Table) -> dict[str, Any]:
+    page, rest, query = reverse("side-by-side"), reverse("api-side-by-side"), asked.address
     return {
         "asked": asked,
         "table": found,
         "body": body(found, _comparison_of(asked, found.columns)),
-        "chooser": f"{reverse('side-by-side-chooser')}?{asked.address}",
-        "bases": [(base, f"{reverse('side-by-side')}?{asked.with_(base=base).address}") for base in (1000, 1024)],
-        "exports": [(label, f"{reverse('api-side-by-side')}?{asked.address}&format={name}") for name, label in FORMATS],
+        "bases": [(base, f"{page}?{asked.with_(base=base).address}") for base in BASES],
+        "exports": [(label, f"{rest}?{query}&format={name}") for name, label in FORMATS],
     }
 
 
