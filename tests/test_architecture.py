@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "dashboard": DOMAIN | {"studies", "agents", "uploads", "comparison"},
     # the project's own entrances
     "urls": {"dashboard"},
-    "asgi": {"agents", "dashboard", "lib", "publishing"},
+    "asgi": {"agents", "dashboard", "lib", "publishing", "uploads"},
     "wsgi": set(),
     "settings": {"lib"},
     "worker.celery": set(),
@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 COMPARING = (
     "compare", "statistics", "ratios", "modes", "advice", "judging", "cells", "confounders", "likest", "factors", "method",
-    "details",
+    "details", "repetitions",
 )  # fmt: skip
 TRENDS = ("shape", "noise", "steps", "differences", "trend", "words")
 DISCOVERING = (

@@ -21,6 +21,7 @@ app.conf.update(
         "sweep-uploads": {"task": "uploads.sweep", "schedule": 30.0, "options": {"expires": 25}},
         "sweep-claims": {"task": "claims.sweep", "schedule": 120.0, "options": {"expires": 110}},
         "sweep-trends": {"task": "trends.sweep", "schedule": 30.0, "options": {"expires": 25}},
+        "check-samples": {"task": "runs.check_samples", "schedule": crontab(hour=4, minute=50)},
         "look-at-trends": {"task": "trends.nightly", "schedule": crontab(hour=4, minute=20)},
     },
 )

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.comparison.compare import percentile_of
 from apps.comparison.question import Question, QuestionError
-from apps.comparison.readings import NO_EVIDENCE, POINT, Evidence, Machine, Reading
+from apps.comparison.readings import NO_EVIDENCE, NO_NUMBER, POINT, Evidence, Machine, Reading, usable
 from apps.comparison.words import UNKNOWN
 from apps.inventory.models import Snapshot
 from apps.runs.metrics import METRICS
@@ -29,7 +29,7 @@ COLUMNS = (
     "run__study_run__configuration__label", "run__study_run__configuration__position",
     "run__study_run__configuration__study__slug",
     "provenance__quality", "provenance__missing_reason", "provenance__low", "provenance__high",
-    "provenance__printed", "provenance__note", "provenance__source_line",
+    "printed", "provenance__note", "source_line",
 )  # fmt: skip
 PLACE = ("run_id", "measure__operation", "section", "point_id")  # samples that agree in these lie beside each other
 OWN_COLUMNS = (*COLUMNS, "point_id", "provenance__cpu")
@@ -226,23 +226,24 @@ def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
 def _reading(
     row: Row, facts: Mapping[str, Any], bins: Any, beside: Mapping[str, float | None], evidence: Evidence
 ) -> Reading:
+    value = usable(row["value"])
     return Reading(
         id=row["id"],
         run=row["run_id"],
         operation=row["measure__operation"],
         metric=row["measure__metric"],
-        value=row["value"],
+        value=value,
         facts=facts,
         **{name: row[f"point__{name}"] for name in POINT},
         repetition=row["run__repetition"],
         origin=row["run__origin"],
         quality=row["provenance__quality"] or "exact",
-        missing_reason=row["provenance__missing_reason"] or "",
+        missing_reason=row["provenance__missing_reason"] or (NO_NUMBER if value != row["value"] else ""),
         low=row["provenance__low"],
         high=row["provenance__high"],
-        printed=row["provenance__printed"] or "",
+        printed=row["printed"],
         note=row["provenance__note"] or "",
-        source_line=row["provenance__source_line"],
+        source_line=row["source_line"],
         section=row["section"],
         position=(facts["study"] or "", row["run__study_run__configuration__position"] or 0),
         bins=tuple((float(ns), int(count)) for ns, count in bins),

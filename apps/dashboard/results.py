@@ -26,6 +26,8 @@ class Row:
     value: float | None
     point: str
     provenance: Provenance | None
+    printed: str
+    source_line: int | None
 
     @property
     def quality(self) -> str:
@@ -74,9 +76,12 @@ def _group(run: Run, section: int, operation: str, samples: list[Sample]) -> Gro
     points = [point_text(one.point) for one in samples]
     shared = points[0] if len(set(points)) == 1 else ""
     rows = [
-        Row(one.measure.definition, one.value, "" if shared else point, getattr(one, "provenance", None))
+        Row(
+            one.measure.definition, one.value, "" if shared else point, getattr(one, "provenance", None), one.printed,
+            one.source_line,
+        )
         for one, point in zip(samples, points, strict=True)
-    ]
+    ]  # fmt: skip
     return Group(operation, job_name(run, section), shared, rows)
 
 

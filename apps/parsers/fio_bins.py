@@ -5,17 +5,14 @@ prints for every bin that is not empty its middle, `plat_idx_to_val` in stat.c, 
 3.x are the same, so bins of several jobs or repetitions add up exactly; their percentiles do not.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
 Bins = Sequence[Sequence[int]]  # [[ns, count], …], ascending
-
-
-def _columns(bins: Bins) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    table = np.asarray(bins, dtype=np.int64).reshape(-1, 2)
-    return table[:, 0], table[:, 1]
 
 
 def percentiles(bins: Bins, wanted: Sequence[float]) -> list[int | None]:
@@ -25,14 +22,31 @@ def percentiles(bins: Bins, wanted: Sequence[float]) -> list[int | None]:
     Percent, 0 to 100, in; ns out; None for each where nothing was counted. fio computes the threshold in the C type
     long double, and so does this: at 99.9 % of 1,000 the last bit decides between two bins.
     """
-    values, counts = _columns(bins)
-    total = int(counts.sum())
+    reached = list(accumulate([count for _, count in bins]))
+    total = int(reached[-1]) if reached else 0
     if not total:
         return [None] * len(wanted)
-    reached = np.cumsum(counts)
-    thresholds = np.asarray(wanted, dtype=np.longdouble) / np.longdouble(100) * np.longdouble(total)
-    places = np.searchsorted(reached.astype(np.longdouble), thresholds, side="left")
-    return [int(values[min(place, len(values) - 1)]) for place in places.tolist()]
+    last = len(reached) - 1
+    return [int(bins[min(bisect_left(reached, _threshold(share, total)), last)][0]) for share in wanted]
+
+
+def _threshold(share: float, total: int) -> int:
+    """The smallest count that is at least `share` ÷ 100 × total, computed in long doubles of 64 bits."""
+    mantissa, exponent = _share(share)
+    product = mantissa * total  # exact, then rounded to 64 bits, half to even
+    if (extra := product.bit_length() - _BITS_OF_LONG_DOUBLE) > 0:
+        rest, half = product & ((1 << extra) - 1), 1 << (extra - 1)
+        product >>= extra
+        product += rest > half or (rest == half and product & 1)
+        exponent += extra
+    return product << exponent if exponent >= 0 else -(-product >> -exponent)
+
+
+@lru_cache(64)
+def _share(percent: float) -> tuple[int, int]:
+    """`percent` ÷ 100 as a long double: whole number × 2^exponent."""
+    numerator, denominator = (np.longdouble(percent) / np.longdouble(100)).as_integer_ratio()
+    return int(numerator), 1 - int(denominator).bit_length()
 
 
 def percentile(bins: Bins, wanted: float) -> int | None:
@@ -55,6 +69,7 @@ def ascending(bins: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(bins))
 
 
+_BITS_OF_LONG_DOUBLE = 64
 BITS = 6  # FIO_IO_U_PLAT_BITS: 64 bins to a power of two
 GROUPS = 29  # of 64 bins each; 19 before fio 2.99, which counted µs
 

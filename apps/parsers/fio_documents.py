@@ -166,7 +166,9 @@ def as_bytes(text: str | bytes | SourceText) -> bytes:
 
 def slices(data: bytes) -> Iterator[tuple[int, int]]:
     """Where documents may lie: from a line that begins with `{` to the last one with `}` before the next such."""
-    starts = [match.start() for match in re.finditer(rb"^\{", data, re.MULTILINE)]
+    starts, behind = [0] if data.startswith(b"{") else [], 0
+    while behind := data.find(b"\n{", behind) + 1:
+        starts.append(behind)
     for start, following in pairwise([*starts, len(data)]):
         last = data.rfind(b"\n}", start, following)
         yield start, last + 2 if last >= 0 else following

@@ -15,7 +15,11 @@ import numpy as np
 
 _TOKEN = re.compile(rb"\s*:\s*([^\s,{}\[\]]+)")
 
+_FIRST_LINES = re.compile(
+    rb' : \{\n[ \t]*"min" : ([^\s,{}\[\]]+),\n[ \t]*"max" : ([^\s,{}\[\]]+),\n[ \t]*"mean" : ([^\s,{}\[\]]+),\n[ \t]*"stddev" : ([^\s,{}\[\]]+)'
+)
 _COLON = re.compile(rb"\s*:")
+_USUAL = b" :"  # as fio itself prints it
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -25,6 +29,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
 NOWHERE = Place()
 _NEWLINE = 10
+_LONGEST_LINES = 400  # of four numbers
 
 
 class Lines:
@@ -40,18 +45,23 @@ class Lines:
 
     def jobs(self) -> list[tuple[int, int]]:
         """Each job's part of the text, from one `jobname` to the next."""
-        starts = [match.start() for match in re.finditer(rb'"jobname"\s*:', self.data[self.start : self.end])]
-        return [
-            (self.start + here, self.start + following)
-            for here, following in pairwise([*starts, self.end - self.start])
-        ]
+        starts, position = list[int](), self.start
+        while (found := self._key("jobname", (position, self.end))) is not None:
+            starts.append(found)
+            position = found + 1
+        return list(pairwise([*starts, self.end]))
 
     def block(self, name: str, within: tuple[int, int], *, until: tuple[str, ...] = ()) -> tuple[int, int] | None:
-        """From the key of an object to the first of the keys in `until` behind it, or to the end of `within`."""
+        """From the key of an object to its end where it is printed in lines, else to the first of the keys in `until` behind it,
+        or to the end of `within`.
+        """
         position = self._key(name, within)
         if position is None:
             return None
         begin = position + len(name) + 2
+        indent = self.data[self.data.rfind(b"\n", within[0], position) : position]
+        if indent.isspace() and (end := self.data.find(indent + b"}", begin, within[1])) >= 0:
+            return position, end
         ends = [found for key in until if (found := self._key(key, (begin, within[1]))) is not None]
         return position, min([*ends, within[1]])
 
@@ -62,12 +72,26 @@ class Lines:
         printed = token[1].decode("utf-8", "replace") if token else ""
         return Place(self.line(position), printed[:40])
 
+    def first_lines(self, name: str, within: tuple[int, int] | None) -> tuple[int, tuple[str, str, str, str]] | None:
+        """Of an object that begins as fio prints it, with min, max, mean and stddev in a line each: the line of `min`, and the four
+        values' own characters.
+        """
+        if within is None or (position := self._key(name, within)) is None:
+            return None
+        match = _FIRST_LINES.match(self.data, position + len(name) + 2, within[1])
+        if match is None or match.end() - match.start() > _LONGEST_LINES:
+            return None
+        low, high, mean, spread = match.groups()
+        line = self.line(position) + 1
+        return line, (low.decode(), high.decode(), mean.decode(), spread.decode())
+
     def _key(self, name: str, within: tuple[int, int]) -> int | None:
-        quoted, (position, end) = _quoted(name), within
-        while (position := self.data.find(quoted, position, end)) >= 0:
-            if _COLON.match(self.data, position + len(quoted), end):
+        data, quoted, (position, end) = self.data, _quoted(name), within
+        while (position := data.find(quoted, position, end)) >= 0:
+            behind = position + len(quoted)
+            if data.startswith(_USUAL, behind, end) or _COLON.match(data, behind, end):
                 return position
-            position += len(quoted)  # the same word as a value: "rw" : "read"
+            position = behind  # the same word as a value: "rw" : "read"
         return None
 
 

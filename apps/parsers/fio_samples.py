@@ -17,12 +17,13 @@ from apps.parsers.shape import ParsedHistogram, ParsedSample
 LARGEST_FLOAT = 1e300
 Span = tuple[int, int]
 Bins = tuple[tuple[int, int], ...]
+Point = tuple[int, int | None, int | None, int | None, int | None]  # section, then as in `ParsedSample`
 DIRECTIONS = ("read", "write", "trim")
 REPORTED = (*DIRECTIONS, "mixed")  # fio's sum of all directions, where unified_rw_reporting asks for it
 PERCENTILES = {"1": 1.0, "50": 50.0, "90": 90.0, "95": 95.0, "99": 99.0, "99_9": 99.9, "99_99": 99.99}
 _AFTER = ("read", "write", "trim", "sync", "mixed", "job_runtime", "usr_cpu")
 _LATENCIES_AFTER = ("slat_ns", "clat_ns", "lat_ns", "slat", "clat", "lat", "bw_min")
-_KEYS = (("min", "min"), ("mean", "mean"), ("max", "max"), ("stddev", "stdev"))
+_KEYS = (("min", "min", 0), ("mean", "mean", 2), ("max", "max", 1), ("stddev", "stdev", 3))  # and its line
 _SPREADS = (
     ("bandwidth", 1024, "KiB/s", ("bw_min", "bw_max", "bw_mean", "bw_dev"), "bw_samples"),
     ("iops", 1, "IOPS", ("iops_min", "iops_max", "iops_mean", "iops_stddev"), "iops_samples"),
@@ -65,7 +66,7 @@ class Section:
     lines: Lines | None
     part: Span
     is_version_2: bool
-    _points: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    _points: dict[str, tuple[str, Point]] = field(default_factory=dict)
     _bins: dict[int, Bins] = field(default_factory=dict)
 
     def samples(self) -> Iterator[ParsedSample]:
@@ -113,25 +114,19 @@ class Section:
         be.
         """
         place = self.lines.value(key, block) if self.lines else NOWHERE
-        try:
-            return place if value is not None and float(place.printed or "nan") == float(value) else NOWHERE
-        except (ValueError, OverflowError):
-            return NOWHERE
+        return _same(place.printed, place.line, value)
 
     def _sample(
         self, metric: str, name: str, value: float | None, place: Place = NOWHERE, unit: str = "", **more: Any
     ) -> ParsedSample:
         word, point = self._points.get(name) or self._point(name)
         printed = f"{place.printed} {unit}".strip() if place.printed else ""
-        return ParsedSample(word, metric, value, printed=printed, line=place.line, **point, **more)
+        return ParsedSample(word, metric, value, *point, printed, place.line, **more)
 
-    def _point(self, name: str) -> tuple[str, dict[str, Any]]:
+    def _point(self, name: str) -> tuple[str, Point]:
         """The operation and the workload point of a direction: the same for all of its samples."""
         load = self.load
-        point = {
-            "section": self.number, "file_size": load.file_size, "block_size": load.block_size(name),
-            "threads": load.threads, "iodepth": load.iodepth,
-        }  # fmt: skip
+        point = (self.number, load.file_size, load.block_size(name), load.threads, load.iodepth)
         self._points[name] = operation(load.rw, name), point
         return self._points[name]
 
@@ -171,10 +166,13 @@ class Section:
             latency, scale, unit, printed_name = self._latency(one, kind)
             if latency is None or not self._measured(latency):
                 continue
-            within = self._block(printed_name, block, _LATENCIES_AFTER) if block else None
-            for key, word in _KEYS:
-                if (value := number(getattr(latency, key))) is not None:
-                    place = self._place(key, within, getattr(latency, key))
+            usual = self.lines.first_lines(printed_name, block) if self.lines else None
+            within = None
+            if usual is None or latency.percentile or latency.bins:
+                within = self._block(printed_name, block, _LATENCIES_AFTER) if block else None
+            for key, word, row in _KEYS:
+                if (value := number(found := getattr(latency, key))) is not None:
+                    place = _same(usual[1][row], usual[0] + row, found) if usual else self._place(key, within, found)
                     yield self._sample(f"{metric}_{word}", name, product(value, scale), place, unit)
             if kind != "slat":
                 yield from self._percentiles(latency, name, metric, within, scale, unit)
@@ -220,13 +218,22 @@ class Section:
                 yield self._sample(metric, name, None, missing_reason=f"failed: {error_text(self.job.error)}")
 
 
+def _same(printed: str, line: int | None, value: float | int | None) -> Place:
+    """The place, if the characters there are the value."""
+    try:
+        return Place(line, printed[:40]) if value is not None and float(printed or "nan") == float(value) else NOWHERE
+    except (ValueError, OverflowError):
+        return NOWHERE
+
+
 def _with(sample: ParsedSample, printed: str, line: int | None) -> ParsedSample:
     return structs.replace(sample, printed=printed, line=line)
 
 
 def bins_of(latency: Latency) -> Bins:
     """`{"21632": 1, …}` as pairs in ascending order; what is no bin is no histogram."""
-    found = latency.bins or {}
+    if not (found := latency.bins):
+        return ()
     pairs = [(int(ns), count) for ns, count in found.items() if ns.isascii() and ns.isdigit() and len(ns) < 19]
     sound = len(pairs) == len(found) and all(count > 0 for _, count in pairs)
     return fio_bins.ascending(pairs) if sound and sum(count for _, count in pairs) <= LARGEST else ()

@@ -51,7 +51,7 @@ def _row(found: dict[str, Any]) -> dict[str, Any]:
         "metric": found["measure__metric"],
         "value": found["value"],
         "unit": metric.unit if metric else None,
-        "printed": found["provenance__printed"] or "",
+        "printed": found["printed"],
         "quality": found["provenance__quality"] or "exact",
         "missing_reason": _why_missing(found),
         "low": found["provenance__low"],
@@ -59,7 +59,7 @@ def _row(found: dict[str, Any]) -> dict[str, Any]:
         **{name: found[f"point__{name}"] for name in ("file_size", "block_size", "threads", "iodepth")},
         "repetition": found["run__repetition"],
         "cpu": found["provenance__cpu"],
-        "source_line": found["provenance__source_line"],
+        "source_line": found["source_line"],
         "section": found["section"],
         "facts": facts,
     }

@@ -15,8 +15,10 @@ def shown_uploads(request: Request, uploads: Sequence[Upload]) -> list[dict[str,
     return [_upload(request, one) for one in uploads]
 
 
-def shown_upload(request: Request, upload: Upload) -> dict[str, Any]:
-    files = list(UploadedFile.objects.filter(upload=upload).light().select_related("artefact")[:MOST_FILES])
+def shown_upload(request: Request, upload: Upload, files: Sequence[UploadedFile] | None = None) -> dict[str, Any]:
+    """`files`: all that it has, where they are known."""
+    if files is None:
+        files = list(UploadedFile.objects.filter(upload=upload).light().select_related("artefact")[:MOST_FILES])
     runs: dict[int, list[int]] = {}
     pairs = UploadedRun.objects.filter(file__in=[file.pk for file in files]).order_by("run_id")
     for file_id, run_id in pairs.values_list("file_id", "run_id"):

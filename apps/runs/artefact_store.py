@@ -1,13 +1,13 @@
-"""Where artefacts' bytes lie: ARTEFACT_DIR/aa/bb/<sha256>.z, zlib, named by the SHA-256 of the bytes before
-compression.
+"""Where artefacts' bytes lie: up to `SMALL` of them in the database (`SmallBytes`), more in ARTEFACT_DIR/aa/bb/<sha256>.z, zlib, named by
+the SHA-256 of the bytes before compression.
 
     artefact = keep(lab.pk, data)          # bytes, or an iterable of them
     data = read(artefact)
     for piece in open_stream(artefact): …
 
-The file is whole on the disk before there is a row: written aside, fsynced, renamed, the folder fsynced. Labs that keep
-the same bytes share the file and know nothing of it: the way to it leads through a lab's own row, never through a hash
-from a request.
+Few bytes are on the disk when the caller's transaction is. A file is whole on the disk before there is a row: written aside, fsynced,
+renamed, the folder fsynced. Labs that keep the same big file share it and know nothing of it: the way to it leads through a lab's own row,
+never through a hash from a request.
 """
 
 import errno
@@ -15,18 +15,37 @@ import hashlib
 import os
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
+import zstandard
 from django.conf import settings
+from django.db import connection
 
-from apps.runs.models import Artefact
+from apps.lib.sql import rows
+from apps.runs.models import Artefact, SmallBytes
 
 PIECE = 1 << 20
+SMALL = 64 << 10  # bytes before compression
 _THREADS = 8
 LEVEL = 1  # fio's JSON shrinks to a fifth; higher levels cost more than they save
+_ADD = """
+WITH new AS (
+    SELECT * FROM unnest(%(hashes)s::text[], %(sizes)s::bigint[], %(packed)s::bytea[]) AS new(sha256, size, packed)
+), added AS (
+    INSERT INTO runs_artefact (lab_id, sha256, size, created_at) SELECT %(lab)s, sha256, size, now() FROM new
+    ON CONFLICT (lab_id, sha256) DO UPDATE SET size = EXCLUDED.size RETURNING id, sha256, size, created_at, xmax = 0 AS is_new
+), bytes AS (
+    INSERT INTO runs_smallbytes (artefact_id, packed) SELECT id, packed FROM added JOIN new USING (sha256)
+    WHERE packed IS NOT NULL ON CONFLICT (artefact_id) DO NOTHING
+)
+SELECT id, sha256, size, created_at, is_new FROM added"""
+
+_FIELDS = ("id", "lab_id", "sha256", "size", "created_at")
 
 
 class ArtefactStoreError(OSError):
@@ -35,25 +54,67 @@ class ArtefactStoreError(OSError):
 
 def keep(lab_id: int, data: bytes | Iterable[bytes]) -> Artefact:
     """The lab's artefact with these bytes; kept once, however often they come. Needs the lab's scope."""
-    sha256, size = (_had(data) or _store([data])) if isinstance(data, bytes) else _store(data)
+    if isinstance(data, bytes):
+        return keep_all(lab_id, [data])[0]
+    with closing(_one_after_another(data)) as pieces:  # the database's cursor behind them, too, whatever happens
+        head = _head(pieces)
+        return _keep_file(lab_id, chain([head], pieces)) if len(head) > SMALL else keep_all(lab_id, [head])[0]
+
+
+def _one_after_another(pieces: Iterable[bytes]) -> Generator[bytes, None, None]:
+    yield from pieces
+
+
+def keep_all(lab_id: int, many: Sequence[bytes]) -> list[Artefact]:
+    """The same for many at once, in their order, in a few statements for all of them."""
+    hashes = [hashlib.sha256(data).hexdigest() for data in many]
+    wanted = dict(zip(hashes, many, strict=True))
+    found = _held(lab_id, wanted)
+    if missing := {sha256: data for sha256, data in wanted.items() if sha256 not in found}:
+        _store_all([data for data in missing.values() if len(data) > SMALL])
+        found |= _add(lab_id, missing)
+    return [found[sha256] for sha256 in hashes]
+
+
+def _head(pieces: Iterator[bytes]) -> bytes:
+    """The first bytes; all of them where they are at most `SMALL`."""
+    head = b""
+    for piece in pieces:
+        head += piece
+        if len(head) > SMALL:
+            break
+    return head
+
+
+def _keep_file(lab_id: int, pieces: Iterable[bytes]) -> Artefact:
+    sha256, size = _store(pieces)
     artefact: Artefact = Artefact.objects.get_or_create(lab_id=lab_id, sha256=sha256, defaults={"size": size})[0]
     return artefact
 
 
-def keep_all(lab_id: int, many: Sequence[bytes]) -> list[Artefact]:
-    """The same for many at once, in their order: one question and one insert for all of them."""
-    hashes = [hashlib.sha256(data).hexdigest() for data in many]
-    sizes = dict(zip(hashes, map(len, many), strict=True))
-    new_here = {sha256: data for sha256, data in zip(hashes, many, strict=True) if not path_of(sha256).exists()}
-    if new_here:  # threads, because each waits for its own fsync, and the disk takes many of them at once
-        with ThreadPoolExecutor(min(_THREADS, len(new_here))) as pool:
-            list(pool.map(lambda data: _store([data]), new_here.values()))
-    mine = Artefact.objects.filter(lab_id=lab_id, sha256__in=sizes)
-    missing = sizes.keys() - set(mine.values_list("sha256", flat=True))
-    new = [Artefact(lab_id=lab_id, sha256=sha256, size=sizes[sha256]) for sha256 in sorted(missing)]
-    Artefact.objects.bulk_create(new, ignore_conflicts=True)
-    found = {one.sha256: one for one in mine.all()}
-    return [found[sha256] for sha256 in hashes]
+def _held(lab_id: int, hashes: Collection[str]) -> dict[str, Artefact]:
+    """Those whose bytes are here. One that has lost its file is kept again."""
+    here = Artefact.objects.filter(lab_id=lab_id, sha256__in=hashes).select_related("small").defer("small__packed")
+    return {row.sha256: row for row in here if hasattr(row, "small") or path_of(row.sha256).exists()}
+
+
+def _store_all(many: Sequence[bytes]) -> None:
+    if many:  # threads, because each waits for its own fsync, and the disk takes many of them at once
+        with ThreadPoolExecutor(min(_THREADS, len(many))) as pool:
+            list(pool.map(lambda data: _store([data]), many))
+
+
+def _add(lab_id: int, new: dict[str, bytes]) -> dict[str, Artefact]:
+    """Rows for all of them, and the bytes of those that are few."""
+    hashes = sorted(new)  # in one order, or two who keep the same bytes would wait for each other
+    pack = zstandard.ZstdCompressor().compress
+    packed = [pack(new[sha256]) if len(new[sha256]) <= SMALL else None for sha256 in hashes]
+    values = {"lab": lab_id, "hashes": hashes, "sizes": [len(new[sha256]) for sha256 in hashes], "packed": packed}
+    found = {}
+    for pk, sha256, size, created_at, is_new in rows(_ADD, values):
+        found[sha256] = Artefact.from_db(connection.alias, _FIELDS, (pk, lab_id, sha256, size, created_at))
+        found[sha256].is_new = is_new
+    return found
 
 
 def read(artefact: Artefact) -> bytes:
@@ -65,6 +126,9 @@ def open_stream(artefact: Artefact) -> Iterator[bytes]:
     """The bytes in pieces, in constant memory. `ArtefactStoreError` where the file is gone, or at the end where it was
     altered.
     """
+    if artefact.size <= SMALL and (small := getattr(artefact, "small", None)) is not None:
+        yield _unpacked(small, artefact.sha256)
+        return
     try:
         file = path_of(artefact.sha256).open("rb")
     except OSError as error:
@@ -78,10 +142,13 @@ def path_of(sha256: str) -> Path:
     return Path(settings.ARTEFACT_DIR) / sha256[:2] / sha256[2:4] / f"{sha256}.z"
 
 
-def _had(data: bytes) -> tuple[str, int] | None:
-    """Bytes that lie there already need not be written to be found the same."""
-    sha256 = hashlib.sha256(data).hexdigest()
-    return (sha256, len(data)) if path_of(sha256).exists() else None
+def _unpacked(small: SmallBytes, sha256: str) -> bytes:
+    try:
+        data = zstandard.ZstdDecompressor().decompress(small.packed)
+    except zstandard.ZstdError as error:
+        raise _damaged(sha256, error) from error
+    _same(hashlib.sha256(data).hexdigest(), sha256)
+    return data
 
 
 def _checked(file: IO[bytes], sha256: str) -> Iterator[bytes]:
@@ -95,11 +162,19 @@ def _checked(file: IO[bytes], sha256: str) -> Iterator[bytes]:
                 packed = unpacker.unconsumed_tail
         rest = unpacker.flush()
     except zlib.error as error:
-        raise ArtefactStoreError(errno.EIO, f"The kept bytes of artefact {sha256} are damaged: {error}") from error
+        raise _damaged(sha256, error) from error
     digest.update(rest)
     yield rest
-    if digest.hexdigest() != sha256:
-        message = f"The kept bytes of artefact {sha256} were altered: their SHA-256 is {digest.hexdigest()}"
+    _same(digest.hexdigest(), sha256)
+
+
+def _damaged(sha256: str, error: Exception) -> ArtefactStoreError:
+    return ArtefactStoreError(errno.EIO, f"The kept bytes of artefact {sha256} are damaged: {error}")
+
+
+def _same(found: str, sha256: str) -> None:
+    if found != sha256:
+        message = f"The kept bytes of artefact {sha256} were altered: their SHA-256 is {found}"
         raise ArtefactStoreError(errno.EIO, message)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
+import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
@@ -20,7 +21,11 @@ IN_TIME = Coalesce("finished_at", "started_at", "created_at")
 
 
 class Artefact(LabScoped):
-    """Raw bytes as they came, by SHA-256; once per lab, kept for good. The bytes lie in the artefact folder (`artefact_store.py`)."""
+    """Raw bytes as they came, by SHA-256; once per lab, kept for good. Few bytes lie in `SmallBytes`, many in the artefact folder
+    (`artefact_store.py`).
+    """
+
+    is_new = False  # of one that was kept just now: nobody in the lab brought these bytes before
 
     sha256 = models.CharField(max_length=64)
     size = models.BigIntegerField(help_text="bytes, before compression")
@@ -31,6 +36,18 @@ class Artefact(LabScoped):
 
     def __str__(self) -> str:
         return self.sha256[:12]
+
+
+class SmallBytes(ThroughParent):
+    """An artefact's bytes where they are few: a file and a wait of its own for a result of some kB would cost more than reading it."""
+
+    lab_path: ClassVar[str] = "artefact__lab_id"
+
+    artefact = models.OneToOneField(Artefact, on_delete=models.CASCADE, primary_key=True, related_name="small")
+    packed = models.BinaryField(help_text="zstd")
+
+    def __str__(self) -> str:
+        return str(self.artefact_id)
 
 
 class Workload(LabScoped):
@@ -61,6 +78,13 @@ WITH RECURSIVE found(lab, tool) AS (
         FROM found WHERE found.tool IS NOT NULL
 )
 SELECT DISTINCT tool FROM found WHERE tool IS NOT NULL"""
+
+
+# What somebody wrote while the run was being deleted, too: the writer held the run, so this comes after its rows.
+TAKE_SAMPLES_ALONG = """
+    DELETE FROM runs_provenance USING runs_sample WHERE sample_id = runs_sample.id AND run_id = OLD.id;
+    DELETE FROM runs_sample WHERE run_id = OLD.id;
+    RETURN NULL;"""
 
 
 class RunQuerySet(LabQuerySet["Run"]):
@@ -123,6 +147,11 @@ class Run(LabScoped):
                 name="run_last_of_target",
             ),
             models.Index(F("lab"), IN_TIME.desc(), F("id").desc(), condition=Q(state="finished"), name="run_in_time"),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="take_samples_along", operation=pgtrigger.Delete, when=pgtrigger.After, func=TAKE_SAMPLES_ALONG
+            )
         ]
 
     def __str__(self) -> str:
@@ -199,15 +228,29 @@ class Point(models.Model):
 
 
 class Sample(ThroughParent):
-    """One measured value in base units. Narrow, because there will be millions; what the tool printed is in `Provenance`."""
+    """One measured value in base units, with the text and the line that it was read from. Narrow, because there will be millions; what else
+    is to be said of it is in `Provenance`.
+
+    What it refers to is not checked by the database, which would cost more than the row: `samples.py` holds the run while it writes, a
+    deleted run takes its samples along by a trigger, and `integrity.py` proves it.
+    """
 
     lab_path: ClassVar[str] = "run__lab_id"
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="samples", db_index=False)
-    measure = models.ForeignKey(Measure, on_delete=models.PROTECT, related_name="+", db_index=False)
-    point = models.ForeignKey(Point, on_delete=models.PROTECT, related_name="+", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="samples", db_index=False, db_constraint=False)
+    measure = models.ForeignKey(
+        Measure, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
+    )
+    point = models.ForeignKey(Point, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     section = models.SmallIntegerField(default=0, help_text="which part of the tool's output: fio's job or group")
     value = models.FloatField(null=True)
+    printed = models.CharField(
+        max_length=80, default="", db_default="", blank=True, help_text="the tool's own text with its unit"
+    )
+    source_line = models.IntegerField(null=True, help_text="of the artefact, from 1")
+    artefact = models.ForeignKey(
+        Artefact, on_delete=models.PROTECT, null=True, related_name="+", db_index=False, db_constraint=False
+    )
 
     class Meta:
         constraints = [
@@ -232,12 +275,13 @@ class Quality(models.TextChoices):
 
 
 class Provenance(ThroughParent):
-    """Where a sample comes from and how far it can be trusted. A range is two bounds, not a made-up mean."""
+    """How far a sample can be trusted, where that has to be said. A range is two bounds, not a made-up mean."""
 
     lab_path: ClassVar[str] = "sample__run__lab_id"
 
-    sample = models.OneToOneField(Sample, on_delete=models.CASCADE, primary_key=True, related_name="provenance")
-    printed = models.CharField(max_length=80, blank=True, help_text="the tool's own text with its unit")
+    sample = models.OneToOneField(
+        Sample, on_delete=models.CASCADE, primary_key=True, related_name="provenance", db_constraint=False
+    )
     quality = models.CharField(max_length=16, choices=Quality.choices, default=Quality.EXACT)
     missing_reason = models.CharField(max_length=120, blank=True)
     low = models.FloatField(null=True)
@@ -247,11 +291,9 @@ class Provenance(ThroughParent):
     alternatives = ArrayField(
         models.FloatField(), default=list, blank=True, help_text="other values that what is printed may mean"
     )
-    source_line = models.PositiveIntegerField(null=True)
-    artefact = models.ForeignKey(Artefact, on_delete=models.PROTECT, null=True, related_name="+")
 
     def __str__(self) -> str:
-        return self.printed
+        return self.quality
 
 
 class Series(ThroughParent):

@@ -5,9 +5,11 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Q
 
+from apps.lib.copying import copy, new_ids
+from apps.lib.sql import rows
 from apps.parsers.shape import ParsedHistogram, ParsedSample, ParsedSeries
 from apps.runs.metrics import OPERATIONS, metric
 from apps.runs.models import Artefact, Histogram, Measure, Point, Provenance, Quality, Run, Sample, Series
@@ -15,25 +17,13 @@ from apps.runs.packing import overview, pack
 
 Key = tuple[int | None, int | None, int | None, int | None]
 _POINTS_AT_ONCE = 100
-_SAMPLE_COLUMNS = ("id", "run_id", "measure_id", "point_id", "section", "value")
-_SAMPLE_TYPES = ("int8", "int8", "int2", "int8", "int2", "float8")
-_PROVENANCE_COLUMNS = (
-    "sample_id", "printed", "quality", "missing_reason", "low", "high", "cpu", "note", "source_line", "artefact_id",
-    "alternatives",
+_SAMPLE_COLUMNS = (
+    "id", "run_id", "measure_id", "point_id", "section", "value", "printed", "source_line", "artefact_id",
 )  # fmt: skip
-_PROVENANCE_TYPES = (
-    "int8",
-    "varchar",
-    "varchar",
-    "varchar",
-    "float8",
-    "float8",
-    "float8",
-    "text",
-    "int4",
-    "int8",
-    "float8[]",
-)
+_SAMPLE_TYPES = ("int8", "int8", "int2", "int8", "int2", "float8", "varchar", "int4", "int8")
+_PROVENANCE_COLUMNS = ("sample_id", "quality", "missing_reason", "low", "high", "cpu", "note", "alternatives")
+_PROVENANCE_TYPES = ("int8", "varchar", "varchar", "float8", "float8", "float8", "text", "float8[]")
+_SAYS_NOTHING = ("exact", "", None, None, None, "", ())
 
 
 def save_samples(run: Run, parsed: Sequence[ParsedSample], artefact: Artefact | None = None) -> int:
@@ -43,24 +33,40 @@ def save_samples(run: Run, parsed: Sequence[ParsedSample], artefact: Artefact | 
     return save_all_samples([(run.pk, artefact.pk if artefact else None, parsed)])
 
 
-def save_all_samples(parts: Iterable[tuple[int, int | None, Sequence[ParsedSample]]]) -> int:
-    """The same for many runs at once: (the run's id, the artefact's, its samples) each."""
+def save_all_samples(parts: Iterable[tuple[int, int | None, Sequence[ParsedSample]]], *, are_new: bool = False) -> int:
+    """The same for many runs at once: (the run's id, the artefact's, its samples) each. `are_new`: nobody else sees the runs
+    yet.
+    """
     every = [(run, artefact, one) for run, artefact, parsed in parts for one in parsed]
     if not every:
         return 0
     measures = measure_ids({(one.operation, one.metric) for _, _, one in every})
     points = point_ids({_key(one) for _, _, one in every})
     with transaction.atomic(savepoint=False):
-        ids = _new_ids(len(every))
-        _copy(Sample._meta.db_table, _SAMPLE_COLUMNS, _SAMPLE_TYPES, (
-            (pk, run, measures[one.operation, one.metric], points[_key(one)], one.section, one.value)
-            for pk, (run, _, one) in zip(ids, every, strict=True)
+        if not are_new:
+            _hold({run for run, _, _ in every})
+        ids = new_ids(Sample._meta.db_table, len(every))
+        copy(Sample._meta.db_table, _SAMPLE_COLUMNS, _SAMPLE_TYPES, (
+            (
+                pk, run, measures[one.operation, one.metric], points[_key(one)], one.section, one.value,
+                one.printed[:80], one.line, artefact,
+            )
+            for pk, (run, artefact, one) in zip(ids, every, strict=True)
         ))  # fmt: skip
-        _copy(Provenance._meta.db_table, _PROVENANCE_COLUMNS, _PROVENANCE_TYPES, (
-            _provenance(pk, one, artefact)
-            for pk, (_, artefact, one) in zip(ids, every, strict=True) if _says_something(one)
+        copy(Provenance._meta.db_table, _PROVENANCE_COLUMNS, _PROVENANCE_TYPES, (
+            (pk, Quality(said[0]).value, said[1][:120], *said[2:6], list(said[6]))
+            for pk, (_, _, one) in zip(ids, every, strict=True) if (said := _said(one)) != _SAYS_NOTHING
         ))  # fmt: skip
     return len(every)
+
+
+def _hold(runs: Collection[int]) -> None:
+    """Until the transaction ends nobody deletes them: what a foreign key would do for every sample, once for each run."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id FROM runs_run WHERE id = ANY(%s) FOR KEY SHARE", [list(runs)])
+        gone = set(runs) - {pk for (pk,) in cursor.fetchall()}
+    if gone:
+        raise IntegrityError(f"found no run {min(gone)}, expected the run that the samples are of")
 
 
 def save_series(run: Run, parsed: Iterable[ParsedSeries]) -> None:
@@ -105,7 +111,7 @@ def measure_ids(wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], in
 
 
 def _measures() -> dict[tuple[str, str], int]:
-    return {(operation, name): pk for pk, operation, name in Measure.objects.values_list("id", "operation", "metric")}
+    return {(operation, name): pk for pk, operation, name in rows("SELECT id, operation, metric FROM runs_measure")}
 
 
 def point_ids(wanted: Collection[Key]) -> dict[Key, int]:
@@ -123,9 +129,9 @@ def point_ids(wanted: Collection[Key]) -> dict[Key, int]:
 
 def _points(keys: Sequence[Key]) -> dict[Key, int]:
     asked = (Q(file_size=key[0], block_size=key[1], threads=key[2], iodepth=key[3]) for key in keys)
-    rows = Point.objects.filter(reduce(or_, asked))
+    here = Point.objects.filter(reduce(or_, asked))
     return {
-        (f, b, t, d): pk for pk, f, b, t, d in rows.values_list("id", "file_size", "block_size", "threads", "iodepth")
+        (f, b, t, d): pk for pk, f, b, t, d in here.values_list("id", "file_size", "block_size", "threads", "iodepth")
     }
 
 
@@ -137,33 +143,6 @@ def _key(one: ParsedSample) -> Key:
     return one.file_size, one.block_size, one.threads, one.iodepth
 
 
-def _says_something(one: ParsedSample) -> bool:
-    bounds = (one.low, one.high, one.cpu, one.line)
-    return bool(
-        one.printed
-        or one.note
-        or one.missing_reason
-        or one.quality != Quality.EXACT
-        or any(b is not None for b in bounds)
-    )
-
-
-def _provenance(pk: int, one: ParsedSample, artefact_id: int | None) -> tuple[Any, ...]:
-    return (
-        pk, one.printed[:80], Quality(one.quality).value, one.missing_reason[:120], one.low, one.high, one.cpu,
-        one.note, one.line, artefact_id, list(one.alternatives), )  # fmt: skip
-
-
-def _new_ids(count: int) -> list[int]:
-    table = Sample._meta.db_table
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [table, count])
-        return [row[0] for row in cursor.fetchall()]
-
-
-def _copy(table: str, columns: Sequence[str], types: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    names = ", ".join(columns)
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
-        copy.set_types(types)
-        for row in rows:
-            copy.write_row(row)
+def _said(one: ParsedSample) -> tuple[Any, ...]:
+    """How far it can be trusted; `_SAYS_NOTHING` of most."""
+    return one.quality, one.missing_reason, one.low, one.high, one.cpu, one.note, one.alternatives

@@ -9,11 +9,11 @@ MOST_SAMPLES = 20_000
 _COLUMNS = {
     "id": "id", "run": "run_id", "configuration": "run__study_run__configuration__name", "operation": "measure__operation",
     "metric": "measure__metric", "value": "value", "low": "provenance__low", "high": "provenance__high",
-    "printed": "provenance__printed", "quality": "provenance__quality", "missing_reason": "provenance__missing_reason",
+    "printed": "printed", "quality": "provenance__quality", "missing_reason": "provenance__missing_reason",
     "note": "provenance__note", "cpu": "provenance__cpu", "file_size": "point__file_size", "block_size": "point__block_size",
-    "threads": "point__threads",
+    "threads": "point__threads", "iodepth": "point__iodepth", "alternatives": "provenance__alternatives",
 }  # fmt: skip
-_WORDS = ("printed", "quality", "missing_reason", "note")
+_WORDS = ("quality", "missing_reason", "note")
 
 
 def samples_of(study: Study) -> Samples:
@@ -25,5 +25,5 @@ def samples_of(study: Study) -> Samples:
 
 def _found(row: tuple[object, ...]) -> Found:
     fields = dict(zip(_COLUMNS, row, strict=True))
-    fields |= {name: fields[name] or "" for name in _WORDS}
+    fields |= {name: fields[name] or "" for name in _WORDS} | {"alternatives": fields["alternatives"] or ()}
     return Found(**{**fields, "quality": fields["quality"] or "exact"})  # type: ignore[arg-type]

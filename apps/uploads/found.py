@@ -8,13 +8,14 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
+from apps.lib.copying import insert
 from apps.parsers.shape import Broken
 from apps.uploads.guessing import Guesser
 from apps.uploads.models import FileState, FoundInventory, FoundWorkload, TableMapping, Upload, UploadedFile
 from apps.uploads.reading import FileReading, ReadRun
-from apps.uploads.sandbox.parent import SandboxError
+from apps.uploads.sandbox.parent import Found, SandboxError
 
-Pair = tuple[UploadedFile, FileReading | SandboxError]
+Pair = tuple[UploadedFile, Found]
 _MOST_HOSTS = 50
 _FOUND_FIELDS = [
     "state", "format", "confidence", "tool", "tool_version", "run_count", "sample_count", "warnings", "broken", "error",
@@ -30,15 +31,12 @@ class Finder:
         self.upload = upload
         self.guesser = Guesser(upload)
 
-    def mark_known(self, files: Sequence[UploadedFile]) -> list[UploadedFile]:
-        """Those whose bytes came before: kept from another upload, or standing in this one. They need not be read."""
-        ids = {file.artefact_id for file in files}
-        kept = Q(upload__lab_id=self.upload.lab_id, kept_at__isnull=False)
-        here = Q(upload=self.upload, run_count__gt=0)
-        others = UploadedFile.objects.exclude(pk__in=[file.pk for file in files if file.pk])
-        found = others.filter(kept | here, artefact__in=ids).order_by("-id")
-        earlier = dict(found.values_list("artefact_id", "id"))
-        known, first = [], dict[int | None, UploadedFile]()
+    def mark_known(self, files: Sequence[UploadedFile], before: Sequence[UploadedFile] = ()) -> list[UploadedFile]:
+        """Those whose bytes came before: kept from another upload, standing in this one, or in the batch `before`, which is
+        not stored yet. They need not be read.
+        """
+        earlier = self._earlier(files)
+        known, first = [], {file.artefact_id: file for file in before}
         for file in files:
             if file.artefact_id in earlier:
                 file.state, file.known_as_id = FileState.KNOWN, earlier[file.artefact_id]
@@ -48,12 +46,21 @@ class Finder:
                 known.append(file)
         return known
 
+    def _earlier(self, files: Sequence[UploadedFile]) -> dict[int, int]:
+        """Artefact → the file that brought it before."""
+        ids = {file.artefact_id for file in files if not (file.artefact and file.artefact.is_new)}
+        kept = Q(upload__lab_id=self.upload.lab_id, kept_at__isnull=False)
+        here = Q(upload=self.upload, run_count__gt=0)
+        others = UploadedFile.objects.exclude(pk__in=[file.pk for file in files if file.pk])
+        found = others.filter(kept | here, artefact__in=ids).order_by("-id")
+        return dict(found.values_list("artefact_id", "id")) if ids else {}
+
     @cached_property
     def mappings(self) -> dict[str, dict[str, Any]]:
         """By the signature of the tables that they were made for."""
         return dict(TableMapping.objects.filter(lab_id=self.upload.lab_id).values_list("signature", "mapping"))
 
-    def remembered(self, file: UploadedFile, found: FileReading | SandboxError) -> dict[str, Any] | None:
+    def remembered(self, file: UploadedFile, found: Found) -> dict[str, Any] | None:
         """How somebody read the last table of this look; for one that says not enough by itself."""
         if isinstance(found, SandboxError) or found.runs or not found.table or file.only or file.mapping:
             return None
@@ -68,7 +75,7 @@ class Finder:
             else:
                 self.describe(file, found)
         old = [file for file, _ in pairs if not file._state.adding]
-        UploadedFile.objects.bulk_create([file for file, _ in pairs if file._state.adding])
+        insert([file for file, _ in pairs if file._state.adding])
         for file in old:
             file.save(update_fields=_FOUND_FIELDS)
         self._write_beside(pairs, read_before)

@@ -76,9 +76,11 @@ class Guesser:
         return self.earlier[key]
 
     def _earlier(self, folder: str, *printed: str) -> Guess | None:
-        same = Q(printed_hosts__contains=list(printed)) if printed else Q(pk=None)
+        same = Q(printed_hosts__contains=list(printed)) if printed else Q()
         if folder != ".":
             same |= Q(name__startswith=f"{folder}/")
+        if not same:
+            return None
         earlier = (
             UploadedFile.objects.filter(same, upload__lab_id=self.upload.lab_id, kept_at__isnull=False, host__isnull=False)
             .order_by("-id").light().first()

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from django.utils.text import slugify
 
 from apps.inventory.models import Host, Snapshot, Target
 from apps.inventory.snapshots import describe
+from apps.lib.copying import insert
 from apps.runs import workload
 from apps.runs.arrivals import announce
 from apps.runs.facts import run_facts
@@ -43,6 +45,16 @@ class _New:
     read: ReadRun
     number: int
     row: Run
+    is_alone: bool  # in its file
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        """What the tool was asked to do."""
+        return {"tool": self.read.run.tool[:40], **self.read.run.workload}
+
+    @cached_property
+    def workload_digest(self) -> str:
+        return workload.digest(self.spec)
 
 
 def keep(upload: Upload, files: Iterable[int] | None = None) -> int:
@@ -69,11 +81,11 @@ def discard(upload: Upload) -> None:
 
 def keep_files(upload: Upload, pairs: Sequence[tuple[UploadedFile, FileReading | None]]) -> int:
     """Runs, samples, series and histograms of these files, in the caller's transaction."""
-    found = [_New(file, read, number, Run()) for file, one in pairs if one for read, number in _chosen(one)]
+    found = [_New(file, *each, Run(), len(one.runs) == 1) for file, one in pairs if one for each in _chosen(one)]
     if found:
         _write_runs(upload, found)
         _write_places(upload, found)
-        write_values((one.row, one.file.artefact_id, one.read) for one in found)
+        write_values([(one.row, one.file.artefact_id, one.read) for one in found], are_new=True)
         announce(upload.lab_id, [one.row.pk for one in found])
     done = [file for file, one in pairs if one and not file.kept_at and any(each.is_chosen for each in one.runs)]
     for file in done:
@@ -104,10 +116,10 @@ def _write_runs(upload: Upload, found: list[_New]) -> None:
     repetitions: Counter[Any] = Counter()
     for one in found:
         one.row = _row(upload, one, places)
-        one.row.workload = workloads.get(_digest_of_workload(one))
+        one.row.workload = workloads.get(one.workload_digest)
         one.row.repetition = _repetition(one, repetitions)
         one.row.facts = run_facts(one.row)
-    Run.objects.bulk_create([one.row for one in found])
+    insert([one.row for one in found])
 
 
 def _row(upload: Upload, one: _New, places: "_Places") -> Run:
@@ -148,29 +160,28 @@ def _time(seconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def _spec(one: _New) -> dict[str, Any]:
-    return {"tool": one.read.run.tool[:40], **one.read.run.workload}
-
-
-def _digest_of_workload(one: _New) -> str:
-    return workload.digest(_spec(one))
-
-
 def _workloads(upload: Upload, found: list[_New]) -> dict[str, Workload]:
     """By digest; what a text does not say is no workload."""
-    wanted = {_digest_of_workload(one): _spec(one) for one in found if one.read.run.workload}
-    rows = [
-        Workload(lab_id=upload.lab_id, sha256=sha256, tool=spec["tool"], spec=spec) for sha256, spec in wanted.items()
-    ]
-    Workload.objects.bulk_create(rows, ignore_conflicts=True)
-    return {row.sha256: row for row in Workload.objects.filter(lab_id=upload.lab_id, sha256__in=wanted)}
+    wanted = {one.workload_digest: one.spec for one in found if one.read.run.workload}
+    here = Workload.objects.filter(lab_id=upload.lab_id, sha256__in=wanted)
+    known: dict[str, Workload] = {row.sha256: row for row in here}
+    new = [
+        Workload(lab_id=upload.lab_id, sha256=sha256, tool=spec["tool"], spec=spec)
+        for sha256, spec in wanted.items() if sha256 not in known
+    ]  # fmt: skip
+    if new:
+        Workload.objects.bulk_create(new, ignore_conflicts=True)
+        known = {row.sha256: row for row in here.all()}
+    return known
 
 
 def _repetition(one: _New, counted: Counter[Any]) -> int:
     """The how-manieth run of its kind in this file: same tool, words and points."""
+    if one.is_alone:
+        return 1
     run = one.read.run
     points = frozenset((s.operation, s.metric, s.file_size, s.block_size, s.threads, s.iodepth) for s in run.samples)
-    key = (id(one.file), run.tool, run.host, run.target, run.caption, _digest_of_workload(one), points)
+    key = (id(one.file), run.tool, run.host, run.target, run.caption, one.workload_digest, points)
     counted[key] += 1
     return counted[key]
 
@@ -200,14 +211,14 @@ class _Places:
 
 
 def _write_places(upload: Upload, found: list[_New]) -> None:
-    RunArtefact.objects.bulk_create(
+    insert([
         RunArtefact(run=one.row, artefact=one.file.artefact, name=_artefact_name(one.file), kind="upload")
         for one in found
-    )
-    UploadedRun.objects.bulk_create(
+    ])  # fmt: skip
+    insert([
         UploadedRun(run=one.row, file=one.file, format=one.read.format, number=one.number, digest=digest(one.read))
         for one in found
-    )
+    ])  # fmt: skip
     if upload.study_id:
         _join_study(upload, found)
 
@@ -239,17 +250,18 @@ def _configuration_label(one: _New) -> str:
     return str(told or row.labels.get("machine") or row.labels.get("caption") or row.tool)
 
 
-def write_values(found: Iterable[tuple[Run, int | None, ReadRun]]) -> None:
-    """Samples, series and histograms of (the run's row, the artefact's id, what was read) each."""
-    every = list(found)
-    save_all_samples((row.pk, artefact, one.run.samples) for row, artefact, one in every)
-    Series.objects.bulk_create(
+def write_values(every: Sequence[tuple[Run, int | None, ReadRun]], *, are_new: bool = False) -> None:
+    """Samples, series and histograms of (the run's row, the artefact's id, what was read) each; `are_new`: the rows are this
+    transaction's own.
+    """
+    save_all_samples(((row.pk, artefact, one.run.samples) for row, artefact, one in every), are_new=are_new)
+    insert([
         Series(run=row, **{name: getattr(each, name) for name in _SERIES})
         for row, _, one in every for each in one.series
-    )  # fmt: skip
-    Histogram.objects.bulk_create(
+    ])  # fmt: skip
+    insert([
         Histogram(
             run=row, operation=each.operation, kind=each.kind, section=each.section, bins=[list(p) for p in each.bins]
         )
         for row, _, one in every for each in one.run.histograms
-    )  # fmt: skip
+    ])  # fmt: skip

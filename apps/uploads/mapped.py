@@ -5,14 +5,13 @@ What nobody said stays open, and the dialog asks for it; nothing is filled in he
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from threading import Lock
 from typing import Any
 
 from apps.parsers.tables.mapping import LABEL, QUALITIES, SIZES
 from apps.runs.sizes import parse_size
 from apps.uploads.models import TableMapping, UploadedFile
 from apps.uploads.reading import FileReading
-from apps.uploads.sandbox.parent import SandboxError, reader
+from apps.uploads.sandbox.parent import SandboxError, alone, reader
 from apps.uploads.source_lines import head
 
 TRIED = 4 << 20  # bytes from the beginning, for the dialog; all of it is read when the mapping is used
@@ -20,7 +19,6 @@ MOST_ASKED = 12  # words that the cells use and nobody explained
 FIXED = ("operation", "metric", "unit", *SIZES, "threads", "iodepth")
 ONE_HALF = ("operation", "metric", "unit")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_only_one = Lock()  # threads of one server share the child, which answers one question at a time
 
 
 def try_out(file: UploadedFile, mapping: dict[str, Any] | None) -> FileReading:
@@ -28,7 +26,7 @@ def try_out(file: UploadedFile, mapping: dict[str, Any] | None) -> FileReading:
     if file.artefact is None:
         raise SandboxError("its bytes are not here")
     data = head(file.artefact, TRIED)
-    with _only_one:
+    with alone:
         return reader().read(data, file.name, "" if mapping is not None else "table", mapping)
 
 

@@ -17,6 +17,8 @@ ROLES = {
     "": "?", "value": "value", "configuration": "configuration", "file_size": "file size", "block_size": "block size",
     "threads": "threads", "iodepth": "I/O depth", "operation": "operation", "metric": "metric", "unit": "unit",
     "repetition": "repetition", "host": "host", "target": "target", "cpu": "CPU", "label": "label", "ignore": "leave out",
+    "quality": "quality of the value", "printed": "what was printed", "remark": "remark on the value",
+    "alternatives": "other readings of it", "missing": "why there is none",
 }  # fmt: skip
 HEADINGS = {"": "each says it below", **{word: ROLES[word] for word in (
     "configuration", "host", "target", "operation", "metric", "file_size", "block_size", "threads", "iodepth",

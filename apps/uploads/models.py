@@ -5,6 +5,7 @@ keeps it (then it becomes runs) or discards it (the bytes stay).
 """
 
 import zlib
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
@@ -23,6 +24,7 @@ from apps.uploads.reading import FileReading
 
 MAX_TRIES = 3
 LEASE = timedelta(minutes=11)  # longer than a task may live
+LEASE_OF_ONE = timedelta(minutes=3)  # longer than one small file may take
 
 
 class UploadState(models.TextChoices):
@@ -106,9 +108,15 @@ class Upload(LabScoped):
             undurable()  # a claim that a crash forgets is made again
             return bool(mine.update(state=UploadState.PARSING, tries=F("tries") + 1, lease_until=now + LEASE))
 
+    @staticmethod
+    def claim_of_one() -> dict[str, Any]:
+        """The fields of one that is claimed from its beginning, for one small file."""
+        return {"state": UploadState.PARSING, "tries": 1, "lease_until": timezone.now() + LEASE_OF_ONE}
+
     def go_on_later(self) -> None:
         """Give it back half-read, for the next task: that is no failed try."""
-        Upload.objects.filter(pk=self.pk).update(state=UploadState.QUEUED, tries=F("tries") - 1, lease_until=None)
+        self.state = UploadState.QUEUED
+        Upload.objects.filter(pk=self.pk).update(state=self.state, tries=F("tries") - 1, lease_until=None)
 
     @transaction.atomic
     def finish(self) -> bool:
@@ -119,13 +127,15 @@ class Upload(LabScoped):
             self.go_on_later()
             return False
         found = self.files.filter(Q(run_count__gt=0) | Q(inventory__isnull=False) | Q(workloads__isnull=False))
-        if states <= set(GOOD):
-            self.state = UploadState.PARSED
-        else:
-            self.state = UploadState.PARTLY if found.exists() else UploadState.FAILED
+        self.end(states <= set(GOOD), found.exists)
+        return True
+
+    def end(self, is_good: bool, has_found: Callable[[], bool]) -> None:
+        """All of its files are read: all of them well, or some of them, or none."""
+        partly = UploadState.PARTLY if not is_good and has_found() else UploadState.FAILED
+        self.state = UploadState.PARSED if is_good else partly
         self.finished_at = timezone.now()
         Upload.objects.filter(pk=self.pk).update(state=self.state, finished_at=self.finished_at, lease_until=None)
-        return True
 
 
 class FileState(models.TextChoices):

@@ -1,11 +1,12 @@
 """An upload's files, read one after another: archives are streamed, each member is kept, and the child reads it.
 
-Everything goes in batches of one transaction each, so a worker that dies has lost at most one batch, which the next
-one does again. Memory holds one batch, however many files there are.
+Everything goes in batches of one transaction each, so a worker that dies has lost at most two batches, which the next
+one does again: while one is stored, the child reads the next. Memory holds these two, however many files there are.
 """
 
 import gc
 import logging
+import math
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -18,19 +19,18 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 
 from apps.lib.bell import ring
+from apps.lib.sql import undurable
 from apps.parsers.archives import Refusal, is_archive
 from apps.runs.artefact_store import ArtefactStoreError, keep_all, open_stream
 from apps.runs.models import Artefact
 from apps.uploads.found import Finder
 from apps.uploads.keeping import keep_files
-from apps.uploads.models import MAX_TRIES, FileState, Upload, UploadedFile, UploadState
+from apps.uploads.models import GOOD, MAX_TRIES, FileState, Upload, UploadedFile, UploadState
 from apps.uploads.reading import FileReading
-from apps.uploads.sandbox.parent import SandboxError, reader, unpacker
+from apps.uploads.sandbox.parent import Found, SandboxError, reader, unpacker
 
 TASK_S = 240.0  # then another task goes on
 BATCH_FILES, BATCH_BYTES = 200, 8 << 20
-Found = FileReading | SandboxError
-
 log = logging.getLogger(__name__)
 
 
@@ -55,6 +55,15 @@ class Batch:
         return zip(self.files, self.data, strict=True)
 
 
+@dataclass
+class Ahead:
+    """A batch that the child reads while the one before it is stored."""
+
+    fresh: list[tuple[UploadedFile, bytes]]
+    known: list[UploadedFile]
+    readings: Callable[[], list[Found]]
+
+
 def parse(upload: Upload, progress: Callable[[], None] | None = None) -> bool:
     """Read what waits. False when time ran out first: then it is queued again. Errors of single files stay with them.
 
@@ -75,6 +84,20 @@ def parse(upload: Upload, progress: Callable[[], None] | None = None) -> bool:
     return is_done
 
 
+def parse_at_once(upload: Upload, file: UploadedFile, data: bytes) -> bool:
+    """The only file of an upload that is claimed, in this thread and in one transaction. False where that failed: then it is
+    a worker's.
+    """
+    parsing = _Parsing(upload, math.inf, lambda: None, is_only_file=True)
+    try:
+        parsing.only(file, data)
+    except Exception:
+        log.exception("upload %s could not be read at once", upload.pk)
+        upload.go_on_later()
+        return False
+    return True
+
+
 def _failed(upload: Upload, error: Exception) -> None:
     """The sweeper tries again; the last try says what is wrong."""
     upload.refresh_from_db(fields=["tries"])
@@ -89,9 +112,12 @@ def _tell(upload: Upload) -> None:
 
 
 class _Parsing:
-    def __init__(self, upload: Upload, until: float, progress: Callable[[], None]) -> None:
-        self.upload, self.until, self.progress = upload, until, progress
+    def __init__(
+        self, upload: Upload, until: float, progress: Callable[[], None], *, is_only_file: bool = False
+    ) -> None:
+        self.upload, self.until, self.progress, self.is_only_file = upload, until, progress, is_only_file
         self.finder = Finder(upload)
+        self.ahead: Ahead | None = None
 
     def _tell(self) -> None:
         _tell(self.upload)
@@ -103,21 +129,29 @@ class _Parsing:
 
     def all(self) -> bool:
         """False when time ran out."""
-        is_more = True
-        while is_more:
-            waiting, batch = self._waiting(), Batch()
-            is_more = len(waiting) == BATCH_FILES
+        is_done = self._each()
+        self._finish_batches(Batch())
+        return is_done
+
+    def only(self, file: UploadedFile, data: bytes) -> None:
+        batch = Batch()
+        batch.add(file, data)
+        self._finish_batches(batch)
+
+    def _each(self) -> bool:
+        batch, last = Batch(), 0
+        while waiting := self._waiting(last):
             for file in waiting:
                 if self.is_late or not self._one(file, batch):
                     return False
                 if batch.is_full:
                     batch = self._flush(batch)
-            self._flush(batch)
+            batch, last = self._flush(batch), waiting[-1].pk
         return True
 
-    def _waiting(self) -> list[UploadedFile]:
-        files = UploadedFile.objects.filter(upload=self.upload).waiting().select_related("artefact")
-        return list(files[:BATCH_FILES])
+    def _waiting(self, last: int) -> list[UploadedFile]:
+        files = UploadedFile.objects.filter(upload=self.upload, pk__gt=last).waiting()
+        return list(files.select_related("artefact__small")[:BATCH_FILES])
 
     def _one(self, file: UploadedFile, batch: Batch) -> bool:
         """Small files join the batch; archives and big ones go by themselves."""
@@ -132,6 +166,7 @@ class _Parsing:
         return True
 
     def _big(self, file: UploadedFile) -> None:
+        self._finish_batches(Batch())
         if not self._mark_known([file]):
             with spooled(file.artefact) as whole:  # type: ignore[arg-type]
                 self._store([file], [self._as_before(file, whole, _read(file, whole))])
@@ -149,7 +184,8 @@ class _Parsing:
 
     def _mark_known(self, files: list[UploadedFile]) -> list[UploadedFile]:
         """What a person asked to be read again is read."""
-        return self.finder.mark_known([file for file in files if not (file.only or file.mapping)])
+        before = [file for file, _ in self.ahead.fresh] if self.ahead else []
+        return self.finder.mark_known([file for file in files if not (file.only or file.mapping)], before)
 
     def _refuse(self, file: UploadedFile, message: str, found: str = "", expected: str = "") -> None:
         file.state = FileState.REFUSED
@@ -172,7 +208,7 @@ class _Parsing:
                             return False
         except SandboxError as error:
             self._refusal(file, f"{file.name} (rest)", str(error))
-        self._flush(batch)
+        self._finish_batches(batch)
         self._unpacked(file)
         return True
 
@@ -197,25 +233,50 @@ class _Parsing:
         self._tell()
 
     def _flush(self, batch: Batch) -> Batch:
-        """Keep the bytes, then read those that are new, then store: all or nothing."""
+        """Keep the bytes, let the child read those that are new, and store meanwhile what it read before."""
         if batch.files:
             with collector_off():
-                self._read_and_store(batch)
-            self._tell()
+                self._keep(batch)
+                known = self._mark_known(batch.files)
+                known_ids = {id(file) for file in known}
+                fresh = [(file, data) for file, data in batch.pairs() if id(file) not in known_ids]
+                before, readings = self.ahead, self._readings()
+                self.ahead = Ahead(fresh, known, _begin(fresh))
+                self._put(before, readings)
         return Batch()
 
-    def _read_and_store(self, batch: Batch) -> None:
-        self._keep(batch)
-        known = self._mark_known(batch.files)
-        known_ids = {id(file) for file in known}
-        fresh = [(file, data) for file, data in batch.pairs() if id(file) not in known_ids]
-        readings = [self._as_before(*pair, found) for pair, found in zip(fresh, _read_many(fresh), strict=True)]
-        self._store([file for file, _ in fresh], readings)
-        _put(known)
+    def _finish_batches(self, batch: Batch) -> None:
+        """Until nothing is ahead any more."""
+        self._flush(batch)
+        with collector_off():
+            before, readings = self.ahead, self._readings()
+            self.ahead = None
+            self._put(before, readings)
+
+    def _readings(self) -> list[Found]:
+        """What the child made of the batch ahead; to be asked before it gets another one."""
+        if self.ahead is None:
+            return []
+        found = zip(self.ahead.fresh, self.ahead.readings(), strict=True)
+        return [self._as_before(*pair, reading) for pair, reading in found]
+
+    def _put(self, batch: Ahead | None, readings: list[Found]) -> None:
+        """All or nothing."""
+        if batch:
+            self._store([file for file, _ in batch.fresh], readings)
+            _put_known(batch.known)
+            if self.is_only_file and batch.known:
+                self.upload.end(True, lambda: True)
+            self._tell()
 
     def _keep(self, batch: Batch) -> None:
+        """The bytes of an archive's members: on the disk they are with the archive, so nobody waits for it here."""
         new = [(file, data) for file, data in batch.pairs() if file.artefact is None]
-        artefacts = keep_all(self.upload.lab_id, [data for _, data in new])
+        if not new:
+            return
+        with transaction.atomic():
+            undurable()
+            artefacts = keep_all(self.upload.lab_id, [data for _, data in new])
         for (file, _), artefact in zip(new, artefacts, strict=True):
             file.artefact = artefact
 
@@ -236,12 +297,17 @@ class _Parsing:
             self._write([(file, SandboxError(f"what was read could not be stored: {str(error)[:300]}"))])
 
     def _write(self, pairs: list[tuple[UploadedFile, Found]]) -> None:
+        if not pairs:
+            return
         new = [file for file, _ in pairs if file._state.adding]
         try:
             with transaction.atomic():
                 self.finder.write(pairs)
                 if self.upload.is_kept_at_once:
                     keep_files(self.upload, [(f, r) for f, r in pairs if isinstance(r, FileReading)])
+                if self.is_only_file:
+                    file, found = pairs[0]
+                    self.upload.end(file.state in GOOD, lambda: isinstance(found, FileReading) and found.has_found)
         except Exception:
             for file, _ in pairs:
                 file.kept_at = None
@@ -264,7 +330,7 @@ def collector_off() -> Iterator[None]:
             gc.enable()
 
 
-def _put(known: list[UploadedFile]) -> None:
+def _put_known(known: list[UploadedFile]) -> None:
     UploadedFile.objects.bulk_create([file for file in known if file._state.adding])
     for file in known:
         if not file._state.adding:
@@ -278,8 +344,8 @@ def _read(file: UploadedFile, data: bytes | IO[bytes]) -> Found:
         return error
 
 
-def _read_many(fresh: list[tuple[UploadedFile, bytes]]) -> Iterator[Found]:
-    return reader().read_many([(data, file.name, file.only, file.mapping) for file, data in fresh])
+def _begin(fresh: list[tuple[UploadedFile, bytes]]) -> Callable[[], list[Found]]:
+    return reader().begin([(data, file.name, file.only, file.mapping) for file, data in fresh])
 
 
 def spooled(artefact: Artefact) -> IO[bytes]:

@@ -76,6 +76,11 @@ class FileReading:
     encoding: str = "utf-8"
     table: dict[str, Any] = field(default_factory=dict)  # for a table: its signature and guessed mapping
 
+    @property
+    def has_found(self) -> bool:
+        """Whether anything of it would be kept or offered."""
+        return bool(any(one.is_chosen for one in self.runs) or self.inventory or self.workloads)
+
 
 Claim = tuple[int, int, int]  # first line, last line, place
 

@@ -39,13 +39,17 @@ def open_upload(
     target: Target | None = None,
     labels: dict[str, str] | None = None,
     keep_at_once: bool = False,
+    is_claimed: bool = False,
 ) -> Upload:
-    """An upload without files yet. Raises `UploadError` where target and host do not belong together."""
+    """An upload without files yet; `is_claimed`: by this thread, for its first file. Raises `UploadError` where target and
+    host do not belong together.
+    """
     if target and host and target.host_id != host.pk:
         raise UploadError("target", target, f"a target of {host}")
     upload: Upload = Upload.objects.create(
         lab=lab, name=clean_name(name)[:300], door=door, created_by=who, study=study, target=target,
         host=host or (target.host if target else None), labels=checked_labels(labels or {}), is_kept_at_once=keep_at_once,
+        **(Upload.claim_of_one() if is_claimed else {}),
     )  # fmt: skip
     return upload
 

@@ -1,6 +1,8 @@
 """P7: one file, from the request to its committed samples, against a bare Django view that COPYs as many rows."""
 
+import hashlib
 import http.client
+import json
 import os
 import subprocess
 import sys
@@ -61,14 +63,19 @@ def _form(data: bytes) -> bytes:
     return head.encode() + data + f"\r\n--{BORDER}--\r\n".encode()
 
 
-def _send(connection: http.client.HTTPConnection, path: str, data: bytes, secret: str = "") -> float:
-    begin = time.perf_counter()
+def _send(connection: http.client.HTTPConnection, path: str, data: bytes, secret: str = "") -> bytes:
     headers = {"Content-Type": f"multipart/form-data; boundary={BORDER}", "Authorization": f"Bearer {secret}"}
     connection.request("POST", path, _form(data), headers)
     answer = connection.getresponse()
     body = answer.read()
     assert answer.status < 300, body
-    return begin
+    return body
+
+
+def _ours(connection: http.client.HTTPConnection, data: bytes, secret: str) -> str:
+    """The upload's state as the answer says it."""
+    state: str = json.loads(_send(connection, "/api/v1/uploads/?keep=true", data, secret))["state"]
+    return state
 
 
 def test_p7_from_the_request_to_committed_samples(stack: Stack, bare: int) -> None:
@@ -76,23 +83,22 @@ def test_p7_from_the_request_to_committed_samples(stack: Stack, bare: int) -> No
         secret = Token.objects.issue(stack.lab, "upload", "benchmark")[1]
     ours, least = (http.client.HTTPConnection("127.0.0.1", port) for port in (stack.port, bare))
     product, floor = [], []
+    warm = reports(10_000, seed=2)
+    until("the server's own child reads", 60, lambda: _ours(ours, next(warm), secret) == "parsed")
     for number, data in enumerate(reports(pairs(12, 60))):
-        begin = _send(least, "/", data)
+        begin = time.perf_counter()
+        _send(least, "/", data)
         floor.append((time.perf_counter() - begin) * 1000)
-        begin = _send(ours, "/api/v1/uploads/?keep=true", data, secret)
-        with lab_scope(stack.lab.pk):
-            until(
-                "the samples are committed",
-                20,
-                lambda n=number: UploadedFile.objects.filter(kept_at__isnull=False).count() > n,
-            )
+        begin = time.perf_counter()
+        assert _ours(ours, data, secret) == "parsed"
         product.append((time.perf_counter() - begin) * 1000)
+        with lab_scope(stack.lab.pk):
+            kept = UploadedFile.objects.filter(artefact__sha256=hashlib.sha256(data).hexdigest())
+            assert Sample.objects.filter(run__uploaded_from__file__in=kept).count() >= 40, "they are committed"
         if number < 2:  # the first ones warm both up
             floor.pop(), product.pop()
-    with lab_scope(stack.lab.pk):
-        assert Sample.objects.count() >= 40 * len(product)
     report("P7", "floor: a bare Django view and COPY of 46 rows", floor, "the floor", "ms")
-    report("P7", "product: POST uploads/?keep=true → samples committed", product, "the same, through Celery", "ms")
+    report("P7", "product: POST uploads/?keep=true → samples committed", product, "the same, in the request", "ms")
     ratio = quantile(product, 0.5) / quantile(floor, 0.5)
     print(f"\nP7 ratio p50 {ratio:.1f} × (target ≤ 4)")
     assert ratio < 200

@@ -1,4 +1,4 @@
-"""Artefacts' bytes on the disk."""
+"""Artefacts' bytes: few of them in the database, many on the disk."""
 
 import errno
 import hashlib
@@ -8,19 +8,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.runs import artefact_store
-from apps.runs.artefact_store import ArtefactStoreError, keep, open_stream, path_of, read
-from apps.runs.models import Artefact
+from apps.runs.artefact_store import SMALL, ArtefactStoreError, keep, keep_all, open_stream, path_of, read
+from apps.runs.models import Artefact, SmallBytes
 from tests.conftest import Cast
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, settings: Any) -> Path:
+@pytest.fixture
+def folder(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """All bytes are many."""
     settings.ARTEFACT_DIR = tmp_path / "deep" / "artefacts"
+    monkeypatch.setattr(artefact_store, "SMALL", -1)
     return Path(settings.ARTEFACT_DIR)
+
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture
+def few(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artefact_store, "SMALL", 64 << 10)
 
 
 def files(folder: Path) -> list[Path]:
@@ -77,6 +88,61 @@ def test_a_source_that_breaks_off_leaves_nothing(lab: Lab, folder: Path) -> None
     with pytest.raises(RuntimeError):
         keep(lab.pk, broken())
     assert files(folder) == []
+
+
+@pytest.mark.usefixtures("few")
+def test_few_bytes_lie_in_the_database_and_many_on_the_disk(lab: Lab, folder: Path) -> None:
+    data = [os.urandom(size) for size in (0, 1, SMALL, SMALL + 1)]
+    kept = keep_all(lab.pk, [*data, data[1]])
+    assert [read(one) for one in kept] == [*data, data[1]]
+    assert kept[1].pk == kept[4].pk
+    assert [one.name for one in files(folder)] == [f"{kept[3].sha256}.z"]
+    assert SmallBytes.objects.count() == 3
+
+
+@pytest.mark.usefixtures("few")
+def test_few_bytes_are_gone_with_the_transaction_that_brought_them(lab: Lab) -> None:
+    def failing() -> None:
+        with transaction.atomic():
+            keep(lab.pk, b"few")
+            raise RuntimeError("the database went away")
+
+    with pytest.raises(RuntimeError):
+        failing()
+    assert not Artefact.objects.exists()
+    assert read(keep(lab.pk, b"few")) == b"few"
+
+
+@pytest.mark.usefixtures("few")
+def test_another_lab_keeps_few_bytes_by_itself(cast: Cast) -> None:
+    with lab_scope(cast.lab.pk):
+        keep(cast.lab.pk, b"common")
+    with lab_scope(cast.other_lab.pk):
+        assert not SmallBytes.objects.exists()
+        assert read(keep(cast.other_lab.pk, b"common")) == b"common"
+
+
+@pytest.mark.usefixtures("few")
+def test_few_bytes_that_were_altered_are_noticed(lab: Lab) -> None:
+    artefact, other = keep(lab.pk, b"the truth"), keep(lab.pk, b"a lie")
+    SmallBytes.objects.filter(pk=artefact.pk).update(packed=SmallBytes.objects.get(pk=other.pk).packed)
+    with pytest.raises(ArtefactStoreError, match="were altered"):
+        read(artefact)
+    SmallBytes.objects.filter(pk=artefact.pk).update(packed=b"rubbish")
+    with pytest.raises(ArtefactStoreError, match="damaged"):
+        read(Artefact.objects.get(pk=artefact.pk))
+
+
+@pytest.mark.usefixtures("few")
+def test_a_file_of_few_bytes_from_before_is_read_and_not_kept_twice(
+    lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(artefact_store, "SMALL", -1)
+        artefact = keep(lab.pk, b"earlier")
+    assert keep(lab.pk, b"earlier") == artefact
+    assert read(artefact) == b"earlier"
+    assert not SmallBytes.objects.exists()
 
 
 def test_altered_bytes_are_noticed(lab: Lab) -> None:

@@ -14,6 +14,7 @@ from apps.inventory.models import Host
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.parsers.shape import ParsedSample
+from apps.runs import artefact_store
 from apps.runs.artefact_store import ArtefactStoreError, read
 from apps.runs.attempts import Attempt, Chunk
 from apps.runs.ingest import IncompleteError, ingest
@@ -76,15 +77,15 @@ def test_values_series_and_histograms_are_there_with_their_source(lab: Lab) -> N
     ingest(attempt)
     run = Run.objects.get(pk=attempt.run_id)
     assert counts(run) == [54, 8, 2, 4]
-    sample = Sample.objects.select_related("measure", "point", "provenance").get(
+    sample = Sample.objects.select_related("measure", "point").get(
         run=run, measure__operation="randread", measure__metric="iops"
     )
     assert sample.value == 400.29985
     assert (sample.point.block_size, sample.point.file_size, sample.section) == (4096, 4 * 2**20, 0)
-    assert sample.provenance.printed == "400.299850 IOPS"
+    assert sample.printed == "400.299850 IOPS"
     artefact = RunArtefact.objects.get(run=run, name="result.json").artefact
-    assert sample.provenance.artefact == artefact
-    line = read(artefact).decode().splitlines()[sample.provenance.source_line - 1]
+    assert sample.artefact == artefact
+    line = read(artefact).decode().splitlines()[sample.source_line - 1]
     assert '"iops" : 400.299850' in line
 
 
@@ -172,6 +173,7 @@ def test_a_full_disk_changes_nothing_and_loses_nothing(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any
 ) -> None:
     attempt = whole(lab)
+    monkeypatch.setattr(artefact_store, "SMALL", 0)
     (tmp_path / "file").write_text("in the way")
     settings.ARTEFACT_DIR = tmp_path / "file" / "artefacts"
     with pytest.raises(ArtefactStoreError):
@@ -199,9 +201,14 @@ def test_points_and_measures_exist_once_however_often_they_are_asked_for(lab: La
 
 def test_a_value_that_says_no_more_than_itself_has_no_provenance(lab: Lab) -> None:
     run = whole(lab).run
-    save_samples(run, [ParsedSample("read", "iops", 1.0), ParsedSample("read", "bandwidth", 2.0, printed="2 B/s")])
-    assert Sample.objects.filter(run=run).count() == 2
-    assert Provenance.objects.filter(sample__run=run).count() == 1
+    save_samples(run, [
+        ParsedSample("read", "iops", 1.0, printed="1 IOPS", line=3),
+        ParsedSample("read", "bandwidth", 2.0, printed="2 B/s", quality="rounded"),
+    ])  # fmt: skip
+    assert list(Sample.objects.filter(run=run).order_by("id").values_list("printed", "source_line")) == [
+        ("1 IOPS", 3), ("2 B/s", None),
+    ]  # fmt: skip
+    assert Provenance.objects.get(sample__run=run).quality == "rounded"
 
 
 @pytest.mark.django_db(transaction=True)

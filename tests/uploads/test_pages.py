@@ -156,6 +156,7 @@ def test_a_full_disk_is_said_and_leaves_no_half_file(engineer: Client, monkeypat
 
     upload = engineer.post("/uploads/", {"name": "x"}, headers=JSON).json()
     monkeypatch.setattr(artefact_store, "_store", full)
+    monkeypatch.setattr(artefact_store, "SMALL", 0)
     answer = engineer.post(upload["add"], {"file": sent("new.txt", b"never kept before, 1")})
     assert answer.status_code == 507
     assert "No space left" in answer.json()["error"]

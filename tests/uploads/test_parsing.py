@@ -1,6 +1,7 @@
 """From raw bytes to what was recognised."""
 
 import hashlib
+from collections.abc import Callable
 
 import pytest
 
@@ -97,6 +98,16 @@ def test_an_unpacked_archive_that_is_interrupted_goes_on_where_it_was(
     assert sorted(states(upload).values()) == ["parsed"] * 5 + ["unpacked"]
 
 
+def test_bytes_that_come_again_in_the_next_batch_are_known(bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read while the one before it is not stored yet."""
+    monkeypatch.setattr(parsing, "BATCH_FILES", 2)
+    later = {f"{n}.json": REPORT.replace(b"fio-3", b"fio-3.%d" % n, 1) for n in range(3)}
+    upload = bring({"all.zip": zipped({**later, "again.json": later["1.json"], "more.json": OTHER})}, keep_at_once=True)
+    again = UploadedFile.objects.get(name="all.zip/again.json")
+    assert (again.state, again.known_as) == (FileState.KNOWN, UploadedFile.objects.get(name="all.zip/1.json"))
+    assert UploadedFile.objects.filter(upload=upload, kept_at__isnull=False).count() == 4
+
+
 def test_the_work_is_given_to_one_worker_only(bring: Bring) -> None:
     upload = bring({"run.json": REPORT}, is_read=False)
     assert upload.claim()
@@ -121,10 +132,10 @@ def test_what_the_database_refuses_harms_only_its_own_file(bring: Bring, monkeyp
 
 
 def test_a_reader_that_dies_costs_one_file(bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dying(files: list[object]) -> list[SandboxError]:
-        return [SandboxError("reading it took longer than 60 s") for _ in files]
+    def dying(files: list[object]) -> Callable[[], list[SandboxError]]:
+        return lambda: [SandboxError("reading it took longer than 60 s") for _ in files]
 
-    monkeypatch.setattr(parsing, "_read_many", dying)
+    monkeypatch.setattr(parsing, "_begin", dying)
     upload = bring({"slow.txt": b"x\n"})
     assert upload.state == UploadState.FAILED
     assert only_file(upload).error["message"] == "reading it took longer than 60 s"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from apps.uploads.sandbox.parent import Sandbox, SandboxError
-from tests.uploads.conftest import REPORT, zipped
+from apps.uploads.reading import FileReading
+from apps.uploads.sandbox.parent import Asked, Sandbox, SandboxError
+from tests.uploads.conftest import OTHER, REPORT, zipped
 
 
 def test_it_reads_one_file_after_another_in_one_process(sandbox: Sandbox) -> None:
@@ -32,6 +33,32 @@ def test_a_child_that_is_killed_costs_one_file(sandbox: Sandbox) -> None:
     sandbox._child.kill()
     sandbox._child.wait()
     assert sandbox.read(REPORT).format == "fio json"
+
+
+def asked(*files: bytes) -> list[Asked]:
+    return [(data, "a.json", "", None) for data in files]
+
+
+def test_many_files_are_one_question(sandbox: Sandbox) -> None:
+    hear = sandbox.begin(asked(REPORT, b"nothing known\n", OTHER))
+    first, unknown, last = hear()
+    assert first == sandbox.read(REPORT, "a.json")
+    assert isinstance(unknown, FileReading)
+    assert unknown.error is not None
+    assert last == sandbox.read(OTHER, "a.json")
+    assert sandbox.begin([])() == []
+
+
+def test_where_the_child_dies_each_of_them_is_read_by_itself(sandbox: Sandbox) -> None:
+    hear = sandbox.begin(asked(REPORT, OTHER))
+    assert sandbox._child
+    sandbox._child.kill()
+    assert [one.format for one in hear() if isinstance(one, FileReading)] == ["fio json", "fio json"]
+
+
+def test_an_answer_that_nobody_heard_is_not_taken_for_the_next_one(sandbox: Sandbox) -> None:
+    sandbox.begin(asked(OTHER))
+    assert sandbox.read(b"nothing known\n").error is not None
 
 
 def test_endless_work_is_ended_by_processor_time(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from django.db.models import Q
 from apps.comparison.claims.checked import samples_in
 from apps.comparison.claims.form import Definition
 from apps.comparison.loading import COLUMNS, facts_of
-from apps.comparison.readings import POINT, Reading
+from apps.comparison.readings import POINT, Reading, usable
 from apps.runs.models import Sample
 from apps.runs.states import State
 from apps.studies.models import Study
@@ -66,7 +66,7 @@ def _reading(row: Mapping[str, Any], facts: dict[int, dict[str, Any]]) -> Readin
         run=row["run_id"],
         operation=row["measure__operation"],
         metric=row["measure__metric"],
-        value=row["value"],
+        value=usable(row["value"]),
         facts=facts[row["run_id"]],
         **{name: row[f"point__{name}"] for name in POINT},
         repetition=row["run__repetition"],
@@ -75,7 +75,7 @@ def _reading(row: Mapping[str, Any], facts: dict[int, dict[str, Any]]) -> Readin
         missing_reason=row["provenance__missing_reason"] or "",
         low=row["provenance__low"],
         high=row["provenance__high"],
-        printed=row["provenance__printed"] or "",
+        printed=row["printed"],
         note=row["provenance__note"] or "",
         alternatives=tuple(row["provenance__alternatives"] or ()),
         section=row["section"],

@@ -20,12 +20,11 @@ def put_values_right(source: StudySource, described: Described, told_of: Collect
     """Value, bounds, quality, printed text, reason and note of each. Says which had to be changed, but for runs that
     were told of (`told_of`: their ids) as made or changed. Raises `StudyDataError` where one is not held exactly once.
     """
-    held, tables = _held(described), set(source.figures())
+    held = _held(described)
     said = []
     for one in source.reported:
         sample = _one(source, one, held)
-        is_of_table = sample.run.uploaded_from.file.name in tables
-        changed = _put(sample, one.sample, is_of_table=is_of_table)
+        changed = _put(sample, one.sample)
         if changed and sample.run_id not in told_of:
             rows = " and ".join(map(str, one.rows))
             said.append(f"value of row {rows}, {one.configuration}: changed {', '.join(changed)}")
@@ -69,32 +68,27 @@ def _one(source: StudySource, reported: Reported, held: Held) -> Sample:
     return found[0]
 
 
-def _put(sample: Sample, wanted: ParsedSample, *, is_of_table: bool) -> list[str]:
-    """The names of what was not as the report has it."""
-    changed = []
-    if not _same(sample.value, wanted.value):
-        sample.value = wanted.value
-        sample.save(update_fields=["value"])
-        changed.append("value")
-    fields = _fields(sample.provenance, wanted, is_of_table=is_of_table)
-    differing = [name for name, value in fields.items() if not _same(getattr(sample.provenance, name), value)]
+def _put(sample: Sample, wanted: ParsedSample) -> list[str]:
+    """The names of what was not as the report has it. What a file says by itself, its text and its line, is not touched."""
+    differing = _change(sample, {"value": wanted.value})
+    said = getattr(sample, "provenance", None) or Provenance(sample=sample)
+    return differing + _change(said, _fields(wanted))
+
+
+def _change(row: Sample | Provenance, fields: dict[str, Any]) -> list[str]:
+    differing = [name for name, value in fields.items() if not _same(getattr(row, name), value)]
     for name in differing:
-        setattr(sample.provenance, name, fields[name])
+        setattr(row, name, fields[name])
     if differing:
-        sample.provenance.save(update_fields=differing)
-    return changed + differing
+        row.save(update_fields=None if row._state.adding else differing)
+    return differing
 
 
-def _fields(held: Provenance, wanted: ParsedSample, *, is_of_table: bool) -> dict[str, Any]:
-    """A figure from the report's own pages has their line; one that a legacy file holds keeps that file, line and
-    print, and has the report's line in its note.
-    """
+def _fields(wanted: ParsedSample) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "quality": wanted.quality, "missing_reason": wanted.missing_reason, "low": wanted.low, "high": wanted.high,
         "note": wanted.note, "alternatives": list(wanted.alternatives),
     }  # fmt: skip
-    if is_of_table:
-        fields |= {"printed": wanted.printed[:80], "source_line": wanted.line, "artefact": None}
     if wanted.cpu is not None:
         fields["cpu"] = wanted.cpu
     return fields

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Value
+from django.db.models.functions import Coalesce
 
-from apps.runs.models import Run, RunArtefact, Sample
+from apps.runs.models import Quality, Run, RunArtefact, Sample
 from apps.studies.models import Study
 from apps.uploads.models import UploadedFile
 
@@ -55,12 +56,13 @@ def measured(study: Study) -> list[Measured]:
 
 def provenance(study: Study) -> Provenance:
     """Three queries."""
-    qualities = dict(_samples(study).values_list("provenance__quality").annotate(Count("id")).order_by("-id__count"))
+    quality = Coalesce("provenance__quality", Value(Quality.EXACT))
+    qualities = dict(_samples(study).values_list(quality).annotate(Count("id")).order_by("-id__count"))
     missing = _samples(study).filter(value=None).count()
     runs = Run.objects.filter(study_run__configuration__study=study)
     when = runs.aggregate(Count("id"), Min("created_at"), Max("created_at"))
     return Provenance(
-        sum(qualities.values()), when["id__count"], {name or "exact": n for name, n in qualities.items()}, missing,
+        sum(qualities.values()), when["id__count"], {str(Quality(name).label): n for name, n in qualities.items()}, missing,
         when["created_at__min"], when["created_at__max"],
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from apps.parsers.shape import ParseError
 from apps.parsers.tables import units, words
 from apps.parsers.tables.grid import Column, Grid
-from apps.parsers.tables.mapping import SIZES, Mapping, Role
+from apps.parsers.tables.mapping import BESIDE, SIZES, Mapping, Role
 
 _ROLES = (  # the first that fits
     ("repetition", r"rep|repetition|repeat|iteration|run( no| nr| number)?|#"),
@@ -25,6 +25,8 @@ _ROLES = (  # the first that fits
     ("cpu", r"cpu( (percent|usage|load))?|% ?cpu"),
     ("host", r"host( ?name)?|server|machine|node"),
     ("target", r"target|device|path|mount( ?point)?|directory"),
+    ("quality", r"quality|confidence"), ("printed", r"printed( (text|value|as))?|as printed"), ("remark", r"remarks?|notes?|comments?"),
+    ("alternatives", r"alternatives|(other|possible) readings"), ("missing", r"(why )?missing|missing reason|reason"),
     ("configuration", r"config(uration)?|configurazione|konfiguration|setup|array"),
 )  # fmt: skip
 _PATTERNS = tuple((word, re.compile(pattern)) for word, pattern in _ROLES)
@@ -38,6 +40,8 @@ def guess(grid: Grid) -> Mapping:
         roles |= _unnamed_values(grid, roles)
     values = [role for role in roles.values() if role.word == "value"]
     is_wide = len(values) > 1
+    if is_wide:  # a row's remark would be about none of its values in particular: somebody must say what it is
+        roles = {index: role for index, role in roles.items() if role.word not in BESIDE}
     names_operations = all("operation" in role.fixed for role in values)
     return Mapping(
         layout="wide" if is_wide else "long",

@@ -6,6 +6,9 @@
 Layout `long` has one value per row, `wide` one per cell of several columns; then `headings` says which of the words in
 `DIMENSIONS` the columns' headings are, or is empty where every value column says it in its `fixed`.
 
+A row with one value may say more of it (`BESIDE`): its quality, what was printed, a remark, other readings of what was printed (numbers in
+the value's unit, between `|`), and why there is none.
+
 What holds for a value is gathered from the whole table (`fixed`), the heading, the row, the column's `fixed`, and its
 half of a pair; the later ones win. Sizes in `fixed` are bytes. A unit is a name in `units.UNITS`, base and all.
 """
@@ -23,7 +26,8 @@ SIZES = ("file_size", "block_size")
 COUNTS = ("threads", "iodepth")
 LABEL = "label:"
 DIMENSIONS = ("configuration", "host", "target", *SIZES, *COUNTS, "operation", "metric", "unit", "repetition")
-ROLES = (*DIMENSIONS, "value", "cpu", "ignore")  # and `label:<name>`
+BESIDE = ("quality", "printed", "remark", "alternatives", "missing")  # what a row says of its one value
+ROLES = (*DIMENSIONS, "value", "cpu", "ignore", *BESIDE)  # and `label:<name>`
 QUALITIES = ("exact", "rounded", "approximate", "ocr_repaired", "read_from_text")
 
 
@@ -99,6 +103,11 @@ class Mapping:
         for index, role in self.columns.items():
             if role.word not in ROLES and not _is_dimension(role.word):
                 found.append(f"column {index + 1}: found {role.word!r}, expected one of {ROLES} or label:<name>")
+        words = [role.word for role in self.columns.values()]
+        if words.count("value") > 1 and (beside := [word for word in words if word in BESIDE]):
+            found.append(
+                f"{', '.join(beside)}: found {words.count('value')} values in a row, expected one that it is said of"
+            )
         return [*found, *self._wrong_words(), *self._wrong_units()]
 
     def _everything_fixed(self) -> list[tuple[str, str]]:

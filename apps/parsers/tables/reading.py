@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from msgspec import structs
+
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.tables import cells, units, words
 from apps.parsers.tables.cells import CellError, Reading
 from apps.parsers.tables.dimensions import dimension
 from apps.parsers.tables.grid import Column, Grid, Row
 from apps.parsers.tables.guessing import name, questions, with_marks
-from apps.parsers.tables.mapping import COUNTS, LABEL, SIZES, Mapping, Role
+from apps.parsers.tables.mapping import BESIDE, COUNTS, LABEL, QUALITIES, SIZES, Mapping, Role
 
 _MOST_BROKEN = 100
 _MOST_KNOWN = 10_000
@@ -50,7 +52,9 @@ class _Reader:
         self.last: Dimensions = {}
         self.known: dict[tuple[str, str, str], str] = {}
         roles = sorted(mapping.columns.items())
-        self.rows_say = [(grid.columns[i], role) for i, role in roles if role.word not in ("value", "cpu", "ignore")]
+        others = ("value", "cpu", "ignore", *BESIDE)
+        self.rows_say = [(grid.columns[i], role) for i, role in roles if role.word not in others]
+        self.beside = {role.word: i for i, role in roles if role.word in BESIDE}
         self.values = [(grid.columns[i], role, self._cpu_of(i)) for i, role in roles if role.word == "value"]
         self.headings = {column.index: self._heading(column, role) for column, role, _ in self.values}
 
@@ -130,7 +134,8 @@ class _Reader:
             share = self._cpu(row, *cpu) if cpu else None
             for printed, half in self._halves(cell, column):
                 here = where | half if half else where
-                self._keep(here, self._sample(printed, row.line, column, here, share))
+                sample = self._sample(printed, row.line, column, here, share)
+                self._keep(here, self._told_of(sample, row, printed, here) if self.beside else sample)
         except CellError as error:
             self._break(_broken(row.line, column, cell, str(error)))
 
@@ -169,6 +174,26 @@ class _Reader:
             line=line, quality=reading.quality or self.mapping.quality, missing_reason=reading.missing_reason,
             low=_scaled(reading.low, unit), high=_scaled(reading.high, unit), cpu=cpu, note=reading.note,
         )  # fmt: skip
+
+    def _told_of(self, sample: ParsedSample, row: Row, cell: str, where: Dimensions) -> ParsedSample:
+        """With what the row's other columns say of its value."""
+        said = {word: text for word, i in self.beside.items() if (text := row.cells[i].strip())}
+        unit = units.UNITS[self._unit(self._read(cell), where)]
+        return structs.replace(
+            sample,
+            quality=_quality(said["quality"]) if "quality" in said else sample.quality,
+            printed=said.get("printed", sample.printed)[:_LONGEST_PRINTED],
+            note="; ".join(filter(None, [sample.note, said.get("remark")])),
+            missing_reason="" if sample.value is not None else said.get("missing", sample.missing_reason),
+            alternatives=tuple(self._alternatives(said.get("alternatives", ""), unit)),
+        )
+
+    def _alternatives(self, text: str, unit: units.Unit) -> Iterator[float]:
+        """`29500|39500` in the value's unit."""
+        for one in filter(None, text.split("|")):
+            value = _scaled(cells.number(one.strip(), self.mapping.decimal, self.mapping.thousands), unit)
+            if value is not None:
+                yield value
 
     def _unit(self, reading: Reading, where: Dimensions) -> str:
         """The unit of the mapping, which must be one that the cell's own can mean."""
@@ -236,6 +261,13 @@ class _Reader:
 
 def _tells_runs_apart(word: str) -> bool:
     return word in ("configuration", "host", "target", "repetition") or word.startswith(LABEL)
+
+
+def _quality(text: str) -> str:
+    word = text.casefold().replace(" ", "_")
+    if word not in QUALITIES:
+        raise CellError(f"a quality, one of: {', '.join(QUALITIES)}")
+    return word
 
 
 def _broken(line: int, column: Column, cell: str, expected: str) -> Broken:

@@ -18,9 +18,12 @@ from apps.publishing.pagination import page
 from apps.publishing.problems import ProblemError
 from apps.publishing.resource import resource
 from apps.publishing.uploaded import shown_upload, shown_uploads
+from apps.runs.artefact_store import SMALL
 from apps.studies.models import Study
+from apps.uploads.at_once import reading_here
 from apps.uploads.keeping import keep
-from apps.uploads.models import Upload
+from apps.uploads.models import Upload, UploadedFile
+from apps.uploads.parsing import parse_at_once
 from apps.uploads.receiving import add_file, hand_over, labels_from_text, open_upload
 
 _TRUE = ("1", "true", "yes")
@@ -31,8 +34,8 @@ _TRUE = ("1", "true", "yes")
     schema.Upload, status=202, errors=(400, 404, 413, 507), methods=["POST"], operation_id="uploads_create",
     request={"multipart/form-data": schema.UploadStart},
     parameters=[OpenApiParameter("keep", bool, description="keep what is recognised at once, without a preview")],
-    description="Files or archives (zip, tar, gz, bz2, xz, zst). Their bytes are kept before the answer; a worker reads "
-    "them: ask `url` until `state` is parsed, partly or failed.",
+    description="Files or archives (zip, tar, gz, bz2, xz, zst). Their bytes are kept before the answer. One small "
+    "file is usually read with it; others are read by a worker: ask `url` until `state` is parsed, partly or failed.",
 )  # fmt: skip
 @resource("GET", "POST", needed_scope=Scope.UPLOAD, needed_role=Role.ENGINEER, takes=(MultiPartParser,))
 def uploads(request: Request) -> Response:
@@ -51,14 +54,25 @@ def _start(request: Request) -> Response:
             400, f"file: found {names}, expected one or more files in the part named file", field="file", found=names,
             expected="one or more files in the part named file",
         )  # fmt: skip
-    upload = _taken(request, files)
-    shown = shown_upload(request, upload)
+    upload, known = _read(request, files)
+    shown = shown_upload(request, upload, known)
     return Response(shown, status=202, headers={"Location": shown["url"]})
 
 
+def _read(request: Request, files: list[Any]) -> tuple[Upload, list[UploadedFile] | None]:
+    """A small one at once, and what became of it; for others a worker is called when they are on the disk."""
+    small = [files[0].read()] if len(files) == 1 and files[0].size <= SMALL else []
+    with reading_here(small) as is_here:
+        upload, file = _taken(request, files, is_here)
+        if is_here and parse_at_once(upload, file, small[0]):
+            return upload, [file]
+        hand_over(upload)
+    return upload, None
+
+
 @transaction.atomic
-def _taken(request: Request, files: list[Any]) -> Upload:
-    """All of it or nothing, and one wait for the disk."""
+def _taken(request: Request, files: list[Any], is_here: bool) -> tuple[Upload, UploadedFile]:
+    """The upload and the last of its files: all of it or nothing, and one wait for the disk."""
     body: Any = request.data
     paths = body.getlist("path")
     upload = open_upload(
@@ -71,12 +85,12 @@ def _taken(request: Request, files: list[Any]) -> Upload:
         target=_named(request, Target, "target", "name"),
         labels=labels_from_text(body.get("labels", "")),
         keep_at_once=_is_keeping(request),
+        is_claimed=is_here,
     )
-    for place, file in enumerate(files):
-        add_file(upload, paths[place] if place < len(paths) else file.name, file.chunks())
+    for place, sent in enumerate(files):
+        file = add_file(upload, paths[place] if place < len(paths) else sent.name, sent.chunks())
     AuditEvent.objects.record(upload.lab_id, "files uploaded", upload.name[:200], who=who(request), upload=upload.pk)
-    hand_over(upload)
-    return upload
+    return upload, file
 
 
 def _is_keeping(request: Request) -> bool:

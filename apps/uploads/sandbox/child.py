@@ -6,6 +6,7 @@ FD is a socket to the worker. Requests (msgpack, `frames.py`), one after another
 
     {"act": "read", "data", "name", "only", "mapping", "cpu_s"}  →  {"read": FileReading}; a file's descriptor instead
         of `data` where "by_file" says so
+    {"act": "read_many", "files": [{"data", "name", "only", "mapping"}, …], "cpu_s"}  →  {"many": [{"read"} | {"error"}, …]}
     {"act": "unpack", "name", "limits", "cpu_s"}, with the archive's descriptor  →  {"member": …} | {"refusal": …} …, {"end": n}
 
 Any other failure is answered as {"error": sentence}: a reader that fails on one file reads the next one.
@@ -16,10 +17,10 @@ import os
 import resource
 import socket
 import sys
-from itertools import count
 from typing import Any, BinaryIO
 
 import msgspec
+from msgspec import structs
 
 from apps.parsers.archives import Limits, Member, members
 from apps.parsers.registry import formats
@@ -29,6 +30,7 @@ from apps.uploads.sandbox import frames
 
 _COLLECT_EVERY = 50
 MEMORY = int(os.environ.get("SPINDLE_PARSER_MEMORY", 1 << 30))  # bytes that are the process's own
+TOO_MUCH = f"reading it took more than {MEMORY >> 20} MiB of memory"
 
 
 class Read(msgspec.Struct, tag_field="act", tag="read"):
@@ -40,13 +42,18 @@ class Read(msgspec.Struct, tag_field="act", tag="read"):
     cpu_s: int = 60
 
 
+class ReadMany(msgspec.Struct, tag_field="act", tag="read_many"):
+    files: list[Read] = []
+    cpu_s: int = 60
+
+
 class Unpack(msgspec.Struct, tag_field="act", tag="unpack"):
     name: str = ""
     limits: dict[str, int] = {}
     cpu_s: int = 600
 
 
-_REQUEST = msgspec.msgpack.Decoder(Read | Unpack)
+_REQUEST = msgspec.msgpack.Decoder(Read | ReadMany | Unpack)
 
 
 def main() -> None:
@@ -57,15 +64,18 @@ def main() -> None:
     gc.freeze()
     gc.disable()
     frames.send(link, {"ready": os.getpid()})
-    for served in count(1):
-        if served % _COLLECT_EVERY == 0:
-            gc.collect()
+    served = 0
+    while True:
         try:
             request = _REQUEST.decode(frames.receive(link))
         except frames.ClosedError:
             return
         _allow_cpu(request.cpu_s)
         _answer(link, request)
+        served += len(request.files) if isinstance(request, ReadMany) else 1
+        if served >= _COLLECT_EVERY:
+            gc.collect()
+            served = 0
 
 
 def _confine() -> None:
@@ -83,20 +93,34 @@ def _allow_cpu(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
-def _answer(link: socket.socket, request: Read | Unpack) -> None:
+def _answer(link: socket.socket, request: Read | ReadMany | Unpack) -> None:
     try:
         if isinstance(request, Unpack):
             _unpack(link, request)
+        elif isinstance(request, ReadMany):
+            frames.send(link, {"many": [_read(one) for one in request.files]})
         else:
             data = _received_file(link).read() if request.by_file else request.data
-            found = read_file(SourceText(data, request.name), request.only, request.mapping)
-            frames.send(link, {"read": found})
+            frames.send(link, _read(structs.replace(request, data=data)))
     except (BrokenPipeError, ConnectionResetError):
         raise
     except MemoryError:
-        frames.send(link, {"error": f"reading it took more than {MEMORY >> 20} MiB of memory"})
+        frames.send(link, {"error": TOO_MUCH})
     except Exception as error:
-        frames.send(link, {"error": f"the reader failed: {type(error).__name__}: {str(error)[:300]}"})
+        frames.send(link, {"error": _failed(error)})
+
+
+def _read(one: Read) -> dict[str, Any]:
+    try:
+        return {"read": read_file(SourceText(one.data, one.name), one.only, one.mapping)}
+    except MemoryError:
+        return {"error": TOO_MUCH}
+    except Exception as error:
+        return {"error": _failed(error)}
+
+
+def _failed(error: Exception) -> str:
+    return f"the reader failed: {type(error).__name__}: {str(error)[:300]}"
 
 
 def _unpack(link: socket.socket, request: Unpack) -> None:

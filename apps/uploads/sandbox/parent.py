@@ -13,8 +13,9 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import IO, Any
 
 import msgspec
@@ -35,6 +36,10 @@ class SandboxError(RuntimeError):
     """A file could not be read within the limits; the sentence says why. The next file can."""
 
 
+Found = FileReading | SandboxError
+Asked = tuple[bytes, str, str, dict[str, Any] | None]  # bytes, name, only, mapping
+
+
 class _Answer(msgspec.Struct):
     read: FileReading | None = None
     member: Member | None = None
@@ -42,6 +47,7 @@ class _Answer(msgspec.Struct):
     end: int | None = None
     error: str = ""
     ready: int = 0
+    many: list["_Answer"] | None = None
 
 
 _ANSWER = msgspec.msgpack.Decoder(_Answer)
@@ -55,6 +61,7 @@ class Sandbox:
         self._child: subprocess.Popen[bytes] | None = None
         self._link: socket.socket | None = None
         self._served = 0
+        self._owes = False  # an answer that nobody waited for
 
     def read(
         self, data: bytes | IO[bytes], name: str = "", only: str = "", mapping: dict[str, Any] | None = None
@@ -64,28 +71,48 @@ class Sandbox:
         if isinstance(data, bytes):
             self._ask({**ask, "data": data}, self.read_s)
         else:
-            self._ask({**ask, "by_file": True}, self.read_s, data)
+            self._ask({**ask, "by_file": True}, self.read_s, file=data)
         answer = self._hear(self.read_s)
         if answer.read is None:
             raise SandboxError(answer.error or "the reader gave no answer")
         return answer.read
 
-    def read_many(
-        self, files: Sequence[tuple[bytes, str, str, dict[str, Any] | None]]
-    ) -> Iterator[FileReading | SandboxError]:
-        """One answer for each (bytes, name, only, mapping), in order."""
-        for data, name, only, mapping in files:
-            try:
-                yield self.read(data, name, only, mapping)
-            except SandboxError as error:
-                yield error
+    def begin(self, files: Sequence[Asked]) -> Callable[[], list[Found]]:
+        """Let the child read these; what is given back waits for one answer each, in their order, and is to be called
+        before anything else is asked. Where all together take too much, or one ends the child, each is read by itself.
+        """
+        asked = [{"act": "read", "data": d, "name": n, "only": o, "mapping": m} for d, n, o, m in files]
+        try:
+            if files:
+                self._ask({"act": "read_many", "files": asked, "cpu_s": int(self.read_s)}, self.read_s, len(files))
+                self._owes = True
+        except SandboxError:
+            return lambda: [self._alone(one) for one in files]
+        return lambda: self._heard(files) if files else []
+
+    def _heard(self, files: Sequence[Asked]) -> list[Found]:
+        self._owes = False
+        try:
+            answers = self._hear(self.read_s).many or []
+        except SandboxError:
+            answers = []
+        if len(answers) != len(files):
+            return [self._alone(one) for one in files]
+        # one that failed may have had too little memory beside the others
+        return [answer.read or self._alone(one) for answer, one in zip(answers, files, strict=True)]
+
+    def _alone(self, one: Asked) -> Found:
+        try:
+            return self.read(*one)
+        except SandboxError as error:
+            return error
 
     def unpack(
         self, file: IO[bytes], name: str = "", limits: dict[str, int] | None = None
     ) -> Iterator[Member | Refusal]:
         """The archive's members as they come. Raises `SandboxError`, also after some of them."""
         ask = {"act": "unpack", "name": name, "limits": limits or {}, "cpu_s": int(self.unpack_s)}
-        self._ask(ask, self.unpack_s, file)
+        self._ask(ask, self.unpack_s, file=file)
         is_done = False
         try:
             while not is_done:
@@ -100,9 +127,18 @@ class Sandbox:
             if not is_done:  # who asked has enough; what is left in the socket is nobody's
                 self.close()
 
+    @property
+    def is_warm(self) -> bool:
+        return self._child is not None and self._child.poll() is None
+
+    def warm_up(self) -> None:
+        """Start the child, if there is none; it takes about a second."""
+        if not self.is_warm:
+            self._start()
+
     def close(self) -> None:
         """End the child. The next request starts another one."""
-        child, self._child = self._child, None
+        child, self._child, self._owes = self._child, None, False
         if self._link:
             self._link.close()
             self._link = None
@@ -110,12 +146,11 @@ class Sandbox:
             child.kill()
             child.wait()
 
-    def _ask(self, message: Any, seconds: float, file: IO[bytes] | None = None) -> None:
-        if self._served >= FILES_A_CHILD:
+    def _ask(self, message: Any, seconds: float, count: int = 1, file: IO[bytes] | None = None) -> None:
+        if self._owes or self._served >= FILES_A_CHILD:
             self.close()
-        if self._child is None or self._child.poll() is not None:
-            self._start()
-        self._served += 1
+        self.warm_up()
+        self._served += count
         assert self._link is not None
         self._link.settimeout(seconds)
         try:
@@ -164,6 +199,7 @@ class Sandbox:
             raise SandboxError("the reader did not start")
 
 
+alone = Lock()  # threads of one server share the child, which answers one question at a time
 _mine: dict[tuple[int, str], Sandbox] = {}
 
 
