@@ -5,10 +5,9 @@ WORKDIR /app
 COPY requirements requirements
 RUN python -m venv .venv \
  && .venv/bin/python -m pip install --no-cache-dir --require-hashes --no-deps --requirement requirements/run.txt
-COPY package.json package-lock.json .npmrc ./
-COPY bin bin
-RUN python -m bin._lib.assets
 COPY . .
+# The style sheet is cut down to what templates, scripts and forms use, so these are there first
+RUN python -m bin._lib.assets
 ENV SPINDLE_STATIC_ROOT=/app/staticfiles
 RUN SPINDLE_SECRET_KEY=only-while-the-image-is-built .venv/bin/python manage.py collectstatic --noinput --verbosity 0
 # What only bin/up needs: Node.js built the assets, and the servers are containers of their own

@@ -16,5 +16,12 @@ class QuickCompressor(Compressor):  # type: ignore[misc]
 
 
 class StaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
+    # Imported modules too are named by their content, and kept for good: those of our own. Some libraries' import what they did not bring.
+    support_js_module_import_aggregation = True
+    _js_module_import_aggregation_patterns = (
+        "js/*.js",
+        CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1],
+    )
+
     def create_compressor(self, **kwargs: Any) -> Compressor:
         return QuickCompressor(**kwargs)

@@ -1,15 +1,17 @@
 """Browser assets: `npm ci` at locked versions with the environment's own Node.js, then an allow-list of files is copied
 to static/vendor/, without the pointers to source maps (those are not copied, and hashed static files would miss them).
+Tabler's style sheet is cut down to what pages use (see stylesheet.py).
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
 import sys
 from pathlib import Path
 
-from bin._lib import machine
+from bin._lib import machine, stylesheet
 from bin._lib.console import Console, Step, Trouble, run_logged, shown
 from bin._lib.layout import ROOT, SETUP
 from bin._lib.packages import setup_lock
@@ -28,21 +30,25 @@ FILES = {  # name in static/vendor/: file in node_modules
     "chartjs-plugin-zoom.min.js": "chartjs-plugin-zoom/dist/chartjs-plugin-zoom.min.js",
     "vis-graph3d.min.js": "vis-graph3d/standalone/umd/vis-graph3d.min.js",
     "hammer.min.js": "hammerjs/hammer.min.js",
-    "tabler.min.css": "@tabler/core/dist/css/tabler.min.css",
-    "tabler.min.js": "@tabler/core/dist/js/tabler.min.js",
 }
+STYLE = "tabler.min.css"
+TABLER = f"@tabler/core/dist/css/{STYLE}"
 SOURCE_MAP = re.compile(rb"^\s*(//[#@] sourceMappingURL=.*|/\*[#@] sourceMappingURL=.*?\*/)\s*$", re.MULTILINE)
 
 
 def digest() -> str:
-    """What the copied files depend on: the lock file and this module."""
-    parts = [(ROOT / "package-lock.json").read_bytes(), Path(__file__).read_bytes()]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+    """What the copied files depend on, besides the words of the pages: the lock file and the modules that make them."""
+    sources = (ROOT / "package-lock.json", Path(__file__), Path(stylesheet.__file__))
+    return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).hexdigest()
 
 
 def is_ready() -> bool:
+    """Whether static/vendor/ is made from what is here now, and no page uses a class that the style sheet was cut of."""
     stamp = VENDOR / ".stamp"
-    return stamp.exists() and stamp.read_text() == digest()
+    if not stamp.exists():
+        return False
+    made_from, *unused = stamp.read_text().split()
+    return made_from == digest() and not stylesheet.written().used(unused)
 
 
 def ensure(step: Step) -> None:
@@ -65,13 +71,33 @@ def build(step: Step) -> None:
     new.mkdir(parents=True)
     for name, source in FILES.items():
         (new / name).write_bytes(SOURCE_MAP.sub(b"", (scratch / "node_modules" / source).read_bytes()))
-    for licence in [*scratch.glob("node_modules/*/LICENSE*"), *scratch.glob("node_modules/@*/*/LICENSE*")]:
-        package = licence.parent.relative_to(scratch / "node_modules").as_posix().lstrip("@").replace("/", "-")
-        shutil.copyfile(licence, new / f"LICENSE-{package}.txt")
-    (new / ".stamp").write_text(digest())
+    unused = make_style(scratch, new, step)
+    for package in shipped():
+        for licence in (scratch / package).glob("LICENSE*"):
+            name = package.removeprefix("node_modules/").lstrip("@").replace("/", "-")
+            shutil.copyfile(licence, new / f"LICENSE-{name}.txt")
+    (new / ".stamp").write_text("\n".join([digest(), *unused]))
     shutil.rmtree(VENDOR, ignore_errors=True)
     new.replace(VENDOR)
     shutil.rmtree(scratch)
+
+
+def make_style(scratch: Path, new: Path, step: Step) -> list[str]:
+    """Put what is left of Tabler's style sheet into the new folder; the names of the classes that it was cut of."""
+    sheet, now = (scratch / "node_modules" / TABLER).read_text(), stylesheet.written()
+    (scratch / "words.txt").write_text(stylesheet.words_to_keep(sheet, now))
+    argv = [f"node_modules/{stylesheet.PURGE}", "--css", f"node_modules/{TABLER}", "--content", "words.txt"]
+    status, _ = node([*argv, "--output", str(new)], scratch, step)
+    if status:
+        raise Trouble(f"Tabler's style sheet could not be cut down to what pages use; the reason is in {shown(LOG)}.")
+    (new / STYLE).write_bytes(SOURCE_MAP.sub(b"", (new / STYLE).read_bytes()))
+    return stylesheet.unused(sheet, now)
+
+
+def shipped() -> list[str]:
+    """Folders of the packages whose files go to browsers, unlike those of the tools that only set up."""
+    packages = json.loads((ROOT / "package-lock.json").read_text())["packages"]
+    return [folder for folder, package in packages.items() if folder and not package.get("dev")]
 
 
 def npm_ci(folder: Path, step: Step) -> None:
@@ -81,18 +107,16 @@ def npm_ci(folder: Path, step: Step) -> None:
     npm = node_folder() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     retries = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-factor=3"]
     LOG.unlink(missing_ok=True)
-    argv = [
-        str(node_folder() / "bin" / "node"),
-        str(npm),
-        "ci",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-        *retries,
-    ]
-    status, output = run_logged(argv, LOG, env=npm_environment(), cwd=folder, step=step)
+    status, output = node(
+        [str(npm), "ci", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund", *retries], folder, step
+    )
     if status:
         raise Trouble(why_npm_failed(output))
+
+
+def node(argv: list[str], folder: Path, step: Step) -> tuple[int, str]:
+    """Run a Node.js program in a folder: its exit status and last lines."""
+    return run_logged([str(node_folder() / "bin" / "node"), *argv], LOG, env=npm_environment(), cwd=folder, step=step)
 
 
 def npm_environment() -> dict[str, str]:

@@ -104,7 +104,8 @@ function boxOf(point, isFew) {
     return { min: ends[0], whiskerMin: ends[0], q1: ends[0], median: ends[0], q3: ends.at(-1), max: ends.at(-1), whiskerMax: ends.at(-1), outliers: ends, items: [] };
   }
   const { low, q1, median, q3, high, mean, beyond } = point.box;
-  return { min: low, whiskerMin: low, q1, median, q3, max: high, whiskerMax: high, mean, outliers: isFew ? point.values : beyond, items: [] };
+  // the axis reaches from `min` to `max`: to the dots beyond the whiskers too
+  return { min: Math.min(low, ...beyond), whiskerMin: low, q1, median, q3, max: Math.max(high, ...beyond), whiskerMax: high, mean, outliers: isFew ? point.values : beyond, items: [] };
 }
 
 export function tileSet(data, look) {

@@ -54,7 +54,6 @@ function lookAgain() {
   if (waiting) setTimeout(() => location.reload(), Number(waiting.dataset.reloadAfter));
 }
 
-document.documentElement.classList.add("js");
 document.addEventListener("change", submitOnChange);
 document.addEventListener("submit", confirmFirst);
 document.addEventListener("click", copy);

@@ -1,7 +1,11 @@
 /* A watch's chart: runs as points, the level of each segment as a step, changes and marks as lines across. The same
-   stands in the tables below it; a click on a point opens its run. */
+   stands in the tables below it; a click on a point opens its run, and so does Enter for who walks by keyboard. */
+
+import { keys } from "./chart-keys.js";
+import "./tips.js";
 
 let chart = null;
+let at = null; // the run that the keyboard stands on
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const number = (value) => new Intl.NumberFormat("en", { maximumSignificantDigits: 3 }).format(value).replaceAll(",", "\u202f");
 const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "2-digit", day: "2-digit" });
@@ -92,11 +96,32 @@ function options(data) {
       tooltip: {
         filter: (item) => item.datasetIndex === 0,
         callbacks: {
-          title: (items) => (items.length ? `run ${items[0].raw.run}, ${moment.format(items[0].raw.x)}` : ""),
-          label: (item) => `${number(item.raw.y)} ${data.unit}${item.raw.outlier ? ", an outlier" : ""}`,
+          title: () => "",
+          label: (item) => sentence(data, item.dataIndex),
         },
       },
     },
+  };
+}
+
+function sentence(data, index) {
+  const { run, x, y, remark } = data.points[index];
+  return [`run ${run}, ${moment.format(x)}: ${number(y)} ${data.unit}`.trim(), remark].filter(Boolean).join(", ");
+}
+
+/* One row: the runs; what changed is said at the first run after it. */
+function walkable(data, frame) {
+  const row = { rows: 1, columns: () => data.points.length, place: (_, index) => [0, index] };
+  const says = (_, __, index) => {
+    at = index;
+    return sentence(data, index);
+  };
+  keys(chart, { tiles: [] }, says, () => row);
+  frame.onkeydown = (event) => {
+    if (event.key === "Enter" && at !== null) location.href = `/runs/${data.points[at].run}/`;
+  };
+  frame.onblur = () => {
+    at = null;
   };
 }
 
@@ -110,6 +135,7 @@ function draw() {
   data.isShort = data.points.at(-1).x - data.points[0].x < 2 * DAY;
   data.isDense = data.points.length / canvas.parentElement.clientWidth > 0.25;
   chart = new window.Chart(canvas, { type: "line", data: { datasets: [points(data), levels(data)] }, options: options(data) });
+  walkable(data, canvas.parentElement);
 }
 
 document.addEventListener("spindle:theme", draw);
