@@ -2,40 +2,97 @@
 markup.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Head:
+    """A heading over `span` columns and `down` rows of headings."""
+
+    text: str
+    span: int = 1
+    down: int = 1
+
+
+def placed(rows: Iterable[Iterable[Head]]) -> Iterator[tuple[int, int, Head]]:
+    """(row, first column, heading): each stands in the first place of its row that none from above goes down into."""
+    taken: set[tuple[int, int]] = set()
+    for number, row in enumerate(rows):
+        at = 0
+        for head in row:
+            while (number, at) in taken:
+                at += 1
+            taken |= {(number + down, at + right) for down in range(head.down) for right in range(head.span)}
+            yield number, at, head
 
 
 @dataclass(frozen=True)
 class Column:
     title: str
     is_number: bool = False  # right-aligned
+    is_head: bool = False  # its cells are the headings of their rows
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells are text as people read it, or bare numbers where a program reads them (`Document.data`)."""
+    """Cells are text as people read it, or bare numbers where a program reads them (`Document.data`).
+
+    `heads` are several rows of headings; `columns` say the same in one row, for dialects that know no merged cells.
+    `spans`: (row, column) of a cell that goes over several columns → over how many; the cells that it covers are empty.
+    `is_quoted`: headings and cells are somebody else's, as they printed them, and are not put in other words.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
+    heads: tuple[tuple[Head, ...], ...] = ()
+    spans: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    is_quoted: bool = False
 
     @classmethod
     def of(
-        cls, titles: Sequence[str], rows: Sequence[Sequence[Cell]], numbers: Sequence[str] = (), caption: str = ""
+        cls,
+        titles: Sequence[str],
+        rows: Sequence[Sequence[Cell]],
+        numbers: Sequence[str] = (),
+        caption: str = "",
+        row_heads: bool = False,
     ) -> "Table":
-        columns = tuple(Column(title, title in numbers) for title in titles)
+        """`row_heads`: the first column names the rows."""
+        columns = tuple(Column(title, title in numbers, row_heads and at == 0) for at, title in enumerate(titles))
         return cls(columns, tuple(tuple(row) for row in rows), caption)
+
+    @property
+    def headings(self) -> tuple[tuple[Head, ...], ...]:
+        """Rows of headings; none where no column has a title."""
+        is_titled = any(column.title for column in self.columns)
+        return self.heads or ((tuple(Head(column.title) for column in self.columns),) if is_titled else ())
+
+    def cells(self) -> Iterator[list[tuple[Column, Cell, int]]]:
+        """Row by row (column, cell, span), without the cells that a wide one covers."""
+        for number, row in enumerate(self.rows):
+            found, free = [], 0
+            for at, (column, cell) in enumerate(zip(self.columns, row, strict=True)):
+                if at >= free:
+                    span = self.spans.get((number, at), 1)
+                    found.append((column, cell, span))
+                    free = at + span
+            yield found
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture by its address; `words` say what is to be seen, for those who do not see it."""
+    """A picture by its address; `words` say what is to be seen, for those who do not see it.
+
+    `file`: its name where it is a file of the wiki itself, which then shows it; empty where it is only linked.
+    """
 
     address: str
     words: str
+    file: str = ""
 
 
 @dataclass(frozen=True)

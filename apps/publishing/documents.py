@@ -76,7 +76,7 @@ def _sections(comparison: Comparison, table: Grid) -> list[Section]:
         *(f"{name} ({table.unit.label})" if table.unit.label else name for name in comparison.series),
     ]
     rows = [[row.x, *(figure.one_line for figure in row.figures)] for row in table.rows]
-    sections = [Section("Values", table=Table.of(titles, rows, numbers=titles[1:]))]
+    sections = [Section("Values", table=Table.of(titles, rows, numbers=titles[1:], row_heads=True))]
     if comparison.confounders:
         lines = [f"{_KINDS[one.kind]}: {one.text}" for one in comparison.confounders]
         sections.append(Section("Like for like", (*lines, *_most_equal(comparison))))
@@ -122,7 +122,7 @@ def _cells(comparison: Comparison) -> Table:
 def _facts(run: Run) -> Table:
     known = {"host": run.host and run.host.name, "tool": f"{run.tool} {run.tool_version}".strip(), **run.facts}
     rows = [[label_of(name), text_of(name, value)] for name, value in sorted(known.items()) if value is not None]
-    return Table.of(["Fact", "Value"], rows)
+    return Table.of(["Fact", "Value"], rows, row_heads=True)
 
 
 def _workload(run: Run) -> Table | None:
@@ -131,7 +131,7 @@ def _workload(run: Run) -> Table | None:
     names = list(dict.fromkeys(name for job in jobs for name in job if name != "name"))
     rows = [[label_of(name), *(text_of(name, job.get(name)) for job in jobs)] for name in names]
     heads = [str(job.get("name", f"job {number}")) for number, job in enumerate(jobs)]
-    return Table.of(["Option", *heads], rows) if rows else None
+    return Table.of(["Option", *heads], rows, row_heads=True) if rows else None
 
 
 def _samples(samples: list[dict[str, Any]]) -> Table:

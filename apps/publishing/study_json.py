@@ -38,7 +38,7 @@ def _counted(rows: Any, what: str) -> dict[int, int]:
 
 def shown_study(request: AnyRequest, study: Study) -> dict[str, Any]:
     report, verdicts = report_of(study), Claim.objects.of_study(study).verdicts()
-    configurations = study.configurations.select_related("host").annotate(Count("study_runs"))
+    configurations = study.configurations.select_related("host").annotate(Count("study_runs")).order_by("position")
     return _own(request, study) | {
         "configurations": [_configuration(one) for one in configurations],
         "tables": _tables(request, study, report),

@@ -23,11 +23,13 @@ from apps.publishing.views import (
     trends,
     uploads,
     wiki,
+    wording,
 )
 
 EDITED = ("controller", "disk", "array", "filesystem", "enclosure", "nic", "switch", "networklink", "storagepath")
 urlpatterns = [
     path("studies/<slug:slug>/wiki/", wiki.study_wiki, name="study-wiki"),
+    path("studies/<slug:slug>/wording/", wording.study_wording, name="study-wording"),
     path("api/schema/", docs.schema, name="api-schema"),
     path("api/docs/", docs.docs, name="api-docs"),
     path("api/v1/hosts/", inventory.hosts, name="api-hosts"),

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django.db import models
+from django.db.models.functions import MD5
 
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import LabScoped, ThroughParent
@@ -26,6 +27,24 @@ class Study(LabScoped):
 
     def __str__(self) -> str:
         return self.title_english or self.title
+
+
+class Wording(ThroughParent):
+    """One of a study's own texts, or a phrase of them, in another language: what `wording.py` puts in its place."""
+
+    lab_path: ClassVar[str] = "study__lab_id"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="wordings")
+    language = models.CharField(max_length=5)
+    text = models.TextField(help_text="as the study has it")
+    said = models.TextField(help_text="the same in `language`")
+
+    class Meta:
+        ordering = ["study", "language", "pk"]
+        constraints = [models.UniqueConstraint("study", "language", MD5("text"), name="wording_in_study")]
+
+    def __str__(self) -> str:
+        return self.said
 
 
 class Configuration(ThroughParent):

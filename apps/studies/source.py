@@ -95,6 +95,13 @@ class StudySource:
         """plan.yaml: the procedure that the report describes."""
         return self._yaml("plan.yaml") if (self.folder / "plan.yaml").exists() else None
 
+    def wording(self) -> tuple[str, dict[str, str]]:
+        """wording.yaml: the report's language, and the study's own texts in it; none where the report is in English."""
+        if not (self.folder / "wording.yaml").exists():
+            return "", {}
+        found = self._yaml("wording.yaml")
+        return found["language"], {one["en"]: one["said"] for one in found["texts"]}
+
     def claims(self) -> str:
         path = self.folder / "claims.yaml"
         return path.read_text(encoding="utf-8") if path.exists() else ""

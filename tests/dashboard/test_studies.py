@@ -92,7 +92,7 @@ def test_a_page_costs_the_same_whatever_was_measured(cast: Cast, sign_in: SignIn
     assert len(queries) == QUERIES_OF_THE_LIST
 
 
-QUERIES, QUERIES_OF_THE_LIST = 18, 9
+QUERIES, QUERIES_OF_THE_LIST = 16, 7
 
 
 def test_a_labs_own_study_comes_before_a_report_of_the_same_name(cast: Cast, sign_in: SignIn) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.lib.tables import Document, Footer, Section, Table
+from apps.lib.tables import Column, Document, Footer, Head, Section, Table
 from apps.publishing import dialects
 
 READERS = {"mediawiki": "mediawiki", "dokuwiki": "dokuwiki", "markdown": "gfm"}
@@ -114,6 +114,74 @@ def test_a_nasty_title_stays_a_title(dialect: str) -> None:
         header = tree["blocks"][0]
         assert header["t"] == "Header"
         assert seen(words(header["c"][2])) == " ".join((text or "x").split())
+
+
+def test_a_nasty_heading_of_dokuwiki_is_its_text() -> None:
+    """DokuWiki (2022 and 2026 asked) reads a line of equals signs around any text as a heading, and no mark within it."""
+    for text in filter(str.strip, NASTY):
+        section = Section(text, level=3)
+        made = Document(text, (), (section,), Footer("now", "https://lab.example/"), document([]).data)
+        title, heading, footer = dialects.render("dokuwiki", made).strip().split("\n\n")
+        assert (title, heading) == tuple(f"{marks} {' '.join(text.split())} {marks}" for marks in ("======", "===="))
+        assert footer == "now [[https://lab.example/|Permalink]]"
+
+
+MERGED = Table(
+    (Column("", is_head=True), Column("Block · K/sec", True), Column("Block · % CPU", True), Column("Seeks", True)),
+    (("RAID6", "1265", "99", "632.3"), ("Latency", "9192us", "", "|")),
+    heads=((Head(""), Head("Block", 2), Head("Seeks", down=2)), (Head(""), Head("K/sec"), Head("% CPU"))),
+    spans={(1, 1): 2},
+)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "lines"),
+    [
+        (
+            "dokuwiki",
+            ["^  ^ Block ^^ Seeks ^", "^  ^ %%K/sec%% ^ <nowiki>%</nowiki> %%CPU%% ^ ::: ^", "^ %%RAID6%% |  %%1265%% |  99 |  632.3 |",
+             "^ Latency |  %%9192us%% ||  %%|%% |"],
+        ),
+        (
+            "mediawiki",
+            ["|", '! scope="colgroup" colspan="2" | Block', '! scope="col" rowspan="2" | Seeks', "|-", "|",
+             '! scope="col" | K/sec', '! scope="col" | % CPU', "|-", '! scope="row" | RAID6',
+             '| style="text-align:right" | 1265', '| style="text-align:right" | 99', '| style="text-align:right" | 632.3',
+             "|-", '! scope="row" | Latency', '| style="text-align:right" colspan="2" | 9192us',
+             '| style="text-align:right" | &#124;', "|}"],
+        ),
+        (
+            "html",
+            ['<table>', '<thead><tr><td></td><th scope="colgroup" colspan="2">Block</th><th scope="col" rowspan="2">Seeks</th></tr>'
+             '<tr><td></td><th scope="col">K/sec</th><th scope="col">% CPU</th></tr></thead>', "<tbody>",
+             '<tr><th scope="row">RAID6</th><td align="right">1265</td><td align="right">99</td><td align="right">632.3</td></tr>',
+             '<tr><th scope="row">Latency</th><td align="right" colspan="2">9192us</td><td align="right">|</td></tr>'],
+        ),
+        (
+            "markdown",
+            ["|   | Block · K/sec | Block · % CPU | Seeks |", "| --- | ---: | ---: | ---: |", "| RAID6 | 1265 | 99 | 632.3 |",
+             "| Latency | 9192us |  | &#124; |"],
+        ),
+    ],
+)  # fmt: skip
+def test_merged_cells_stay_merged_where_a_wiki_knows_them(dialect: str, lines: list[str]) -> None:
+    made = Document("Title", (), (Section("Values", table=MERGED),), Footer("now", "https://lab.example/"), MERGED)
+    assert "\n".join(lines) in dialects.render(dialect, made)
+
+
+def test_a_table_without_headings_has_no_row_of_them() -> None:
+    slots = Table((Column("", is_head=True), Column("")), (("Ctrl 0", "Disk 3"), ("", "Disk 7")))
+    made = Document("Title", (), (Section("Slots", table=slots),), Footer("now", "https://lab.example/"), slots)
+    assert '{| class="wikitable"\n! scope="row" | Ctrl 0\n| Disk 3\n|-\n|\n| Disk 7\n|}' in dialects.render(
+        "mediawiki", made
+    )
+    assert "\n\n^ Ctrl 0 | Disk 3 |\n|  | Disk 7 |\n\n" in dialects.render("dokuwiki", made)
+
+
+@pytest.mark.parametrize("dialect", ["mediawiki", "dokuwiki", "markdown", "html"])
+def test_the_footer_leads_to_the_place_in_the_page(dialect: str) -> None:
+    made = Document("Title", (), (), Footer("now", "https://lab.example/studies/x/#table-a#b"), document([]).data)
+    assert "https://lab.example/studies/x/#table-a%23b" in dialects.render(dialect, made)
 
 
 @pytest.mark.parametrize("dialect", READERS)

@@ -113,29 +113,29 @@ Values in MB/s. Ratios are to alpha · scratch.
 ! scope="col" | alpha · scratch (MB/s)
 ! scope="col" | SATA &#124; RAID 5 &#123;&#123;x&#125;&#125; (MB/s)
 |-
-| 100 MiB
+! scope="row" | 100 MiB
 | style="text-align:right" | 91.0 ± 2.48 (n &#61; 3)
-| style="text-align:right" | 180 (n &#61; 1&#59; 1.98× too few runs)
+| style="text-align:right" | 180 (n &#61; 1; 1.98× too few runs)
 |-
-| 2 000 MiB
+! scope="row" | 2 000 MiB
 | style="text-align:right" | not measured
 | style="text-align:right" | 24.0 (n &#61; 1)
 |}
 
 === Like for like ===
 
-* also differs&#58; host alpha / paper-host
+* also differs: host alpha / paper-host
 """
 GOLDEN_DOKUWIKI = """\
-**Bandwidth of write by file size**
+====== Bandwidth of write by file size ======
 
 %%Values in MB/s. Ratios are to alpha · scratch.%%
 
-**Values**
+===== Values =====
 
 ^ file size ^ %%alpha · scratch (MB/s)%% ^ %%SATA | RAID 5 {{x}} (MB/s)%% ^
-| %%100 MiB%% |  %%91.0 ± 2.48 (n = 3)%% |  %%180 (n = 1; 1.98× too few runs)%% |
-| %%2 000 MiB%% |  not measured |  %%24.0 (n = 1)%% |
+^ %%100 MiB%% |  %%91.0 ± 2.48 (n = 3)%% |  %%180 (n = 1; 1.98× too few runs)%% |
+^ %%2 000 MiB%% |  not measured |  %%24.0 (n = 1)%% |
 """
 GOLDEN_MARKDOWN = """\
 ## Bandwidth of write by file size
@@ -146,8 +146,8 @@ Values in MB/s. Ratios are to alpha · scratch.
 
 | file size | alpha · scratch (MB/s) | SATA &#124; RAID 5 \\{\\{x\\}\\} (MB/s) |
 | --- | ---: | ---: |
-| 100 MiB | 91.0 ± 2.48 (n &#61; 3) | 180 (n &#61; 1; 1.98× too few runs) |
-| 2 000 MiB | not measured | 24.0 (n &#61; 1) |
+| 100 MiB | 91.0 ± 2.48 (n = 3) | 180 (n = 1; 1.98× too few runs) |
+| 2 000 MiB | not measured | 24.0 (n = 1) |
 """
 
 

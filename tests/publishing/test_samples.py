@@ -148,6 +148,7 @@ def test_ten_times_the_rows_take_no_more_memory(reader: Script, cast: Cast, many
         many_samples(many[0], few)
         Point.objects.filter(file_size=MIB).update(file_size=2 * MIB)  # of each point there is one
         many_samples(many[1], 10 * few)
+    exported(reader, f"samples.csv?run={many[1].pk}")  # the first one of a process brings modules in
     short, low = exported(reader, f"samples.csv?run={many[0].pk}")
     long, high = exported(reader, f"samples.csv?run={many[1].pk}")
     assert (short, long) == (few + 2, 10 * few + 2)  # with the header and the run's own

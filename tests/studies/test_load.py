@@ -56,12 +56,12 @@ def test_what_was_altered_is_put_right_and_said(published: Lab) -> None:
 
 
 def test_altered_values_labels_and_notes_are_put_right_and_said(published: Lab) -> None:
-    sample = Sample.objects.get(provenance__printed="495 MB/s")
+    sample = Sample.objects.get(printed="495 MB/s")
     Sample.objects.filter(pk=sample.pk).update(value=1.0)
     Provenance.objects.filter(sample=sample).update(quality="approximate")
     Run.objects.filter(study_run__configuration__name="iozone-auto-8g").update(labels={})
     assert load_study("dtn-ucsc", published) == [
-        "run iozone-auto-8g, 8192 MB file: changed, 169 samples",
+        "run iozone-auto-8g, 8192 MiB file: changed, 169 samples",
         "value of row 3, dd-dsync-1m: changed value, quality",
     ]
     Provenance.objects.filter(sample=sample).update(note="")  # as after reading its file again
@@ -115,7 +115,7 @@ def test_a_study_may_be_loaded_into_any_lab(lab: Lab, tmp_path: Any, settings: A
 def test_loading_says_what_it_made(published: Lab, all_loaded: list[str]) -> None:
     assert all_loaded[0] == "lab Published reports: made"
     for sentence in (
-        "run scsi-raid0-sw, 8000 MB file: made, 3 samples",
+        "run scsi-raid0-sw, 8000 MiB file: made, 3 samples",
         "file dtn-ucsc/bonnie_table.txt: brought as runs",
         "file thumper-x4500/mdadm_xfs_round.txt: brought, no runs of their own",
         "array md4: made",

@@ -28,7 +28,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "studies"
 STUDIES = {
     "crs4-sata-scsi": {Host: 3, Controller: 4, Disk: 4, Array: 6},
     "dtn-ucsc": {Host: 1, Controller: 1, Disk: 14, Array: 2, ArrayMember: 14, Filesystem: 6},
-    "infn-10ge-chain": {Host: 6, Controller: 2, Disk: 5, Array: 5, Nic: 3, Switch: 2, NetworkLink: 1, PathSection: 2},
+    "infn-10ge-chain": {Host: 6, Controller: 2, Disk: 21, Array: 5, Nic: 3, Switch: 2, NetworkLink: 5, PathSection: 2},
     "thumper-x4500": {Host: 3, Controller: 8, Disk: 29, Array: 12, ArrayMember: 44, Filesystem: 10, Enclosure: 1},
     "tristan-sas-sata": {Host: 2, Controller: 2, Disk: 7, Array: 4, ArrayMember: 5},
 }  # fmt: skip
@@ -103,9 +103,27 @@ def test_a_path_has_the_sections_that_the_report_draws(lab: Lab) -> None:
         ("FC-2G", 4, 1000000000),
         ("FC-2G", 4, None),
     ]
-    link = NetworkLink.objects.get()
-    assert (str(link), link.bits_per_second) == ("Cisco 4948 1 – Cisco 4948 2", 10**10)
+    assert [one.controller is not None for one in sections] == [True, False]  # the second one ends at the disks
     assert Host.objects.get(name="server1").sysctl["net.core.rmem_max"] == "16777216"
+
+
+def test_the_drawings_cables_say_which_of_their_ends_are_inferred(lab: Lab) -> None:
+    rows = enter(lab, "infn-10ge-chain")
+    links = {str(one): one for one in NetworkLink.objects.all()}
+    between = links["Cisco 4948 1 – Cisco 4948 2"]
+    assert (between.bits_per_second, between.sources["far_switch"]) == (10**10, "typed")
+    servers = [links[f"myricom-10ge – Cisco 4948 {number}"] for number in (1, 2)]
+    assert [one.nic.host.name for one in servers] == ["server1", "server2"]
+    nodes = [links[f"1ge – Cisco 4948 {number}"].count for number in (1, 2)]
+    assert (nodes, rows["nic worker-nodes 1ge"].count) == ([47, 48], 95)
+    assert {one.sources["far_switch"] for one in links.values() if one != between} == {"inferred"}
+
+
+def test_a_sans_arrays_and_disks_hang_on_its_controller(lab: Lab) -> None:
+    rows = enter(lab, "infn-10ge-chain")
+    san = rows["controller server-san t2000"]
+    assert [rows[f"array {name}"].controller for name in ("san-8tb", "san-single", "san-stripe2")] == [san] * 3
+    assert Disk.objects.filter(controller=san).count() == 16
 
 
 def test_a_guest_is_told_from_a_native_host(lab: Lab) -> None:

@@ -135,8 +135,9 @@ def test_thumper_goes_over_its_ram_once_and_most_of_its_plots_have_no_numbers(la
     assert list(plans) == ["iozone-ext", "iozone-xfs", "throughput", "over-ram", "cp"]
     [rule] = plans["over-ram"].cache
     assert (rule.multiple, rule.is_met) == (1.125, True)
-    plotted = [row.row.label for row in plans["iozone-ext"].rows if "plotted; the numbers" in row.row.reason]
-    assert [label[:2] for label in plotted] == ["A1", "A2", "B1", "B2", "C2", "C3"]
+    plotted = next(cells for note, cells in plans["iozone-ext"].notes if "plotted; the numbers" in note)
+    assert [cell.row.label[:2] for cell in plotted] == ["A1", "A2", "B1", "B2", "C2", "C3"]
+    assert {cell.state for cell in plotted} == {"not held"}
     assert plans["iozone-ext"].plan.rule.words == "How often each was run is not printed."
     assert plans["iozone-ext"].order_words == "The order is not printed."
 
@@ -172,6 +173,7 @@ def test_dtn_is_below_the_rule_with_dd_and_iozone_and_above_with_bonnie(lab) -> 
             "plans[0].points[0].rw",
         ),
         ({"configurations": [{"label": "no reason"}]}, "plans[0].configurations[0].name"),
+        ({"configurations": [{"name": "b", "label": "neither reason nor note"}]}, "plans[0].configurations"),
         (
             {"configurations": [{"configuration": "a", "largest_file_size": 5}]},
             "plans[0].configurations[0].limit_reason",

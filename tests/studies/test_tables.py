@@ -6,10 +6,11 @@ import pytest
 
 from apps.comparison.drawing.chart import Form
 from apps.comparison.drawing.of_report import chart_of_report
+from apps.lib.tables import Head
 from apps.studies.tables.building import column_titles, rebuilt
 from apps.studies.tables.charts import chart_form, in_words
 from apps.studies.tables.flat import as_read, data_of
-from apps.studies.tables.form import FormError, Head, table_form
+from apps.studies.tables.form import FormError, table_form
 from apps.studies.tables.found import Found, Samples
 
 SAMPLES = Samples(
@@ -48,6 +49,8 @@ def test_a_pair_is_two_samples_in_one_cell() -> None:
     found = rebuilt(table_form(entry), SAMPLES)
     assert [cell.text for cell in found.rows[0].cells] == ["1.5 / ~ 3", "as it is"]
     assert as_read(found).rows == (("both", "1.5 / ~ 3", "as it is", ""),)
+    assert as_read(found).spans == {(0, 2): 2}
+    assert as_read(found).heads == ((Head(""), Head("MB/s", 3)), tuple(map(Head, ["name", "write", "read", "CPU"])))
     data = data_of(found)
     assert [(row[2], row[9], row[16]) for row in data.rows] == [
         ("1.5 / ~ 3", 1.5e6, 1),

@@ -5,6 +5,7 @@ that themselves, column by column, so their mapping follows from their headings.
 they are the same figures in another form, commands, or what a machine said of itself.
 """
 
+import csv
 import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -35,7 +36,7 @@ def bring_files(source: StudySource, described: Described) -> list[str]:
 
 def mapping_of(table: bytes) -> dict[str, Any]:
     """A figures table's columns are named for what they are."""
-    head = table.decode().partition("\n")[0].split(",")
+    head = next(csv.reader(table.decode().splitlines()))
     columns: dict[str, dict[str, Any]] = {
         str(place): {"word": _ROLES.get(name, name), "unit": "B" if name.endswith("_size") else "", "fixed": {}}
         for place, name in enumerate(head)
@@ -84,7 +85,7 @@ def _run_counts(source: StudySource, wanted: Files) -> dict[str, int]:
 
 def _table_runs(table: bytes) -> int:
     """Lines that differ in configuration and run."""
-    head, *lines = [line.split(",") for line in table.decode(errors="replace").splitlines()]
+    head, *lines = csv.reader(table.decode().splitlines())
     places = [place for place, name in enumerate(head) if name in ("configuration", "run")]
     return len({tuple(line[place] for place in places) for line in lines})
 

@@ -19,6 +19,7 @@ from apps.studies.load import LAB_NAME, published_lab
 from apps.studies.models import Study
 from apps.studies.plans.put import put_plan
 from apps.studies.source import StudySource, slugs
+from apps.studies.wording import put_wording
 
 
 def load_all() -> list[str]:
@@ -48,6 +49,7 @@ def load_study(slug: str, lab: Lab) -> list[str]:
             *placed,
             *put_values_right(source, described, told_of),
             *(f"{slug}: {one}" for one in put_plans(source, described)),
+            *put_words(source, described),
         ]
 
 
@@ -55,6 +57,13 @@ def put_plans(source: StudySource, described: Described) -> list[str]:
     """The procedure that the report describes."""
     plans = source.plans()
     return put_plan(described.study, plans) if plans else []
+
+
+def put_words(source: StudySource, described: Described) -> list[str]:
+    """The study's own texts in the language of the report."""
+    language, pairs = source.wording()
+    changed = put_wording(described.study, language, pairs)
+    return [f"{source.slug}: {changed} texts in {language}"] if changed else []
 
 
 def load_claims_of(slug: str, lab: Lab) -> list[str]:

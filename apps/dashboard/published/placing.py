@@ -140,7 +140,7 @@ def _state(run: Run) -> dict[str, Any]:
 
 def _size(run: Run) -> str:
     size = run.workload.spec.get("file_size") if run.workload else None
-    return f", {size // 2**20} MB file" if size else ""
+    return f", {size // 2**20} MiB file" if size else ""
 
 
 def _facts_beside_the_stack(slug: str, configuration: Entry, disk: Entry) -> Entry:

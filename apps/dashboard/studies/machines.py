@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from apps.comparison.words import label_of, text_of
 from apps.dashboard.drawings import drawing
@@ -17,7 +18,8 @@ from apps.inventory.host_parts import HostParts, parts_of
 from apps.inventory.models import Host
 from apps.inventory.slot_map import SlotMap, slot_map
 from apps.inventory.topology import topology_of
-from apps.inventory.vocabulary import Absence, Source
+from apps.inventory.vocabulary import Absence, Source, TargetKind
+from apps.lib.units import NO_VALUE
 from apps.runs.models import Run
 from apps.studies.models import Configuration, Study
 from apps.studies.reports import Report
@@ -29,6 +31,7 @@ COLUMNS = (
     "interface", "raid_level", "raid_implementation", "disk_count", "disk_model", "controller", "controller_cache", "filesystem",
     "environment", "ram",
 )  # fmt: skip
+OF_STORAGE = COLUMNS[:-2]
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,12 @@ class Machine:
     slots: SlotMap | None
 
     @property
+    def has_storage(self) -> bool:
+        return bool(self.parts.disks or self.parts.controllers or self.parts.arrays)
+
+    @property
     def has_parts(self) -> bool:
-        return bool(self.parts.disks or self.parts.controllers or self.parts.arrays or self.parts.network.nics)
+        return self.has_storage or bool(self.parts.network.nics)
 
 
 @dataclass(frozen=True)
@@ -65,8 +72,11 @@ class ConfigurationRow:
 
 @dataclass(frozen=True)
 class ConfigurationTable:
+    """`shared`: what is the same in all rows, said once instead of in a column."""
+
     titles: list[str]
     rows: list[ConfigurationRow]
+    shared: list[tuple[str, Cell]]
 
 
 def machines_of(study: Study, report: Report | None, configurations: Sequence[Configuration]) -> list[Machine]:
@@ -98,7 +108,9 @@ def _machine(host: Host, parts: HostParts, *, has_map: bool) -> Machine:
 def facts_of(host: Host) -> list[Fact]:
     """What was typed in is the usual case in a report; what was inferred or discovered says so."""
     found = described(host, *(name for name in FACTS if name not in NOT_OF_A_REPORT))
-    return [replace(one, source="") if one.source == Source.TYPED.label else one for one in found]
+    return [
+        replace(one, label=_(one.label), source="" if one.source == Source.TYPED.label else one.source) for one in found
+    ]
 
 
 def configuration_table(report: Report | None, configurations: Sequence[Configuration]) -> ConfigurationTable:
@@ -111,16 +123,29 @@ def configuration_table(report: Report | None, configurations: Sequence[Configur
         counts[configuration] = counts.get(configuration, 0) + 1
     names = [name for name in COLUMNS if any(one.get(name) is not None for one in facts.values())]
     absence = Absence.NOT_PRINTED if report else Absence.UNKNOWN
+    cells = {
+        one.pk: {name: _cell(one, name, facts.get(one.pk, {}), absence) for name in names} for one in configurations
+    }
+    same = [name for name in names if len(cells) > 1 and len({of[name] for of in cells.values()}) == 1]
+    differing = [name for name in names if name not in same]
     rows = [
-        ConfigurationRow(
-            one, [_cell(name, facts.get(one.pk, {}).get(name), absence) for name in names], counts.get(one.pk, 0)
-        )
+        ConfigurationRow(one, [cells[one.pk][name] for name in differing], counts.get(one.pk, 0))
         for one in configurations
     ]
-    return ConfigurationTable([label_of(name) for name in names], rows)
+    shared = [(label_of(name), cells[configurations[0].pk][name]) for name in same]
+    return ConfigurationTable([label_of(name) for name in differing], rows, shared)
 
 
-def _cell(name: str, value: Any, absence: str) -> Cell:
+def _cell(configuration: Configuration, name: str, facts: dict[str, Any], absence: str) -> Cell:
+    value = facts.get(name)
     if value is None:
-        return Cell("", str(absence))
+        return Cell(NO_VALUE) if name in OF_STORAGE and _is_without_storage(configuration) else Cell("", str(absence))
+    if name == "environment" and facts.get("hypervisor") not in (None, "", "none"):
+        return Cell(f"{value}, {facts['hypervisor']}")
     return Cell("", "none") if value == "none" else Cell(text_of(name, value))
+
+
+def _is_without_storage(configuration: Configuration) -> bool:
+    """It points at a network, or nobody says on which host it was: there is nothing of which a RAID level could be said."""
+    target = configuration.target
+    return configuration.host_id is None if target is None else target.kind == TargetKind.NETWORK

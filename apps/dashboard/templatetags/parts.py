@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import pgettext
 
 from apps.inventory.vocabulary import Absence
 from apps.lib import units
@@ -28,7 +29,8 @@ def absence(part: Any, field: str) -> SafeString:
 @register.filter
 def why_empty(reason: str) -> SafeString:
     word = Absence(reason)
-    return format_html('<span class="absent absent-{}" title="{}">{}</span>', word.value, WHY[word], word.label)
+    label = pgettext("why a field is empty", str(word.label))
+    return format_html('<span class="absent absent-{}" title="{}">{}</span>', word.value, WHY[word], label)
 
 
 @register.filter

@@ -1,15 +1,15 @@
-"""DokuWiki. It knows no entities, so text stands between `%%` marks, where nothing is read; a run of percent signs,
-which
-would end that, stands in `<nowiki>`. Plain words and numbers need neither.
+"""DokuWiki. It knows no entities, so text stands between `%%` marks, where nothing is read; percent signs that would end
+that stand in `<nowiki>`. Plain words and numbers need neither.
 """
 
 import re
 
-from apps.lib.tables import Cell, Document, Section, Table
-from apps.publishing.dialects.text import address, clean
+from apps.lib.tables import Cell, Column, Document, Picture, Section, Table, placed
+from apps.publishing.dialects.text import PICTURE_WIDTH, address, clean, one_line
 
 # words that begin large at most, and numbers: no camel case, smiley (FIXME), link, entity (1x1) or mark can be in them
 _PLAIN = re.compile(r"(?:[A-Z]?[a-z]+|[−±≥≤~]?\d{1,3}(?:[.\u202f]\d+)*)(?:[ \u00a0](?:[a-z]+|\d+(?:\.\d+)?))*")
+_PERCENTS = re.compile(r"(^%+|%{2,}|%+$)")
 
 
 def escape(cell: Cell) -> str:
@@ -19,12 +19,12 @@ def escape(cell: Cell) -> str:
 def _line(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
-    return "".join(_marked(part) for part in re.split("(%+)", text) if part)
+    return "".join(_marked(part) for part in _PERCENTS.split(text) if part)
 
 
 def _marked(part: str) -> str:
     """White space at the ends stays outside: not every reader takes marks that stand beside it from within."""
-    if part.startswith("%"):
+    if _PERCENTS.fullmatch(part):
         return f"<nowiki>{part}</nowiki>"
     inner = part.strip()
     return part.replace(inner, f"%%{inner}%%", 1) if inner else part
@@ -35,9 +35,14 @@ def _link_words(text: str) -> str:
     return re.sub(r"[^\w .,-]", "", text)
 
 
+def _heading(level: int, text: str) -> str:
+    """DokuWiki reads no mark within a heading: its text stands as it is, to the last run of equals signs in the line."""
+    marks = "=" * (7 - level)
+    return f"{marks} {one_line(clean(text))} {marks}"
+
+
 def render(document: Document) -> str:
-    # headings show text as it stands, marks included, so the title is a line in bold
-    parts = [f"**{escape(document.title)}**", *(escape(paragraph) for paragraph in document.paragraphs)]
+    parts = [_heading(1, document.title), *(escape(paragraph) for paragraph in document.paragraphs)]
     parts += [_section(section) for section in document.sections]
     parts.append(
         f"{escape(document.footer.text)} [[{address(document.footer.address)}|{_link_words(document.footer.link)}]]"
@@ -46,24 +51,40 @@ def render(document: Document) -> str:
 
 
 def _section(section: Section) -> str:
-    parts = [f"**{escape(section.heading)}**"]
+    parts = [_heading(section.level, section.heading)]
     parts += [escape(paragraph) for paragraph in section.paragraphs]
     if section.items:
         parts.append("\n".join(f"  * {escape(item)}" for item in section.items))
     if section.table:
         parts.append(_table(section.table))
     if section.picture:
-        parts.append(f"{escape(section.picture.words)} [[{address(section.picture.address)}|PNG]]")
+        parts.append(_picture(section.picture))
     return "\n\n".join(parts)
+
+
+def _picture(picture: Picture) -> str:
+    if picture.file:
+        return f"{{{{{picture.file}?{PICTURE_WIDTH}|{_link_words(picture.words)}}}}}"
+    return f"{escape(picture.words)} [[{address(picture.address)}|PNG]]"
 
 
 def _table(table: Table) -> str:
     lines = [f"{escape(table.caption)}\n"] if table.caption else []
-    lines.append("^ " + " ^ ".join(escape(column.title) for column in table.columns) + " ^")
-    for row in table.rows:
-        cells = (
-            f"  {escape(cell)} " if column.is_number else f" {escape(cell)} "
-            for column, cell in zip(table.columns, row, strict=True)
-        )
-        lines.append("|" + "|".join(cells) + "|")
+    lines += _heads(table)
+    lines += ["".join(_cell(*cell) for cell in row) + "|" for row in table.cells()]
     return "\n".join(lines)
+
+
+def _heads(table: Table) -> list[str]:
+    """A bare mark makes the cell before it wider, and `:::` the cell above it longer."""
+    rows = [["^"] * len(table.columns) for _ in table.headings]
+    for row, column, head in placed(table.headings):
+        for below, line in enumerate(rows[row : row + head.down]):
+            line[column] = f"^ {':::' if below else escape(head.text)} "
+    return [f"{''.join(row)}^" for row in rows]
+
+
+def _cell(column: Column, cell: Cell, span: int) -> str:
+    """Two spaces before a text put it on the right; marks without anything between them make it wider."""
+    mark = "^" if column.is_head and cell else "|"
+    return f"{mark}{' ' * (1 + column.is_number)}{escape(cell)} {'|' * (span - 1)}"

@@ -2,8 +2,8 @@
 
 from html import escape as escape_html
 
-from apps.lib.tables import Cell, Column, Document, Section, Table
-from apps.publishing.dialects.text import address, clean
+from apps.lib.tables import Cell, Column, Document, Head, Section, Table
+from apps.publishing.dialects.text import address, clean, head_attributes, spanning
 
 
 def escape(cell: Cell) -> str:
@@ -30,23 +30,30 @@ def _section(section: Section) -> str:
     if section.table:
         parts.append(_table(section.table))
     if section.picture:
-        source, words = escape_html(address(section.picture.address)), escape(section.picture.words)
+        source = section.picture.file or escape_html(address(section.picture.address))
+        words = escape(section.picture.words)
         parts.append(f'<p><img src="{source}" alt="{words}"></p>')
     return "\n".join(parts)
 
 
 def _table(table: Table) -> str:
     caption = [f"<caption>{escape(table.caption)}</caption>"] if table.caption else []
-    heads = "".join(map(_head, table.columns))
-    rows = [f"<tr>{''.join(map(_cell, table.columns, row))}</tr>" for row in table.rows]
-    body = "\n".join([*caption, f"<thead><tr>{heads}</tr></thead>", "<tbody>", *rows, "</tbody>"])
-    return f"<table>\n{body}\n</table>"
+    heads = [f"<tr>{''.join(map(_head, row))}</tr>" for row in table.headings]
+    rows = [f"<tr>{''.join(_cell(*cell) for cell in row)}</tr>" for row in table.cells()]
+    head = [f"<thead>{''.join(heads)}</thead>"] if heads else []
+    return "\n".join(["<table>", *caption, *head, "<tbody>", *rows, "</tbody>", "</table>"])
 
 
-def _head(column: Column) -> str:
+def _head(head: Head) -> str:
     """A corner without words heads nothing."""
-    return f'<th scope="col">{escape(column.title)}</th>' if column.title else "<td></td>"
+    return _tag("th", head_attributes(head), head.text) if head.text else _tag("td", spanning(head.span, head.down), "")
 
 
-def _cell(column: Column, cell: Cell) -> str:
-    return f'<td align="right">{escape(cell)}</td>' if column.is_number else f"<td>{escape(cell)}</td>"
+def _cell(column: Column, cell: Cell, span: int) -> str:
+    if column.is_head and cell:
+        return _tag("th", 'scope="row"', cell)
+    return _tag("td", " ".join(filter(None, ['align="right"' * column.is_number, spanning(span)])), cell)
+
+
+def _tag(name: str, attributes: str, cell: Cell) -> str:
+    return f"<{' '.join(filter(None, [name, attributes]))}>{escape(cell)}</{name}>"

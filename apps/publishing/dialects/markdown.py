@@ -9,7 +9,7 @@ from apps.lib.tables import Cell, Document, Section, Table
 from apps.publishing.dialects.text import address, clean, one_line
 
 _SPECIAL = re.compile(
-    r"[@#:]|\bwww(?=\.)|[\\`*_{}\[\]!~^]|[|<>&$\"'=]|^[-+]|^(?P<number>\d{1,9})(?P<point>[.)])(?=\s|$)"
+    r"[@#]|:(?!\s|$)|\bwww(?=\.)|[\\`*_{}\[\]!~^]|[|<>&$\"]|(?<!\w)'|'(?![^\W\d_])|^[-+=]|^(?P<number>\d{1,9})(?P<point>[.)])(?=\s|$)"
 )
 _BREAK = "<!-- -->"
 
@@ -46,7 +46,8 @@ def _section(section: Section) -> str:
     if section.table:
         parts.append(_table(section.table))
     if section.picture:
-        parts.append(f"![{escape(one_line(section.picture.words))}](<{address(section.picture.address)}>)")
+        source = section.picture.file or address(section.picture.address)
+        parts.append(f"![{escape(one_line(section.picture.words))}](<{source}>)")
     return "\n\n".join(parts)
 
 

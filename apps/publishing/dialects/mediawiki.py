@@ -1,15 +1,16 @@
-"""MediaWiki. Every character that could mean something there becomes a numeric entity (as MediaWiki's own
-wfEscapeWikiText
-does); entities are shown and never read as markup, also inside templates. `<nowiki>` is not used: text can close it.
+"""MediaWiki. Every character that could mean something where it stands becomes a numeric entity (as MediaWiki's own
+wfEscapeWikiText does); entities are shown and never read as markup, also inside templates. `<nowiki>` is not used: text
+can close it. What is harmless where it stands stays as it is, because people edit the page afterwards.
 """
 
 import re
 
-from apps.lib.tables import Cell, Document, Section, Table
-from apps.publishing.dialects.text import address, clean, one_line
+from apps.lib.tables import Cell, Column, Document, Head, Picture, Section, Table
+from apps.publishing.dialects.text import PICTURE_WIDTH, address, clean, head_attributes, one_line, spanning
 
-# all but letters, digits, white space and this harmless punctuation; and what is markup only where it stands
-_SPECIAL = re.compile(r"[\x21-\x7e](?<![A-Za-z0-9.,/()%-])|^[-+]|-(?=-)|(?<=\bISBN)\s|(?<=\bPMID)\s|(?<=\bRFC)\s")
+# harmless are letters, digits, white space and some punctuation; a colon or semicolon before a space; a lone apostrophe
+_HARMLESS = r"[A-Za-z0-9.,/()%-]|(?<!^)[:;](?=\s)|(?<=\w)'(?=[^\W\d_])"
+_SPECIAL = re.compile(rf"(?!{_HARMLESS})[\x21-\x7e]|^[-+]|-(?=-)|(?<=\bISBN)\s|(?<=\bPMID)\s|(?<=\bRFC)\s")
 
 
 def escape(cell: Cell) -> str:
@@ -34,17 +35,36 @@ def _section(section: Section) -> str:
         parts.append("\n".join(f"* {escape(item)}" for item in section.items))
     if section.table:
         parts.append(_table(section.table))
-    if section.picture:  # a link: pictures from other sites are switched off in most wikis
-        parts.append(f"[{address(section.picture.address)} {escape(one_line(section.picture.words))}]")
+    if section.picture:
+        parts.append(_picture(section.picture))
     return "\n\n".join(parts)
 
 
+def _picture(picture: Picture) -> str:
+    """A link, where it is no file of the wiki: pictures from other sites are switched off in most wikis."""
+    words = escape(one_line(picture.words))
+    if picture.file:
+        return f"[[File:{picture.file}|thumb|none|{PICTURE_WIDTH}px|alt={words}|{words}]]"
+    return f"[{address(picture.address)} {words} (PNG)]"
+
+
 def _table(table: Table) -> str:
-    lines = ['{| class="wikitable"', *([f"|+ {escape(table.caption)}"] if table.caption else [])]
-    lines += [f'! scope="col" | {escape(column.title)}' for column in table.columns]
-    for row in table.rows:
-        lines.append("|-")
-        for column, cell in zip(table.columns, row, strict=True):
-            style = 'style="text-align:right" | ' if column.is_number else ""
-            lines.append(f"| {style}{escape(cell)}")
-    return "\n".join([*lines, "|}"])
+    rows = ["\n".join(map(_head, heads)) for heads in table.headings]
+    rows += ["\n".join(_cell(*cell) for cell in row) for row in table.cells()]
+    caption = [f"|+ {escape(table.caption)}"] if table.caption else []
+    return "\n".join(['{| class="wikitable"', *caption, "\n|-\n".join(rows), "|}"])
+
+
+def _head(head: Head) -> str:
+    """A corner without words heads nothing."""
+    return _line(*(("!", head_attributes(head)) if head.text else ("|", spanning(head.span, head.down))), head.text)
+
+
+def _cell(column: Column, cell: Cell, span: int) -> str:
+    if column.is_head and cell:
+        return _line("!", 'scope="row"', cell)
+    return _line("|", " ".join(filter(None, ['style="text-align:right"' * column.is_number, spanning(span)])), cell)
+
+
+def _line(mark: str, attributes: str, cell: Cell) -> str:
+    return " ".join(filter(None, [mark, attributes and f"{attributes} |", escape(cell)]))

@@ -2,9 +2,10 @@
 
 import re
 
-from apps.lib.tables import Cell
+from apps.lib.tables import Cell, Head
 from apps.lib.units import machine
 
+PICTURE_WIDTH = 720  # pixels, of a page's text
 _LINE_ENDS = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -21,10 +22,26 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def spanning(columns: int, rows: int = 1) -> str:
+    """`colspan="2" rowspan="3"`, as HTML and MediaWiki say it; nothing for a cell that covers no other."""
+    said = (("colspan", columns), ("rowspan", rows))
+    return " ".join(f'{name}="{number}"' for name, number in said if number > 1)
+
+
+def head_attributes(head: Head) -> str:
+    scope = "colgroup" if head.span > 1 else "col"
+    return " ".join(filter(None, [f'scope="{scope}"', spanning(head.span, head.down)]))
+
+
 def address(url: str) -> str:
     """An address in which nothing is left that a wiki could read as its own: all but letters, digits and ./:?=&%- is
-    encoded.
+    encoded, and all `#` but the one before the place in the page.
     """
+    page, mark, place = url.partition("#")
+    return f"{_encoded(page)}{mark}{_encoded(place)}"
+
+
+def _encoded(url: str) -> str:
     return re.sub(
         r"[^A-Za-z0-9./:?=&%_-]|(?<!:)//|--|__",
         lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()),

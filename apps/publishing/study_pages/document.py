@@ -13,25 +13,33 @@ from django.utils.translation import gettext as _
 
 from apps.comparison.claiming.models import Claim
 from apps.comparison.study_caveats import caveats_of
-from apps.lib.tables import Document, Footer, Section, Table
+from apps.lib.tables import Document, Footer, Picture, Section, Table
 from apps.publishing.rows import FIELDS, all_rows, flat, header
 from apps.publishing.study_pages.machines import sections_of
 from apps.publishing.study_pages.printed import printed_sections
 from apps.publishing.study_pages.procedure import procedure_of
 from apps.publishing.study_pages.results import measured_sections, own_sections
+from apps.publishing.study_pages.worded import worded
 from apps.publishing.study_pages.words import ENGLISH, date, language_name, verdict
 from apps.runs.models import Run, Sample
 from apps.studies.models import Study
+from apps.studies.wording import in_words, pairs_of
 
 DIGITS = 12  # of the data's SHA-256 in the footer
 
 
 @dataclass(frozen=True)
 class Addresses:
-    """`picture(name)`: absolute address of a chart of the study as PNG."""
+    """`picture(name)`: absolute address of a chart of the study as PNG; `file(name)`: its name as a file of the wiki, empty
+    where the wiki has it not.
+    """
 
     permalink: str
     picture: Callable[[str], str]
+    file: Callable[[str], str] = lambda _name: ""
+
+    def picture_of(self, name: str, words: str) -> Picture:
+        return Picture(self.picture(name), words, self.file(name))
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,12 @@ class Evidence:
 
 
 def document_of(study: Study, language: str, addresses: Addresses) -> Document:
-    """In `language` (one of `words.LANGUAGES`); inside the scope of its lab."""
+    """In `language` (one of `words.LANGUAGES`), the study's own texts too where they were put in its words; inside the scope of its lab."""
+    return worded(written(study, language, addresses), in_words(pairs_of(study, language)))
+
+
+def written(study: Study, language: str, addresses: Addresses) -> Document:
+    """Headings and labels in `language`, the study's own texts as they were written."""
     with translation.override(language):
         evidence = evidence_of(study)
         sections = [
@@ -104,9 +117,8 @@ def _set_up(study: Study) -> list[Section]:
 
 def _results(study: Study, addresses: Addresses) -> list[Section]:
     """What the report printed and what people compared; where there is neither, all that was measured."""
-    found = [*printed_sections(study, addresses.picture), *own_sections(study, addresses.picture)] or measured_sections(
-        study
-    )
+    reported = [*printed_sections(study, addresses.picture_of), *own_sections(study, addresses.picture_of)]
+    found = reported or measured_sections(study)
     return [Section(_("Results"), paragraphs=() if found else (_("Nothing has been measured yet."),)), *found]
 
 
@@ -127,7 +139,7 @@ def _statement(claim: Claim, language: str) -> str:
 
 
 def _caveats(study: Study) -> list[Section]:
-    items = tuple(f"{_(one.title)}: {one.text}" for one in caveats_of([study])[study.pk])
+    items = tuple(f"{_(one.title)}: {_(one.text)}" for one in caveats_of([study])[study.pk])
     return [Section(_("Caveats"), items)] if items else []
 
 

@@ -84,7 +84,7 @@ def text_of(part: Part, name: str) -> str:
     if name in _SIZES:
         return number(_SIZES[name](value))
     shown = getattr(part, f"get_{name}_display", None)
-    return str(shown()) if shown else str(value)
+    return _(str(shown())) if shown else str(value)
 
 
 def _is_said(part: Part, name: str) -> bool:
@@ -97,7 +97,7 @@ def _side_by_side(hosts: Sequence[Host]) -> Table:
     rows = [[title, *(text_of(host, name) for host in hosts)] for name, title in fields]
     if any(host.notes for host in hosts):
         rows.append([_("Remark"), *(host.notes or units.NO_VALUE for host in hosts)])
-    return Table.of([_("Host"), *(host.name for host in hosts)], rows)
+    return Table.of([_("Host"), *(host.name for host in hosts)], rows, row_heads=True)
 
 
 def _listed(heading: str, rows: Sequence[Any], fields: Fields) -> Section | None:

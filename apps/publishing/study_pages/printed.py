@@ -1,6 +1,7 @@
 """A published report's own tables, as it printed them, and its charts. Figures stay as printed, with the report's mark."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
@@ -10,7 +11,7 @@ from apps.studies.models import Study
 from apps.studies.tables.building import PrintedTable
 from apps.studies.tables.flat import as_read
 
-PictureOf = Callable[[str], str]  # a chart's name → its absolute address
+PictureOf = Callable[[str, str], Picture]  # by a chart's name and its title
 
 
 def printed_sections(study: Study, picture_of: PictureOf) -> list[Section]:
@@ -25,13 +26,19 @@ def _table(table: PrintedTable) -> Section:
     if form.unit:
         said.append(_("Values in %(unit)s.") % {"unit": form.unit})
     remarks = (f"{one.row} / {one.column}: {one.cell.remark or one.cell.kind}" for one in table.remarks)
-    return Section(table.title, (*form.notes, *remarks), as_read(table), tuple(filter(None, [" ".join(said)])), level=3)
+    return Section(
+        table.title,
+        (*form.notes, *remarks),
+        replace(as_read(table), is_quoted=True),
+        tuple(filter(None, [" ".join(said)])),
+        level=3,
+    )
 
 
 def _chart(shown: ShownChart, picture_of: PictureOf) -> Section:
     """With the report's own caption, axes and scale."""
     form = shown.form
-    picture = Picture(picture_of(form.name), f"{form.title} (PNG)") if shown.chart else None
+    picture = picture_of(form.name, form.title) if shown.chart else None
     return Section(form.title, tuple(_reported(shown)), paragraphs=tuple(_said(shown)), picture=picture, level=3)
 
 

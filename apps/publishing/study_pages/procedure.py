@@ -59,7 +59,9 @@ def _guard(guard: Guard) -> str:
 
 def _matrix(shown: PlanShown) -> Table:
     titles = [_("Configuration"), *(point.label or _size(point) or point.name for point in shown.points)]
-    return Table.of(titles, [[row.row.label, *(_state(cell) for cell in row.cells)] for row in shown.rows])
+    return Table.of(
+        titles, [[row.row.label, *(_state(cell) for cell in row.cells)] for row in shown.rows], row_heads=True
+    )
 
 
 def _size(point: PlanPoint) -> str:
@@ -76,5 +78,6 @@ def _state(cell: CellShown) -> str:
 
 
 def _reasons(shown: PlanShown) -> Iterable[str]:
-    for reason, cells in shown.reasons:
+    """Why cells are not run, and what is said beside others."""
+    for reason, cells in (*shown.reasons, *shown.notes):
         yield f"{', '.join(f'{cell.row.label} / {cell.point}' for cell in cells)}: {reason}"

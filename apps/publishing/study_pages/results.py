@@ -1,7 +1,5 @@
 """What a study measured: its own comparisons, and where it has none, one table for each thing that was measured."""
 
-from collections.abc import Callable
-
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
@@ -12,7 +10,8 @@ from apps.comparison.in_studies.models import StudyComparison
 from apps.comparison.question import Question, QuestionError
 from apps.comparison.words import operation_of
 from apps.lib import units
-from apps.lib.tables import Picture, Section, Table
+from apps.lib.tables import Section, Table
+from apps.publishing.study_pages.printed import PictureOf
 from apps.publishing.study_pages.words import number
 from apps.runs.metrics import METRICS
 from apps.runs.models import Sample
@@ -20,7 +19,6 @@ from apps.studies.models import Study
 
 AXES = ("file_size", "block_size", "threads", "iodepth")
 MOST_MEASURES = 24  # tables of one study; more are in the REST interface
-PictureOf = Callable[[str], str]  # a chart's name → its absolute address
 
 
 def own_sections(study: Study, picture_of: PictureOf) -> list[Section]:
@@ -39,7 +37,7 @@ def _own(one: StudyComparison, picture_of: PictureOf) -> Section:
 def _section(one: StudyComparison, comparison: Comparison, picture_of: PictureOf) -> Section:
     table = grid(comparison)
     said = tuple(text for text in (one.caption, _in_unit(table, comparison)) if text)
-    picture = Picture(picture_of(one.name), f"{one.title} (PNG)") if one.has_chart and comparison.samples else None
+    picture = picture_of(one.name, one.title) if one.has_chart and comparison.samples else None
     shown = _table(comparison, table) if one.has_table and comparison.samples else None
     if not comparison.samples:
         said = (*said, _("Nothing was measured that answers this."))
@@ -94,7 +92,7 @@ def _table(comparison: Comparison, table: Grid) -> Table:
         [number(row.x), *(_cell(figure.value, figure.spread, figure.cell.n, figure.reason) for figure in row.figures)]
         for row in table.rows
     ]
-    return Table.of(titles, rows, numbers=titles[1:])
+    return Table.of(titles, rows, numbers=titles[1:], row_heads=True)
 
 
 def _cell(value: str, spread: str, n: int, reason: str) -> str:

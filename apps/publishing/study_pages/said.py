@@ -22,6 +22,7 @@ TITLES_OF_CAVEATS = (
     gettext_noop("The machine was not idle"),
     gettext_noop("Measured one after another"),
     gettext_noop("First and last runs differ"),
+    gettext_noop("Not repetitions of one thing"),
     gettext_noop("Wide spread"),
     gettext_noop("Too few runs"),
     gettext_noop("A mean without its repetitions"),

@@ -20,9 +20,9 @@ _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _DATES = {"en": "Y-m-d H:i", "it": "j F Y, H:i", "ru": "j E Y г., H:i"}
 
 
-def language_for(found: str, asked: str) -> str:
-    """The language that was asked for, else the study's own where documents can be written in it, else English."""
-    return asked or (found if found in LANGUAGES else ENGLISH)
+def language_for(found: str) -> str:
+    """The study's own where documents can be written in it, else English."""
+    return found if found in LANGUAGES else ENGLISH
 
 
 def number(text: str) -> str:

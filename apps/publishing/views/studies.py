@@ -26,7 +26,7 @@ from apps.publishing.problems import ProblemError
 from apps.publishing.renderers import CSV, DOCUMENT, HTML, JSON, PICTURES
 from apps.publishing.resource import resource
 from apps.publishing.study_json import shown_study, shown_table, summaries
-from apps.publishing.study_pages.addresses import addresses_of
+from apps.publishing.study_pages.addresses import FILE, LINK, addresses_of
 from apps.publishing.study_pages.document import content_digest, document_of
 from apps.publishing.study_pages.words import LANGUAGES, language_for
 from apps.publishing.table_documents import of_table
@@ -35,6 +35,10 @@ from apps.studies.finding import study_named
 from apps.studies.models import Study
 
 LANGUAGE = OpenApiParameter("lang", enum=list(LANGUAGES), description="of a document; the study's own where left out")
+PLACES = OpenApiParameter(
+    "pictures", enum=[LINK, FILE], default=LINK,
+    description="of a document: linked, or shown as files that the wiki has under the names <study>-<chart>.png",
+)  # fmt: skip
 
 
 @schema.described(study_schema.StudySummary, paged=True, errors=(), operation_id="studies_list")
@@ -45,17 +49,14 @@ def studies(request: Request) -> Response:
 
 
 @schema.described(
-    study_schema.Study, errors=(400, 404), documents=True, operation_id="studies_read", parameters=[LANGUAGE]
+    study_schema.Study, errors=(400, 404), documents=True, operation_id="studies_read", parameters=[LANGUAGE, PLACES]
 )  # fmt: skip
 @resource(formats=[*DOCUMENT, HTML])
 def study(request: Request, slug: str) -> HttpResponseBase:
     """A study: what it is about, its tables, charts, claims and caveats; or all of it as one document."""
     found = study_named(slug)
-    asked = request.query_params.get("lang", "")
-    if asked and asked not in LANGUAGES:
-        raise QuestionError("lang", asked, f"one of: {', '.join(LANGUAGES)}")
-    language = language_for(found.language, asked)
-    addresses = addresses_of(request._request, found)
+    language = _chosen(request, "lang", LANGUAGES, language_for(found.language))
+    addresses = addresses_of(request._request, found, _chosen(request, "pictures", (LINK, FILE), LINK))
     as_data = request.accepted_renderer.format == "json"
     whole = None if as_data else document_of(found, language, addresses)
     return publish(
@@ -66,6 +67,14 @@ def study(request: Request, slug: str) -> HttpResponseBase:
         addresses.permalink,
         beside=[language, content_digest(whole) if whole else ""],  # what documents show besides
     )
+
+
+def _chosen(request: Request, name: str, choices: tuple[str, ...], usual: str) -> str:
+    """What the address asks for, or what is usual."""
+    asked = request.query_params.get(name, "") or usual
+    if asked not in choices:
+        raise QuestionError(name, asked, f"one of: {', '.join(choices)}")
+    return asked
 
 
 @schema.described(study_schema.Table, errors=(404,), documents=True, operation_id="tables_read")

@@ -8,11 +8,12 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from apps.comparison.claiming.views import may_edit
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.lib.forms import SiteForm
 from apps.publishing import dialects
-from apps.publishing.study_pages.addresses import addresses_of, rest_of
+from apps.publishing.study_pages.addresses import FILE, LINK, addresses_of, linked, rest_of
 from apps.publishing.study_pages.document import document_of
 from apps.publishing.study_pages.words import language_for
 from apps.studies.finding import study_named
@@ -23,6 +24,9 @@ FORMATS = {"mediawiki": "MediaWiki", "dokuwiki": "DokuWiki", "markdown": "Markdo
 class WikiForm(SiteForm):
     format = forms.ChoiceField(choices=list(FORMATS.items()), label=_("Format"))
     lang = forms.ChoiceField(choices=settings.LANGUAGES, label=_("Language"))
+    pictures = forms.ChoiceField(
+        choices=[(LINK, _("as links")), (FILE, _("as files of the wiki"))], label=_("Pictures")
+    )
 
 
 @require_safe
@@ -30,14 +34,16 @@ class WikiForm(SiteForm):
 def study_wiki(request: LabRequest, slug: str) -> HttpResponse:
     """What the address leaves open is MediaWiki, in the study's own language."""
     study = study_named(slug)
-    usual = {"format": "mediawiki", "lang": language_for(study.language, "")}
+    usual = {"format": "mediawiki", "lang": language_for(study.language), "pictures": LINK}
     form = WikiForm({**usual, **request.GET.dict()})
     chosen = form.cleaned_data if form.is_valid() else usual
-    document = document_of(study, chosen["lang"], addresses_of(request, study))
+    document = document_of(study, chosen["lang"], addresses_of(request, study, chosen["pictures"]))
     context = {
         "study": study, "form": form, "source": dialects.render(chosen["format"], document), "lang": chosen["lang"],
+        "may_word": may_edit(request, study),
         # every text in it has gone through the encoder of HTML
-        "preview": mark_safe(dialects.render("html", document)),  # noqa: S308
-        "format_label": FORMATS[chosen["format"]], "address": rest_of(request, study, chosen["format"], chosen["lang"]),
+        "preview": mark_safe(dialects.render("html", linked(document))),  # noqa: S308
+        "format_label": FORMATS[chosen["format"]], "address": rest_of(request, study, **chosen),
+        "files": [one.picture for one in document.sections if one.picture and one.picture.file],
     }  # fmt: skip
     return render(request, "publishing/wiki.html", context, status=200 if form.is_valid() else 400)

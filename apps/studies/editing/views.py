@@ -81,7 +81,7 @@ def _make(request: LabRequest, slug: str) -> HttpResponse:
 
 
 def _columns(request: LabRequest, study: Study, form: ConfigurationForm | None = None) -> HttpResponse:
-    rows = study.configurations.select_related("host", "target").annotate(runs=Count("study_runs"))
+    rows = study.configurations.select_related("host", "target").annotate(runs=Count("study_runs")).order_by("position")
     context = {"study": study, "rows": rows, "form": form or ConfigurationForm.of(study, None), "back": page_of(study)}
     return render(request, "studies/configurations.html", context, status=422 if form else 200)
 

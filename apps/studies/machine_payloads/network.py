@@ -1,34 +1,60 @@
 """NICs, switches, the cable between them, and the sections of storage paths."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from apps.studies.machine_payloads.index import Machines
 from apps.studies.machine_payloads.said import Described, Entry, Said, plain
 
+_END = re.compile(r" \d+ ?[GM]bs?$")
+
 
 def network(study: Machines) -> Iterator[Described]:
     network = study.study.get("network") or {}
     cards = {one["id"]: one for one in network.get("nics") or []}
-    for host in study.host_entries:
-        for name in host.get("nics") or []:
-            yield _nic(study, host, cards.get(name) or _card(str(name), cards))
+    nics = [
+        _nic(study, host, cards.get(name) or _card(str(name), cards))
+        for host in study.host_entries
+        for name in host.get("nics") or []
+    ]
+    yield from nics
     switches = [one for entry in network.get("switches") or [] for one in _switches(study, entry)]
     yield from switches
-    links = (network.get("topology") or {}).get("links") or []
-    between = next((text for text in links if str(text).startswith("switch to switch")), None)
-    if between and len(switches) == 2:
-        said = Said()
-        said.number("bits_per_second", bits(str(between)))
-        refers = {"switch": switches[0].key, "far_switch": switches[1].key}
-        yield Described("networklink", "link between switches", {}, said.all(), said.absent, refers)
+    if len(switches) == 2:
+        yield from _links(network.get("topology") or {}, nics, switches[0].key, switches[1].key)
+
+
+def _links(drawn: Entry, nics: Sequence[Described], first: str, second: str) -> Iterator[Described]:
+    """The cables of a drawing with two switches. What hangs on which is only said where a rule gives it (`inferred`)."""
+    rates = {_END.sub("", str(text)): bits(str(text)) for text in drawn.get("links") or []}
+    if "switch to switch" in rates:
+        yield _link({"switch": first, "far_switch": second}, rates["switch to switch"])
+    if not drawn.get("inferred"):
+        return
+    servers = [nic for nic in nics if nic.refers["host"].removeprefix("host ") in rates]
+    for nic, switch in zip(servers, (first, second), strict=False):
+        yield _link({"nic": nic.key, "far_switch": switch}, rates[nic.refers["host"].removeprefix("host ")])
+    clients = [nic for nic in nics if nic.values.get("count", 1) > 1]
+    for nic in clients:
+        for switch, count in ((first, drawn.get("switch_a_nodes")), (second, drawn.get("switch_b_nodes"))):
+            yield _link({"nic": nic.key, "far_switch": switch}, nic.values.get("bits_per_second"), count or 1)
+
+
+def _link(refers: dict[str, str], rate: int | None, count: int = 1) -> Described:
+    said = Said()
+    said.number("bits_per_second", rate)
+    inferred = ("nic", "far_switch") if "nic" in refers else ()
+    values = said.all() | {"count": count}
+    return Described("networklink", " – ".join(refers.values()), {}, values, said.absent, refers, inferred=inferred)
 
 
 def _nic(study: Machines, host: Entry, card: Entry) -> Described:
     said = Said()
     said.text("model", card.get("model"))
     said.number("bits_per_second", card.get("speed_bits"))
+    if isinstance(host.get("count"), int):  # so many alike hosts with one card each
+        said.number("count", host["count"])
     mtu = (study.study.get("network") or {}).get("mtu") or {}
     if card.get("speed_bits") == 10**10 and mtu:
         said.absent["mtu"] = "unknown"
@@ -72,7 +98,7 @@ def _sections(study: Machines, host: str, entry: Entry) -> Iterator[dict[str, An
         yield {
             "name": f"server – {unit}" if to_server else f"{unit} – disks", "kind": "fc", "link": f"FC-{found[2]}G",
             "count": counts[found[1]], "bytes_per_second": entry.get("theoretical_bytes_per_s") if to_server else None,
-            "controller": study.controller_key(host, entry),
+            **({"controller": study.controller_key(host, entry)} if to_server else {}),
         }  # fmt: skip
 
 

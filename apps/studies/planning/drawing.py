@@ -1,4 +1,5 @@
-"""A plan's order as a small picture: one column for each step of the first round, one line for each configuration. Coordinates alone, in px.
+"""A plan's order as a small picture: one column for each step of the first round, one line for each configuration. Coordinates alone, in px,
+from where the names end; these stand to the left of it.
 
 The line leads from step to step; bands name the point. Where more rounds follow, an arrow leads back to the first step.
 """
@@ -11,6 +12,7 @@ from apps.studies.planning.order import Step
 
 PITCH, LINE, LEFT, TOP = 16, 20, 8, 26
 MOST_STEPS = 120
+LETTER, MOST_LETTERS = 7, 36  # of a configuration's name
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,14 @@ class OrderPicture:
     dots: list[Dot]
     bands: list[Band]
     lines: list[tuple[int, str]]
+    names: int  # how wide they are
     path: str
     again: str
     band_height: int
+
+    @property
+    def whole_width(self) -> int:
+        return self.names + self.width
 
 
 def sequence(
@@ -60,17 +67,22 @@ def sequence(
     bottom = TOP + len(used) * LINE
     path = "M" + " L".join(f"{dot.x} {dot.y}" for dot in dots)
     again = f"M{dots[-1].x} {dots[-1].y} V{bottom + 12} H{dots[0].x} V{bottom + 2}" if is_repeated else ""
-    lines = [(TOP + at * LINE + LINE // 2 + 4, rows[row]) for at, row in enumerate(used)]
+    lines = [(TOP + at * LINE + LINE // 2 + 4, _cut(rows[row])) for at, row in enumerate(used)]
     return OrderPicture(
         _x(len(steps)) + LEFT,
         bottom + (20 if again else 6),
         dots,
         _bands(steps, points),
         lines,
+        max(len(name) for _, name in lines) * LETTER,
         path,
         again,
         bottom - 20,
     )
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1].rstrip()}…"
 
 
 def _x(at: int) -> int:

@@ -118,6 +118,7 @@ def plan_of(data: Any, where: str = "plan") -> WrittenPlan:
     _once(f"{where}.guards", [guard.kind for guard in guards])
     cells = [_cell(f"{where}.cells[{at}]", one, rows, points) for at, one in enumerate(data.get("cells") or [])]
     _once(f"{where}.cells", [f"{cell.row} × {cell.point}" for cell in cells])
+    _told_of(where, rows, points, cells)
     return WrittenPlan(
         name=_slug(f"{where}.name", data.get("name")), title=_text(f"{where}.title", data.get("title"), 200), order=order,
         seed=seed if order == "randomized" else None, stopping=stopping_of(data.get("stopping")),
@@ -132,13 +133,23 @@ def _row(where: str, data: Any) -> WrittenRow:
     name = _slug(f"{where}.name", data.get("name") or configuration)
     label = str(data.get("label") or "")
     reason = str(data.get("reason") or "").strip()
-    if not configuration and not (label and reason):
+    if not configuration and not label:
         raise PlanError(where, data, "a configuration of the study, or a label and the reason why it is not run")
     largest = _optional(f"{where}.largest_file_size", data.get("largest_file_size"), 1, 1024 * TIB)
     limit_reason = str(data.get("limit_reason") or "").strip()
     if largest and not limit_reason:
         raise PlanError(f"{where}.limit_reason", limit_reason, "the reason why files end there")
     return WrittenRow(name, configuration, label, largest, limit_reason, reason)
+
+
+def _told_of(where: str, rows: list[WrittenRow], points: list[WrittenPoint], cells: list[WrittenCell]) -> None:
+    """A row of no configuration says why it is not run, or of each of its cells where its numbers are."""
+    told = {(cell.row, cell.point) for cell in cells}
+    for row in rows:
+        if not row.configuration and not row.reason and any((row.name, point.name) not in told for point in points):
+            raise PlanError(
+                f"{where}.configurations", row.name, "a configuration, a reason, or a note at each of its cells"
+            )
 
 
 def _point(where: str, data: Any) -> WrittenPoint:

@@ -1,7 +1,8 @@
 """Which runs of a study belong to which cell of its plans.
 
 A run that was made for a step says so itself (`PlannedRun`). Others, such as those of a report or of an upload, belong to a cell when they are
-of its configuration and when nothing known of their points contradicts it: a size that the tool does not print contradicts nothing.
+of its configuration and when nothing known of their points contradicts it: a size that the tool does not print contradicts nothing, but where
+a cell is said not to have been run.
 """
 
 from collections import defaultdict
@@ -65,12 +66,15 @@ def _asked(run: Run) -> Iterable[Measured]:
 def by_cell(plan: Plan, file_sizes: dict[Place, int | None], found: StudysRuns) -> dict[Place, list[HeldRun]]:
     """Row and point → runs, oldest first. `file_sizes`: what each cell's file is, in bytes."""
     elsewhere = {(cell.row_id, cell.point_id): cell.runs_of_id for cell in plan.cells.all() if cell.runs_of_id}
+    left_out = {(cell.row_id, cell.point_id) for cell in plan.cells.all() if cell.reason and not cell.runs_of_id}
     held: dict[Place, list[HeldRun]] = {}
     for row in plan.rows.all():
         for point in plan.points.all():
-            place = row.pk, point.pk
+            place, size = (row.pk, point.pk), file_sizes[row.pk, point.pk]
             runs = found.by_configuration.get(elsewhere.get(place) or row.configuration_id or 0, [])
-            held[place] = [_held(run, found) for run in runs if _belongs(run, row, point, file_sizes[place], found)]
+            if place in left_out:
+                runs = [run for run in runs if any(one.file_size == size for one in found.points[run.pk])]
+            held[place] = [_held(run, found) for run in runs if _belongs(run, row, point, size, found)]
     return held
 
 

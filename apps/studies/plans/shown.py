@@ -1,6 +1,6 @@
 """A study's plans as pages and REST show them: the matrix with states, the order, guards in words, what remains."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -165,15 +165,12 @@ class PlanShown:
     @cached_property
     def reasons(self) -> list[tuple[str, list[CellShown]]]:
         """Why cells are not run, each reason once, with its cells."""
-        found: dict[str, list[CellShown]] = {}
-        for cell in self.cells:
-            if cell.reason:
-                found.setdefault(cell.reason, []).append(cell)
-        return list(found.items())
+        return _together((cell.reason, cell) for cell in self.cells)
 
-    @property
-    def notes(self) -> list[CellShown]:
-        return [cell for cell in self.cells if cell.note]
+    @cached_property
+    def notes(self) -> list[tuple[str, list[CellShown]]]:
+        """What is said beside single cells, each note once, with its cells."""
+        return _together((cell.note, cell) for cell in self.cells)
 
     @cached_property
     def cache(self) -> list[CacheFinding]:
@@ -218,6 +215,14 @@ def point_words(point: PlanPoint) -> str:
     others = [f"{word} {value}" for word, value in point.labels.items()]
     pattern = f"{point.tool} {point.job['rw']}" if point.job else point.tool
     return ", ".join(filter(None, [pattern, file_size, said, *others]))
+
+
+def _together(said: Iterable[tuple[str, CellShown]]) -> list[tuple[str, list[CellShown]]]:
+    found: dict[str, list[CellShown]] = {}
+    for text, cell in said:
+        if text:
+            found.setdefault(text, []).append(cell)
+    return list(found.items())
 
 
 def _row(row: PlanConfiguration) -> Row:

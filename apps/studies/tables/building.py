@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.studies.tables.form import CellForm, Head, RowForm, TableForm
+from apps.lib.tables import Head, placed
+from apps.studies.tables.form import CellForm, RowForm, TableForm
 from apps.studies.tables.found import Found, Samples
 
 KINDS = {
@@ -12,6 +13,7 @@ KINDS = {
     "lower_bound": "bound", "rounded": "rounded",
 }  # fmt: skip
 LOST = "not readable"
+DOUBTFUL = "doubtful"  # another reading of what is printed is as possible
 _NUMBER = re.compile(r"[-−]?\d+(?:[.,]\d+)?")
 _RANGE = re.compile(r"\d\s*[-–]\s*\d")
 _DISK = re.compile(r"c(\d+)d(\d+)")
@@ -22,7 +24,7 @@ NO_CPU = "+++"  # what bonnie++ prints for the CPU of a test that was too short 
 
 @dataclass(frozen=True)
 class PrintedCell:
-    """`kind`: repaired, approximate, from the text, bound, range, not readable, not available, not measured, missing; empty
+    """`kind`: doubtful, repaired, approximate, from the text, bound, range, not readable, not available, not measured, missing; empty
     where the figure stands as it is.
     """
 
@@ -101,16 +103,9 @@ def rebuilt(form: TableForm, samples: Samples, layout: Sequence[tuple[str, Seque
 
 def column_titles(heads: Sequence[Sequence[Head]], width: int) -> tuple[str, ...]:
     stacks: list[list[str]] = [[] for _ in range(width)]
-    free = [0] * width  # the first heading row in which a column is free
-    for number, row in enumerate(heads):
-        at = 0
-        for head in row:
-            while at < width and free[at] > number:
-                at += 1
-            for column in range(at, min(at + head.span, width)):
-                stacks[column].append(head.text)
-                free[column] = number + head.down
-            at += head.span
+    for _row, at, head in placed(heads):
+        for stack in stacks[at : at + head.span]:
+            stack.append(head.text)
     return tuple(" · ".join(dict.fromkeys(filter(None, stack))) for stack in stacks)
 
 
@@ -170,7 +165,7 @@ def _why(one: Found) -> tuple[str, str]:
         return ("not readable" if is_lost else "not available"), said or "The report has no figure here."
     if one.value is None and one.low is not None:
         return ("range" if one.high is not None else "bound"), one.note
-    return KINDS.get(one.quality, ""), one.note
+    return DOUBTFUL if one.alternatives else KINDS.get(one.quality, ""), one.note
 
 
 def _text(form: TableForm, cell: CellForm, one: Found, place: int) -> str:

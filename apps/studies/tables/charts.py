@@ -94,7 +94,7 @@ def chart_form(entry: Mapping[str, Any]) -> ChartForm:
     return ChartForm(
         name=name,
         title=str(entry.get("title", name)),
-        reported=tuple((word, in_words(told[key])) for key, word in REPORTED.items() if key in told),
+        reported=tuple((word, in_words(told[key])) for key, word in REPORTED.items() if told.get(key)),
         drawn=_drawn(name, entry["drawn"]) if "drawn" in entry else None,
         not_drawn=str(entry.get("not_drawn", "")),
         note=str(entry.get("note", "")),

@@ -10,13 +10,18 @@ DATA = (
 
 
 def as_read(table: PrintedTable) -> Table:
-    """One row of headings; a cell over several columns stands in the first of them."""
-    titles = table.columns
-    rows = []
-    for row in table.rows:
-        cells = [text for cell in row.cells for text in (cell.text, *[""] * (cell.span - 1))]
-        rows.append((row.head, *cells))
-    return Table((Column(titles[0]), *(Column(title, not table.form.from_slots) for title in titles[1:])), tuple(rows))
+    """With its rows of headings; a cell over several columns stands in the first of them."""
+    rows, spans = [], {}
+    for number, row in enumerate(table.rows):
+        cells = [row.head]
+        for cell in row.cells:
+            if cell.span > 1:
+                spans[number, len(cells)] = cell.span
+            cells += [cell.text, *[""] * (cell.span - 1)]
+        rows.append(tuple(cells))
+    first, *others = table.columns
+    columns = (Column(first, is_head=True), *(Column(title, not table.form.from_slots) for title in others))
+    return Table(columns, tuple(rows), heads=table.heads, spans=spans)
 
 
 def data_of(table: PrintedTable) -> Table:

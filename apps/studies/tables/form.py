@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from apps.lib.tables import Head
 from apps.studies.tables.found import NAMES, Pick
 
 PARTS = ("value", "cpu")
@@ -37,13 +38,6 @@ class FormError(ValueError):
 
     def __init__(self, where: str, found: object, expected: str) -> None:
         super().__init__(f"{where}: found {found!r}, expected {expected}")
-
-
-@dataclass(frozen=True)
-class Head:
-    text: str
-    span: int = 1
-    down: int = 1
 
 
 @dataclass(frozen=True)

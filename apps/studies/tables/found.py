@@ -4,7 +4,7 @@ Samples(found).at({"configuration": "sata-single", "operation": "write", "file_s
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,9 @@ METRIC = "bandwidth"  # where a definition names none
 
 @dataclass(frozen=True)
 class Found:
-    """One sample. Values in base units, `cpu` as a fraction of one core; `printed` has its unit behind it."""
+    """One sample. Values in base units, `cpu` as a fraction of one core; `printed` has its unit behind it. `alternatives`: other
+    readings of what is printed, in base units.
+    """
 
     id: int
     run: int
@@ -33,15 +35,21 @@ class Found:
     file_size: int | None = None
     block_size: int | None = None
     threads: int | None = None
+    iodepth: int | None = None
+    alternatives: Sequence[float] = ()
 
 
 class Samples:
-    """Looked up without going through all of them for each cell."""
+    """Looked up without going through all of them for each cell; gone through in the order in which they came."""
 
     def __init__(self, found: Iterable[Found]) -> None:
+        self._all = list(found)
         self._by_place: dict[tuple[str, str, str], list[Found]] = defaultdict(list)
-        for one in found:
+        for one in self._all:
             self._by_place[one.configuration, one.operation, one.metric].append(one)
+
+    def __iter__(self) -> Iterator[Found]:
+        return iter(self._all)
 
     def at(self, pick: Pick) -> Found | None:
         """The first that agrees with all that is named; one with a value before one without."""

@@ -47,6 +47,35 @@ def test_a_long_table_whose_headings_say_everything_needs_no_mapping() -> None:
     assert (found.runs[1].line, found.runs[1].last_line) == (4, 5)
 
 
+TOLD = """\
+configuration,operation,value,unit,printed,quality,remark,other readings,why missing
+md0,write,59500,KB/s (1024),29500 Kbyte/sec,repaired after OCR,"scan, line 198",29500|39500,
+md1,write,71000 – 79000,KB/s (1024),,,,,not readable
+"""
+
+
+def test_a_row_may_say_more_of_its_one_value() -> None:
+    repaired, lost = (
+        run.samples[0] for run in parse(SourceText(TOLD.replace("repaired after OCR", "ocr_repaired"))).runs
+    )
+    assert (repaired.value, repaired.printed, repaired.quality) == (59500 * 1024, "29500 Kbyte/sec", "ocr_repaired")
+    assert (repaired.note, repaired.alternatives) == ("scan, line 198", (29500 * 1024, 39500 * 1024))
+    assert (lost.value, lost.low, lost.high) == (None, 71000 * 1024, 79000 * 1024)
+    assert (lost.missing_reason, lost.quality, lost.alternatives) == ("not readable", "exact", ())
+
+
+def test_a_quality_that_there_is_not_is_told_with_its_line() -> None:
+    (broken,) = parse(SourceText(TOLD)).broken
+    assert (broken.line, broken.expected.partition(",")[0]) == (2, "a quality")
+
+
+def test_what_is_said_of_one_value_is_refused_where_a_row_has_several() -> None:
+    wide = guess(grid("config;write (MiB/s);read (MiB/s);remark\nmd0;10,5;20,25;first\nmd1;11,5;7,5;second\n"))
+    assert 3 not in wide.columns
+    mapping = Mapping("wide", {**wide.columns, 3: Role("remark")}, decimal=",")
+    assert mapping.faults() == ["remark: found 2 values in a row, expected one that it is said of"]
+
+
 def test_a_wide_table_of_known_operations_needs_no_mapping() -> None:
     found = parse(SourceText(WIDE))
     assert {(run.labels["configuration"], s.operation): s.value for run in found.runs for s in run.samples} == {
