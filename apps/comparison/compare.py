@@ -18,11 +18,13 @@ from apps.comparison.likest import likest
 from apps.comparison.modes import modes
 from apps.comparison.question import NO_BASELINE, Question, QuestionError
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, POINT, Reading
+from apps.comparison.repetitions import per_run, several_points
 from apps.comparison.statistics import Summary, merged_percentile, outliers, summary
 from apps.comparison.words import TIME, natural, text_of
 from apps.runs.metrics import METRICS, Metric
 
 NOT_MEASURED = "not measured"
+NO_INTERVAL = {"ci_low": None, "ci_high": None}  # the spread between points is not that of a measurement
 
 
 def compare(samples: Iterable[Reading], question: Question) -> Comparison:
@@ -104,18 +106,29 @@ def _baseline(names: Sequence[str], question: Question) -> str | None:
 def _cells(
     grid: Mapping[Key, Sequence[Reading]], metric: Metric, baseline: str | None
 ) -> tuple[tuple[Cell, ...], Correction | None]:
-    values = {key: _values(readings) for key, readings in grid.items()}
+    of_medians = percentile_of(metric) is not None
+    runs = {key: per_run(readings, of_medians=of_medians) for key, readings in grid.items()}
+    pooled = {key for key, readings in grid.items() if len(readings) > 1 and several_points(readings)}
     judgements, correction = judged(
-        values, baseline, higher_is_better=metric.higher_is_better, of_medians=percentile_of(metric) is not None
+        {key: list(values.values()) for key, values in runs.items()},
+        baseline,
+        higher_is_better=metric.higher_is_better,
+        of_medians=of_medians,
+        pooled=pooled,
     )
-    cells = (_cell(key, readings, values[key], metric, judgements.get(key, {})) for key, readings in grid.items())
-    return tuple(cells), correction
+    return tuple(
+        _cell(key, readings, runs[key], metric, {**judgements.get(key, {}), **(NO_INTERVAL if key in pooled else {})})
+        for key, readings in grid.items()
+    ), correction
 
 
 def _cell(
-    key: Key, readings: Sequence[Reading], values: Sequence[float], metric: Metric, judgement: Mapping[str, Any]
+    key: Key, readings: Sequence[Reading], of_runs: Mapping[int, float], metric: Metric, judgement: Mapping[str, Any]
 ) -> Cell:
+    """`of_runs`: one value for each run. `judgement` has the last word."""
     bounds = [one for one in readings if one.value is None]
+    values = list(of_runs.values())
+    fields = {**_printed(readings), **_numbers(summary(values), readings, metric), **judgement}
     return Cell(
         x=key[0],
         series=key[1],
@@ -124,12 +137,10 @@ def _cell(
         high=max((one.high for one in bounds if one.high is not None), default=None),
         quality=", ".join(sorted({one.quality for one in readings})),
         missing="" if values else _missing(readings),
-        outliers=_outliers(readings),
+        outliers=_outliers(of_runs),
         modes=modes(values),
         values=tuple(values),
-        **_printed(readings),
-        **_numbers(summary(values), readings, metric),
-        **judgement,
+        **fields,
     )
 
 
@@ -140,14 +151,9 @@ def _printed(readings: Sequence[Reading]) -> dict[str, Any]:
     return {"printed": readings[0].printed, "source_line": readings[0].source_line}
 
 
-def _outliers(readings: Sequence[Reading]) -> tuple[Outlier, ...]:
-    measured = [(one.run, one.value) for one in readings if one.value is not None]
-    places = outliers([value for _, value in measured])
-    return tuple(Outlier(*measured[place]) for place in places)
-
-
-def _values(readings: Sequence[Reading]) -> list[float]:
-    return [one.value for one in readings if one.value is not None]
+def _outliers(of_runs: Mapping[int, float]) -> tuple[Outlier, ...]:
+    measured = list(of_runs.items())
+    return tuple(Outlier(*measured[place]) for place in outliers(list(of_runs.values())))
 
 
 def _missing(readings: Sequence[Reading]) -> str:
@@ -161,10 +167,12 @@ def _numbers(found: Summary, readings: Sequence[Reading], metric: Metric) -> dic
     fraction = percentile_of(metric)
     if fraction is None:
         return vars(found)
-    histograms = [one.bins for one in readings if one.bins]
-    merged = merged_percentile(histograms, fraction) if histograms and len(histograms) == found.n else None
+    measured = [one for one in readings if one.value is not None]
+    histograms = [one.bins for one in measured if one.bins]
+    is_whole = len(measured) > 1 and len(histograms) == len(measured)
+    merged = merged_percentile(histograms, fraction) if is_whole else None
     kept = {name: value for name, value in vars(found).items() if name in ("n", "median", "minimum", "maximum")}
-    return {**kept, "mean": found.mean if found.n == 1 else None, "merged": merged if found.n > 1 else None}
+    return {**kept, "mean": found.mean if len(measured) == 1 else None, "merged": merged}
 
 
 def percentile_of(metric: Metric) -> float | None:

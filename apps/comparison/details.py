@@ -67,6 +67,8 @@ def _oddities(cell: Cell, unit: ColumnUnit) -> Iterator[str]:
         yield f"Outlier, counted: {unit.text(outlier.value)} {unit.label} in run {outlier.run}."
     if cell.modes:
         yield f"Two modes: {modes_text(cell, unit)}; the mean between them was hardly ever measured."
+    if cell.n >= ENOUGH and cell.minimum == cell.maximum:
+        yield "All runs gave the same figure, as rounding does: their spread is hidden, so intervals are too narrow."
 
 
 def effect_rows(comparison: Comparison) -> list[dict[str, Any]]:

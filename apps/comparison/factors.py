@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from apps.comparison.confounders import Contrast, Table, configurations, contrast, table
-from apps.comparison.readings import LABEL, Reading
+from apps.comparison.readings import LABEL, POINT, Reading
 from apps.comparison.words import natural, text_of
 
 Levels = tuple[str, ...]  # of the factors, in their order
@@ -17,8 +17,8 @@ Levels = tuple[str, ...]  # of the factors, in their order
 
 @dataclass(frozen=True)
 class Held:
-    """Two configurations that differ in one factor: the ratio of their means at each x both have, and what else
-    differs between them.
+    """Two configurations that differ in one factor: the ratio of their means at each point both have, with its x, and what
+    else differs between them.
     """
 
     at: Levels  # the levels of the other factors
@@ -110,15 +110,20 @@ def _differ_only_in(place: int, ours: Levels, theirs: Levels) -> bool:
 
 
 def _ratios(ours: Sequence[Reading], theirs: Sequence[Reading], x: str) -> tuple[tuple[Any, float], ...]:
-    means = [_means(side, x) for side in (ours, theirs)]
-    both = sorted(means[0].keys() & means[1].keys(), key=natural)
-    return tuple((place, means[0][place] / means[1][place]) for place in both if means[0][place] and means[1][place])
+    """At equal points only: a mean over other sizes would be taken for the factor. Two sizes that nobody knows are not
+    equal where sizes matter.
+    """
+    have_sizes = any(one.file_size for one in (*ours, *theirs))
+    means = [_means([one for one in side if one.file_size or not have_sizes], x) for side in (ours, theirs)]
+    both = sorted(means[0].keys() & means[1].keys(), key=lambda place: tuple(map(natural, place)))
+    return tuple((place[0], means[0][place] / means[1][place]) for place in both if means[0][place] and means[1][place])
 
 
-def _means(readings: Sequence[Reading], x: str) -> dict[Any, float]:
-    values: dict[Any, list[float]] = {}
+def _means(readings: Sequence[Reading], x: str) -> dict[tuple[Any, ...], float]:
+    """(x, point) → mean."""
+    values: dict[tuple[Any, ...], list[float]] = {}
     for one in readings:
         place = one.of(x)
         if one.value is not None and not isinstance(place, list | dict):
-            values.setdefault(place, []).append(one.value)
+            values.setdefault((place, *(getattr(one, name) for name in POINT)), []).append(one.value)
     return {place: fmean(sorted(found)) for place, found in values.items()}

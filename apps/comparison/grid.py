@@ -12,6 +12,7 @@ from apps.lib import units
 from apps.lib.units import ColumnUnit
 
 TIMES = "×"
+NOT_TESTED = "not tested"
 
 
 @dataclass(frozen=True)
@@ -142,10 +143,12 @@ def printed_as(cell: Cell) -> str:
 
 
 def _judgement(cell: Cell) -> str:
-    """`0.54× (0.50 to 0.58) worse`."""
-    if cell.ratio is None or cell.verdict is None:
+    """`0.54× (0.50 to 0.58) worse`; a ratio of medians says so where the figure above it is a mean."""
+    if cell.ratio is None:
         return ""
-    interval = ""
+    parts = [f"{units.significant(cell.ratio)}{TIMES}"]
+    if cell.method == "bootstrap" and cell.mean is not None:
+        parts.append("of medians")
     if cell.ratio_low is not None and cell.ratio_high is not None:
-        interval = f" ({units.significant(cell.ratio_low)} to {units.significant(cell.ratio_high)})"
-    return f"{units.significant(cell.ratio)}{TIMES}{interval} {cell.verdict}"
+        parts.append(f"({units.significant(cell.ratio_low)} to {units.significant(cell.ratio_high)})")
+    return " ".join([*parts, cell.verdict or NOT_TESTED])

@@ -2,25 +2,35 @@
 them at once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from apps.comparison.advice import Advice, to_a_verdict, to_an_interval
 from apps.comparison.cells import Correction, Verdict
-from apps.comparison.ratios import ALPHA, ENOUGH_FOR_BOOTSTRAP, Pair, Ratio, holm, ratios
+from apps.comparison.ratios import ALPHA, ENOUGH_FOR_BOOTSTRAP, Pair, Ratio, holm, plain_ratio, ratios
 from apps.comparison.statistics import ENOUGH
 
 Key = tuple[Any, str]
+NO_LOGARITHM = "No ratio: a run of 0 or less has no logarithm"
+POOLED = "Not tested: this cell or the baseline's has several points, which are no repetitions"
 
 
 def judged(
-    values: Mapping[Key, Sequence[float]], baseline: str | None, *, higher_is_better: bool, of_medians: bool
+    values: Mapping[Key, Sequence[float]],
+    baseline: str | None,
+    *,
+    higher_is_better: bool,
+    of_medians: bool,
+    pooled: Set[Key] = frozenset(),
 ) -> tuple[dict[Key, dict[str, Any]], Correction | None]:
-    """For each cell but the baseline's the fields of its judgement; empty where there is nothing to hold it against."""
+    """For each cell but the baseline's the fields of its judgement; empty where there is nothing to hold it against.
+    `pooled`: cells of several points, which have a ratio and no test.
+    """
     pairs: dict[Key, Pair] = {
         key: (own, values[key[0], baseline]) for key, own in values.items() if baseline and own and key[1] != baseline
     }
-    found = dict(zip(pairs, ratios(list(pairs.values()), of_medians=of_medians), strict=True))
+    repeated = {key: pair for key, pair in pairs.items() if not {key, (key[0], baseline)} & pooled}
+    found = dict(zip(repeated, ratios(list(repeated.values()), of_medians=of_medians), strict=True))
     tested = {key: one.p for key, one in found.items() if one and one.p is not None}
     adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
     fields = {}
@@ -29,6 +39,10 @@ def judged(
             verdict = verdict_of(one.low, one.high, adjusted.get(key), higher_is_better)
             advice = _advice(pairs[key], verdict, ENOUGH_FOR_BOOTSTRAP if of_medians else ENOUGH, len(tested))
             fields[key] = _fields(one, adjusted.get(key), verdict, advice)
+        else:
+            fields[key] = {"advice": NO_LOGARITHM}
+    for key in pairs.keys() - repeated.keys():
+        fields[key] = _of_pooled(plain_ratio(pairs[key], of_medians=of_medians))
     return fields, Correction("Holm", len(tested), ALPHA) if tested else None
 
 
@@ -48,6 +62,10 @@ def _advice(pair: Pair, verdict: Verdict, enough: int, tests: int) -> Advice | N
     if verdict is Verdict.NO_DIFFERENCE:
         return to_a_verdict(ours, theirs, ALPHA / tests)
     return None
+
+
+def _of_pooled(found: Ratio | None) -> dict[str, Any]:
+    return {"ratio": found.ratio, "method": found.method, "advice": POOLED} if found else {"advice": NO_LOGARITHM}
 
 
 def _fields(found: Ratio, p_adjusted: float | None, verdict: Verdict, advice: Advice | None) -> dict[str, Any]:

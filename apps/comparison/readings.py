@@ -13,6 +13,13 @@ from apps.inventory.ceiling import Ceiling, ceiling_of
 POINT = ("file_size", "block_size", "threads", "iodepth")
 FILE_SIZE_OVER_RAM = "file_size_over_ram"
 LABEL = "label"  # the configuration's label in a study, else host and target
+MOST = 1e100  # in any base unit; the squares of larger ones have no end
+NO_NUMBER = "no number that can be computed with"
+
+
+def usable(value: float | None) -> float | None:
+    """None for NaN, infinities and what is beyond all units: a slip of a tool or of a file, not a measurement."""
+    return value if value is not None and abs(value) < MOST else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,10 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import push_url
 
 from apps.comparison.answer import answer
+from apps.comparison.carried import carried
 from apps.comparison.cells import Comparison
 from apps.comparison.choices import choices
+from apps.comparison.confounders import MOST_SERIES
 from apps.comparison.counts import Counts, counts
 from apps.comparison.details import effect_rows
 from apps.comparison.drawing.as_json import as_json
@@ -100,6 +102,8 @@ def _context(request: LabRequest, question: Question, counted: Counts) -> dict[s
         },
         "suggestion": _suggested(question, comparison),
         "effects": effect_rows(comparison),
+        "ceilings": carried(readings),
+        "only_with_baseline": len(comparison.series) > MOST_SERIES,
         "permalink": _link(comparison.question),
         "exports": _exports(request, comparison),
         "side_by_side": _side_by_side(question),

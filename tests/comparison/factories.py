@@ -44,12 +44,14 @@ def sample(of: Run, value: float | None, operation: str = "write", metric: str =
     """`more`: the point's dimensions (file_size, block_size, threads, iodepth) and the provenance's fields."""
     point = {name: more.pop(name, None) for name in ("file_size", "block_size", "threads", "iodepth")}
     section = more.pop("section", 0)
+    words = {name: more.pop(name) for name in ("printed", "source_line") if name in more}
     made: Sample = Sample.objects.create(
         run=of,
         measure=Measure.objects.get_or_create(operation=operation, metric=metric)[0],
         point=Point.objects.get_or_create(**point)[0],
         value=value,
         section=section,
+        **words,
     )
     if more:
         Provenance.objects.create(sample=made, **more)

@@ -11,6 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab, Member, Role, User
 from tests.comparison.factories import MIB, measured, run, sample, target
+from tests.comparison.trends.nights import QUERY, measured_nights, noise, watch
 
 CHART = "Chart.getChart(document.querySelector('[data-compare-chart] canvas'))"
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -126,3 +127,33 @@ def test_the_most_equal_pair_is_one_click_away(page: Any) -> None:
 def test_the_docs_page_works_under_the_sites_policy(page: Any) -> None:
     page.goto(f"{page.site}/api/docs/")
     page.wait_for_selector("text=/api/v1/compare/")
+
+
+def test_a_dot_beyond_the_whiskers_lies_inside_the_frame(page: Any) -> None:
+    lab = Lab.objects.get()
+    with lab_scope(lab.pk):
+        measured(lab, "delta", [*[5e7] * 4, *[1.5e8] * 5, 9e8, 1e6], file_size=100 * MIB)
+    page.goto(f"{page.site}/compare/?host=delta&chart=box")
+    until(page, f"{CHART} !== undefined")
+    assert page.evaluate(f"{CHART}.scales.y.max") >= 900
+    assert page.evaluate(f"{CHART}.scales.y.min") <= 1
+
+
+def test_a_watchs_chart_is_walked_by_keyboard_and_enter_opens_the_run(page: Any) -> None:
+    lab = Lab.objects.get()
+    with lab_scope(lab.pk):
+        values = 4e8 * noise(40, 1)
+        values[30:] *= 0.8
+        runs = measured_nights(lab, list(values), host="nightly")
+        watched = watch(lab, query=QUERY.replace("alpha", "nightly"))
+    page.goto(f"{page.site}/trends/{watched.pk}/")
+    until(page, "Chart.getChart(document.querySelector('[data-trend-chart] canvas')) !== undefined")
+    page.locator("[data-trend-chart]").focus()
+    page.keyboard.press("End")
+    says = page.locator(".chart-says")
+    assert says.inner_text().startswith(f"run {runs[-1].pk}, ")
+    for _ in range(9):
+        page.keyboard.press("ArrowLeft")
+    assert "first of a new level, −" in says.inner_text()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/runs/{runs[30].pk}/")

@@ -20,9 +20,10 @@ def check(reading: Reading) -> str | None:
     speed, bound = speed_of(reading), bound_of(reading.machine.ceiling, reading.operation)
     if speed is None or bound is None or bound.decides is None or speed <= bound.decides.value:
         return None
-    part = bound.decides
+    part, unknown = bound.decides, "; ".join(reading.machine.ceiling.unknown)
     times = f"{significant(speed / part.value)} ×"
-    return f"{human(speed, 'B/s')} > {human(part.value, 'B/s')}, {times} the {part.name}: {part.arithmetic}"
+    told = f"{human(speed, 'B/s')} > {human(part.value, 'B/s')}, {times} the {part.name}: {part.arithmetic}"
+    return f"{told}. Not known, so taken at its widest or left out: {unknown}" if unknown else told
 
 
 def speed_of(reading: Reading) -> float | None:

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from apps.comparison.caveats.rule import Rule
 from apps.comparison.caveats.single_value import stands_for_several
 from apps.comparison.readings import Reading
+from apps.comparison.repetitions import per_run
 from apps.comparison.statistics import ENOUGH
 
 
 def check(readings: Sequence[Reading]) -> str | None:
     measured = [reading for reading in readings if reading.value is not None]
-    n = len(measured)
+    n = len(per_run(measured))
     if not 0 < n < ENOUGH or (n == 1 and stands_for_several(measured[0])):
         return None
     missing = ENOUGH - n

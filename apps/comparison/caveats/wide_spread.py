@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from apps.comparison.caveats.rule import Rule
 from apps.comparison.readings import Reading
+from apps.comparison.repetitions import per_run
 from apps.comparison.statistics import ENOUGH, summary
 from apps.lib.units import human
 from apps.runs.metrics import METRICS
@@ -12,7 +13,7 @@ WIDE = 0.10
 
 
 def check(readings: Sequence[Reading]) -> str | None:
-    found = summary([one.value for one in readings if one.value is not None])
+    found = summary(list(per_run(readings).values()))
     if found.n < ENOUGH or not found.stdev or not found.mean or found.stdev / abs(found.mean) <= WIDE:
         return None
     unit = METRICS[readings[0].metric].unit

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     HISTOGRAM = "histogram"
     CURVE = "curve"
     TIME = "time"
+    TREND = "trend"
 
 
 class Form(StrEnum):
@@ -39,7 +40,7 @@ class Form(StrEnum):
 @dataclass(frozen=True)
 class Axis:
     title: str
-    scale: str = "linear"  # linear, log, even, nines
+    scale: str = "linear"  # linear, log, even, nines, time (days since 1970)
     unit: ColumnUnit = NO_UNIT
     labels: tuple[str, ...] = ()  # of an even axis
     places: tuple[float | None, ...] = ()  # the value that stands at each label, where it is a number

@@ -18,6 +18,7 @@ WHAT = {
     Kind.HISTOGRAM: "Histogram",
     Kind.CURVE: "Percentile curve",
     Kind.TIME: "Chart over time",
+    Kind.TREND: "Trend",
 }
 ENOUGH_FOR_BOX = 5  # with fewer values quartiles say little, and the values themselves are drawn
 

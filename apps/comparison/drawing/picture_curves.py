@@ -1,6 +1,6 @@
-"""The marks of one run's pictures: histogram, percentile curve, values over time."""
+"""The marks of pictures over an axis of numbers: histogram, percentile curve, values over time, a watch's runs."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from apps.comparison.drawing.chart import Chart
 from apps.comparison.drawing.palette import Palette
@@ -51,3 +51,23 @@ def bands(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
         line.set_gid(f"series-{series.tone}")
         handles.append((line, name_of(series)))
     return handles
+
+
+def trend(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
+    """Runs as marks, hollow ones for outliers; levels as lines, a break between two of them."""
+    runs, levels = chart.series
+    colour, level = (colour_of(palette, one.tone) for one in (runs, levels))
+    for point in runs.points:
+        style: dict[str, Any] = {
+            "marker": "D" if point.is_hollow else "o",
+            "mfc": palette.surface if point.is_hollow else colour,
+        }
+        axes.plot(
+            [place(chart, point)], [height(chart.y, point) or 0.0], ls="none", ms=4, mec=colour, zorder=3, **style
+        )
+    for number, (start, end) in enumerate(zip(levels.points[::2], levels.points[1::2], strict=True)):
+        xs, ys = zip(*((place(chart, one), height(chart.y, one) or 0.0) for one in (start, end)), strict=True)
+        (line,) = axes.plot(xs, ys, color=level, lw=2.4, zorder=4)
+        line.set_gid(f"level-{number}")
+    marks, lines = axes.plot([], [], "o", color=colour, ms=4)[0], axes.plot([], [], color=level, lw=2.4)[0]
+    return [(marks, name_of(runs)), (lines, name_of(levels))]

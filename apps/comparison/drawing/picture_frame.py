@@ -46,8 +46,21 @@ def _along(axes: "Axes", chart: Chart, pixels: float) -> None:
     elif x.scale == "nines":
         axes.set_xticks(range(len(x.labels)), x.labels)
         axes.set_xlim(0, len(x.labels) - 1)
+    elif x.scale == "time":
+        _dates(axes)
     else:
         _true(axes, "x", x)
+
+
+def _dates(axes: "Axes") -> None:
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    first, last = axes.get_xlim()
+    if last - first < 0.5:  # one run, or some of one hour: half a day on either side
+        axes.set_xlim(first - 0.5, last + 0.5)
+    locator = AutoDateLocator(maxticks=9)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
 def _even(axis: Any, labels: Sequence[str], slot: float) -> None:
@@ -70,7 +83,8 @@ def _upwards(axes: "Axes", chart: Chart) -> None:
     _true(axes, "y", y)
     if not y.is_log:
         axes.margins(y=0.07)
-        axes.set_ylim(bottom=0 if _least(chart) >= 0 else None)
+        if chart.kind is not Kind.TREND:  # there a tenth more or less is what people look for
+            axes.set_ylim(bottom=0 if _least(chart) >= 0 else None)
     limits = [None if one is None else y.number(one) for one in (y.low, y.high)]
     if limits != [None, None]:
         axes.set_ylim(*limits)
@@ -88,7 +102,8 @@ def _true(axes: "Axes", which: str, axis: Axis) -> None:
     getattr(axes, f"set_{which}scale")("log" if axis.is_log else "linear")
     drawn = getattr(axes, f"{which}axis")
     if axis.is_log:
-        low, high = getattr(axes, f"get_{which}lim")()
+        limits = zip((axis.low, axis.high), getattr(axes, f"get_{which}lim")(), strict=True)
+        low, high = (drawn_at if one is None else axis.number(one) for one, drawn_at in limits)
         decades = math.log10(high / low) if low > 0 else 9
         drawn.set_major_locator(LogLocator(10, subs=(1, 2, 5) if decades < 3 else (1,)))
         drawn.set_minor_formatter(NullFormatter())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from apps.comparison.drawing.chart import Axis, Chart, Form, Kind, Point, Series
 from apps.comparison.drawing.description import ENOUGH_FOR_BOX
 from apps.comparison.drawing.palette import Palette
-from apps.comparison.drawing.picture_curves import bands, curves, steps
+from apps.comparison.drawing.picture_curves import bands, curves, steps, trend
 from apps.comparison.drawing.picture_frame import Handle, cut
 from apps.comparison.drawing.picture_places import MARKS, colour_of, dash_of, height, name_of, place
 
@@ -31,6 +31,7 @@ def draw(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
         Kind.HISTOGRAM: steps,
         Kind.CURVE: curves,
         Kind.TIME: bands,
+        Kind.TREND: trend,
     }
     return how[chart.kind](axes, chart, palette)
 

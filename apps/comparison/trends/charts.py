@@ -1,8 +1,9 @@
-"""What the charts draw, as plain data: the same numbers as the tables."""
+"""What the charts draw, as plain data: the same numbers as the tables and the pictures."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from apps.comparison.drawing.of_trend import DAY, between, remarks
 from apps.comparison.trends.models import TrendMark, Watch
 from apps.comparison.trends.shape import Measured, Trend
 from apps.comparison.trends.words import signed
@@ -17,11 +18,15 @@ def chart_data(found: Trend, watch: Watch) -> dict[str, Any]:
     """Times in ms since 1970. `steps` are the segments' medians, as pairs of ends."""
     unit = units.unit_for([one.value for one in found.points], watch.metric.unit, base())
     times = [one.at.timestamp() * 1000 for one in found.points]
+    said = remarks(found)
     return {
         "unit": unit.label,
         "y": f"{watch.metric.label} ({unit.label})" if unit.label else watch.metric.label,
         "points": [
-            {"x": times[place], "y": one.value / unit.factor, "run": one.run, "outlier": place in found.outliers}
+            {
+                "x": times[place], "y": one.value / unit.factor, "run": one.run, "outlier": place in found.outliers,
+                "remark": said[place],
+            }
             for place, one in enumerate(found.points)
         ],
         "steps": [
@@ -29,18 +34,15 @@ def chart_data(found: Trend, watch: Watch) -> dict[str, Any]:
             for one in found.segments
         ],
         "changes": [
-            {"x": _between(times, one.place), "text": f"{signed(one.size)}", "direction": one.direction}
+            {"x": _ms(found, one.place), "text": f"{signed(one.size)}", "direction": one.direction}
             for one in found.changes
         ],
-        "marks": [{"x": _between(times, place), "text": mark.text} for place, mark in found.marks],
-    }
+        "marks": [{"x": _ms(found, place), "text": mark.text} for place, mark in found.marks],
+    }  # fmt: skip
 
 
-def _between(times: Sequence[float], place: int) -> float:
-    """Half way between the run before and this one."""
-    if not 0 < place < len(times):
-        return times[min(place, len(times) - 1)]
-    return (times[place - 1] + times[place]) / 2
+def _ms(found: Trend, place: int) -> float:
+    return between(found.points, place) * DAY * 1000
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -68,10 +70,4 @@ def mark_rows(marks: Sequence[TrendMark], found: Trend) -> list[dict[str, Any]]:
 
 def run_rows(found: Trend) -> list[tuple[Measured, str]]:
     """The newest runs with a remark, newest first."""
-    begins = {one.start: one.began_by for one in found.segments[1:]}
-    words = {"change": "first of a new level", "mark": "first after a mark"}
-    rows = []
-    for place in range(len(found.points) - 1, max(-1, len(found.points) - 1 - MOST_ROWS), -1):
-        odd = "outlier" if place in found.outliers else ""
-        rows.append((found.points[place], ", ".join(filter(None, [odd, words.get(begins.get(place, ""), "")]))))
-    return rows
+    return list(zip(found.points, remarks(found), strict=True))[: -MOST_ROWS - 1 : -1]

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from apps.comparison.loading import chosen, facts_of
 from apps.comparison.question import Question
+from apps.comparison.readings import usable
 from apps.comparison.trends.differences import part_changes
 from apps.comparison.trends.shape import Change, FactChange, Measured, Trend
 from apps.inventory.models import Snapshot
@@ -44,7 +45,8 @@ def measured(question: Question, lab_id: int) -> list[Measured]:
     found = chosen(samples.filter(run__in=list(newest)), question.filters).order_by()
     values: dict[int, list[Row]] = defaultdict(list)
     for row in found.values_list(*COLUMNS):
-        values[row[0]].append(dict(zip(COLUMNS, row, strict=True)))
+        if usable(row[1]) is not None:
+            values[row[0]].append(dict(zip(COLUMNS, row, strict=True)))
     return [_measured(at, values[run]) for run, at in reversed(newest.items()) if run in values]
 
 

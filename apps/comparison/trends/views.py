@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from apps.comparison.choices import choices
+from apps.comparison.drawing.of_trend import chart_of_trend
 from apps.comparison.question import Question, QuestionError, parse
 from apps.comparison.trends.candidates import candidates, conditions, title_of
 from apps.comparison.trends.charts import chart_data, mark_rows, run_rows
@@ -25,6 +26,7 @@ from apps.comparison.trends.words import signed
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
+from apps.lib.reader_base import base
 
 PAGE = 50
 DELIVERIES = 10
@@ -127,6 +129,7 @@ def _context(request: LabRequest, watch: Watch, found: Trend) -> dict[str, Any]:
         "drift": signed(found.drift.total) if found.drift else "",
         "rows": run_rows(found),
         "title": title_of(watch.question),
+        "description": chart_of_trend(found, watch.metric, str(watch), base()).description,
         "conditions": conditions(watch.question),
         "changes": changes,
         "marks": mark_rows(marks, found),

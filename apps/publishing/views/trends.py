@@ -1,14 +1,18 @@
 """Trends: what is watched, where it changed, and marks; for scripts that follow a lab's nights."""
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
-from django.http import QueryDict
+from django.http import HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.comparison.drawing.as_table import as_table
+from apps.comparison.drawing.chart import Chart
+from apps.comparison.drawing.of_trend import chart_of_trend
 from apps.comparison.trends.evaluation import trend_of
 from apps.comparison.trends.forms import MarkForm
 from apps.comparison.trends.listed import state_of, with_open_changes
@@ -17,10 +21,14 @@ from apps.comparison.trends.marking import NoTargetError, mark
 from apps.comparison.trends.models import ChangePoint, TrendMark, Watch
 from apps.comparison.trends.shape import Trend
 from apps.labs.models import Role, Scope
-from apps.publishing import schema, trend_schema
+from apps.lib.tables import Document, Footer
+from apps.publishing import pictures, schema, trend_schema
+from apps.publishing.answers import publish
 from apps.publishing.authentication import who
+from apps.publishing.documents import made
 from apps.publishing.pagination import page
 from apps.publishing.problems import ProblemError
+from apps.publishing.renderers import CSV, JSON, PICTURES
 from apps.publishing.resource import resource
 
 _LISTED = ("run", "text", "at", "everywhere")
@@ -33,12 +41,21 @@ def trends(request: Request) -> Response:
     return page(request, with_open_changes(Watch.objects.all()), lambda found: [_watch(request, one) for one in found])
 
 
-@schema.described(trend_schema.Trend, errors=(400, 404), operation_id="trends_read")
-@resource()
-def trend(request: Request, pk: int) -> Response:
-    """One watch: its runs, levels, changes and marks, computed now."""
+@schema.described(
+    trend_schema.Trend, errors=(400, 404), operation_id="trends_read", pictures=True, parameters=pictures.PARAMETERS,
+    also={(200, "text/csv"): str},
+)  # fmt: skip
+@resource(formats=[JSON, CSV, *PICTURES])
+def trend(request: Request, pk: int) -> HttpResponseBase:
+    """One watch: its runs, levels, changes and marks, computed now; its chart as a table (CSV) or a picture."""
     watch = get_object_or_404(with_open_changes(Watch.objects.all()), pk=pk)
-    return Response({**_watch(request, watch), **_trend(watch, trend_of(watch))})
+    found, here = trend_of(watch), request.build_absolute_uri(watch.get_absolute_url())
+    chart = chart_of_trend(found, watch.metric, str(watch))
+    newest = found.points[-1].at if found.points else None
+    if pictures.is_picture(request):
+        return pictures.picture(request, chart, newest, here)
+    data = {**_watch(request, watch), **_trend(watch, found)}
+    return publish(request, data, lambda: _document(chart, newest, here), newest, here)
 
 
 @schema.described(trend_schema.Mark, errors=(404,), methods=["GET"], operation_id="trends_marks_list", many=True)
@@ -77,6 +94,11 @@ def _posted(data: Any) -> QueryDict:
     if isinstance(data, dict):
         found.update({name: str(data[name]) for name in _LISTED if data.get(name) not in (None, False)})
     return found
+
+
+def _document(chart: Chart, newest: datetime | None, permalink: str) -> Document:
+    footer = Footer(made(f"{len(chart.series[0].points)} runs", newest), permalink)
+    return Document(chart.title, (chart.description,), (), footer, as_table(chart))
 
 
 def _watch(request: Request, watch: Any) -> dict[str, Any]:

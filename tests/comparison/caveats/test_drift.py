@@ -40,3 +40,27 @@ def test_a_comparison_marks_the_cell_that_drifts() -> None:
     steady = [reading(20 + n, MEAN * (1 + noise), "b", evidence=at(n)) for n, noise in enumerate(NOISE)]
     (found,) = [one for one in compare([*runs, *steady], Question()).caveats if one.rule == RULE.name]
     assert found.series == ("a",)
+
+
+def test_what_is_pooled_or_has_no_order_does_not_drift() -> None:
+    """Tristan's six SAS lines are of three arrays and sizes and have no times: they were called a drift of 0.15."""
+    falling = [MEAN * (1 - n / 10) for n in range(10)]
+    assert find({CELL: [reading(n, value, evidence=at(n)) for n, value in enumerate(falling)]})
+    assert not find({CELL: [reading(n, value) for n, value in enumerate(falling)]})
+    assert find({CELL: [reading(n, value, repetition=n + 1) for n, value in enumerate(falling)]})
+    assert not find({CELL: [reading(n, value, "ab"[n // 5], evidence=at(n)) for n, value in enumerate(falling)]})
+    sizes = [reading(n, value, block_size=4096 * (1 + n // 5), evidence=at(n)) for n, value in enumerate(falling)]
+    assert not find({CELL: sizes})
+
+
+def test_many_cells_are_looked_at_together() -> None:
+    """One cell that drifts by itself at p = 0.02 is one of twenty by chance."""
+    slight = (0, 0.2, -0.3, 0.1, -0.6, -0.9, -0.4, -0.5)
+    one = [reading(n, MEAN * (1 + part / 100), evidence=at(n)) for n, part in enumerate(slight)]
+    assert find({CELL: one})
+    steady = (0.1, -0.1, 0.2, -0.2, 0.15, -0.15, 0.05, -0.05)
+    others = {
+        (place, "a"): [reading(n, MEAN * (1 + part / 100), evidence=at(n)) for n, part in enumerate(steady)]
+        for place in range(19)
+    }
+    assert not find({CELL: one, **others})

@@ -20,3 +20,7 @@ def test_runs_within_a_tenth_are_silent() -> None:
 def test_two_runs_are_left_to_the_rule_about_few() -> None:
     assert check([reading(1, 8_919_656.0), reading(2, 6_500_000.0)]) is None
     assert check([]) is None
+
+
+def test_thirteen_record_sizes_of_one_run_are_no_runs_that_differ() -> None:
+    assert check([reading(n, 4e9 / (n + 1), run=78) for n in range(13)]) is None

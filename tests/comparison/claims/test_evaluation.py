@@ -112,10 +112,10 @@ def test_another_value_turns_the_verdict_and_the_history_says_from_what_to_what(
 def test_samples_read_again_get_new_links_and_no_history(lab: Lab, study: Study, claim: Claim) -> None:
     old = Sample.objects.get(value=2e8)
     Provenance.objects.filter(sample=old).delete()
-    kept = {"run": old.run, "measure": old.measure, "point": old.point, "value": old.value}
+    kept = {name: getattr(old, name) for name in ("run", "measure", "point", "value", "printed")}
     old.delete()
     new = Sample.objects.create(**kept)
-    Provenance.objects.create(sample=new, printed="200000000.0", quality="rounded")
+    Provenance.objects.create(sample=new, quality="rounded")
     assert evaluate_study(study) == 1
     found = Claim.objects.get(pk=claim.pk)
     assert new.pk in found.samples

@@ -50,9 +50,9 @@ def test_a_step_of_10_percent_at_a_cv_of_3_percent_is_found_within_three_runs() 
         for after in (1, 3, 4, 5)
     }
     assert hits[1] <= 0.01, "one run is never a level"
-    assert hits[3] >= 0.85
-    assert hits[4] >= 0.95
-    assert hits[5] >= 0.98
+    assert hits[3] >= 0.88, "93 in 100 of 2,000 seeds"
+    assert hits[4] >= 0.97
+    assert hits[5] >= 0.99
 
 
 def test_a_step_is_found_where_it_is() -> None:
@@ -130,6 +130,6 @@ def test_wild_values_are_pulled_in_and_a_step_stays() -> None:
 
 
 def test_the_penalty_grows_slowly_and_is_more_for_few_runs() -> None:
-    assert penalty_of(200, 1.0) == pytest.approx(3.3 * np.log(200) * 1.05)
-    assert penalty_of(10, 1.0) == pytest.approx(3.3 * np.log(50) * 2)
+    assert penalty_of(200, 1.0) == pytest.approx(3.6 * np.log(200) * 1.05)
+    assert penalty_of(10, 1.0) == pytest.approx(3.6 * np.log(50) * 2)
     assert penalty_of(200, 0.03) == pytest.approx(penalty_of(200, 1.0) * 0.0009)
