@@ -34,8 +34,6 @@ from apps.lib.asgi import HungUpError, Receive, Scope, Send  # noqa: E402
 from apps.publishing.starting import start  # noqa: E402
 from apps.uploads.at_once import allow  # noqa: E402
 
-allow()
-
 
 def _warm_up() -> None:
     """SciPy takes two seconds the first time, and the first comparison should not wait for it. What is there then stays until the end, so
@@ -75,6 +73,8 @@ async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
 async def _lifespan(receive: Any, send: Send) -> None:
     while True:
         event = await receive()
+        if event["type"] == "lifespan.startup":
+            allow()  # a server that really runs: not whoever only imports this
         await send({"type": f"{event['type']}.complete"})
         if event["type"] == "lifespan.shutdown":
             return

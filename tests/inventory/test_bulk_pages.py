@@ -262,8 +262,9 @@ def test_a_hosts_timeline_tells_what_changed_when_in_a_constant_number_of_querie
 ) -> None:
     made = world.furnish(lab)
     for number in range(4):
-        Host.objects.update(kernel=f"6.{number}", is_in_maintenance=bool(number % 2))
+        Host.objects.update(kernel=f"6.{number}", is_in_maintenance=False)  # where no run would be started
         world.finished_run(lab, made.target, world.FIO_RESULT.read_bytes())
+        Host.objects.update(is_in_maintenance=bool(number % 2))
     client, address = sign_in("viewer"), reverse("host-timeline", args=[made.host.pk])
     entries = list(client.get(address).context["page"])
     snapshots = [one for one in entries if one.kind == "snapshot"]
