@@ -100,10 +100,10 @@ class _Reader:
         workload: dict[str, str | int | float] = command.workload() if command else {}
         if size:
             workload["block_size"] = size
+        number, target = self.text.number, command.target if command else ""
         return ParsedRun(
-            tool="dd", tool_version="", samples=samples, workload=workload, host=block.host, problem=block.problem,
-            target=command.target if command else "", caption=caption,
-            line=self.text.number(block.first), last_line=self.text.number(block.last), is_transcribed=is_transcribed,
+            "dd", "", (), samples, (), (), None, None, {}, block.problem, workload, block.host, target, caption,
+            number(block.first), number(block.last), is_transcribed,
         )  # fmt: skip
 
     def _samples(self, block: Block, result: Result, size: int | None, line: int) -> tuple[ParsedSample, ...]:

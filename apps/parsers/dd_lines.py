@@ -64,18 +64,17 @@ def read_result(line: str) -> Result | Unclear | None:
     match = first.search(line) or second.search(line)
     if match is None:
         return None
-    groups = match.groupdict()
-    printed, time = groups["bytes"], groups["seconds"]
+    printed, time, _, printed_rate, *prefix = match.groups()
     size, seconds = _whole(printed), _decimal(time)
     if size is None or size >= _GREATEST or seconds is None:
         found = time if seconds is None else printed
         return Unclear("a number that is none, or can be read in two ways", found, "dd's digits with one decimal mark")
-    rate, slack, is_whole = _rate_of(groups)
+    rate, slack, is_whole = _short_rate(printed_rate, *prefix) if prefix else _whole_rate(printed_rate)
     return Result(
         size, seconds if 1e-9 <= seconds < 1e12 else None, rate, slack,
         rate_text=line[match.start("rate") : match.end()].rstrip(")"),
         is_whole_rate=is_whole,
-        is_transcribed=not printed.isdigit() or _has_marks(groups["rate"] + time),
+        is_transcribed=not printed.isdigit() or _has_marks(printed_rate + time),
         is_whole_seconds=time.isdigit(),
         start=match.start(),
         seconds_text=line[match.start("seconds") : match.end("unit")],
@@ -114,13 +113,6 @@ def _decimal(text: str) -> float | None:
 Rate = tuple[float | None, float, bool]  # bytes/s, how far rounding may have moved it, whether it is to the byte
 
 
-def _rate_of(groups: dict[str, str | None]) -> Rate:
-    text = groups["rate"] or ""
-    if "prefix" not in groups:
-        return _whole_rate(text)
-    return _short_rate(text, groups["prefix"] or "", bool(groups["binary"]), bool(groups["base"]))
-
-
 def _whole_rate(text: str) -> Rate:
     if text.isdigit() and len(text) < 19:
         return float(text), 0.5, True
@@ -130,11 +122,11 @@ def _whole_rate(text: str) -> Rate:
 
 
 @lru_cache(maxsize=4096)  # two or three digits and a prefix: a log has the same ones again and again
-def _short_rate(text: str, prefix: str, is_binary: bool, has_unit: bool) -> Rate:
+def _short_rate(text: str, prefix: str, binary: str, unit: str) -> Rate:
     value = _decimal(text) if text[:1].isdigit() else None
     if value is None:
         return None, 0.0, False
-    base = 1024 if is_binary or not has_unit else 1000  # toybox: "1.1 G/s", of 1024
+    base = 1024 if binary or not unit else 1000  # toybox: "1.1 G/s", of 1024
     factor = float(base ** _POWERS.find(prefix.upper() or " "))
     decimals = len(text.replace(",", ".").partition(".")[2])
     return value * factor, 0.51 * factor * 10.0**-decimals, False
