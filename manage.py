@@ -7,7 +7,17 @@ from pathlib import Path
 
 from bin._lib import environment
 
-WITHOUT_DATABASE = {"check", "collectstatic", "help", "makemigrations", "spectacular", "--help", "--version", "version", "diffsettings"}
+WITHOUT_DATABASE = {
+    "check",
+    "collectstatic",
+    "help",
+    "makemigrations",
+    "spectacular",
+    "--help",
+    "--version",
+    "version",
+    "diffsettings",
+}
 
 
 def needs_database(command: list[str]) -> bool:

@@ -61,7 +61,10 @@ PURE = [
     "apps/inventory/drawing",
     "apps/inventory/geometry.py",
     "apps/inventory/sharing.py",
-    *(f"apps/inventory/ceiling{name}.py" for name in ("", "_disks", "_links", "_network", "_parts", "_paths", "_rates")),
+    *(
+        f"apps/inventory/ceiling{name}.py"
+        for name in ("", "_disks", "_links", "_network", "_parts", "_paths", "_rates")
+    ),
     "apps/inventory/differences_of",
     "apps/inventory/field_words.py",
     "apps/inventory/bulk/duplicates.py",

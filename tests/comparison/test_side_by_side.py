@@ -14,8 +14,8 @@ from apps.comparison.cells import Verdict
 from apps.comparison.question import QuestionError
 from apps.comparison.ratios import holm, ratios
 from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked, parse
-from apps.comparison.side_by_side.html import _exact
-from apps.comparison.side_by_side.judging import Logs, judged
+from apps.comparison.side_by_side.html import WHOLE, _exact, _judged
+from apps.comparison.side_by_side.judging import Judgement, Logs, judged
 from apps.comparison.side_by_side.loading import loaded, newest_measured
 from apps.comparison.side_by_side.table import Place, Sums, table
 from apps.inventory.models import Target
@@ -251,7 +251,7 @@ def test_a_missing_value_beside_others_is_neither_counted_nor_a_nought(cast: Cas
 @pytest.mark.parametrize("low", [172015714.75690156, 2e8, 0.0, 0.25, 1.5e-7, -3.5, 1e16, 999.5, 0.001])
 @pytest.mark.parametrize("unit", ["B/s", "fraction", "1/s", ""])
 def test_digits_in_one_go_are_those_of_one_by_one(low: float, unit: str) -> None:
-    mean, high = low + 0.123456789, low * 2 + 1.5
+    mean, high = low + 0.123456789, low * 2 + 1.25
     one = Sums(
         1,
         (1, 1, 0),
@@ -266,9 +266,20 @@ def test_digits_in_one_go_are_those_of_one_by_one(low: float, unit: str) -> None
         None,
         None,
     )
+    if low >= WHOLE:  # no tool measures better
+        mean, low, high = map(round, (mean, low, high))
     assert _exact(one, unit) == (
         f"{units.exact(mean, unit)}; n = 5; from {units.exact(low)} to {units.exact(high, unit)}"
     )
+
+
+@pytest.mark.parametrize("ratio", [0.00012, 0.0123, 0.98765, 1.0, 9.995, 98.96, 98.99, 123.4, 4567.8])
+def test_a_ratio_with_its_bounds_is_written_as_three_numbers_by_themselves(ratio: float) -> None:
+    low, high, text = ratio * 0.9, ratio * 1.1, units.significant
+    assert f">{text(ratio)}× ({text(low)} to {text(high)}) better<" in _judged(
+        Judgement(ratio, low, high, 0.01, Verdict.BETTER)
+    )
+    assert f">{text(ratio)}× better<" in _judged(Judgement(ratio, None, None, None, Verdict.BETTER))
 
 
 @pytest.mark.django_db
