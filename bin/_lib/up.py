@@ -215,7 +215,7 @@ class Up:
     def closing(self, status: Status) -> str:
         site, pages = self.site_url(), {"overview": "/", **status.get("urls", {})}
         addresses = [(title, urljoin(site, pages[name])) for name, title in PAGES.items() if pages.get(name)]
-        lines = ["", "Spindle is running:", "", *(f"  {title:<12}{address}" for title, address in addresses), ""]
+        lines = ["", "Spindle is running:", "", *(f"  {title:<22}{address}" for title, address in addresses), ""]
         if os.environ.get("SPINDLE_URL"):
             lines.append(f"Served here on {self.options.host}:{self.options.port}.")
         lines.append(self.sign_in.line())
