@@ -16,8 +16,8 @@ from apps.comparison.ratios import holm, ratios
 from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked, parse
 from apps.comparison.side_by_side.html import WHOLE, _exact, _judged
 from apps.comparison.side_by_side.judging import Judgement, Logs, judged
-from apps.comparison.side_by_side.loading import loaded, newest_measured
-from apps.comparison.side_by_side.table import Place, Sums, table
+from apps.comparison.side_by_side.loading import begun, newest_measured
+from apps.comparison.side_by_side.table import Column, Place, Sums, table
 from apps.inventory.models import Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
@@ -26,6 +26,11 @@ from tests.comparison.factories import GIB, MIB, run, sample, target
 from tests.conftest import Cast
 
 NIGHT = datetime(2026, 1, 1, 2, tzinfo=UTC)
+
+
+def loaded(asked: Asked) -> tuple[list[Column], list[Sums]]:
+    with begun(asked) as found:
+        return found()
 
 
 def logs(values: list[float]) -> Logs:

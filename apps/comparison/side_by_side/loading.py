@@ -89,11 +89,6 @@ def begun(asked: Asked) -> Iterator[Callable[[], tuple[list[Column], list[Sums]]
         yield found
 
 
-def loaded(asked: Asked) -> tuple[list[Column], list[Sums]]:
-    with begun(asked) as found:
-        return found()
-
-
 def _values(asked: Asked, columns: list[int]) -> dict[str, Any]:
     return {
         "columns": columns, "labs": visible_labs(), "last": asked.last,
