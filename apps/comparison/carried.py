@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from apps.comparison.caveats.above_ceiling import bound_of
+from apps.comparison.caveats.above_ceiling import RULE, bound_of
 from apps.comparison.readings import LABEL, Machine, Reading
 from apps.inventory.ceiling_parts import Part
 
 MOST = 12  # sums; of more, the targets' own pages have them
-BANDWIDTH = ("bandwidth", "iops")
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Carried:
 
 def carried(readings: Iterable[Reading]) -> list[Carried]:
     """The lowest first; configurations (or hosts) with one sum stand together. Nothing where nothing bounds them."""
-    of_runs = {one.run: one for one in readings if one.metric in BANDWIDTH}
+    of_runs = {one.run: one for one in RULE.speaks_of(list(readings))}
     whose: dict[tuple[Machine, str], dict[str, None]] = {}
     for one in of_runs.values():
         if one.machine is not None:
