@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from datetime import timedelta
+from functools import cache
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -24,6 +25,14 @@ LEFT JOIN labs_member member ON member.lab_id = lab.id AND member.user_id = pers
 WHERE person.id = %(pk)s ORDER BY lab.is_published, member.id"""
 
 
+@cache
+def _person() -> tuple[list[str], str]:
+    """The person's columns, and the statement that reads them and the labs."""
+    names = [field.attname for field in User._meta.concrete_fields]
+    columns = [f"person.{name}" for name in names] + [f"lab.{name}" for name in LAB_FIELDS]
+    return names, PERSON.format(columns=", ".join(columns))
+
+
 class UserManager(BaseUserManager["User"]):
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
         user = self.model(email=self.normalize_email(email).lower(), **fields)
@@ -36,9 +45,8 @@ class UserManager(BaseUserManager["User"]):
         pk = wanted.get("pk")
         if args or len(wanted) > 1 or not isinstance(pk, int):
             return super().get(*args, **wanted)
-        names = [field.attname for field in self.model._meta.concrete_fields]
-        columns = [f"person.{name}" for name in names] + [f"lab.{name}" for name in LAB_FIELDS]
-        found = rows(PERSON.format(columns=", ".join(columns)), {"pk": pk})
+        names, statement = _person()
+        found = rows(statement, {"pk": pk})
         if not found:
             raise self.model.DoesNotExist(f"There is no user {pk}.")
         person = self.model.from_db(connection.alias, names, found[0][: len(names)])

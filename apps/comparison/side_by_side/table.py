@@ -79,10 +79,6 @@ class Table:
     baseline: Column | None
     rows: list[Row]
 
-    @property
-    def runs_in_ram(self) -> bool:
-        return any(cell.in_ram for row in self.rows for cell in row.cells if cell)
-
 
 def table(columns: Sequence[Column], sums: Iterable[Sums], baseline: int = 0, base: int = 1000) -> Table:
     """`baseline` 0 is the first column. Rows by operation, metric and point, in the field's order."""
@@ -137,6 +133,7 @@ def _row(
 ) -> Row:
     place = _place(of_place)
     metric = METRICS[place.metric]
+    in_files = place.file_size * (place.threads or 1) if place.file_size else math.inf
     cells: list[Cell | None] = []
     for column in columns:
         one = of_place.get(column.id)
@@ -144,11 +141,14 @@ def _row(
             cells.append(None)
             continue
         half = quantiles[one.n] * one.stdev if one.n in quantiles and one.stdev is not None else None
-        cells.append(Cell(one, half, judgements.get(id(one)), _in_ram(place, column)))
-    figures = (figure for one in of_place.values() for figure in (one.mean, one.bound_low, one.bound_high))
-    unit = units.unit_for(figures, metric.unit, base)
+        cells.append(Cell(one, half, judgements.get(id(one)), in_files <= (column.ram or 0)))
+    unit = units.unit_for(_figures(of_place.values()), metric.unit, base)
     return Row(place, metric, unit, cells)
 
 
-def _in_ram(place: Place, column: Column) -> bool:
-    return bool(column.ram and place.file_size and place.file_size * (place.threads or 1) <= column.ram)
+def _figures(sums: Iterable[Sums]) -> list[float | None]:
+    """What the row's cells will show: means, and bounds where there is none."""
+    found: list[float | None] = []
+    for one in sums:
+        found += (one.bound_low, one.bound_high) if one.mean is None else (one.mean,)
+    return found

@@ -6,7 +6,6 @@ from urllib.parse import quote, urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
@@ -14,9 +13,9 @@ from django.views.decorators.http import require_safe
 from apps.comparison.question import QuestionError
 from apps.comparison.side_by_side.answer import begun, in_force
 from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked, parse
-from apps.comparison.side_by_side.html import body
+from apps.comparison.side_by_side.html import inside
 from apps.comparison.side_by_side.loading import newest_measured
-from apps.comparison.side_by_side.table import Column, Table
+from apps.comparison.side_by_side.table import Column
 from apps.comparison.views import FORMATS
 from apps.comparison.words import operation_of
 from apps.labs.access import member_required
@@ -26,7 +25,8 @@ from apps.runs.metrics import METRICS
 from apps.runs.models import Measure
 from apps.studies.models import Study
 
-PLACE = mark_safe("<!-- table -->")  # nothing that people wrote can look like it: that is escaped
+TEMPLATE = "comparison/side-by-side.html"
+PLACE = mark_safe("<!-- inside -->")  # nothing that people wrote can look like it: that is escaped
 OFFERED = 200  # targets to choose from; more are found through the list of targets
 
 
@@ -36,14 +36,15 @@ def side_by_side(request: LabRequest) -> HttpResponse:
     try:
         asked = parse({name: [str(value) for value in values] for name, values in request.GET.lists()})
     except QuestionError as error:
-        return render(request, "comparison/side-by-side.html", {"error": error, "asked": Asked()}, status=400)
+        return render(request, TEMPLATE, {"error": error, "asked": Asked()}, status=400)
     asked = in_force(asked)
-    chooser = f"{reverse('side-by-side-chooser')}?{asked.address}"
-    with begun(asked) as found:  # the page is written around the place of its table while the database sums up
-        page = render(request, "comparison/side-by-side.html", {"asked": asked, "place": PLACE, "chooser": chooser})
+    with begun(asked) as found:  # the page is written around the inside of its table while the database sums up
+        page = render(request, TEMPLATE, _context(asked))
         table = found()
-    answer = render_to_string("comparison/_side-by-side.html", _context(asked, table))
-    page.content = page.content.replace(PLACE.encode(), answer.encode())
+    if not table.rows:
+        return render(request, TEMPLATE, {**_context(asked), "table": table})
+    filled = inside(table, _comparison_of(asked, table.columns))
+    page.content = page.content.replace(PLACE.encode(), filled.encode())
     return page
 
 
@@ -65,12 +66,12 @@ def chooser(request: LabRequest) -> HttpResponse:
     return render(request, "comparison/side-by-side-chooser.html", context)
 
 
-def _context(asked: Asked, found: Table) -> dict[str, Any]:
+def _context(asked: Asked) -> dict[str, Any]:
     page, rest, query = reverse("side-by-side"), reverse("api-side-by-side"), asked.address
     return {
         "asked": asked,
-        "table": found,
-        "body": body(found, _comparison_of(asked, found.columns)),
+        "place": PLACE,
+        "chooser": f"{reverse('side-by-side-chooser')}?{query}",
         "bases": [(base, f"{page}?{asked.with_(base=base).address}") for base in BASES],
         "exports": [(label, f"{rest}?{query}&format={name}") for name, label in FORMATS],
     }
