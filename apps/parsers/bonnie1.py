@@ -55,8 +55,12 @@ def parse(text: SourceText) -> ParsedFile:
         caption, command = bonniepp_caption.before(lines, header.first, floor)
         rows, index = bonnie1_table.rows(lines, header)
         broken += [replace(row, line=text.number(row.line or 0)) for row in rows if isinstance(row, Broken)]
-        whole = [row for row in rows if isinstance(row, Row)]
-        runs += [_run(header, row, text, row is whole[0], caption, command) for row in whole]
+        at = header.after
+        for position, row in enumerate(row for row in rows if isinstance(row, Row)):
+            if row.index > at:  # rows may have captions of their own
+                caption = bonniepp_caption.before(lines, row.index, at)[0] or caption
+            runs.append(_run(header, row, text, position == 0, caption, command))
+            at = row.last + 1
         floor = index
     if not runs:
         raise _nothing(broken)

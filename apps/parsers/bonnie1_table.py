@@ -75,12 +75,17 @@ def header(lines: Sequence[str], index: int, floor: int) -> Header:
 
 def _is_units(line: str) -> bool:
     """The third line; also the ends of the second and third where a mail program broke them."""
-    return "%CPU" in line or line.strip(" -=") == "Seeks" or bool(_SEEKS.search(line) and len(line) < 30)
+    return "%CPU" in line or line.strip(" \t-=") == "Seeks" or bool(_SEEKS.search(line) and len(line) < 30)
+
+
+def _is_groups(line: str) -> bool:
+    """The first line, or its end where a mail program broke it."""
+    return "Sequential" in line or "Rnd Seek" in line or line.strip(" \t-=") == "Random"
 
 
 def _read_above(found: Header, lines: Sequence[str], floor: int) -> None:
     above = found.first - 1
-    while above >= floor and above >= found.first - 2 and ("Sequential" in lines[above] or "Rnd Seek" in lines[above]):
+    while above >= floor and above >= found.first - 2 and _is_groups(lines[above]):
         if match := _SYNC.search(lines[above]):
             found.sync = match[1]
         found.first = above

@@ -26,9 +26,11 @@ import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from apps.parsers import bonniepp_caption, bonniepp_csv, bonniepp_html, bonniepp_text, bonniepp_twins
-from apps.parsers.bonniepp_record import Record, bytes_of, samples
+from apps.parsers.bonniepp_record import Record, bytes_of
+from apps.parsers.bonniepp_samples import samples
 from apps.parsers.bonniepp_twins import MOST_BETWEEN
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
@@ -166,7 +168,7 @@ def _run(record: Record, text: SourceText, floor: int, host: str) -> ParsedRun:
         tool_version=record.version,
         samples=samples(record, [number(line) for line in record.lines]),
         labels={"seed": record.seed} if record.seed else {},
-        workload=_workload(record, command),
+        workload={**_asked(record), "command": command} if command else _asked(record),
         host=record.name or host,
         caption=caption,
         line=number(record.first),
@@ -174,21 +176,29 @@ def _run(record: Record, text: SourceText, floor: int, host: str) -> ParsedRun:
     )
 
 
-def _workload(record: Record, command: str) -> dict[str, str | int | float]:
+def _asked(record: Record) -> dict[str, str | int | float]:
+    one = record
+    return dict(_workload(one.size, one.chunk, one.concurrency, one.seeks, one.seekers, one.files))
+
+
+@lru_cache(maxsize=256)  # all rows of a log mostly did the same
+def _workload(
+    size: str, chunk: str | None, concurrency: str, seeks: str, seekers: str, files: tuple[str, str, str, str]
+) -> dict[str, str | int | float]:
     """In fio's words where it has one; what was made and deleted in the second half has words of its own."""
-    _, largest, smallest, directories = record.files
+    record = Record(0, 0, size=size, chunk=chunk, concurrency=concurrency, files=files)
+    _, largest, smallest, directories = files
     is_link = largest.isalpha()
     told: dict[str, str | int | float | None] = {
         "file_size": record.file_size,
         "block_size": record.block_size,
         "numjobs": record.threads,
-        "seeks": int(record.seeks) if record.seeks else None,
-        "seek_processes": int(record.seekers) if record.seekers else None,
+        "seeks": int(seeks) if seeks else None,
+        "seek_processes": int(seekers) if seekers else None,
         "num_files": record.file_count,
         "file_type": largest if is_link else None,
         "file_max_size": int(largest) if largest and not is_link else None,
         "file_min_size": int(smallest) if smallest and not is_link else None,
         "num_directories": bytes_of(directories) or None,
-        "command": command or None,
     }
     return {word: value for word, value in told.items() if value is not None}

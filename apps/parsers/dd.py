@@ -47,6 +47,8 @@ def looks_like(text: SourceText) -> float:
         return 1.0
     if "/s" in whole and any("/s" in line and isinstance(read_result(line), Result) for line in text.lines):
         return 1.0
+    if not whole.isascii() and any("B/" in line and isinstance(read_result(line), Result) for line in text.lines):
+        return 1.0  # "/s" is translated, too
     return 0.6 if "+" in whole and _has_records(text.lines) else 0.0
 
 
@@ -127,15 +129,20 @@ class _Reader:
         if len(block.results) > 1:
             pipe = "two dd in a pipe report this copy"
             note = f"{note}; {pipe}" if note else pipe
-        elapsed = round(result.seconds * _NS, 3)
+        elapsed = result.seconds * _NS
+        if not elapsed.is_integer():  # as it mostly is, and rounding goes through digits
+            elapsed = round(elapsed, 3)
+        moved = result.bytes
         return (
             ParsedSample(
-                operation, "bandwidth", rate, 0, result.bytes, size, None, None, result.rate_text, line, note=note
+                operation, "bandwidth", rate, 0, moved, size, None, None, result.rate_text, line,
+                "exact", "", None, None, None, note,
             ),
             ParsedSample(
-                operation, "elapsed", elapsed, 0, result.bytes, size, None, None, result.seconds_text, line, note=note
+                operation, "elapsed", elapsed, 0, moved, size, None, None, result.seconds_text, line,
+                "exact", "", None, None, None, note,
             ),
-        )
+        )  # fmt: skip
 
     def _without_result(self, block: Block) -> Iterator[ParsedRun]:
         """Only records lines: the bytes where the block size is known, and why there is no rate."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from apps.parsers.dd_command import Command, read_command
+from apps.parsers.dd_command import Command, first_of, read_command
 from apps.parsers.dd_lines import CUT, RECORDS, Result, Unclear, read_result
 from apps.parsers.source_text import SourceText
 
@@ -58,6 +58,8 @@ def events(text: SourceText) -> list[Event]:
             found.append(Event(index, (int(full), int(part)), None, index))
         elif found and index - found[-1].last <= 2 and found[-1].records and CUT.search(line):
             found.append(_wrapped(lines, index))
+        elif "B/" in line and not line.isascii() and (result := read_result(line)):  # "MB/秒", "МB/с"
+            found.append(Event(index, None, result, index))
     _mark_progress(found, text)
     return [event for event in found if not event.is_progress]
 
@@ -73,7 +75,7 @@ def _wrapped(lines: list[str], index: int) -> Event:
 def _mark_progress(found: list[Event], text: SourceText) -> None:
     """`status=progress` prints whole seconds, over and over on one line, before the records lines."""
     for position, event in enumerate(found):
-        if not isinstance(event.result, Result) or not event.result.is_whole_seconds:
+        if event.records is not None or not isinstance(event.result, Result) or not event.result.is_whole_seconds:
             continue
         before = found[position - 1] if position else None
         after = found[position + 1] if position + 1 < len(found) else None
@@ -92,18 +94,17 @@ def blocks(text: SourceText) -> Iterator[Block]:
     before: Block | None = None
     waiting: list[Command] = []  # commands of the same line whose results are still to come
     for block in _copies(events(text), lines):
-        is_next = before is not None and _is_empty(lines, before.last, block.first)
-        if before and is_next and _is_other_end(before, block):
+        if before and _is_other_end(before, block) and _is_next(before, block, lines):
             before.results += block.results
             before.last = block.last
             continue
         shown = _read_before(block, lines, before.last if before else -1)
         if shown:
             waiting = shown
-        elif before and is_next and before.command and before.command.is_looped:
-            waiting, block.host = [before.command], before.host
-        elif not is_next:
+        elif before is None or not _is_next(before, block, lines):
             waiting = []
+        elif before.command and before.command.is_looped:
+            waiting, block.host = [before.command], before.host
         if waiting:
             block.command = waiting.pop(0)
         block.last = _behind_time(lines, block.last)
@@ -129,7 +130,7 @@ def _copies(found: list[Event], lines: list[str]) -> Iterator[Block]:
     while position < len(found):
         event = found[position]
         position += 1
-        if records and not _is_close(records[-1], event, lines):
+        if records and event.index != records[-1].last + 1 and not _is_close(records[-1], event, lines):
             yield from _without_result(records)
             records = []
         if event.records is not None:
@@ -149,8 +150,6 @@ def _copies(found: list[Event], lines: list[str]) -> Iterator[Block]:
 
 
 def _is_close(before: Event, after: Event, lines: list[str]) -> bool:
-    if after.index == before.last + 1:
-        return True
     between = lines[before.last + 1 : after.index]
     return len(between) <= _MOST_BACK and all(not line.strip() or _ASIDE.match(line) for line in between)
 
@@ -176,24 +175,30 @@ def _read_before(block: Block, lines: list[str], floor: int) -> list[Command]:
         return []  # a label stands before the result: this is a list somebody made
     index, left = block.first - 1, _MOST_BACK
     while index > floor and left and _may_stand_between(lines[index], block):
-        if lines[index].startswith("dd: "):
+        if lines[index].lstrip().startswith("dd: "):
             block.problem = lines[index].strip()[:200]
         left -= 0 if _is_progress(lines[index]) else 1
         index -= 1
     if index <= floor:
         return []
-    above = lines[index - 1] if index - 1 > floor else ""
-    found = read_command(lines[index], above)
-    if found and found[0].is_whole_line and read_command(above, ""):
+    first = first_of(lines, index, floor)
+    whole = (
+        " ".join(line.strip().removesuffix("\\") for line in lines[first : index + 1])
+        if first < index
+        else lines[index]
+    )
+    found = read_command(whole)
+    if not found:
+        return []
+    if first - 1 > floor and any(not one.is_looped for one in read_command(lines[first - 1])):
         return []  # two commands and one result: which of them it belongs to is not said
-    prompt = above if found and not found[0].is_whole_line else lines[index]
-    host = _USER_AND_HOST.match(prompt) if found else None
-    block.host = host[1] if host else ""
+    if host := _USER_AND_HOST.match(whole):
+        block.host = host[1]
     return found
 
 
 def _is_progress(line: str) -> bool:
-    result = read_result(line) if "/s" in line else None
+    result = read_result(line) if "B/" in line or "/s" in line else None
     return isinstance(result, Result) and result.is_whole_seconds
 
 
@@ -216,5 +221,6 @@ def _behind_time(lines: list[str], last: int) -> int:
     return last
 
 
-def _is_empty(lines: list[str], start: int, end: int) -> bool:
-    return end <= start + 1 or not "".join(lines[start + 1 : end]).strip()
+def _is_next(before: Block, block: Block, lines: list[str]) -> bool:
+    """Whether only blank lines stand between them."""
+    return not "".join(lines[before.last + 1 : block.first]).strip()

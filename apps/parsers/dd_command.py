@@ -1,6 +1,7 @@
 """What a dd command line asks for: direction, target, block size, and how the data is made safe."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -8,13 +9,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 _DD = re.compile(r"""dd(?<![^\s;&|(`/+$#>%'"]dd)(?=\s+[a-z]+=|\s*$)""")
-_OPERANDS = re.compile(r"\b(if|of|bs|ibs|obs|count|conv|oflag|iflag|status|skip|seek)=")
+_OPERANDS = re.compile(  # from its = back, as a search for one letter is the quickest
+    r"=(?:(?<=\b[io]f=)|(?<=\bbs=)|(?<=\b[io]bs=)|(?<=\b[io]flag=)|(?<=\b(?:conv|skip|seek)=)|(?<=\bcount=)|(?<=\bstatus=))"
+)
 _OPERAND = re.compile(r"([a-z]+)=(.*)", re.DOTALL)
-_PLAIN_OPERAND = re.compile(r"(?<!\S)([a-z]+)=(\S*)")
+_PLAIN_OPERAND = re.compile(r"\s([a-z]+)=(\S*)")
 _SYNTAX = re.compile(r"""[$"';|&<>()`]""")
-_PROMPT = re.compile(r".*[#$%>]\s|\+ ", re.DOTALL)
+_PROMPT = re.compile(r".*[#$%>]\s|\++ ", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|until|seq)\b.*\bdo\b")
-_DD_ABOVE = re.compile(r"\bdd\s*$")
+_GOES_ON = re.compile(
+    r"\s*(?:(?:[io]f|[io]?bs|cbs|count|[io]?skip|[io]?seek|conv|[io]flag|status|speed)=\S|\|[^|]|&&)"
+).match
+_MOST_WRAPPED = 3
 _WORD = re.compile(
     r"""(?:\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)|"[^"]*"|'[^']*'|[^\s"';|&<>)`]|(?<=\S)[)`](?=\S))+|[|;&<>]+"""
 )
@@ -32,7 +38,6 @@ class Command(Struct):
 
     text: str
     operands: dict[str, str] = {}
-    is_whole_line: bool = True  # it does not begin on the line above
     is_looped: bool = False
     pipe: int = 1  # how many dd the line pipes into each other
     sent_to: str = ""  # where standard output goes: a path, or "|"
@@ -48,7 +53,8 @@ class Command(Struct):
 
     def set_operation(self) -> None:
         """`write` where only the target can be a disk, `read` where only the source can, `copy` for both or neither."""
-        from_disk = bool(self.source) and self.source not in _SOURCES
+        source = self.source
+        from_disk = bool(source) and source not in _SOURCES
         to_disk = self.sink not in ("", "|", "/dev/null", "/dev/stdout", "-")
         if from_disk != to_disk:
             self.operation = "write" if to_disk else "read"
@@ -75,29 +81,26 @@ class Command(Struct):
 
     def workload(self) -> dict[str, str | int | float]:
         """Without the block size."""
-        asked: dict[str, str | int | float] = {"command": self.text}
-        is_read = self.operation == "read"
-        flags = self._words("iflag" if is_read else "oflag")
-        is_direct = "direct" in flags
+        told = self.operands.get
+        if self.operation == "read":
+            is_direct = "direct" in told("iflag", "").split(",")
+            return {"command": self.text, "direct": 1, "sync": "direct"} if is_direct else {"command": self.text}
+        is_direct, sync = _safety(told("oflag", ""), told("conv", ""))
         if is_direct:
-            asked["direct"] = 1
-        if not is_read:
-            asked["sync"] = self._sync(flags)
-        elif is_direct:
-            asked["sync"] = "direct"
-        return asked
+            return {"command": self.text, "direct": 1, "sync": sync}
+        return {"command": self.text, "sync": sync}
 
-    def _words(self, name: str) -> list[str]:
-        return self.operands[name].split(",") if name in self.operands else []
 
-    def _sync(self, flags: list[str]) -> str:
-        conversions = self._words("conv")
-        for name, where in (
-            ("sync", flags), ("dsync", flags), ("fsync", conversions), ("fdatasync", conversions), ("direct", flags)
-        ):  # fmt: skip
-            if name in where:
-                return name
-        return "none"
+@lru_cache(maxsize=256)
+def _safety(oflag: str, conv: str) -> tuple[bool, str]:
+    """Whether a write goes past the cache, and what makes it safe."""
+    flags, conversions = oflag.split(","), conv.split(",")
+    for name, where in (
+        ("sync", flags), ("dsync", flags), ("fsync", conversions), ("fdatasync", conversions), ("direct", flags)
+    ):  # fmt: skip
+        if name in where:
+            return "direct" in flags, name
+    return False, "none"
 
 
 @lru_cache(maxsize=256)
@@ -134,30 +137,51 @@ def _factor(text: str) -> int | None:
     return number * int(base**power)
 
 
-def read_command(line: str, before: str) -> list[Command]:
-    """The dd commands of a line, in their order. `before` is the line above it: mails and terminals wrap."""
-    if "=" not in line or _OPERANDS.search(line) is None:
+def read_command(line: str) -> list[Command]:
+    """The dd commands of a line, in their order."""
+    if "=" not in line or "dd" not in line or _OPERANDS.search(line) is None:
         return []
-    if "dd" in line and (starts := [match.start() for match in _DD.finditer(line)]):
-        return _read(line, starts, True)
-    if not _DD_ABOVE.search(before):
-        return []
-    whole = f"{before.rstrip()} {line.lstrip()}"
-    return _read(whole, [match.start() for match in _DD.finditer(whole)], False)
+    return _read(line, _starts(line))
 
 
-def _read(line: str, starts: list[int], is_whole_line: bool) -> list[Command]:
+def first_of(lines: Sequence[str], index: int, floor: int) -> int:
+    """The index of the line, above `floor`, that a command begins in which ends in this one: mails and terminals wrap."""
+    first = index
+    while first > floor + 1 and index - first < _MOST_WRAPPED and _goes_on(lines[first], lines[first - 1]):
+        first -= 1
+    return first
+
+
+def _goes_on(line: str, above: str) -> bool:
+    """Whether a line is the rest of the command above it; what a loop prints is none."""
+    if _GOES_ON(line) is None or above.rstrip().endswith("done"):
+        return False
+    return line.lstrip()[0] in "|&" or not _starts(line)
+
+
+def _starts(line: str) -> list[int]:
+    first = _DD.search(line)
+    if first is None:
+        return []
+    start, end = first.span()
+    if line.find("dd", end) < 0:  # nearly always
+        return [start]
+    return [start, *(match.start() for match in _DD.finditer(line, end))]
+
+
+def _read(line: str, starts: list[int]) -> list[Command]:
     if not starts or len(line) > _LONGEST:
         return []
-    shown = _shown(line, starts[0])
-    is_looped = "do" in line[: starts[0]] and bool(_LOOP.search(line[: starts[0]]))
-    commands = [_read_one(line[start:end], shown) for start, end in pairwise([*starts, len(line)])]
-    pipe = 1 + sum(one.sent_to == "|" for one in commands[:-1])
+    end, is_looped = _prompt(line[: starts[0]])
+    shown = line[end:].strip().lstrip("$").lstrip()
+    commands, pipe = [_read_one(line[start:end], shown) for start, end in pairwise([*starts, len(line)])], 1
+    if len(commands) > 1:
+        pipe += sum(one.sent_to == "|" for one in commands[:-1])
     commands = [one for one in commands if one.operands]
     if len(commands) > 1 and pipe > 1:
         commands = [_joined(commands)]
     for one in commands:
-        one.pipe, one.is_looped, one.is_whole_line = pipe, is_looped, is_whole_line
+        one.pipe, one.is_looped = pipe, is_looped
         one.set_operation()
     return commands
 
@@ -169,11 +193,12 @@ def _joined(commands: list[Command]) -> Command:
     return replace(last, operands={**operands, **last.operands})
 
 
-def _shown(line: str, start: int) -> str:
-    """The line without what stands before the command: the prompt, or a label."""
-    match = _PROMPT.match(line, 0, start)
-    prompt = match.end() if match else start if ":" in line[:start] else 0
-    return line[prompt:].strip().lstrip("$").lstrip()
+@lru_cache(maxsize=256)
+def _prompt(before: str) -> tuple[int, bool]:
+    """Where the prompt, or a label, ends that stands before a command; and whether a loop begins there."""
+    match = _PROMPT.match(before)
+    end = match.end() if match else len(before) if ":" in before else 0
+    return end, "do" in before and bool(_LOOP.search(before))
 
 
 def _read_one(text: str, shown: str) -> Command:
@@ -187,7 +212,7 @@ def _read_one(text: str, shown: str) -> Command:
             break
         if word.startswith(("&", ";", "|")):
             break
-        if word == ">" and position + 1 < len(words):
+        if word in (">", ">>") and position + 1 < len(words):
             command.sent_to = words[position + 1]
         elif match := _OPERAND.match(word):
             command.operands[match[1]] = match[2].strip("\"'")

@@ -30,7 +30,8 @@ BSD = re.compile(
 CUT = re.compile(
     rf"{_WHOLE}{_S}?{_LETTERS}{{1,20}}{_S}?\([0-9][^()]{{1,60}}\){_S}{_LETTERS}{{2,20}}|{_WHOLE} bytes transferred in "
 )
-RECORDS = re.compile(r"(?<![\w.,+:-])(?P<full>[0-9]{1,18})\+(?P<part>[0-9]{1,18})[ \u00a0\u202f][^\W\d_]{2,}")
+RECORDS = re.compile(r"(?<![A-Za-z0-9_.,+:-])(?P<full>[0-9]{1,18})\+(?P<part>[0-9]{1,18})[ \u00a0\u202f][^\W\d_]{2,}")
+_SECONDS_GROUP, _UNIT_GROUP, _RATE_GROUP = 2, 3, 4  # of both, by number: a name is looked up each time
 _POWERS = " KMGTPE"
 _GREATEST = 2**63
 
@@ -60,7 +61,7 @@ def read_result(line: str) -> Result | Unclear | None:
     """The result that a line holds; why it cannot be read; None where the line is no result."""
     if "/" not in line or len(line) > 2000:
         return None
-    first, second = (BSD, GNU) if "/s" in line[line.rfind("(") :] and ")" in line[-12:] else (GNU, BSD)
+    first, second = (BSD, GNU) if ")" in line[-12:] and "/s" in line[line.rfind("(") :] else (GNU, BSD)
     match = first.search(line) or second.search(line)
     if match is None:
         return None
@@ -70,14 +71,12 @@ def read_result(line: str) -> Result | Unclear | None:
         found = time if seconds is None else printed
         return Unclear("a number that is none, or can be read in two ways", found, "dd's digits with one decimal mark")
     rate, slack, is_whole = _short_rate(printed_rate, *prefix) if prefix else _whole_rate(printed_rate)
+    start, end = match.span()
+    rate_text = line[match.start(_RATE_GROUP) : end].rstrip(")")
+    seconds_text = line[match.start(_SECONDS_GROUP) : match.end(_UNIT_GROUP)]
     return Result(
-        size, seconds if 1e-9 <= seconds < 1e12 else None, rate, slack,
-        rate_text=line[match.start("rate") : match.end()].rstrip(")"),
-        is_whole_rate=is_whole,
-        is_transcribed=not printed.isdigit() or _has_marks(printed_rate + time),
-        is_whole_seconds=time.isdigit(),
-        start=match.start(),
-        seconds_text=line[match.start("seconds") : match.end("unit")],
+        size, seconds if 1e-9 <= seconds < 1e12 else None, rate, slack, rate_text, is_whole,
+        not printed.isdigit() or _has_marks(printed_rate + time), time.isdigit(), start, seconds_text,
     )  # fmt: skip
 
 

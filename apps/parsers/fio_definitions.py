@@ -20,6 +20,10 @@ _SIZES = re.compile(r"(?:\(([RWT])\) )?(?<![\w.])(\d[\w.]*+)-(\d[\w.]*)")
 _ENGINE = re.compile(r"ioengine=([\w:./-]{1,64})")
 _DEPTH = re.compile(r"iodepth=(\d{1,9})\b")
 _COMMAND = re.compile(r"(?:^|[#$>%]\s*|\bsudo\s+|\btime\s+)(?P<command>(?:[\w./-]{0,80}/)?fio\s+\S.*)$")
+_STARTED_BY = re.compile(  # programs that start another one, with their own options
+    r"(?:^|[#$>%])\s*(?:sudo\s+|time\s+)?(?:numactl|taskset|chrt|nice|ionice|env|nohup|perf|cgexec|systemd-run|ip|ssh|"
+    r"docker|podman|kubectl|[A-Z_]{1,40}=\S{0,200})\s+(?:\S{1,200}\s+){0,16}?(?P<command>(?:[\w./-]{0,80}/)?fio\s+-.*)$"
+)
 _WORD = re.compile(r"(?:\$\(\([^()]*\)\)|\S)+")
 _PRODUCT = re.compile(r"\$\(\(\s*(\d{1,9})\s*\*\s*(\d{1,9})\s*\)\)\Z")
 _FLAGS = ("time_based", "group_reporting", "thread", "minimal", "unlink", "norandommap", "end_fsync", "stonewall")
@@ -69,7 +73,7 @@ def _sizes(text: str) -> dict[str, str]:
     style = Style(is_before_2_17=not any(mark for mark, _, _ in found))
     parts = [style.size(low) if low == high else None for _, low, high in found]
     whole = [str(int(part.value)) for part in parts if part is not None and part.value.is_integer()]
-    if len(whole) < len(found) or any("." in low for _, low, _ in found):
+    if len(whole) < len(found) or any(low.partition(".")[2].strip("0KiMGB") for _, low, _ in found):
         return {"bsrange": ",".join(f"{low}-{high}" for _, low, high in found)}
     return {"bs": whole[0] if len(set(whole)) == 1 else ",".join(whole)}
 
@@ -77,7 +81,7 @@ def _sizes(text: str) -> dict[str, str]:
 def command_at(lines: Sequence[str], index: int, number: int) -> Command | None:
     """A command line, with the lines that it goes on in."""
     line = lines[index]
-    if "fio " not in line or (match := _COMMAND.search(line[:4096])) is None:
+    if "fio " not in line or (match := _command(line[:4096])) is None:
         return None
     words = [match["command"].rstrip().removesuffix("\\")]
     for following in lines[index + 1 : index + WRAPPED_LINES]:
@@ -90,6 +94,10 @@ def command_at(lines: Sequence[str], index: int, number: int) -> Command | None:
     if not any(word.startswith("-") or word.endswith((".fio", ".ini", ".job")) for word in found[1:]):
         return None  # a sentence about fio
     return Command(text[:2000], number, _options(found[1:]))
+
+
+def _command(line: str) -> re.Match[str] | None:
+    return _COMMAND.search(line) or _STARTED_BY.search(line)
 
 
 def _options(words: Sequence[str]) -> dict[str, str]:

@@ -71,7 +71,8 @@ class Style:
         factor = self._factor(letter, base)
         scale = factor / 8 if unit == "bit" else float(factor)
         value = product(float(whole + (point or "")), scale)
-        if point and self.is_cheesy and point.strip(".0"):  # no remainder at all is sure
+        # no remainder at all is sure, and without a letter it was not divided: means are printed with true decimals
+        if point and letter and self.is_cheesy and point.strip(".0"):
             return Quantity(value, int(whole) * scale, (int(whole) + 1) * scale, "approximate")
         return Quantity(value)
 

@@ -21,6 +21,8 @@ Oddities
 - Random or not, block size and depth stand in the line of the job's definition, file size in the command line, if at
   all.
 - With `--status-interval` the whole report comes again and again under the same process numbers: the last one counts.
+- A direction may stand behind a name (`old.1.log: read: IOPS=…`, as grep prints it): a report of its own, of that name.
+  A line that repeats one of the report's own is somebody speaking of it.
 - Beside JSON or terse output in the same file (`--output-format=normal,json`) it repeats their figures, rounded: then
   those are read, and this is left out.
 """
@@ -188,17 +190,17 @@ class _Reading:
             self.reader.group(self._joined(index, "msec" if "run=" in line else "maxt="), number)
             return True
         if forms.DIRECTION.match(line) and "msec" in self._joined(index, "msec"):
-            return self._headless(index, number)
-        return line.startswith("Disk stats") or bool(_DISK.match(line))
+            return not self._is_repeated(line) and self._headless(index, number)
+        return self._named(line, number) or line.startswith("Disk stats") or bool(_DISK.match(line))
 
     def _figures(self, index: int, line: str, number: int) -> bool:
         if forms.DIRECTION.match(line):
             return self._headless(index, number) if self._is_new(line) else self._rates(index, number)
+        if self._named(line, number):
+            return True
         if self.reader is None:
             return False
-        found = self._spread(self.reader, index, line, number) or self.reader.shares(line, number)
-        if not found and not line.lstrip().startswith("|"):
-            self.reader.percentiles = None
+        found = self._spread(self.reader, index, line, number) or self._shares(self.reader, index, line, number)
         return found or line.startswith(("  IO depths", "     submit", "     complete", "     issued", "     latency"))
 
     def _is_new(self, line: str) -> bool:
@@ -206,19 +208,37 @@ class _Reading:
         match = forms.DIRECTION.match(line)
         if self.reader is None or match is None:
             return True
-        return not self.reader.job.name and match[1] in self.reader.job.runtimes
+        return match[1] in self.reader.job.runtimes and not self._is_repeated(line)
+
+    def _is_repeated(self, line: str) -> bool:
+        """Whether somebody says a line of the report over again, to speak of it."""
+        return any(job.name for job in self.draft.jobs) and "".join(line.split()) in self.draft.rates
+
+    def _named(self, line: str, number: int) -> bool:
+        """The line of a direction behind a name, as grep prints it, or whoever compares two runs."""
+        if "IOPS=" not in line and "runt=" not in line:
+            return False
+        match = forms.NAMED_DIRECTION.match(line)
+        if match is None:
+            return False
+        return self._begin(match["name"].strip(" \t:+"), line[match.start("rates") :], number)
 
     def _headless(self, index: int, number: int) -> bool:
+        return self._begin("", self._joined(index, "msec"), number)
+
+    def _begin(self, name: str, rates: str, number: int) -> bool:
         self._next()
-        job = Job("", line=number, options=self.draft.options("", 0))
+        job = Job(name, line=number, options=self.draft.options("", 0))
         self.reader = forms.Reader(self.draft.style, job)
-        if not self._rates(index, number):
+        if not self.reader.rates(rates, number):
             self.reader = None
             return False
         self.draft.jobs.append(job)
+        self.draft.rates.add("".join(rates.split()))
         return True
 
     def _rates(self, index: int, number: int) -> bool:
+        self.draft.rates.add("".join(self.lines[index].split()))
         return self.reader is not None and self.reader.rates(self._joined(index, "msec"), number)
 
     def _spread(self, reader: forms.Reader, index: int, line: str, number: int) -> bool:
@@ -239,6 +259,16 @@ class _Reading:
         else:
             return False
         return True
+
+    def _shares(self, reader: forms.Reader, index: int, line: str, number: int) -> bool:
+        """A line of percentiles; a mail may have wrapped it in front of a value."""
+        if reader.percentiles is None:
+            return False
+        is_cut = line.count("[") > line.count("]") and index + 1 < len(self.lines)
+        found = reader.shares(line + self.lines[index + 1] if is_cut else line, number)
+        if not found and not forms.SHARES_GO_ON.match(line):
+            reader.percentiles = None
+        return found
 
     def _joined(self, index: int, last: str) -> str:
         """The line, with the next one where a mail wrapped it before the figure that comes last."""

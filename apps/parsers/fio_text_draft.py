@@ -26,6 +26,7 @@ class Draft:
     groups: list[Job] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
     errors: set[int] = field(default_factory=set)
+    rates: set[str] = field(default_factory=set)  # each direction's line, without its blanks
     first: int | None = None
     last: int = 0
     is_ended: bool = False

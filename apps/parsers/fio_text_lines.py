@@ -10,13 +10,19 @@ HEADER = re.compile(
     r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(groupid=(?P<group>\d{1,9})(?:, jobs=(?P<jobs>\d{1,9}))?\): "
     r"err=\s*(?P<error>\d{1,9})(?: \([^)]{0,300}\))?:(?: pid=(?P<pid>\d{1,12}))?"
 )
-DIRECTION = re.compile(r"\s*(?:<[^<>\s]{1,255}> )?(read|write|trim|mixed)\s*:\s*(?=io=|IOPS=)")
-_NEW = re.compile(r"IOPS=([\d.]{1,24}\w?),\s*BW=([\w./]{1,32})\s*\(([^()]{0,32})\)\s*\(([^()/]{1,32})/(\d{1,19})msec\)")
+# a mail that was filled anew has the end of the line above in front: the date's year, `zone resets`
+DIRECTION = re.compile(r"\s*(?:<[^<>\s]{1,255}> |20\d\d )?(read|write|trim|mixed)\s*:\s*(?=io=|IOPS=)")
+NAMED_DIRECTION = re.compile(
+    r"\s*(?P<name>[^\s|].{0,120}?)[ \t:]\s*(?P<rates>(?:read|write|trim|mixed)\s*:\s*(?:io=|IOPS=))"
+)
+_NEW = re.compile(
+    r"IOPS=([\d.]{1,24}\w?),\s*BW=([\w./]{1,32})(?:\s*\(([^()]{0,32})\)(?:\s*\(([^()/]{1,32})/(\d{1,19})msec\))?)?"
+)
 _OLD_SIZE = r"([\d.]{1,24} ?\w{0,4})"
 _OLD = re.compile(
     rf"io=\s*{_OLD_SIZE}\s*,\s*bw=\s*{_OLD_SIZE}/s\s*,\s*(?:iops=\s*([\d.]{{1,24}}\w?)\s*,\s*)?runt=\s*(\d{{1,19}})\s*msec"
 )
-LATENCY = re.compile(r"\s*(slat|clat|lat|sync) \(([num]sec)\)\s*:\s*min=")
+LATENCY = re.compile(r"\s*(?:(?:zone )?resets )?(slat|clat|lat|sync) \(([num]sec)\)\s*:\s*min=")
 PERCENTILES = re.compile(r"\s*(slat|clat|lat|sync) percentiles \(([num]sec)\)\s*:")
 BANDWIDTH = re.compile(r"\s*bw \(\s*([KkM]i?(?:B|bit))\s*/s\)\s*:\s*min=")
 IOPS = re.compile(r"\s*iops\s*: min=")
@@ -30,6 +36,7 @@ _GROUP_OLD = re.compile(
 )
 _PART = re.compile(r"\b(min|max|avg|stdev|dev)=\s*([\d.]+[kKMGTPE]?)")
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)th=\[?\s*(\d{1,19})")
+SHARES_GO_ON = re.compile(r"\s*(?:\||\d{1,19}\],?\s*$)")
 _SCALES = {"nsec": 1, "usec": 1000, "msec": 1_000_000}
 _WORDS = {"min": "min", "max": "max", "avg": "mean", "stdev": "stdev", "dev": "stdev"}
 _KINDS = {"lat": "latency", "sync": "latency"}
@@ -62,19 +69,20 @@ class Reader:
 
     def _new_rates(self, match: re.Match[str], line: int) -> None:
         iops, bandwidth, _, moved, runtime = match.groups()
-        if not int(runtime):
+        if runtime is not None and not int(runtime):
             return  # fio 3.33 prints the sum of both directions without its bytes and time
         style = self._style(is_old=False)
         if re.search(r"[kMGTP](?:B|bit)/s", bandwidth):
             self.style = replace(self.style, kb_base=1000)
         self._keep("bandwidth", style.size(bandwidth), f"BW={bandwidth}", line)
         self._keep("iops", style.count(iops), f"IOPS={iops}", line)
-        self._keep("io_bytes", style.size(moved), moved, line)
-        self.job.runtimes[self.direction] = int(runtime)
+        if moved:
+            self._keep("io_bytes", style.size(moved), moved, line)
+        self.job.runtimes[self.direction] = int(runtime or 0)
 
     def _old_rates(self, match: re.Match[str], line: int) -> None:
         moved, bandwidth, iops, runtime = match.groups()
-        style = self._style(is_old=True)
+        style = self.style = self._style(is_old=True)
         read, size = style.size(bandwidth), style.size(moved)
         if "Ki" in bandwidth or "Mi" in bandwidth or "Gi" in bandwidth:
             self.kib = self._kib(read, size, int(runtime))

@@ -12,7 +12,7 @@ the device of the command line.
 
 - **Units**: "MB" is 1024 × 1024 and "kB" 1024 bytes in every version: it counts whole buffers of 2 MiB
   (TIMING_BUF_MB in hdparm.c 9.43) and prints total_MB / elapsed, or × 1024 as "kB/sec" below 1 MB/s. Busybox prints
-  whole "kB/s" of 1024 bytes.
+  whole "kB/s" of 1024 bytes, and cuts its seconds off (print_timing in hdparm.c).
 - The rate is taken as printed: it comes from the time before that is rounded to 0.01 s. Where it does not agree with the
   MB and seconds beside it, the sample has a note and the file a warning.
 - Mails break the line before the unit. Messages (`HDIO_DRIVE_CMD…`) stand between the lines; `read() hit EOF` in place of
@@ -30,13 +30,14 @@ NAME = "hdparm"
 TITLE = "hdparm -tT"
 
 _TIMING = re.compile(
-    r"Timing (O_DIRECT )?(buffer-cache|cached|buffered disk|disk) reads(?: \(offset (\d{1,9}) GB\))?: *(.*)"
+    r"Timing (O_DIRECT )?(buffer-cache|cached|buffered disk|disk) reads(?: \(offset (\d{1,9}) GB\))?: *((?:(?!Timing ).)*)"
 )
 _FIGURES = re.compile(
-    r"(\d{1,9})\sMB\sin\s{1,8}(\d{1,6}\.\d{1,3})\sseconds\s?=\s{0,8}(\d{1,9}(?:\.\d{1,3})?)\s([kM]B)/s(?:ec)?(?![a-z])"
+    r"(\d{1,9})\sMB\sin\s{1,8}(\d{1,6}\.\d{1,3})\sseconds\s?=\s{0,8}(\d{1,9}(?:\.\d{1,3})?)\s(([kM]B)/s(?:ec)?)(?![a-z])"
 )
-_DEVICE = re.compile(r"\s*(/dev/[\w./:-]{1,200}?):\s*$")
-_COMMAND = re.compile(r"(?:^|[\s#$%>;&|\]`(])(hdparm\s+-[^;|&\[`]{1,300})")
+_DEVICE = re.compile(r"\s*(/dev/[\w./:-]{1,200}?):\s*(?:$|Timing )")
+_WORD = r"(?:-[\w=-]{1,40}|[/~$\"'{*][^\s;|&<>`()\[]{0,200}|\d{1,12})"  # an option, a device or a variable, an option's number
+_COMMAND = re.compile(rf"(?:^|[\s#$%>;&|\]`(])(hdparm\s+-[\w=-]{{1,40}}(?:\s+{_WORD}(?![^\s;|&<>`()\[])){{0,20}})")
 _PATH = re.compile(r"/dev/[\w./-]{1,200}")
 _FACTORS = {"MB": 1024.0**2, "kB": 1024.0}
 _MOST_BACK = 4
@@ -85,7 +86,7 @@ def _drafts(text: SourceText, broken: list[Broken], warnings: list[str]) -> Iter
             if current:
                 yield current
             current = _Draft(index, index, device[1], _command_before(text.lines, index))
-        elif " reads" in line and (timing := _TIMING.search(line)):
+        for timing in _TIMING.finditer(line) if " reads" in line else ():
             operation = "cached_read" if "cache" in timing[2] else "read"
             if current is None or index - current.last > _MOST_BACK or _has(current, operation):
                 if current:
@@ -135,8 +136,8 @@ def _take(
     if figures is None:
         _take_failure(draft, operation, rest.strip(), number, broken)
         return last
-    printed = f"{figures[3]} {figures[4]}/sec"
-    value = float(figures[3]) * _FACTORS[figures[4]]
+    printed = f"{figures[3]} {figures[4]}"
+    value = float(figures[3]) * _FACTORS[figures[5]]
     note = (
         ""
         if _agrees(figures, value)
@@ -154,10 +155,11 @@ def _take(
 
 
 def _agrees(figures: re.Match[str], value: float) -> bool:
-    """Within what rounding to the last printed digit can do, to the seconds and to the rate."""
+    """Within what the last printed digit leaves open of the seconds and of the rate: busybox cuts both, hdparm rounds."""
     size, seconds = int(figures[1]) * _FACTORS["MB"], float(figures[2])
-    slack = _FACTORS[figures[4]] * (0.006 if "." in figures[3] else 1.0)
-    return size / (seconds + 0.006) - slack <= value <= (size / max(seconds - 0.006, 1e-9)) + slack
+    is_rounded = "." in figures[3]
+    slack, longer = _FACTORS[figures[5]] * (0.006 if is_rounded else 1.0), 0.006 if is_rounded else 0.011
+    return size / (seconds + longer) - slack <= value <= (size / max(seconds - 0.006, 1e-9)) + slack
 
 
 def _take_failure(draft: _Draft, operation: str, rest: str, number: int, broken: list[Broken]) -> None:

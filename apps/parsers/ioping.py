@@ -18,6 +18,7 @@ Versions (ioping.c at the tags of koct9i/ioping)
 - With -G reads and writes are one statistic: the operation is `mixed`.
 - Random or sequential is never printed, only the command line shows it (-L); random is the default.
 - 1.3 with -I puts the local time before each request.
+- A line of latencies alone, below the command line, is a block whose other lines somebody left out.
 Raw lines (-p, -P, -B): see `ioping_raw`. Units: see `ioping_units`.
 """
 
@@ -45,6 +46,8 @@ _DIRECTIONS = {"from": "read", "<<<": "read", "to": "write", ">>>": "write"}
 def looks_like(text: SourceText) -> float:
     if _TITLE in text.text or (": request=" in text.text and " time=" in text.text):
         return 1.0 if any(_is_own(line) for line in text.lines) else 0.0
+    if "ioping " in text.text and "min/avg/max/mdev" in text.text:
+        return 0.8 if any(_is_latencies(line) for line in text.lines) else 0.0
     return ioping_raw.looks_like(text)
 
 
@@ -101,6 +104,8 @@ class _Reading:
             self._request(index, *found)
         elif title := _title(line):
             self._statistics(index, title)
+        elif (self.command or self.group) and _is_latencies(line):
+            self._latencies(index, line)
         elif "ioping " in line and (match := _COMMAND.search(line)):
             self.close()
             self.command = match[1].removeprefix("sudo ").removeprefix("time ").strip()
@@ -155,11 +160,19 @@ class _Reading:
         self.runs.append(self._run(group, target, " ".join(block[: _last(block)]), block, ""))
         self.group, self.command = None, ""
 
+    def _latencies(self, index: int, line: str) -> None:
+        """The last line of a statistics block whose first ones somebody left out."""
+        group = self._open(index)
+        self.runs.append(self._run(group, "", line[:_LONGEST], [line[:_LONGEST]], ""))
+        self.group, self.command = None, ""
+
     def _run(self, group: _Group, target: str, told: str, block: list[str], problem: str) -> ParsedRun:
         options = ioping_units.options(group.command) if group.command else None
         name, note = operation(_direction(told, group, options), options)
         counted, figures = figures_of(told, lambda printed: self._place(group, block, printed))
-        block_size = block_size_of(group.size, told)
+        asked = ioping_units.workload(group.command) if group.command else {}
+        size = asked.get("block_size")
+        block_size = block_size_of(group.size, told) or (size if isinstance(size, int) else None)
         shown = target or group.target
         path, _, device = shown.rpartition(" (")
         found = samples(name, figures, counted, block_size, note)
@@ -168,7 +181,7 @@ class _Reading:
         return ParsedRun(
             tool="ioping", tool_version="", samples=tuple(found), series=_series(group, name), problem=problem,
             labels={"device": device.rstrip(")")} if path else {}, target=path or shown,
-            workload={**(ioping_units.workload(group.command) if group.command else {}), "rw": _RW.get(name, name)},
+            workload={**asked, "rw": _RW.get(name, name)},
             line=self.text.number(group.first), last_line=self.text.number(group.last),
         )  # fmt: skip
 
@@ -180,6 +193,11 @@ class _Reading:
 
 
 _RW = {"mixed": "randrw"}
+
+
+def _is_latencies(line: str) -> bool:
+    """Not so ping's, which has `rtt` in front."""
+    return line.lstrip().startswith("min/avg/max/mdev") and LATENCY_LINE.search(line[:_LONGEST]) is not None
 
 
 def _title(line: str) -> str:

@@ -17,9 +17,7 @@ LATENCY_LINE = re.compile(r"min/avg/max/mdev = *" + " ?/ ?".join(["([\\d.]{1,20}
 
 def figures_of(told: str, place: Callable[[str], int]) -> tuple[float | None, dict[str, Figure]]:
     done = _DONE.search(told)
-    if done is None:
-        return None, {}
-    rates = told[done.start() :].partition("generated ")[0].partition("min/avg")[0]
+    rates = told[done.start() :].partition("generated ")[0].partition("min/avg")[0] if done else ""
     found: dict[str, Figure] = {}
     for metric, pattern in _FIGURES.items():
         if match := pattern.search(rates):
@@ -27,7 +25,7 @@ def figures_of(told: str, place: Callable[[str], int]) -> tuple[float | None, di
             found[metric] = Figure(read(match[1]), match[0].strip(", "), place(match[1]))
     if match := LATENCY_LINE.search(told):
         found |= dict(zip(LATENCIES, _latencies(match, place), strict=True))
-    return ioping_units.count(done[1]), found
+    return ioping_units.count(done[1]) if done else None, found
 
 
 def _latencies(match: re.Match[str], place: Callable[[str], int]) -> Iterator[Figure]:

@@ -2,13 +2,15 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 KIB = 1024
 _OPTIONS_WITH_VALUE = frozenset("JjkVrtsfFdluUSLHPibXYgnyq")  # of iozone.c's getopt string
 _SIZE = re.compile(r"(\d{1,12})([kKmMgG]?)$")
 _FACTORS = {"": KIB, "k": KIB, "m": KIB**2, "g": KIB**3}
 _NUMBER = r"(\d{1,15})"
-_SHELL = re.compile(r"(?:^|[#$%>] ?|[;&|] ?)((?:[\w./~-]*/)?iozone3?\s+-\S.*)")
+_SHELL = re.compile(r"(?:^|[#$%>] ?|[;&|] ?)((?:[\w./~-]*/)?iozone3?\s+-[^|`<>;&]{1,1000})")
+_LONGEST_KEPT = 200
 _KB = "[kK][bB](?:ytes?)?"
 
 START = "Iozone: Performance Test of File I/O"
@@ -59,20 +61,18 @@ class Banner:
         stripped = line.strip()
         if stripped.startswith(START):
             return self._note(index)
-        if _ANY(stripped) is None:
+        found = _fact(stripped) if len(stripped) < _LONGEST_KEPT else _fact.__wrapped__(stripped)
+        if found is None:
             return False
-        for pattern, name in _FACTS:
-            if match := pattern.match(stripped):
-                self._keep(name, match)
-                return self._note(index)
-        return False
+        self._keep(*found)
+        return self._note(index)
 
     def read_shell(self, line: str, index: int) -> bool:
         """Take a command line that stands behind a prompt."""
         match = _SHELL.search(line) if "iozone" in line else None
         if match is None:
             return False
-        self.facts["command"] = match[1].split("|")[0].strip()
+        self.facts["command"] = match[1].strip()
         return self._note(index)
 
     def _note(self, index: int) -> bool:
@@ -142,6 +142,13 @@ class Banner:
         letter = "s" if name == "file_size" else "r"
         told = self.sizes.get(name) or {size_of(value) or 0 for option, value in self.options if option == letter}
         return next(iter(told)) or None if len(told) == 1 else None
+
+
+@lru_cache(maxsize=512)  # every run of a log prints the same lines
+def _fact(stripped: str) -> tuple[str, re.Match[str]] | None:
+    if _ANY(stripped) is None:
+        return None
+    return next(((name, match) for pattern, name in _FACTS if (match := pattern.match(stripped))), None)
 
 
 def size_of(text: str) -> int | None:

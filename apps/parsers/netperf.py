@@ -19,7 +19,8 @@ omni's latencies are µs. -1 means not measured. The CPU columns are % of all CP
 Oddities
 - A mail wraps banner and CSV header; a CSV with more values than names keeps those that have one, with a warning.
 - `!!! WARNING` stands between banner and table when the confidence was not reached: a warning.
-- PerfKitBenchmarker keeps the lines (or whole outputs) as JSON strings: the quotes are taken off.
+- PerfKitBenchmarker keeps the lines (or whole outputs) as JSON strings, a list of them on a line too: the quotes are
+  taken off.
 - Without banner (-P 0) only `KEY=VALUE` tells what it is; bare numbers are not read.
 """
 
@@ -47,6 +48,9 @@ _INTERIM = re.compile(
     rf"Interim result: {{1,8}}([\d.]{{1,20}}) {UNIT}/s over {{1,4}}([\d.]{{1,20}}) seconds(?: ending at (\d{{1,12}}\.\d{{1,6}}))?"
 )
 _COMMAND = re.compile(r"(?:^|[$#>%/] ?|\s)(netperf(?: -[^|;&\"]*)?)$")
+_LISTED = re.compile(r'\[[\[ ]{0,8}"')
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)(?:"|\\?$)')  # an end that is missing ends with the line: linear
+_LONGEST_STRING = 1_000_000
 _WARNING = "Desired confidence was not achieved"
 
 
@@ -80,8 +84,9 @@ def _unquoted(text: SourceText) -> Iterator[tuple[int, str]]:
             continue
         was_blank = not stripped
         number, bare = text.number(index), stripped.removesuffix(",")
-        if len(bare) > 1 and bare[0] == bare[-1] == '"' and len(bare) <= 1_000_000:
-            for piece in bare[1:-1].split("\\n"):
+        is_string = len(bare) > 1 and bare[0] == bare[-1] == '"'
+        if (is_string or _LISTED.match(bare)) and len(bare) <= _LONGEST_STRING:
+            for piece in (piece for match in _STRING.finditer(bare) for piece in match[1].split("\\n")):
                 yield number, piece.replace('\\"', '"').replace("\\t", " ")[:_LONGEST]
         else:
             yield number, line[:_LONGEST].expandtabs()

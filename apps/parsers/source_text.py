@@ -5,13 +5,15 @@
 
 Taken away: byte order marks, escape sequences, the `> ` of quoted mail (also a `#` or one blank before every line).
 A line that was overwritten with carriage returns becomes several, of one number. Nothing else changes, and columns keep
-their places relative to each other. The bytes as they came stay in `data`.
+their places relative to each other. The bytes as they came stay in `data`, but for mail that is quoted-printable.
 """
 
 import re
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import groupby
+
+from apps.parsers import quoted_printable
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-_a-z])")
 _QUOTE = re.compile(r"^(?:> ?)+", re.MULTILINE)
@@ -35,6 +37,9 @@ class SourceText:
     def __init__(self, data: bytes | str, name: str = "") -> None:
         self.data = data.encode("utf-8", "replace") if isinstance(data, str) else data
         self.name = name
+        self._emptied: frozenset[int] = frozenset()
+        if b"=3D" in self.data or b"uoted-printable" in self.data:
+            self.data, self._emptied = quoted_printable.decoded(self.data)
 
     @cached_property
     def encoding(self) -> str:
@@ -99,8 +104,13 @@ class SourceText:
         if lines and not lines[-1]:
             lines.pop()
         numbers: Sequence[int] = ()
-        if "\r" in text:
-            pairs = [(piece, n) for n, line in enumerate(lines, 1) for piece in line.split("\r") if piece or not line]
+        if "\r" in text or self._emptied:
+            pairs = [
+                (piece, n)
+                for n, line in enumerate(lines, 1)
+                for piece in line.split("\r")
+                if (piece or not line) and n not in self._emptied
+            ]
             lines, numbers = [piece for piece, _ in pairs], [n for _, n in pairs]
         return _without_prefix(lines), numbers
 

@@ -17,6 +17,7 @@ Oddities
   told apart. Later versions print each direction.
 - Latencies count fsync() requests too since 1.0 (an fsync is an event of its own).
 - A failed run prints zeros and `min: 18446744073709.55ms`: all its figures are missing.
+- A report that was cut out without its banner is read where it counts reads and writes: only random r/w does both.
 - The percentile is 95 unless asked otherwise; 0 prints `percentile stats: disabled`.
 """
 
@@ -73,7 +74,7 @@ def _is_test(lines: list[tuple[int, str]]) -> bool:
 def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str]]:
     """Each run's first index, the one behind its last, its version and the command line above it."""
     starts: list[tuple[int, str, str]] = []
-    command = ""
+    command, is_closed = "", False
     for index, line in enumerate(text.lines):
         if not line:
             continue
@@ -82,24 +83,31 @@ def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str]]:
         elif match := _START.match(line[:200]):
             starts.append((index, match[1], command))
             command = ""
-        elif _begins_bare(text, index, starts[-1][0] if starts else None):
+            is_closed = False
+        elif _begins_bare(text, index, starts[-1][0] if starts else None, is_closed):
             starts.append((index, "", command))
+            is_closed = False
+        elif _END in line:
+            is_closed = True
     ends = [start for start, _, _ in starts[1:]] + [len(text.lines)]
     for (first, version, shown), end in zip(starts, ends, strict=False):
         closed = (index + 1 for index in range(first, end) if _END in text.lines[index])
         yield first, next(closed, end), version, shown
 
 
-def _begins_bare(text: SourceText, index: int, before: int | None) -> bool:
+def _begins_bare(text: SourceText, index: int, before: int | None, is_closed: bool) -> bool:
     """Whether a run begins here without its version line: that stands directly above the options."""
     line = text.lines[index]
-    if before is None:
-        return line.startswith(("Running the test with", *_OWN[:3]))
+    if before is None or is_closed:
+        return line.lstrip().startswith(("Running the test with", *_OWN[:3]))
     return line.startswith("Running the test with") and index - before > _DISTANCE
 
 
 def _run(lines: list[tuple[int, str]], version: str, command: str) -> ParsedRun | Broken:
     banner, report = read_banner(lines), read_report(lines)
+    if not banner.operations and _does_both(report):
+        banner.operations = ("randread", "randwrite")
+        banner.workload["rw"] = "randrw"
     problem = next((match[0][:300] for _, line in lines if (match := _FATAL.search(line))), "")
     if not report.has_results() and not report.intervals:
         found = problem or next((line for _, line in reversed(lines) if line.strip()), "")[:100]
@@ -117,6 +125,14 @@ def _run(lines: list[tuple[int, str]], version: str, command: str) -> ParsedRun 
         histograms=_histograms(banner, report), problem=problem, workload=workload,
         line=lines[0][0], last_line=max(told, default=lines[0][0]),
     )  # fmt: skip
+
+
+def _does_both(report: Report) -> bool:
+    """Only random r/w reads and writes in one test, so that a report without its banner says what it is."""
+    return any(
+        all(_value(report.figures.get(name)) > 0 for name in pair)
+        for pair in (("reads", "writes"), ("read_count", "write_count"))
+    )
 
 
 def _samples(banner: Banner, report: Report, first: int) -> Iterator[ParsedSample]:

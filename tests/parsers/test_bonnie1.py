@@ -151,3 +151,18 @@ def test_how_sure_it_is() -> None:
         0.0,
         0.0,
     ]
+
+
+def test_header_that_was_broken_behind_tabs_is_one_header() -> None:
+    first, second, third = HEAD.splitlines()
+    wrapped = "\n".join([
+        first.replace(" --Random--", "\n\t      --Random--"), second.replace(" --Seeks---", "\n\t      --Seeks---"),
+        third.replace("  /sec", "\n/sec"), ROW.replace(" 120.5", "\n\t 120.5"),
+    ])  # fmt: skip
+    (run,) = parsed(wrapped).runs
+    assert ([one.value for one in run.samples], run.caption, run.line) == (VALUES, "", 1)
+
+
+def test_rows_have_the_caption_that_stands_before_them() -> None:
+    text = f"{HEAD}\n*** plain:\n\n{ROW}{ROW}\n*** with the patch:\n\n{ROW}\n"
+    assert [run.caption for run in parsed(text).runs] == ["plain", "plain", "with the patch"]

@@ -156,6 +156,7 @@ def test_what_dd_complained_about_is_the_runs_problem() -> None:
         ("time sh -c 'dd if=/dev/zero of=/mnt/f bs=1M && sync'", "write", "/mnt/f", "none"),
         ("sudo dd if=/dev/nvme0n1 of=/dev/null iflag=direct", "read", "/dev/nvme0n1", "direct"),
         ("dd if=/dev/sda > /dev/null", "read", "/dev/sda", None),
+        ("dd if=/dev/zero bs=1M count=9 >> /mnt/f", "write", "/mnt/f", "none"),
         ("dd if=/dev/sda of=/dev/sdb", "copy", "/dev/sdb", "none"),
         ("dd if=/dev/zero of=/dev/null", "copy", "", "none"),
         ("dd if=/dev/zero bs=1M | ssh host dd of=/mnt/f", "write", "/mnt/f", "none"),
@@ -163,7 +164,7 @@ def test_what_dd_complained_about_is_the_runs_problem() -> None:
     ],
 )
 def test_command_tells_what_was_done(command: str, operation: str, target: str, sync: str | None) -> None:
-    (found, *_) = read_command(f"root@host:~# {command}", "")
+    (found, *_) = read_command(f"root@host:~# {command}")
     assert (found.operation, found.target, found.workload().get("sync")) == (operation, target, sync)
 
 
@@ -241,3 +242,54 @@ def test_any_damage_to_a_real_output_is_survived() -> None:
         parsed = parse(source[:start] + chance.choice(["", "9", " ", "\n", "'", ","]) + source[end:] + RECORDS)
         survived += len(parsed.runs)
     assert survived > 300
+
+
+DONE = "50+0 records in\n50+0 records out\n52428800 bytes (52 MB, 50 MiB) copied, 0.25 s, 210 MB/s\n"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "root@lab:~# dd if=/dev/zero of=/mnt/f\nbs=1M count=50 oflag=direct\n",
+        "root@lab:~# dd if=/dev/zero of=/mnt/f \\\n  bs=1M count=50 \\\n  oflag=direct\n",
+        "+ dd bs=1M count=50 oflag=direct\nif=/dev/zero\nof=/mnt/f\n",
+        "++ dd if=/dev/zero of=/mnt/f bs=1M count=50 oflag=direct\n",
+        "root@lab:~# sync && dd if=/dev/zero of=/mnt/f bs=1M\ncount=50 oflag=direct && sync\n",
+        "root@lab:~# dd if=/dev/zero of=/mnt/f bs=1M oflag=direct 2>&1\n| tee log ; sync\n",
+    ],
+    ids=["mail", "backslashes", "three lines", "nested trace", "and", "pipe"],
+)
+def test_command_over_several_lines_is_one(typed: str) -> None:
+    (run,) = dd.parse(SourceText(typed + DONE)).runs
+    assert (run.samples[0].operation, run.target) == ("write", "/mnt/f")
+    assert (run.workload["block_size"], run.workload["direct"]) == (1 << 20, 1)
+    assert not str(run.workload["command"]).startswith("+")
+
+
+def test_what_a_loop_prints_is_no_part_of_its_command() -> None:
+    loop = "root@lab:~# for b in 4 8; do echo bs=${b}k; dd if=/mnt/f of=/dev/null bs=${b}k; done\nbs=4k\n"
+    (run,) = dd.parse(SourceText(loop + DONE)).runs
+    assert "command" not in run.workload
+
+
+def test_loop_that_shows_each_command_leaves_the_first_one_its_result() -> None:
+    text = (
+        'root@lab:~# for b in 1M 4M; do C="dd if=/dev/md7 of=/dev/null bs=$b"; echo "## $C"; $C; done\n'
+        f"## dd if=/dev/md7 of=/dev/null bs=1M\n{DONE}## dd if=/dev/md7 of=/dev/null bs=4M\n{DONE}"
+    )
+    runs = dd.parse(SourceText(text)).runs
+    assert [run.workload.get("block_size") for run in runs] == [1 << 20, 4 << 20]
+
+
+def test_complaint_is_found_where_the_output_is_indented() -> None:
+    text = "    # dd if=/dev/zero of=/mnt/f bs=1M\n    dd: error writing '/mnt/f': No space left on device\n"
+    (run,) = dd.parse(SourceText(text + "".join(f"    {line}\n" for line in DONE.splitlines()))).runs
+    assert run.problem == "dd: error writing '/mnt/f': No space left on device"
+
+
+@pytest.mark.parametrize("rate", ["210 MB/秒", "210 MB/с"])
+def test_result_with_a_translated_second_is_found(rate: str) -> None:
+    text = f"# dd if=/dev/zero of=/mnt/f bs=1M\n记录了50+0 的读入\n记录了50+0 的写出\n52428800字节(52 MB)已复制，0.25 秒，{rate}\n"
+    assert dd.looks_like(SourceText(text)) == 1.0
+    (run,) = dd.parse(SourceText(text)).runs
+    assert (run.target, run.samples[0].value, run.samples[0].note) == ("/mnt/f", 209715200.0, "")

@@ -178,6 +178,88 @@ def test_the_sum_of_all_clients_is_not_one_more_job() -> None:
     assert [section.name for section in run.sections] == ["job"]
 
 
+def test_means_are_printed_with_true_decimals_in_every_version() -> None:
+    found = one(only(V2.replace("avg= 3.72", "avg=453.72")), "slat_mean")
+    assert (found.value, found.quality, found.low) == (453_720, "rounded", None)
+
+
+def test_a_line_of_the_old_form_has_the_old_digits_where_no_version_is_printed() -> None:
+    text = "  write: io=768KB, bw=512KB/s, iops=128, runt=  1500msec\n    clat (usec): min=2, max=1931.4K, avg=33.25, stdev=4.50\n"
+    found = one(only(text), "clat_max", "write")
+    assert (found.low, found.high, found.quality) == (1931 * 10**6, 1932 * 10**6, "approximate")
+
+
+@pytest.mark.parametrize(
+    ("printed", "size"), [("16.0KiB", 16384), ("64.0KiB", 65536), ("128KiB", 131072), ("512B", 512)]
+)
+def test_a_block_size_is_whole_where_no_digits_follow_the_point(printed: str, size: int) -> None:
+    sizes = f"(R) {printed}-{printed}, (W) {printed}-{printed}, (T) {printed}-{printed}"
+    run = only(f"job: (g=0): rw=randread, bs={sizes}, ioengine=libaio, iodepth=4\nfio-3.7\n{V3}")
+    assert run.workload["block_size"] == size
+
+
+def test_a_block_size_with_a_rest_is_not_made_whole() -> None:
+    sizes = "(R) 10.5KiB-10.5KiB, (W) 10.5KiB-10.5KiB, (T) 10.5KiB-10.5KiB"
+    assert "block_size" not in only(f"job: (g=0): rw=read, bs={sizes}, ioengine=sync, iodepth=1\n{V3}").workload
+
+
+@pytest.mark.parametrize(
+    "starter",
+    ["numactl --cpunodebind=1 --membind=1", "taskset -c 3", "LD_PRELOAD=/x.so", "sudo ionice -c 2", "docker exec n1"],
+)
+def test_a_command_may_be_started_by_another(starter: str) -> None:
+    run = only(f"root@a:~# {starter} fio --name=job --rw=randread --bs=16k\n{RATES}\n")
+    assert run.workload["command"] == "fio --name=job --rw=randread --bs=16k"
+    assert {(s.operation, s.block_size) for s in run.samples} == {("randread", 16384)}
+
+
+def test_a_name_in_a_path_starts_nothing() -> None:
+    assert "command" not in only(f"# apt-get install fio -y\n{V3}").workload
+
+
+def test_percentiles_that_a_mail_wrapped_inside_a_value_are_all_read() -> None:
+    text = (
+        "    clat percentiles (usec):\n     |  1.00th=[   61],  5.00th=[   62], 50.00th=[ \n640],\n"
+        "     | 90.00th=[  912], 95.00th=[ 1004], \n99.00th=[ 1500],\n     | 99.99th=[ 7001]\n"
+        "   bw (  KiB/s): min=  1, max=  9, per=100.00%, avg= 5.00, stdev= 1.00, samples=4\n"
+    )
+    run = only(V3 + text)
+    found = {
+        metric: one(run, f"clat_{metric}", "read").value for metric in ("p1", "p50", "p90", "p95", "p99", "p99_99")
+    }
+    assert found == {
+        "p1": 61_000, "p50": 640_000, "p90": 912_000, "p95": 1_004_000, "p99": 1_500_000, "p99_99": 7_001_000,
+    }  # fmt: skip
+
+
+def test_a_direction_behind_a_name_is_a_report_of_its_own() -> None:
+    text = "old.1.log:   read: IOPS=71.5k, BW=279MiB/s (293MB/s)(8380MiB/30001msec)\n+ new : write: IOPS=810, BW=3240KiB/s\n"
+    first, second = parse(text).runs
+    assert [(run.sections[0].name, run.line) for run in (first, second)] == [("old.1.log", 1), ("new", 2)]
+    assert one(first, "io_bytes", "read").value == 8380 * 2**20
+    assert {s.metric: s.value for s in second.samples} == {"bandwidth": 3240 * 1024, "iops": 810}
+
+
+def test_a_second_report_without_its_name_is_not_lost_behind_one_that_has_it() -> None:
+    other = "  read: IOPS=411, BW=411MiB/s (431MB/s)(12.0GiB/30004msec)\n"
+    assert [one(run, "iops", "read").value for run in parse(V3 + other).runs] == [6_387_000, 411]
+
+
+@pytest.mark.parametrize("between", ["", "Run status group 0 (all jobs):\n   READ: bw=24.3GiB/s\n\n"])
+def test_a_line_that_is_said_over_again_is_no_second_report(between: str) -> None:
+    assert len(parse(f"{V3}{between}as you see\n{RATES}\n").runs) == 1
+
+
+def test_a_mail_that_was_filled_anew_keeps_its_rates() -> None:
+    text = (
+        V3.replace("08:42 2022\n  read:", "08:42\n2022 read:").rstrip()
+        + "; 0 zone\nresets slat (usec): min=6, max=9, avg=7.50\n"
+    )
+    run = only(text)
+    assert one(run, "iops", "read").value == 6_387_000
+    assert one(run, "slat_mean", "read").value == 7500
+
+
 def test_the_command_line_tells_what_the_report_does_not() -> None:
     command = "root@a:~# fio --name=job --rw=read --bs=$((128 *1024)) --size=4g \\\n  --direct=1 --runtime=60 --filename /dev/sdb"
     run = only(f"{command}\n{V3}")
@@ -256,6 +338,9 @@ HOSTILE = {
     "many heads and many jobs": "".join(f"j{n}: (g=0): rw=read\n" for n in range(25_000))
     + "".join(f"j{n}: (groupid=0, jobs=1): err= 0: pid=9\n" for n in range(12_000)),
     "rates": RATES + "\n" + (RATES + "\n") * 15_000,
+    "named rates": V3 + "".join(f"a{n}: read: IOPS={n}, BW=1MiB/s\n" for n in range(10_000)),
+    "repeated rates": V3 + (RATES + "\n") * 15_000,
+    "starters": "# numactl " + "a " * 500_000 + "fio ",
     "digits": "  read : io=" + "1" * 900_000 + "KB, bw=1KB/s, iops=1, runt=1msec\n" + V3,
     "directions": "read: IOPS=" * 90_000,
     "many long lines": ("  read : io=" + "1" * 900 + "\n") * 1100,

@@ -132,3 +132,36 @@ def test_hostile_text_is_read_in_time(text: str) -> None:
         parsed = ParsedFile()
     assert time.process_time() - began < 2
     assert all(one.value is None or 0 < one.value < 1e16 for run in parsed.runs for one in run.samples)
+
+
+def test_busybox_cuts_its_seconds_off() -> None:
+    found = parse("/dev/mmcblk1p2:\n Timing buffered disk reads:   48 MB in 0.29 seconds = 165193 kB/s\n")
+    ((sample,),) = (run.samples for run in found.runs)
+    assert (sample.value, sample.printed, sample.note) == (165193 * KIB, "165193 kB/s", "")
+    assert found.warnings == ()
+
+
+def test_prose_is_no_command() -> None:
+    (run,) = parse(f"I ran hdparm -tT to see how fast it reads:\n{LINE}").runs
+    assert run.workload == {"command": "hdparm -tT"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["hdparm -t /dev/sda", "hdparm -tT --direct /dev/nvme0n1", "hdparm -t --offset 40 /dev/sdb", "hdparm -t /dev/$i"],
+)
+def test_command_is_kept_as_typed(command: str) -> None:
+    (run,) = parse(f"[b]# {command}[/b]\n{LINE}").runs
+    assert run.workload["command"] == command
+
+
+def test_line_that_lost_its_breaks_holds_both_timings_and_the_device() -> None:
+    (run,) = parse(
+        "/dev/sdc: Timing cached reads:   2206 MB in  2.00 seconds = 1102.81 MB/sec "
+        "Timing buffered disk reads: 126 MB in  3.01 seconds =  41.86 MB/sec\n"
+    ).runs
+    assert run.target == "/dev/sdc"
+    assert [(one.operation, one.value) for one in run.samples] == [
+        ("cached_read", 1102.81 * MIB),
+        ("read", 41.86 * MIB),
+    ]

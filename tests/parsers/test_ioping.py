@@ -62,6 +62,25 @@ def test_requests_without_statistics_keep_their_series_and_are_broken() -> None:
     assert parsed.broken[0].line == 2
 
 
+def test_latencies_whose_block_somebody_left_out_are_those_of_the_command_above() -> None:
+    text = (
+        "# ioping -c9 /dev/sdq -D -WWW -s8k\n...\n  min/avg/max/mdev = 61.2 us / 75.4 us / 90.1 us / 7.70 us\n         ^^^^\n"
+        "# ping -c2 n7\nrtt min/avg/max/mdev = 1.2/1.9/3.2/0.7 ms\n"
+    )
+    (run,) = runs(text)
+    assert values(run) == {
+        "latency_min": 61_200, "latency_mean": 75_400, "latency_max": 90_100, "latency_stdev": 7_700,
+    }  # fmt: skip
+    assert {(sample.operation, sample.block_size, sample.line) for sample in run.samples} == {("randwrite", 8192, 3)}
+    assert ioping.looks_like(SourceText(text)) > 0.5
+
+
+def test_latencies_of_nobody_knows_which_operation_are_not_read() -> None:
+    text = "ioping: seek rate\nmin/avg/max/mdev = 61.2 us / 75.4 us / 90.1 us / 7.70 us\n"
+    with pytest.raises(ParseError):
+        runs(text)
+
+
 def test_no_counted_request_is_no_zero() -> None:
     (run,) = runs(
         "--- . (ext4 /dev/sda1) ioping statistics ---\n0 requests completed in 0 ns, 0 B read, 0 iops, 0 B/s\n"

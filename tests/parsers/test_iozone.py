@@ -256,3 +256,10 @@ def test_a_comma_in_a_row_makes_no_two_figures_of_one() -> None:
     )
     assert [one.file_size for one in found.runs[0].samples] == [64 * KIB] * 13 + [256 * KIB] * 13
     assert [one.line for one in found.broken] == [7]
+
+
+def test_command_in_prose_ends_where_it_is_quoted() -> None:
+    header = "\n".join(TABLE.splitlines()[-2:])
+    text = f"Run with `sync ; iozone -e -a -s 64m -i 0` (twice, then I slept)\n{header}\n{ALL % (64, 4, *range(100, 113))}\n"
+    (run,) = parse(text).runs
+    assert run.workload["command"] == "iozone -e -a -s 64m -i 0"

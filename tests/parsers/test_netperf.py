@@ -147,3 +147,18 @@ def test_a_hostile_mebibyte_takes_less_than_two_seconds(name: str) -> None:
     before = time.process_time()
     assert netperf.parse(SourceText(HOSTILE[name])).broken
     assert time.process_time() - before < 2
+
+
+def test_outputs_in_a_list_on_one_line_are_read_one_by_one() -> None:
+    text = BANNER.format("TCP STREAM") + STREAM.format("10^6bits", "8.00")
+    parsed = netperf.parse(SourceText(json.dumps([[text, text], [text]])))
+    assert [figures(one) for one in parsed.runs] == [[("net_send", "bandwidth", 1e6)]] * 3
+    assert not parsed.broken
+
+
+def test_a_list_that_is_cut_is_read_in_linear_time() -> None:
+    text = BANNER.format("TCP STREAM") + STREAM.format("10^6bits", "8.00")
+    line = json.dumps([text]) + '[["' + '\\"' * 400_000
+    began = time.process_time()
+    assert netperf.parse(SourceText(line[: line.rindex("8.00") + 4] + "\n[" + line)).runs
+    assert time.process_time() - began < 2

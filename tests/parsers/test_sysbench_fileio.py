@@ -86,3 +86,24 @@ def test_what_stands_behind_a_report_is_not_claimed() -> None:
     (run,) = sysbench_fileio.parse(SourceText(text)).runs
     assert run.last_line == text[: text.index("execution time")].count("\n") + 1
     assert {s.missing_reason for s in run.samples if s.metric == "latency_min"} == {"not printed"}
+
+
+def test_reports_cut_out_without_their_banners_are_read_where_they_read_and_write() -> None:
+    report = (
+        "{}Operations performed:  600 Read, 400 Write, 1280 Other = 2280 Total\n"
+        "Read 9.375Mb  Written 6.25Mb  Total transferred 15.625Mb  ({}Mb/sec)\n  200.00 Requests/sec executed\n\n"
+        "    execution time (avg/stddev):   1.2500/0.00\n\n"
+    )
+    runs = sysbench_fileio.parse(
+        SourceText(report.format("", "1.5") + "and again\n" + report.format("   ", "2.5"))
+    ).runs
+    speeds = [s for run in runs for s in run.samples if s.metric == "bandwidth"]
+    assert [(s.operation, s.value, s.line) for s in speeds] == [
+        ("mixed", 1.5 * 1024**2, 2),
+        ("mixed", 2.5 * 1024**2, 9),
+    ]
+
+
+def test_a_report_without_a_banner_that_only_reads_may_be_either_test() -> None:
+    text = "Operations performed:  600 Read, 0 Write, 0 Other = 600 Total\n  200.00 Requests/sec executed\n"
+    assert "mode" in sysbench_fileio.parse(SourceText(text)).broken[0].message

@@ -26,7 +26,9 @@ _COLUMNS = frozenset(
         "VFS-OPTIONS DELETED INO.TOTAL INO.USED INO.AVAIL INO.USE%",
     )
 )
-_HEADER = re.compile(r"^[>#\s]{0,4}(?:TARGET|SOURCE) +[A-Z][^\n]{1,2000}$", re.MULTILINE)
+_HEADER = re.compile(
+    r"^[>#\s]{0,8}(?:(?:TARGET|SOURCE) +[A-Z]|[A-Z][A-Z:%. -]{0,200} TARGET\b)[^\n]{0,2000}$", re.MULTILINE
+)
 _PAIRS = re.compile(r'^[>#\s]{0,4}(?:TARGET|SOURCE)="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
 _JSON = re.compile(r'"filesystems"\s*:\s*\[')
 
@@ -41,7 +43,7 @@ def parse(text: SourceText) -> ParsedFile:
 
 def _is_header(line: str) -> bool:
     words = line.split()
-    return len(words) > 1 and words[0] in ("TARGET", "SOURCE") and "TARGET" in words and set(words) <= _COLUMNS
+    return len(words) > 1 and "TARGET" in words and set(words) <= _COLUMNS
 
 
 def _read_text(lines: Sequence[str]) -> list[Content]:

@@ -18,7 +18,7 @@ from apps.parsers.source_text import SourceText
 NAME = "lspci"
 TITLE = "lspci"
 _SLOT = r"(?:[0-9a-fA-F]{2,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
-_DEVICE = re.compile(rf"({_SLOT}) (?:([A-Z][^:\"\n]{{2,80}}?)(?: \[([0-9a-f]{{4}})\])?|([0-9a-f]{{4}})): (.+)")
+_DEVICE = re.compile(rf"({_SLOT}) (?:((?:[A-Z]|3D )[^:\"\n]{{2,80}}?)(?: \[([0-9a-f]{{4}})\])?|([0-9a-f]{{4}})): (.+)")
 _MACHINE = re.compile(rf"({_SLOT}) (\"[^\n]+)")
 _KEYED = re.compile(rf"(?:Slot|Device):\s*({_SLOT})\s*$")
 _QUOTED = re.compile(r'"([^"]*)"|(-[rp])(\S*)')
@@ -43,7 +43,7 @@ _KEYS = (
     "DTNode",
 )
 _SURE = re.compile(
-    rf"^[>#\s]{{0,8}}(?:{_SLOT} \"?(?:Class |Unassigned |[A-Z][\w ()/-]{{0,60}}(?:bridge|controller|device|interface|adapter"
+    rf"^[>#\s]{{0,8}}(?:{_SLOT} \"?(?:Class |Unassigned |(?:[A-Z]|3D )[\w ()/-]{{0,60}}(?:bridge|controller|device|interface|adapter"
     rf"|peripheral|memory|modem|processor|Processor|accelerators?|IOMMU|SMBus|PIC|System|counters|station))(?: \[[0-9a-f]{{4}}\])?(?::|\")"
     rf"|(?:Slot|Device):\s+{_SLOT}\s*$)"
     rf"|^[>#\s]{{0,8}}{_SLOT} [0-9a-f]{{4}}: [0-9a-f]{{4}}:[0-9a-f]{{4}}\b",

@@ -1,9 +1,10 @@
-"""MegaCli: `-PDList`, `-LDInfo`, `-LDPDInfo`, `-AdpAllInfo`, `-AdpBbuCmd` (LSI, 4.x to 8.x).
+"""MegaCli: `-PDList`, `-LDInfo`, `-LDPDInfo`, `-CfgDsply`, `-AdpAllInfo`, `-AdpBbuCmd` (LSI, 4.x to 8.x).
 
     Enclosure Device ID: 32
 
 Source: MegaCli's User Guide. Content, one per adapter: {"adapter": 0, "fields": {…}, "virtual_drives": […],
-"physical_drives": […]}; a drive listed under a virtual one carries its number as `Virtual Drive`. Blanks before the
+"physical_drives": […]}; a drive listed under a virtual one carries its number as `Virtual Drive`, and `-AdpAllInfo` has
+"sections": {"Settings": {…}} too: of names that stand in several of them, "fields" has the first. Blanks before the
 colon vary, `Slot Number` counts from 0, sizes are binary (`465.761 GB [0x3a386030 Sectors]`).
 """
 
@@ -17,7 +18,7 @@ from apps.parsers.source_text import SourceText
 NAME = "megacli"
 TITLE = "MegaCli"
 _LIKE = re.compile(
-    r"^[>#\s]{0,8}(?:Adapter #?\d+(?: -- Virtual (?:Drive|Disk) Information:?)?\s*$|Enclosure Device ID: ?(?:\d|N/A)"
+    r"^[>#\s]{0,8}(?:Adapter:? #?\d+(?: -- Virtual (?:Drive|Disk) Information:?)?\s*$|Enclosure Device ID: ?(?:\d|N/A)"
     r"|(?:CacheCade )?Virtual (?:Drive|Disk): \d+ \(Target Id: \d|BBU status for Adapter: \d)",
     re.MULTILINE,
 )
@@ -31,11 +32,19 @@ _KNOWN = (
     "Product Name",
     "Slot Number",
 )
-_ADAPTER = re.compile(r"(?:Adapter #?(\d{1,3})(?: -- .*)?|BBU status for Adapter: (\d{1,3}))\s*$")
+_ADAPTER = re.compile(r"(?:Adapter:? #?(\d{1,3})(?: -- .*)?|BBU status for Adapter: (\d{1,3}))\s*$")
 _VIRTUAL = re.compile(r"(?:CacheCade )?Virtual (?:Drive|Disk) ?: ?(\d{1,5})(?: \((.*)\))?\s*$")
-_PD = re.compile(r"PD: \d{1,4} Information")
+_PD = re.compile(r"PD: \d{1,4} Information|Physical Disk: \d{1,4}\s*$|(?:Physical|Virtual) Disk Information:\s*$")
+_GROUP = re.compile(r"DISK GROUPS?: \d{1,4}\s*$")
+_IN_HEXADECIMAL = "PCI Info"
 _PHYSICAL = re.compile(r"Enclosure Device ID ?:")
-_FIELD = re.compile(r"\s*[A-Z][^:\n]{0,80}:|\s*[=-]{3,}\s*$|PD: \d+ Information|Exit Code|[A-Z][\w ]{2,40}\s*$")
+_RULE = re.compile(r"\s*[=-]{3,}\s*$")
+_UNDER_TITLE = re.compile(r"\s{8,40}=+\s*$")
+_PORT = re.compile(r"(\d{1,3})\s{1,20}([0-9a-f]{16})\s*$")
+_FIELD = re.compile(
+    r"\s*(?:[A-Z]|is[A-Z])[^:=\n]{0,80}[:=]|\s*[=-]{3,}\s*$|PD: \d+ Information|Exit Code"
+    r"|\s*[A-Z][\w ./]{2,60}\s*$|\d{1,3}\s{1,20}[0-9a-f]{16}\s*$"
+)
 
 
 def looks_like(text: SourceText) -> float:
@@ -79,8 +88,14 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
         "physical_drives": [],
     }
     here: Content = content["fields"]
-    virtual = None
-    for line in lines[1 if head else 0 :]:
+    virtual, title = None, ""
+    for index, line in enumerate(lines[1:] if head else lines, start=1 if head else 0):
+        if index + 1 < len(lines) and _UNDER_TITLE.match(lines[index + 1]) and line.strip():
+            title = line.strip().removesuffix(":")
+            here = content.setdefault("sections", {}).setdefault(title, {})
+            continue
+        if _GROUP.match(line):
+            here, virtual = content["fields"], None
         if match := _VIRTUAL.match(line):
             virtual = int(match[1])
             here = {"Virtual Drive": virtual, **_target(match[2] or "")}
@@ -89,11 +104,21 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
         if _PHYSICAL.match(line):
             here = {} if virtual is None else {"Virtual Drive": virtual}
             content["physical_drives"].append(here)
-        if (found := field(line)) and not _PD.match(line):
-            put(here, found[0], typed(*found))
+        if (found := _field(line)) and not _PD.match(line):
+            value = found[1] if title == _IN_HEXADECIMAL else typed(*found)
+            put(here, found[0], value)
+            if title:
+                content["fields"].setdefault(found[0], value)
     if not (content["fields"] or content["virtual_drives"] or content["physical_drives"]):
         raise ValueError("fields of the adapter or its drives")
     return _summary(content), content
+
+
+def _field(line: str) -> tuple[str, str] | None:
+    """`Battery State: Optimal`, `Max Error = 2 %`, and the ports' addresses as a table of two columns lists them."""
+    if match := _PORT.match(line):
+        return f"Port {match[1]}", match[2]
+    return None if _RULE.match(line) else field(line) if ":" in line else field(line, "=")
 
 
 def _target(text: str) -> Content:

@@ -20,8 +20,9 @@ NAME = "ssacli"
 TITLE = "ssacli, hpssacli, hpacucli"
 _CONTROLLER = (
     r"(?:(?:HPE? |Dynamic |Smart |MSA|RAID Array |NS\d|MR\d|SR\d)[^\n:=]{0,80}?"
-    r" in (?:Slot \w+|[A-Z][\w ]{1,40})(?: \([^()\n]{1,60}\)){0,3})"
+    r" in [A-Z]\w{1,40}(?: \w{1,40}){0,4}(?: {1,40}\([^()\n]{1,60}\)){0,3})"
 )
+_SERIAL = re.compile(r"\(sn: [^()\n]{1,60}\)\s*$")
 _BEGIN = re.compile(rf"{_CONTROLLER}\s*$")
 _LIKE = re.compile(rf"^[>#\s]{{0,4}}{_CONTROLLER}\s*$", re.MULTILINE)
 _DRIVE = re.compile(r"(physicaldrive|logicaldrive|ssdphysicaldrive|array) (\S{1,40})(?: \((.*)\))?$", re.IGNORECASE)
@@ -34,7 +35,7 @@ _INSIDE = re.compile(
 def looks_like(text: SourceText) -> float:
     if " in " not in text.text or not _LIKE.search(text.text.replace("\r", "")):
         return 0.0
-    return 1.0 if _INSIDE.search(text.text) else 0.4
+    return 1.0 if _INSIDE.search(text.text) or "(sn: " in text.text else 0.4
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -42,7 +43,7 @@ def parse(text: SourceText) -> ParsedFile:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """A controller's line and what is indented below it."""
+    """A controller's line and what is indented below it; with its serial number it stands alone (`ctrl all show`)."""
     index = 0
     while index < len(lines):
         if not _BEGIN.match(lines[index]):
@@ -55,7 +56,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
         ):
             last = index if lines[index].strip() else last
             index += 1
-        if last > first:
+        if last > first or _SERIAL.search(lines[first]):
             yield first, last + 1
 
 

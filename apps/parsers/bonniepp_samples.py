@@ -1,0 +1,176 @@
+"""The samples of one row of bonnie++. Units and sources: see `bonniepp`.
+
+What is the same in all rows of a log is made once (`_plan`), and the numbers of a row are read all at once: there are
+up to 24 samples in each.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from msgspec import MsgspecError, json
+
+from apps.parsers.bonniepp_record import CHARS, FILES, KIB, METRICS, SCALES, SEEK, TESTS, Record
+from apps.parsers.shape import ParsedSample
+
+_FACTORS = {"us": 1e3, "ms": 1e6}
+_FLOATS = json.Decoder(list[float]).decode
+_FLOATS_OR_NONE = json.Decoder(list[float | None]).decode
+_SHARES = {str(percent): percent / 100 for percent in range(101)}
+
+_FAST = "+++++: too fast to time"
+_NOT_RUN = "not run (-f)"
+_NO_RATE = "the text of bonnie++ 2.00 has the number of files here, not the rate; only its CSV has that"
+_SLICE = "on a small part of the file, as bonnie++ does this from 1.9x on (-f gives its size)"
+
+# of one test: its number, operation, metric, scale, unit, the point, its note, and what +++++ says: quality and bound
+Test = tuple[int, str, str, float, str, int | None, int | None, int | None, str, str, float | None]
+
+
+def samples(record: Record, numbers: Sequence[int]) -> tuple[ParsedSample, ...]:
+    """`numbers` are those of `record.lines` in the file."""
+    found: list[ParsedSample] = []
+    values, nanoseconds = _plain(record), _nanoseconds(record.latencies)
+    has_latencies, files = any(record.latencies), record.files[0]
+    plan = _plan(
+        record.version, record.size, record.chunk, record.concurrency, record.seeks, record.seekers, files,
+        record.io_unit, record.is_text,
+    )  # fmt: skip
+    rows = zip(plan, record.rates, values, record.cpus, record.latencies, nanoseconds, strict=True)
+    is_there, line, latency_line = bool(record.size), numbers[0], numbers[2]
+    for (
+        (test, operation, metric, scale, unit, size, block, threads, note, quality, low),
+        printed, value, cpu, latency, late,
+    ) in rows:  # fmt: skip
+        if test == FILES:
+            is_there, line, latency_line = bool(files), numbers[1], numbers[3]
+        if not is_there:
+            continue
+        reason, about = "", note if printed else ""
+        if value is not None:  # as nearly all are
+            value, quality, low, printed = value * scale, "exact", None, printed + unit
+        elif printed == "+++++":
+            reason = _FAST
+        else:
+            value, unit, quality, reason, low = _unusual(record, test, printed)
+            printed += unit
+        found.append(ParsedSample(
+            operation, metric, value, 0, size, block, threads, None, printed, line,
+            quality, reason, low, None, _SHARES.get(cpu) or _share(cpu), about,
+        ))  # fmt: skip
+        if has_latencies and (printed or latency):
+            found.append(ParsedSample(
+                operation, "latency_max", late, 0, size, block, threads, None, latency, latency_line,
+                "exact", "" if latency else "not printed", None, None, None, about,
+            ))  # fmt: skip
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def _plan(
+    version: str, size: str, chunk: str | None, concurrency: str, seeks: str, seekers: str, files: str, unit: str,
+    is_text: bool,
+) -> tuple[Test, ...]:  # fmt: skip
+    """What all rows of one version that did the same have in common."""
+    asked = Record(
+        0, 0, version, size=size, chunk=chunk, concurrency=concurrency, seeks=seeks, seekers=seekers,
+        files=(files, "", "", ""), is_text=is_text,
+    )  # fmt: skip
+    bounds = [_bound(asked, test) for test in range(len(TESTS))]
+    qualities = ["exact" if bound is None else "lower_bound" for bound in bounds]
+    note = _SLICE if version.startswith(("1.9", "2.")) else ""
+    of_file = (1024.0 if unit == "K/s" else 1024.0**2, f" {unit}", asked.file_size)
+    block, threads, seeking = asked.block_size, asked.threads, int(seekers) if seekers else None
+    point = [
+        (*of_file, None if test in CHARS else block, threads, note if test in CHARS else "") for test in range(SEEK)
+    ]
+    point += [(1.0, " /s", asked.file_size, block, seeking, "")]
+    point += [(1.0, " /s", None, None, threads, "")] * (len(TESTS) - FILES)
+    return tuple(
+        (test, TESTS[test], METRICS[test], *point[test], qualities[test], bounds[test]) for test in range(len(TESTS))
+    )
+
+
+def _plain(record: Record) -> Sequence[float | None]:
+    """The rates that are nothing but a number in the unit of their test; None of every other."""
+    if record.is_text and record.is_scaled:
+        return [None] * len(TESTS)
+    printed = ",".join(record.rates)
+    try:  # all at once; JSON has no blanks and no leading zeros
+        values = _FLOATS_OR_NONE(f"[{printed.replace('+++++', 'null')}]") if "-" not in printed else None
+    except MsgspecError:
+        values = None
+    if values is None:
+        values = [float(one) if one.isdecimal() else None for one in record.rates]
+    if record.is_text and record.is_single:
+        values[SEEK] = None  # it may be rounded
+    return values
+
+
+def _unusual(record: Record, test: int, printed: str) -> tuple[float | None, str, str, str, float | None]:
+    """The value, its unit and quality; where there is none why, and what it is above."""
+    is_scaled, is_rounded = record.is_text and record.is_scaled, record.is_text and record.is_single
+    value, unit, quality = _measured(printed, test, f" {record.io_unit}", is_scaled, is_rounded)
+    if value is not None:
+        return value, unit, quality, "", None
+    low, reason = _missing(record, test, printed)
+    return None, unit, quality if low is None else "lower_bound", reason, low
+
+
+def _measured(printed: str, test: int, unit: str, is_scaled: bool, is_rounded: bool) -> tuple[float | None, str, str]:
+    """The value in base units, the unit that was printed with it, and how good it is."""
+    if not printed or printed[0] in "+-":
+        return None, "", "exact"
+    if test >= SEEK:
+        if test == SEEK:
+            return float(printed), " /s", "rounded" if is_rounded and "." not in printed else "exact"
+        return (None, "", "exact") if is_scaled else (float(printed), " /s", "exact")
+    if (scale := SCALES.get(printed[-1])) is not None:
+        return float(printed[:-1]) * scale, "/s", "exact" if scale == KIB else "rounded"
+    if is_scaled:
+        return None, "", "exact"
+    return float(printed) * (KIB if unit == " K/s" else KIB**2), unit, "exact"
+
+
+def _missing(record: Record, test: int, printed: str) -> tuple[float | None, str]:
+    """A lower bound where there is one, and why there is no value."""
+    if printed.startswith("+"):
+        return _bound(record, test), _FAST
+    if printed.startswith("-"):
+        return None, "negative: the tool's own overflow"
+    if printed:
+        return None, _NO_RATE if test >= FILES else "no unit is printed with it"
+    if record.cut is not None and test >= record.cut:
+        return None, "the line is cut off before it"
+    return None, _NOT_RUN if test in CHARS else "not printed"
+
+
+def _bound(record: Record, test: int) -> float | None:
+    """What the rate is above, as the whole test took less than the shortest time that bonnie++ trusts."""
+    done: int | None
+    if test in CHARS and not record.is_single:
+        return None
+    if test == SEEK:
+        done = int(record.seeks) if record.seeks else 8000 if record.shortest == 1.0 else 8192
+    else:
+        done = record.file_size if test < SEEK else record.file_count
+    return done / record.shortest if done else None
+
+
+def _share(printed: str) -> float | None:
+    return int(printed) / 100 if printed.isdigit() else None
+
+
+def _nanoseconds(printed: Sequence[str]) -> Sequence[float | None]:
+    """Of digits with us, ms or s, as both readers made sure; None of a blank."""
+    if all(printed):
+        try:  # all at once; JSON has no leading zeros
+            return _FLOATS(f"[{','.join(printed).replace('us', 'e3').replace('ms', 'e6').replace('s', 'e9')}]")
+        except MsgspecError:
+            pass
+    return [_of_unit(one) if one else None for one in printed]
+
+
+def _of_unit(printed: str) -> float:
+    if (factor := _FACTORS.get(printed[-2:])) is not None:
+        return float(printed[:-2]) * factor
+    return float(printed[:-1]) * 1e9
