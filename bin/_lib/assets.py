@@ -14,7 +14,7 @@ from pathlib import Path
 from bin._lib import machine, stylesheet
 from bin._lib.console import Console, Step, Trouble, run_logged, shown
 from bin._lib.layout import ROOT, SETUP
-from bin._lib.packages import setup_lock
+from bin._lib.packages import fresh_folder, setup_lock
 
 VENDOR = ROOT / "static" / "vendor"
 LOG = SETUP / "npm.log"
@@ -65,10 +65,15 @@ def ensure(step: Step) -> None:
 
 def build(step: Step) -> None:
     scratch, new = SETUP / "npm", VENDOR.with_name("vendor.making")
-    for old in (scratch, new):
-        shutil.rmtree(old, ignore_errors=True)
-    npm_ci(scratch, step)
-    new.mkdir(parents=True)
+    with fresh_folder(scratch), fresh_folder(new):
+        npm_ci(scratch, step)
+        fill(scratch, new, step)
+        shutil.rmtree(VENDOR, ignore_errors=True)
+        new.replace(VENDOR)
+
+
+def fill(scratch: Path, new: Path, step: Step) -> None:
+    """What browsers get, out of what npm brought."""
     for name, source in FILES.items():
         (new / name).write_bytes(SOURCE_MAP.sub(b"", (scratch / "node_modules" / source).read_bytes()))
     unused = make_style(scratch, new, step)
@@ -77,9 +82,6 @@ def build(step: Step) -> None:
             name = package.removeprefix("node_modules/").lstrip("@").replace("/", "-")
             shutil.copyfile(licence, new / f"LICENSE-{name}.txt")
     (new / ".stamp").write_text("\n".join([digest(), *unused]))
-    shutil.rmtree(VENDOR, ignore_errors=True)
-    new.replace(VENDOR)
-    shutil.rmtree(scratch)
 
 
 def make_style(scratch: Path, new: Path, step: Step) -> list[str]:
@@ -101,7 +103,6 @@ def shipped() -> list[str]:
 
 
 def npm_ci(folder: Path, step: Step) -> None:
-    folder.mkdir(parents=True)
     for name in NPM_FILES:
         shutil.copyfile(ROOT / name, folder / name)
     npm = node_folder() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
@@ -122,6 +123,7 @@ def node(argv: list[str], folder: Path, step: Step) -> tuple[int, str]:
 def npm_environment() -> dict[str, str]:
     env = dict(os.environ)
     env["PATH"] = f"{node_folder() / 'bin'}:{env.get('PATH', '')}"
+    env["NODE_DISABLE_COMPILE_CACHE"] = "1"  # npm would leave one in /tmp
     if not os.access(Path.home(), os.W_OK):
         env["npm_config_cache"] = str(SETUP / "npm-cache")
     if certificates := machine.certificates():

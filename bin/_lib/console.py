@@ -74,12 +74,24 @@ def run_logged(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     step: Step | None = None,
+    whole: bool = False,
 ) -> tuple[int, str]:
-    """Run a command with its output in a file; return its exit status and the last lines. A dot every five seconds."""
+    """Run a command with its output in a file; return its exit status and the last lines. A dot every five seconds.
+
+    `whole`: Ctrl-C does not reach it and waits for its end.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as out:
         start = out.tell()
-        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=env, cwd=cwd)
+        child = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=env,
+            cwd=cwd,
+            start_new_session=whole,
+        )
         while True:
             try:
                 status = child.wait(timeout=5)
@@ -88,7 +100,10 @@ def run_logged(
                 if step:
                     step.progress(".")
             except BaseException:
-                child.terminate()
+                if not whole:
+                    child.terminate()
+                elif step:
+                    step.progress(f"{argv[0]} goes on to its end …")
                 child.wait()
                 raise
     return status, tail(log, start)

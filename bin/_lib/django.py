@@ -36,7 +36,12 @@ def call(data: DataFolder, env: Mapping[str, str], argv: list[str]) -> str:
             check=False,
         )
     if done.returncode:
-        last = tail(log, start).strip().rpartition("\n")[2] or f"status {done.returncode}"
+        said = tail(log, start)
+        if "No space left on device" in said:
+            raise Trouble(
+                f"The disk filled up during {title}; make room and run bin/up again (all of it: {shown(log)})."
+            )
+        last = said.strip().rpartition("\n")[2] or f"status {done.returncode}"
         raise Trouble(f"{title} failed: {last} (all of it is in {shown(log)}).")
     return done.stdout.decode()
 

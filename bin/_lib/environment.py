@@ -49,7 +49,9 @@ def use_checkout_python() -> None:
 
 
 def secret_key(data: DataFolder) -> str:
-    """Made once for each data folder, unless SPINDLE_SECRET_KEY is set."""
+    """Made once for each data folder, unless SPINDLE_SECRET_KEY_FILE or SPINDLE_SECRET_KEY is set."""
+    if path := os.environ.get("SPINDLE_SECRET_KEY_FILE"):
+        return Path(path).read_text().strip()
     if given := os.environ.get("SPINDLE_SECRET_KEY"):
         return given
     if not data.secret.exists():

@@ -51,8 +51,8 @@ class DataFolder:
 
     def create(self) -> None:
         """Make what is missing. Folders of other people are never changed, only those made here."""
-        new = not self.path.exists()
         try:
+            new = not self.path.exists()
             self.path.mkdir(parents=True, exist_ok=True)
             if new:
                 self.path.chmod(0o711)  # the database runs under another account when root starts it

@@ -5,11 +5,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from bin._lib.console import Step, run_logged
+from bin._lib.console import Step, run_logged, shown
 from bin._lib.layout import SETUP
 
+LOG = SETUP / "system.log"
+APT_LISTS = Path("/var/lib/apt/lists")
 MANAGERS = {
-    "apt-get": ["apt-get", "install", "--yes", "--no-install-recommends"],
+    # A machine that was just started installs its own updates: wait for that one's lock
+    "apt-get": ["apt-get", "-o", "DPkg::Lock::Timeout=120", "install", "--yes", "--no-install-recommends"],
     "dnf": ["dnf", "install", "--assumeyes"],
     "apk": ["apk", "add"],
 }
@@ -26,11 +29,31 @@ def manager() -> str | None:
 def how_to_install(package: str) -> str:
     """The command a person types."""
     name = manager()
-    return (
-        f"sudo {name} {MANAGERS[name][1]} {package}"
-        if name
-        else f"install {package} with your system's package manager"
-    )
+    if name is None:
+        return f"install {package} with your system's package manager"
+    command = f"{name} {'add' if name == 'apk' else 'install'} {package}"
+    if name == "apt-get" and not any(APT_LISTS.glob("*_Packages*")):
+        command = f"apt-get update && {command}"
+    if is_root():
+        return command
+    return command_of_root(command)
+
+
+def command_of_root(command: str) -> str:
+    """A small Debian has no sudo, and there su asks for root's password."""
+    if not shutil.which("sudo"):
+        return f"su - -c '{command}'"
+    return " && ".join(f"sudo {part}" for part in command.split(" && "))
+
+
+def way_out(package: str) -> str:
+    """For one that is still absent: what root has tried already, and the command."""
+    tried = f"installing it failed (check the network; the output is in {shown(LOG)}); " if may_install() else ""
+    return f"{tried}to have it: {how_to_install(package)}"
+
+
+def may_install() -> bool:
+    return is_root() and manager() is not None
 
 
 def install(package: str, step: Step | None = None) -> bool:
@@ -39,11 +62,11 @@ def install(package: str, step: Step | None = None) -> bool:
     if not is_root() or name is None:
         return False
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    log = SETUP / "system.log"
-    status, _ = run_logged([*MANAGERS[name], package], log, env=env, step=step)
+    # One that is cut short leaves a system on which nothing can be installed until somebody repairs it
+    status, _ = run_logged([*MANAGERS[name], package], LOG, env=env, step=step, whole=True)
     if status and name == "apt-get":  # a fresh machine has no package lists yet
-        run_logged(["apt-get", "update"], log, env=env, step=step)
-        status, _ = run_logged([*MANAGERS[name], package], log, env=env, step=step)
+        run_logged(["apt-get", "update"], LOG, env=env, step=step)
+        status, _ = run_logged([*MANAGERS[name], package], LOG, env=env, step=step, whole=True)
     return status == 0
 
 

@@ -24,6 +24,7 @@ from bin._lib.layout import PYTHON, ROOT, SETUP, VENV
 STAMP = VENV / "spindle-stamp.json"
 MAKING = VENV / "spindle-making"
 LOG = SETUP / "packages.log"
+SCRATCH = SETUP / "pip"  # where pip unpacks: /tmp may be small, and what a Ctrl-C leaves there would stay
 NETWORK_WORDS = (
     "Max retries", "Temporary failure", "ProxyError", "Cannot connect to proxy", "timed out", "ConnectionError",
     "No route to host", "Connection refused", "NewConnectionError", "SSLError", "Could not find a version",
@@ -81,6 +82,17 @@ def setup_lock() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def fresh_folder(folder: Path) -> Iterator[None]:
+    """An empty folder that goes however this ends."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def make(name: str, step: Step) -> None:
     LOG.unlink(missing_ok=True)
     if VENV.exists() and (MAKING.exists() or python_version() is None):
@@ -101,7 +113,9 @@ def make(name: str, step: Step) -> None:
         str(lock_file(name)),
     ]
     quiet = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
-    status, output = run_logged([*install, *quiet], LOG, env={"PIP_RETRIES": "3", **os.environ}, step=step)
+    with fresh_folder(SCRATCH):
+        env = {"PIP_RETRIES": "3", **os.environ, "TMPDIR": str(SCRATCH)}
+        status, output = run_logged([*install, *quiet], LOG, env=env, step=step)
     if status:
         raise Trouble(why_pip_failed(output))
     STAMP.write_text(json.dumps({"python": python_version(), name: digest(lock_file(name))}))
@@ -136,7 +150,7 @@ def need_ensurepip(step: Step) -> None:
         importlib.invalidate_caches()
         if importlib.util.find_spec("ensurepip"):
             return
-    raise Trouble(f"This Python has no venv module; {machine.how_to_install(package)}, then run this again.")
+    raise Trouble(f"This Python has no venv module; {machine.way_out(package)}, then run this again.")
 
 
 def why_pip_failed(output: str) -> str:

@@ -135,31 +135,33 @@ def check_version(cluster: Path, programs: binaries.Binaries) -> None:
 
 
 def new_cluster(data: DataFolder, account: Account, programs: binaries.Binaries, *, durable: bool) -> Path:
-    """Made aside and put in place whole. The log keeps the output."""
+    """Made aside and put in place whole; what is cut short leaves nothing. The log keeps the output."""
     place = data.postgres if account.may_enter(data.path) else elsewhere(data)
     making = place.with_name("postgres.making")
     shutil.rmtree(making, ignore_errors=True)
+    try:
+        fill_cluster(making, data, account, programs, durable=durable)
+        making.rename(place)
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+        if place != data.postgres and not place.exists():
+            shutil.rmtree(place.parent, ignore_errors=True)
+    if place != data.postgres:
+        data.postgres.symlink_to(place)
+    return place.resolve()
+
+
+def fill_cluster(
+    making: Path, data: DataFolder, account: Account, programs: binaries.Binaries, *, durable: bool
+) -> None:
     account.own_folder(making)
-    initdb = [
-        str(programs.postgres("initdb")),
-        "-D",
-        str(making),
-        "-U",
-        "postgres",
-        "--auth=reject",
-        *INITDB,
-        "--no-sync",
-    ]
-    run_as(account, initdb, data)
+    initdb = [str(programs.postgres("initdb")), "-D", str(making), "-U", "postgres", "--auth=reject", *INITDB]
+    run_as(account, [*initdb, "--no-sync"], data)
     single = [str(programs.postgres("postgres")), "--single", "-D", str(making), "-c", "fsync=off", "postgres"]
     run_as(account, single, data, text=FIRST_SQL)
     (making / "pg_hba.conf").write_text(PEER)
     if durable:
         run_as(account, [*initdb[:3], "--sync-only"], data)
-    making.rename(place)
-    if place != data.postgres:
-        data.postgres.symlink_to(place)
-    return place.resolve()
 
 
 def elsewhere(data: DataFolder) -> Path:

@@ -65,7 +65,11 @@ def parse(argv: list[str]) -> argparse.Namespace:
         "--data", type=Path, default=None, metavar="DIR", help="data folder (default: var in the checkout)"
     )
     parser.add_argument("--no-demo-run", action="store_true", help="do not run fio on this machine")
-    parser.add_argument("--production", action="store_true", help="refuse to start with settings unfit for production")
+    parser.add_argument(
+        "--production",
+        action="store_true",
+        help="refuse to start with settings unfit for production (docs/administration.md)",
+    )
     options = parser.parse_args(argv)
     if not 0 <= options.port <= 65535:
         parser.error(f"--port {options.port} is not a port number (0 to 65535)")
@@ -164,7 +168,7 @@ class Up:
                 broker, process = self.stack.enter_context(services.embedded_valkey(self.data))
                 self.supervisor.adopt(process)
         self.env = environment.for_children(self.data, database, broker, self.site_url())
-        self.env["SPINDLE_ALLOWED_HOSTS"] = os.environ.get("SPINDLE_ALLOWED_HOSTS") or ",".join(self.allowed_hosts())
+        self.env["SPINDLE_ALLOWED_HOSTS"] = ",".join(self.allowed_hosts())
         environment.publish(self.data, self.env)
         self.stack.callback(self.data.environment.unlink, missing_ok=True)
         self.stack.callback(self.stop)
@@ -206,11 +210,13 @@ class Up:
         return f"http://[{host}]:{self.options.port}" if ":" in host else f"http://{host}:{self.options.port}"
 
     def allowed_hosts(self) -> list[str]:
-        """Names under which the pages may be asked for."""
+        """Names under which the pages may be asked for: also those by which this machine's agent and health check ask."""
         names = {"127.0.0.1", "localhost", "[::1]", urlsplit(self.site_url()).hostname or ""}
+        names |= {name.strip() for name in os.environ.get("SPINDLE_ALLOWED_HOSTS", "").split(",")}
+        names |= {f"[{self.options.host}]" if ":" in self.options.host else self.options.host}
         if self.options.host in ("0.0.0.0", "::"):
             names |= {socket.gethostname(), socket.getfqdn(), room.outside_address()}
-        return sorted(names - {""})
+        return sorted(names - {"", "0.0.0.0", "[::]"})
 
     def closing(self, status: Status) -> str:
         site, pages = self.site_url(), {"overview": "/", **status.get("urls", {})}
@@ -237,7 +243,7 @@ def ensure_fio(step: Step) -> bool:
     if not shutil.which("fio"):
         machine.install("fio", step)
     version = machine.version_of("fio")
-    step.note = version or f"absent, so no demo run; to have it: {machine.how_to_install('fio')}"
+    step.note = version or f"absent, so no demo run; {machine.way_out('fio')}"
     return version is not None
 
 

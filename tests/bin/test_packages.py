@@ -4,15 +4,17 @@ import ast
 import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from bin._lib import assets, machine, packages
-from bin._lib.console import Console, Step, Trouble
+from bin._lib.console import Console, Step, Trouble, run_logged
 from bin._lib.layout import ROOT
-from bin._lib.machine import how_to_install
+from bin._lib.machine import how_to_install, way_out
 from bin._lib.packages import NETWORK_WORDS, why_pip_failed
 from tests.bin.conftest import lend_environment, make_checkout
 from tests.bin.launcher import Launcher
@@ -42,6 +44,23 @@ def test_no_network_is_one_sentence_and_the_next_start_begins_anew(short_folder:
     assert not (checkout / ".venv" / "spindle-stamp.json").exists()
 
 
+def test_ctrl_c_while_packages_are_fetched_leaves_nothing_behind(short_folder: Path) -> None:
+    """pip is told to ask an index that takes the call and never answers."""
+    checkout, temporary = make_checkout(short_folder / "spindle"), short_folder / "tmp"
+    temporary.mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as silent, Launcher(checkout) as launcher:
+        index = f"http://127.0.0.1:{silent.getsockname()[1]}/simple"
+        env = {**NO_NETWORK, "PIP_INDEX_URL": index, "PIP_DEFAULT_TIMEOUT": "60", "HTTP_PROXY": "", "HTTPS_PROXY": ""}
+        up = launcher.up("--port", "0", env={**env, "TMPDIR": str(temporary)})
+        silent.settimeout(60)
+        with silent.accept()[0]:
+            assert any((checkout / "var" / "setup" / "pip").iterdir()), "pip unpacks where it is tidied up"
+            status, said, _ = launcher.stop(up)
+    assert (status, said.strip().split("\n")[-1]) == (130, "Stopped before it was ready; run bin/up again to go on.")
+    assert not (checkout / "var" / "setup" / "pip").exists()
+    assert list(temporary.iterdir()) == []
+
+
 def test_no_npm_is_one_sentence_and_leaves_no_assets(short_folder: Path) -> None:
     checkout = make_checkout(short_folder / "spindle")
     lend_environment(checkout)
@@ -53,6 +72,8 @@ def test_no_npm_is_one_sentence_and_leaves_no_assets(short_folder: Path) -> None
     assert "The browser assets could not be fetched from npm; check the network" in said
     assert "Traceback" not in said
     assert not list((checkout / "static" / "vendor").glob("*.js"))
+    assert not (checkout / "static" / "vendor.making").exists()
+    assert not (checkout / "var" / "setup" / "npm").exists()
 
 
 def test_pip_failures_have_their_own_sentences() -> None:
@@ -74,15 +95,47 @@ def test_the_npm_lock_names_no_address_to_fetch_from() -> None:
     assert {name: lock["packages"][f"node_modules/{name}"]["version"] for name in wanted} == wanted
 
 
-def test_a_missing_system_package_is_named_with_its_command() -> None:
-    assert "fio" in how_to_install("fio")
+@pytest.mark.parametrize(
+    ("root", "sudo", "lists", "command"),
+    [
+        (True, True, True, "apt-get install fio"),
+        (False, True, True, "sudo apt-get install fio"),
+        (False, True, False, "sudo apt-get update && sudo apt-get install fio"),
+        (False, False, False, "su - -c 'apt-get update && apt-get install fio'"),
+    ],
+)
+def test_a_missing_system_package_is_named_with_its_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: bool, sudo: bool, lists: bool, command: str
+) -> None:
+    monkeypatch.setattr(machine, "is_root", lambda: root)
+    monkeypatch.setattr(machine, "manager", lambda: "apt-get")
+    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/sudo" if sudo and name == "sudo" else None)
+    monkeypatch.setattr(machine, "APT_LISTS", tmp_path)
+    if lists:
+        (tmp_path / "deb.example.org_dists_bookworm_main_binary-amd64_Packages.lz4").touch()
+    assert how_to_install("fio") == command
+    assert ("installing it failed" in way_out("fio")) == root
+
+
+def test_a_package_manager_is_not_cut_short(tmp_path: Path) -> None:
+    def stopped(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stopped)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            run_logged(["/bin/sh", "-c", f"sleep 1; touch {tmp_path}/whole"], tmp_path / "log", whole=True)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert (tmp_path / "whole").exists()
 
 
 def test_a_python_without_venv_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr(machine, "manager", lambda: "apt-get")
     monkeypatch.setattr(machine, "install", lambda package, step: False)
-    with pytest.raises(Trouble, match=r"no venv module; sudo apt-get install python3\.\d+-venv, then run this again"):
+    with pytest.raises(Trouble, match=r"no venv module; .*apt-get install python3\.\d+-venv.*, then run this again"):
         packages.need_ensurepip(Step(Console(1)))
 
 

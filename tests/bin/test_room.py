@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bin._lib.console import Trouble
+from bin._lib.environment import secret_key
 from bin._lib.layout import DataFolder
 from bin._lib.production import objections
 from bin._lib.room import check_disk, free_port
@@ -27,6 +28,13 @@ def test_a_data_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "var").write_text("")
     with pytest.raises(Trouble, match="is not a folder"):
         DataFolder(tmp_path / "var").create()
+
+
+def test_a_secret_key_may_come_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "key").write_text("from-a-file\n")
+    monkeypatch.setenv("SPINDLE_SECRET_KEY_FILE", str(tmp_path / "key"))
+    monkeypatch.setenv("SPINDLE_SECRET_KEY", "from-the-environment")
+    assert secret_key(DataFolder(tmp_path)) == "from-a-file"
 
 
 def test_production_wants_https_a_long_secret_and_no_debugging() -> None:

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from bin._lib import environment
 from bin._lib.binaries import site_packages
 from bin._lib.packages import digest, lock_file
+from bin._lib.production import SHORTEST_SECRET
 from bin._lib.services import start_embedded
 from tests.bin.conftest import NOBODY, lend_environment, make_checkout
 from tests.bin.launcher import Launcher, pid_of, processes_below, wait_for
@@ -144,6 +147,11 @@ def test_an_account_without_rights(short_folder: Path, python_for_everybody: str
         assert "run 1 finished" in launcher.output
         assert (checkout / "var" / "postgres").stat().st_uid == NOBODY
         assert launcher.stop(up)[0] == 0
+        (short_folder / "closed").mkdir(mode=0o700)
+        data = short_folder / "closed" / "data"
+        status, said = launcher.ended(launcher.up("--data", str(data)))
+        assert status == 1
+        assert said.startswith(f"bin/up: This account may not write to {data}")
 
 
 def lend_packages(checkout: Path, python: str) -> None:
@@ -182,6 +190,21 @@ def test_production_refuses_http(launcher: Launcher) -> None:
     assert status == 1
     assert "Not fit for production: SPINDLE_URL is not an https address" in said
     assert processes_below(launcher.checkout) == []
+
+
+def test_production_starts_behind_an_https_address(launcher: Launcher) -> None:
+    """The names that the proxy and this machine's agent ask for are all allowed, whatever is added to them."""
+    given = {"SPINDLE_URL": "https://spindle.example.org/", "SPINDLE_ALLOWED_HOSTS": "bench.example.org"}
+    up = launcher.serving("--production", env=given)
+    assert "Start page            https://spindle.example.org/\n" in launcher.output
+    served = re.search(r"Served here on (127\.0\.0\.1:\d+)\.", launcher.output)
+    assert served
+    with urllib.request.urlopen(f"http://{served[1]}/", timeout=5) as answer:
+        told = json.loads(answer.read())
+    names = {"127.0.0.1", "localhost", "spindle.example.org", "bench.example.org"}
+    assert names <= set(told["SPINDLE_ALLOWED_HOSTS"].split(","))
+    assert len(told["SPINDLE_SECRET_KEY"]) >= SHORTEST_SECRET
+    assert launcher.stop(up)[0] == 0
 
 
 def test_a_checkout_without_manage_py_is_named(launcher: Launcher, checkout: Path) -> None:

@@ -1,5 +1,6 @@
 """docker-compose.yml and Dockerfile are read, and their commands are started without Docker on the embedded servers."""
 
+import http.client
 import json
 import os
 import re
@@ -82,6 +83,14 @@ def test_nothing_secret_has_a_default() -> None:
         for name, value in service.get("environment", {}).items():
             if re.search("PASSWORD|SECRET|AUTH", name):
                 assert value.startswith("${"), f"{name} must come from outside"
+
+
+def test_the_instructions_set_all_that_compose_demands() -> None:
+    demanded = {
+        found["name"] for found in VARIABLE.finditer((ROOT / "docker-compose.yml").read_text()) if found["kind"] == ":?"
+    }
+    told = re.findall(r"^    (\w+)=", (ROOT / "docs" / "administration.md").read_text(), re.MULTILINE)
+    assert demanded <= set(told)
 
 
 def test_every_service_that_stays_has_a_health_check() -> None:
@@ -176,6 +185,42 @@ def containers(folder: Path, servers: Services) -> Iterator[Containers]:
 @pytest.mark.parametrize("name", ["web", "beat", "worker"])
 def test_the_service_starts_and_its_health_check_succeeds(containers: Containers, name: str) -> None:
     assert wait_for(lambda: containers.healthy(name)), (containers.folder / f"{name}.log").read_text()[-2000:]
+
+
+PAGE, ENROL = "/accounts/login/", "/agent/v1/enrol/"
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        (PAGE, {"X-Forwarded-Proto": "https"}, 200),
+        (PAGE, {}, 301),
+        (ENROL, {"X-Forwarded-Proto": "http"}, 301),
+        (ENROL, {"X-Forwarded-For": "192.0.2.7"}, 301),
+        (ENROL, {}, 405),  # this machine's own agent; the view wants a POST
+    ],
+    ids=["through the proxy", "past it", "an agent without TLS", "an agent through a bad proxy", "the agent beside it"],
+)
+def test_with_an_https_address_only_this_machines_agent_is_served_without(
+    containers: Containers, path: str, headers: dict[str, str], status: int
+) -> None:
+    assert wait_for(lambda: containers.healthy("web"))
+    answer = asked(containers.port, path, headers)
+    assert answer.status == status
+    if status == 301:
+        assert answer.getheader("Location", "").startswith("https://")
+    if status == 200:
+        assert answer.getheader("Strict-Transport-Security", "").startswith("max-age=31536000")
+        assert "Secure" in answer.getheader("Set-Cookie", "")
+
+
+def asked(port: int, path: str, headers: dict[str, str]) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer
 
 
 def test_the_database_health_check_succeeds(servers: Services, folder: Path) -> None:

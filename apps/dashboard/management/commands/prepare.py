@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import connection
+from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from apps.agents.models import Agent, Enrolment
@@ -27,24 +27,33 @@ class Command(BaseCommand):
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
         if plan:
             call_command("migrate", verbosity=0, interactive=False)
-        first = first_lab()
-        token = None
-        with lab_scope(first.lab.pk):
-            if not Agent.objects.filter(pk=options["agent"], lab=first.lab).exists():
-                _, token = Enrolment.objects.issue(first.lab, "bin/up", trusted=True)
-        report = {
-            "lab": first.lab.name,
-            "slug": first.lab.slug,
-            "email": first.email,
-            "password": first.password,
-            "enrol_token": token,
-            "changed": [*(str(migration) for migration, _ in plan), *load_all()],
-        }
-        self.stdout.write(json.dumps(report) if options["json"] else _as_text(report))
+        changed = [*(str(migration) for migration, _ in plan), *load_all()]
+        with transaction.atomic():  # what stops this leaves no owner whose password was never shown
+            report = {**_first(options["agent"]), "changed": changed}
+            self.stdout.write(json.dumps(report) if options["json"] else _as_text(report))
+            self.stdout.flush()
+
+
+def _first(agent: int | None) -> dict[str, Any]:
+    """The first lab, its owner, and a token for this machine's agent unless that is enrolled."""
+    first = first_lab()
+    token = None
+    with lab_scope(first.lab.pk):
+        if not Agent.objects.filter(pk=agent, lab=first.lab).exists():
+            _, token = Enrolment.objects.issue(first.lab, "bin/up", trusted=True)
+    return {
+        "lab": first.lab.name,
+        "slug": first.lab.slug,
+        "email": first.email,
+        "password": first.password,
+        "enrol_token": token,
+    }
 
 
 def _as_text(report: dict[str, Any]) -> str:
-    lines = [f"Lab: {report['lab']}", f"Owner: {report['email']}"]
+    """What one wants to read stands last, below some hundred lines of what was made."""
+    lines = [f"Changed: {what}" for what in report["changed"]]
+    lines += [f"Lab: {report['lab']}", f"Owner: {report['email']}"]
     if report["password"]:
         lines.append(f"Password, shown this once: {report['password']}")
-    return "\n".join([*lines, *(f"Changed: {what}" for what in report["changed"])])
+    return "\n".join(lines)
