@@ -29,9 +29,11 @@ pages: Any = Pages(django, workers=int(os.environ.get("SPINDLE_THREADS", "6")))
 # After Django is set up: these import models.
 from apps.agents.accepting import accept  # noqa: E402
 from apps.agents.live import poll  # noqa: E402
+from apps.agents.same_machine import as_secure  # noqa: E402
 from apps.dashboard.events import run_events  # noqa: E402
 from apps.lib.asgi import HungUpError, Receive, Scope, Send  # noqa: E402
 from apps.publishing.starting import start  # noqa: E402
+from apps.publishing.uploading import upload  # noqa: E402
 from apps.uploads.at_once import allow  # noqa: E402
 
 
@@ -52,7 +54,7 @@ RUN_EVENTS = re.compile(r"/events/runs/(\d{1,18})/")
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     with suppress(HungUpError):
-        await _answer(scope, receive, send)
+        await _answer(as_secure(scope) if scope["type"] == "http" else scope, receive, send)
 
 
 async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,6 +66,8 @@ async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
         await accept(scope, receive, send, int(found[1]), pages)
     elif scope["type"] == "http" and scope["path"] == "/api/v1/runs/" and scope["method"] == "POST":
         await start(scope, receive, send, pages)
+    elif scope["type"] == "http" and scope["path"] == "/api/v1/uploads/" and scope["method"] == "POST":
+        await upload(scope, receive, send, pages)
     elif scope["type"] == "http" and (found := RUN_EVENTS.fullmatch(scope["path"])):
         await run_events(scope, receive, send, int(found[1]))
     elif scope["type"] == "http":

@@ -1,4 +1,4 @@
-"""The usual accept, in raw ASGI: all that lies between the server and fio's first instruction is one statement.
+"""The usual accept, in raw ASGI: all that lies between the server and fio's first instruction is one statement, and no thread.
 
 What is not usual (another machine, a repeat, an offer that is gone) changes nothing here and goes on to the view, which knows the reason.
 """
@@ -8,20 +8,24 @@ from typing import Any
 import orjson
 
 from apps.agents.identity import Caller, RefusedError, well_known
-from apps.lib.asgi import Receive, Scope, Send, headers, in_thread, read_body, replayed, send_json, send_problem
-from apps.runs import attempts
+from apps.lib.asgi import Receive, Scope, Send, headers, read_body, replayed, send_json, send_problem
+from apps.lib.loop_sql import lines
+from apps.runs.attempts import accepting
 from apps.runs.states import State
 from apps.runs.waiting import accepts
 
 
-def _accepted(caller: Caller, pk: int, raw: bytes) -> int | None:
+async def _accepted(caller: Caller, pk: int, raw: bytes) -> int | None:
     """The same agent as ever accepts its own open offer, fenced by the token: of which run."""
     try:
         token: Any = orjson.loads(raw)["token"]
         given = well_known(caller)
     except (ValueError, KeyError, TypeError, RefusedError):
         return None
-    return attempts.accept(pk, token, given) if type(token) is int and 0 < token < 2**63 else None
+    if type(token) is not int or not 0 < token < 2**63:
+        return None
+    answer = await lines.rows(*accepting(pk, token, given))
+    return answer[0][0] if answer else None
 
 
 async def accept(scope: Scope, receive: Receive, send: Send, pk: int, view: Any) -> None:
@@ -31,7 +35,7 @@ async def accept(scope: Scope, receive: Receive, send: Send, pk: int, view: Any)
     except ValueError as error:
         await send_problem(send, 413, str(error))
         return
-    run = await in_thread(_accepted, Caller.from_headers(headers(scope)), pk, raw)
+    run = await _accepted(Caller.from_headers(headers(scope)), pk, raw)
     if run is None:
         await view(scope, replayed(raw, receive), send)
         return

@@ -64,12 +64,15 @@ def _hear_offers(agent: Agent, report: polling.Report) -> Iterator[asyncio.Futur
     """While its host has nothing else in hand, whoever starts a run in this process may answer this poll at once."""
     loop = asyncio.get_running_loop()
     heard: asyncio.Future[Offer] = loop.create_future()
-    answered = threading.Event()
+    answered, here = threading.Event(), threading.get_ident()
 
     def hear(offer: Offer) -> None:
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(_set, heard, offer)
-            answered.wait(LET_ANSWER_S)  # else the rest of the start holds Python's lock while the host waits
+        if threading.get_ident() == here:
+            _set(heard, offer)
+        else:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(_set, heard, offer)
+                answered.wait(LET_ANSWER_S)  # else the rest of the start holds Python's lock while the host waits
 
     mine = Waiting(still_approved(agent), hear)
     if not report.attempts:

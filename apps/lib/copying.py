@@ -4,88 +4,84 @@ insert([Run(…), Run(…)])                                  # model instances;
 copy("runs_sample", columns, types, rows)                 # plain tuples
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
 from django.db import connection, models
 from psycopg.types.json import Jsonb
 
-from apps.lib.sql import rows
+from apps.lib.few_rows import fields_of, put
+from apps.lib.pipelined import Asking, abreast, is_queued
 
 _NEW_IDS = """
 WITH sequence AS MATERIALIZED (SELECT pg_get_serial_sequence(%(table)s, 'id')::regclass AS name),
     taken AS MATERIALIZED (SELECT nextval(name) AS id FROM sequence, generate_series(1, %(count)s))
 SELECT min(id), max(id), CASE WHEN max(id) - min(id) >= %(count)s THEN array_agg(id ORDER BY id) END FROM taken"""
-_FEW = 8  # are one statement; COPY takes three round trips
-_TYPES = {  # Django's kinds of fields → PostgreSQL's types
-    "AutoField": "int4", "BigAutoField": "int8", "BigIntegerField": "int8", "BinaryField": "bytea", "BooleanField": "bool",
-    "CharField": "varchar", "DateTimeField": "timestamptz", "FloatField": "float8", "IntegerField": "int4",
-    "JSONField": "jsonb", "PositiveIntegerField": "int4", "PositiveSmallIntegerField": "int2", "SmallAutoField": "int2",
-    "SmallIntegerField": "int2", "TextField": "text",
-}  # fmt: skip
+_FEW = 100  # rows are one statement; COPY takes three round trips
 
 
-def copy(table: str, columns: Sequence[str], types: Sequence[str], values: Iterable[Sequence[Any]]) -> None:
-    """Raises Django's database errors."""
+def copy(
+    table: str, columns: Sequence[str], types: Sequence[str], values: Iterable[Sequence[Any]], *, count: int
+) -> None:
+    """`count` rows, as one statement where they are few. Raises Django's database errors."""
+    if count <= _FEW or is_queued():
+        put(table, columns, types, values)
+    else:
+        _copy(table, columns, types, values)
+
+
+def _copy(table: str, columns: Sequence[str], types: Sequence[str], values: Iterable[Sequence[Any]]) -> None:
+    json = [place for place, name in enumerate(types) if name == "jsonb"]
     names = ", ".join(f'"{name}"' for name in columns)
     statement = f'COPY "{table}" ({names}) FROM STDIN (FORMAT BINARY)'
     with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as sent:
         sent.set_types(types)
         for row in values:
-            sent.write_row(row)
+            sent.write_row(_with_json(row, json) if json else row)
 
 
 def new_ids(table: str, count: int) -> Sequence[int]:
     """Ascending; in one row, unless somebody else takes some meanwhile."""
-    numbers: Sequence[int]
-    first, last, numbers = rows(_NEW_IDS, {"table": table, "count": count})[0]
+    (found,) = abreast(ids_asked(table, count))
+    numbers: Sequence[int] = found
+    return numbers
+
+
+def ids_asked(table: str, count: int) -> Asking[Sequence[int]]:
+    [(first, last, numbers)] = yield _NEW_IDS, {"table": table, "count": count}
     return range(first, last + 1) if last - first + 1 == count else numbers
 
 
-def insert(new: Sequence[models.Model]) -> None:
+def insert(new: Sequence[models.Model], *, are_numbered: bool = True) -> None:
     """New rows of one model, whose references are saved already. No signals, no defaults of the database; for kinds of fields
-    that `_TYPES` names.
+    that `TYPES` names. They get their ids, unless nobody needs them (`are_numbered`).
     """
     if not new:
         return
-    meta = type(new[0])._meta
-    if len(new) <= _FEW:
-        meta.base_manager.bulk_create(new)
-        return
-    if meta.pk.attname == "id":
-        for row, pk in zip(new, new_ids(meta.db_table, len(new)), strict=True):
-            row.pk = pk
-    columns, types, values = _columns(type(new[0]))
-    copy(meta.db_table, columns, types, ([value(row) for value in values] for row in new))
+    model = type(new[0])
+    if are_numbered:
+        _number([row for row in new if row.pk is None])
+    fields = [one for one in fields_of(model) if are_numbered or one[0] != "id"]
+    values = [value for _, _, value in fields]
+    every = ([value(row) for value in values] for row in new)
+    copy(model._meta.db_table, [name for name, _, _ in fields], [kind for _, kind, _ in fields], every, count=len(new))
     for row in new:
         row._state.adding, row._state.db = False, connection.alias
 
 
-@cache
-def _columns(model: type[models.Model]) -> tuple[list[str], list[str], list[Callable[[Any], Any]]]:
-    fields = model._meta.concrete_fields
-    return (
-        [str(field.column) for field in fields],
-        [_TYPES[_plain(field).get_internal_type()] for field in fields],
-        [_value_of(field) for field in fields],
-    )
+def _number(new: Sequence[models.Model]) -> None:
+    if new:
+        for row, pk in zip(new, new_ids(new[0]._meta.db_table, len(new)), strict=True):
+            row.pk = pk
 
 
-def _json(value: Any) -> Jsonb | None:
+def _with_json(row: Sequence[Any], json: Sequence[int]) -> Sequence[Any]:
+    ready = list(row)
+    for place in json:
+        ready[place] = _dumped(ready[place])
+    return ready
+
+
+def _dumped(value: Any) -> Jsonb | None:
     return None if value is None else Jsonb(value, dumps=orjson.dumps)
-
-
-def _plain(field: Any) -> Any:
-    return field.target_field if field.is_relation else field
-
-
-def _value_of(field: Any) -> Callable[[Any], Any]:
-    """What stands in the row's column."""
-    name = field.attname
-    if field.get_internal_type() == "JSONField":
-        return lambda row: _json(getattr(row, name))
-    if getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False):
-        return lambda row: field.pre_save(row, add=True)
-    return lambda row: getattr(row, name)

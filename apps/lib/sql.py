@@ -85,15 +85,15 @@ def trust_if_quiet(**_: Any) -> None:
             ours.health_check_done = not heard.poll(0)
 
 
-def durable_after(act: Callable[[], bool]) -> None:
-    """After a statement that has called `NOT_DURABLE_YET`: `act` once all can see its rows, and only then wait until they are on disk
-    (not where `act` says that somebody else sees to that). Who called this answers nobody before both; so a crash in between loses what
-    nobody was promised. Whatever `act` sets going and commits itself is on disk not before these rows: PostgreSQL writes its log in order.
+def durable_after(act: Callable[[], None]) -> None:
+    """After a statement that has called `NOT_DURABLE_YET`: `act` once all can see its rows, and only then wait until they are on disk. Who
+    called this answers nobody before both; so a crash in between loses what nobody was promised. Whatever `act` sets going and commits
+    itself is on disk not before these rows: PostgreSQL writes its log in order.
     """
 
     def then() -> None:
-        if not act():
-            wait_for_disk()
+        act()
+        wait_for_disk()
 
     transaction.on_commit(then)
 

@@ -43,7 +43,11 @@ class LabSessionAuthentication(SessionAuthentication):
 
 
 def secret_of(request: Request | HttpRequest) -> str | None:
-    kind, _, secret = request.headers.get("Authorization", "").partition(" ")
+    return secret_in(request.headers.get("Authorization", ""))
+
+
+def secret_in(authorization: str) -> str | None:
+    kind, _, secret = authorization.partition(" ")
     return secret.strip() if kind.lower() == "bearer" else None
 
 

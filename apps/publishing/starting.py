@@ -1,5 +1,5 @@
 """The usual start of a run, in raw ASGI: a script's token, a whole request, a target that takes runs. A person waits for what follows, so
-it is done before Django's middleware and REST framework would have looked at the request, and in one statement: who asked for which
+it is done before Django's middleware and REST framework would have looked at the request, in the event loop and in one statement: who asked for which
 target a moment ago is remembered, and the statement that queues the runs does so only if all that is still so.
 
 What is not usual (a session, another form of answer, anything wrong) changes nothing here and goes on to the view, which knows the reason.
@@ -25,19 +25,24 @@ from apps.labs.isolation import lab_scope
 from apps.labs.models import Token, digest
 from apps.lib.asgi import Receive, Scope, Send, headers, in_thread, read_body, replayed, send_response
 from apps.lib.sql import ALWAYS, Given, wait_for_disk
-from apps.publishing.authentication import find_token, name_of, note_use, secret_of, still_living
+from apps.publishing.authentication import find_token, name_of, note_use, secret_in, still_living
 from apps.publishing.renderers import to_json
 from apps.publishing.shown import started_runs
 from apps.publishing.throttling import TokenThrottle
 from apps.publishing.views.runs import runs as view_of_runs
-from apps.runs.models import Run
-from apps.runs.start import StaleError, checked, find_target, of_jobs, queue_runs
+from apps.runs.queueing import StaleError, Wish
+from apps.runs.start import checked, find_target, of_jobs, start_here
 from apps.runs.waiting import accepts
 from apps.runs.workload import WorkloadError
 
 LARGEST = 64 * 1024
 ACCEPTED_WITHIN_S = 0.01
 REMEMBERED = 1000
+LARGEST_HEAD = 2048
+# What differs between two requests of one script; the rest of the head says whether a request is usual, and is looked at once.
+ALONE = frozenset((b"authorization", b"content-length"))
+Kind = tuple[Any, ...]
+usual: set[Kind] = set()
 remembered: dict[tuple[str, int], tuple[Token, Target]] = {}  # by SHA-256 of the secret and the target's id
 VIEW: Any = getattr(view_of_runs, "cls")  # noqa: B009  (REST framework's class of the view)
 ALLOW = ", ".join(VIEW().allowed_methods)
@@ -49,42 +54,61 @@ class UnusualError(Exception):
 
 async def start(scope: Scope, receive: Receive, send: Send, view: Any) -> None:
     """`view` is the ASGI application that answers when this one does not."""
-    if not _is_usual(scope):
+    secret = _secret(scope)
+    if secret is None:
         await view(scope, receive, send)
         return
     raw = await read_body(receive)
-    request = ASGIRequest(scope, io.BytesIO(raw))
-    started = await in_thread(_started, request)
-    if started is None:
+    try:
+        token, wish = await _start(secret, *_asked(raw))
+    except (UnusualError, WorkloadError):
         await view(scope, replayed(raw, receive), send)
         return
-    await _on_disk(started[1][0].pk)
-    await send_response(send, await in_thread(_told, request, *started))
+    await _on_disk(wish.first)
+    await send_response(send, await in_thread(_told, scope, raw, token, wish))
 
 
 async def _on_disk(run: int) -> None:
-    """A host's accept that comes at once waits for this start too; else the start waits by itself."""
-    accepted = accepts.get(run)
-    if accepted is None:
-        return
+    """By a host's accept that comes at once, which waits for this start too; else the start waits by itself."""
     try:
-        await asyncio.wait_for(accepted.wait(), ACCEPTED_WITHIN_S)
-    except TimeoutError:
+        async with asyncio.timeout(ACCEPTED_WITHIN_S):
+            await accepts[run].wait()
+    except (KeyError, TimeoutError):
         await in_thread(wait_for_disk)
     finally:
-        del accepts[run]
+        accepts.pop(run, None)
+
+
+def _secret(scope: Scope) -> str | None:
+    """The token's secret in a usual request; None in all others."""
+    alone = {name: value for name, value in scope["headers"] if name in ALONE}
+    others = [pair for pair in scope["headers"] if pair[0] not in ALONE]
+    length = alone.get(b"content-length", b"")
+    if len(alone) + len(others) < len(scope["headers"]) or not length.isdigit() or int(length) > LARGEST:
+        return None
+    kind: Kind = (scope["query_string"], scope["scheme"], scope["server"], *others)
+    if kind not in usual:
+        if not _is_usual(scope):
+            return None
+        if len(usual) >= REMEMBERED:
+            usual.clear()
+        usual.add(kind)
+    return secret_in(alone.get(b"authorization", b"").decode("latin-1")) or None
 
 
 def _is_usual(scope: Scope) -> bool:
     given = headers(scope)
-    length = given.get("content-length", "")
-    return (
-        not scope["query_string"]
-        and length.isdecimal()
-        and int(length) <= LARGEST
-        and given.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
-        and given.get("accept", "*/*") in ("*/*", "application/json")
-    )
+    if (
+        scope["query_string"]
+        or sum(map(len, given.values())) > LARGEST_HEAD
+        or given.get("content-type", "").partition(";")[0].strip().lower() != "application/json"
+        or given.get("accept", "*/*") not in ("*/*", "application/json")
+    ):
+        return False
+    try:
+        return _through_middleware(ASGIRequest(scope, io.BytesIO()))
+    except SuspiciousOperation:
+        return False
 
 
 # The middleware that looks at the host and gives every answer its headers.
@@ -94,21 +118,28 @@ MIDDLEWARE: list[Any] = [
 ]
 
 
-def _started(request: ASGIRequest) -> tuple[Token, list[Run]] | None:
-    """Only what the host waits for."""
+def _through_middleware(request: ASGIRequest) -> bool:
+    return not any(one.process_request(request) for one in MIDDLEWARE if hasattr(one, "process_request"))
+
+
+def _asked(raw: bytes) -> tuple[int, dict[str, Any], int]:
+    """Target, workload and repetitions."""
     try:
-        for one in MIDDLEWARE:
-            if hasattr(one, "process_request") and one.process_request(request) is not None:
-                return None
-        return _start(secret_of(request) or "", request.body)
-    except (UnusualError, WorkloadError, SuspiciousOperation):
-        return None
+        asked = orjson.loads(raw)
+        found = asked["target"], asked["workload"], asked.get("repetitions", 1)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UnusualError from None
+    if tuple(map(type, found)) != (int, dict, int):
+        raise UnusualError
+    return found
 
 
-def _told(request: ASGIRequest, token: Token, started: list[Run]) -> HttpResponse:
+def _told(scope: Scope, raw: bytes, token: Token, wish: Wish) -> HttpResponse:
+    request = ASGIRequest(scope, io.BytesIO(raw))
+    _through_middleware(request)  # which leaves there what the answer's headers need
     with lab_scope(token.lab_id):
         note_use(token)
-        shown = started_runs(request, started)
+        shown = started_runs(request, wish.runs())
     more = {"Location": shown["url"], "Allow": ALLOW}
     response = HttpResponse(to_json(shown), status=201, content_type="application/json", headers=more)
     patch_vary_headers(response, ("Cookie",))
@@ -117,35 +148,29 @@ def _told(request: ASGIRequest, token: Token, started: list[Run]) -> HttpRespons
     return response
 
 
-def _start(secret: str, raw: bytes) -> tuple[Token, list[Run]]:
-    try:
-        asked = orjson.loads(raw)
-        target, spec, repetitions = asked["target"], asked["workload"], asked.get("repetitions", 1)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise UnusualError from None
-    if (type(target), type(spec), type(repetitions)) != (int, dict, int):
-        raise UnusualError
+async def _start(secret: str, target: int, spec: dict[str, Any], repetitions: int) -> tuple[Token, Wish]:
     who = digest(secret), target
     if known := remembered.get(who):
         try:
-            return known[0], _queue(*known, spec, repetitions, _still_so(*known))
+            return known[0], await _queued(*known, spec, repetitions, _still_so(*known))
         except StaleError:
             remembered.pop(who, None)
-    known = _found(secret, target)
-    runs = _queue(*known, spec, repetitions)
+    known = await in_thread(_found, secret, target)
+    wish = await _queued(*known, spec, repetitions)
     if len(remembered) >= REMEMBERED:
         remembered.clear()
     remembered[who] = known
-    return known[0], runs
+    return known[0], wish
 
 
-def _queue(token: Token, target: Target, spec: Any, repetitions: int, given: Given = ALWAYS) -> list[Run]:
+async def _queued(token: Token, target: Target, spec: dict[str, Any], repetitions: int, given: Given = ALWAYS) -> Wish:
     complete = checked(token.lab, target, of_jobs(spec), repetitions)
-    if not TokenThrottle().allows(token):  # last: what goes on is counted by the view
+    throttle = TokenThrottle()  # last: what goes on is counted by the view
+    if not (throttle.allows_at_once(token) or await in_thread(throttle.allows, token)):
         raise UnusualError
-    return queue_runs(
-        token.lab, target, complete, repetitions, who=name_of(token), given=given, accepts_are_awaited=True
-    )
+    wish = Wish(token.lab, target, complete, repetitions, name_of(token), given)
+    await start_here(wish)
+    return wish
 
 
 def _found(secret: str, pk: int) -> tuple[Token, Target]:

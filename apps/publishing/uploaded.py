@@ -1,28 +1,26 @@
 """Uploads as the REST interface shows them. Field names are fixed: scripts rely on them; more may be added."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from rest_framework.request import Request
-
+from apps.publishing.shown import AnyRequest
 from apps.uploads.models import Upload, UploadedFile, UploadedRun
 
 MOST_FILES = 1000  # in a list of uploads and in one answer; the rest is counted
 
 
-def shown_uploads(request: Request, uploads: Sequence[Upload]) -> list[dict[str, Any]]:
+def shown_uploads(request: AnyRequest, uploads: Sequence[Upload]) -> list[dict[str, Any]]:
     """Without their files, which may be ten thousand."""
     return [_upload(request, one) for one in uploads]
 
 
-def shown_upload(request: Request, upload: Upload, files: Sequence[UploadedFile] | None = None) -> dict[str, Any]:
+def shown_upload(request: AnyRequest, upload: Upload, files: Sequence[UploadedFile] | None = None) -> dict[str, Any]:
     """`files`: all that it has, where they are known."""
     if files is None:
         files = list(UploadedFile.objects.filter(upload=upload).light().select_related("artefact")[:MOST_FILES])
-    runs: dict[int, list[int]] = {}
-    pairs = UploadedRun.objects.filter(file__in=[file.pk for file in files]).order_by("run_id")
-    for file_id, run_id in pairs.values_list("file_id", "run_id"):
-        runs.setdefault(file_id, []).append(run_id)
+    runs = _runs(files)
     count = upload.files.count() if len(files) == MOST_FILES else len(files)
     return {
         **_upload(request, upload),
@@ -31,7 +29,18 @@ def shown_upload(request: Request, upload: Upload, files: Sequence[UploadedFile]
     }
 
 
-def _upload(request: Request, upload: Upload) -> dict[str, Any]:
+def _runs(files: Sequence[UploadedFile]) -> dict[int, list[int]]:
+    """By the file that they came of."""
+    runs = {file.pk: file.new_runs for file in files if file.new_runs is not None}
+    others = [file.pk for file in files if file.pk not in runs]
+    if others:
+        pairs = UploadedRun.objects.filter(file__in=others).order_by("run_id").values_list("file_id", "run_id")
+        for file_id, group in groupby(sorted(pairs), itemgetter(0)):
+            runs[file_id] = [run_id for _, run_id in group]
+    return runs
+
+
+def _upload(request: AnyRequest, upload: Upload) -> dict[str, Any]:
     return {
         "id": upload.pk,
         "state": upload.state,
@@ -49,7 +58,7 @@ def _upload(request: Request, upload: Upload) -> dict[str, Any]:
     }
 
 
-def _file(request: Request, file: UploadedFile, kept: Iterable[int]) -> dict[str, Any]:
+def _file(request: AnyRequest, file: UploadedFile, kept: Iterable[int]) -> dict[str, Any]:
     return {
         "id": file.pk,
         "name": file.name,

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import zstandard
 from django.conf import settings
@@ -33,17 +33,19 @@ PIECE = 1 << 20
 SMALL = 64 << 10  # bytes before compression
 _THREADS = 8
 LEVEL = 1  # fio's JSON shrinks to a fifth; higher levels cost more than they save
-_ADD = """
-WITH new AS (
-    SELECT * FROM unnest(%(hashes)s::text[], %(sizes)s::bigint[], %(packed)s::bytea[]) AS new(sha256, size, packed)
+# Rows and few bytes, as parts of a statement; `given`: what has to be there first.
+KEEPING = """
+new AS (
+    SELECT new.* FROM {given}unnest(%(hashes)s::text[], %(sizes)s::bigint[], %(packed)s::bytea[]) AS new(sha256, size, packed)
 ), added AS (
     INSERT INTO runs_artefact (lab_id, sha256, size, created_at) SELECT %(lab)s, sha256, size, now() FROM new
     ON CONFLICT (lab_id, sha256) DO UPDATE SET size = EXCLUDED.size RETURNING id, sha256, size, created_at, xmax = 0 AS is_new
 ), bytes AS (
     INSERT INTO runs_smallbytes (artefact_id, packed) SELECT id, packed FROM added JOIN new USING (sha256)
     WHERE packed IS NOT NULL ON CONFLICT (artefact_id) DO NOTHING
-)
-SELECT id, sha256, size, created_at, is_new FROM added"""
+)"""
+KEPT = "added.id, added.sha256, added.size, added.created_at, added.is_new"  # the columns of `as_kept`
+_ADD = f"WITH {KEEPING.format(given='')} SELECT {KEPT} FROM added"  # noqa: S608  (constant)
 
 _FIELDS = ("id", "lab_id", "sha256", "size", "created_at")
 
@@ -106,15 +108,23 @@ def _store_all(many: Sequence[bytes]) -> None:
 
 def _add(lab_id: int, new: dict[str, bytes]) -> dict[str, Artefact]:
     """Rows for all of them, and the bytes of those that are few."""
+    found = [as_kept(lab_id, row) for row in rows(_ADD, to_keep(lab_id, new))]
+    return {artefact.sha256: artefact for artefact in found}
+
+
+def to_keep(lab_id: int, new: dict[str, bytes]) -> dict[str, Any]:
+    """The values of `KEEPING` for bytes by their hashes."""
     hashes = sorted(new)  # in one order, or two who keep the same bytes would wait for each other
     pack = zstandard.ZstdCompressor().compress
     packed = [pack(new[sha256]) if len(new[sha256]) <= SMALL else None for sha256 in hashes]
-    values = {"lab": lab_id, "hashes": hashes, "sizes": [len(new[sha256]) for sha256 in hashes], "packed": packed}
-    found = {}
-    for pk, sha256, size, created_at, is_new in rows(_ADD, values):
-        found[sha256] = Artefact.from_db(connection.alias, _FIELDS, (pk, lab_id, sha256, size, created_at))
-        found[sha256].is_new = is_new
-    return found
+    return {"lab": lab_id, "hashes": hashes, "sizes": [len(new[sha256]) for sha256 in hashes], "packed": packed}
+
+
+def as_kept(lab_id: int, row: Sequence[Any]) -> Artefact:
+    pk, sha256, size, created_at, is_new = row
+    artefact: Artefact = Artefact.from_db(connection.alias, _FIELDS, (pk, lab_id, sha256, size, created_at))
+    artefact.is_new = is_new
+    return artefact
 
 
 def read(artefact: Artefact) -> bytes:

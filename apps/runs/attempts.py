@@ -21,7 +21,8 @@ from apps.runs.models import Run
 from apps.runs.states import ENDED, ON_HOST, OPEN, State, before
 
 LEASE = timedelta(seconds=60)
-OPEN_NOW = sorted(map(str, OPEN))
+OPEN_NOW, ENDED_NOW = sorted(map(str, OPEN)), sorted(map(str, ENDED))
+BEFORE_ACCEPTED = before(State.ACCEPTED)
 MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown on the run
 
 
@@ -89,13 +90,17 @@ def offered(answer: list[tuple[Any, ...]]) -> Offer | None:
     return Offer(attempt, token, run, orjson.loads(spec))
 
 
-def accept(attempt: int, token: int, given: Given = ALWAYS) -> int | None:
-    """The run of the attempt that the host accepts, on disk; None where it is not to be accepted now."""
+def accepting(attempt: int, token: int, given: Given = ALWAYS) -> tuple[str, dict[str, Any]]:
+    """The statement that accepts, and then answers with the attempt's run, on disk; with nothing where it is not to be accepted now."""
     now = timezone.now()
-    times = {"now": now, "until": now + LEASE, "accepted": State.ACCEPTED.value}
-    moving = {"id": attempt, "token": token, "before": before(State.ACCEPTED), "ended": sorted(ENDED)}
-    row = one_row(ACCEPT.format(given=given.sql), {**moving, **times, **given.values})
-    return None if row is None else int(row[0])
+    moving = {
+        "id": attempt,
+        "token": token,
+        "before": BEFORE_ACCEPTED,
+        "ended": ENDED_NOW,
+        "accepted": State.ACCEPTED.value,
+    }
+    return ACCEPT.format(given=given.sql), {**moving, "now": now, "until": now + LEASE, **given.values}
 
 
 class AttemptQuerySet(LabQuerySet["Attempt"]):
@@ -195,7 +200,7 @@ class Attempt(LabScoped):
         return True
 
     def accept(self) -> bool:
-        return bool(accept(self.pk, self.token)) or self._is_now(State.ACCEPTED)
+        return bool(one_row(*accepting(self.pk, self.token))) or self._is_now(State.ACCEPTED)
 
     def run_started(self, started_at: datetime, boot_id: str, argv: list[str]) -> bool:
         fields: dict[str, Any] = {

@@ -13,7 +13,7 @@ from apps.runs.attempts import Offer
 @dataclass(frozen=True)
 class Waiting:
     given: Given  # what must hold in the database for the host's agent to get an offer
-    hear: Callable[[Offer], None]  # from any thread; returns when the poll is answered, or soon
+    hear: Callable[[Offer], None]  # in the loop, or in a thread: there it returns when the poll is answered, or soon
 
 
 waiting_here: dict[int, Waiting] = {}  # by host id

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.lib.copying import insert
+from apps.lib.few_rows import change
 from apps.parsers.shape import Broken
 from apps.uploads.guessing import Guesser
 from apps.uploads.models import FileState, FoundInventory, FoundWorkload, TableMapping, Upload, UploadedFile
@@ -49,11 +50,13 @@ class Finder:
     def _earlier(self, files: Sequence[UploadedFile]) -> dict[int, int]:
         """Artefact → the file that brought it before."""
         ids = {file.artefact_id for file in files if not (file.artefact and file.artefact.is_new)}
+        if not ids:
+            return {}
         kept = Q(upload__lab_id=self.upload.lab_id, kept_at__isnull=False)
         here = Q(upload=self.upload, run_count__gt=0)
         others = UploadedFile.objects.exclude(pk__in=[file.pk for file in files if file.pk])
         found = others.filter(kept | here, artefact__in=ids).order_by("-id")
-        return dict(found.values_list("artefact_id", "id")) if ids else {}
+        return dict(found.values_list("artefact_id", "id"))
 
     @cached_property
     def mappings(self) -> dict[str, dict[str, Any]]:
@@ -77,7 +80,7 @@ class Finder:
         old = [file for file, _ in pairs if not file._state.adding]
         insert([file for file, _ in pairs if file._state.adding])
         for file in old:
-            file.save(update_fields=_FOUND_FIELDS)
+            change(file, _FOUND_FIELDS)
         self._write_beside(pairs, read_before)
 
     def describe(self, file: UploadedFile, found: FileReading) -> None:
@@ -106,17 +109,17 @@ class Finder:
         if read_before:
             FoundInventory.objects.filter(file__in=read_before, state=FoundInventory.State.OFFERED).delete()
             FoundWorkload.objects.filter(file__in=read_before).delete()
-        FoundInventory.objects.bulk_create(
+        insert([
             FoundInventory(
                 file=file, tool=one.tool[:40], summary=one.summary[:300], content=one.content, line=one.line,
                 last_line=one.last_line, printed_host=one.host[:200], host_id=self.upload.host_id or file.host_id,
             )
             for file, found in readings for one in found.inventory
-        )  # fmt: skip
-        FoundWorkload.objects.bulk_create(
+        ], are_numbered=False)  # fmt: skip
+        insert([
             FoundWorkload(file=file, name=one.name[:200], jobs=list(one.jobs), refused=[asdict(b) for b in one.refused])
             for file, found in readings for one in found.workloads
-        )  # fmt: skip
+        ], are_numbered=False)  # fmt: skip
 
 
 def count_chosen(file: UploadedFile, found: FileReading) -> None:

@@ -12,7 +12,8 @@ from pathlib import PurePosixPath
 
 from django.db.models import Q
 
-from apps.inventory.models import Host, Target
+from apps.inventory.models import Target
+from apps.lib.sql import rows
 from apps.uploads.models import Upload, UploadedFile
 
 
@@ -33,17 +34,22 @@ class Guesser:
     @cached_property
     def hosts(self) -> dict[str, int]:
         """By full and by short name, in small letters."""
-        rows = list(Host.objects.filter(lab_id=self.upload.lab_id).values_list("name", "id"))
-        return {_short(name): pk for name, pk in rows} | {name.lower(): pk for name, pk in rows}
+        known = rows("SELECT name, id FROM inventory_host WHERE lab_id = %(lab)s", {"lab": self.upload.lab_id})
+        return {_short(name): pk for name, pk in known} | {name.lower(): pk for name, pk in known}
 
     @cached_property
     def targets(self) -> dict[int, list[tuple[str, int]]]:
         """Each host's: (path, id)."""
         found: dict[int, list[tuple[str, int]]] = {}
-        rows = Target.objects.filter(lab_id=self.upload.lab_id).values_list("id", "host_id", "path")
-        for pk, host_id, path in rows:
+        every = Target.objects.filter(lab_id=self.upload.lab_id).values_list("id", "host_id", "path")
+        for pk, host_id, path in every:
             found.setdefault(host_id, []).append((path, pk))
         return found
+
+    def look_up(self) -> None:
+        """What a guess needs of every file that nobody has said a host of: now, while the child reads."""
+        if not self.upload.host_id:
+            _ = self.hosts
 
     def guess(self, name: str, printed_hosts: Iterable[str], printed_targets: Iterable[str]) -> Guess:
         printed = [one for one in printed_hosts if one]

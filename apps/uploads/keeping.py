@@ -20,13 +20,15 @@ from django.utils.text import slugify
 
 from apps.inventory.models import Host, Snapshot, Target
 from apps.inventory.snapshots import describe
-from apps.lib.copying import insert
+from apps.lib.copying import ids_asked, insert
+from apps.lib.pipelined import abreast
 from apps.runs import workload
 from apps.runs.arrivals import announce
 from apps.runs.facts import run_facts
-from apps.runs.models import Histogram, Run, RunArtefact, Series, Workload
-from apps.runs.samples import save_all_samples
+from apps.runs.models import Histogram, Run, RunArtefact, Series
+from apps.runs.samples import numbers_asked, save_all_samples
 from apps.runs.states import State
+from apps.runs.workloads import workloads_asked
 from apps.studies.models import Configuration, Study, StudyRun
 from apps.uploads.models import Upload, UploadedFile, UploadedRun
 from apps.uploads.reading import FileReading, ReadRun
@@ -83,10 +85,13 @@ def keep_files(upload: Upload, pairs: Sequence[tuple[UploadedFile, FileReading |
     """Runs, samples, series and histograms of these files, in the caller's transaction."""
     found = [_New(file, *each, Run(), len(one.runs) == 1) for file, one in pairs if one for each in _chosen(one)]
     if found:
-        _write_runs(upload, found)
-        _write_places(upload, found)
-        write_values([(one.row, one.file.artefact_id, one.read) for one in found], are_new=True)
+        _write(upload, found)
         announce(upload.lab_id, [one.row.pk for one in found])
+    new: dict[int, list[int]] = {}
+    for one in found:
+        new.setdefault(id(one.file), []).append(one.row.pk)
+    for file, _ in pairs:
+        file.new_runs = new.get(id(file), [])
     done = [file for file, one in pairs if one and not file.kept_at and any(each.is_chosen for each in one.runs)]
     for file in done:
         file.kept_at, file.packed = timezone.now(), None
@@ -110,16 +115,24 @@ def digest(read: ReadRun) -> str:
     return hashlib.sha256(msgspec.msgpack.encode([read.run, read.series])).hexdigest()
 
 
-def _write_runs(upload: Upload, found: list[_New]) -> None:
-    workloads = _workloads(upload, found)
+def _write(upload: Upload, found: list[_New]) -> None:
+    samples = [sample for one in found for sample in one.read.run.samples]
+    # what a text does not say is no workload
+    specs = {one.workload_digest: one.spec for one in found if one.read.run.workload}
+    workloads, ids, *numbers = abreast(
+        workloads_asked(upload.lab_id, specs), ids_asked(Run._meta.db_table, len(found)), *numbers_asked(samples)
+    )
     places = _Places(upload)
     repetitions: Counter[Any] = Counter()
-    for one in found:
+    for one, pk in zip(found, ids, strict=True):
         one.row = _row(upload, one, places)
+        one.row.pk = pk
         one.row.workload = workloads.get(one.workload_digest)
         one.row.repetition = _repetition(one, repetitions)
         one.row.facts = run_facts(one.row)
     insert([one.row for one in found])
+    write_values([(one.row, one.file.artefact_id, one.read) for one in found], are_new=True, numbers=numbers)
+    _write_places(upload, found)
 
 
 def _row(upload: Upload, one: _New, places: "_Places") -> Run:
@@ -158,21 +171,6 @@ def _time(seconds: float | None) -> datetime | None:
     if seconds is None or not _EARLIEST < seconds < _LATEST:
         return None
     return datetime.fromtimestamp(seconds, UTC)
-
-
-def _workloads(upload: Upload, found: list[_New]) -> dict[str, Workload]:
-    """By digest; what a text does not say is no workload."""
-    wanted = {one.workload_digest: one.spec for one in found if one.read.run.workload}
-    here = Workload.objects.filter(lab_id=upload.lab_id, sha256__in=wanted)
-    known: dict[str, Workload] = {row.sha256: row for row in here}
-    new = [
-        Workload(lab_id=upload.lab_id, sha256=sha256, tool=spec["tool"], spec=spec)
-        for sha256, spec in wanted.items() if sha256 not in known
-    ]  # fmt: skip
-    if new:
-        Workload.objects.bulk_create(new, ignore_conflicts=True)
-        known = {row.sha256: row for row in here.all()}
-    return known
 
 
 def _repetition(one: _New, counted: Counter[Any]) -> int:
@@ -214,7 +212,7 @@ def _write_places(upload: Upload, found: list[_New]) -> None:
     insert([
         RunArtefact(run=one.row, artefact=one.file.artefact, name=_artefact_name(one.file), kind="upload")
         for one in found
-    ])  # fmt: skip
+    ], are_numbered=False)  # fmt: skip
     insert([
         UploadedRun(run=one.row, file=one.file, format=one.read.format, number=one.number, digest=digest(one.read))
         for one in found
@@ -250,18 +248,21 @@ def _configuration_label(one: _New) -> str:
     return str(told or row.labels.get("machine") or row.labels.get("caption") or row.tool)
 
 
-def write_values(every: Sequence[tuple[Run, int | None, ReadRun]], *, are_new: bool = False) -> None:
+def write_values(
+    every: Sequence[tuple[Run, int | None, ReadRun]], *, are_new: bool = False, numbers: Sequence[Any] | None = None
+) -> None:
     """Samples, series and histograms of (the run's row, the artefact's id, what was read) each; `are_new`: the rows are this
-    transaction's own.
+    transaction's own; `numbers`: of all their samples, where they are known.
     """
-    save_all_samples(((row.pk, artefact, one.run.samples) for row, artefact, one in every), are_new=are_new)
+    samples = [(row.pk, artefact, one.run.samples) for row, artefact, one in every]
+    save_all_samples(samples, are_new=are_new, numbers=numbers)
     insert([
         Series(run=row, **{name: getattr(each, name) for name in _SERIES})
         for row, _, one in every for each in one.series
-    ])  # fmt: skip
+    ], are_numbered=False)  # fmt: skip
     insert([
         Histogram(
             run=row, operation=each.operation, kind=each.kind, section=each.section, bins=[list(p) for p in each.bins]
         )
         for row, _, one in every for each in one.run.histograms
-    ])  # fmt: skip
+    ], are_numbered=False)  # fmt: skip

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
+from apps.lib.few_rows import change
 from apps.lib.sql import undurable
 from apps.runs.models import Artefact, Run
 from apps.studies.models import Study
@@ -134,8 +135,8 @@ class Upload(LabScoped):
         """All of its files are read: all of them well, or some of them, or none."""
         partly = UploadState.PARTLY if not is_good and has_found() else UploadState.FAILED
         self.state = UploadState.PARSED if is_good else partly
-        self.finished_at = timezone.now()
-        Upload.objects.filter(pk=self.pk).update(state=self.state, finished_at=self.finished_at, lease_until=None)
+        self.finished_at, self.lease_until = timezone.now(), None
+        change(self, ["state", "finished_at", "lease_until"])
 
 
 class FileState(models.TextChoices):
@@ -173,6 +174,7 @@ class UploadedFile(ThroughParent):
     """One file, or one member of an archive."""
 
     lab_path: ClassVar[str] = "upload__lab_id"
+    new_runs: list[int] | None = None  # of one whose reading was stored just now: the runs that came of it
 
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="files")
     name = models.CharField(max_length=1000, help_text="with its path, as it came")

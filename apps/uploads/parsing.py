@@ -12,13 +12,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
 
 from apps.lib.bell import ring
+from apps.lib.later import later
+from apps.lib.pipelined import in_one_go
 from apps.lib.sql import undurable
 from apps.parsers.archives import Refusal, is_archive
 from apps.runs.artefact_store import ArtefactStoreError, keep_all, open_stream
@@ -95,6 +97,7 @@ def parse_at_once(upload: Upload, file: UploadedFile, data: bytes) -> bool:
         log.exception("upload %s could not be read at once", upload.pk)
         upload.go_on_later()
         return False
+    file.new_runs = file.new_runs or []
     return True
 
 
@@ -108,7 +111,8 @@ def _failed(upload: Upload, error: Exception) -> None:
 
 
 def _tell(upload: Upload) -> None:
-    ring(f"upload:{upload.pk}", {"state": upload.state})
+    state = upload.state
+    later(lambda: ring(f"upload:{upload.pk}", {"state": state}))
 
 
 class _Parsing:
@@ -136,7 +140,9 @@ class _Parsing:
     def only(self, file: UploadedFile, data: bytes) -> None:
         batch = Batch()
         batch.add(file, data)
-        self._finish_batches(batch)
+        self._flush(batch)
+        self.finder.guesser.look_up()
+        self._finish_batches(Batch())
 
     def _each(self) -> bool:
         batch, last = Batch(), 0
@@ -301,7 +307,7 @@ class _Parsing:
             return
         new = [file for file, _ in pairs if file._state.adding]
         try:
-            with transaction.atomic():
+            with in_one_go() if self.is_only_file else transaction.atomic():
                 self.finder.write(pairs)
                 if self.upload.is_kept_at_once:
                     keep_files(self.upload, [(f, r) for f, r in pairs if isinstance(r, FileReading)])
@@ -310,7 +316,7 @@ class _Parsing:
                     self.upload.end(file.state in GOOD, lambda: isinstance(found, FileReading) and found.has_found)
         except Exception:
             for file, _ in pairs:
-                file.kept_at = None
+                file.kept_at = file.new_runs = None
             for file in new:  # their rows went with the transaction
                 file.pk, file._state.adding = None, True
             raise
@@ -331,7 +337,8 @@ def collector_off() -> Iterator[None]:
 
 
 def _put_known(known: list[UploadedFile]) -> None:
-    UploadedFile.objects.bulk_create([file for file in known if file._state.adding])
+    if new := [file for file in known if file._state.adding]:
+        UploadedFile.objects.bulk_create(new)
     for file in known:
         if not file._state.adding:
             file.save(update_fields=["state", "known_as"])
@@ -350,8 +357,9 @@ def _begin(fresh: list[tuple[UploadedFile, bytes]]) -> Callable[[], list[Found]]
 
 def spooled(artefact: Artefact) -> IO[bytes]:
     """The artefact's bytes in a file without a name, for who must seek in them; gone when it is closed."""
-    folder = settings.ARTEFACT_DIR
+    folder = Path(settings.ARTEFACT_DIR)
     try:
+        folder.mkdir(mode=0o750, parents=True, exist_ok=True)  # a small archive itself lies in the database
         file = tempfile.TemporaryFile(prefix=".spool-", dir=folder)  # noqa: SIM115  (the caller closes it)
         for piece in open_stream(artefact):
             file.write(piece)

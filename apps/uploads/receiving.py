@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.inventory.models import Host, Target
-from apps.labs.models import Lab
+from apps.labs.models import AuditEvent, Lab
 from apps.lib.bell import ring
 from apps.runs.artefact_store import keep, keep_all
 from apps.studies.models import Study
@@ -28,7 +28,14 @@ class UploadError(ValueError):
         super().__init__(f"{field}: found {self.found!r}, expected {expected}")
 
 
-def open_upload(
+def open_upload(lab: Lab, name: str, *, door: str, who: str, **more: Any) -> Upload:
+    """The same as `new_upload`, as a row."""
+    upload = new_upload(lab, name, door=door, who=who, **more)
+    upload.save(force_insert=True)
+    return upload
+
+
+def new_upload(
     lab: Lab,
     name: str,
     *,
@@ -41,17 +48,24 @@ def open_upload(
     keep_at_once: bool = False,
     is_claimed: bool = False,
 ) -> Upload:
-    """An upload without files yet; `is_claimed`: by this thread, for its first file. Raises `UploadError` where target and
-    host do not belong together.
+    """An upload without files yet, which is not in the database; `is_claimed`: by this thread, for its first file. Raises
+    `UploadError` where target and host do not belong together.
     """
     if target and host and target.host_id != host.pk:
         raise UploadError("target", target, f"a target of {host}")
-    upload: Upload = Upload.objects.create(
+    return Upload(
         lab=lab, name=clean_name(name)[:300], door=door, created_by=who, study=study, target=target,
         host=host or (target.host if target else None), labels=checked_labels(labels or {}), is_kept_at_once=keep_at_once,
         **(Upload.claim_of_one() if is_claimed else {}),
     )  # fmt: skip
-    return upload
+
+
+def in_trail(upload: Upload) -> AuditEvent:
+    """The word in the lab's trail that this came; not in the database yet."""
+    detail = {"upload": upload.pk}
+    return AuditEvent(
+        lab_id=upload.lab_id, act="files uploaded", subject=upload.name[:200], who=upload.created_by, detail=detail
+    )
 
 
 def add_file(upload: Upload, name: str, pieces: bytes | Iterable[bytes]) -> UploadedFile:

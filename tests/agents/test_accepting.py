@@ -14,6 +14,7 @@ from apps.agents.accepting import accept
 from apps.agents.models import Agent, Enrolment
 from apps.labs.isolation import all_labs, lab_scope
 from apps.lib import asgi
+from apps.lib.loop_sql import lines
 from apps.runs.attempts import Attempt
 from apps.runs.states import State
 from tests.agents.conftest import FakeAgent
@@ -34,6 +35,7 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setattr(asgi, "_threads", pool)
         yield
         pool.submit(connections.close_all).result()
+    lines.close()
 
 
 @pytest.fixture

@@ -99,6 +99,7 @@ class Stack:
             "apps.asgi:application",
             "--port",
             str(self.port),
+            "--no-access-log",
             "--timeout-graceful-shutdown",
             "1",
         )

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connections
+from django.db import OperationalError, connection, connections
 from django.utils import timezone
 
 from apps.inventory.models import Host, Target
@@ -17,6 +17,7 @@ from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Token
 from apps.lib import asgi
 from apps.lib.asgi import HungUpError
+from apps.lib.loop_sql import lines
 from apps.lib.sql import ALWAYS
 from apps.publishing import starting, throttling
 from apps.publishing.starting import LARGEST, start
@@ -44,6 +45,7 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setattr(asgi, "_threads", pool)
         yield
         pool.submit(connections.close_all).result()
+    lines.close()
 
 
 @pytest.fixture
@@ -59,10 +61,6 @@ def _ask(secret: str, body: Any, query: bytes = b"", **headers: str) -> tuple[in
         "host": "testserver", "content-type": "application/json", "content-length": str(len(raw)),
         "authorization": f"Bearer {secret}", **{name.replace("_", "-"): value for name, value in headers.items()},
     }  # fmt: skip
-    scope = {
-        "type": "http", "method": "POST", "path": "/api/v1/runs/", "query_string": query, "scheme": "http", "server": ("testserver", 80),
-        "headers": [(name.encode(), value.encode("latin-1")) for name, value in given.items()],
-    }  # fmt: skip
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:
@@ -71,10 +69,17 @@ def _ask(secret: str, body: Any, query: bytes = b"", **headers: str) -> tuple[in
     async def send(event: Any) -> None:
         sent.append(event)
 
-    asyncio.run(start(scope, receive, send, _went_on))
+    asyncio.run(start(_scope(given, query), receive, send, _went_on))
     head = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     assert sent[0]["status"] != ON or sent[1]["body"] == raw
     return sent[0]["status"], json.loads(sent[1]["body"]) if sent[0]["status"] != ON else None, head
+
+
+def _scope(headers: dict[str, str], query: bytes = b"") -> dict[str, Any]:
+    return {
+        "type": "http", "method": "POST", "path": "/api/v1/runs/", "query_string": query, "scheme": "http", "server": ("testserver", 80),
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
+    }  # fmt: skip
 
 
 def _wish(place: Target, **more: Any) -> dict[str, Any]:
@@ -205,6 +210,17 @@ def test_too_many_requests_go_on(place: Target, token: Callable[[str], str], mon
     assert Script(secret)("POST", "runs/", _wish(place)).status_code == 429
 
 
+def test_the_loop_takes_only_what_is_at_hand(place: Target) -> None:
+    who, allowance = f"test:{place.pk}", Allowance()
+    assert not allowance.take_at_hand(who, 1)
+    assert allowance.take(who, 1, 60, 300)  # three at once, of which this is one
+    assert [allowance.take_at_hand(who, 1) for _ in range(3)] == [True, True, False]
+    assert allowance.take(who, 2, 60, 300)
+    assert not allowance.take_at_hand(who, 1)
+    with allowance._lock:  # somebody asks Redis
+        assert not allowance.take_at_hand(who, 2)
+
+
 def test_processes_take_no_more_than_the_limit_between_them(place: Target) -> None:
     """Nearly all of it: what one has taken and does not use is at most a hundredth."""
     processes, given = [Allowance(), Allowance()], 0
@@ -243,6 +259,41 @@ def test_new_names_are_seen_at_the_next_start(place: Target, token: Callable[[st
     assert (found["host_name"], found["created_by"]) == ("renamed", "token other")
 
 
+def test_a_host_that_is_not_allowed_goes_on_though_another_was_looked_at(
+    place: Target, token: Callable[[str], str]
+) -> None:
+    """What is remembered of a request's head is remembered for that head alone."""
+    secret = token("run")
+    assert _ask(secret, _wish(place))[0] == 201
+    assert _ask(secret, _wish(place), host="elsewhere.example")[0] == ON
+    assert _ask(secret, _wish(place), accept="text/csv")[0] == ON
+    assert _ask(secret, _wish(place))[0] == 201
+
+
+def test_two_tokens_in_one_request_go_on(place: Target, token: Callable[[str], str]) -> None:
+    scope = _scope({"host": "testserver", "content-type": "application/json", "content-length": "2"})
+    scope["headers"] += [(b"authorization", f"Bearer {token('run')}".encode())] * 2
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"{}"}
+
+    async def send(event: Any) -> None:
+        sent.append(event)
+
+    asyncio.run(start(scope, receive, send, _went_on))
+    assert sent[0]["status"] == ON
+
+
+def test_a_database_that_ends_the_connection_is_asked_on_another(place: Target, token: Callable[[str], str]) -> None:
+    secret = token("run")
+    assert _ask(secret, _wish(place))[0] == 201
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [lines.idle[-1].pgconn.backend_pid])
+        cursor.execute("SELECT pg_sleep(0.1)")
+    assert _ask(secret, _wish(place))[0] == 201
+
+
 @pytest.mark.parametrize(("is_accepted", "waits"), [(True, 0), (False, 1)])
 def test_a_start_is_on_disk_before_it_is_answered(
     place: Target, token: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, is_accepted: bool, waits: int
@@ -277,12 +328,11 @@ def test_a_request_that_was_cut_off_goes_nowhere(place: Target, token: Callable[
         "host": "testserver", "content-type": "application/json", "content-length": str(len(raw) + 1),
         "authorization": f"Bearer {token('run')}",
     }  # fmt: skip
-    headers = [(name.encode(), value.encode()) for name, value in given.items()]
     events = [{"type": "http.request", "body": raw, "more_body": True}, {"type": "http.disconnect"}]
 
     async def receive() -> dict[str, Any]:
         return events.pop(0)
 
     with pytest.raises(HungUpError):
-        asyncio.run(start({"query_string": b"", "headers": headers}, receive, _went_on, _went_on))
+        asyncio.run(start(_scope(given), receive, _went_on, _went_on))
     assert _nothing_was_done()

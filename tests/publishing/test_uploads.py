@@ -10,6 +10,7 @@ from apps.inventory.models import Host
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent
 from apps.publishing import schema
+from apps.runs.artefact_store import SMALL
 from apps.runs.models import Run
 from apps.studies.models import Study
 from apps.uploads.models import Upload
@@ -173,7 +174,7 @@ def test_a_full_disk_is_507_and_leaves_nothing_half_made(
         )
 
     monkeypatch.setattr(receiving, "keep", full)
-    answer = sender.post({"a.json": REPORT})
+    answer = sender.post({"a.json": REPORT + b" " * SMALL})
     assert answer.status_code == 507
     assert "Free some space" in answer.json()["detail"]
     with lab_scope(cast.lab.pk):

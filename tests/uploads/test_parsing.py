@@ -2,6 +2,8 @@
 
 import hashlib
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -155,3 +157,9 @@ def test_an_error_of_ours_is_tried_three_times_and_then_said(bring: Bring, monke
         assert upload.state == expected
     assert "the disk is on fire" in upload.problem
     assert not upload.claim()
+
+
+def test_a_small_archive_may_be_the_first_that_comes(bring: Bring, settings: Any, tmp_path: Path) -> None:
+    settings.ARTEFACT_DIR = tmp_path / "artefacts"
+    upload = bring({"all.zip": zipped({"a.json": REPORT})})
+    assert upload.state == UploadState.PARSED

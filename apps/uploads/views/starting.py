@@ -15,13 +15,13 @@ from django.views.decorators.http import require_POST
 
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
-from apps.labs.models import AuditEvent, Role
+from apps.labs.models import Role
 from apps.lib.uploads import upload_too_large
 from apps.runs.artefact_store import ArtefactStoreError
 from apps.uploads.forms import UploadForm
 from apps.uploads.models import Upload
 from apps.uploads.places import hosts_with_targets
-from apps.uploads.receiving import add_file, hand_over, open_upload
+from apps.uploads.receiving import add_file, hand_over, in_trail, open_upload
 
 PAGE = 50
 PASTED = "pasted.txt"
@@ -82,9 +82,7 @@ def _start(request: LabRequest) -> HttpResponseBase:
         return _list(request, form, "Found no file and no text; choose at least one.", 400)
     name = request.POST.get("name") or (sent[0][0] if sent else "files")
     upload = open_upload(request.lab, name, door=Upload.Door.PAGE, who=str(request.user), **form.words)
-    AuditEvent.objects.record(
-        request.lab.pk, "files uploaded", upload.name[:200], who=str(request.user), upload=upload.pk
-    )
+    in_trail(upload).save(force_insert=True)
     try:
         _take_in(upload, sent)
     except ArtefactStoreError as error:

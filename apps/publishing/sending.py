@@ -1,0 +1,118 @@
+"""Files that a script sends, with what it says beside them: the same whichever way the request comes in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile as SentFile
+from django.db import transaction
+
+from apps.inventory.models import Host, Target
+from apps.labs.models import Lab
+from apps.lib.sql import ALWAYS, Given, wait_for_disk
+from apps.publishing.problems import ProblemError
+from apps.runs.artefact_store import SMALL
+from apps.studies.models import Study
+from apps.uploads.at_once import reading_here
+from apps.uploads.models import Upload, UploadedFile
+from apps.uploads.parsing import parse_at_once
+from apps.uploads.receiving import add_file, hand_over, in_trail, labels_from_text, new_upload
+from apps.uploads.small_file import take
+
+_TRUE = ("1", "true", "yes")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is said of the files, checked."""
+
+    paths: Sequence[str]
+    labels: dict[str, str]
+    keep_at_once: bool
+    study: Study | None = None
+    host: Host | None = None
+    target: Target | None = None
+
+    @classmethod
+    def of(cls, body: Any, query: Mapping[str, str]) -> "Beside":
+        """In the lab's scope. Raises `ProblemError` and `UploadError`."""
+        return cls(
+            paths=body.getlist("path"),
+            labels=labels_from_text(body.get("labels", "")),
+            keep_at_once=str(query.get("keep") or body.get("keep", "")).lower() in _TRUE,
+            study=_named(body, Study, "study", "slug"),
+            host=_named(body, Host, "host", "name"),
+            target=_named(body, Target, "target", "name"),
+        )
+
+    def path_of(self, place: int, name: str) -> str:
+        return self.paths[place] if place < len(self.paths) else name
+
+    def upload(self, lab: Lab, who: str, first: str, *, is_claimed: bool = False) -> Upload:
+        return new_upload(
+            lab, self.path_of(0, first), door=Upload.Door.REST, who=who, study=self.study, host=self.host,
+            target=self.target, labels=self.labels, keep_at_once=self.keep_at_once, is_claimed=is_claimed,
+        )  # fmt: skip
+
+
+def receive(
+    lab: Lab, who: str, beside: Beside, files: "Sequence[SentFile[Any]]"
+) -> tuple[Upload, list[UploadedFile] | None]:
+    """The upload and what became of its file, where that is known: a small one is read at once. For others a worker is called
+    when they are on the disk.
+    """
+    first = str(files[0].name)
+    is_small = len(files) == 1 and (files[0].size or 0) <= SMALL
+    small = [files[0].read()] if is_small else []
+    with reading_here(small) as is_here:
+        if is_here:
+            return read_here(*take_here(lab, who, beside, first, small[0]), small[0])
+    upload = beside.upload(lab, who, first)
+    if small:
+        take(upload, beside.path_of(0, first), small[0])
+    else:
+        _take_all(upload, beside, files)
+    hand_over(upload)
+    return upload, None
+
+
+def take_here(
+    lab: Lab, who: str, beside: Beside, name: str, data: bytes, *, given: Given = ALWAYS
+) -> tuple[Upload, UploadedFile]:
+    """One that this thread will read (`reading_here`), if it is so as `given`; else `NotGivenError`. It is stored when this returns,
+    and on the disk when `read_here` does.
+    """
+    upload = beside.upload(lab, who, name, is_claimed=True)
+    return upload, take(upload, beside.path_of(0, name), data, given=given, answers_after_more=True)
+
+
+def read_here(upload: Upload, file: UploadedFile, data: bytes) -> tuple[Upload, list[UploadedFile] | None]:
+    """As `receive`."""
+    if parse_at_once(upload, file, data):
+        return upload, [file]
+    wait_for_disk()
+    hand_over(upload)
+    return upload, None
+
+
+@transaction.atomic
+def _take_all(upload: Upload, beside: Beside, files: "Sequence[SentFile[Any]]") -> None:
+    """All of it or nothing, and one wait for the disk."""
+    upload.save(force_insert=True)
+    for place, sent in enumerate(files):
+        add_file(upload, beside.path_of(place, str(sent.name)), sent.chunks())
+    in_trail(upload).save(force_insert=True)
+
+
+def _named(body: Any, model: Any, field: str, name: str) -> Any:
+    """By id or by name; of this lab, or it is not there."""
+    asked = str(body.get(field, "")).strip()
+    if not asked:
+        return None
+    found = list(model.objects.filter(**{"pk" if asked.isdecimal() and len(asked) < 19 else name: asked})[:2])
+    if len(found) != 1:
+        expected = f"the id or {name} of one {field} of this lab"
+        raise ProblemError(
+            404, f"{field}: found {asked!r}, expected {expected}", field=field, found=asked, expected=expected
+        )
+    return found[0]
