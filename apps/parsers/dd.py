@@ -25,6 +25,7 @@ at (bytes, a word, perhaps a bracket, words, seconds, rate), so that it is read 
   is known, and no rate. `status=progress` lines are no results. The two dd of a pipe report one copy: one run.
 """
 
+import re
 from collections.abc import Iterator
 
 from apps.parsers.dd_blocks import Block, blocks
@@ -39,6 +40,7 @@ NOT_SHOWN = "the command is not shown: whether this wrote or read the disk is no
 
 _EXPECTED = "3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.0018 s, 1.7 GB/s"
 _NS = 1e9
+_LATIN, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 
 
 def looks_like(text: SourceText) -> float:
@@ -56,11 +58,16 @@ def _has_records(lines: list[str]) -> bool:
     """Two records lines, one right behind the other."""
     before = -2
     for index, line in enumerate(lines):
-        if "+" in line and len(line) < 200 and RECORDS.search(line):
+        if "+" in line and len(line) < 200 and (match := RECORDS.search(line)) and _stands_alone(line, match):
             if index == before + 1:
                 return True
             before = index
     return False
+
+
+def _stands_alone(line: str, match: re.Match[str]) -> bool:
+    """No Latin word before it and no number behind it, as lists of devices have them ("4+2 port adapter 1028")."""
+    return not _LATIN.search(line, 0, match.start()) and not _DIGIT.search(line, match.end())
 
 
 def parse(text: SourceText) -> ParsedFile:

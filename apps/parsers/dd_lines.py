@@ -9,7 +9,7 @@ from msgspec import Struct
 _MARKS = "'’‘´`.,\u00a0\u202f\u2009 "
 _WHOLE = (  # digits, or groups of three with marks between them; never the end of a longer number
     rf"(?<![0-9])(?<![0-9][{_MARKS.rstrip()}])(?:[0-9]{{4,20}}(?![0-9])"
-    rf"|(?<![\w./-])[0-9]{{1,3}}(?:[{_MARKS}][0-9]{{3}}){{1,6}}(?![0-9])|[0-9]{{1,3}}(?![0-9]))"
+    rf"|(?<![\w./-])[0-9]{{1,3}}(?:[{_MARKS}][0-9]{{3}}){{1,6}}+(?![0-9])|[0-9]{{1,3}}(?![0-9]))"
 )
 _NUMBER = r"(?:[0-9][0-9.,'’‘´`\u00a0\u202f]{0,30}(?:e[-+]?[0-9]{1,3})?)"
 _LETTERS = r"[^\W\d_]"

@@ -145,3 +145,6 @@ def load_of(options: dict[str, str], copies: int = 1) -> Load:
         options=options,
         kb_base=base,
     )
+
+
+UNTOLD = load_of({})  # of a report without options

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.parsers.fio_options import LARGEST, Load, directions, load_of, operation
+from apps.parsers.fio_options import LARGEST, UNTOLD, Load, directions, load_of, operation
 from apps.parsers.fio_quantities import Quantity
 from apps.parsers.fio_samples import error_text
 from apps.parsers.shape import ParsedSample, ParsedSection
@@ -58,7 +58,7 @@ class Job:
 
     def load(self) -> Load:
         """What it was asked to do, when all its options are known."""
-        self._load = self._load or load_of(self.options)
+        self._load = self._load or (load_of(self.options) if self.options else UNTOLD)
         return self._load
 
     def section(self, number: int) -> ParsedSection:

@@ -13,6 +13,8 @@ _ON = {"1", "true", "yes", ""}
 
 def workload_of(loads: Sequence[Load], command: str = "") -> dict[str, Value]:
     found: dict[str, Value] = {"command": command} if command else {}
+    if not any(load.options for load in loads):
+        return found
     for name, read in _READERS.items():
         values = {read(load) for load in loads}
         if len(values) == 1 and (value := values.pop()) is not None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.source_text import SourceText
-from apps.parsers.time_cp_files import paths, size_of
+from apps.parsers.time_cp_files import paths, said_sizes, size_of
 
 NAME = "time cp"
 TITLE = "time cp"
@@ -46,6 +46,7 @@ _MOST_AFTER = 30
 _MOST_BLANK = 2
 _ROUGH = 0.01
 _NS = 1e9
+Said = list[tuple[int, str, int]]  # sizes of files: `said_sizes`
 
 
 @dataclass(slots=True)
@@ -79,7 +80,8 @@ def looks_like(text: SourceText) -> float:
 def parse(text: SourceText) -> ParsedFile:
     """Every timed copy. `ParseError` where there is none."""
     broken: list[Broken] = []
-    runs = tuple(_run(copy, text) for copy in _copies(text, broken))
+    said = said_sizes(text.lines)
+    runs = tuple(_run(copy, text, said) for copy in _copies(text, broken))
     if not runs and not broken:
         raise ParseError("no cp with its time", expected="time cp FROM TO, then real 0m0.512s")
     return ParsedFile(runs, broken=tuple(broken))
@@ -197,21 +199,21 @@ def _clock(text: str) -> float:
     return seconds
 
 
-def _run(copy: Copy, text: SourceText) -> ParsedRun:
+def _run(copy: Copy, text: SourceText, said: Said) -> ParsedRun:
     target = paths(copy.command)[1]
     return ParsedRun(
-        tool="cp", tool_version="", samples=_samples(copy, text), workload={"command": copy.command}, target=target,
+        tool="cp", tool_version="", samples=_samples(copy, text, said), workload={"command": copy.command}, target=target,
         problem=copy.timing.failure, line=text.number(copy.first), last_line=text.number(copy.timing.last),
     )  # fmt: skip
 
 
-def _samples(copy: Copy, text: SourceText) -> tuple[ParsedSample, ...]:
+def _samples(copy: Copy, text: SourceText, said: Said) -> tuple[ParsedSample, ...]:
     timing, sources = copy.timing, paths(copy.command)[0]
     line, seconds = text.number(timing.line), timing.real or 0.0
     if timing.failure:
         reason = f"failed: {timing.failure[:150]}"
         return (ParsedSample("copy", "elapsed", None, printed=timing.printed, line=line, missing_reason=reason),)
-    size = size_of(sources[0], text.lines, copy.first, copy.timing.last) if len(sources) == 1 else None
+    size = size_of(sources[0], said, copy.first, copy.timing.last) if len(sources) == 1 else None
     elapsed = ParsedSample(
         "copy", "elapsed", round(seconds * _NS, 3), file_size=size, printed=timing.printed, line=line, cpu=_cpu(timing)
     )

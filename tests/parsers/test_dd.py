@@ -293,3 +293,9 @@ def test_result_with_a_translated_second_is_found(rate: str) -> None:
     assert dd.looks_like(SourceText(text)) == 1.0
     (run,) = dd.parse(SourceText(text)).runs
     assert (run.target, run.samples[0].value, run.samples[0].note) == ("/mnt/f", 209715200.0, "")
+
+
+def test_a_list_of_devices_is_no_copy() -> None:
+    text = "1028  Example Systems\n\t1f45  SR400 4+2 ports adapter\n\t1f46  SR410 4+4 ports adapter\n"
+    assert dd.looks_like(SourceText(text)) == 0.0
+    assert dd.looks_like(SourceText("> 2+1 records in\n> 2+1 records out\n")) == 0.6
