@@ -25,6 +25,7 @@ with atheris.instrument_imports(include=["apps.parsers"], enable_loader_override
 
     FORMATS = formats()  # here, because it imports them
 
+from tests.pace import within
 from tests.parsers.every import SLOWEST_S, faults, tried
 from tests.parsers.seeds import seeds
 
@@ -83,7 +84,7 @@ def _try(one: Format, data: bytes) -> None:
         found = faults(parsed, text) if parsed else []
         assert not found, found
         seconds = time.process_time() - before
-        assert seconds < SLOWEST_S, f"{seconds:.1f} s"
+        assert within(seconds, SLOWEST_S), f"{seconds:.1f} s"
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak) * 1024
         assert grown < _MEMORY, f"{grown >> 20} MiB"
     except BaseException as error:

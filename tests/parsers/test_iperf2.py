@@ -7,6 +7,7 @@ import pytest
 from apps.parsers import iperf2_csv, iperf2_text
 from apps.parsers.shape import ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
+from tests.pace import within
 
 CLIENT = """------------------------------------------------------------
 Client connecting to 10.0.0.8, {} port 5001
@@ -117,5 +118,5 @@ def test_thirteen_thousand_connections_at_once_are_read_in_less_than_two_seconds
     line = "20240718030119,192.168.0.8,{},172.16.60.140,5001,3,0.0-10.0,393577800,314824870\n"
     before = time.process_time()
     (run,) = iperf2_csv.parse(SourceText("".join(line.format(port) for port in range(40_000, 53_000)))).runs
-    assert time.process_time() - before < 2
+    assert within(time.process_time() - before, 2)
     assert len(run.sections) == 13_000

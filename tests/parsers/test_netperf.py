@@ -8,6 +8,7 @@ import pytest
 from apps.parsers import netperf
 from apps.parsers.shape import ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
+from tests.pace import within
 
 BANNER = "MIGRATED {} TEST from 10.0.0.1 (10.0.0.1) port 0 AF_INET to n2.example (10.0.0.2) port 0 AF_INET : demo\n"
 STREAM = """Recv   Send    Send
@@ -146,7 +147,7 @@ HOSTILE = {
 def test_a_hostile_mebibyte_takes_less_than_two_seconds(name: str) -> None:
     before = time.process_time()
     assert netperf.parse(SourceText(HOSTILE[name])).broken
-    assert time.process_time() - before < 2
+    assert within(time.process_time() - before, 2)
 
 
 def test_outputs_in_a_list_on_one_line_are_read_one_by_one() -> None:
@@ -161,4 +162,4 @@ def test_a_list_that_is_cut_is_read_in_linear_time() -> None:
     line = json.dumps([text]) + '[["' + '\\"' * 400_000
     began = time.process_time()
     assert netperf.parse(SourceText(line[: line.rindex("8.00") + 4] + "\n[" + line)).runs
-    assert time.process_time() - began < 2
+    assert within(time.process_time() - began, 2)

@@ -21,12 +21,13 @@ from typing import Any
 import pytest
 
 import apps.parsers
+from tests.pace import slowness
 from tests.parsers.hostile import IS_LONG
 
 _UNBOUNDED = 400  # repetitions that may be as many are as bad as those without a bound
 _LENGTHS = (40, 16_000)  # the first for those that need exponential time
-_SLOWEST_S = 0.1  # linear ones take less than a hundredth
-_STOPPED_S = 1.0 if IS_LONG else 0.2
+_SLOWEST_S = 0.1 * slowness()  # linear ones take less than a hundredth
+_STOPPED_S = (1.0 if IS_LONG else 0.2) * slowness()
 _LETTERS = " 1a,.:-A=/(\t\n\"'>*+_#;%"
 _SEARCHING = {"search", "finditer", "findall", "sub", "subn", "split"}
 _METHODS = {"match", "fullmatch"} | _SEARCHING

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from apps.parsers.inventory.printed import field, is_prompt, table, typed
 from apps.parsers.shape import ParsedInventory, ParseError
 from apps.parsers.source_text import SourceText
+from tests.pace import slowness
 from tests.parsers.inventory.formats import FORMATS, content, parsed, scores
 
 DETAIL = """\
@@ -218,7 +219,7 @@ def test_reading_takes_time_in_proportion(name: str) -> None:
         return time.process_time() - started
 
     seconds(10)
-    assert seconds(2000) < 10 * 1.8 * max(seconds(200), 0.02)
+    assert seconds(2000) < 10 * 1.8 * max(seconds(200), 0.02 * slowness())
 
 
 def test_smartctls_brief_attributes_are_read() -> None:
