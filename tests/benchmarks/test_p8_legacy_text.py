@@ -77,7 +77,7 @@ def test_legacy_text_is_read_half_as_fast_as_it_is_split(name: str) -> None:
     data = of_size(text, 2 * MIB if LONG else MIB // 4)
     assert module.parse(SourceText(data)).runs
     ratios, speeds = [], []
-    for _ in range(pairs(5, 15)):
+    for _ in range(pairs(11, 25)):
         floor = seconds(lambda: plain_floats(data))
         spent = seconds(lambda: module.parse(SourceText(data)))
         ratios.append(floor / spent)
