@@ -2,7 +2,7 @@
 (`tests/benchmarks/test_p9_side_by_side.py`); whatever came from people or files is escaped here.
 """
 
-from functools import partial
+from functools import lru_cache, partial
 from html import escape
 
 from apps.comparison.cells import Verdict
@@ -11,12 +11,11 @@ from apps.comparison.side_by_side.table import Cell, Column, Place, Row, Sums, T
 from apps.comparison.words import bounds_text, operation_of
 from apps.lib import units
 
-TONES = {Verdict.BETTER: "better", Verdict.WORSE: "worse", Verdict.NO_DIFFERENCE: "same", Verdict.TOO_FEW: "same"}
-WORDS = {
-    Verdict.BETTER: "better",
-    Verdict.WORSE: "worse",
-    Verdict.NO_DIFFERENCE: "no sig. difference",
-    Verdict.TOO_FEW: "too few runs",
+SAID = {  # the tone, and the word
+    Verdict.BETTER: ("better", "better"),
+    Verdict.WORSE: ("worse", "worse"),
+    Verdict.NO_DIFFERENCE: ("same", "no sig. difference"),
+    Verdict.TOO_FEW: ("same", "too few runs"),
 }
 MARK = '<sup title="The file is no larger than RAM: this may be memory">m</sup>'
 SMALL, LARGE = 1e-4, 1e12  # between them twelve digits need no exponent
@@ -25,6 +24,7 @@ SMALL, LARGE = 1e-4, 1e12  # between them twelve digits need no exponent
 def inside(table: Table, link: str) -> str:
     """`<thead>` and `<tbody>`; `link` is the address of the full comparison with `{metric}` and `{operation}` to fill in."""
     heads = "".join([_head(column, table.baseline) for column in table.columns])
+    link = escape(link)  # here once: what is filled in are the field's own words
     rows = "".join([_row(row, link) for row in table.rows])
     return f'<thead><tr><th scope="col">Measure</th>{heads}</tr></thead><tbody>{rows}</tbody>'
 
@@ -38,7 +38,7 @@ def _head(column: Column, baseline: Column | None) -> str:
 
 def _row(row: Row, link: str) -> str:
     place = row.place
-    address = escape(link.format(metric=place.metric, operation=place.operation))
+    address = link.format(metric=place.metric, operation=place.operation)
     unit = f' <span class="unit">{escape(row.unit.label)}</span>' if row.unit.label else ""
     operation, metric, point = escape(operation_of(place.operation)), escape(row.metric.label), point_of(place)
     # by itself, in a list of links, a link says of which row it is
@@ -49,6 +49,7 @@ def _row(row: Row, link: str) -> str:
     return f"<tr>{head}{''.join([_cell(cell, row) for cell in row.cells])}</tr>"
 
 
+@lru_cache(maxsize=4096)  # the same few points stand on every page
 def point_of(place: Place) -> str:
     """`1 GiB file · 4 KiB blocks · depth 16`, escaped by being made of numbers only."""
     parts = [
@@ -101,4 +102,5 @@ def _judged(found: Judgement) -> str:
         said = f"{ratio:#.3g}× ({low:#.3g} to {high:#.3g})"
     else:
         said = f"{units.significant(ratio)}× ({units.significant(low)} to {units.significant(high)})"
-    return f'<span class="judgement {TONES[found.verdict]}">{said} {WORDS[found.verdict]}</span>'
+    tone, word = SAID[found.verdict]
+    return f'<span class="judgement {tone}">{said} {word}</span>'
