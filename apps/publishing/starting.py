@@ -11,14 +11,9 @@ import io
 from typing import Any
 
 import orjson
-from csp.middleware import CSPMiddleware
 from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
-from django.middleware.clickjacking import XFrameOptionsMiddleware
-from django.middleware.common import CommonMiddleware
-from django.middleware.security import SecurityMiddleware
-from django.utils.cache import patch_vary_headers
 
 from apps.inventory.models import Target
 from apps.labs.isolation import lab_scope
@@ -26,7 +21,7 @@ from apps.labs.models import Token, digest
 from apps.lib.asgi import Receive, Scope, Send, headers, in_thread, read_body, replayed, send_response
 from apps.lib.sql import ALWAYS, Given, wait_for_disk
 from apps.publishing.authentication import find_token, name_of, note_use, secret_in, still_living
-from apps.publishing.renderers import to_json
+from apps.publishing.past_django import UnusualError, answer, is_let_through
 from apps.publishing.shown import started_runs
 from apps.publishing.throttling import TokenThrottle
 from apps.publishing.views.runs import runs as view_of_runs
@@ -46,10 +41,6 @@ usual: set[Kind] = set()
 remembered: dict[tuple[str, int], tuple[Token, Target]] = {}  # by SHA-256 of the secret and the target's id
 VIEW: Any = getattr(view_of_runs, "cls")  # noqa: B009  (REST framework's class of the view)
 ALLOW = ", ".join(VIEW().allowed_methods)
-
-
-class UnusualError(Exception):
-    """Nothing was done; the view will do it, or say why not."""
 
 
 async def start(scope: Scope, receive: Receive, send: Send, view: Any) -> None:
@@ -106,20 +97,9 @@ def _is_usual(scope: Scope) -> bool:
     ):
         return False
     try:
-        return _through_middleware(ASGIRequest(scope, io.BytesIO()))
+        return is_let_through(ASGIRequest(scope, io.BytesIO()))
     except SuspiciousOperation:
         return False
-
-
-# The middleware that looks at the host and gives every answer its headers.
-MIDDLEWARE: list[Any] = [
-    kind(lambda _: HttpResponse())
-    for kind in (SecurityMiddleware, CSPMiddleware, CommonMiddleware, XFrameOptionsMiddleware)
-]
-
-
-def _through_middleware(request: ASGIRequest) -> bool:
-    return not any(one.process_request(request) for one in MIDDLEWARE if hasattr(one, "process_request"))
 
 
 def _asked(raw: bytes) -> tuple[int, dict[str, Any], int]:
@@ -136,16 +116,11 @@ def _asked(raw: bytes) -> tuple[int, dict[str, Any], int]:
 
 def _told(scope: Scope, raw: bytes, token: Token, wish: Wish) -> HttpResponse:
     request = ASGIRequest(scope, io.BytesIO(raw))
-    _through_middleware(request)  # which leaves there what the answer's headers need
+    is_let_through(request)  # which leaves there what the answer's headers need
     with lab_scope(token.lab_id):
         note_use(token)
         shown = started_runs(request, wish.runs())
-    more = {"Location": shown["url"], "Allow": ALLOW}
-    response = HttpResponse(to_json(shown), status=201, content_type="application/json", headers=more)
-    patch_vary_headers(response, ("Cookie",))
-    for one in reversed(MIDDLEWARE):
-        response = one.process_response(request, response)
-    return response
+    return answer(request, shown, status=201, allow=ALLOW)
 
 
 async def _start(secret: str, target: int, spec: dict[str, Any], repetitions: int) -> tuple[Token, Wish]:

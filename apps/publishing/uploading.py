@@ -17,7 +17,6 @@ from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
 from django.db import DatabaseError, close_old_connections
 from django.http import HttpResponse
-from django.utils.cache import patch_vary_headers
 from django.utils.datastructures import MultiValueDict
 from rest_framework.exceptions import APIException
 
@@ -31,9 +30,8 @@ from apps.lib.sql import trust_if_quiet
 from apps.lib.uploads import upload_too_large
 from apps.publishing.authentication import find_token, name_of, note_use, secret_of, still_living
 from apps.publishing.form_data import parts
-from apps.publishing.renderers import to_json
+from apps.publishing.past_django import UnusualError, answer, is_let_through
 from apps.publishing.sending import Beside, read_here, take_here
-from apps.publishing.starting import MIDDLEWARE, UnusualError
 from apps.publishing.throttling import TokenThrottle
 from apps.publishing.uploaded import shown_upload
 from apps.publishing.views.uploads import uploads as view_of_uploads
@@ -101,19 +99,14 @@ def _answered(request: ASGIRequest, raw: bytes) -> Answer:
     trust_if_quiet()
     with answer_first() as rest, ExitStack() as held:
         try:
-            _look_at_host(request)
+            if not is_let_through(request):
+                raise UnusualError
             token, data, taken = _taken(request, raw, held)
         except UNUSUAL:
             return None, rest
         upload, files = read_here(*taken, data)
         note_use(token)
-        return _response(request, shown_upload(request, upload, files)), rest
-
-
-def _look_at_host(request: ASGIRequest) -> None:
-    for one in MIDDLEWARE:
-        if hasattr(one, "process_request") and one.process_request(request) is not None:
-            raise UnusualError
+        return answer(request, shown_upload(request, upload, files), status=202, allow=ALLOW), rest
 
 
 def _taken(request: ASGIRequest, raw: bytes, held: ExitStack) -> tuple[Token, bytes, tuple[Upload, UploadedFile]]:
@@ -147,12 +140,3 @@ def _token(secret: str) -> Token:
         remembered.clear()
     remembered[who] = token
     return token
-
-
-def _response(request: ASGIRequest, shown: dict[str, Any]) -> HttpResponse:
-    more = {"Location": shown["url"], "Allow": ALLOW}
-    response = HttpResponse(to_json(shown), status=202, content_type="application/json", headers=more)
-    patch_vary_headers(response, ("Cookie",))
-    for one in reversed(MIDDLEWARE):
-        response = one.process_response(request, response)
-    return response
