@@ -84,12 +84,14 @@ def significant(value: Number, digits: int = 3) -> str:
     """
     if digits == 3 and 0.001 < value < 999:  # most numbers of most tables, at a fifth of the price
         return f"{value:#.3g}".rstrip(".")
+    if digits == 3 and 1000 <= value < 1e15:
+        return f"{value:,.0f}".replace(",", THIN)
     if not math.isfinite(value):
         return str(value)
     if value == 0:
         return "0"
-    rounded = float(f"{value:.{digits - 1}e}")
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    power = int(f"{value:.{digits - 1}e}".partition("e")[2])  # of the first digit, once it is rounded
+    decimals = max(0, digits - 1 - power)
     if decimals > 9:
         return f"{value:.{digits - 1}e}"
     return f"{value:,.{decimals}f}".replace(",", THIN).replace("-", "−")
@@ -129,6 +131,16 @@ def bit_rate(value: Number | None) -> str:
         return NO_VALUE
     prefix, factor = next((p for p in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)) if value >= p[1]), ("", 1))
     return f"{plain(round(value / factor, 3))}{NO_BREAK}{prefix}b/s"
+
+
+def elapsed(seconds: Number | None) -> str:
+    """A time that passed, in its two largest parts: `95.2` → `1 min 35 s`."""
+    if seconds is None:
+        return NO_VALUE
+    hours, rest = divmod(round(float(seconds)), 3600)
+    minutes, left = divmod(rest, 60)
+    parts = [f"{number}{NO_BREAK}{unit}" for number, unit in ((hours, "h"), (minutes, "min"), (left, "s")) if number]
+    return " ".join(parts[:2]) or f"0{NO_BREAK}s"
 
 
 def plain(value: Number) -> str:

@@ -25,26 +25,29 @@ def shown(found: SideBySide, asked: Asked, permalink: str) -> dict[str, Any]:
         "columns": [{"id": one.id, "name": one.name, "ram": one.ram} for one in found.columns],
         "baseline": found.baseline.id if found.baseline else None,
         "last": asked.last,
-        "rows": [_row(row) for row in found.rows],
+        "rows": _rows(found),
         "permalink": permalink,
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
-    return {
-        **msgspec.structs.asdict(row.place),
-        "unit": row.metric.unit,
-        "higher_is_better": row.metric.higher_is_better,
-        "cells": [_cell(cell) for cell in row.cells if cell],
-    }
+def _rows(found: SideBySide) -> list[dict[str, Any]]:
+    return [
+        {
+            **msgspec.structs.asdict(row.place),
+            "unit": row.metric.unit,
+            "higher_is_better": row.metric.higher_is_better,
+            "cells": [_cell(cell) for cell in cells if cell],
+        }
+        for row, cells in zip(found.rows, found.cells(), strict=True)
+    ]
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
-    sums, found = cell.sums, cell.judgement
+    found = cell.judgement
     return {
-        "column": sums.column, "n": sums.n, "without": sums.without, "mean": sums.mean, "stdev": sums.stdev,
-        "half_interval": cell.half, "minimum": sums.low, "maximum": sums.high, "low": sums.bound_low,
-        "high": sums.bound_high, "in_ram": cell.in_ram,
+        "column": cell.column, "n": cell.n, "without": cell.without, "mean": cell.mean, "stdev": cell.stdev,
+        "half_interval": cell.half, "minimum": cell.low, "maximum": cell.high, "low": cell.bound_low,
+        "high": cell.bound_high, "in_ram": cell.in_ram,
         "ratio": found and found.ratio, "ratio_low": found and found.low, "ratio_high": found and found.high,
         "p": found and found.p, "verdict": found and found.verdict,
     }  # fmt: skip
@@ -52,7 +55,10 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 def document(found: SideBySide, permalink: str) -> Document:
     titles = ["Measure", *(one.name for one in found.columns)]
-    rows = [[_measure(row), *(_text(row, cell) for cell in row.cells)] for row in found.rows]
+    rows = [
+        [_measure(row), *(_text(row, cell) for cell in cells)]
+        for row, cells in zip(found.rows, found.cells(), strict=True)
+    ]
     said = [f"Means of the last runs; ratios are to {found.baseline.name}."] if found.baseline else []
     return Document(
         title="Side by side",
@@ -73,19 +79,17 @@ def _text(row: Row, cell: Cell | None) -> str:
     """`182 ± 3.1 (n = 5; 0.54× worse)`."""
     if cell is None:
         return "not measured"
-    sums = cell.sums
-    if sums.mean is None:
-        return bounds_text(sums.bound_low, sums.bound_high, row.unit.text) or "no number"
+    if cell.mean is None:
+        return bounds_text(cell.bound_low, cell.bound_high, row.unit.text) or "no number"
     half = f" ± {row.unit.text(cell.half)}" if cell.half is not None else ""
     judged = f"; {units.significant(cell.judgement.ratio)}× {cell.judgement.verdict}" if cell.judgement else ""
-    return f"{row.unit.text(sums.mean)}{half} (n = {sums.n}{judged})"
+    return f"{row.unit.text(cell.mean)}{half} (n = {cell.n}{judged})"
 
 
 def _flat(found: SideBySide) -> Table:
     names = {one.id: one.name for one in found.columns}
     rows = []
-    for row in found.rows:
-        plain = _row(row)
+    for plain in _rows(found):
         place = [plain[name] for name in PLACE]
         rows += [[names[cell["column"]], *place, *(cell[name] for name in FIGURES)] for cell in plain["cells"]]
     return Table.of(("column", *PLACE, *FIGURES), rows)

@@ -6,6 +6,7 @@ import statistics
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 from django.test import Client
@@ -14,10 +15,10 @@ from apps.comparison.cells import Verdict
 from apps.comparison.question import QuestionError
 from apps.comparison.ratios import holm, ratios
 from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked, parse
-from apps.comparison.side_by_side.html import LARGE, SMALL, _exact, _judged
-from apps.comparison.side_by_side.judging import Judgement, Logs, judged
+from apps.comparison.side_by_side.html import inside
+from apps.comparison.side_by_side.judging import judged
 from apps.comparison.side_by_side.loading import begun, newest_measured
-from apps.comparison.side_by_side.table import Column, Place, Sums, table
+from apps.comparison.side_by_side.table import LOGS, Column, Judgement, Place, Sums, _one_by_one, table
 from apps.inventory.models import Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
@@ -28,14 +29,20 @@ from tests.conftest import Cast
 NIGHT = datetime(2026, 1, 1, 2, tzinfo=UTC)
 
 
-def loaded(asked: Asked) -> tuple[list[Column], list[Sums]]:
+def loaded(asked: Asked) -> tuple[list[Column], Sums]:
     with begun(asked) as found:
         return found()
 
 
-def logs(values: list[float]) -> Logs:
+def logs(values: list[float]) -> list[float]:
     found = [math.log(value) for value in values]
-    return Logs(len(found), statistics.fmean(found), statistics.variance(found) if len(found) > 1 else 0.0)
+    return [len(found), statistics.fmean(found), statistics.variance(found) if len(found) > 1 else 0.0]
+
+
+def judge(pairs: list[tuple[list[float], list[float]]], higher_is_better: list[bool]) -> list[Judgement]:
+    """One by one; pairs are what `logs` gave for the values and for the baseline's."""
+    ours, theirs = (np.array([pair[side] for pair in pairs]).T for side in (0, 1))
+    return _one_by_one(judged(ours, theirs, higher_is_better))
 
 
 def nights(lab: Lab, at: Target, values: list[float], operation: str = "write", **more: object) -> None:
@@ -50,7 +57,7 @@ def test_ratios_are_those_of_the_comparison() -> None:
         ([draw.lognormvariate(5, 0.1) for _ in range(n)], [draw.lognormvariate(5.1, 0.1) for _ in range(m)])
         for n, m in ((3, 4), (4, 4), (3, 3))
     ]
-    found = judged([(logs(a), logs(b)) for a, b in pairs], [True] * len(pairs))
+    found = judge([(logs(a), logs(b)) for a, b in pairs], [True] * len(pairs))
     for ours, theirs in zip(found, ratios(pairs), strict=True):
         assert theirs is not None
         assert theirs.method == "welch"
@@ -63,23 +70,23 @@ def test_verdicts_hold_after_the_correction_for_all_cells() -> None:
     same = [100.0, 101, 99, 100.5]
     slightly = [104.0, 105, 103, 104.5]
     pairs = [(logs(slightly), logs(same))] + [(logs(same[::-1]), logs(same))] * 40
-    one = judged(pairs[:1], [True])[0]
+    one = judge(pairs[:1], [True])[0]
     assert one.verdict is Verdict.BETTER
-    many = judged([(logs([101.8, 102.9, 100.7, 102.4]), logs(same))] + pairs[1:], [True] * 41)
+    many = judge([(logs([101.8, 102.9, 100.7, 102.4]), logs(same))] + pairs[1:], [True] * 41)
     assert many[0].p is not None
     assert many[0].p < 0.05 < holm([found.p or 1 for found in many])[0]
     assert many[0].verdict is Verdict.NO_DIFFERENCE
 
 
 def test_two_runs_have_a_ratio_and_no_verdict_and_equal_runs_do_not_differ() -> None:
-    few, flat = judged([(logs([2.0, 2.0]), logs([1.0, 1.0, 1.0])), (logs([5.0] * 3), logs([5.0] * 3))], [True, True])
+    few, flat = judge([(logs([2.0, 2.0]), logs([1.0, 1.0, 1.0])), (logs([5.0] * 3), logs([5.0] * 3))], [True, True])
     assert (few.ratio, few.low, few.verdict) == (pytest.approx(2.0), None, Verdict.TOO_FEW)
     assert (flat.low, flat.high, flat.p, flat.verdict) == (1.0, 1.0, 1.0, Verdict.NO_DIFFERENCE)
 
 
 def test_for_latency_less_is_better() -> None:
     pair = (logs([1.0, 1.01, 0.99]), logs([2.0, 2.02, 1.98]))
-    assert [found.verdict for found in judged([pair, pair], [False, True])] == [Verdict.BETTER, Verdict.WORSE]
+    assert [found.verdict for found in judge([pair, pair], [False, True])] == [Verdict.BETTER, Verdict.WORSE]
 
 
 @pytest.mark.django_db
@@ -90,13 +97,13 @@ def test_only_the_last_runs_of_each_target_count(cast: Cast) -> None:
         nights(cast.lab, new, [4e8, 4.1e8, 3.9e8])
         asked = Asked(targets=(old.pk, new.pk), last=3)
         found = table(*loaded(asked))
-    [row] = found.rows
-    assert [cell.sums.n for cell in row.cells if cell] == [3, 3]
-    ours, theirs = row.cells
+    [row], [cells] = found.rows, found.cells()
+    assert [cell.n for cell in cells if cell] == [3, 3]
+    ours, theirs = cells
     assert ours
     assert theirs
-    assert (ours.sums.mean, ours.sums.low, ours.sums.high) == (2e8, 1.9e8, 2.1e8)
-    assert ours.sums.stdev == pytest.approx(1e7)
+    assert (ours.mean, ours.low, ours.high) == (2e8, 1.9e8, 2.1e8)
+    assert ours.stdev == pytest.approx(1e7)
     assert ours.half == pytest.approx(4.302652729911275 * 1e7 / math.sqrt(3))
     assert theirs.judgement
     assert theirs.judgement.ratio == pytest.approx(
@@ -143,6 +150,7 @@ def test_the_number_of_queries_does_not_grow_with_the_columns(
     cast: Cast, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.force_login(cast.viewer)
+    client.get("/compare/side-by-side/")  # from now on the session is read together with the person
     with lab_scope(cast.lab.pk):
         places = [target(cast.lab, f"node{number}") for number in range(12)]
         for place in places:
@@ -161,8 +169,8 @@ def test_the_number_of_queries_does_not_grow_with_the_columns(
         page = client.get(f"/compare/side-by-side/?{Asked(targets=tuple(one.pk for one in chosen)).address}")
         assert page.content.decode().count('<td class="num"') == len(chosen)
         counts.append(len(asked))
-    # session, person with labs, sums, words of the measures, columns; a transaction of the test may add savepoints
-    assert 5 <= counts[0] == counts[1] <= 7
+    # session with the person and labs, sums, words of the measures, columns; a transaction of the test may add savepoints
+    assert 4 <= counts[0] == counts[1] <= 6
 
 
 @pytest.mark.django_db
@@ -224,13 +232,11 @@ def test_a_range_stands_as_its_bounds_and_gets_no_mean(cast: Cast, client: Clien
         sample(run(cast.lab, place), None, file_size=GIB, low=72.7e6, high=80.9e6, quality="range")
         sample(run(cast.lab, place), None, file_size=2 * GIB, low=5e7, quality="lower bound")
         asked = Asked(targets=(place.pk,))
-        ranged, least = table(*loaded(asked)).rows
-    assert ranged.cells[0]
-    assert (ranged.cells[0].sums.mean, ranged.cells[0].sums.bound_low, ranged.cells[0].sums.bound_high) == (
-        None, 72.7e6, 80.9e6,
-    )  # fmt: skip
-    assert least.cells[0]
-    assert (least.cells[0].sums.bound_low, least.cells[0].sums.bound_high) == (5e7, None)
+        [ranged], [least] = table(*loaded(asked)).cells()
+    assert ranged
+    assert (ranged.mean, ranged.bound_low, ranged.bound_high) == (None, 72.7e6, 80.9e6)
+    assert least
+    assert (least.bound_low, least.bound_high) == (5e7, None)
     client.force_login(cast.viewer)
     page = client.get(f"/compare/side-by-side/?{asked.address}").content.decode()
     assert "72.7 – 80.9<" in page
@@ -244,47 +250,88 @@ def test_a_missing_value_beside_others_is_neither_counted_nor_a_nought(cast: Cas
         place = target(cast.lab, "alpha")
         nights(cast.lab, place, [1e8, 2e8, 4e8])
         sample(run(cast.lab, place), None, "write", file_size=32 * GIB, block_size=MIB, low=5e7, quality="lower bound")
-        [row] = table(*loaded(Asked(targets=(place.pk,)))).rows
-    cell = row.cells[0]
+        found = table(*loaded(Asked(targets=(place.pk,))))
+    [[cell]] = found.cells()
     assert cell
-    assert (cell.sums.n, cell.sums.without, cell.sums.low, cell.sums.bound_low) == (3, 1, 1e8, 5e7)
-    assert cell.sums.logs
-    assert cell.sums.logs.n == 3
-    assert cell.sums.logs.mean == pytest.approx(math.log(2e8))
+    assert (cell.n, cell.without, cell.low, cell.bound_low) == (3, 1, 1e8, 5e7)
+    assert found.figures.sums[0, 0, LOGS].tolist() == pytest.approx([3, math.log(2e8), math.log(2) ** 2])
 
 
-@pytest.mark.parametrize("low", [172015714.75690156, 2e8, 0.0, 0.25, 1.5e-7, -3.5, 1e16, 999.5, 0.001])
-@pytest.mark.parametrize("unit", ["B/s", "fraction", "1/s", ""])
-def test_digits_in_one_go_are_those_of_one_by_one(low: float, unit: str) -> None:
-    mean, high = low + 0.123456789, low * 2 + 1.25
-    one = Sums(
-        1,
-        (1, 1, 0),
-        Place("write", "bandwidth", None, None, None, None, 0),
-        5,
-        0,
-        mean,
-        1.0,
-        low,
-        high,
-        None,
-        None,
-        None,
+@pytest.mark.parametrize("base", [1000, 1024])
+@pytest.mark.parametrize(
+    ("metric", "low"),
+    [
+        ("bandwidth", 172015714.75690156),
+        ("bandwidth", 2e8),
+        ("bandwidth", 0.25),
+        ("bandwidth", 1e16),
+        ("cpu", 1.5e-7),
+        ("iops", 999.5),
+    ],
+)
+def test_a_cell_shows_three_digits_and_all_of_them_on_hover(metric: str, low: float, base: int) -> None:
+    found = table([Column(1, "a", ""), Column(2, "b", "")], _sums(metric, 5, [low, low * 3]), base=base)
+    [row], [cells] = found.rows, found.cells()
+    shown = inside(found, "/compare/?metric={metric}&operation={operation}")
+    for cell in cells:
+        assert cell
+        text, behind = row.unit.text, units.suffix(row.unit.label)
+        assert f'>{text(cell.mean)} <span class="muted">± {text(cell.half)}</span>' in shown
+        mean, least, most = (_twelve(value / row.unit.factor) for value in (cell.mean, cell.low, cell.high) if value)
+        assert f'title="{mean}{behind}; n = 5; from {least} to {most}{behind}"' in shown
+    judgement = cells[1].judgement if cells[1] else None
+    assert judgement
+    ratio, at_least, at_most = (
+        units.significant(value or 0) for value in (judgement.ratio, judgement.low, judgement.high)
     )
-    if SMALL <= low < high < LARGE:  # no tool measures better
-        mean, low, high = (float(f"{value:.12g}") for value in (mean, low, high))
-    assert _exact(one, unit) == (
-        f"{units.exact(mean, unit)}; n = 5; from {units.exact(low)} to {units.exact(high, unit)}"
-    )
+    worse = "worse" if row.metric.higher_is_better is (judgement.ratio < 1) else "better"
+    assert f'{worse}">{ratio}× {worse} ({at_least} to {at_most})<' in shown.replace(units.NO_BREAK, " ")
 
 
-@pytest.mark.parametrize("ratio", [0.00012, 0.0123, 0.98765, 1.0, 9.995, 98.96, 98.99, 123.4, 4567.8])
-def test_a_ratio_with_its_bounds_is_written_as_three_numbers_by_themselves(ratio: float) -> None:
-    low, high, text = ratio * 0.9, ratio * 1.1, units.significant
-    assert f">{text(ratio)}× ({text(low)} to {text(high)}) better<" in _judged(
-        Judgement(ratio, low, high, 0.01, Verdict.BETTER)
-    )
-    assert f">{text(ratio)}× better<" in _judged(Judgement(ratio, None, None, None, Verdict.BETTER))
+def _sums(metric: str, n: int, lows: list[float]) -> Sums:
+    """One row, a column for each."""
+    key = (1, 1, 0)
+    place = Place("write", metric, None, None, None, None, 0)
+    figures = [[n, 0, low * 1.5 + 0.123456789, low / 7, low, low * 2, math.log(low * 1.5), 0.01] for low in lows]
+    return Sums({key: place}, [(column, key) for column in range(1, len(lows) + 1)], np.array(figures), {})
+
+
+def _twelve(value: float) -> str:
+    return units.exact(float(f"{value:.12g}") if 1e-4 <= value < 1e12 else value)
+
+
+def test_too_few_runs_have_a_ratio_without_an_interval() -> None:
+    found = table([Column(1, "a", ""), Column(2, "b", "")], _sums("bandwidth", 2, [2e8, 1e8]))
+    shown = inside(found, "/compare/")
+    assert ">0.500× too few runs<" in shown.replace(units.NO_BREAK, " ")
+    assert ">n = 2<" in shown
+    assert "±" not in shown
+
+
+def test_nothing_measured_is_an_empty_table() -> None:
+    nothing = Sums({}, [], np.empty((0, 8)), {})
+    assert table([], nothing).rows == table([Column(1, "a", "")], nothing).rows == []
+    assert table([Column(1, "a", "")], nothing).cells() == []
+
+
+def test_another_baseline_and_a_cell_that_was_not_measured() -> None:
+    both, alone = (1, 1, 0), (1, 2, 0)
+    places = {key: Place("write", "bandwidth", key[1] * GIB, None, 2, None, 0) for key in (alone, both)}
+    figures = [[3, 0, mean, 1.0, mean, mean, math.log(mean), 0.0] for mean in (1e8, 2e8, 4e8)]
+    sums = Sums(places, [(2, alone), (7, both), (2, both)], np.array(figures), {})
+    found = table([Column(2, "b", "", ram=3.0 * GIB), Column(7, "a", "", ram=1.0 * GIB)], sums, baseline=7)
+    assert found.baseline
+    assert found.baseline.id == 7
+    [[held, against], [lonely, missing]] = found.cells()
+    assert held
+    assert held.judgement
+    assert held.judgement.ratio == pytest.approx(2)
+    assert against
+    assert against.judgement is missing is None
+    assert lonely
+    assert lonely.judgement is None
+    assert [held.in_ram, against.in_ram, lonely.in_ram] == [True, False, False]
+    assert inside(found, "").count("not measured") == 1
 
 
 @pytest.mark.django_db

@@ -112,3 +112,14 @@ def test_for_machines_the_value_comes_back_exactly(value: float) -> None:
 )
 def test_who_points_at_bytes_reads_them_in_both_bases(value: float | None, unit: str, text: str) -> None:
     assert units.in_both_bases(value, unit).replace("\u202f", " ").replace("\u00a0", " ") == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "–"), (0, f"0{N}s"), (0.4, f"0{N}s"), (95.2, f"1{N}min 35{N}s"), (59.5, f"1{N}min"), (3600, f"1{N}h"),
+        (3605, f"1{N}h 5{N}s"), (100_000, f"27{N}h 46{N}min"),
+    ],
+)  # fmt: skip
+def test_a_time_that_passed_is_told_in_its_two_largest_parts(seconds, text):
+    assert units.elapsed(seconds) == text

@@ -2,14 +2,15 @@
 (`tests/benchmarks/test_p9_side_by_side.py`); whatever came from people or files is escaped here.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from html import escape
 
 from apps.comparison.cells import Verdict
-from apps.comparison.side_by_side.judging import Judgement
-from apps.comparison.side_by_side.table import Cell, Column, Place, Row, Sums, Table
+from apps.comparison.side_by_side.table import HIGH, LOW, MEAN, WITHOUT, Column, N, Place, Row, Table
 from apps.comparison.words import bounds_text, operation_of
 from apps.lib import units
+from apps.lib.many_numbers import exact, significant
 
 SAID = {  # the tone, and the word
     Verdict.BETTER: ("better", "better"),
@@ -17,15 +18,17 @@ SAID = {  # the tone, and the word
     Verdict.NO_DIFFERENCE: ("same", "no sig. difference"),
     Verdict.TOO_FEW: ("same", "too few runs"),
 }
+Texts = tuple[str, str, str, str, str, str, str, str]  # mean, half, ratio, its interval; in full: mean, lowest, highest
 MARK = '<sup title="The file is no larger than RAM: this may be memory">m</sup>'
-SMALL, LARGE = 1e-4, 1e12  # between them twelve digits need no exponent
 
 
 def inside(table: Table, link: str) -> str:
     """`<thead>` and `<tbody>`; `link` is the address of the full comparison with `{metric}` and `{operation}` to fill in."""
     heads = "".join([_head(column, table.baseline) for column in table.columns])
     link = escape(link)  # here once: what is filled in are the field's own words
-    rows = "".join([_row(row, link) for row in table.rows])
+    rows = "".join(
+        [f"<tr>{_first(row, link)}{cells}</tr>" for row, cells in zip(table.rows, _cells(table), strict=True)]
+    )
     return f'<thead><tr><th scope="col">Measure</th>{heads}</tr></thead><tbody>{rows}</tbody>'
 
 
@@ -36,17 +39,16 @@ def _head(column: Column, baseline: Column | None) -> str:
     return f'<th scope="col" class="num wrap">{named}{mark}</th>'
 
 
-def _row(row: Row, link: str) -> str:
+def _first(row: Row, link: str) -> str:
     place = row.place
     address = link.format(metric=place.metric, operation=place.operation)
     unit = f' <span class="unit">{escape(row.unit.label)}</span>' if row.unit.label else ""
     operation, metric, point = escape(operation_of(place.operation)), escape(row.metric.label), point_of(place)
     # by itself, in a list of links, a link says of which row it is
-    head = (
+    return (
         f'<th scope="row"><a href="{address}" aria-label="{operation}, {metric}, {point}">{operation}</a>'
         f' · {metric}{unit}<span class="judgement">{point}</span></th>'
     )
-    return f"<tr>{head}{''.join([_cell(cell, row) for cell in row.cells])}</tr>"
 
 
 @lru_cache(maxsize=4096)  # the same few points stand on every page
@@ -62,45 +64,63 @@ def point_of(place: Place) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _cell(cell: Cell | None, row: Row) -> str:
-    if cell is None:
-        return '<td class="num"><span class="absent">not measured</span></td>'
-    sums = cell.sums
-    if sums.mean is None:
-        return _without(cell, row)
-    half = f' <span class="muted">± {row.unit.text(cell.half)}</span>' if cell.half is not None else ""
-    judged = _judged(cell.judgement) if cell.judgement else f'<span class="judgement">n = {sums.n}</span>'
-    return f'<td class="num" title="{_exact(sums, row.metric.unit)}">{row.unit.text(sums.mean)}{half}{MARK if cell.in_ram else ""}{judged}</td>'
+def _cells(table: Table) -> list[str]:
+    """The cells of each row."""
+    figures, texts = table.figures, _texts(table)
+    verdicts = dict(zip(figures.places, figures.judged.verdicts, strict=True))
+    counts, in_ram = figures.sums[:, :, N].tolist(), figures.in_ram.tolist()
+    found = []
+    for place, row in enumerate(table.rows):
+        behind = units.suffix(row.unit.label)
+        cells = []
+        for column, n in enumerate(counts[place]):
+            text = next(texts)
+            if text[0]:
+                mark = MARK if in_ram[place][column] else ""
+                cells.append(_cell(text, int(n), behind, mark, verdicts.get((place, column))))
+            else:
+                cells.append(_without(table, place, column))
+        found.append("".join(cells))
+    return found
 
 
-def _exact(sums: Sums, unit: str) -> str:
-    """Twelve digits, which is more than any tool measures; what they cannot show without an exponent is written in full."""
-    mean, low, high = sums.mean or 0.0, sums.low or 0.0, sums.high or 0.0
-    if low >= SMALL and high < LARGE:
-        behind = units.suffix(unit)
-        found = f"{mean:,.12g}{behind}; n = {sums.n}; from {low:,.12g} to {high:,.12g}{behind}"
-        return found.replace(",", units.THIN)
-    return f"{units.exact(mean, unit)}; n = {sums.n}; from {units.exact(low)} to {units.exact(high, unit)}"
+def _texts(table: Table) -> Iterator[Texts]:
+    """Of every cell, row by row, in their row's unit; empty where there is no such figure."""
+    import numpy as np
+
+    figures, found = table.figures, table.figures.judged
+    factors = np.array([row.unit.factor for row in table.rows])[:, None]
+    ratios = np.full((3, *figures.half.shape), np.nan)
+    if figures.places:
+        ratios[:, *np.array(figures.places).T] = found.ratio, found.low, found.high
+    means, lows, highs = (figures.sums[:, :, which] / factors for which in (MEAN, LOW, HIGH))
+    rounded = iter(significant(np.stack((means, figures.half / factors, *ratios), axis=-1).ravel()))
+    full = iter(exact(np.stack((means, lows, highs), axis=-1).ravel()))
+    return zip(rounded, rounded, rounded, rounded, rounded, full, full, full, strict=True)
 
 
-def _without(cell: Cell, row: Row) -> str:
+def _cell(text: Texts, n: int, behind: str, mark: str, verdict: Verdict | None) -> str:
+    mean, half, ratio, low, high, full, least, most = text
+    judged = _judged(ratio, low, high, verdict) if verdict else f'<span class="judgement">n = {n}</span>'
+    spread = f' <span class="muted">± {half}</span>' if half else ""
+    return f'<td class="num" title="{full}{behind}; n = {n}; from {least} to {most}{behind}">{mean}{spread}{mark}{judged}</td>'
+
+
+def _without(table: Table, row: int, column: int) -> str:
     """A range stands as its bounds: no mean is made up for it."""
-    sums, unit = cell.sums, row.metric.unit
-    found = bounds_text(sums.bound_low, sums.bound_high, row.unit.text)
+    without = table.figures.sums[row, column, WITHOUT]
+    if without != without:
+        return '<td class="num"><span class="absent">not measured</span></td>'
+    bounds, shown = table.figures.bounds.get((row, column), (None, None)), table.rows[row]
+    found = bounds_text(*bounds, shown.unit.text)
     if not found:
-        runs = "1 run" if sums.without == 1 else f"{sums.without} runs"
+        runs = "1 run" if without == 1 else f"{int(without)} runs"
         return f'<td class="num"><span class="absent">{runs} without a number</span></td>'
-    exact = bounds_text(sums.bound_low, sums.bound_high, partial(units.exact, unit=unit))
-    return f'<td class="num" title="{exact}">{found}<span class="judgement">bounds only</span></td>'
+    full = bounds_text(*bounds, partial(units.exact, unit=shown.metric.unit))
+    return f'<td class="num" title="{full}">{found}<span class="judgement">bounds only</span></td>'
 
 
-def _judged(found: Judgement) -> str:
-    ratio, low, high = found.ratio, found.low, found.high
-    if low is None or high is None:
-        said = f"{units.significant(ratio)}×"
-    elif low > 0.001 and high < 99:  # as `units.significant` writes them, without asking it three times
-        said = f"{ratio:#.3g}× ({low:#.3g} to {high:#.3g})"
-    else:
-        said = f"{units.significant(ratio)}× ({units.significant(low)} to {units.significant(high)})"
-    tone, word = SAID[found.verdict]
-    return f'<span class="judgement {tone}">{said} {word}</span>'
+def _judged(ratio: str, low: str, high: str, verdict: Verdict) -> str:
+    interval = f" ({low}{units.NO_BREAK}to{units.NO_BREAK}{high})" if low else ""
+    tone, word = SAID[verdict]
+    return f'<span class="judgement {tone}">{ratio}×{units.NO_BREAK}{word}{interval}</span>'

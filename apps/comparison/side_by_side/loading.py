@@ -9,8 +9,8 @@ from django.db.models import F, OuterRef, Subquery
 from django.urls import reverse
 
 from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked
-from apps.comparison.side_by_side.judging import Logs
-from apps.comparison.side_by_side.table import Column, Place, Sums
+from apps.comparison.side_by_side.table import SUMS as FIGURES
+from apps.comparison.side_by_side.table import Column, Key, Place, Sums
 from apps.inventory.models import Target
 from apps.labs.isolation import visible_labs
 from apps.lib import sql
@@ -19,8 +19,9 @@ from apps.studies.models import Configuration
 
 AT_FIRST = 8  # columns, where nobody chose
 WITHOUT = 5  # the place in a row of how many samples have no value
+SIZES = slice(12, None)  # the places of the point's sizes; between the key and them stand SUMS
 Rows = Sequence[tuple[Any, ...]]
-Bounds = Mapping[tuple[int, ...], tuple[float | None, ...]]
+Bounds = Mapping[tuple[int, ...], tuple[float | None, float | None]]
 
 # The runs of a target come newest first from the index `run_last_of_target`, their samples from that of `sample_once` alone, which has
 # the values. As an array, not a join: the samples of one column are then one walk through the index and one small table of sums.
@@ -36,9 +37,10 @@ SELECT chosen.id, sums.*, point.file_size, point.block_size, point.threads, poin
 FROM {chosen} AS chosen(id)
 CROSS JOIN LATERAL (
     SELECT sample.measure_id, sample.point_id, sample.section,
-        count(sample.value) AS n, count(*) - count(sample.value) AS without, avg(sample.value) AS mean,
-        stddev_samp(sample.value) AS stdev, min(sample.value) AS low, max(sample.value) AS high,
-        avg(ln(CASE WHEN sample.value > 0 THEN sample.value END)) AS log_mean,
+        count(sample.value)::float8 AS n, (count(*) - count(sample.value))::float8 AS without,
+        coalesce(avg(sample.value), 'NaN') AS mean, coalesce(stddev_samp(sample.value), 'NaN') AS stdev,
+        coalesce(min(sample.value), 'NaN') AS low, coalesce(max(sample.value), 'NaN') AS high,
+        coalesce(avg(ln(CASE WHEN sample.value > 0 THEN sample.value END)), 'NaN') AS log_mean,
         coalesce(var_samp(ln(CASE WHEN sample.value > 0 THEN sample.value END)), 0) AS log_variance
     FROM runs_sample sample
     WHERE sample.run_id = ANY(ARRAY({last})) {wanted}
@@ -67,7 +69,7 @@ WANTED = """AND sample.measure_id IN (SELECT id FROM runs_measure WHERE
 
 
 @contextmanager
-def begun(asked: Asked) -> Iterator[Callable[[], tuple[list[Column], list[Sums]]]]:
+def begun(asked: Asked) -> Iterator[Callable[[], tuple[list[Column], Sums]]]:
     """Asks, and goes on while the database sums up: what is yielded waits for columns and sums. Columns are in the order of the address, or
     of the study, and only what the scope may read; others are as if they were not, and no run lies on another lab's target or configuration.
     """
@@ -81,7 +83,7 @@ def begun(asked: Asked) -> Iterator[Callable[[], tuple[list[Column], list[Sums]]
     statements = [(SUMS.format(**parts), values), (MEASURES, values)] + ([] if asked.study else [(COLUMNS, values)])
     with sql.ahead(*statements, binary=True) as answers:
 
-        def found() -> tuple[list[Column], list[Sums]]:
+        def found() -> tuple[list[Column], Sums]:
             sums, measures, *targets = answers()
             bounds = _bounds(BOUNDS.format(**parts), values) if any(row[WITHOUT] for row in sums) else {}
             return configurations or _targets(asked, *targets), _all_sums(sums, measures, bounds)
@@ -119,23 +121,22 @@ def _address(target: int) -> str:
 
 
 def _bounds(statement: str, values: dict[str, Any]) -> Bounds:
-    return {row[:4]: row[4:] for row in sql.rows(statement, values)}
+    return {row[:4]: (row[4], row[5]) for row in sql.rows(statement, values)}
 
 
-def _all_sums(rows: Rows, measures: Rows, bounds: Bounds) -> list[Sums]:
+def _all_sums(rows: Rows, measures: Rows, bounds: Bounds) -> Sums:
+    import numpy as np
+
     words = {measure: (operation, metric) for measure, operation, metric in measures}
-    places: dict[tuple[int, ...], Place] = {}
-    found = []
-    for row in rows:
-        column, measure, point, section, n, without, mean, stdev, low, high, log_mean, log_variance, *sizes = row
-        key = (measure, point, section)
+    cells = [(row[0], row[1:4]) for row in rows]
+    places: dict[Key, Place] = {}
+    for (_, key), row in zip(cells, rows, strict=True):
         if key not in places:
-            file_size, block_size, threads, iodepth = sizes
-            places[key] = Place(*words[measure], file_size, block_size, threads, iodepth, section)
-        logs = Logs(n, log_mean, log_variance) if low is not None and low > 0 else None
-        bound_low, bound_high = bounds.get(row[:4], (None, None)) if without else (None, None)
-        found.append(Sums(column, key, places[key], n, without, mean, stdev, low, high, bound_low, bound_high, logs))
-    return found
+            file_size, block_size, threads, iodepth = row[SIZES]
+            places[key] = Place(*words[key[0]], file_size, block_size, threads, iodepth, key[2])
+    figures = np.array([row[4 : SIZES.start] for row in rows], dtype=float).reshape(-1, len(FIGURES))
+    bounded = {cell: bounds[row[:4]] for cell, row in enumerate(rows) if row[:4] in bounds} if bounds else {}
+    return Sums(places, cells, figures, bounded)
 
 
 def newest_measured(most: int = AT_FIRST) -> list[Target]:

@@ -1,12 +1,18 @@
-"""The table: pure, from sums to rows. A cell that was not measured is None."""
+"""The table: pure, from sums to rows. What was not measured is NaN in arrays, and None as a cell.
+
+Its figures are kept in arrays, one place for each cell: 320 cells with 20 figures each as objects would take longer than the database takes
+to sum them up (`tests/benchmarks/test_p9_side_by_side.py`).
+"""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
-from apps.comparison.side_by_side.judging import Judgement, Logs, judged
+from apps.comparison.cells import Verdict
+from apps.comparison.side_by_side.judging import Judged, judged
 from apps.comparison.statistics import ENOUGH, student
 from apps.comparison.words import natural
 from apps.lib import units
@@ -15,6 +21,11 @@ from apps.runs.metrics import METRICS, OPERATIONS, Metric
 
 ORDER = {name: place for place, name in enumerate(OPERATIONS)}
 METRIC_ORDER = {name: place for place, name in enumerate(METRICS)}
+SUMS = ("n", "without", "mean", "stdev", "low", "high", "log_mean", "log_variance")
+N, WITHOUT, MEAN, STDEV, LOW, HIGH, LOG_MEAN, LOG_VARIANCE = range(len(SUMS))
+LOGS = [N, LOG_MEAN, LOG_VARIANCE]
+Key = tuple[int, int, int]  # of a row: measure, point and section
+Bounds = tuple[float | None, float | None]
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -40,14 +51,48 @@ class Column:
     filters: tuple[tuple[str, str], ...] = ()  # of the comparison that has it as a series
 
 
-class Sums(msgspec.Struct, frozen=True, gc=False):
-    """Of the last runs in one cell, base units; `without` samples are no number, at most bounds; `logs` where all values
-    are above zero.
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Of the last runs, in base units, cells in any order.
+
+    `cells`: id of the column and key of the row; `figures`: one row of SUMS for each cell, NaN where there is none; `bounds`: of the cells (by
+    number) that have samples which are a range and no number.
     """
 
+    places: Mapping[Key, Place]
+    cells: Sequence[tuple[int, Key]]
+    figures: Any
+    bounds: Mapping[int, Bounds]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Arrays of rows × columns: `sums` has SUMS as a third dimension; `half` is of the mean's 95 % interval, `in_ram` where the file is no
+    larger than the host's RAM. `judged` are the cells at `places` (row, column), which had something to be held against.
+    """
+
+    sums: Any
+    half: Any
+    in_ram: Any
+    judged: Judged
+    places: list[tuple[int, int]]
+    bounds: Mapping[tuple[int, int], Bounds]
+
+
+class Judgement(msgspec.Struct, frozen=True, gc=False):
+    """Value ÷ baseline with its 95 % interval; no interval and no p where there are fewer than three runs."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+    p: float | None
+    verdict: Verdict
+
+
+class Cell(msgspec.Struct, frozen=True, gc=False):
+    """One cell by itself, base units; `without` samples are no number, at most bounds."""
+
     column: int
-    key: tuple[int, int, int]  # of the place: measure, point and section
-    place: Place
     n: int
     without: int
     mean: float | None
@@ -56,21 +101,16 @@ class Sums(msgspec.Struct, frozen=True, gc=False):
     high: float | None
     bound_low: float | None  # of samples that are a range, not a number
     bound_high: float | None
-    logs: Logs | None
-
-
-class Cell(msgspec.Struct, frozen=True, gc=False):
-    sums: Sums
-    half: float | None  # of the mean's 95 % interval
+    half: float | None
     judgement: Judgement | None
-    in_ram: bool  # the file is no larger than the host's RAM
+    in_ram: bool
 
 
-class Row(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True, slots=True)
+class Row:
     place: Place
     metric: Metric
     unit: ColumnUnit
-    cells: list[Cell | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,77 +118,112 @@ class Table:
     columns: list[Column]
     baseline: Column | None
     rows: list[Row]
+    figures: Figures
+
+    def cells(self) -> list[list[Cell | None]]:
+        """The figures of each row, one by one: for those who need them as objects."""
+        figures = self.figures
+        judgements = dict(zip(figures.places, _one_by_one(figures.judged), strict=True))
+        return [
+            [
+                _cell(figures, (row, place), column, judgements.get((row, place)))
+                for place, column in enumerate(self.columns)
+            ]
+            for row in range(len(self.rows))
+        ]
 
 
-def table(columns: Sequence[Column], sums: Iterable[Sums], baseline: int = 0, base: int = 1000) -> Table:
+def table(columns: Sequence[Column], sums: Sums, baseline: int = 0, base: int = 1000) -> Table:
     """`baseline` 0 is the first column. Rows by operation, metric and point, in the field's order."""
-    found: dict[tuple[int, int, int], dict[int, Sums]] = {}
-    for one in sums:
-        found.setdefault(one.key, {})[one.column] = one
-    ordered = sorted(found.values(), key=_order)
-    against = next((column for column in columns if column.id == baseline), columns[0] if columns else None)
-    judgements = _judgements(ordered, against.id if against else 0)
-    quantiles = _quantiles(ordered)
-    rows = [_row(of_place, columns, judgements, quantiles, base) for of_place in ordered]
-    return Table(list(columns), against, rows)
+    keys = sorted(sums.places, key=lambda key: _order(sums.places[key]))
+    places = [sums.places[key] for key in keys]
+    against = next((place for place, column in enumerate(columns) if column.id == baseline), 0)
+    grid, bounds = _grid(keys, columns, sums)
+    judged_places, found = _judgements(places, grid, against)
+    figures = Figures(grid, _halves(grid), _in_ram(places, columns), found, judged_places, bounds)
+    rows = [
+        Row(place, METRICS[place.metric], unit)
+        for place, unit in zip(places, _units(places, figures, base), strict=True)
+    ]
+    return Table(list(columns), columns[against] if columns else None, rows, figures)
 
 
-def _place(of_place: Mapping[int, Sums]) -> Place:
-    return next(iter(of_place.values())).place
-
-
-def _order(of_place: Mapping[int, Sums]) -> tuple[object, ...]:
-    place = _place(of_place)
+def _order(place: Place) -> tuple[object, ...]:
     point = (place.file_size, place.block_size, place.threads, place.iodepth, place.section)
     return ORDER[place.operation], METRIC_ORDER[place.metric], tuple(natural(value) for value in point)
 
 
-def _judgements(ordered: Sequence[Mapping[int, Sums]], against: int) -> dict[int, Judgement]:
-    """By the identity of the sums, for those that have something to be held against."""
-    ours, pairs, better = [], [], []
-    for of_place in ordered:
-        theirs = of_place[against].logs if against in of_place else None
-        if theirs:
-            higher = METRICS[_place(of_place).metric].higher_is_better
-            for column, one in of_place.items():
-                if one.logs and column != against:
-                    ours.append(id(one))
-                    pairs.append((one.logs, theirs))
-                    better.append(higher)
-    return dict(zip(ours, judged(pairs, better), strict=True))
+def _grid(keys: Sequence[Key], columns: Sequence[Column], sums: Sums) -> tuple[Any, dict[tuple[int, int], Bounds]]:
+    """Rows × columns × SUMS, and the bounds by row and column."""
+    import numpy as np
+
+    row_of = {key: row for row, key in enumerate(keys)}
+    column_of = {column.id: place for place, column in enumerate(columns)}
+    at = [(row_of[key], column_of[column]) for column, key in sums.cells]
+    grid = np.full((len(keys), len(columns), len(SUMS)), np.nan)
+    if at:
+        grid[tuple(np.array(at).T)] = sums.figures
+    return grid, {at[cell]: bounds for cell, bounds in sums.bounds.items()}
 
 
-def _quantiles(ordered: Sequence[Mapping[int, Sums]]) -> dict[int, float]:
-    """Number of runs → what a standard deviation is multiplied with for half of Student's interval of the mean."""
-    counts = {one.n for of_place in ordered for one in of_place.values() if one.n >= ENOUGH}
-    return {n: student(n - 1) / math.sqrt(n) for n in counts}
+def _judgements(places: Sequence[Place], grid: Any, against: int) -> tuple[list[tuple[int, int]], Judged]:
+    """Of all cells whose values are above zero, where those of the baseline are too."""
+    import numpy as np
+
+    logs, above_zero = grid[:, :, LOGS], grid[:, :, LOW] > 0
+    if not above_zero.size:
+        return [], judged(np.empty((3, 0)), np.empty((3, 0)), [])
+    above_zero &= above_zero[:, against : against + 1]
+    above_zero[:, against] = False
+    rows, columns = np.nonzero(above_zero)
+    higher = [METRICS[place.metric].higher_is_better for place in places]
+    numbers = rows.tolist()
+    found = judged(logs[rows, columns].T, logs[rows, against].T, [higher[row] for row in numbers])
+    return list(zip(numbers, columns.tolist(), strict=True)), found
 
 
-def _row(
-    of_place: Mapping[int, Sums],
-    columns: Sequence[Column],
-    judgements: Mapping[int, Judgement],
-    quantiles: Mapping[int, float],
-    base: int,
-) -> Row:
-    place = _place(of_place)
-    metric = METRICS[place.metric]
-    in_files = place.file_size * (place.threads or 1) if place.file_size else math.inf
-    cells: list[Cell | None] = []
-    for column in columns:
-        one = of_place.get(column.id)
-        if one is None:
-            cells.append(None)
-            continue
-        half = quantiles[one.n] * one.stdev if one.n in quantiles and one.stdev is not None else None
-        cells.append(Cell(one, half, judgements.get(id(one)), in_files <= (column.ram or 0)))
-    unit = units.unit_for(_figures(of_place.values()), metric.unit, base)
-    return Row(place, metric, unit, cells)
+def _halves(grid: Any) -> Any:
+    """Student's, of three runs or more."""
+    import numpy as np
+
+    counts, kinds = np.unique(grid[:, :, N], return_inverse=True)
+    factors = [student(n - 1) / math.sqrt(n) if n >= ENOUGH else math.nan for n in counts.tolist()]
+    return np.array(factors)[kinds].reshape(grid.shape[:2]) * grid[:, :, STDEV]
 
 
-def _figures(sums: Iterable[Sums]) -> list[float | None]:
-    """What the row's cells will show: means, and bounds where there is none."""
-    found: list[float | None] = []
-    for one in sums:
-        found += (one.bound_low, one.bound_high) if one.mean is None else (one.mean,)
-    return found
+def _in_ram(places: Sequence[Place], columns: Sequence[Column]) -> Any:
+    import numpy as np
+
+    files = [place.file_size * (place.threads or 1) if place.file_size else math.inf for place in places]
+    return np.array(files)[:, None] <= np.array([column.ram or 0 for column in columns])
+
+
+def _units(places: Sequence[Place], figures: Figures, base: int) -> list[ColumnUnit]:
+    """For each row, by what its cells will show: means, and bounds where there is none."""
+    means = figures.sums[:, :, MEAN].tolist()
+    for (row, column), bounds in figures.bounds.items():
+        if math.isnan(means[row][column]):
+            means[row] += bounds
+    return [units.unit_for(shown, METRICS[place.metric].unit, base) for place, shown in zip(places, means, strict=True)]
+
+
+def _one_by_one(found: Judged) -> list[Judgement]:
+    numbers = zip(*(_or_none(one.tolist()) for one in (found.low, found.high, found.p)), strict=True)
+    return [
+        Judgement(ratio, low, high, p, verdict)
+        for ratio, (low, high, p), verdict in zip(found.ratio.tolist(), numbers, found.verdicts, strict=True)
+    ]
+
+
+def _cell(figures: Figures, at: tuple[int, int], column: Column, judgement: Judgement | None) -> Cell | None:
+    n, without, mean, stdev, low, high, *_ = _or_none(figures.sums[at].tolist())
+    if n is None:
+        return None
+    [half] = _or_none([float(figures.half[at])])
+    bounds = figures.bounds.get(at, (None, None))
+    in_ram = bool(figures.in_ram[at])
+    return Cell(column.id, int(n), int(without or 0), mean, stdev, low, high, *bounds, half, judgement, in_ram)
+
+
+def _or_none(values: Sequence[float]) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values]
