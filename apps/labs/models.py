@@ -2,6 +2,9 @@
 
 import hashlib
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from functools import cache
 from typing import Any, ClassVar
@@ -17,20 +20,42 @@ from apps.lib.sql import one_row, rows
 
 # With the labs that the person may read: those that the person belongs to, and published ones, which come last.
 PERSON = """
-SELECT {columns}, member.id, member.role
+SELECT {columns}
 FROM labs_user person
+{labs}
+WHERE person.id = %(pk)s {order}"""
+LABS_OF_PERSON = """
 LEFT JOIN labs_lab lab
-    ON lab.is_published OR lab.id IN (SELECT lab_id FROM labs_member WHERE user_id = person.id)
-LEFT JOIN labs_member member ON member.lab_id = lab.id AND member.user_id = person.id
-WHERE person.id = %(pk)s ORDER BY lab.is_published, member.id"""
+    ON person.id IS NOT NULL AND (lab.is_published OR lab.id IN (SELECT lab_id FROM labs_member WHERE user_id = person.id))
+LEFT JOIN labs_member member ON member.lab_id = lab.id AND member.user_id = person.id"""
+IN_ORDER = "ORDER BY lab.is_published, member.id"
+Rows = list[tuple[Any, ...]]
+_read_ahead: ContextVar[tuple[int, Rows] | None] = ContextVar("a person's number, and rows of PERSON", default=None)
 
 
 @cache
-def _person() -> tuple[list[str], str]:
-    """The person's columns, and the statement that reads them and the labs."""
+def person_columns() -> tuple[list[str], str]:
+    """The person's columns, and all that a statement selects of `person`, `lab` and `member` (LABS_OF_PERSON)."""
     names = [field.attname for field in User._meta.concrete_fields]
-    columns = [f"person.{name}" for name in names] + [f"lab.{name}" for name in LAB_FIELDS]
-    return names, PERSON.format(columns=", ".join(columns))
+    columns = (
+        [f"person.{name}" for name in names] + [f"lab.{name}" for name in LAB_FIELDS] + ["member.id", "member.role"]
+    )
+    return names, ", ".join(columns)
+
+
+@cache
+def _person() -> str:
+    return PERSON.format(columns=person_columns()[1], labs=LABS_OF_PERSON, order=IN_ORDER)
+
+
+@contextmanager
+def person_read(found: tuple[int, Rows] | None) -> Iterator[None]:
+    """Inside, `User.objects.get(pk=…)` of this number takes these rows, which another statement of the same request has just read."""
+    token = _read_ahead.set(found)
+    try:
+        yield
+    finally:
+        _read_ahead.reset(token)
 
 
 class UserManager(BaseUserManager["User"]):
@@ -45,8 +70,9 @@ class UserManager(BaseUserManager["User"]):
         pk = wanted.get("pk")
         if args or len(wanted) > 1 or not isinstance(pk, int):
             return super().get(*args, **wanted)
-        names, statement = _person()
-        found = rows(statement, {"pk": pk})
+        names = person_columns()[0]
+        ahead = _read_ahead.get()
+        found = ahead[1] if ahead and ahead[0] == pk else rows(_person(), {"pk": pk})
         if not found:
             raise self.model.DoesNotExist(f"There is no user {pk}.")
         person = self.model.from_db(connection.alias, names, found[0][: len(names)])
@@ -63,9 +89,7 @@ class User(AbstractUser):
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS = []
 
-    labs_read: list[
-        tuple[Any, ...]
-    ]  # of one found by `pk`: LAB_FIELDS of each lab, then the number and role of the membership, if any
+    labs_read: Rows  # of one found by `pk`: LAB_FIELDS of each lab, then the number and role of the membership, if any
 
     objects = UserManager()  # type: ignore[misc,assignment]
 

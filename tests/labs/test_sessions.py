@@ -8,6 +8,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
+from apps.labs import models, sessions
 from apps.labs.models import Lab, Member, Role, User
 from apps.labs.sessions import SessionStore
 from tests.conftest import PASSWORD, Cast
@@ -52,6 +53,50 @@ def test_a_session_ends_at_its_time(sign_in: SignIn) -> None:
     browser = sign_in("viewer")
     Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
     assert browser.get("/runs/").status_code == 302
+
+
+def test_whose_session_it_is_is_guessed_and_all_is_read_anew(
+    cast: Cast, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = sign_in("viewer")
+    assert cast.viewer.email in browser.get("/runs/").content.decode()
+    monkeypatch.setattr(models, "rows", None)  # what would ask for the person by itself
+    User.objects.filter(pk=cast.viewer.pk).update(first_name="Ada", last_name="New")
+    assert "Ada New" in browser.get("/runs/").content.decode()
+    Member.objects.filter(user=cast.viewer).delete()
+    assert browser.get("/runs/").status_code == 403
+    User.objects.filter(pk=cast.viewer.pk).update(is_active=False)
+    assert browser.get("/runs/").status_code == 302
+
+
+@pytest.mark.parametrize("guess", ["owner", "stranger", "nobody"])
+def test_a_wrong_guess_makes_nobody_somebody_else(
+    cast: Cast, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch, guess: str
+) -> None:
+    browser = sign_in("viewer")
+    wrong = 2**31 - 1 if guess == "nobody" else getattr(cast, guess).pk
+    monkeypatch.setitem(sessions._guesses, browser.cookies["sessionid"].value, wrong)
+    assert cast.viewer.email in browser.get("/runs/").content.decode()
+    assert browser.get("/lab/tokens/").status_code == 403
+    assert sessions._guesses[browser.cookies["sessionid"].value] == cast.viewer.pk
+
+
+def test_a_guess_for_a_session_of_nobody_signs_nobody_in(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = SessionStore()
+    session["lab"] = cast.lab.pk
+    session.save()
+    assert session.session_key
+    monkeypatch.setitem(sessions._guesses, session.session_key, cast.owner.pk)
+    browser = Client()
+    browser.cookies["sessionid"] = session.session_key
+    assert browser.get("/runs/").status_code == 302
+
+
+def test_guesses_do_not_grow_without_end(sign_in: SignIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "MOST_GUESSES", 1)
+    for who in ("viewer", "engineer", "owner"):
+        assert sign_in(who).get("/runs/").status_code == 200
+        assert len(sessions._guesses) == 1
 
 
 def test_an_unknown_key_is_not_taken_over_for_a_new_session() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.files.storage import FileSystemStorage
 
-from apps.lib.static import StaticFiles
+from apps.lib.static import PlainStaticFiles, StaticFiles
 
 MODULES = {
     "js/page.js": 'import { draw } from "./part.js";\nimport "./tips.js";\ndraw();\n',
@@ -42,3 +42,12 @@ def test_a_module_imports_others_by_names_that_tell_their_content(collected: Pat
 def test_a_librarys_modules_are_left_as_they_came(collected: Path) -> None:
     (odd,) = collected.glob("library/js/odd.*.js")
     assert odd.read_text() == MODULES["library/js/odd.js"]
+
+
+def test_the_address_of_a_file_is_worked_out_once(collected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = StaticFiles(location=str(collected), base_url="/static/")
+    first = storage.url("js/page.js")
+    assert re.fullmatch(r"/static/js/page\.[0-9a-f]{12}\.js", first)
+    monkeypatch.setattr(storage, "_url", None)
+    assert storage.url("js/page.js") == first
+    assert PlainStaticFiles(location=str(collected), base_url="/static/").url("js/page.js") == "/static/js/page.js"

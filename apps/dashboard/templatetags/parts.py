@@ -82,22 +82,13 @@ def unlocalized(value: Any) -> str:
 @register.filter
 def took(run: Any) -> str:
     """How long a run took, from its start to its end."""
-    if not (run.started_at and run.finished_at):
-        return units.NO_VALUE
-    return seconds((run.finished_at - run.started_at).total_seconds())
+    return units.elapsed(run.seconds)
 
 
 @register.filter
 def seconds(value: Any) -> str:
     """`95.2` → `1 min 35 s`."""
-    if value is None:
-        return units.NO_VALUE
-    whole = round(float(value))
-    hours, rest = divmod(whole, 3600)
-    minutes, left = divmod(rest, 60)
-    parts = [(hours, "h"), (minutes, "min"), (left, "s")]
-    shown_parts = [f"{number}{units.NO_BREAK}{unit}" for number, unit in parts if number]
-    return " ".join(shown_parts[:2]) or f"0{units.NO_BREAK}s"
+    return units.elapsed(value)
 
 
 @register.filter
