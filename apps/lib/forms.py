@@ -4,10 +4,13 @@ from typing import Any
 
 from django import forms
 
+from apps.lib.form_html import WRITTEN
+
 CLASSES = {"select": "form-select", "checkbox": "form-check-input"}
 
 
 def dress(form: forms.BaseForm) -> None:
+    form.renderer = WRITTEN
     for field in form.fields.values():
         widget: Any = field.widget
         kind = "select" if isinstance(widget, forms.Select) else getattr(widget, "input_type", "")
