@@ -20,6 +20,7 @@ Oddities
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from apps.parsers import bonnie1_table, bonniepp_caption
 from apps.parsers.bonnie1_table import KIB, MIB, Header, Row
@@ -130,6 +131,7 @@ def _samples(header: Header, row: Row, size: int | None, line: int) -> tuple[Par
     return tuple(found)
 
 
+@lru_cache(maxsize=4096)  # a log has the same thousand figures again and again
 def _cpu(printed: str) -> float | None:
     """Bonnie prints -0.0 for hardly any; less than that is no reading."""
     if printed[0] == "*":

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from apps.parsers.shape import Broken
 
@@ -23,6 +24,7 @@ _SIZE = re.compile(r"(?:(?<![0-9])[0-9]{1,4}\* ?|(?:^| ))[0-9]{1,9}$")
 _OVERFLOW = re.compile(r"\*{3,}")
 _QUOTE = re.compile(r"[A-Z]{1,4}>+ ?")
 _LONGEST_ROW = 400
+_LONGEST_KEPT = 1000
 _MOST_PROGRESS = 10
 _MOST_BETWEEN = 3  # other lines between rows, captions and carets, and bad rows in a table
 
@@ -34,10 +36,10 @@ class Header:
     tests: tuple[str, ...] = ALL_TESTS
     scale: int = KIB  # bytes in the unit of the rates
     has_gigabytes: bool = False
-    sync: str = ""
     is_unlocked: bool = False
     seek_bytes: int | None = None
     seekers: int | None = None
+    sync: str = ""
     version: str = ""
     target: str = ""
     size: int | None = None
@@ -57,20 +59,24 @@ def is_header(line: str) -> bool:
 
 def header(lines: Sequence[str], index: int, floor: int) -> Header:
     """The header with this second line, and what Bonnie wrote above it while it ran."""
-    line = lines[index]
     after = index + 1
     while after < len(lines) and after <= index + 3 and _is_units(lines[after]):
         after += 1
-    units = " ".join(lines[index + 1 : after])
-    match = _HEADER.search(line)
-    has_chars = match is not None and match[0].count("Char") == 2
-    found = Header(index, after, ALL_TESTS if has_chars else BLOCK_TESTS, MIB if "M/sec" in units else KIB)
-    found.has_gigabytes = " GB " in units
-    found.is_unlocked = "-CharUnlk-" in line
-    if seeks := _SEEKS.search(" ".join(lines[index:after])):
-        found.seek_bytes, found.seekers = int(seeks[1]) * KIB or None, int(seeks[2]) or None
+    said = _said if sum(map(len, lines[index:after])) < _LONGEST_KEPT else _said.__wrapped__
+    found = Header(index, after, *said(lines[index], " ".join(lines[index + 1 : after])))
     _read_above(found, lines, floor)
     return found
+
+
+@lru_cache(maxsize=128)  # every run of a log prints the same lines
+def _said(line: str, units: str) -> tuple[tuple[str, ...], int, bool, bool, int | None, int | None]:
+    """What the second line and those below it say: tests, scale, gigabytes, unlocked, bytes of a seek and seekers."""
+    match = _HEADER.search(line)
+    has_chars = match is not None and match[0].count("Char") == 2
+    seeks = _SEEKS.search(f"{line} {units}")
+    read, seekers = (int(seeks[1]) * KIB or None, int(seeks[2]) or None) if seeks else (None, None)
+    tests, scale = ALL_TESTS if has_chars else BLOCK_TESTS, MIB if "M/sec" in units else KIB
+    return tests, scale, " GB " in units, "-CharUnlk-" in line, read, seekers
 
 
 def _is_units(line: str) -> bool:
@@ -124,24 +130,36 @@ def _row(lines: Sequence[str], index: int, count: int, is_next: bool) -> Row | B
     line = lines[index]
     if len(line) > _LONGEST_ROW:
         return None
-    words, last = _words(line), index
-    while last < index + 2 and last + 1 < len(lines) and len(words) > 3 and _numbers(words) < count:
+    words = _words(line)
+    if row := _plain_row(words, count, index, index):
+        return row
+    numbers, last = _numbers(words), index
+    while last < index + 2 and last + 1 < len(lines) and len(words) > 3 and numbers < count:
         more = _words(lines[last + 1])  # a mail program broke the row
-        if not more or len(more) >= count or not all(_CELL.fullmatch(word) for word in more):
+        if not more or len(more) >= count or not all(map(_CELL.fullmatch, more)):
             break
         words, last = words + more, last + 1
+        numbers = _numbers(words)
     while len(words) > count + 1 and not _CELL.fullmatch(words[-1]):
         words.pop()  # somebody's remark
-    head = " ".join(words[:-count])
-    if len(words) > count and _PAIRS.fullmatch(" ".join(words[-count:]) + " ") and _SIZE.search(head):
-        return Row(head, words[-count:], index, last)
+    if row := _plain_row(words, count, index, last):
+        return row
     if is_next and _numbers(words) >= max(5, len(words) * 0.6):
         return Broken("a row of Bonnie's that cannot be read", index, line.strip()[:120], f"a size and {count} numbers")
     return None
 
 
+def _plain_row(words: list[str], count: int, index: int, last: int) -> Row | None:
+    """The words as a row, where they end with a size and `count` numbers."""
+    if len(words) <= count or not _PAIRS.fullmatch(" ".join(words[-count:]) + " "):
+        return None
+    head = " ".join(words[:-count])
+    return Row(head, words[-count:], index, last) if _SIZE.search(head) else None
+
+
 def _words(line: str) -> list[str]:
-    line = _QUOTE.sub("", line, count=1) if _QUOTE.match(line) else line
+    if ">" in line and _QUOTE.match(line):
+        line = _QUOTE.sub("", line, count=1)
     if "***" in line:
         line = _OVERFLOW.sub(" ***** ", line)  # the CPU behind it may be glued to it
     return line.rstrip("= ").split()

@@ -26,7 +26,6 @@ at (bytes, a word, perhaps a bracket, words, seconds, rate), so that it is read 
 """
 
 import re
-from collections.abc import Iterator
 
 from apps.parsers.dd_blocks import Block, blocks
 from apps.parsers.dd_command import Command
@@ -73,7 +72,7 @@ def _stands_alone(line: str, match: re.Match[str]) -> bool:
 def parse(text: SourceText) -> ParsedFile:
     """Every copy in the text. `ParseError` where there is none."""
     reader = _Reader(text)
-    runs = tuple(run for block in blocks(text) for run in reader.runs_of(block))
+    runs = tuple([run for block in blocks(text) if (run := reader.run_of(block))])
     if not runs and not reader.broken:
         raise ParseError("no result of dd", expected=_EXPECTED)
     return ParsedFile(runs, tuple(reader.warnings), tuple(reader.broken))
@@ -85,22 +84,19 @@ class _Reader:
         self.broken: list[Broken] = []
         self.warnings: list[str] = []
 
-    def runs_of(self, block: Block) -> Iterator[ParsedRun]:
+    def run_of(self, block: Block) -> ParsedRun | None:
         if not block.results:
-            yield from self._without_result(block)
-            return
+            return self._without_result(block)
         event = block.results[-1]
         if not isinstance(event.result, Result):
             unclear = event.result or Unclear("no result", "", _EXPECTED)
             self.broken.append(Broken(unclear.message, self.text.number(event.index), unclear.found, unclear.expected))
-            return
+            return None
         result, command = event.result, block.command
         size = (command.block_size() if command else None) or block.block_size(result.bytes)
         label = self.text.lines[event.index][: result.start].strip() if not block.records else ""
-        yield self._run(
-            block, self._samples(block, result, size, self.text.number(event.index)), size,
-            caption=label[:200], is_transcribed=result.is_transcribed,
-        )  # fmt: skip
+        samples = self._samples(block, result, size, self.text.number(event.index))
+        return self._run(block, samples, size, label[:200], result.is_transcribed)
 
     def _run(
         self, block: Block, samples: tuple[ParsedSample, ...], size: int | None, caption: str, is_transcribed: bool
@@ -151,10 +147,10 @@ class _Reader:
             ),
         )  # fmt: skip
 
-    def _without_result(self, block: Block) -> Iterator[ParsedRun]:
+    def _without_result(self, block: Block) -> ParsedRun | None:
         """Only records lines: the bytes where the block size is known, and why there is no rate."""
         if len(block.records) < 2:
-            return
+            return None
         operation, note = _operation(block.command)
         size = block.command.block_size() if block.command else None
         full, part = block.records[-1]
@@ -174,7 +170,7 @@ class _Reader:
                     line=line, low=low, high=high, note=note,
                 )
             )  # fmt: skip
-        yield self._run(block, tuple(samples), size, caption="", is_transcribed=False)
+        return self._run(block, tuple(samples), size, caption="", is_transcribed=False)
 
 
 def _operation(command: Command | None) -> tuple[str, str]:

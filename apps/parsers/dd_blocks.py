@@ -117,7 +117,8 @@ def blocks(text: SourceText) -> Iterator[Block]:
 
 def _is_other_end(before: Block, block: Block) -> bool:
     """Whether this is the second dd of a pipe: it reports the same copy."""
-    if before.command is None or not 0 < len(before.results) < before.command.pipe or not block.results:
+    pipe = before.command.pipe if before.command else 1
+    if pipe == 1 or not 0 < len(before.results) < pipe or not block.results:
         return False
     one, other = before.results[-1].result, block.results[0].result
     return isinstance(one, Result) and isinstance(other, Result) and one.bytes == other.bytes

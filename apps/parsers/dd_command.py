@@ -13,7 +13,8 @@ _OPERANDS = re.compile(  # from its = back, as a search for one letter is the qu
     r"=(?:(?<=\b[io]f=)|(?<=\bbs=)|(?<=\b[io]bs=)|(?<=\b[io]flag=)|(?<=\b(?:conv|skip|seek)=)|(?<=\bcount=)|(?<=\bstatus=))"
 )
 _OPERAND = re.compile(r"([a-z]+)=(.*)", re.DOTALL)
-_PLAIN_OPERAND = re.compile(r"\s([a-z]+)=(\S*)")
+_NAME = re.compile("[a-z]+")
+_NAMES = frozenset(("if", "of", "bs", "ibs", "obs", "count", "iflag", "oflag", "conv", "skip", "seek", "status"))
 _SYNTAX = re.compile(r"""[$"';|&<>()`]""")
 _PROMPT = re.compile(r".*[#$%>]\s|\++ ", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|until|seq)\b.*\bdo\b")
@@ -28,7 +29,7 @@ _PRODUCT = re.compile(r"\$\(\(\s*(\d{1,12}(?:\s*\*\s*\d{1,12})*)\s*\)\)$")
 _SIZE = re.compile(r"(\d{1,15})([a-zA-Z]{0,3})$")
 _PREFIXES = "kmgtpe"
 _SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random", "/dev/frandom", "/dev/arandom", "/dev/full")
-_DEVICES = {"null": "/dev/null", "stdout": "/dev/stdout"}
+_NO_SINKS = ("", "|", "/dev/null", "/dev/stdout", "-")
 _GREATEST = 2**63
 _LONGEST = 4000
 
@@ -53,9 +54,9 @@ class Command(Struct):
 
     def set_operation(self) -> None:
         """`write` where only the target can be a disk, `read` where only the source can, `copy` for both or neither."""
-        source = self.source
+        source = self.operands.get("if", "")
         from_disk = bool(source) and source not in _SOURCES
-        to_disk = self.sink not in ("", "|", "/dev/null", "/dev/stdout", "-")
+        to_disk = self.sink not in _NO_SINKS
         if from_disk != to_disk:
             self.operation = "write" if to_disk else "read"
 
@@ -174,9 +175,13 @@ def _read(line: str, starts: list[int]) -> list[Command]:
         return []
     end, is_looped = _prompt(line[: starts[0]])
     shown = line[end:].strip().lstrip("$").lstrip()
-    commands, pipe = [_read_one(line[start:end], shown) for start, end in pairwise([*starts, len(line)])], 1
-    if len(commands) > 1:
-        pipe += sum(one.sent_to == "|" for one in commands[:-1])
+    if len(starts) == 1:
+        command = _read_one(line[starts[0] :], shown)
+        command.is_looped = is_looped
+        command.set_operation()
+        return [command] if command.operands else []
+    commands = [_read_one(line[start:end], shown) for start, end in pairwise([*starts, len(line)])]
+    pipe = 1 + sum(one.sent_to == "|" for one in commands[:-1])
     commands = [one for one in commands if one.operands]
     if len(commands) > 1 and pipe > 1:
         commands = [_joined(commands)]
@@ -203,7 +208,7 @@ def _prompt(before: str) -> tuple[int, bool]:
 
 def _read_one(text: str, shown: str) -> Command:
     if _SYNTAX.search(text) is None:
-        return Command(shown, dict(_PLAIN_OPERAND.findall(text)))
+        return Command(shown, _operands(text.split()))
     command = Command(shown)
     words = _WORD.findall(text)[1:]
     for position, word in enumerate(words):
@@ -217,3 +222,12 @@ def _read_one(text: str, shown: str) -> Command:
         elif match := _OPERAND.match(word):
             command.operands[match[1]] = match[2].strip("\"'")
     return command
+
+
+def _operands(words: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for word in words:
+        name, mark, value = word.partition("=")
+        if mark and (name in _NAMES or _NAME.fullmatch(name)):
+            found[name] = value
+    return found

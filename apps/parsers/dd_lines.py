@@ -27,10 +27,14 @@ BSD = re.compile(
     rf"(?:{_LETTERS}{{1,20}}{_S}){{1,3}}(?P<seconds>{_NUMBER}){_S}{_SECONDS}{_S}"
     rf"\((?P<rate>{_NUMBER}|inf|nan){_S}(?![kKMGT]i?[bB]){_LETTERS}{{1,10}}/{_LETTERS}{{1,10}}\)"
 )
+_PLAIN = re.compile(  # GNU's as it mostly is, in English and with a point; whatever it matches, GNU reads alike
+    r"([0-9]{4,18}) bytes \([^()（）]{1,60}\) copied, (([0-9]{1,9}(?:\.[0-9]{1,9})?) s), "
+    r"(([0-9]{1,9}(?:\.[0-9]{1,3})?) ([kMGT]?)B/s)"
+)
 CUT = re.compile(
     rf"{_WHOLE}{_S}?{_LETTERS}{{1,20}}{_S}?\([0-9][^()]{{1,60}}\){_S}{_LETTERS}{{2,20}}|{_WHOLE} bytes transferred in "
 )
-RECORDS = re.compile(r"(?<![A-Za-z0-9_.,+:-])(?P<full>[0-9]{1,18})\+(?P<part>[0-9]{1,18})[ \u00a0\u202f][^\W\d_]{2,}")
+RECORDS = re.compile(r"(?<![A-Za-z0-9_.,+:-])(?P<full>[0-9]{1,18})\+(?P<part>[0-9]{1,18})[ \u00a0\u202f][^\W\d_]{2}")
 _SECONDS_GROUP, _UNIT_GROUP, _RATE_GROUP = 2, 3, 4  # of both, by number: a name is looked up each time
 _POWERS = " KMGTPE"
 _GREATEST = 2**63
@@ -61,6 +65,8 @@ def read_result(line: str) -> Result | Unclear | None:
     """The result that a line holds; why it cannot be read; None where the line is no result."""
     if "/" not in line or len(line) > 2000:
         return None
+    if plain := _PLAIN.fullmatch(line):
+        return _plain_result(*plain.groups())
     first, second = (BSD, GNU) if ")" in line[-12:] and "/s" in line[line.rfind("(") :] else (GNU, BSD)
     match = first.search(line) or second.search(line)
     if match is None:
@@ -77,6 +83,14 @@ def read_result(line: str) -> Result | Unclear | None:
     return Result(
         size, seconds if 1e-9 <= seconds < 1e12 else None, rate, slack, rate_text, is_whole,
         not printed.isdigit() or _has_marks(printed_rate + time), time.isdigit(), start, seconds_text,
+    )  # fmt: skip
+
+
+def _plain_result(size: str, seconds_text: str, time: str, rate_text: str, rate: str, prefix: str) -> Result:
+    seconds = float(time)
+    return Result(
+        int(size), seconds if seconds >= 1e-9 else None, *_short_rate(rate, prefix, "", "B")[:2], rate_text,
+        False, False, time.isdigit(), 0, seconds_text,
     )  # fmt: skip
 
 

@@ -9,10 +9,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
+from math import ceil
 
 import numpy as np
 
 Bins = Sequence[Sequence[int]]  # [[ns, count], …], ascending
+_UNSURE = 1e-12  # thousands of times what a double may be off
 
 
 def percentiles(bins: Bins, wanted: Sequence[float]) -> list[int | None]:
@@ -32,6 +34,9 @@ def percentiles(bins: Bins, wanted: Sequence[float]) -> list[int | None]:
 
 def _threshold(share: float, total: int) -> int:
     """The smallest count that is at least `share` ÷ 100 × total, computed in long doubles of 64 bits."""
+    about = share * total / 100  # where it is not next to a whole number, the last bits decide nothing
+    if abs(about - round(about)) > _UNSURE * (about + 1):
+        return ceil(about)
     mantissa, exponent = _share(share)
     product = mantissa * total  # exact, then rounded to 64 bits, half to even
     if (extra := product.bit_length() - _BITS_OF_LONG_DOUBLE) > 0:

@@ -27,11 +27,11 @@ Oddities
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 
 from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find, plain_bytes
 from apps.parsers.fio_lines import Lines
-from apps.parsers.fio_options import Load
-from apps.parsers.fio_progress import ProgressPoint, point_of, series
+from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSection, ParseError
@@ -99,6 +99,8 @@ def _cut_off(data: bytes, end: int) -> int | None:
 
 
 def _by_run(found: Sequence[Found]) -> list[list[tuple[Found, ProgressPoint]]]:
+    if len(found) == 1:
+        return [[(found[0], lone_point_of(found[0][2]))]]
     groups: list[list[tuple[Found, ProgressPoint]]] = []
     for one in found:
         point = point_of(one[2])
@@ -127,16 +129,16 @@ def _continues(before: ProgressPoint, after: ProgressPoint) -> bool:
 
 
 def _run(data: bytes, group: Sequence[tuple[Found, ProgressPoint]], warnings: list[str]) -> ParsedRun:
-    (start, end, document), last = group[-1]
+    start, end, document = group[-1][0]
     history = [point for _, point in group]
-    sections = _sections(data, start, end, document, [job.load for job in last.jobs])
+    sections = _sections(data, start, end, document)
     _warn(document, sections, warnings)
     began = [point.began_ms for point in history if point.began_ms is not None]
     return ParsedRun(
         tool="fio",
         tool_version=clean(document.version).removeprefix("fio-"),
         sections=tuple(_parsed_section(section) for section in sections),
-        samples=tuple(sample for section in sections for sample in section.samples()),
+        samples=tuple(chain.from_iterable(section.samples() for section in sections)),
         series=tuple(series(history)) if len(history) > 1 else (),
         histograms=tuple(histogram for section in sections for histogram in section.histograms()),
         started_at=max(began) / 1000 if began else None,
@@ -156,7 +158,7 @@ def _only(words: Sequence[str]) -> str:
     return clean(found.pop())[:_LONGEST] if len(found) == 1 else ""
 
 
-def _sections(data: bytes, start: int, end: int, document: Document[Job], loads: Sequence[Load]) -> list[Section]:
+def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> list[Section]:
     entries = document.entries()
     lines = Lines(data, start, end)
     parts = lines.jobs()
@@ -175,7 +177,7 @@ def _sections(data: bytes, start: int, end: int, document: Document[Job], loads:
             parts[number] if known else (start, end),
             is_version_2,
         )
-        for number, (job, load) in enumerate(zip(entries, loads, strict=True))
+        for number, (job, load) in enumerate(zip(entries, document.loads(), strict=True))
     ]
 
 

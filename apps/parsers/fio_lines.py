@@ -6,20 +6,35 @@ is exact as long as it stays inside the job's part of the text.
 """
 
 import re
-from bisect import bisect_right
 from functools import lru_cache
 from itertools import pairwise
 
 import msgspec
-import numpy as np
 
 _TOKEN = re.compile(rb"\s*:\s*([^\s,{}\[\]]+)")
-
-_FIRST_LINES = re.compile(
-    rb' : \{\n[ \t]*"min" : ([^\s,{}\[\]]+),\n[ \t]*"max" : ([^\s,{}\[\]]+),\n[ \t]*"mean" : ([^\s,{}\[\]]+),\n[ \t]*"stddev" : ([^\s,{}\[\]]+)'
-)
 _COLON = re.compile(rb"\s*:")
 _USUAL = b" :"  # as fio itself prints it
+_NUMBER = rb"(\d{1,19}(?:\.\d{1,19})?)"  # at most 40 characters
+# fio's own list, and which of it are wanted: those of `fio_samples.PERCENTILES`
+_SHARES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+_WANTED = (1, 50, 90, 95, 99, 99.9, 99.99)
+_PERCENTILE_LINES = tuple(6 + _SHARES.index(share) for share in _WANTED)  # behind the line of `min`
+
+
+def _rows(*keys: str, kept: bool = True) -> bytes:
+    """Numbers as fio prints them, one in a line."""
+    return rb",\n".join(rb'[ \t]*"%s" : ' % re.escape(key).encode() + (_NUMBER if kept else rb"[\d.]+") for key in keys)
+
+
+_RATES = re.compile(
+    rb" : \{\n" + _rows("io_bytes") + rb",\n" + _rows("io_kbytes", kept=False) + rb",\n" + _rows("bw_bytes") + rb",\n"
+    + _rows("bw", kept=False) + rb",\n" + _rows("iops") + rb",\n"
+)  # fmt: skip
+_LATENCY = re.compile(
+    rb" : \{\n" + _rows("min", "max", "mean", "stddev") + rb"(?:,\n" + _rows("N", kept=False)
+    + rb',\n[ \t]*"percentile" : \{\n' + rb",\n".join(_rows(f"{one:.6f}", kept=one in _WANTED) for one in _SHARES)
+    + rb"\n)?"
+)  # fmt: skip
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -27,9 +42,25 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     printed: str = ""  # the value's own characters
 
 
+class Rates(msgspec.Struct, frozen=True, gc=False):
+    """The characters of `io_bytes`, `bw_bytes` and `iops`, and the line of each."""
+
+    printed: list[str]
+    lines: tuple[int, int, int]
+
+
+class Moments(msgspec.Struct, frozen=True, gc=False):
+    """The characters of `min`, `max`, `mean` and `stddev`, the first of which stands in `line`, each in one of its own; of the wanted
+    percentiles, where fio's own list of them follows; and the line of each.
+    """
+
+    line: int
+    printed: list[str]
+    percentiles: list[str]
+    percentile_lines: list[int]
+
+
 NOWHERE = Place()
-_NEWLINE = 10
-_LONGEST_LINES = 400  # of four numbers
 
 
 class Lines:
@@ -37,11 +68,16 @@ class Lines:
 
     def __init__(self, data: bytes, start: int, end: int) -> None:
         self.data, self.start, self.end = data, start, end
-        self.first_line = data.count(b"\n", 0, start) + 1
-        self.breaks: list[int] = np.flatnonzero(np.frombuffer(data, np.uint8, end - start, start) == _NEWLINE).tolist()
+        self._line, self._at = data.count(b"\n", 0, start) + 1, start
 
     def line(self, position: int) -> int:
-        return self.first_line + bisect_right(self.breaks, position - self.start)
+        """Counted from the place that was asked for before: it is never far from there."""
+        if position >= self._at:
+            self._line += self.data.count(b"\n", self._at, position)
+        else:
+            self._line -= self.data.count(b"\n", position, self._at)
+        self._at = position
+        return self._line
 
     def jobs(self) -> list[tuple[int, int]]:
         """Each job's part of the text, from one `jobname` to the next."""
@@ -72,18 +108,26 @@ class Lines:
         printed = token[1].decode("utf-8", "replace") if token else ""
         return Place(self.line(position), printed[:40])
 
-    def first_lines(self, name: str, within: tuple[int, int] | None) -> tuple[int, tuple[str, str, str, str]] | None:
-        """Of an object that begins as fio prints it, with min, max, mean and stddev in a line each: the line of `min`, and the four
-        values' own characters.
-        """
-        if within is None or (position := self._key(name, within)) is None:
+    def rates(self, name: str, block: tuple[int, int]) -> Rates | None:
+        """Of a direction that begins as fio prints it; None of any other. `block` is the direction's."""
+        match = _RATES.match(self.data, block[0] + len(name) + 2, block[1])
+        if match is None:
             return None
-        match = _FIRST_LINES.match(self.data, position + len(name) + 2, within[1])
-        if match is None or match.end() - match.start() > _LONGEST_LINES:
+        line = self.line(block[0])
+        return Rates([one.decode() for one in match.groups()], (line + 1, line + 3, line + 5))
+
+    def moments(self, name: str, within: tuple[int, int]) -> Moments | None:
+        """Of a latency that begins as fio prints it; None of any other."""
+        if (position := self._key(name, within)) is None:
             return None
-        low, high, mean, spread = match.groups()
-        line = self.line(position) + 1
-        return line, (low.decode(), high.decode(), mean.decode(), spread.decode())
+        match = _LATENCY.match(self.data, position + len(name) + 2, within[1])
+        if match is None:
+            return None
+        line, (low, high, mean, spread, *shares) = self.line(position) + 1, match.groups()
+        printed = [low.decode(), high.decode(), mean.decode(), spread.decode()]
+        if shares[0] is None:
+            return Moments(line, printed, [], [])
+        return Moments(line, printed, [one.decode() for one in shares], [line + row for row in _PERCENTILE_LINES])
 
     def _key(self, name: str, within: tuple[int, int]) -> int | None:
         data, quoted, (position, end) = self.data, _quoted(name), within

@@ -7,6 +7,7 @@ default, when the report prints options at all.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 _NUMBER = re.compile(r"\s*+([+-]?(?:0[xX][0-9a-fA-F]++|\d++))\s*+([A-Za-z%]*+)\s*\Z")
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
@@ -15,6 +16,7 @@ _ALIASES = {
     "blocksize": "bs", "readwrite": "rw", "timeout": "runtime", "io_limit": "io_size", "blocksize_range": "bsrange",
 }  # fmt: skip
 LARGEST = 2**63 - 1
+_SHORT = 16
 _FLAGS_OFF = {"0", "false", "no"}
 
 
@@ -24,6 +26,10 @@ def bytes_of(text: str, kb_base: int = 1024) -> int | None:
     With `kb_base` 1024, fio's default, `k` and `kb` are 1024 and `kib` is 1000: fio keeps old scripts working, against
     the names.
     """
+    return _known_bytes(text, kb_base) if len(text) <= _SHORT else _bytes_of(text, kb_base)
+
+
+def _bytes_of(text: str, kb_base: int) -> int | None:
     match = _NUMBER.match(text)
     if match is None:
         return None
@@ -33,6 +39,9 @@ def bytes_of(text: str, kb_base: int = 1024) -> int | None:
     if factor is None or not 0 <= count * factor <= LARGEST:
         return None
     return count * factor
+
+
+_known_bytes = lru_cache(1024)(_bytes_of)  # the same few words come again and again
 
 
 def _factor(unit: str, kb_base: int) -> int | None:

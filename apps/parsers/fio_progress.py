@@ -90,10 +90,16 @@ class Interval:
 
 
 def point_of(document: Document[AnyJob]) -> ProgressPoint:
-    entries = document.entries()
-    elapsed = next((seconds for job in entries if (seconds := number(job.elapsed)) is not None), None)
-    jobs = (_job_point(job, load, elapsed) for job, load in zip(entries, document.loads(), strict=True))
-    return ProgressPoint(document.at_ms, elapsed, tuple(jobs))
+    alone = lone_point_of(document)
+    pairs = zip(document.entries(), document.loads(), strict=True)
+    jobs = (_job_point(job, load, alone.elapsed_s) for job, load in pairs)
+    return ProgressPoint(alone.at_ms, alone.elapsed_s, tuple(jobs))
+
+
+def lone_point_of(document: Document[AnyJob]) -> ProgressPoint:
+    """Of a document that is compared with no other: its times, without the jobs."""
+    elapsed = next((seconds for job in document.entries() if (seconds := number(job.elapsed)) is not None), None)
+    return ProgressPoint(document.at_ms, elapsed, ())
 
 
 def points(data: bytes) -> Iterator[ProgressPoint]:

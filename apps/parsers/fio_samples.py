@@ -1,7 +1,7 @@
 """One job of fio's report → samples and histograms, each with the line and the characters it was read from."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,7 @@ from msgspec import structs
 
 from apps.parsers import fio_bins
 from apps.parsers.fio_documents import Direction, Job, Latency, Number
-from apps.parsers.fio_lines import NOWHERE, Lines, Place
+from apps.parsers.fio_lines import NOWHERE, Lines, Moments, Place
 from apps.parsers.fio_options import LARGEST, Load, directions, operation
 from apps.parsers.fio_quantities import product
 from apps.parsers.shape import ParsedHistogram, ParsedSample
@@ -23,12 +23,20 @@ REPORTED = (*DIRECTIONS, "mixed")  # fio's sum of all directions, where unified_
 PERCENTILES = {"1": 1.0, "50": 50.0, "90": 90.0, "95": 95.0, "99": 99.0, "99_9": 99.9, "99_99": 99.99}
 _AFTER = ("read", "write", "trim", "sync", "mixed", "job_runtime", "usr_cpu")
 _LATENCIES_AFTER = ("slat_ns", "clat_ns", "lat_ns", "slat", "clat", "lat", "bw_min")
-_KEYS = (("min", "min", 0), ("mean", "mean", 2), ("max", "max", 1), ("stddev", "stdev", 3))  # and its line
+_KEYS = (("min", "min"), ("mean", "mean"), ("max", "max"), ("stddev", "stdev"))
+_ROWS = (0, 2, 1, 3)  # how far behind the first of them fio prints each
 _SPREADS = (
     ("bandwidth", 1024, "KiB/s", ("bw_min", "bw_max", "bw_mean", "bw_dev"), "bw_samples"),
     ("iops", 1, "IOPS", ("iops_min", "iops_max", "iops_mean", "iops_stddev"), "iops_samples"),
 )
 _WORDS = ("min", "max", "mean", "stdev")
+_SHARES = list(PERCENTILES.values())
+_SHARE_KEYS = [f"{share:.6f}" for share in _SHARES]
+_KINDS = (("clat", "clat"), ("slat", "slat"), ("lat", "latency"))
+_MOMENTS = {metric: [f"{metric}_{word}" for _, word in _KEYS] for _, metric in _KINDS}
+_PERCENTILES = {metric: [f"{metric}_p{word}" for word in PERCENTILES] for _, metric in _KINDS}
+_NO_METRIC = "latency_p1"
+_UNITS = {"B": 1, "KiB": 1024}
 
 
 def number(value: Number) -> float | None:
@@ -68,21 +76,23 @@ class Section:
     is_version_2: bool
     _points: dict[str, tuple[str, Point]] = field(default_factory=dict)
     _bins: dict[int, Bins] = field(default_factory=dict)
+    _usr_cpu: Place | None = None
 
-    def samples(self) -> Iterator[ParsedSample]:
+    def samples(self) -> list[ParsedSample]:
         cpu = cpu_of(self.job, self.load)
-        moved = [name for name in REPORTED if self._moved(name)]
+        moved, found = [name for name in REPORTED if self._moved(name)], list[ParsedSample]()
         for name in moved:
             one: Direction = getattr(self.job, name)
             block = self._block(name, self.part, _AFTER)
-            yield from self._rates(one, name, block, cpu)
-            yield from self._spreads(one, name, block)
-            yield from self._latencies(one, name, block)
+            found += self._rates(one, name, block, cpu)
+            found += self._spreads(one, name, block)
+            found += self._latencies(one, name, block)
             if cpu is not None:
-                yield self._cpu(name, cpu, shared=len(moved) > 1)
+                found.append(self._cpu(name, cpu, shared=len(moved) > 1))
         if self.job.sync is not None:
-            yield from self._latencies(self.job.sync, "sync", self._block("sync", self.part, _AFTER))
-        yield from self._failed(moved)
+            found += self._latencies(self.job.sync, "sync", self._block("sync", self.part, _AFTER))
+        found += self._failed(moved)
+        return found
 
     def histograms(self) -> Iterator[ParsedHistogram]:
         for name in (*REPORTED, "sync"):
@@ -136,7 +146,26 @@ class Section:
             self._bins[id(latency)] = bins_of(latency)
         return self._bins[id(latency)]
 
-    def _rates(self, one: Direction, name: str, block: Span | None, cpu: float | None) -> Iterator[ParsedSample]:
+    def _rates(self, one: Direction, name: str, block: Span | None, cpu: float | None) -> list[ParsedSample]:
+        usual = self.lines.rates(name, block) if self.lines and block else None
+        if usual is None or not _are([one.io_bytes, one.bw_bytes, one.iops], usual.printed):
+            return list(self._searched_rates(one, name, block, cpu))
+        word, point = self._points.get(name) or self._point(name)
+        (moved, bandwidth, iops), lines = usual.printed, usual.lines
+        quality = "rounded" if isinstance(one.iops, int) else "exact"
+        unit = "KiB" if self._in_kib(one) else "B"
+        return [
+            ParsedSample(word, "bandwidth", float(bandwidth), *point, f"{bandwidth} B/s", lines[1], cpu=cpu),
+            ParsedSample(word, "iops", float(iops), *point, f"{iops} IOPS", lines[2], quality),
+            ParsedSample(word, "io_bytes", float(moved) * _UNITS[unit], *point, f"{moved} {unit}", lines[0]),
+        ]
+
+    def _in_kib(self, one: Direction) -> bool:
+        return self.is_version_2 and one.io_kbytes is None
+
+    def _searched_rates(
+        self, one: Direction, name: str, block: Span | None, cpu: float | None
+    ) -> Iterator[ParsedSample]:
         if (value := number(one.bw_bytes)) is not None:
             yield self._sample("bandwidth", name, value, self._place("bw_bytes", block, one.bw_bytes), "B/s", cpu=cpu)
         elif (kib := number(one.bw)) is not None:
@@ -146,36 +175,74 @@ class Section:
             quality = "rounded" if isinstance(one.iops, int) else "exact"
             yield self._sample("iops", name, iops, self._place("iops", block, one.iops), "IOPS", quality=quality)
         if (moved := number(one.io_bytes)) is not None:
-            in_kib = self.is_version_2 and one.io_kbytes is None
+            unit = "KiB" if self._in_kib(one) else "B"
             place = self._place("io_bytes", block, one.io_bytes)
-            yield self._sample("io_bytes", name, moved * 1024 if in_kib else moved, place, "KiB" if in_kib else "B")
+            yield self._sample("io_bytes", name, moved * _UNITS[unit], place, unit)
 
     def _spreads(self, one: Direction, name: str, block: Span | None) -> Iterator[ParsedSample]:
         """Over the intervals that fio takes bandwidth and IOPS in."""
         for metric, scale, unit, keys, counted in _SPREADS:
-            count, values = getattr(one, counted), [number(getattr(one, key)) for key in keys]
-            if not (count if count is not None else any(values)):
+            if (count := getattr(one, counted)) == 0:
+                continue
+            values = [number(getattr(one, key)) for key in keys]
+            if count is None and not any(values):
                 continue
             for word, key, value in zip(_WORDS, keys, values, strict=True):
                 if value is not None:
                     place = self._place(key, block, getattr(one, key))
                     yield self._sample(f"{metric}_{word}", name, product(value, scale), place, unit)
 
-    def _latencies(self, one: Direction, name: str, block: Span | None) -> Iterator[ParsedSample]:
-        for kind, metric in (("clat", "clat"), ("slat", "slat"), ("lat", "latency")):
+    def _latencies(self, one: Direction, name: str, block: Span | None) -> list[ParsedSample]:
+        samples: list[ParsedSample] = []
+        for kind, metric in _KINDS:
             latency, scale, unit, printed_name = self._latency(one, kind)
             if latency is None or not self._measured(latency):
                 continue
-            usual = self.lines.first_lines(printed_name, block) if self.lines else None
+            usual = self._usual(latency, printed_name, block) if scale == 1 else None
             within = None
-            if usual is None or latency.percentile or latency.bins:
-                within = self._block(printed_name, block, _LATENCIES_AFTER) if block else None
-            for key, word, row in _KEYS:
-                if (value := number(found := getattr(latency, key))) is not None:
-                    place = _same(usual[1][row], usual[0] + row, found) if usual else self._place(key, within, found)
-                    yield self._sample(f"{metric}_{word}", name, product(value, scale), place, unit)
-            if kind != "slat":
-                yield from self._percentiles(latency, name, metric, within, scale, unit)
+            if block and (usual is None or (latency.percentile and kind != "slat" and not usual.percentiles)):
+                within = self._block(printed_name, block, _LATENCIES_AFTER)
+            if usual:
+                samples += self._usual_moments(usual, name, metric)
+            else:
+                samples += self._searched_moments(latency, name, metric, within, scale, unit)
+            if kind != "slat" and (latency.percentile or latency.bins):
+                samples += self._percentiles(latency, name, metric, scale, unit, self._places(latency, usual, within))
+        return samples
+
+    def _usual(self, latency: Latency, printed_name: str, block: Span | None) -> Moments | None:
+        """Where all of it stands as fio prints it, and nothing has to be searched."""
+        found = self.lines.moments(printed_name, block) if self.lines and block else None
+        if found is None or not _are([latency.min, latency.max, latency.mean, latency.stddev], found.printed):
+            return None
+        printed = latency.percentile or {}
+        if found.percentiles and not _are([printed.get(key) for key in _SHARE_KEYS], found.percentiles):
+            return None
+        return found
+
+    def _usual_moments(self, usual: Moments, name: str, metric: str) -> list[ParsedSample]:
+        word, point = self._points.get(name) or self._point(name)
+        line, printed = usual.line, usual.printed
+        return [
+            ParsedSample(word, words, float(printed[row]), *point, f"{printed[row]} ns", line + row)
+            for words, row in zip(_MOMENTS[metric], _ROWS, strict=True)
+        ]
+
+    def _searched_moments(
+        self, latency: Latency, name: str, metric: str, within: Span | None, scale: int, unit: str
+    ) -> Iterator[ParsedSample]:
+        for key, word in _KEYS:
+            if (value := number(found := getattr(latency, key))) is not None:
+                place = self._place(key, within, found)
+                yield self._sample(f"{metric}_{word}", name, product(value, scale), place, unit)
+
+    def _places(self, latency: Latency, usual: Moments | None, within: Span | None) -> Iterable[tuple[int | None, str]]:
+        """Of each percentile its line and characters."""
+        if usual and usual.percentiles:
+            return zip(usual.percentile_lines, usual.percentiles, strict=True)
+        printed = latency.percentile or {}
+        found = [self._place(key, within, printed.get(key)) for key in _SHARE_KEYS]
+        return [(place.line, place.printed) for place in found]
 
     def _latency(self, one: Direction, kind: str) -> tuple[Latency | None, int, str, str]:
         if (in_ns := getattr(one, f"{kind}_ns")) is not None:
@@ -188,21 +255,27 @@ class Section:
         return bool(latency.N) if latency.N is not None else bool(latency.mean or latency.max)
 
     def _percentiles(
-        self, latency: Latency, name: str, metric: str, block: Span | None, scale: int, unit: str
+        self,
+        latency: Latency,
+        name: str,
+        metric: str,
+        scale: int,
+        unit: str,
+        places: Iterable[tuple[int | None, str]],
     ) -> Iterator[ParsedSample]:
         bins = () if self.is_version_2 else self._bins_of(latency)
-        counted = fio_bins.percentiles(bins, list(PERCENTILES.values())) if bins else [None] * len(PERCENTILES)
+        counted = fio_bins.percentiles(bins, _SHARES) if bins else [None] * len(_SHARES)
         printed = latency.percentile or {}
-        for (word, share), from_bins in zip(PERCENTILES.items(), counted, strict=True):
-            key = f"{share:.6f}"
-            shown = number(printed.get(key))
-            value = from_bins if from_bins is not None else shown
-            if value is not None and f"{metric}_p{word}" != "latency_p1":
-                place = self._place(key, block, printed.get(key))
-                yield self._sample(f"{metric}_p{word}", name, product(float(value), scale), place, unit)
+        word, point = self._points.get(name) or self._point(name)
+        for words, key, from_bins, (line, text) in zip(_PERCENTILES[metric], _SHARE_KEYS, counted, places, strict=True):
+            value = from_bins if from_bins is not None else number(printed.get(key))
+            if value is not None and words != _NO_METRIC:
+                shown = f"{text} {unit}" if text else ""
+                yield ParsedSample(word, words, product(float(value), scale), *point, shown, line)
 
     def _cpu(self, name: str, cpu: float, *, shared: bool) -> ParsedSample:
-        place = self._place("usr_cpu", self.part, self.job.usr_cpu) if self.lines else NOWHERE
+        place = self._usr_cpu or self._place("usr_cpu", self.part, self.job.usr_cpu)
+        self._usr_cpu = place  # every direction has it
         user, system = self.job.usr_cpu, self.job.sys_cpu
         note = "all directions of the job together" if shared else ""
         sample = self._sample("cpu", name, cpu, note=note)
@@ -216,6 +289,11 @@ class Section:
         for name in sorted((directions(self.load.rw) or set()) - set(moved)):
             for metric in ("bandwidth", "iops"):
                 yield self._sample(metric, name, None, missing_reason=f"failed: {error_text(self.job.error)}")
+
+
+def _are(values: Sequence[Number], printed: Sequence[str]) -> bool:
+    """Whether these characters are these numbers; whole ones that no double holds are left to `_same`."""
+    return [float(one) for one in printed] == values
 
 
 def _same(printed: str, line: int | None, value: float | int | None) -> Place:
@@ -234,9 +312,12 @@ def bins_of(latency: Latency) -> Bins:
     """`{"21632": 1, …}` as pairs in ascending order; what is no bin is no histogram."""
     if not (found := latency.bins):
         return ()
-    pairs = [(int(ns), count) for ns, count in found.items() if ns.isascii() and ns.isdigit() and len(ns) < 19]
-    sound = len(pairs) == len(found) and all(count > 0 for _, count in pairs)
-    return fio_bins.ascending(pairs) if sound and sum(count for _, count in pairs) <= LARGEST else ()
+    names = "".join(found)
+    if not (names.isascii() and names.isdigit() and all(found) and max(map(len, found)) < 19):
+        return ()
+    if min(found.values()) <= 0 or sum(found.values()) > LARGEST:
+        return ()
+    return fio_bins.ascending(zip(map(int, found), found.values(), strict=True))
 
 
 def error_text(code: int) -> str:

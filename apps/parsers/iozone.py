@@ -107,12 +107,11 @@ class _Reader:
         """Whether a banner line that comes now belongs to a new run."""
         if START in line:
             return True
-        return any(draft.banner is self.banner for draft in self.drafts[-1:]) and "Each " not in line
+        return self._current() is not None and "Each " not in line
 
     def _draft(self, kind: str, index: int) -> Draft:
         is_near = self.banner.last is not None and index - self.banner.last <= _LOOSE
-        is_taken = any(draft.banner is self.banner for draft in self.drafts[-1:])
-        if not is_near or is_taken:
+        if not is_near or self._current() is not None:
             self.banner = Banner()
         self.drafts.append(Draft(kind, self.banner, index, index))
         return self.drafts[-1]

@@ -94,8 +94,9 @@ class Banner:
         return self.facts.get("version", "")
 
     @property
-    def options(self) -> list[tuple[str, str]]:
-        return options(self.facts.get("command", ""))
+    def options(self) -> tuple[tuple[str, str], ...]:
+        command = self.facts.get("command", "")
+        return _kept_options(command) if len(command) < _LONGEST_KEPT else tuple(options(command))
 
     def unit(self) -> tuple[str, str, float] | None:
         """The printed unit, the metric, and how much one is in base units; None where the text does not say."""
@@ -155,6 +156,11 @@ def size_of(text: str) -> int | None:
     """`4k`, `156M`, `512`: bytes; a number alone counts kB (getopt's -s and -r in iozone.c)."""
     match = _SIZE.match(text)
     return int(match[1]) * _FACTORS[match[2].lower()] if match else None
+
+
+@lru_cache(maxsize=512)
+def _kept_options(command: str) -> tuple[tuple[str, str], ...]:
+    return tuple(options(command))
 
 
 def options(command: str) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ A row that these widths let be read in two ways is not read.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 HEADER = re.compile(r"(?:^|\s)[kK]B\s+reclen\b")
 ROW = re.compile(r"[ \t]*[0-9][0-9 \t]*").fullmatch
@@ -73,6 +73,12 @@ def read_header(above: str, header: str, below: str) -> Columns | None:
     """The columns, None where the words do not say which is which. `below` is the rest of a wrapped header, or ""."""
     if len(header) > _LONGEST:
         return None
+    is_short = len(above) + len(below) <= 2 * _LONGEST
+    return _read_header(above, header, below) if is_short else _read_header.__wrapped__(above, header, below)
+
+
+@lru_cache(maxsize=128)  # every run of a log prints the same one
+def _read_header(above: str, header: str, below: str) -> Columns | None:
     found = list(re.finditer(r"\S+", header))
     at = next(index for index, match in enumerate(found) if match[0].startswith("reclen")) + 1
     origin = found[at - 1].end()

@@ -1,14 +1,15 @@
 """A run of IOzone while it is being read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from apps.parsers.iozone_banner import KIB, Banner
 from apps.parsers.iozone_throughput import Phase, samples_of
-from apps.parsers.shape import ParsedRun, ParsedSample
+from apps.parsers.shape import ParsedRun, ParsedSample, ParsedTable, Samples
 from apps.parsers.source_text import SourceText
 
 DEFAULT_NOTE = "the text does not say the unit: kB/s, which IOzone prints unless -O or -N is asked for"
+_COLUMNS = ("values", "printed", "file_sizes", "block_sizes", "lines")
 _DEFAULT_UNIT = ("kBytes/sec", "bandwidth", 1024.0)
 
 Point = tuple[str, str, int | None, int | None]
@@ -23,9 +24,24 @@ class Draft:
     first: int
     last: int
     samples: list[ParsedSample] = field(default_factory=list)
+    table: ParsedTable | None = None  # instead of `samples`, while all rows have all their figures
     points: set[tuple[str, str]] = field(default_factory=set)  # the sizes of a table's rows, as printed
     phases: dict[tuple[str, int], Phase] = field(default_factory=dict)  # by operation and number of processes
     record: int | None = None  # as the throughput report says it
+
+    def add_rows(self, rows: ParsedTable) -> None:
+        if self.samples:
+            self.samples += rows
+        elif self.table is None:
+            self.table = rows
+        else:
+            for name in _COLUMNS:
+                getattr(self.table, name).extend(getattr(rows, name))
+
+    def add(self, samples: Iterable[ParsedSample]) -> None:
+        if self.table is not None:
+            self.samples, self.table = list(self.table), None
+        self.samples += samples
 
     def take_phase(self, phase: Phase) -> bool:
         """False where the run has this test already: then another run has begun."""
@@ -43,11 +59,12 @@ class Draft:
 
     def take_report(self, samples: Sequence[ParsedSample]) -> bool:
         """Take what a report has more than its run; False where it is the report of another one."""
-        known = {_point(sample): sample.value for sample in self.samples}
+        known = {_point(sample): sample.value for sample in self.table or self.samples}
         overlap = [sample for sample in samples if _point(sample) in known]
         if overlap and (self.kind == "report" or any(sample.value != known[_point(sample)] for sample in overlap)):
             return False
-        self.samples += [sample for sample in samples if _point(sample) not in known]
+        if more := [sample for sample in samples if _point(sample) not in known]:
+            self.add(more)
         return True
 
     def take_throughput_report(self, samples: Sequence[ParsedSample]) -> bool:
@@ -64,16 +81,17 @@ class Draft:
         return (*_DEFAULT_UNIT, DEFAULT_NOTE)
 
     def finish(self, text: SourceText) -> ParsedRun | None:
-        samples = self.samples
         if self.phases:
-            samples = [sample for phase in self.phases.values() for sample in samples_of(phase, self.record)] + samples
+            phases = [sample for phase in self.phases.values() for sample in samples_of(phase, self.record)]
+            self.samples, self.table = phases + list(self.table or self.samples), None
+        samples: Samples = self.table or tuple(self.samples)
         if not samples:
             return None
         first = self.first if self.banner.first is None else min(self.first, self.banner.first)
         return ParsedRun(
             tool="iozone",
             tool_version=self.banner.version,
-            samples=tuple(samples),
+            samples=samples,
             workload=self._workload(),
             host=self.banner.facts.get("host", ""),
             target=self.banner.target(),
@@ -88,9 +106,11 @@ class Draft:
             asked.pop("numjobs", None)
         if self.kind != "table" or not self.points:  # a header without rows, and the report of the run
             return asked
-        for name, sizes in zip(("file_size", "block_size"), map(set, zip(*self.points, strict=True)), strict=True):
+        first = next(iter(self.points))
+        for place, name in enumerate(("file_size", "block_size")):
             asked.pop(name, None)
-            if len(sizes) == 1 and (size := int(sizes.pop()) * KIB):
+            is_same = all(point[place] == first[place] for point in self.points)  # the second one mostly differs
+            if is_same and (size := int(first[place]) * KIB):
                 asked[name] = size
         return asked
 

@@ -4,27 +4,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import repeat
 from operator import mul
-from typing import Annotated
-
-import msgspec
 
 from apps.parsers.iozone_banner import KIB
 from apps.parsers.iozone_columns import HEADER, ROW, Columns, place
+from apps.parsers.iozone_rows import GREATEST, LONGEST_ROW, Rows, plain_numbers, read_rows
 from apps.parsers.iozone_run import Draft
-from apps.parsers.shape import Broken, ParsedSample
+from apps.parsers.shape import Broken, ParsedSample, ParsedTable
 from apps.parsers.source_text import SourceText
 
-_GREATEST = 10**15
 _BETWEEN = (  # what IOzone prints between rows (begin() in iozone.c)
     "The test completed too quickly", "You will get a more precise", "performance by re-running", "iozone ",
     "I/O error during read", "Can not open", "Timer resolution is poor", "reported inaccurate results",
 )  # fmt: skip
 _END = ("iozone test complete", "Iozone: Performance Test", "Excel output is below", "exiting iozone")
 _MOST_STRANGE = 3
-_LONGEST_ROW = 400
 _MOST_BROKEN = 1000
-# reads a row, and makes sure of each of its figures, in a quarter of the time of float() for each
-_PLAIN_ROW = msgspec.json.Decoder(list[Annotated[int, msgspec.Meta(gt=0, lt=_GREATEST)]])
+_MOST_AT_ONCE = 128
 _ZERO, _NONE = repeat(0), repeat(None)
 _CELL_PLACES = "as many figures as the header has columns, or figures under its words"
 
@@ -45,6 +40,7 @@ class Table:
     operations: tuple[str, ...] = ()
     is_at_repeat: bool = False
     damaged: int = 0
+    at_once: int = _MOST_AT_ONCE  # rows
     unit: tuple[str, str, float, str] = field(init=False)
     mark: str = field(init=False)  # goes between the figures of a row, so that each has its unit
     metrics: "repeat[str]" = field(init=False)
@@ -75,7 +71,7 @@ class Table:
             if len(tokens) > 2 and not self._is_new(tokens):
                 self.is_at_repeat = True
                 break
-            if len(line) < _LONGEST_ROW and len(tokens) == full:
+            if len(line) < LONGEST_ROW and len(tokens) == full:
                 self._add(tokens, self.columns.operations, index)
             else:
                 self._add_placed(line, tokens, index)
@@ -84,22 +80,47 @@ class Table:
 
     def _plain_rows(self, index: int, full: int) -> int:
         """Rows with every figure and nothing else, as nearly all are; the index of the first line that is none."""
-        if not self.is_usual:
-            return index
-        lines, points, operations, at = self.text.lines, self.draft.points, self.columns.operations, index
-        for at in range(index, len(lines)):
-            tokens = lines[at].split() if len(lines[at]) < _LONGEST_ROW else []
-            if len(tokens) != full or (point := (tokens[0], tokens[1])) in points:
-                break
-            if not (numbers := plain_numbers(tokens)):
-                break
-            points.add(point)
-            self._add_plain(numbers, tokens, operations, at)
-        else:
-            at = len(lines)
+        lines, at = self.text.lines, index
+        is_plain = self.is_usual and at < len(lines) and len(lines[at].split()) == full
+        while is_plain:
+            rows = read_rows(lines[at : at + self.at_once], full)
+            is_plain = rows.count == self.at_once
+            if self._take(rows, at):
+                at += rows.count
+                self.at_once = min(2 * self.at_once, _MOST_AT_ONCE)
+            else:  # those before the one that is not like the others
+                is_plain, count = False, self._plain_and_new(rows)
+                self.at_once = max(1, count)
+                at += count if count and self._take(rows.part(0, count), at) else 0
         if at > index:
             self.draft.last = at - 1
         return at
+
+    def _plain_and_new(self, rows: Rows) -> int:
+        """How many of the first ones are plain, each of sizes that did not come before."""
+        if rows.count < 2:
+            return 0
+        before, seen = self.draft.points, set[tuple[str, str]]()
+        for row, point in enumerate(rows.points):
+            if point in before or point in seen or not rows.part(row, row + 1).numbers:
+                return row
+            seen.add(point)
+        return rows.count
+
+    def _take(self, rows: Rows, index: int) -> bool:
+        """False, and nothing is taken, where one of the rows is not plain or its sizes came before."""
+        if not rows.numbers:
+            return False
+        points, known = set(rows.points), self.draft.points
+        if len(points) < rows.count or not known.isdisjoint(points):
+            return False
+        known |= points
+        unit, metric, factor, _ = self.unit
+        lines = self.text.numbers(index, index + rows.count)
+        self.draft.add_rows(ParsedTable(
+            self.columns.operations, metric, rows.values(factor), rows.printed(unit), *rows.sizes(), list(lines),
+        ))  # fmt: skip
+        return True
 
     def _tokens(self, line: str) -> list[str]:
         """The words of a row; a figure that touches the record size is cut off where the header says it begins."""
@@ -110,7 +131,7 @@ class Table:
             and origin < len(line)
         ):
             head = line[:origin].split()
-            return head + line[origin:].split() if len(head) == 2 and len(line) < _LONGEST_ROW else tokens
+            return head + line[origin:].split() if len(head) == 2 and len(line) < LONGEST_ROW else tokens
         return tokens
 
     def _is_new(self, tokens: list[str]) -> bool:
@@ -181,23 +202,23 @@ class Table:
         elif len(tokens[0]) > 15 or len(tokens[1]) > 15:
             self._break(" ".join(tokens[:2]), index, "a size too large to be one", "kB in at most 15 digits")
         else:
-            self.draft.samples += self._checked(tokens, operations, self.text.number(index))
+            self.draft.add(self._checked(tokens, operations, self.text.number(index)))
 
-    def _add_plain(self, numbers: list[int], tokens: list[str], operations: tuple[str, ...], index: int) -> None:
+    def _add_plain(self, numbers: list[float], tokens: list[str], operations: tuple[str, ...], index: int) -> None:
         figures = self.mark.join(tokens[2:]).split("\n")
         figures[-1] += self.mark[:-1]
-        self.draft.samples += map(  # a loop would take longer than what it makes
+        self.draft.add(map(  # a loop would take longer than what it makes
             ParsedSample, operations, self.metrics, map(mul, numbers[2:], self.factors), _ZERO,
-            repeat(numbers[0] * KIB), repeat(numbers[1] * KIB), _NONE, _NONE, figures, repeat(self.text.number(index)),
-        )  # fmt: skip
+            repeat(int(numbers[0]) * KIB), repeat(int(numbers[1]) * KIB), _NONE, _NONE, figures, repeat(self.text.number(index)),
+        ))  # fmt: skip
 
     def _checked(self, tokens: list[str], operations: tuple[str, ...], number: int) -> Iterator[ParsedSample]:
         unit, metric, factor, note = self.unit
         file_size = int(tokens[0]) * KIB
         record = int(tokens[1]) * KIB or None  # 0 where a telemetry file gives the sizes
         for operation, figure in zip(operations, tokens[2:], strict=True):
-            value = int(figure) if len(figure) < 16 else _GREATEST
-            if operation and 0 < value < _GREATEST:
+            value = int(figure) if len(figure) < 16 else GREATEST
+            if operation and 0 < value < GREATEST:
                 yield ParsedSample(
                     operation, metric, value * factor, 0, file_size, record, None, None, f"{figure} {unit}", number,
                     note=note,
@@ -222,12 +243,3 @@ class Table:
             operation, metric, None, 0, file_size, record, None, None, printed, number,
             "exact" if reason else "rounded", reason, *bounds,
         )  # fmt: skip
-
-
-def plain_numbers(tokens: list[str]) -> list[int] | None:
-    """The words as numbers, None unless all are positive and of a sensible length."""
-    try:
-        numbers = _PLAIN_ROW.decode(f"[{','.join(tokens)}]")
-    except msgspec.MsgspecError:
-        return None
-    return numbers if len(numbers) == len(tokens) else None  # a word with a comma in it is no number

@@ -68,9 +68,14 @@ class Connection:
         """net_send or net_receive; empty where nothing tells."""
         is_client = self._is_client(header)
         if is_client is None:
-            return ""
+            return "net_receive" if self._counts_losses() else ""
         turned = self.id.startswith("*") or bool(self.local and "(reverse)" in self.local.extra)
         return "net_send" if is_client != turned else "net_receive"
+
+    def _counts_losses(self) -> bool:
+        """UDP's jitter and lost datagrams, which only who receives them knows."""
+        counted = datagrams(self.lines[-1].rest) if self.lines else None
+        return counted is not None and None not in counted
 
     def _is_client(self, header: Header) -> bool | None:
         if bool(header.client_port) != bool(header.server_port):

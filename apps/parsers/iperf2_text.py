@@ -12,7 +12,8 @@ One run per test: what a client connected at once, what a server accepted at onc
 client shows what the server received. `[FD1]`, the sum of both directions, is not read.
 
 Oddities: `0.0- 1.0` has a blank inside; the unit changes from line to line; a log without header is read too, where
-nothing says who sent: the figures are missing then (the reason and the tool's text stay), and a warning says so.
+nothing says who sent: the figures are missing then (the reason and the tool's text stay), and a warning says so. Rows
+of UDP with jitter and losses are the receiver's, who alone can count them.
 The retransmits of `-e` are the column `Rtry`; NetPwr, RTT, PPS and trip times are not read.
 Units: see `iperf_lines`. Formats: iperf 2's Locale.c (2.0.5, 2.2.1) and ReportOutputs.c (2.2.1).
 """

@@ -17,6 +17,7 @@ from typing import Any
 import apps.parsers
 from apps.parsers.shape import Broken, ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
+from apps.parsers.timed_lines import without_times
 
 LEAST = 0.15  # below this, nobody thinks of the format
 RECOGNISED = 0.5
@@ -67,17 +68,20 @@ def recognise(text: SourceText) -> list[Reading]:
     """What each format that sees something of its own makes of the text, the surest first.
 
     Who reads a whole file by how it begins is asked first, and alone where no line is left. Who is unsure is heard only
-    where nobody is sure, and any rows of figures make a table, so that is asked last.
+    where nobody is sure; and any rows of figures make a table, so that is asked last. Times before every line, as logs
+    have them, hide parts of a format from who reads the rest: what stands behind them comes first.
     """
     for one in formats():
         if one.begins(text.head):
             reading = read(one, text)
             if reading.parsed and _covers(reading.parsed, text):
                 return [reading]
-    found = _ask(text, [one for one in formats() if one.kind != "table"])
-    sure = [one for one in found if one.has_found and one.confidence >= RECOGNISED]
-    if sure:
-        return [one for one in found if one.confidence >= RECOGNISED]
+    known = [one for one in formats() if one.kind != "table"]
+    bare = without_times(text)
+    for shown in (bare, text):
+        found = _ask(shown, known) if shown else []
+        if any(one.has_found and one.confidence >= RECOGNISED for one in found):
+            return [one for one in found if one.confidence >= RECOGNISED]
     return found + _ask(text, [one for one in formats() if one.kind == "table"])
 
 
@@ -106,6 +110,13 @@ def read(one: Format, text: SourceText, confidence: float = 1.0) -> Reading:
         return Reading(one, confidence, one.parse(text))
     except ParseError as error:
         return Reading(one, confidence, None, error.broken)
+
+
+def read_as(one: Format, text: SourceText) -> Reading:
+    """What somebody says it is, be it behind the times of a log."""
+    bare = None if one.kind == "table" else without_times(text)
+    behind_times = read(one, bare) if bare else None
+    return behind_times if behind_times and behind_times.has_found else read(one, text)
 
 
 def _modules() -> Iterable[Any]:

@@ -15,9 +15,11 @@ Base units throughout: bytes, bytes per second, 1/s, ns, fractions. Operations, 
 UTC by definition; a parser looks at no clock.
 """
 
-from collections.abc import Sequence
+from abc import ABCMeta
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain, cycle, repeat
+from typing import Any, overload
 
 import msgspec
 
@@ -89,6 +91,63 @@ class ParsedSample(msgspec.Struct, frozen=True, gc=False):
     alternatives: tuple[float, ...] = ()  # other values that the printed text may mean, in base units
 
 
+class _TableMeta(msgspec.StructMeta, ABCMeta):
+    pass
+
+
+class ParsedTable(msgspec.Struct, Sequence[ParsedSample], metaclass=_TableMeta, frozen=True, gc=False):
+    """The samples of a table whose rows have all their figures: they travel as its columns, and become samples, row by row,
+    for who reads them. Making one for each figure takes longer than reading the figure.
+    """
+
+    operations: tuple[str, ...]  # of a row's figures
+    metric: str
+    values: list[float]  # one row's behind the other's, as are the printed ones
+    printed: list[str]
+    file_sizes: list[int]  # one for each row
+    block_sizes: list[int]
+    lines: list[int]
+
+    def __post_init__(self) -> None:
+        rows, values = len(self.lines), len(self.lines) * len(self.operations)
+        found = [len(column) for column in (self.file_sizes, self.block_sizes, self.values, self.printed)]
+        if found != [rows, rows, values, values]:
+            raise ValueError(
+                f"found columns of {found}, expected {rows} of each size, {values} values and as many texts"
+            )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[ParsedSample]:
+        zero, none, width = repeat(0), repeat(None), len(self.operations)
+        of_rows = (self.file_sizes, self.block_sizes, self.lines)
+        sizes, blocks, lines = (chain.from_iterable(zip(*[each] * width, strict=True)) for each in of_rows)
+        return map(
+            ParsedSample, cycle(self.operations), repeat(self.metric), self.values, zero, sizes, blocks, none, none,
+            self.printed, lines,
+        )  # fmt: skip
+
+    @overload
+    def __getitem__(self, place: int) -> ParsedSample: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[ParsedSample, ...]: ...
+    def __getitem__(self, place: int | slice) -> ParsedSample | tuple[ParsedSample, ...]:
+        if isinstance(place, slice):
+            return tuple(map(self._sample, range(*place.indices(len(self)))))
+        return self._sample(range(len(self))[place])
+
+    def _sample(self, place: int) -> ParsedSample:
+        row, column = divmod(place, len(self.operations))
+        return ParsedSample(
+            self.operations[column], self.metric, self.values[place], 0, self.file_sizes[row], self.block_sizes[row],
+            printed=self.printed[place], line=self.lines[row],
+        )  # fmt: skip
+
+
+Samples = tuple[ParsedSample, ...] | ParsedTable
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedHistogram:
     """Latency bins, ascending: the tool's value for the bin in ns, and how many completions fell into it."""
@@ -132,7 +191,7 @@ class ParsedRun(msgspec.Struct, frozen=True, gc=False):
     tool: str
     tool_version: str
     sections: tuple[ParsedSection, ...] = ()
-    samples: tuple[ParsedSample, ...] = ()
+    samples: Samples = ()
     series: tuple[ParsedSeries, ...] = ()
     histograms: tuple[ParsedHistogram, ...] = ()
     started_at: float | None = None

@@ -38,7 +38,7 @@ class SourceText:
         self.data = data.encode("utf-8", "replace") if isinstance(data, str) else data
         self.name = name
         self._emptied: frozenset[int] = frozenset()
-        if b"=3D" in self.data or b"uoted-printable" in self.data:
+        if _may_be_quoted_printable(self.data):
             self.data, self._emptied = quoted_printable.decoded(self.data)
 
     @cached_property
@@ -58,6 +58,11 @@ class SourceText:
         """The number in the file, from 1, of `lines[index]`."""
         numbers = self._cleaned[1]
         return numbers[index] if numbers else index + 1
+
+    def numbers(self, first: int, behind: int) -> Sequence[int]:
+        """The numbers in the file of `lines[first:behind]`."""
+        numbers = self._cleaned[1]
+        return numbers[first:behind] if numbers else range(first + 1, behind + 1)
 
     @cached_property
     def head(self) -> bytes:
@@ -96,7 +101,7 @@ class SourceText:
         text = self.text
         if "\x1b" in text:
             text = _ESCAPES.sub("", text)
-        if text.startswith(">") or "\n>" in text:
+        if ">" in text and (text.startswith(">") or "\n>" in text):  # one letter is found sixty times as fast as two
             text = _QUOTE.sub("", text)
         if "\r" in text:
             text = text.replace("\r\n", "\n")
@@ -115,12 +120,19 @@ class SourceText:
         return _without_prefix(lines), numbers
 
 
+def _may_be_quoted_printable(data: bytes) -> bool:
+    """Nothing is encoded without a `=`. One byte is found much quicker than three."""
+    return b"=" in data and (b"uoted-printable" in data or (b"D" in data and b"=3D" in data))
+
+
 def encoding_of(data: bytes) -> str:
     """UTF-8 unless the bytes say otherwise: a mark, UTF-16's many zeros, or bytes that UTF-8 has not.
 
     Those last are Cyrillic (cp1251, KOI8-R) where that gives Cyrillic words, else latin-1, or cp1252 where Windows' own
     characters stand: the tools' own words are ASCII.
     """
+    if data.isascii() and b"\0" not in data:
+        return "utf-8"
     for mark, name in _MARKS:
         if data.startswith(mark):
             return name
@@ -176,6 +188,9 @@ def _is_cyrillic(data: bytes) -> bool:
 
 def _without_prefix(lines: list[str]) -> list[str]:
     """Without a `#` or one blank that stands before every line that is not empty."""
+    first = next((line for line in lines if line.strip()), "")
+    if not first.startswith(("# ", " ")) and first != "#":
+        return lines
     filled = [line for line in lines if line.strip()]
     for prefix in ("# ", " "):
         bare = prefix.strip()

@@ -7,6 +7,7 @@ import pytest
 
 from apps.parsers import dd
 from apps.parsers.dd_command import read_command, size_of
+from apps.parsers.dd_lines import read_result
 from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 from tests.pace import within
@@ -300,3 +301,13 @@ def test_a_list_of_devices_is_no_copy() -> None:
     text = "1028  Example Systems\n\t1f45  SR400 4+2 ports adapter\n\t1f46  SR410 4+4 ports adapter\n"
     assert dd.looks_like(SourceText(text)) == 0.0
     assert dd.looks_like(SourceText("> 2+1 records in\n> 2+1 records out\n")) == 0.6
+
+
+@pytest.mark.parametrize("size", ["1024", "3145728", "999999999999999999"])
+@pytest.mark.parametrize("seconds", ["0", "0.5", "12", "0.000943", "33.7235"])
+@pytest.mark.parametrize("rate", ["6.3 M", "276 M", "1 ", "1.0 G", "512 k"])
+def test_the_usual_line_reads_as_any_other_does(size: str, seconds: str, rate: str) -> None:
+    line = f"{size} bytes (3.1 MB, 3.0 MiB) copied, {seconds} s, {rate}B/s"
+    usual, other = read_result(line), read_result(f"{line} ")  # the blank leads it to where every language is read
+    assert usual is not None
+    assert usual == other

@@ -318,3 +318,25 @@ def test_a_report_with_a_piece_replaced_is_read_or_refused(start: int, length: i
         fio_json.parse(STONEWALL[:start] + text + STONEWALL[start + length :])
     except ParseError:
         pass
+
+
+@pytest.mark.parametrize("case", ["stonewall", "group", "null", "beside_normal"])
+def test_a_report_that_is_searched_gives_what_one_in_fios_own_lines_gives(case: str) -> None:
+    text = (FIXTURES / f"{case}.json").read_text()
+    usual, searched = (fio_json.parse(one).runs[-1] for one in (text, text.replace("\n", "\r\n")))
+    assert searched.samples == usual.samples
+    assert searched.histograms == usual.histograms
+    assert sum(sample.line is not None for sample in usual.samples) > 10
+
+
+def test_a_list_of_percentiles_of_ones_own_is_found_too() -> None:
+    text = (FIXTURES / "group.json").read_text()
+    shorter = "\n".join(line for line in text.splitlines() if '"30.000000"' not in line)
+    before, after = fio_json.parse(text).runs[0].samples, fio_json.parse(shorter).runs[0].samples
+    assert [(one.metric, one.value, one.printed) for one in after] == [(o.metric, o.value, o.printed) for o in before]
+    lines = shorter.splitlines()
+    percentiles = [one for one in after if one.metric == "clat_p99_99"]
+    assert len(percentiles) == 2
+    for one in percentiles:
+        assert one.line
+        assert '"99.990000"' in lines[one.line - 1]

@@ -104,6 +104,17 @@ def test_enhanced_csv_is_read_by_the_names_of_its_header() -> None:
     assert figures(run) == [(0, "net_send", "bandwidth", 100), (0, "net_send", "retransmits", 7)]
 
 
+def test_rows_with_losses_are_the_receivers_where_nothing_else_tells() -> None:
+    row = "[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec   0.020 ms    1/  893 (0.11%)\n"
+    parsed = iperf2_text.parse(SourceText(row))
+    assert parsed.warnings == ()
+    assert figures(parsed.runs[0]) == [
+        (0, "net_receive", "bandwidth", 131250), (0, "net_receive", "jitter", 20000), (0, "net_receive", "lost", 1 / 893),
+    ]  # fmt: skip
+    (sent,) = iperf2_text.parse(SourceText(row.replace("   0.020 ms    1/  893 (0.11%)", ""))).runs
+    assert figures(sent) == [(0, "net_send", "bandwidth", None)]
+
+
 def test_csv_whose_ports_tell_nothing_is_broken() -> None:
     parsed = iperf2_csv.parse(SourceText("20240102030405,10.0.0.7,41212,10.0.0.8,50000,3,0.0-10.0,1000,800\n"))
     assert (parsed.runs, parsed.broken[0].line) == ((), 1)
