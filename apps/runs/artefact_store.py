@@ -36,7 +36,7 @@ LEVEL = 1  # fio's JSON shrinks to a fifth; higher levels cost more than they sa
 # Rows and few bytes, as parts of a statement; `given`: what has to be there first.
 KEEPING = """
 new AS (
-    SELECT new.* FROM {given}unnest(%(hashes)s::text[], %(sizes)s::bigint[], %(packed)s::bytea[]) AS new(sha256, size, packed)
+    SELECT new.* FROM {given}unnest(%(hashes)s::text[], %(sizes)s::bigint[], %(packed)b::bytea[]) AS new(sha256, size, packed)
 ), added AS (
     INSERT INTO runs_artefact (lab_id, sha256, size, created_at) SELECT %(lab)s, sha256, size, now() FROM new
     ON CONFLICT (lab_id, sha256) DO UPDATE SET size = EXCLUDED.size RETURNING id, sha256, size, created_at, xmax = 0 AS is_new

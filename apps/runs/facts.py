@@ -2,17 +2,33 @@
 run.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from apps.inventory.facts import labels_of
-from apps.runs.models import Run
+from apps.inventory.models import Snapshot
+from apps.runs.models import Workload
 
 Fact = str | int | float
 _WORKLOAD = ("rw", "ioengine", "direct", "sync")
 
 
-def run_facts(run: Run) -> dict[str, Fact]:
+class HasFacts(Protocol):
+    """A `Run`, or one on its way into the database."""
+
+    @property
+    def tool(self) -> str: ...
+    @property
+    def tool_version(self) -> str: ...
+    @property
+    def labels(self) -> Mapping[str, Any]: ...
+    @property
+    def snapshot(self) -> Snapshot | None: ...
+    @property
+    def workload(self) -> Workload | None: ...
+
+
+def run_facts(run: HasFacts) -> dict[str, Fact]:
     """The snapshot's facts, the tool, the workload's, and labels where no fact has their name: the run's before those of target and host.
 
     `sync` is none, fsync, fdatasync, dsync, sync or direct; `direct` is 0 or 1. Jobs that differ are joined: `randread
@@ -61,7 +77,7 @@ def _joined(values: Iterable[Fact]) -> Fact:
     return different[0] if len(different) == 1 else " + ".join(map(str, different))
 
 
-def _fit(found: dict[str, Any]) -> Iterable[tuple[str, Fact]]:
+def _fit(found: Mapping[str, Any]) -> Iterable[tuple[str, Fact]]:
     """Yes and no become 1 and 0; what is empty, or holds more than one value, is no fact."""
     for name, value in found.items():
         if isinstance(value, bool):

@@ -15,6 +15,7 @@ from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParen
 from apps.lib import sql
 from apps.runs.metrics import METRICS, Metric
 from apps.runs.states import ENDED, OPEN, State
+from apps.runs.workload import SAID, operations
 
 # When a run ended; where its result does not say, when it began, or else when it came here.
 IN_TIME = Coalesce("finished_at", "started_at", "created_at")
@@ -165,11 +166,15 @@ class Run(LabScoped):
         return self.state in ENDED
 
     @property
+    def seconds(self) -> float | None:
+        """From its start to its end."""
+        return (self.finished_at - self.started_at).total_seconds() if self.started_at and self.finished_at else None
+
+    @property
     def operations(self) -> str:
         """`randread + write`: what the jobs do, for lists."""
         jobs = self.workload.jobs if self.workload else []
-        said = (self.facts.get(name) for name in ("configuration", "rw", "caption"))  # an upload's own words
-        return " + ".join(dict.fromkeys(str(job["rw"]) for job in jobs)) or str(next(filter(None, said), ""))
+        return operations((job["rw"] for job in jobs), map(self.facts.get, SAID))
 
 
 class RunArtefact(ThroughParent):

@@ -10,12 +10,12 @@ from apps.lib.copying import copy, ids_asked
 from apps.lib.few_rows import array
 from apps.lib.pipelined import Asking, abreast
 from apps.parsers.shape import ParsedHistogram, ParsedSample, ParsedSeries
+from apps.runs.columns import SAYS_NOTHING, Key, Word, said_of
 from apps.runs.metrics import OPERATIONS, metric
 from apps.runs.models import Artefact, Histogram, Provenance, Quality, Run, Sample, Series
 from apps.runs.packing import overview, pack
 
-Key = tuple[int | None, int | None, int | None, int | None]
-Word = tuple[str, str]
+LONGEST_PRINTED = 80
 Shape = tuple[bool, bool, bool, bool]  # which of a key's four are None
 _MEASURES = """
 SELECT measure.id, measure.operation, measure.metric
@@ -33,13 +33,12 @@ _ADD_POINTS = """
 INSERT INTO runs_point (file_size, block_size, threads, iodepth)
 SELECT * FROM unnest(%(file_size)s::int8[], %(block_size)s::int8[], %(threads)s::int4[], %(iodepth)s::int4[])
 ON CONFLICT DO NOTHING RETURNING id"""
-_SAMPLE_COLUMNS = (
+SAMPLE_COLUMNS = (
     "id", "run_id", "measure_id", "point_id", "section", "value", "printed", "source_line", "artefact_id",
 )  # fmt: skip
-_SAMPLE_TYPES = ("int8", "int8", "int2", "int8", "int2", "float8", "varchar", "int4", "int8")
+SAMPLE_TYPES = ("int8", "int8", "int2", "int8", "int2", "float8", "varchar", "int4", "int8")
 _PROVENANCE_COLUMNS = ("sample_id", "quality", "missing_reason", "low", "high", "cpu", "note", "alternatives")
 _PROVENANCE_TYPES = ("int8", "varchar", "varchar", "float8", "float8", "float8", "text", "float8[]")
-_SAYS_NOTHING = ("exact", "", None, None, None, "", ())
 
 
 def save_samples(run: Run, parsed: Sequence[ParsedSample], artefact: Artefact | None = None) -> int:
@@ -66,19 +65,26 @@ def save_all_samples(
     with transaction.atomic(savepoint=False):
         if not are_new:
             _hold({run for run, _, _ in every})
-        copy(Sample._meta.db_table, _SAMPLE_COLUMNS, _SAMPLE_TYPES, (
+        copy(Sample._meta.db_table, SAMPLE_COLUMNS, SAMPLE_TYPES, (
             (
                 pk, run, measures[one.operation, one.metric], points[_key(one)], one.section, one.value,
-                one.printed[:80], one.line, artefact,
+                one.printed[:LONGEST_PRINTED], one.line, artefact,
             )
             for pk, (run, artefact, one) in zip(ids, every, strict=True)
         ), count=len(every))  # fmt: skip
-        said = [
-            (pk, Quality(found[0]).value, found[1][:120], *found[2:6], list(found[6]))
-            for pk, one in zip(ids, samples, strict=True) if (found := _said(one)) != _SAYS_NOTHING
-        ]  # fmt: skip
-        copy(Provenance._meta.db_table, _PROVENANCE_COLUMNS, _PROVENANCE_TYPES, said, count=len(said))
+        save_provenance([
+            (pk, *found) for pk, one in zip(ids, samples, strict=True) if (found := said_of(one)) != SAYS_NOTHING
+        ])  # fmt: skip
     return len(every)
+
+
+def save_provenance(said: Iterable[tuple[Any, ...]]) -> None:
+    """Of (a sample's id, what `said_of` it was) each."""
+    rows = [
+        (pk, Quality(quality).value, reason[:120], low, high, cpu, note, list(alternatives))
+        for pk, quality, reason, low, high, cpu, note, alternatives in said
+    ]
+    copy(Provenance._meta.db_table, _PROVENANCE_COLUMNS, _PROVENANCE_TYPES, rows, count=len(rows))
 
 
 def numbers_asked(samples: Sequence[ParsedSample]) -> tuple[Asking[Any], Asking[Any], Asking[Any]]:
@@ -198,8 +204,3 @@ def _columns(keys: Sequence[Key], suffix: str = "") -> dict[str, str]:
 
 def _key(one: ParsedSample) -> Key:
     return one.file_size, one.block_size, one.threads, one.iodepth
-
-
-def _said(one: ParsedSample) -> tuple[Any, ...]:
-    """How far it can be trusted; `_SAYS_NOTHING` of most."""
-    return one.quality, one.missing_reason, one.low, one.high, one.cpu, one.note, one.alternatives

@@ -8,9 +8,9 @@ from django.utils.http import content_disposition_header
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
-from apps.lib.paging import CappedPaginator
 from apps.runs import artefact_store
 from apps.runs.filters import RunFilter
+from apps.runs.listing import NewestFirst
 from apps.runs.models import Run, RunArtefact
 from apps.runs.request import RunRequest, jobs_in_address
 from apps.runs.start import cancel as cancel_run
@@ -21,8 +21,8 @@ VIEWED = 256 * 1024  # bytes of an artefact on a page
 
 @member_required()
 def runs(request: LabRequest) -> HttpResponse:
-    found = RunFilter(request.GET, queryset=Run.objects.for_list(), request=request)
-    page = CappedPaginator(found.qs, PAGE).get_page(request.GET.get("page"))
+    found = RunFilter(request.GET, queryset=Run.objects.all(), request=request)
+    page = NewestFirst(found.qs, PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "filter": found, "narrowed": any(request.GET.get(name) for name in found.filters)}
     template = "runs/_table.html" if request.htmx else "runs/list.html"  # type: ignore[attr-defined]
     return render(request, template, context)

@@ -5,7 +5,7 @@ person what that will be.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import orjson
@@ -15,6 +15,7 @@ ENGINES = ("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio
 SYNC = ("none", "fsync", "fdatasync", "dsync", "sync")
 KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
 MAX_JOBS = 16
+SAID = ("configuration", "rw", "caption")  # facts with an upload's own words for what it did, the first that has any
 
 
 class WorkloadError(ValueError):
@@ -174,3 +175,8 @@ def _job_lines(job: dict[str, Any]) -> list[str]:
 def job_file(spec: dict[str, Any]) -> str:
     """The job as fio would spell it. The agent adds the file names in its own directory and fixes clock and percentiles."""
     return "\n\n".join("\n".join(_job_lines(job)) for job in spec["jobs"]) + "\n"
+
+
+def operations(words: Iterable[Any], said: Iterable[Any]) -> str:
+    """`randread + write`: what the jobs do, once each, by their `rw`; or else the first of what the run itself says."""
+    return " + ".join(dict.fromkeys(map(str, words))) or str(next(filter(None, said), ""))

@@ -4,9 +4,10 @@ with_choice(file.pk, lambda found: ticked(found, shown={0, 1}, ticks={1}))
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.db import transaction
+from msgspec import structs
 
 from apps.uploads.found import count_chosen
 from apps.uploads.models import UploadedFile
@@ -83,7 +84,9 @@ def preferred(found: FileReading, rivalry: Rivalry, name: str) -> FileReading:
 
 
 def _chosen(found: FileReading, places: set[int]) -> FileReading:
-    return replace(found, runs=tuple(replace(one, is_chosen=place in places) for place, one in enumerate(found.runs)))
+    return structs.replace(
+        found, runs=tuple(structs.replace(one, is_chosen=place in places) for place, one in enumerate(found.runs))
+    )
 
 
 def with_choice(file_id: int, change: Change) -> UploadedFile:

@@ -126,7 +126,7 @@ def count_chosen(file: UploadedFile, found: FileReading) -> None:
     """What would be kept of it."""
     chosen = [one for one in found.runs if one.is_chosen]
     file.tool, file.tool_version = _tool(found, chosen)
-    file.run_count, file.sample_count = len(chosen), sum(len(one.run.samples) for one in chosen)
+    file.run_count, file.sample_count = len(chosen), sum(one.sample_count for one in chosen)
 
 
 def _tool(found: FileReading, chosen: Sequence[ReadRun]) -> tuple[str, str]:

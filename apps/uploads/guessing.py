@@ -7,7 +7,7 @@ chose for the newest kept file that printed the same host name, or that lay in t
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from django.db.models import Q
@@ -68,15 +68,14 @@ class Guesser:
         return Guess(pk, None, f"the text says {word}")
 
     def _by_path(self, name: str) -> Guess | None:
-        parts = [part.lower() for part in PurePosixPath(name).parts]
-        words = [*parts[:-1], *_words(parts[-1])] if parts else []
-        for word in reversed(words):
+        folder, _, last = name.rpartition("/")
+        for word in (*reversed(_words(last.lower())), *_folders(folder)):
             if word in self.hosts:
                 return Guess(self.hosts[word], None, f"{word} is in the path")
         return None
 
     def _by_earlier(self, name: str, printed: list[str]) -> Guess | None:
-        key = str(PurePosixPath(name).parent), *sorted(set(printed))
+        key = _folder(name.rpartition("/")[0]), *sorted(set(printed))
         if key not in self.earlier:
             self.earlier[key] = self._earlier(*key)
         return self.earlier[key]
@@ -110,6 +109,17 @@ class Guesser:
 
 def _short(name: str) -> str:
     return name.split(".")[0].lower()
+
+
+@lru_cache(256)  # the files of an archive come folder by folder
+def _folders(path: str) -> tuple[str, ...]:
+    """Their names, the innermost first."""
+    return tuple(part.lower() for part in reversed(PurePosixPath(path).parts))
+
+
+@lru_cache(256)
+def _folder(path: str) -> str:
+    return str(PurePosixPath(path))
 
 
 def _words(name: str) -> list[str]:

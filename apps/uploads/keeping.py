@@ -5,25 +5,24 @@ keep_files(upload, pairs)         # these files with their readings
 discard(upload)                   # nothing of it; the bytes stay
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
-import msgspec
 from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
 from apps.inventory.models import Host, Snapshot, Target
 from apps.inventory.snapshots import describe
-from apps.lib.copying import ids_asked, insert
-from apps.lib.pipelined import abreast
+from apps.lib.copying import ids_asked, insert_tuples
+from apps.lib.pipelined import Asking, abreast
 from apps.runs import workload
 from apps.runs.arrivals import announce
+from apps.runs.column_store import numbers_asked_of, save_columns
 from apps.runs.facts import run_facts
 from apps.runs.models import Histogram, Run, RunArtefact, Series
 from apps.runs.samples import numbers_asked, save_all_samples
@@ -31,12 +30,14 @@ from apps.runs.states import State
 from apps.runs.workloads import workloads_asked
 from apps.studies.models import Configuration, Study, StudyRun
 from apps.uploads.models import Upload, UploadedFile, UploadedRun
+from apps.uploads.new_runs import NewRun, insert_runs, time_of
 from apps.uploads.reading import FileReading, ReadRun
 
 _AT_ONCE = 100
-_EARLIEST, _LATEST = 0.0, 4102444800.0  # 1970 to 2100: other times are a broken clock's, and are not kept
 _LONGEST = 200
 _SERIES = ("operation", "metric", "section", "source", "count", "packed", "overview")
+_HISTOGRAM = ("operation", "kind", "section", "bins")
+_series_values, _histogram_values = attrgetter(*_SERIES), attrgetter(*_HISTOGRAM)
 
 
 @dataclass
@@ -46,8 +47,8 @@ class _New:
     file: UploadedFile
     read: ReadRun
     number: int
-    row: Run
     is_alone: bool  # in its file
+    row: NewRun = field(init=False)
 
     @cached_property
     def spec(self) -> dict[str, Any]:
@@ -83,13 +84,13 @@ def discard(upload: Upload) -> None:
 
 def keep_files(upload: Upload, pairs: Sequence[tuple[UploadedFile, FileReading | None]]) -> int:
     """Runs, samples, series and histograms of these files, in the caller's transaction."""
-    found = [_New(file, *each, Run(), len(one.runs) == 1) for file, one in pairs if one for each in _chosen(one)]
+    found = [_New(file, *each, len(one.runs) == 1) for file, one in pairs if one for each in _chosen(one)]
     if found:
         _write(upload, found)
-        announce(upload.lab_id, [one.row.pk for one in found])
+        announce(upload.lab_id, [one.row.id for one in found])
     new: dict[int, list[int]] = {}
     for one in found:
-        new.setdefault(id(one.file), []).append(one.row.pk)
+        new.setdefault(id(one.file), []).append(one.row.id)
     for file, _ in pairs:
         file.new_runs = new.get(id(file), [])
     done = [file for file, one in pairs if one and not file.kept_at and any(each.is_chosen for each in one.runs)]
@@ -110,40 +111,34 @@ def _chosen(found: FileReading) -> list[tuple[ReadRun, int]]:
     return [(one, number) for one, number in numbered if one.is_chosen]
 
 
-def digest(read: ReadRun) -> str:
-    """SHA-256 of all that was read of a run."""
-    return hashlib.sha256(msgspec.msgpack.encode([read.run, read.series])).hexdigest()
-
-
 def _write(upload: Upload, found: list[_New]) -> None:
-    samples = [sample for one in found for sample in one.read.run.samples]
     # what a text does not say is no workload
     specs = {one.workload_digest: one.spec for one in found if one.read.run.workload}
     workloads, ids, *numbers = abreast(
-        workloads_asked(upload.lab_id, specs), ids_asked(Run._meta.db_table, len(found)), *numbers_asked(samples)
+        workloads_asked(upload.lab_id, specs),
+        ids_asked(Run._meta.db_table, len(found)),
+        *_numbers_asked([one.read for one in found]),
     )
     places = _Places(upload)
     repetitions: Counter[Any] = Counter()
     for one, pk in zip(found, ids, strict=True):
-        one.row = _row(upload, one, places)
-        one.row.pk = pk
+        one.row = _row(upload, one, pk, places)
         one.row.workload = workloads.get(one.workload_digest)
         one.row.repetition = _repetition(one, repetitions)
         one.row.facts = run_facts(one.row)
-    insert([one.row for one in found])
-    write_values([(one.row, one.file.artefact_id, one.read) for one in found], are_new=True, numbers=numbers)
+    insert_runs([one.row for one in found])
+    write_values([(one.row.id, one.file.artefact_id, one.read) for one in found], are_new=True, numbers=numbers)
     _write_places(upload, found)
 
 
-def _row(upload: Upload, one: _New, places: "_Places") -> Run:
+def _row(upload: Upload, one: _New, pk: int, places: "_Places") -> NewRun:
     run = one.read.run
     host, target = places.of(one.file)
-    has_failed = bool(run.problem) and not any(sample.value is not None for sample in run.samples)
-    return Run(
+    has_failed = bool(run.problem) and not one.read.has_values
+    return NewRun(
+        id=pk,
         lab_id=upload.lab_id,
-        origin=Run.Origin.UPLOADED,
-        state=State.FAILED if has_failed else State.FINISHED,
-        progress=1,
+        state=State.FAILED.value if has_failed else State.FINISHED.value,
         tool=run.tool[:40],
         tool_version=run.tool_version[:60],
         host=host,
@@ -152,8 +147,9 @@ def _row(upload: Upload, one: _New, places: "_Places") -> Run:
         labels=_labels(upload, one),
         problem=run.problem,
         created_by=upload.created_by,
-        started_at=_time(run.started_at),
-        finished_at=_time(run.ended_at),
+        created_at=places.now,
+        started_at=time_of(run.started_at),
+        finished_at=time_of(run.ended_at),
     )
 
 
@@ -167,18 +163,14 @@ def _labels(upload: Upload, one: _New) -> dict[str, str]:
     return {**found, **upload.labels, **one.file.labels}
 
 
-def _time(seconds: float | None) -> datetime | None:
-    if seconds is None or not _EARLIEST < seconds < _LATEST:
-        return None
-    return datetime.fromtimestamp(seconds, UTC)
-
-
 def _repetition(one: _New, counted: Counter[Any]) -> int:
     """The how-manieth run of its kind in this file: same tool, words and points."""
     if one.is_alone:
         return 1
     run = one.read.run
-    points = frozenset((s.operation, s.metric, s.file_size, s.block_size, s.threads, s.iodepth) for s in run.samples)
+    points = frozenset(
+        (s.operation, s.metric, s.file_size, s.block_size, s.threads, s.iodepth) for s in one.read.samples
+    )
     key = (id(one.file), run.tool, run.host, run.target, run.caption, one.workload_digest, points)
     counted[key] += 1
     return counted[key]
@@ -188,7 +180,7 @@ class _Places:
     """Hosts and targets with the snapshot of what the inventory says of them, each taken once."""
 
     def __init__(self, upload: Upload) -> None:
-        self.upload = upload
+        self.upload, self.now = upload, timezone.now()
         self.taken: dict[tuple[int | None, int | None], Snapshot | None] = {}
         self.rows: dict[tuple[int | None, int | None], tuple[Host | None, Target | None]] = {}
 
@@ -209,13 +201,11 @@ class _Places:
 
 
 def _write_places(upload: Upload, found: list[_New]) -> None:
-    insert([
-        RunArtefact(run=one.row, artefact=one.file.artefact, name=_artefact_name(one.file), kind="upload")
-        for one in found
-    ], are_numbered=False)  # fmt: skip
-    insert([
-        UploadedRun(run=one.row, file=one.file, format=one.read.format, number=one.number, digest=digest(one.read))
-        for one in found
+    insert_tuples(RunArtefact, ("run_id", "artefact_id", "name", "kind"), [
+        (one.row.id, one.file.artefact_id, _artefact_name(one.file), "upload") for one in found
+    ])  # fmt: skip
+    insert_tuples(UploadedRun, ("run_id", "file_id", "format", "number", "digest"), [
+        (one.row.id, one.file.pk, one.read.format, one.number, one.read.digest) for one in found
     ])  # fmt: skip
     if upload.study_id:
         _join_study(upload, found)
@@ -238,7 +228,7 @@ def _join_study(upload: Upload, found: list[_New]) -> None:
             known[name] = Configuration.objects.create(
                 study=study, name=name, label=label[:_LONGEST], position=len(known), host=one.row.host, target=one.row.target
             )  # fmt: skip
-        places.append(StudyRun(run=one.row, configuration=by_label.get(label.lower()) or known[name]))
+        places.append(StudyRun(run_id=one.row.id, configuration=by_label.get(label.lower()) or known[name]))
     StudyRun.objects.bulk_create(places)
 
 
@@ -249,20 +239,26 @@ def _configuration_label(one: _New) -> str:
 
 
 def write_values(
-    every: Sequence[tuple[Run, int | None, ReadRun]], *, are_new: bool = False, numbers: Sequence[Any] | None = None
+    every: Sequence[tuple[int, int | None, ReadRun]], *, are_new: bool = False, numbers: Sequence[Any] | None = None
 ) -> None:
-    """Samples, series and histograms of (the run's row, the artefact's id, what was read) each; `are_new`: the rows are this
+    """Samples, series and histograms of (the run's id, the artefact's, what was read) each; `are_new`: the rows are this
     transaction's own; `numbers`: of all their samples, where they are known.
     """
-    samples = [(row.pk, artefact, one.run.samples) for row, artefact, one in every]
-    save_all_samples(samples, are_new=are_new, numbers=numbers)
-    insert([
-        Series(run=row, **{name: getattr(each, name) for name in _SERIES})
-        for row, _, one in every for each in one.series
-    ], are_numbered=False)  # fmt: skip
-    insert([
-        Histogram(
-            run=row, operation=each.operation, kind=each.kind, section=each.section, bins=[list(p) for p in each.bins]
-        )
-        for row, _, one in every for each in one.run.histograms
-    ], are_numbered=False)  # fmt: skip
+    in_columns = [(run, artefact, one.columns) for run, artefact, one in every if one.columns is not None and are_new]
+    others = [(run, artefact, one.samples) for run, artefact, one in every if one.columns is None or not are_new]
+    count = 3 if in_columns and numbers else 0
+    save_columns(in_columns, (numbers or ())[:count])
+    save_all_samples(others, are_new=are_new, numbers=(numbers or ())[count:])
+    insert_tuples(Series, ("run_id", *_SERIES), [
+        (run, *_series_values(each)) for run, _, one in every for each in one.series
+    ])  # fmt: skip
+    insert_tuples(Histogram, ("run_id", *_HISTOGRAM), [
+        (run, *_histogram_values(each)) for run, _, one in every for each in one.run.histograms
+    ])  # fmt: skip
+
+
+def _numbers_asked(every: Sequence[ReadRun]) -> list[Asking[Any]]:
+    """Three for those in columns, three for the others, where there are some."""
+    columns = [one.columns for one in every if one.columns is not None]
+    samples = [sample for one in every if one.columns is None for sample in one.samples]
+    return [*(numbers_asked_of(columns) if columns else ()), *(numbers_asked(samples) if samples else ())]

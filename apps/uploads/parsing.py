@@ -32,7 +32,11 @@ from apps.uploads.reading import FileReading
 from apps.uploads.sandbox.parent import Found, SandboxError, reader, unpacker
 
 TASK_S = 240.0  # then another task goes on
-BATCH_FILES, BATCH_BYTES = 200, 8 << 20
+FIRST_FILES, BATCH_FILES, BATCH_BYTES = (
+    40,
+    200,
+    8 << 20,
+)  # small first, so that storing begins early, then twice as many each time
 log = logging.getLogger(__name__)
 
 
@@ -44,9 +48,8 @@ class Batch:
     data: list[bytes] = field(default_factory=list)
     size: int = 0
 
-    @property
-    def is_full(self) -> bool:
-        return len(self.files) >= BATCH_FILES or self.size >= BATCH_BYTES
+    def is_full(self, most: int) -> bool:
+        return len(self.files) >= min(most, BATCH_FILES) or self.size >= BATCH_BYTES
 
     def add(self, file: UploadedFile, data: bytes) -> None:
         self.files.append(file)
@@ -122,10 +125,16 @@ class _Parsing:
         self.upload, self.until, self.progress, self.is_only_file = upload, until, progress, is_only_file
         self.finder = Finder(upload)
         self.ahead: Ahead | None = None
+        self.most = FIRST_FILES  # in the next batch
 
     def _tell(self) -> None:
         _tell(self.upload)
         self.progress()
+
+    @property
+    def wants_columns(self) -> bool:
+        """What waits for somebody is kept as it was read, and one file goes by statements that are few, not by COPY."""
+        return self.upload.is_kept_at_once and not self.is_only_file
 
     @property
     def is_late(self) -> bool:
@@ -150,7 +159,7 @@ class _Parsing:
             for file in waiting:
                 if self.is_late or not self._one(file, batch):
                     return False
-                if batch.is_full:
+                if batch.is_full(self.most):
                     batch = self._flush(batch)
             batch, last = self._flush(batch), waiting[-1].pk
         return True
@@ -208,7 +217,7 @@ class _Parsing:
                     if (name := f"{file.name}/{one.path}" if one.path else file.name) in have:
                         continue
                     self._member(file, name[-1000:], one, batch)
-                    if batch.is_full:
+                    if batch.is_full(self.most):
                         batch = self._flush(batch)
                         if self.is_late:
                             return False
@@ -241,13 +250,14 @@ class _Parsing:
     def _flush(self, batch: Batch) -> Batch:
         """Keep the bytes, let the child read those that are new, and store meanwhile what it read before."""
         if batch.files:
+            self.most = min(2 * self.most, BATCH_FILES)
             with collector_off():
                 self._keep(batch)
                 known = self._mark_known(batch.files)
                 known_ids = {id(file) for file in known}
                 fresh = [(file, data) for file, data in batch.pairs() if id(file) not in known_ids]
                 before, readings = self.ahead, self._readings()
-                self.ahead = Ahead(fresh, known, _begin(fresh))
+                self.ahead = Ahead(fresh, known, _begin(fresh, self.wants_columns))
                 self._put(before, readings)
         return Batch()
 
@@ -351,8 +361,9 @@ def _read(file: UploadedFile, data: bytes | IO[bytes]) -> Found:
         return error
 
 
-def _begin(fresh: list[tuple[UploadedFile, bytes]]) -> Callable[[], list[Found]]:
-    return reader().begin([(data, file.name, file.only, file.mapping) for file, data in fresh])
+def _begin(fresh: list[tuple[UploadedFile, bytes]], as_columns: bool) -> Callable[[], list[Found]]:
+    asked = [(data, file.name, file.only, file.mapping) for file, data in fresh]
+    return reader().begin(asked, as_columns=as_columns)
 
 
 def spooled(artefact: Artefact) -> IO[bytes]:

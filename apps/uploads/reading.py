@@ -7,16 +7,27 @@ both readings stay: the surer one is chosen, the other one is its rival, and a p
 runs in the child process that reads strangers' bytes (`sandbox/`).
 """
 
+import hashlib
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
-from apps.parsers.registry import Format, Reading, format_named, formats, read, recognise
-from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParsedRun, ParsedSeries, ParsedWorkload
+from apps.parsers.registry import Format, Reading, format_named, formats, read_as, recognise
+from apps.parsers.shape import (
+    Broken,
+    ParsedFile,
+    ParsedInventory,
+    ParsedRun,
+    ParsedSample,
+    ParsedSeries,
+    ParsedWorkload,
+)
 from apps.parsers.source_text import SourceText
+from apps.runs.columns import Columns, columns_of
 from apps.runs.packing import overview, pack
 from apps.uploads.tabular import offered, read_mapped
 
@@ -37,20 +48,42 @@ class PackedSeries:
     overview: list[list[float]]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadRun:
+class ReadRun(msgspec.Struct, frozen=True, gc=False):
     """One run as one format reads it. `rivals` are the places, in the file's `runs`, of those that claim its lines."""
 
-    run: ParsedRun  # its series are in `series`, packed
+    run: ParsedRun  # its series are in `series`, packed; its samples may be in `columns`
     format: str
     confidence: float
     series: tuple[PackedSeries, ...] = ()
     rivals: tuple[int, ...] = ()
     is_chosen: bool = True
+    columns: Columns | None = None
+    digest_in_columns: str = ""
+
+    @property
+    def samples(self) -> Sequence[ParsedSample]:
+        return self.run.samples if self.columns is None else self.columns.samples()
+
+    @property
+    def sample_count(self) -> int:
+        return len(self.run.samples if self.columns is None else self.columns)
+
+    @property
+    def has_values(self) -> bool:
+        if self.columns is not None:
+            return self.columns.has_values
+        return any(sample.value is not None for sample in self.run.samples)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that was read of the run, with an object for each sample, however they travel."""
+        if self.digest_in_columns:
+            return self.digest_in_columns
+        whole = structs.replace(self.run, samples=tuple(self.samples))
+        return hashlib.sha256(msgspec.msgpack.encode([whole, self.series])).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     """A format that was thought of."""
 
     name: str
@@ -59,8 +92,7 @@ class Candidate:
     error: Broken | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FileReading:
+class FileReading(msgspec.Struct, frozen=True, gc=False):
     """All that was made of a file. `format` is the surest one that found something, empty where none did."""
 
     format: str = ""
@@ -74,7 +106,7 @@ class FileReading:
     broken: tuple[Broken, ...] = ()
     error: Broken | None = None  # why nothing was found
     encoding: str = "utf-8"
-    table: dict[str, Any] = field(default_factory=dict)  # for a table: its signature and guessed mapping
+    table: dict[str, Any] = {}  # for a table: its signature and guessed mapping
 
     @property
     def has_found(self) -> bool:
@@ -96,9 +128,25 @@ def read_file(text: SourceText, only: str = "", mapping: dict[str, Any] | None =
     return _joined(readings, text)
 
 
+def in_columns(found: FileReading) -> FileReading:
+    """The same with the samples of each run in columns, where they fit."""
+    return structs.replace(found, runs=tuple(_in_columns(one) for one in found.runs))
+
+
+def _in_columns(one: ReadRun) -> ReadRun:
+    run = one.run
+    times = {type(run.started_at), type(run.ended_at)}
+    # what becomes another kind of number on its way has another digest on the other side
+    if one.series or not times <= {float, type(None)}:
+        return one
+    if (columns := columns_of(run.samples)) is None:
+        return one
+    return structs.replace(one, run=structs.replace(run, samples=()), columns=columns, digest_in_columns=one.digest)
+
+
 def _readings(text: SourceText, only: str) -> list[Reading]:
     if only:
-        return [read(format_named(only), text)]
+        return [read_as(format_named(only), text)]
     return recognise(text)
 
 
@@ -152,10 +200,12 @@ def _packed(one: ParsedSeries) -> PackedSeries:
 
 def _with_rivals(runs: list[ReadRun]) -> tuple[ReadRun, ...]:
     """In the order of their lines; of those that claim the same lines, the surer format's are chosen."""
+    if len(runs) == 1:
+        return tuple(runs)
     runs = sorted(runs, key=lambda one: (one.run.line or 0, -one.confidence))
     rivals = _overlaps(runs)
     return tuple(
-        replace(one, rivals=rivals[place], is_chosen=_is_surest(place, rivals[place], runs))
+        structs.replace(one, rivals=rivals[place], is_chosen=_is_surest(place, rivals[place], runs))
         for place, one in enumerate(runs)
     )
 

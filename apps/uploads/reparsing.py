@@ -18,7 +18,7 @@ from apps.runs.facts import run_facts
 from apps.runs.models import Run, Sample
 from apps.runs.samples import drop_values
 from apps.uploads.found import Finder
-from apps.uploads.keeping import digest, write_values
+from apps.uploads.keeping import write_values
 from apps.uploads.models import FileState, UploadedFile, UploadedRun
 from apps.uploads.reading import FileReading, ReadRun
 from apps.uploads.sandbox.parent import SandboxError, reader
@@ -84,7 +84,7 @@ def _compare(file: UploadedFile, found: FileReading, apply: bool) -> Iterator[Ch
             yield Change(
                 file, f"is not found any more ({place[0]}, number {place[1] + 1}); it stays as it is", row.run_id
             )
-        elif (new := digest(now[place])) != row.digest:
+        elif (new := now[place].digest) != row.digest:
             yield Change(file, "changed", row.run_id, tuple(_differences(row.run, now[place].run.samples)))
             if apply:
                 _replace(row, now[place], new)
@@ -137,7 +137,7 @@ def _words(key: Key) -> str:
 def _replace(row: UploadedRun, read_now: ReadRun, new_digest: str) -> None:
     run = row.run
     drop_values(run)
-    write_values([(run, row.file.artefact_id, read_now)])
+    write_values([(run.pk, row.file.artefact_id, read_now)])
     run.tool_version, run.problem = read_now.run.tool_version[:60], read_now.run.problem
     run.facts = run_facts(run)
     run.save(update_fields=["tool_version", "problem", "facts"])

@@ -1,6 +1,5 @@
 """Kept uploads are read again when a parser improves, and what changed is said."""
 
-from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -25,7 +24,7 @@ def better(found: FileReading, factor: float = 2.0) -> FileReading:
     first, *rest = one.run.samples
     assert first.value is not None
     samples = (structs.replace(first, value=first.value * factor), *rest[:-1])
-    return replace(found, runs=(replace(one, run=structs.replace(one.run, samples=samples)),))
+    return structs.replace(found, runs=(structs.replace(one, run=structs.replace(one.run, samples=samples)),))
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
 """The child process that reads strangers' bytes: it opens no file, writes none, and dies of its limits alone.
 
-    python -m apps.uploads.sandbox.child FD
+    python -m apps.uploads.sandbox.child FD [unpack]
 
-FD is a socket to the worker. Requests (msgpack, `frames.py`), one after another:
+FD is a socket to the worker. `unpack`: it will only unpack, so no format is imported before it begins.
+Requests (msgpack, `frames.py`), one after another:
 
     {"act": "read", "data", "name", "only", "mapping", "cpu_s"}  →  {"read": FileReading}; a file's descriptor instead
         of `data` where "by_file" says so
-    {"act": "read_many", "files": [{"data", "name", "only", "mapping"}, …], "cpu_s"}  →  {"many": [{"read"} | {"error"}, …]}
+    {"act": "read_many", "files": [{"data", "name", "only", "mapping"}, …], "cpu_s", "as_columns"}  →
+        {"many": [{"read"} | {"error"}, …]}, the samples in columns where that is asked for
     {"act": "unpack", "name", "limits", "cpu_s"}, with the archive's descriptor  →  {"member": …} | {"refusal": …} …, {"end": n}
 
 Any other failure is answered as {"error": sentence}: a reader that fails on one file reads the next one.
@@ -25,7 +27,7 @@ from msgspec import structs
 from apps.parsers.archives import Limits, Member, members
 from apps.parsers.registry import formats
 from apps.parsers.source_text import SourceText
-from apps.uploads.reading import read_file
+from apps.uploads.reading import in_columns, read_file
 from apps.uploads.sandbox import frames
 
 _COLLECT_EVERY = 50
@@ -45,6 +47,7 @@ class Read(msgspec.Struct, tag_field="act", tag="read"):
 class ReadMany(msgspec.Struct, tag_field="act", tag="read_many"):
     files: list[Read] = []
     cpu_s: int = 60
+    as_columns: bool = False
 
 
 class Unpack(msgspec.Struct, tag_field="act", tag="unpack"):
@@ -58,7 +61,8 @@ _REQUEST = msgspec.msgpack.Decoder(Read | ReadMany | Unpack)
 
 def main() -> None:
     link = socket.socket(fileno=int(sys.argv[1]))
-    formats()  # every format is imported before the limits hold
+    if "unpack" not in sys.argv[2:]:
+        formats()  # every one is imported before the limits hold
     _confine()
     # what a file leaves behind goes without the collector, which would look through everything again and again
     gc.freeze()
@@ -98,7 +102,7 @@ def _answer(link: socket.socket, request: Read | ReadMany | Unpack) -> None:
         if isinstance(request, Unpack):
             _unpack(link, request)
         elif isinstance(request, ReadMany):
-            frames.send(link, {"many": [_read(one) for one in request.files]})
+            frames.send(link, {"many": [_read(one, request.as_columns) for one in request.files]})
         else:
             data = _received_file(link).read() if request.by_file else request.data
             frames.send(link, _read(structs.replace(request, data=data)))
@@ -110,9 +114,10 @@ def _answer(link: socket.socket, request: Read | ReadMany | Unpack) -> None:
         frames.send(link, {"error": _failed(error)})
 
 
-def _read(one: Read) -> dict[str, Any]:
+def _read(one: Read, as_columns: bool = False) -> dict[str, Any]:
     try:
-        return {"read": read_file(SourceText(one.data, one.name), one.only, one.mapping)}
+        found = read_file(SourceText(one.data, one.name), one.only, one.mapping)
+        return {"read": in_columns(found) if as_columns else found}
     except MemoryError:
         return {"error": TOO_MUCH}
     except Exception as error:

@@ -26,10 +26,41 @@ def send(link: socket.socket, message: Any) -> None:
 
 def receive(link: socket.socket) -> bytes:
     """One whole frame's body. `ClosedError` where the other side ended, `TimeoutError` by the socket's own timeout."""
-    (length,) = _LENGTH.unpack(_exactly(link, _LENGTH.size))
+    return bytes(_exactly(link, _length(_exactly(link, _LENGTH.size))))
+
+
+class Incoming:
+    """The frames of one socket for who is sent many small ones: those that have come already take no call of the kernel each."""
+
+    def __init__(self, link: socket.socket) -> None:
+        self._link = link
+        self._came, self._at = b"", 0  # what was received, and how much of it was given away
+
+    def receive(self) -> bytes:
+        """As `receive`."""
+        while len(self._came) - self._at < _LENGTH.size:
+            self._more()
+        length = _length(self._came, self._at)
+        start = self._at + _LENGTH.size
+        self._at = start + length
+        body = self._came[start : self._at]
+        if (missing := length - len(body)) > 0:
+            self._came, self._at = b"", 0
+            body += _exactly(self._link, missing)
+        return body
+
+    def _more(self) -> None:
+        if not (some := self._link.recv(_PIECE >> 2)):
+            raise ClosedError("the other side ended")
+        self._came, self._at = self._came[self._at :] + some, 0
+
+
+def _length(head: bytes | bytearray, at: int = 0) -> int:
+    """Of the frame that begins there."""
+    (length,) = _LENGTH.unpack_from(head, at)
     if length > MOST:
         raise ClosedError(f"a frame of {length} bytes, expected at most {MOST}")
-    return bytes(_exactly(link, length))
+    return int(length)
 
 
 def _exactly(link: socket.socket, count: int) -> bytearray:

@@ -56,10 +56,11 @@ _ANSWER = msgspec.msgpack.Decoder(_Answer)
 class Sandbox:
     """One child, one request at a time."""
 
-    def __init__(self, *, read_s: float = READ_S, unpack_s: float = UNPACK_S) -> None:
-        self.read_s, self.unpack_s = read_s, unpack_s
+    def __init__(self, *, read_s: float = READ_S, unpack_s: float = UNPACK_S, only_unpacks: bool = False) -> None:
+        self.read_s, self.unpack_s, self._words = read_s, unpack_s, ["unpack"] if only_unpacks else []
         self._child: subprocess.Popen[bytes] | None = None
         self._link: socket.socket | None = None
+        self._incoming: frames.Incoming | None = None
         self._served = 0
         self._owes = False  # an answer that nobody waited for
 
@@ -77,14 +78,16 @@ class Sandbox:
             raise SandboxError(answer.error or "the reader gave no answer")
         return answer.read
 
-    def begin(self, files: Sequence[Asked]) -> Callable[[], list[Found]]:
+    def begin(self, files: Sequence[Asked], *, as_columns: bool = False) -> Callable[[], list[Found]]:
         """Let the child read these; what is given back waits for one answer each, in their order, and is to be called
         before anything else is asked. Where all together take too much, or one ends the child, each is read by itself.
+        `as_columns`: samples that fit come as `ReadRun.columns`.
         """
         asked = [{"act": "read", "data": d, "name": n, "only": o, "mapping": m} for d, n, o, m in files]
         try:
             if files:
-                self._ask({"act": "read_many", "files": asked, "cpu_s": int(self.read_s)}, self.read_s, len(files))
+                ask = {"act": "read_many", "files": asked, "cpu_s": int(self.read_s), "as_columns": as_columns}
+                self._ask(ask, self.read_s, len(files))
                 self._owes = True
         except SandboxError:
             return lambda: [self._alone(one) for one in files]
@@ -141,7 +144,7 @@ class Sandbox:
         child, self._child, self._owes = self._child, None, False
         if self._link:
             self._link.close()
-            self._link = None
+            self._link = self._incoming = None
         if child:
             child.kill()
             child.wait()
@@ -162,9 +165,10 @@ class Sandbox:
 
     def _hear(self, seconds: float) -> _Answer:
         assert self._link is not None
+        assert self._incoming is not None
         self._link.settimeout(seconds)
         try:
-            return _ANSWER.decode(frames.receive(self._link))
+            return _ANSWER.decode(self._incoming.receive())
         except (OSError, EOFError, msgspec.MsgspecError) as error:
             raise self._failed(error) from error
 
@@ -190,11 +194,11 @@ class Sandbox:
         environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         with theirs:
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "apps.uploads.sandbox.child", str(theirs.fileno())],
+                [sys.executable, "-m", "apps.uploads.sandbox.child", str(theirs.fileno()), *self._words],
                 cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )  # fmt: skip
-        self._link, self._served = ours, 0
+        self._link, self._incoming, self._served = ours, frames.Incoming(ours), 0
         if not self._hear(START_S).ready:
             raise SandboxError("the reader did not start")
 
@@ -216,6 +220,6 @@ def unpacker() -> Sandbox:
 def _own(part: str) -> Sandbox:
     key = os.getpid(), part
     if key not in _mine:
-        _mine[key] = Sandbox()
+        _mine[key] = Sandbox(only_unpacks=part == "unpacker")
         atexit.register(_mine[key].close)
     return _mine[key]

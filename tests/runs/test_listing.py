@@ -1,0 +1,125 @@
+"""Lists of runs: rows as they are read, ordered and written."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.inventory.models import Host, Target
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
+from apps.runs.listing import Listed, NewestFirst, listed, newest
+from apps.runs.models import Run, Workload
+from apps.runs.rows_html import rows
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now().replace(microsecond=0)
+
+
+def a_run(lab, minutes=0, **fields):
+    run = Run.objects.create(**{"lab": lab, "tool": "fio", "origin": "uploaded", "state": "finished"} | fields)
+    Run.objects.filter(pk=run.pk).update(created_at=NOW - timedelta(minutes=minutes))
+    return Run.objects.get(pk=run.pk)
+
+
+def named(lab, name):
+    host = Host.objects.create(lab=lab, name=name)
+    return {"host": host, "target": Target.objects.create(lab=lab, host=host, name=name, path="/x")}
+
+
+@pytest.mark.parametrize(
+    ("spec", "facts", "shown"),
+    [
+        ({"jobs": [{"rw": "read"}, {"rw": "write"}, {"rw": "read"}]}, {"rw": "no"}, "read + write"),
+        ({"jobs": []}, {"configuration": "", "rw": None, "caption": "RAID 5"}, "RAID 5"),
+        ({"rw": "randread"}, {"configuration": "a", "rw": "b"}, "a"),
+        (None, {"rw": 0, "caption": 1.5}, "1.5"),
+        (None, {}, ""),
+    ],
+)
+def test_a_row_says_what_the_run_itself_says(lab, spec, facts, shown):
+    workload = spec and Workload.objects.create(lab=lab, tool="fio", sha256="0" * 64, spec=spec)
+    took = {"started_at": NOW, "finished_at": NOW + timedelta(seconds=95.25)}
+    run = a_run(lab, workload=workload, facts=facts, created_by="me", problem="why", **named(lab, "h"), **took)
+    (row,) = listed([run.pk])
+    assert row == Listed.of(run)
+    assert row.operations == run.operations == shown
+    assert row.seconds == 95.25
+
+
+def test_a_run_of_no_host_and_no_end_has_a_row(lab):
+    run = a_run(lab, started_at=NOW)
+    (row,) = listed([run.pk])
+    assert row == Listed.of(run)
+    assert rows([row], lab.pk, ticks=False).count("–") == 5
+
+
+def test_rows_keep_the_order_of_their_keys(lab):
+    keys = [a_run(lab).pk for _ in range(4)]
+    asked = [keys[2], keys[0], keys[3]]
+    assert [row.pk for row in listed(asked)] == asked
+
+
+def test_rows_of_another_lab_are_not_read(lab, cast):
+    with lab_scope(cast.other_lab.pk):
+        foreign = a_run(cast.other_lab)
+    assert listed([foreign.pk]) == []
+
+
+def test_runs_of_several_labs_are_one_list(lab, cast):
+    """With a published lab's beside the own: the same pages as of all of them, sorted."""
+    published = Lab.objects.create(name="Reports", slug="reports", is_published=True)
+    with lab_scope(lab.pk, published.pk):
+        made = [a_run((lab, published)[n % 3 == 0], minutes=n // 4) for n in range(23)]
+        in_order = [run.pk for run in sorted(made, key=lambda run: (run.created_at, run.pk), reverse=True)]
+        pages = NewestFirst(Run.objects.all(), 5)
+        assert [[row.pk for row in page] for page in pages] == [in_order[n : n + 5] for n in range(0, 23, 5)]
+        assert (
+            newest(Run.objects.filter(lab=published), 2, 4)
+            == [key for key in in_order if Run.objects.get(pk=key).lab_id == published.pk][2:4]
+        )
+        assert list(NewestFirst(Run.objects.filter(tool="none"), 5).get_page(1)) == []
+
+
+def test_what_people_wrote_is_escaped(lab):
+    evil = "<script>alert('\"&%d{}')</script>"
+    words = dict.fromkeys(("tool", "problem", "created_by"), evil[:40]) | {"facts": {"rw": evil}, "tool_version": "<i>"}
+    a_run(lab, **words, **named(lab, evil))
+    html = rows(listed(newest(Run.objects.all(), 0, 1)), lab.pk, ticks=True)
+    assert "<script" not in html
+    assert "<i>" not in html
+    assert html.count("&lt;script&gt;") == 6
+    assert 'title="&lt;script&gt;alert(&#x27;&quot;&amp;' in html
+
+
+def test_only_runs_of_the_own_lab_have_a_box(lab):
+    published = Lab.objects.create(name="Reports", slug="reports", is_published=True)
+    with lab_scope(lab.pk, published.pk):
+        own, theirs = listed([a_run(lab).pk, a_run(published).pk])
+    assert f'value="{own.pk}"' in rows([own], lab.pk, ticks=True)
+    assert ">published<" not in rows([own], lab.pk, ticks=True)
+    shown = rows([theirs], lab.pk, ticks=True)
+    assert "checkbox" not in shown
+    assert ">published<" in shown
+    assert 'class="tick"' not in rows([own], lab.pk, ticks=False)
+
+
+def test_the_list_leads_to_run_host_and_target(lab, sign_in):
+    run = a_run(lab, **named(lab, "n1"))
+    page = sign_in("viewer").get(reverse("runs")).content.decode()
+    for name, key in (("run", run.pk), ("host", run.host_id), ("target", run.target_id)):
+        assert f'href="{reverse(name, args=[key])}"' in page
+
+
+def test_more_runs_and_hosts_ask_no_more_statements(lab, sign_in):
+    viewer, asked = sign_in("viewer"), []
+    for n in (1, 60):
+        for i in range(n):
+            a_run(lab, **named(lab, f"host {n} {i}"))
+        with CaptureQueriesContext(connection) as statements:
+            assert viewer.get(reverse("runs")).status_code == 200
+        asked.append(len(statements))
+    assert asked[0] == asked[1]
