@@ -42,6 +42,7 @@ class Choices:
     xs: list[Choice]
     series: list[Choice]
     facets: list[Facet]
+    longer: list[tuple[str, str, int]]  # filters with more values than a list can show: name, label and how many
 
 
 def choices(question: Question, readings: Sequence[Reading], counted: Counts | None = None) -> Choices:
@@ -50,12 +51,14 @@ def choices(question: Question, readings: Sequence[Reading], counted: Counts | N
     metrics = {metric for _, metric in measured} | {question.metric}
     operations = {operation for operation, metric in measured if metric == question.metric} | {question.operation}
     facts = _facts(readings)
+    facets, longer = _facets(question, readings, [*FIRST, *facts], counted or {})
     return Choices(
         metrics=[(name, METRICS[name].label) for name in METRICS if name in metrics],
         operations=[(name, operation_of(name)) for name in OPERATIONS if name in operations],
         xs=_named([*POINT, FILE_SIZE_OVER_RAM, TIME, *facts, question.x]),
         series=_named([LABEL, *facts, *POINT, *question.series]),
-        facets=_facets(question, readings, [*FIRST, *facts], counted or {}),
+        facets=facets,
+        longer=longer,
     )
 
 
@@ -69,28 +72,34 @@ def _named(names: Iterable[str]) -> list[Choice]:
     return [(name, label_of(name)) for name in dict.fromkeys(names)]
 
 
-def _facets(question: Question, readings: Sequence[Reading], names: Iterable[str], counted: Counts) -> list[Facet]:
+def _facets(
+    question: Question, readings: Sequence[Reading], names: Iterable[str], counted: Counts
+) -> tuple[list[Facet], list[tuple[str, str, int]]]:
+    """Those to choose from, and those that are too long for that."""
     wanted: dict[str, list[str]] = {}
     for name, value in question.filters:
         wanted.setdefault(name, []).append(value)
-    facets = []
+    facets, longer = [], []
     for name in dict.fromkeys([*names, *wanted]):
         found = counted[name] if name in counted else _counted(name, readings)
         values = _values(name, found, wanted.get(name, []))
         if name in wanted or 1 < len(values) <= MOST_VALUES:
             facets.append(Facet(name, label_of(name), values))
-    return facets
+        elif len(values) > MOST_VALUES:
+            longer.append((name, label_of(name), len(values)))
+    return facets, longer
 
 
 def _counted(name: str, readings: Sequence[Reading]) -> list[tuple[Any, int]]:
-    runs: dict[str, set[int]] = {}
-    raw: dict[str, Any] = {}
+    runs: dict[tuple[type, Any], set[int]] = {}  # by type too: True is no 1
     for reading in readings:
         found = reading.run if name == "run" else reading.of(name)
         if not isinstance(found, list | dict):
-            raw[address_value(found)] = found
-            runs.setdefault(address_value(found), set()).add(reading.run)
-    return [(raw[key], len(of)) for key, of in runs.items()]
+            runs.setdefault((type(found), found), set()).add(reading.run)
+    by_address: dict[str, tuple[Any, set[int]]] = {}
+    for (_, found), of in runs.items():
+        by_address.setdefault(address_value(found), (found, set()))[1].update(of)
+    return [(found, len(of)) for found, of in by_address.values()]
 
 
 def _values(name: str, counted: Iterable[tuple[Any, int]], wanted: Sequence[str]) -> list[Value]:

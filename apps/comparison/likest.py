@@ -1,5 +1,5 @@
-"""The comparison that holds the most else equal: of all pairs that differ in what is compared, the one that differs in
-the fewest other facts, and the filters that leave just this pair.
+"""The comparison that holds the most else equal: of all pairs that differ in what is compared, the one with the most
+other facts known to be the same, and the filters that leave just this pair. What nobody knows counts for no pair.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,12 +27,14 @@ class Suggestion:
 @dataclass(frozen=True)
 class _Unit:
     levels: frozenset[Any]  # of the series' facts
+    is_known: bool  # all of them
     places: frozenset[Any]  # along x
 
     @classmethod
     def of(cls, readings: Sequence[Reading], series: Sequence[str], x: str) -> "_Unit":
-        levels = frozenset(tuple(str(one.of(fact)) for fact in series) for one in readings)
-        return cls(levels, frozenset(str(one.of(x)) for one in readings))
+        found = [tuple(one.of(fact) for fact in series) for one in readings]
+        levels, is_known = frozenset(tuple(map(str, one)) for one in found), not any(None in one for one in found)
+        return cls(levels, is_known, frozenset(str(one.of(x)) for one in readings))
 
 
 def likest(readings: Sequence[Reading], series: Sequence[str], x: str, beats: int) -> Suggestion | None:
@@ -43,15 +45,17 @@ def likest(readings: Sequence[Reading], series: Sequence[str], x: str, beats: in
     known = table(units, (*series, x, LABEL))
     where = {name: _Unit.of(side, series, x) for name, side in units.items()}
     found = [contrast(known, *pair) for pair in combinations(units, 2) if _can_be_held(*map(where.__getitem__, pair))]
-    best = min(found, key=lambda one: (len(one.differs), len(one.unknown), -len(one.equal)), default=None)
-    if best is None or len(best.differs) >= beats:
+    better = [one for one in found if len(one.differs) < beats]
+    best = max(better, key=lambda one: (len(one.equal), -len(one.differs), -len(one.unknown)), default=None)
+    if best is None:
         return None
     return Suggestion(best.series, best, _filters(readings, {name: units[name] for name in best.series}))
 
 
 def _can_be_held(ours: _Unit, theirs: _Unit) -> bool:
-    """They differ in what is compared, and were measured at the same x."""
-    return not ours.levels & theirs.levels and bool(ours.places & theirs.places)
+    """They are known to differ in what is compared, and were measured at the same x."""
+    are_known = ours.is_known and theirs.is_known
+    return are_known and not ours.levels & theirs.levels and bool(ours.places & theirs.places)
 
 
 def _filters(readings: Sequence[Reading], pair: Mapping[str, Sequence[Reading]]) -> Filters:

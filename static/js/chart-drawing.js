@@ -85,15 +85,20 @@ function references(data) {
   return found;
 }
 
+const MOST_NAMED = 14; // as in the pictures: a longer legend would push the chart out of its frame, and a mark says whose it is
+
 function legend(data) {
   const isBaseline = (index) => data.series[index]?.baseline;
   const labels = { color: css("--ink"), usePointStyle: data.kind === "line", boxHeight: 7, boxWidth: 18 };
   labels.generateLabels = (chart) => {
     const named = window.Chart.defaults.plugins.legend.labels.generateLabels(chart);
     // Chart.js takes colour and pattern of the first mark, which may be hollow
-    return named.map((item) => ({ ...item, text: item.text + (isBaseline(item.datasetIndex) ? " (baseline)" : ""), fillStyle: tone(item.datasetIndex), fontColor: css("--ink") }));
+    const shown = named.slice(0, MOST_NAMED).map((item) => ({ ...item, text: item.text + (isBaseline(item.datasetIndex) ? " (baseline)" : ""), fillStyle: tone(item.datasetIndex), fontColor: css("--ink") }));
+    const left = named.length - shown.length;
+    return left ? [...shown, { text: `… and ${left} more, in the table`, fillStyle: "transparent", lineWidth: 0, fontColor: css("--ink-2") }] : shown;
   };
-  return { display: !data.tiles.length, position: "bottom", align: "start", labels };
+  const onClick = (event, item, its) => item.datasetIndex !== undefined && window.Chart.defaults.plugins.legend.onClick(event, item, its);
+  return { display: !data.tiles.length, position: "bottom", align: "start", labels, onClick };
 }
 
 function options(data, zoomed) {

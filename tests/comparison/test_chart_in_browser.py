@@ -1,6 +1,5 @@
 """In a browser: the chart draws what the table says, htmx changes both together, and nothing breaks the site's policy."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,9 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def page(live_server: LiveServer) -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+def page(live_server: LiveServer, chromium: Any) -> Iterator[Any]:
     lab = Lab.objects.create(name="Lab", slug="lab")
     user = User.objects.create_user("who@example.org", "correct horse battery")
     Member.objects.create(lab=lab, user=user, role=Role.VIEWER)
@@ -30,19 +27,17 @@ def page(live_server: LiveServer) -> Iterator[Any]:
         measured(lab, "beta", [1.8e8], file_size=200 * MIB, interface="NVMe")
     client = Client()
     client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        context = browser.new_context()
-        session = client.cookies["sessionid"].value
-        context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
-        page = context.new_page()
-        page.wrong = []
-        page.on("pageerror", lambda error: page.wrong.append(str(error)))
-        page.on("console", lambda said: page.wrong.append(said.text) if said.type == "error" else None)
-        page.site = live_server.url
-        yield page
-        browser.close()
-        assert page.wrong == []
+    context = chromium.new_context()
+    session = client.cookies["sessionid"].value
+    context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+    page = context.new_page()
+    page.wrong = []
+    page.on("pageerror", lambda error: page.wrong.append(str(error)))
+    page.on("console", lambda said: page.wrong.append(said.text) if said.type == "error" else None)
+    page.site = live_server.url
+    yield page
+    context.close()
+    assert page.wrong == []
 
 
 def until(page: Any, expression: str) -> None:
@@ -70,6 +65,22 @@ def test_the_chart_draws_what_the_table_says(page: Any) -> None:
         ["beta · scratch", [["100\u00a0MiB", None], ["200\u00a0MiB", 180]]],
     ]
     assert page.locator(".compare-table tbody tr").first.inner_text().startswith("100\u00a0MiB")
+
+
+def test_a_legend_names_some_of_many_series_and_says_how_many_are_left(page: Any) -> None:
+    with lab_scope(Lab.objects.get().pk):
+        for number in range(18):
+            measured(Lab.objects.get(), f"node{number:02}", [9.0e7 + number], file_size=100 * MIB)
+    page.goto(f"{page.site}/compare/")
+    until(page, f"{CHART} !== undefined")
+    named = page.evaluate(f"{CHART}.legend.legendItems.map(one => one.text)")
+    assert len(drawn(page)) == 20
+    assert (len(named), named[-1]) == (15, "… and 6 more, in the table")
+    shown = page.evaluate(
+        f"(() => {{ const c = {CHART}; const its = c.legend; its.options.onClick({{}}, its.legendItems.at(-1), its); "
+        "return c.getVisibleDatasetCount(); })()"
+    )
+    assert shown == 20  # the last entry is no series that could be hidden
 
 
 def test_a_filter_changes_address_table_and_chart_together(page: Any) -> None:

@@ -91,3 +91,15 @@ def test_the_fragments_queries_do_not_grow_with_the_data(lab: Lab, sign_in: Sign
 
 def test_filters_of_nothing_are_not_found(lab: Lab, sign_in: SignIn) -> None:
     assert sign_in("viewer").get("/compare/filters/?metric=speed").status_code == 404
+
+
+def test_a_filter_of_too_many_values_is_named(lab: Lab, sign_in: SignIn) -> None:
+    for number in range(25):
+        measured(lab, f"node{number:02}", [1e8], raid_level=str(number % 2))
+    page = sign_in("viewer").get("/compare/").content.decode()
+    assert "host (25, in the address <code>host=…</code>)" in page
+    assert 'name="host"' not in page
+    assert 'name="raid_level"' in page
+    chosen = sign_in("viewer").get("/compare/?host=node03").content.decode()
+    assert "1 sample" in chosen
+    assert 'name="host" value="node03"' in chosen

@@ -131,6 +131,21 @@ def test_percentiles_are_not_averaged_to_tell_factors_apart() -> None:
     assert compare(readings, question).effects == ()
 
 
+def test_what_nobody_knows_is_not_held_equal() -> None:
+    known = {"ram": 1, "cpu": "x", "kernel": "6.1", "controller": "y"}
+    readings = [
+        reading(1, 1.0, "a", facts={**known, "interface": "SAS"}),
+        reading(2, 2.0, "b", facts={**known, "interface": "SATA", "ram": 2}),
+        reading(3, 3.0, "c", facts={"interface": "NVMe", "cpu": "z"}),
+        reading(4, 4.0, "d", facts={"interface": "SCSI", "kernel": "6.1"}),
+        reading(5, 5.0, "e", facts=known),  # of which the interface is not known
+    ]
+    found = compare(readings, Question(series=("interface",))).suggestion
+    assert found is not None
+    assert set(found.units) == {"a", "b"}
+    assert [one.fact for one in found.contrast.differs] == ["ram"]
+
+
 def test_two_configurations_are_the_suggestion_already() -> None:
     readings = [reading(1, 1.0, "a", facts={"ram": 1}), reading(2, 2.0, "b", facts={"ram": 2})]
     assert compare(readings, Question()).suggestion is None

@@ -225,3 +225,7 @@ def as_data(definition: Definition) -> dict[str, Any]:
     """Plain JSON, defaults left out."""
     data: dict[str, Any] = msgspec.to_builtins(definition)
     return data
+
+
+# msgspec looks at a type when it is first asked to fill one, and the process dies where two threads ask together: so it looks here, once.
+msgspec.json.Decoder(Definition)

@@ -1,6 +1,9 @@
 """The typed form: what is wrong is named with its place; what people type and what is kept are the same."""
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -116,3 +119,23 @@ def test_a_unit_in_prose_has_its_usual_meanings() -> None:
     assert next(one.factor for one in meanings_of("Gb/s")) == 1.25e8
     assert meanings_of("GiB") == meanings_of("GiB/s")
     assert meanings_of("furlongs") == []
+
+
+FIRST = """
+import sys
+from apps.comparison.claims.form import Definition, Stated
+import msgspec
+asked = []
+sys.setprofile(lambda frame, event, _: asked.append(frame.f_code.co_name) if event == "call" else None)
+msgspec.convert({"checks": []}, Definition)
+msgspec.convert({"value": 1}, Stated)
+sys.setprofile(None)
+print(asked)
+"""
+
+
+def test_the_first_two_claims_may_be_read_by_two_threads_at_once() -> None:
+    """While msgspec works a type out in Python, another thread may come, and it crashes on what is half done."""
+    root = Path(__file__).resolve().parents[3]
+    done = subprocess.run([sys.executable, "-c", FIRST], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
