@@ -13,6 +13,10 @@ from django.test import Client, TransactionTestCase
 
 from apps.labs.isolation import lab_scope, scoped
 from apps.labs.models import Lab, Member, Role, Token, User
+from tests.chromium import chromium
+from tests.marks import from_elsewhere
+
+__all__ = ["chromium"]
 
 # Static files straight from their folders: tests need no collectstatic.
 settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -22,6 +26,10 @@ settings.WHITENOISE_USE_FINDERS = settings.WHITENOISE_AUTOREFRESH = True
 settings.REDIS_PREFIX += f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')}:"
 settings.CACHES["default"]["KEY_PREFIX"] = settings.REDIS_PREFIX + "cache"
 settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] = settings.REDIS_PREFIX
+
+# bin/test has run the migrations once; each worker's database is a copy of what they made.
+if template := os.environ.get("SPINDLE_TEST_TEMPLATE"):
+    settings.DATABASES["default"].setdefault("TEST", {})["TEMPLATE"] = template
 
 # Argon2 is slow on purpose; four people a test would be minutes. Sign-in itself is tested with the real one.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]
@@ -49,6 +57,12 @@ def _emptied(self: TransactionTestCase) -> None:
 
 HISTORY = "inventory_change"
 TransactionTestCase._fixture_teardown = _emptied  # type: ignore[method-assign]
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m leaves any out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if lost := from_elsewhere(items):
+        raise pytest.UsageError("\n".join(lost))
 
 
 @dataclass

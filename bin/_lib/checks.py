@@ -12,20 +12,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bin._lib import assets, browser, external, packages, pytest_run, services
+from bin._lib import assets, browser, external, migrated, packages, pytest_run, services, stages
 from bin._lib.console import Console, Trouble, fail
 from bin._lib.layout import PYTHON, ROOT
 from bin._lib.pytest_run import Counts
 from bin._lib.up import Stopped, ensure_fio, heed_signals
 
-SLOW = "browser or benchmark or faults or fio"
-TWO = ("-n", "2")  # on two cores; what is measured runs alone
-MAIN, FAST = ("-m", "not browser and not faults and not benchmark", *TWO), ("-m", f"not ({SLOW})", *TWO)
-FAULTS = ("-m", "faults", *TWO)  # they wait more than they work
-FIGURES = ("-m", "benchmark", "-s")  # the figures are what they print
-AGAIN = ("-m", "services and not browser", *TWO)  # on external servers
-AGAIN_KILLS = "3"  # the full count is done on the embedded ones
-BROWSER = ("-m", "browser", *TWO)
 PRODUCTION = {
     "SPINDLE_URL": "https://spindle.example.org",
     "SPINDLE_ALLOWED_HOSTS": "spindle.example.org",
@@ -53,20 +45,29 @@ class Checks:
     reports: Path
     results: list[Result] = field(default_factory=list)
 
-    def tool(self, title: str, argv: Sequence[str], env: dict[str, str] | None = None) -> None:
-        """A program whose output only matters when it fails."""
+    def tool(self, title: str, argv: Sequence[str], env: dict[str, str] | None = None) -> bool:
+        """A program whose output only matters when it fails; whether it went well."""
+        with self.beside(title, argv, env):
+            pass
+        return not self.results[-1].counts.failed
+
+    @contextmanager
+    def beside(self, title: str, argv: Sequence[str], env: dict[str, str] | None = None) -> Iterator[None]:
+        """The same, on another core while the block does something else."""
         begin = time.monotonic()
-        done = subprocess.run(
-            argv,
-            cwd=ROOT,
-            env={**self.env, **(env or {})},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-        if done.returncode:
-            print(done.stdout.decode(errors="replace"), flush=True)
-        ok = done.returncode == 0
+        said = subprocess.PIPE
+        with subprocess.Popen(
+            argv, cwd=ROOT, env={**self.env, **(env or {})}, stdout=said, stderr=subprocess.STDOUT
+        ) as child:
+            try:
+                yield
+                output, _ = child.communicate()
+            except BaseException:
+                child.terminate()
+                raise
+        if child.returncode:
+            print(output.decode(errors="replace"), flush=True)
+        ok = child.returncode == 0
         self._add(title, Counts() if ok else Counts(failed=1), "ok" if ok else "FAILED", begin)
 
     def tests(self, title: str, arguments: Sequence[str], env: dict[str, str] | None = None) -> None:
@@ -97,7 +98,7 @@ def parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
         usage="bin/test [--fast | --long] [arguments for pytest]",
         allow_abbrev=False,
     )
-    parser.add_argument("--fast", action="store_true", help=f"leave out external servers and {SLOW} tests")
+    parser.add_argument("--fast", action="store_true", help=f"leave out external servers and {stages.SLOW} tests")
     parser.add_argument("--long", action="store_true", help="repeat the fault tests as often as a release wants")
     return parser.parse_known_args(argv)
 
@@ -157,30 +158,41 @@ def run_all(checks: Checks, fast: bool, for_pytest: list[str]) -> None:
         return
     python = str(PYTHON)
     checks.tool("ruff check", [python, "-m", "ruff", "check", "--output-format", "concise", "."])
-    checks.tool("mypy --strict", [python, "-m", "mypy"])
-    checks.tool("migrations match the models", [python, "manage.py", "makemigrations", "--check", "--dry-run"])
-    checks.tests(embedded, FAST if fast else MAIN)
+    with checks.beside("mypy --strict", [python, "-m", "mypy"]):
+        of_django(checks)
+    checks.tests(embedded, stages.everything(fast=fast))
     if not fast:
-        checks.tests("faults, each as often as its name says", FAULTS)
+        checks.tests("faults, each as often as its name says", stages.faults())
         on_external_servers(checks)
         in_a_browser(checks)
-        checks.tests("figures, as ratios against a floor of the same run", FIGURES)
-    deploy = [python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+        checks.tests("figures, as ratios against a floor of the same run", stages.figures())
+
+
+def of_django(checks: Checks) -> None:
+    """What its own commands check. The database that the migrations make is what every later stage copies."""
+    manage = [str(PYTHON), "manage.py"]
+    empty = migrated.create(checks.env["DATABASE_URL"])
+    if checks.tool("migrations, from nothing to today", [*manage, "migrate", "--verbosity", "0"], empty):
+        checks.env |= migrated.copied(empty)
+    checks.tool("migrations match the models", [*manage, "makemigrations", "--check", "--dry-run"])
+    deploy = [*manage, "check", "--deploy", "--fail-level", "WARNING"]
     checks.tool("manage.py check --deploy", deploy, {**PRODUCTION, "SPINDLE_SECRET_KEY": secrets.token_urlsafe(64)})
 
 
 def on_external_servers(checks: Checks) -> None:
+    """Migrations run there in every worker: the server is another, and so may be what they do on it."""
     title = "tests of SQL, broker and bell again"
     try:
         with external.servers() as (found, env):
-            checks.tests(f"{title}, {found}", AGAIN, {**env, "SPINDLE_KILLS": AGAIN_KILLS})
+            env |= {"SPINDLE_KILLS": stages.AGAIN_KILLS, migrated.VARIABLE: ""}
+            checks.tests(f"{title}, {found}", stages.again(), env)
     except Trouble as trouble:
         checks.skip(title, str(trouble))
 
 
 def in_a_browser(checks: Checks) -> None:
     if "SPINDLE_CHROMIUM" in checks.env:
-        checks.tests("tests in headless Chromium", BROWSER)
+        checks.tests("tests in headless Chromium", stages.in_browser())
     else:
         checks.skip("tests in headless Chromium", "there is no Chromium")
 

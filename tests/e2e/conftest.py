@@ -3,34 +3,19 @@ the raw ASGI entrance
 answers, are played to the page by its own `EventSource` from a recorded stream.
 """
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")  # Playwright's loop runs in the test's thread
-
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from apps.labs.isolation import lab_scope
-from tests.conftest import PASSWORD
+from tests.chromium import CHROMIUM
 from tests.dashboard import world
 
-CHROMIUM = os.environ.get("SPINDLE_CHROMIUM", "/usr/bin/chromium")
-VENDOR = Path(__file__).parent.parent.parent / "static" / "vendor" / "htmx.min.js"
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"{CHROMIUM} is not here; install Chromium or set SPINDLE_CHROMIUM")
-    if not VENDOR.exists():
-        pytest.skip("static/vendor/ is empty; bin/test fills it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+__all__ = ["CHROMIUM"]
+expect.set_options(timeout=20_000)  # ms; what is awaited comes, but on a busy machine not within the usual five seconds
 
 
 @pytest.fixture
@@ -67,16 +52,14 @@ def furnished(transactional_db: None, cast: Any, settings: Any, tmp_path: Path) 
 
 
 @pytest.fixture
-def signed_in(open_browser: Any, furnished: world.World) -> Any:
-    """`signed_in("engineer")` gives that person's page, after the sign-in form."""
+def signed_in(open_browser: Any, furnished: world.World, sign_in: Any, live_server: Any) -> Any:
+    """`signed_in("engineer")` gives that person's start page. The way through the form is a test of its own."""
 
     def entered(name: str = "engineer", **options: Any) -> Page:
         page: Page = open_browser(**options)
+        session = sign_in(name).cookies["sessionid"].value
+        page.context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
         page.goto("/")
-        page.get_by_label("E-mail address").fill(f"{name}@example.org")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url("**/")
         return page
 
     return entered

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from apps.labs.isolation import lab_scope
 from apps.runs.models import Run
+from tests.conftest import PASSWORD
 from tests.dashboard import world
 from tests.e2e.looking import faults, look
 
@@ -59,6 +60,17 @@ def test_a_wrong_password_is_said_in_words(open_browser, furnished):
     page.get_by_label("Password").fill("wrong wrong wrong")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("not correct")
+
+
+def test_the_right_password_leads_to_the_start_page(open_browser, furnished, complaints):
+    page = open_browser()
+    page.goto("/")
+    page.get_by_label("E-mail address").fill("engineer@example.org")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/")
+    expect(page.get_by_role("navigation", name="Main").get_by_role("link", name="Runs")).to_be_visible()
+    assert complaints == []
 
 
 def test_colours_follow_the_system_until_somebody_chooses(signed_in):

@@ -28,7 +28,7 @@ def test_a_report_is_read_by_everybody_and_prints_without_the_site_around_it(rep
     expect(page.locator("#table-crs4-t-read")).to_contain_text("121943,4")
     picture = page.locator("#chart-crs4-read img.only-light")
     picture.scroll_into_view_if_needed()
-    expect(picture).to_have_js_property("complete", True, timeout=20_000)
+    expect(picture).to_have_js_property("complete", True, timeout=60_000)  # a server's first picture
     assert picture.evaluate("image => image.naturalWidth") > 300
     page.evaluate("window.scrollTo(0, 0)")  # what the header half covers while scrolling is no small target
     assert broken_rules(page) == []

@@ -104,7 +104,9 @@ def test_cancel_ends_fio_and_its_children(stack: Stack) -> None:
         assert cancel(stack.now(run), "engineer")
     stack.wait_for(run, State.CANCELLED, 10)
     assert not stack.fio_processes()
-    assert not list(stack.state.rglob("data.*"))
+    # not rglob: the agent is still tidying up, and a folder that goes meanwhile is no error
+    left = [name for _, folders, files in os.walk(stack.state) for name in [*folders, *files]]
+    assert not [name for name in left if name.startswith("data.")]
 
 
 def test_a_worker_killed_while_reading_in_leaves_one_result(stack: Stack) -> None:
