@@ -10,7 +10,7 @@ import orjson
 from apps.agents.identity import Caller, RefusedError, well_known
 from apps.lib.asgi import Receive, Scope, Send, headers, read_body, replayed, send_json, send_problem
 from apps.lib.loop_sql import lines
-from apps.runs.attempts import accepting
+from apps.runs.attempts import accepting, following
 from apps.runs.states import State
 from apps.runs.waiting import accepts
 
@@ -42,3 +42,4 @@ async def accept(scope: Scope, receive: Receive, send: Send, pk: int, view: Any)
     await send_json(send, 200, {"state": State.ACCEPTED})
     if run in accepts:
         accepts[run].set()
+    await lines.rows(*following(run))

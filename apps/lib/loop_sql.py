@@ -156,8 +156,11 @@ class Lines:
 
 
 def _open() -> psycopg.Connection:
-    """As Django opens its own."""
+    """As Django opens its own. A statement is planned once for all its values: these are looked up by keys, and PostgreSQL, which would
+    plan anew for each as long as it expects more rows from its general plan, plans longer than it works.
+    """
     opened: psycopg.Connection = connection.get_new_connection(connection.get_connection_params())
+    opened.pgconn.exec_(b"SET plan_cache_mode = force_generic_plan")
     return opened
 
 

@@ -21,8 +21,9 @@ from apps.runs.models import Run
 from apps.runs.states import ENDED, ON_HOST, OPEN, State, before
 
 LEASE = timedelta(seconds=60)
-OPEN_NOW, ENDED_NOW = sorted(map(str, OPEN)), sorted(map(str, ENDED))
-BEFORE_ACCEPTED = before(State.ACCEPTED)
+# Written out in statements, so that a plan made once for all values may use the index of open attempts.
+IS_OPEN = f"state IN ({', '.join(repr(str(state)) for state in sorted(OPEN))})"
+MAY_BE_ACCEPTED = f"state IN ({', '.join(repr(str(state)) for state in before(State.ACCEPTED))})"
 MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown on the run
 
 
@@ -33,7 +34,7 @@ MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown o
 FENCING_NUMBER = "(nextval('runs_fencing_token') << 24) + floor(random() * 16777216)::bigint"
 OFFER = """
 WITH held AS (
-    SELECT id, token, run_id, state FROM runs_attempt WHERE host_id = %(host)s AND state = ANY(%(open)s) AND {given}
+    SELECT id, token, run_id, state FROM runs_attempt WHERE host_id = %(host)s AND {is_open} AND {given}
 ), next AS (
     SELECT run.id, run.lab_id FROM runs_run run JOIN inventory_host host ON host.id = run.host_id
     WHERE run.host_id = %(host)s AND run.state = 'queued' AND NOT host.is_in_maintenance AND NOT EXISTS (SELECT FROM held)
@@ -62,10 +63,17 @@ WITH moved AS (
 )
 SELECT run_id FROM moved
 """
-# The usual accept lies between a click and fio: no more is done than to fill this in.
-ACCEPT = MOVE.replace("{attempt}", "state = %(accepted)s, accepted_at = %(now)s, lease_until = %(until)s").replace(
-    "{run}", "state = %(accepted)s"
-)
+# The usual accept lies between a click and fio, and a run has fourteen indexes: the attempt, which is the fence, moves, and the run follows
+# when the host has its answer. If that is never asked for, the run follows the attempt's next move.
+ACCEPT = """
+UPDATE runs_attempt SET state = 'accepted', accepted_at = %(now)s, lease_until = %(until)s
+WHERE id = %(id)s AND token = %(token)s AND {may_be_accepted} AND {given} RETURNING run_id
+"""
+FOLLOW = """
+UPDATE runs_run SET state = 'accepted'
+WHERE id = %(run)s AND {may_be_accepted} AND EXISTS (SELECT FROM runs_attempt WHERE run_id = %(run)s AND state = 'accepted')
+RETURNING id
+"""
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ class Offer:
 def offering(host_id: int, given: Given = ALWAYS) -> tuple[str, dict[str, Any]]:
     """The statement that says what the host may take now, `given` that. Repeatable until it is accepted, and safe against any number of
     concurrent calls."""
-    return OFFER.format(given=given.sql, number=FENCING_NUMBER), {"host": host_id, "open": OPEN_NOW, **given.values}
+    return OFFER.format(given=given.sql, number=FENCING_NUMBER, is_open=IS_OPEN), {"host": host_id, **given.values}
 
 
 def offered(answer: list[tuple[Any, ...]]) -> Offer | None:
@@ -93,14 +101,13 @@ def offered(answer: list[tuple[Any, ...]]) -> Offer | None:
 def accepting(attempt: int, token: int, given: Given = ALWAYS) -> tuple[str, dict[str, Any]]:
     """The statement that accepts, and then answers with the attempt's run, on disk; with nothing where it is not to be accepted now."""
     now = timezone.now()
-    moving = {
-        "id": attempt,
-        "token": token,
-        "before": BEFORE_ACCEPTED,
-        "ended": ENDED_NOW,
-        "accepted": State.ACCEPTED.value,
-    }
-    return ACCEPT.format(given=given.sql), {**moving, "now": now, "until": now + LEASE, **given.values}
+    moving = {"id": attempt, "token": token, "now": now, "until": now + LEASE}
+    return ACCEPT.format(given=given.sql, may_be_accepted=MAY_BE_ACCEPTED), {**moving, **given.values}
+
+
+def following(run: int) -> tuple[str, dict[str, Any]]:
+    """The statement by which a run follows its attempt that was accepted."""
+    return FOLLOW.format(may_be_accepted=MAY_BE_ACCEPTED), {"run": run}
 
 
 class AttemptQuerySet(LabQuerySet["Attempt"]):
@@ -150,10 +157,10 @@ def _field(model: type[models.Model], name: str) -> "models.Field[Any, Any]":
 
 
 class Attempt(LabScoped):
-    """One try at a run by one host's agent."""
+    """One try at a run by one host's agent. As in `Run`, `same_lab.py` checks the references; `attempt_number_in_run` finds a run's attempts."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
-    host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="attempts")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts", db_constraint=False, db_index=False)
+    host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="attempts", db_constraint=False)
     number = models.PositiveIntegerField()
     token = models.BigIntegerField(unique=True)
     state = models.CharField(max_length=12, choices=State.choices, default=State.OFFERED)
@@ -200,7 +207,9 @@ class Attempt(LabScoped):
         return True
 
     def accept(self) -> bool:
-        return bool(one_row(*accepting(self.pk, self.token))) or self._is_now(State.ACCEPTED)
+        now = timezone.now()
+        moved = self.move(State.ACCEPTED, accepted_at=now, lease_until=now + LEASE)
+        return moved or self._is_now(State.ACCEPTED)
 
     def run_started(self, started_at: datetime, boot_id: str, argv: list[str]) -> bool:
         fields: dict[str, Any] = {

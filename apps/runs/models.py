@@ -104,20 +104,32 @@ class RunQuerySet(LabQuerySet["Run"]):
 
 
 class Run(LabScoped):
-    """One tool, one workload, one target, one time, one repetition number."""
+    """One tool, one workload, one target, one time, one repetition number.
+
+    What it refers to is checked once, by the constraints of `same_lab.py`, which say more than Django's own; `run_newest` finds a lab's runs.
+    """
 
     class Origin(models.TextChoices):
         DISPATCHED = "dispatched", "run by the agent"
         UPLOADED = "uploaded", "uploaded"
         PUBLISHED = "published", "published report"
 
+    lab = models.ForeignKey("labs.Lab", on_delete=models.CASCADE, related_name="+", db_index=False)
     tool = models.CharField(max_length=40)
     tool_version = models.CharField(max_length=60, blank=True)
     origin = models.CharField(max_length=12, choices=Origin.choices)
-    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
-    host = models.ForeignKey(Host, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
-    target = models.ForeignKey(Target, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
-    snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
+    workload = models.ForeignKey(
+        Workload, on_delete=models.PROTECT, null=True, blank=True, related_name="runs", db_constraint=False
+    )
+    host = models.ForeignKey(
+        Host, on_delete=models.PROTECT, null=True, blank=True, related_name="runs", db_constraint=False
+    )
+    target = models.ForeignKey(
+        Target, on_delete=models.PROTECT, null=True, blank=True, related_name="runs", db_constraint=False
+    )
+    snapshot = models.ForeignKey(
+        Snapshot, on_delete=models.PROTECT, null=True, blank=True, related_name="runs", db_constraint=False
+    )
     state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED)
     repetition = models.PositiveIntegerField(default=1)
     facts = models.JSONField(

@@ -10,7 +10,7 @@ from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.lib.sql import ALWAYS, NOT_DURABLE_YET, Given
 from apps.runs import workload
-from apps.runs.attempts import FENCING_NUMBER, OPEN_NOW, Offer
+from apps.runs.attempts import FENCING_NUMBER, IS_OPEN, Offer
 from apps.runs.models import Run, Workload
 from apps.runs.states import State
 from apps.runs.waiting import waiting_here
@@ -47,7 +47,7 @@ START = """, numbered AS MATERIALIZED (
     INSERT INTO runs_attempt (lab_id, run_id, host_id, number, token, state, offered_at, boot_id, argv, reason, tries)
     SELECT lab_id, numbered.id, host_id, 1, {fencing_number}, 'offered', now(), '', '[]', '', 0 FROM numbered, place
     WHERE number = 1 AND {waits}
-          AND NOT EXISTS (SELECT FROM runs_attempt WHERE host_id = %(host)s AND state = ANY(%(open)s))
+          AND NOT EXISTS (SELECT FROM runs_attempt WHERE host_id = %(host)s AND {is_open})
           AND NOT EXISTS (SELECT FROM runs_run WHERE host_id = %(host)s AND state = 'queued')
     ON CONFLICT DO NOTHING RETURNING id, token, run_id
 ), queued AS (
@@ -82,7 +82,6 @@ class Wish:
             "target": target.pk,
             "repetitions": repetitions,
             "who": who,
-            "open": OPEN_NOW,
         }
         self.statement: Statement = (
             _starting(given.sql, self.waits.sql),
@@ -136,5 +135,5 @@ def as_stored(instance: Stored) -> Stored:
 @cache
 def _starting(given: str, waits: str) -> str:
     return WORKLOAD.format(place=PLACE.format(given=given)) + START.format(
-        waits=waits, not_durable_yet=NOT_DURABLE_YET, fencing_number=FENCING_NUMBER
+        waits=waits, not_durable_yet=NOT_DURABLE_YET, fencing_number=FENCING_NUMBER, is_open=IS_OPEN
     )

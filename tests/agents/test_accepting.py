@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connections
+from django.utils import timezone
 
 from apps.agents import polling
 from apps.agents.accepting import accept
@@ -15,7 +16,9 @@ from apps.agents.models import Agent, Enrolment
 from apps.labs.isolation import all_labs, lab_scope
 from apps.lib import asgi
 from apps.lib.loop_sql import lines
-from apps.runs.attempts import Attempt
+from apps.lib.sql import rows
+from apps.runs.attempts import Attempt, accepting, following
+from apps.runs.models import Run
 from apps.runs.states import State
 from tests.agents.conftest import FakeAgent
 
@@ -73,6 +76,24 @@ def _state(offer: dict[str, Any]) -> str:
 def test_the_same_agent_as_ever_accepts_its_offer(agent, offered) -> None:
     assert _accept(agent, offered) == (200, {"state": "accepted"})
     assert _state(offered) == State.ACCEPTED
+
+
+def test_a_run_whose_server_died_before_it_followed_follows_with_the_next_move(agent, offered) -> None:
+    with all_labs():
+        attempt = Attempt.objects.get(pk=offered["attempt"])
+        assert rows(*accepting(attempt.pk, attempt.token)) == [(attempt.run_id,)]  # and then the power fails
+        assert Run.objects.get(pk=attempt.run_id).state == State.OFFERED
+        assert attempt.run_started(timezone.now(), "boot", [])
+    assert _state(offered) == State.RUNNING
+
+
+def test_a_run_that_has_gone_on_is_not_taken_back(agent, offered) -> None:
+    _accept(agent, offered)
+    with all_labs():
+        attempt = Attempt.objects.get(pk=offered["attempt"])
+        assert attempt.run_started(timezone.now(), "boot", [])
+        assert rows(*following(attempt.run_id)) == []
+    assert _state(offered) == State.RUNNING
 
 
 def test_a_repeated_accept_goes_on_to_the_view(agent, offered) -> None:

@@ -60,6 +60,18 @@ def test_sql_refuses_a_reference_into_another_lab(cast) -> None:
         ours = Run.objects.create(lab=cast.lab, tool="fio", origin="uploaded")
         with pytest.raises(IntegrityError, match="same_lab"), transaction.atomic():
             Run._base_manager.filter(pk=ours.pk).update(host=theirs)
+        with pytest.raises(IntegrityError, match="same_lab"), transaction.atomic():
+            Run._base_manager.filter(pk=ours.pk).update(host_id=theirs.pk + 1000)
+
+
+def test_only_the_second_wall_takes_the_place_of_djangos_own_constraint() -> None:
+    from apps.labs.same_lab import _references
+
+    walls = {(table, column) for table, column, _ in _references()}
+    for model in _own_models():
+        for field in model._meta.concrete_fields if issubclass(model, LabScoped) else ():
+            if isinstance(field, models.ForeignKey) and not field.db_constraint and field.name != "lab":
+                assert (model._meta.db_table, field.column) in walls, (model, field)
 
 
 @pytest.mark.django_db
