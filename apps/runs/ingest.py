@@ -14,6 +14,7 @@ from django.utils import timezone
 from apps.labs.isolation import lab_scope
 from apps.parsers import fio_json
 from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
+from apps.runs.activity import activity_facts
 from apps.runs.arrivals import announce
 from apps.runs.artefact_store import keep, read
 from apps.runs.attempts import Attempt, Chunk
@@ -52,7 +53,7 @@ def ingest(attempt: Attempt) -> None:
 def _ingest(attempt: Attempt, run: Run) -> None:
     kept = _keep_streams(attempt, run)
     problems = _read_result(run, kept.get("result"))
-    _finish_run(run, problems)
+    _finish_run(run, problems, activity_facts(read(kept["journal"])) if "journal" in kept else {})
     announce(run.lab_id, [run.pk])
     attempt.ingested_at = timezone.now()
     attempt.save(update_fields=["ingested_at"])
@@ -113,7 +114,7 @@ def _save(run: Run, parsed: ParsedFile, artefact: Artefact) -> list[str]:
     return [f"{result.problem}."] if result.problem else []
 
 
-def _finish_run(run: Run, problems: list[str]) -> None:
+def _finish_run(run: Run, problems: list[str], activity: dict[str, float]) -> None:
     """What the host said stays first. A run that the host thought finished fails by fio's own errors, or by a result
     nobody can read.
     """
@@ -122,5 +123,5 @@ def _finish_run(run: Run, problems: list[str]) -> None:
         run.state = State.FAILED
     if run.state == State.FINISHED:
         run.progress = 1
-    run.facts = run_facts(run)
+    run.facts = run_facts(run) | activity
     run.save(update_fields=["tool_version", "problem", "facts", "state", "progress"])

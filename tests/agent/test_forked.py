@@ -18,6 +18,8 @@ from worker.agent.leftovers import kill_all, processes_of
 from worker.agent.render import ENVIRONMENT
 from worker.agent.work import Work
 
+IDLE = {"sample": None, "last_run": None}
+
 
 @pytest.fixture
 def attempt(tmp_path: Path) -> Attempt:
@@ -30,7 +32,7 @@ def attempt(tmp_path: Path) -> Attempt:
 
 def _plan(attempt: Attempt) -> dict[str, Any]:
     argv = ["/bin/sh", "-c", f"echo ran >> {attempt.file('ran')}"]
-    return {"spool": attempt.path, "run_dir": attempt.run_dir, "argv": argv, "files": [], "limit_s": 10}
+    return {"spool": attempt.path, "run_dir": attempt.run_dir, "argv": argv, "files": [], "limit_s": 10, "idle": IDLE}
 
 
 def _nobody_listens(pipe: int) -> bool:

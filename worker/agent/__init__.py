@@ -12,6 +12,8 @@ Standard library only, Python 3.6 and later. To judge it before trusting it, rea
     disk       writing that survives crashes
     attempt    one attempt's files and what they say
     spool      what is kept on disk, so that no crash loses or repeats a run
+    place      which disks are under test
+    activity   what else this machine does, before a run and during it
     leftovers  fio's processes ended, its files removed, and nobody else's
     runner     the small process that outlives the agent and starts fio
     hire       how the agent comes by one

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from functools import lru_cache
 from typing import Dict, Optional
 
@@ -30,6 +31,11 @@ fio =
 
 class Mistake(Exception):
     """A sentence for the administrator; the agent does not start."""
+
+
+def log(sentence: str) -> None:
+    sys.stderr.write(sentence + "\n")
+    sys.stderr.flush()
 
 
 class Conf:

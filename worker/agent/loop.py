@@ -12,9 +12,9 @@ from typing import Any, Dict, List, Optional
 
 from . import VERSION, inventory, policy, upload
 from .client import Answer, Backoff, Client, Unreachable
-from .conf import Conf, Mistake, boot_id
+from .conf import Conf, Mistake, boot_id, log
 from .look import Look
-from .work import CONFLICT_S, QUIET_S, Work, log
+from .work import CONFLICT_S, QUIET_S, Work
 
 WAIT_IDLE_S, WAIT_BUSY_S = 25, 20  # the protocol's: an open attempt is named at least every 20 s
 PATIENCE_S = 15  # for the answer, beyond what the server was asked to wait

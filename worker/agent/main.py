@@ -11,10 +11,10 @@ from typing import Any, Dict, List, Optional
 
 from . import VERSION, conf, inventory, policy, render
 from .client import Answer, Client, Unreachable
+from .conf import log
 from .disk import write_durably
 from .loop import Agent
 from .spool import Spool
-from .work import log
 
 ENROL_TRIES = 5
 

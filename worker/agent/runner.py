@@ -10,6 +10,7 @@ import subprocess
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
+from .activity import Watch
 from .conf import MIB
 from .disk import conclude, is_low, journal, release, write_whole
 from .leftovers import kill_all, remove_run_dir
@@ -52,6 +53,7 @@ class Runner:
         self.argv: List[str] = plan["argv"]
         self.files: List[Tuple[str, int]] = plan["files"]
         self.limit_s: int = plan["limit_s"]
+        self.idle: Dict[str, Any] = plan["idle"]
         self.verdict: Optional[Tuple[str, str]] = None  # why fio is being stopped: outcome, reason
         self.child_signal: Optional[int] = None
         self.kill_at: Optional[float] = None
@@ -70,10 +72,12 @@ class Runner:
         try:
             remove_run_dir(self.run_dir)  # of an earlier try that never started
             os.mkdir(self.run_dir, 0o700)
+            self.watch = Watch(self.idle, self.run_dir, self._file("result.json"))
             if not self.told and not self._hears_go():
                 remove_run_dir(self.run_dir)
                 return
             self._fill_files()
+            self.watch.begin()
             self._start_fio()
             ending = self._judge(self._watch())
         except (Stop, OSError) as stop:
@@ -146,11 +150,14 @@ class Runner:
                     self._keep(stderr, data)
                 elif fd == self.errors:
                     poller.unregister(fd)
-            pid, status = os.waitpid(self.fio, os.WNOHANG)
+            pid, status, used = os.wait4(self.fio, os.WNOHANG)
             if pid:
+                whole = os.WIFEXITED(status)  # else it did not wait for its processes, and their time is not in `used`
+                self._journal("activity", **self.watch.end(used.ru_utime if whole else None))
                 self._empty_stderr(stderr)
                 return status
             self._check_limits()
+            self.watch.look()
 
     def _keep(self, stderr: int, data: bytes) -> None:
         """fio ends with status 0 although one of its processes was killed; only a line of stderr tells."""

@@ -123,6 +123,12 @@ class Spool:
         os.rename(attempt.path, os.path.join(self.quarantine_path, f"{attempt.id}-{attempt.token}-{time.time():.0f}"))
         sync(self.quarantine_path)
 
+    def last_run(self) -> Optional[float]:
+        """When one ended on this host, in seconds since 1970 and rather too late than too early; None before the first."""
+        ends = [os.path.join(self.state, "fence.json")]
+        ends += [os.path.join(self.path, name, "exit.json") for name in os.listdir(self.path)]
+        return max([os.stat(end).st_mtime for end in ends if os.path.exists(end)], default=None)
+
     def fence(self, directory: str) -> int:
         """The highest token that ever worked in a directory and is no longer in the spool. Lower ones are stale orders."""
         return self.fences.get(directory, 0)

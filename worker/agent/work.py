@@ -6,14 +6,14 @@ offered → accepted (runner hired, test files being filled) → running → upl
 import json
 import os
 import shutil
-import sys
 import time
 from typing import Any, Dict, Optional
 
 from . import policy, render, upload
+from .activity import Idle
 from .attempt import Attempt
 from .client import Client, Unreachable
-from .conf import Conf, Mistake, boot_id
+from .conf import Conf, Mistake, boot_id, log
 from .disk import reserve
 from .hire import Foreman
 from .leftovers import kill_all, remove_run_dir
@@ -26,11 +26,6 @@ QUIET_S = 0.02  # nothing of ours runs beside fio's first instructions
 CONFLICT_S = 10
 
 
-def log(sentence: str) -> None:
-    sys.stderr.write(sentence + "\n")
-    sys.stderr.flush()
-
-
 class Work:
     def __init__(self, state: str, conf: Conf) -> None:
         self.state, self.conf = state, conf
@@ -39,6 +34,7 @@ class Work:
         self.spool = Spool(state)
         self.attempts: Dict[int, Attempt] = {}
         self.foreman = Foreman()
+        self.idle = Idle()
         self.warm: Optional[int] = None  # pipe to the runner forked ahead
         self.good_polls = 0
         self.news = False  # an attempt has left: it is worth asking for the next
@@ -50,6 +46,8 @@ class Work:
         return any(attempt.state != "uploading" for attempt in self.attempts.values())
 
     def keep_warm(self) -> None:
+        if not self.attempts:
+            self.idle.look()
         if self.warm is None and not self.busy():
             self.warm = self.foreman.hire()
             self.spool.prepare()
@@ -199,7 +197,7 @@ class Work:
 
     def _hire(self, attempt: Attempt) -> None:
         plan = {name: attempt.record[name] for name in ("run_dir", "argv", "files")}
-        plan.update(spool=attempt.path, limit_s=self.conf.max_runtime_s)
+        plan.update(spool=attempt.path, limit_s=self.conf.max_runtime_s, idle=self.idle.told(self.spool.last_run()))
         orders, self.warm = self.foreman.hire() if self.warm is None else self.warm, None
         try:
             os.write(orders, json.dumps(plan).encode() + b"\n")

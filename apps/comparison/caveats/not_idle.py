@@ -1,7 +1,12 @@
 """The machine did something else before or during the run.
 
-Known from the label or fact `load` (the load average before the run), and from other runs here on the same host at the
-same time.
+Known from the facts that the agent takes (`apps/runs/activity.py`), from the label or fact `load` (the load average before the run), and
+from other runs here on the same host at the same time.
+
+The limits are those of a machine at rest. A load of 0.5 is one process that wants a core half of the time; daemons of an idle host stay below
+0.1. Its logs and journals write some 10 to 100 kB/s to its disks, and monitoring, ssh and broadcasts make some 10 kB/s of network; 1 MB/s is ten
+times as much, and still below 1 % of a disk of 100 MB/s or of a gigabit link. During the run means count, as in the value itself: a short
+burst is a matter of the spread.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,23 +15,41 @@ from typing import NamedTuple
 
 from apps.comparison.caveats.rule import Cells, Key, Rule
 from apps.comparison.readings import Reading
+from apps.lib.quantities import quantity
 from apps.lib.units import significant
 
-IDLE = 0.5  # load average: one process that waits half of the time
+IDLE = 0.5  # processes, or cores
+QUIET = 1_000_000  # bytes/s
+LOADS = (
+    ("load", "load average {} before the run"),
+    ("load_before", "load average {} before the run"),
+    ("load_during", "other processes kept {} cores busy during the run"),
+)
+RATES = (
+    ("disk_before", "disks {} before the run"),
+    ("network_before", "network {} before the run"),
+    ("other_disk_during", "disks other than its own {} during the run"),
+    ("network_during", "network {} during the run"),
+)
 
 
 def check(reading: Reading) -> str | None:
-    load = _number(reading.of("load"))
-    if load is None or not load > IDLE:  # nan is no load
-        return None
-    return f"load average {significant(load)} before the run > {IDLE}"
+    told = [f"{said.format(significant(n))} > {IDLE}" for name, said in LOADS if (n := _above(IDLE, reading, name))]
+    limit = quantity(QUIET, "B/s")
+    told += [
+        f"{said.format(quantity(n, 'B/s'))} > {limit}" for name, said in RATES if (n := _above(QUIET, reading, name))
+    ]
+    return "; ".join(dict.fromkeys(told)) or None
 
 
-def _number(told: object) -> float | None:
+def _above(limit: float, reading: Reading, name: str) -> float | None:
+    """The fact's number, where it is known and over the limit."""
+    told = reading.of(name)
     try:
-        return float(told) if isinstance(told, str | int | float) else None
+        found = float(told) if isinstance(told, str | int | float) else None
     except ValueError:
         return None
+    return found if found is not None and found > limit else None  # nan is no load
 
 
 class _Time(NamedTuple):
