@@ -8,7 +8,7 @@ import re
 import sys
 from contextlib import suppress
 from importlib import import_module
-from threading import Thread
+from threading import Timer
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.settings")
@@ -36,17 +36,22 @@ from apps.publishing.starting import start  # noqa: E402
 from apps.publishing.uploading import upload  # noqa: E402
 from apps.uploads.at_once import allow  # noqa: E402
 
+FIRST_PAGE = 5  # seconds; its imports take as long beside worker, beat and agent, which start at the same time
+
 
 def _warm_up() -> None:
-    """SciPy takes two seconds the first time, and the first comparison should not wait for it. What is there then stays until the end, so
-    the collector of cyclic garbage need not walk through it again and again in the middle of a page.
+    """SciPy takes two seconds the first time, and the first comparison should not wait for it; nor should the first page, so it comes when
+    that is out. What is there then stays until the end, so the collector of cyclic garbage need not walk through it again and again in
+    the middle of a page.
     """
     import_module("scipy.stats")
     gc.collect()
     gc.freeze()
 
 
-Thread(target=_warm_up, daemon=True).start()
+warming = Timer(FIRST_PAGE, _warm_up)
+warming.daemon = True
+warming.start()
 
 ACCEPT = re.compile(r"/agent/v1/attempts/(\d{1,18})/accept/")
 RUN_EVENTS = re.compile(r"/events/runs/(\d{1,18})/")

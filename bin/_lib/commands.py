@@ -32,7 +32,7 @@ def worker(python: str) -> list[str]:
 
 def beat(python: str, schedule: Path) -> list[str]:
     """No pid file: one left by kill -9 would keep it from starting."""
-    return [python, "-m", "celery", "-A", "worker.celery", "beat", "--schedule", str(schedule), "--pidfile="]
+    return [python, "-m", "celery", "-A", "worker.beat", "beat", "--schedule", str(schedule), "--pidfile="]
 
 
 def web_health(python: str, port: int) -> list[str]:

@@ -6,7 +6,7 @@ import json
 import pytest
 from django.core.management import call_command
 
-from apps.dashboard.management.commands import prepare
+from apps.dashboard.published import load
 from apps.labs.models import Lab, User
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ class FullDisk(io.StringIO):
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the published reports, which have tests of their own."""
-    monkeypatch.setattr(prepare, "load_all", lambda: ["lab Published reports: made", "host vm: made"])
+    monkeypatch.setattr(load, "load_all", lambda: ["lab Published reports: made", "host vm: made"])
 
 
 @pytest.mark.usefixtures("quick")
@@ -48,11 +48,11 @@ def test_a_start_that_was_stopped_while_reports_load_shows_the_password_the_next
     def stopped() -> list[str]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(prepare, "load_all", stopped)
+    monkeypatch.setattr(load, "load_all", stopped)
     with pytest.raises(KeyboardInterrupt):
         call_command("prepare", "--json")
     assert not Lab.objects.exists()
-    monkeypatch.setattr(prepare, "load_all", list)
+    monkeypatch.setattr(load, "load_all", list)
     said = io.StringIO()
     call_command("prepare", "--json", stdout=said)
     given = json.loads(said.getvalue())

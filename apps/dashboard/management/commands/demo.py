@@ -12,6 +12,7 @@ from apps.labs.first import first_lab
 
 class Command(BaseCommand):
     help = "Tell where the first run on this machine stands; with --start, begin it if none has begun."
+    requires_system_checks = ()  # they import every page, and `bin/up` asks once a second
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object for bin/up")
