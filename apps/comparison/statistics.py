@@ -1,14 +1,24 @@
 """The arithmetic of one cell. Values are sorted first, so that the same data give the same digits whatever order they
 came in. Ratios between cells: `ratios.py`; two modes in one cell: `modes.py`.
+
+Means and deviations are those of Python's `statistics`, which round once: naive sums, and NumPy's, lose digits of NIST's
+certified figures.
 """
 
 import math
 import statistics
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from apps.lib.student import student
+from apps.parsers.fio_bins import Bins, merge, percentile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ENOUGH = 3  # values, for an interval
-LEVEL = 0.95
 OUTLIER = 3.5  # modified z-score, from Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993)
 ENOUGH_FOR_OUTLIERS = 5  # of three normal values, one set in three would have a mark
 
@@ -27,13 +37,6 @@ class Summary:
     ci_high: float | None = None
 
 
-def student(freedom: float) -> float:
-    """The 97.5 % quantile of Student's distribution."""
-    from scipy.special import stdtrit  # lazily: SciPy is slow to import and most pages need none of it
-
-    return float(stdtrit(freedom, (1 + LEVEL) / 2))
-
-
 def summary(values: Sequence[float]) -> Summary:
     ordered = sorted(values)
     n = len(ordered)
@@ -48,30 +51,39 @@ def summary(values: Sequence[float]) -> Summary:
     return Summary(n, mean, statistics.median(ordered), stdev, ordered[0], ordered[-1], low, high)
 
 
-def outliers(values: Sequence[float]) -> list[int]:
-    """Places in `values` of those further than 3.5 scaled median absolute deviations from the median; where more than
-    half of the values are the same, mean absolute deviations. To be marked, never to be dropped.
+def outliers(cells: Sequence[Sequence[float]]) -> list[list[int]]:
+    """For each cell the places of values further than 3.5 scaled median absolute deviations from its median; where more
+    than half of its values are the same, mean absolute deviations. To be marked, never to be dropped.
+
+    All cells together: SciPy takes 60 ms for 320 of them one by one, 0.4 ms at once.
     """
-    if len(values) < ENOUGH_FOR_OUTLIERS:
-        return []
-    middle = statistics.median(values)
-    distances = [abs(value - middle) for value in values]
-    scale = statistics.median(distances) / 0.6744897501960817 or statistics.fmean(distances) * math.sqrt(math.pi / 2)
-    return [place for place, distance in enumerate(distances) if distance > OUTLIER * scale > 0]
+    found: list[list[int]] = [[] for _ in cells]
+    by_size: dict[int, list[int]] = defaultdict(list)
+    for place, values in enumerate(cells):
+        if len(values) >= ENOUGH_FOR_OUTLIERS:
+            by_size[len(values)].append(place)
+    for places in by_size.values():
+        for place, far in zip(places, _far([cells[place] for place in places]), strict=True):
+            found[place] = far.nonzero()[0].tolist()
+    return found
 
 
-def merged_percentile(histograms: Sequence[Sequence[tuple[float, int]]], fraction: float) -> float | None:
-    """The percentile of all I/Os together: bins of (ns, count) are added up first. Percentiles themselves are never
+def _far(cells: Sequence[Sequence[float]]) -> "NDArray[Any]":
+    """True for outliers; a row for each cell, all of one size."""
+    import numpy as np
+    from scipy import stats  # lazily: it takes more than half a second to import
+
+    rows = np.asarray(cells, dtype=float)
+    distances = np.abs(rows - np.median(rows, axis=1, keepdims=True))
+    scales = stats.median_abs_deviation(rows, axis=1, scale="normal")[:, None]
+    scales = np.where(scales > 0, scales, distances.mean(axis=1, keepdims=True) * math.sqrt(math.pi / 2))
+    far: NDArray[Any] = (distances > OUTLIER * scales) & (scales > 0)
+    return far
+
+
+def merged_percentile(histograms: Sequence[Bins], percent: float) -> float | None:
+    """Of all I/Os together, by fio's own rule: bins of [ns, count] are added up first. Percentiles themselves are never
     averaged.
     """
-    counts: dict[float, int] = {}
-    for bins in histograms:
-        for ns, count in bins:
-            counts[ns] = counts.get(ns, 0) + count
-    total = sum(counts.values())
-    passed = 0
-    for ns in sorted(counts):
-        passed += counts[ns]
-        if passed >= fraction * total:
-            return float(ns)
-    return None
+    found = percentile(merge(*histograms), percent)
+    return None if found is None else float(found)

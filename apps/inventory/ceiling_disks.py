@@ -1,7 +1,7 @@
 """The disks under a target that carry data, and how much of what each is written is the user's own.
 
 RAID writes more than it is given: of n members 1 (RAID 1), n − 1 (RAID 5), n − 2 (RAID 6) or n ÷ 2 (RAID 10) carry data,
-in nested arrays group by group. All n may be read from.
+of RAID 50 and 60 group by group, whether the groups are arrays of their own or only counted. All n may be read from.
 """
 
 import re
@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from apps.inventory.geometry import GROUPED, PARITY, data_members, groups_of
+
 Content = dict[str, Any]
 WHOLE = Fraction(1)
 VIRTUAL = "virtio"  # and any disk that a hypervisor shows under another name: it has no link's limit
 INTERFACES = ("SCSI", "SATA", "SAS", "NVMe", "FC", "PATA", "virtio")
-_PARITY = {"4": 1, "5": 1, "6": 2, "50": 2, "60": 4}  # 50 and 60 as one array: at least two groups
+FEWEST_GROUPS = 2  # of RAID 50 and 60: most members carry data then, which is the widest bound
 _NO_PLACE = ("spare", "journal")
 _NO_DATA = (*_NO_PLACE, "faulty")
 _COPIES = re.compile(r"(\d+) (?:near|far|offset)|(?:near|far|offset)[= ](\d+)")
@@ -111,17 +113,30 @@ def _share(array: Content, members: list[Content], found: Carriers) -> Fraction:
     level = array.get("level")
     if not level:
         found.unknown.append(f"the RAID level of {array.get('name', 'an array')}: taken as if all members held data")
-    if not active:
+    if not active or _is_over_groups(level, members):
         return WHOLE
     if level == "1":
         return Fraction(1, active)
     if level == "10":
-        return min(WHOLE, Fraction(total, _copies(array) * active))
-    if level in ("50", "60"):
-        found.unknown.append(f"how many groups {array.get('name', 'the array')} has: taken as two")
+        return min(WHOLE, data_members("10", total, copies=_copies(array)) / active)
     missing_is_known = active < total or array.get("state") not in _BROKEN
-    data = total - _PARITY.get(str(level), 0) if missing_is_known else active
+    data = data_members(str(level), total, _groups(array, total, found)) if missing_is_known else active
     return Fraction(max(1, min(active, data)), active)
+
+
+def _is_over_groups(level: Any, members: list[Content]) -> bool:
+    """A RAID 10, 50 or 60 whose members are its groups: it only stripes them, and each has its own copies or parity."""
+    return level in ("10", *GROUPED) and any(
+        member.get("array", {}).get("level") in ("1", *PARITY) for member in members
+    )
+
+
+def _groups(array: Content, members: int, found: Carriers) -> int:
+    level = str(array.get("level"))
+    groups = groups_of(level, str(array.get("layout") or ""), members)
+    if groups is None and level in GROUPED:
+        found.unknown.append(f"how many groups {array.get('name', 'the array')} has: taken as two, the widest case")
+    return groups or FEWEST_GROUPS
 
 
 def _copies(array: Content) -> int:

@@ -3,8 +3,10 @@
 `members` are those that hold data or parity; spares and journals are not among them. Sizes in bytes.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 PARITY = {"4": 1, "5": 1, "6": 2}
 GROUPED = {"50": 1, "60": 2}  # parity members of each group
@@ -13,6 +15,11 @@ _LEAST = {"0": 1, "1": 2, "4": 3, "5": 3, "6": 4, "10": 4, "50": 6, "60": 8}
 _LEAST_MD = {"4": 2, "5": 2, "10": 2}  # mdadm makes RAID 5 of two members, and RAID 10 of two or three
 _IDLE = ("spare", "journal")
 GONE = ("faulty", "removed", "failed", "missing", "offline")
+_GROUPS = re.compile(
+    r"\b(\d{1,3}) (?:parity[- ])?(?:spans?|groups?|legs?)\b|\b(?:span[- ]depth|spans|groups|legs)[=: ]+(\d{1,3})\b",
+    re.IGNORECASE,
+)
+_EACH = re.compile(r"\d{1,4}(?: ?\+ ?\d{1,4})+")
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,8 @@ def least_members(level: str, software: str) -> int | None:
 
 
 def must_be_even(level: str, software: str) -> bool:
-    return level in ("10", "50", "60") and software != "md"
+    """Pairs of a controller's RAID 10; a RAID 50 may well be three groups of three."""
+    return level == "10" and software != "md"
 
 
 def survives(level: str, members: int, copies: int = 2) -> int:
@@ -53,9 +61,39 @@ def survives(level: str, members: int, copies: int = 2) -> int:
     return PARITY.get(level) or GROUPED.get(level, 0)
 
 
-def span_of(level: str, sizes: Sequence[int], copies: int = 2) -> Span | None:
-    """None for levels without a rule, and for members too few to hold anything. RAID 50 and 60 do not say how many
-    groups: from two to as many as there can be.
+def data_members(level: str, members: int, groups: int = 1, copies: int = 2) -> Fraction:
+    """How many members carry data. RAID 50 and 60 give up one or two in each of their `groups`, alike or not; RAID 10 keeps
+    `copies` of everything.
+    """
+    if level == "1":
+        return Fraction(1)
+    if level == "10":
+        return Fraction(members, copies)
+    return Fraction(members - PARITY.get(level, 0) - groups * GROUPED.get(level, 0))
+
+
+def groups_of(level: str, layout: str, members: int) -> int | None:
+    """How many groups a RAID 50 or 60 has, from its layout's words: `2 spans`, `span depth 2`, or a sum of the groups'
+    members, `4 + 4 + 3`. None where it does not say, and for a number that these members cannot make.
+    """
+    if level not in GROUPED:
+        return None
+    if found := _EACH.search(layout):
+        each = [int(one) for one in found[0].split("+")]
+        fits = sum(each) == members and min(each) >= _least_of_group(level)
+        return len(each) if fits else None
+    found = _GROUPS.search(layout)
+    groups = int(found[1] or found[2]) if found else 0
+    return groups if groups > 1 and groups * _least_of_group(level) <= members else None
+
+
+def _least_of_group(level: str) -> int:
+    return GROUPED[level] + 2
+
+
+def span_of(level: str, sizes: Sequence[int], copies: int = 2, groups: int | None = None) -> Span | None:
+    """None for levels without a rule, and for members too few to hold anything. Where RAID 50 and 60 do not say how many
+    `groups` they have: from two to as many as there can be.
     """
     n, small = len(sizes), min(sizes, default=0)
     if small <= 0 or n <= PARITY.get(level, 2 * GROUPED.get(level, 0)):
@@ -67,16 +105,16 @@ def span_of(level: str, sizes: Sequence[int], copies: int = 2) -> Span | None:
     if level == "10":
         return Span(n * small // copies, n * small // copies, n, f"{n} ÷ {copies} × {{size}}")
     if level in PARITY:
-        data = n - PARITY[level]
+        data = int(data_members(level, n))
         return Span(data * small, data * small, data, f"({n} − {PARITY[level]}) × {{size}}")
-    return _grouped(level, n, small) if level in GROUPED else None
+    return _grouped(level, n, small, groups) if level in GROUPED else None
 
 
-def _grouped(level: str, n: int, small: int) -> Span:
-    each = GROUPED[level]
-    most = n - 2 * each
-    fewest = n - each * (n // (each + 2))
-    return Span(fewest * small, most * small, most, f"({n} − 2 × {each}) × {{size}}")
+def _grouped(level: str, n: int, small: int, groups: int | None) -> Span:
+    fewest = groups or 2
+    most = int(data_members(level, n, fewest))
+    least = int(data_members(level, n, groups or n // _least_of_group(level)))
+    return Span(least * small, most * small, most, f"({n} − {fewest} × {GROUPED[level]}) × {{size}}")
 
 
 def clash(one: str | None, other: str | None) -> bool:

@@ -11,6 +11,7 @@ from apps.comparison.modes import Mode
 from apps.comparison.question import Question
 from apps.comparison.readings import Reading
 from apps.comparison.statistics import merged_percentile
+from apps.parsers.fio_bins import percentile
 from tests.comparison.factories import MIB, reading
 from tests.comparison.samples import with_moments
 
@@ -113,11 +114,18 @@ def test_a_percentile_of_merged_histograms_is_numpys_of_all_values() -> None:
     import numpy as np
 
     draws = random.Random(10)
-    values = [[draws.randint(1, 50) * 1000.0 for _ in range(200)] for _ in range(3)]
+    values = [[draws.randint(1, 50) * 1000 for _ in range(200)] for _ in range(3)]
     bins = [[(value, run.count(value)) for value in set(run)] for run in values]
-    for fraction in (0.5, 0.95, 0.999):
-        expected = np.quantile(np.concatenate(values), fraction, method="inverted_cdf")
-        assert merged_percentile(bins, fraction) == expected
+    for percent in (50, 95, 99.9):
+        expected = np.quantile(np.concatenate(values), percent / 100, method="inverted_cdf")
+        assert merged_percentile(bins, percent) == expected
+
+
+def test_a_merged_percentile_is_that_of_the_runs_page() -> None:
+    """99.95 % of 2,000: fio's long double says that 1,999 are not enough, a double says that they are."""
+    halves = [[(1, 1000)], [(1, 999), (9, 1)]]
+    assert merged_percentile(halves, 99.95) == percentile([(1, 1999), (9, 1)], 99.95) == 9
+    assert merged_percentile([], 99.95) is None
 
 
 def test_the_method_names_what_was_used_and_nothing_else() -> None:

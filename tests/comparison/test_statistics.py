@@ -48,7 +48,7 @@ def test_the_interval_is_scipys(values: list[float]) -> None:
 def test_the_outlier_of_grubbs_data_is_found_and_no_other() -> None:
     """Grubbs' mass spectrometer data, NIST/SEMATECH e-Handbook 1.3.5.17.1: 245.57 is the outlier."""
     values = [199.31, 199.53, 200.19, 200.82, 201.92, 201.95, 202.18, 245.57]
-    assert outliers(values) == [7]
+    assert outliers([values]) == [[7]]
 
 
 def test_an_outlier_is_3_5_of_scipys_scaled_median_absolute_deviations_away() -> None:
@@ -57,13 +57,22 @@ def test_an_outlier_is_3_5_of_scipys_scaled_median_absolute_deviations_away() ->
         values = [draws.gauss(100, 5) for _ in range(draws.randint(5, 30))]
         scale = stats.median_abs_deviation(values, scale="normal")
         middle = statistics.median(values)
-        assert outliers(values) == [n for n, value in enumerate(values) if abs(value - middle) / scale > 3.5]
+        assert outliers([values]) == [[n for n, value in enumerate(values) if abs(value - middle) / scale > 3.5]]
 
 
 def test_one_stall_among_equal_values_is_an_outlier() -> None:
-    assert outliers([100.0, 100.0, 100.0, 100.0, 20.0]) == [4]
+    assert outliers([[100.0, 100.0, 100.0, 100.0, 20.0]]) == [[4]]
 
 
 @pytest.mark.parametrize("values", [[100.0] * 9, [1.0, 1.0, 50.0], [100.0, 101.0, 99.0, 102.0, 98.0], []])
 def test_even_values_and_very_few_have_no_outlier(values: list[float]) -> None:
-    assert outliers(values) == []
+    assert outliers([values]) == [[]]
+
+
+def test_cells_of_many_sizes_are_marked_each_by_itself() -> None:
+    draws = random.Random(4)
+    cells = [[draws.choice([draws.gauss(100, 5), 30]) for _ in range(n)] for n in (7, 3, 12, 7, 0, 12, 5)]
+    together = outliers(cells)
+    assert together == [outliers([cell])[0] for cell in cells]
+    assert any(together)
+    assert outliers([]) == []

@@ -42,7 +42,8 @@ class Drive:
 @dataclass(frozen=True)
 class Volume:
     """`spans`: places of the drives, one tuple for each span; RAID 10, 50 and 60 have several. `naa`: as `wwn` of the
-    device that the kernel sees; `device`: its name, where the tool knows it.
+    device that the kernel sees; `device`: its name, where the tool knows it. `span_depth`: how many spans the tool counts,
+    also where it does not print whose drives are in which.
     """
 
     number: str
@@ -57,6 +58,7 @@ class Volume:
     naa: str = ""
     target: int | None = None
     spans: tuple[tuple[str, ...], ...] = ()
+    span_depth: int | None = None
     spares: tuple[str, ...] = ()
     member_count: int | None = None
     shares_drives: bool = False

@@ -69,7 +69,7 @@ def _volume(card: Building, fields: dict[str, Any]) -> None:
     card.volumes.put(
         f"v{number}", name=told(fields.get("Name"), 60), target=slot_number(fields.get("Target Id")),
         level=f"RAID{level}0" if is_spanned and level in ("1", "5", "6") else f"RAID{level}" if level else "",
-        chunk_size=size_of(fields.get("Strip Size") or fields.get("Stripe Size")), member_count=count,
+        chunk_size=size_of(fields.get("Strip Size") or fields.get("Stripe Size")), member_count=count, span_depth=spans,
         capacity_bytes=size_of(fields.get("Size")), state=state_of(fields.get("State")),
         write_policy=_policy(policy, (("WriteBack", "write back"), ("WriteThrough", "write through"))),
         read_policy=_policy(policy, (("ReadAheadNone", "no read ahead"), ("ReadAd", "adaptive read ahead"), ("ReadAhead", "read ahead"))),

@@ -1,7 +1,7 @@
 """ssacli, hpssacli, hpacucli: `ctrl all show config detail`. Controllers with arrays, logical and physical drives.
 
 A drive is `1I:1:2` (port, box, bay). A logical drive takes all data drives of its array, in the printed order;
-`Mirror Group 1` and `Parity Group 1` say which of them form a span. New versions count sizes in 1000, old ones too where
+the parity groups of a RAID 50 or 60 are counted. New versions count sizes in 1000, old ones too where
 they print `GB`; none tells.
 """
 
@@ -123,6 +123,7 @@ def _volume(card: Building, number: str, fields: dict[str, Any], array: str) -> 
         chunk_size=size_of(fields.get("Strip Size")), state=state_of(fields.get("Status")),
         naa=wwn_of(fields.get("Unique Identifier")), device=told(fields.get("Disk Name"), 60),
         write_policy={"Enabled": "write back", "Disabled": "write through"}.get(caching, ""),
+        span_depth=sum(name.startswith("Parity Group ") for name in fields) or None,
     )  # fmt: skip
     if array:
         card.card.setdefault("arrays", {}).setdefault(array, []).append(f"v{number}")

@@ -163,9 +163,10 @@ def _of_volume(card: Building, number: str, table: list[dict[str, Any]]) -> None
 def _properties(card: Building, number: str, fields: dict[str, Any]) -> None:
     if f"v{int(number)}" not in card.volumes.values:
         return
+    each, spans = slot_number(fields.get("Number of Drives Per Span")), slot_number(fields.get("Span Depth"))
     card.volumes.put(
         f"v{int(number)}", chunk_size=size_of(fields.get("Strip Size")), naa=wwn_of(fields.get("SCSI NAA Id")),
-        device=told(fields.get("OS Drive Name"), 60),
+        device=told(fields.get("OS Drive Name"), 60), span_depth=spans, member_count=each * spans if each and spans else None,
     )  # fmt: skip
 
 

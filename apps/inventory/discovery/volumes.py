@@ -9,6 +9,7 @@ from apps.inventory.discovery.cards import Card, Volume
 from apps.inventory.discovery.found import NOTHING, FoundArray, FoundController, FoundMember, Layer
 from apps.inventory.discovery.lsblk import Device
 from apps.inventory.discovery.tool_text import level_of, wwn_of
+from apps.inventory.geometry import GROUPED
 
 Key = tuple[str, str]  # the card's label, the volume's number
 _STATES = {"failed": "faulty", "missing": "faulty", "rebuilding": "rebuilding", "spare": "spare"}
@@ -84,11 +85,21 @@ def arrays_of(
             # Without its spans a RAID 10 is one array of that level.
             flat = re.sub(r"\D", "", volume.level) if below else level
             count = volume.member_count or len(places) or None
+            layout = _spans_in_words(volume) if flat in GROUPED else whole.layout
             whole = replace(
-                whole, level="0" if flat == "00" else flat, members=members([*places, *spares]), member_count=count
+                whole,
+                level="0" if flat == "00" else flat,
+                members=members([*places, *spares]),
+                member_count=count,
+                layout=layout,
             )
         found.append(whole)
     return found
+
+
+def _spans_in_words(volume: Volume) -> str:
+    """Of a RAID 50 or 60 whose spans are only counted, as `geometry.groups_of` reads it."""
+    return f"{volume.span_depth} spans" if volume.span_depth and volume.span_depth > 1 else ""
 
 
 def _volume(label: str, volume: Volume, device: Device | None, controller: FoundController) -> FoundArray:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from apps.inventory.findings.machine import Machine, Place, Thing, name_of_array
 from apps.inventory.findings.parts import level_of, the_array
 from apps.inventory.findings.rule import WARNING, Hit, Rule
-from apps.inventory.geometry import Span, span_of
+from apps.inventory.geometry import Span, groups_of, span_of
 from apps.lib.units import capacity as size
 
 TOO_LARGE, TOO_SMALL = 1.02, 0.90
@@ -23,7 +23,8 @@ def check(machine: Machine) -> Iterator[Hit]:
             int(place.layer["capacity_bytes"]) for place in members if place.layer and place.layer["capacity_bytes"]
         ]
         if array["capacity_bytes"] and sizes and len(sizes) == len(members):
-            span = span_of(str(array["level"]), sizes)
+            groups = groups_of(str(array["level"]), array["layout"] or "", len(sizes))
+            span = span_of(str(array["level"]), sizes, groups=groups)
             if span and (told := _told(array, span, members)):
                 yield Hit(f"{_sum(array, span, min(sizes))}; {told}", (the_array(array),))
 

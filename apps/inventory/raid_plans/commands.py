@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from apps.inventory.raid_plans.sizes import data_members
+from apps.inventory.geometry import data_members
 from apps.inventory.raid_plans.spreading import Group
 from apps.inventory.raid_plans.wish import CHUNKED, INNER, Wish
 
@@ -79,7 +79,7 @@ def _over(wish: Wish, name: str, parts: Sequence[str]) -> str:
 
 
 def mkfs(wish: Wish, name: str, groups: Sequence[Group]) -> str:
-    width = sum(data_members(wish.inner_level, len(group.members)) for group in groups)
+    width = sum(int(data_members(wish.inner_level, len(group.members))) for group in groups)
     device = shlex.quote(_device(name))
     if wish.level == "1":
         return f"mkfs.{wish.filesystem} {device}"

@@ -7,7 +7,7 @@ whole chunks of a member (Create.c); RAID 1 has no chunk. md's RAID 0 also uses 
 
 from collections.abc import Sequence
 
-from apps.inventory.geometry import PARITY
+from apps.inventory.geometry import data_members
 
 SECTOR = 512
 MIB_SECTORS = 2048
@@ -50,11 +50,4 @@ def capacity_of(level: str, sizes: Sequence[int], chunk: int) -> int:
         return least
     if level == "10":
         return len(used) * (least // chunk) // 2 * chunk
-    return (len(used) - PARITY[level]) * least
-
-
-def data_members(level: str, members: int) -> int:
-    """How many of a group's members carry data: the stripe width in chunks."""
-    if level == "1":
-        return 1
-    return members // 2 if level == "10" else members - PARITY.get(level, 0)
+    return int(data_members(level, len(used))) * least

@@ -11,10 +11,11 @@ straight line through them rises or falls by at most 10 % of it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
-from statistics import fmean, stdev
+from math import inf, sqrt
+from statistics import fmean, linear_regression, stdev
 from typing import Any
 
+from apps.lib.student import student
 from apps.studies.planning.words import PlanError, number, only, whole
 
 MOST_ROUNDS = 100
@@ -107,11 +108,9 @@ def is_enough(rule: Stopping, values: Sequence[float]) -> bool:
 
 def half_width(values: Sequence[float], confidence: float) -> float:
     """Half of Student's interval of the mean, as a fraction of the mean. Two values or more; `inf` where the mean is nought."""
-    from scipy.special import stdtrit  # lazily: SciPy is slow to import and most pages need none of it
-
     mean = fmean(values)
-    quantile = float(stdtrit(len(values) - 1, (1 + confidence) / 2))
-    return quantile * stdev(values) / len(values) ** 0.5 / abs(mean) if mean else inf
+    half = student(len(values) - 1, confidence) * stdev(values) / sqrt(len(values))
+    return half / abs(mean) if mean else inf
 
 
 def is_steady(values: Sequence[float], data: dict[str, Any]) -> bool:
@@ -132,7 +131,4 @@ def is_steady(values: Sequence[float], data: dict[str, Any]) -> bool:
 
 def _excursion(values: Sequence[float]) -> float:
     """How far the least-squares line through the values rises or falls from the first to the last."""
-    places = range(len(values))
-    middle, mean = fmean(places), fmean(values)
-    slope = sum((x - middle) * (y - mean) for x, y in zip(places, values, strict=True))
-    return abs(slope / sum((x - middle) ** 2 for x in places)) * (len(values) - 1)
+    return abs(linear_regression(range(len(values)), values).slope) * (len(values) - 1)
