@@ -6,10 +6,12 @@ from itertools import groupby
 from typing import Any
 
 from apps.comparison.drawing.as_json import as_json
-from apps.comparison.run_charts import latency_charts, series_name
+from apps.comparison.drawing.track import Track
+from apps.comparison.run_charts import description_over_time, latency_charts, series_name
 from apps.lib import units
 from apps.lib.reader_base import base
 from apps.runs.latencies import Latency, job_name
+from apps.runs.live_series import LIVE
 from apps.runs.metrics import METRICS, Metric
 from apps.runs.models import Provenance, Quality, Run, Sample, Series
 from apps.runs.points import point_text
@@ -103,10 +105,25 @@ def chart_data(run: Run, latencies: Sequence[Latency], series: Sequence[Series])
     }
 
 
-def charted(series: Sequence[Series]) -> list[Metric]:
-    """One chart over time for each metric that there is, in the order of `METRICS`."""
-    present = {one.metric for one in series if one.overview}
-    return [metric for name, metric in METRICS.items() if name in present]
+@dataclass(frozen=True)
+class Charted:
+    """A chart over time, and what it says in words."""
+
+    metric: Metric
+    description: str
+
+
+def charted(run: Run, series: Sequence[Series]) -> list[Charted]:
+    """One for each metric that there is, in the order of `METRICS`; while the run goes on, for each that may come."""
+    there = {one.metric for one in series if one.overview}
+    names = [name for name in METRICS if name in there] if run.has_ended else LIVE
+    return [Charted(METRICS[name], _said(run, name, series if name in there else [])) for name in names]
+
+
+def _said(run: Run, name: str, series: Sequence[Series]) -> str:
+    if not series and not run.has_ended:
+        return f"{METRICS[name].label}. Nothing has arrived yet."
+    return description_over_time(run, name, series, base())
 
 
 @dataclass(frozen=True)
@@ -125,9 +142,5 @@ def summaries(run: Run, series: Sequence[Series]) -> list[SeriesSummary]:
 
 
 def _summary(name: str, one: Series) -> SeriesSummary:
-    rows = one.overview
-    total = sum(row[4] for row in rows)
-    mean = sum(row[2] * row[4] for row in rows) / total
-    return SeriesSummary(
-        name, METRICS[one.metric], one.count, min(row[1] for row in rows), mean, max(row[3] for row in rows)
-    )
+    track = Track(name, one.overview)
+    return SeriesSummary(name, METRICS[one.metric], one.count, track.low, track.mean, track.high)

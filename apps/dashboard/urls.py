@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.dashboard.views import agents, drawing, findings, host, overview, run, timeline, units
+from apps.dashboard.views import agents, drawing, findings, host, over_time, overview, run, timeline, units
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -10,6 +10,7 @@ urlpatterns = [
     path("hosts/<int:pk>/drawing.svg", drawing.file, name="host-drawing-file"),
     path("hosts/<int:pk>/timeline/", timeline.timeline, name="host-timeline"),
     path("runs/<int:pk>/", run.run, name="run"),
+    path("runs/<int:pk>/over-time/<slug:metric>/", over_time.over_time, name="run-over-time"),
     path("lab/agents/", agents.agents, name="agents"),
     path("lab/agents/enrol/", agents.enrol, name="agent-enrolment"),
     path("lab/agents/enrol/<int:pk>/", agents.awaited, name="agent-awaited"),

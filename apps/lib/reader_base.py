@@ -1,7 +1,7 @@
-"""Whether who reads a page wants MB (1000) or MiB (1024): one choice for all pages, kept in a cookie.
+"""Whether who reads wants MB (1000) or MiB (1024): one choice for all pages, kept in a cookie; `?base=` in an address goes before it.
 
-Inside nothing depends on it; the template filters for bandwidths ask `base()`. The REST interface never does: there the
-address says it, so that one address is one answer.
+Inside nothing depends on it: sentences keep their quantities (`apps/lib/quantities.py`), and what writes for people asks `base()`. In the REST
+interface only the address says it, so that one address is one answer.
 """
 
 from collections.abc import Callable
@@ -29,12 +29,23 @@ class ReaderBaseMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        wants = request.COOKIES.get(COOKIE) == str(BASES[1]) and not request.path.startswith("/api/")
-        token = _base.set(BASES[1] if wants else BASES[0])
+        token = _base.set(_wanted(request))
         try:
             return self.get_response(request)
         finally:
             _base.reset(token)
+
+
+def _wanted(request: HttpRequest) -> int:
+    kept = "" if request.path.startswith("/api/") else request.COOKIES.get(COOKIE)
+    return BASES[1] if request.GET.get("base", kept) == str(BASES[1]) else BASES[0]
+
+
+def without_base(address: str) -> str:
+    """An address whose own base would go before the choice."""
+    path, mark, query = address.partition("?")
+    rest = "&".join(pair for pair in query.split("&") if not pair.startswith("base="))
+    return f"{path}{mark and rest and '?'}{rest}"
 
 
 def unit_base(request: HttpRequest) -> dict[str, Any]:

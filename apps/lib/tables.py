@@ -2,7 +2,7 @@
 markup.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 Cell = str | int | float | None
@@ -62,8 +62,7 @@ class Table:
         row_heads: bool = False,
     ) -> "Table":
         """`row_heads`: the first column names the rows."""
-        columns = tuple(Column(title, title in numbers, row_heads and at == 0) for at, title in enumerate(titles))
-        return cls(columns, tuple(tuple(row) for row in rows), caption)
+        return cls(columns_of(titles, numbers, row_heads), tuple(tuple(row) for row in rows), caption)
 
     @property
     def headings(self) -> tuple[tuple[Head, ...], ...]:
@@ -71,9 +70,13 @@ class Table:
         is_titled = any(column.title for column in self.columns)
         return self.heads or ((tuple(Head(column.title) for column in self.columns),) if is_titled else ())
 
+    def each(self) -> Iterator[tuple[Cell, ...]]:
+        """The rows, one after the other."""
+        return iter(self.rows)
+
     def cells(self) -> Iterator[list[tuple[Column, Cell, int]]]:
         """Row by row (column, cell, span), without the cells that a wide one covers."""
-        for number, row in enumerate(self.rows):
+        for number, row in enumerate(self.each()):
             found, free = [], 0
             for at, (column, cell) in enumerate(zip(self.columns, row, strict=True)):
                 if at >= free:
@@ -81,6 +84,24 @@ class Table:
                     found.append((column, cell, span))
                     free = at + span
             yield found
+
+
+def columns_of(titles: Sequence[str], numbers: Sequence[str] = (), row_heads: bool = False) -> tuple[Column, ...]:
+    return tuple(Column(title, title in numbers, row_heads and at == 0) for at, title in enumerate(titles))
+
+
+@dataclass(frozen=True)
+class LongTable(Table):
+    """A table longer than memory: `make` begins its rows anew each time, `rows` is empty.
+
+    `digest` stands for the rows where documents are compared: other rows, another digest.
+    """
+
+    make: Callable[[], Iterator[tuple[Cell, ...]]] = field(kw_only=True, repr=False, compare=False)
+    digest: str = field(kw_only=True)
+
+    def each(self) -> Iterator[tuple[Cell, ...]]:
+        return self.make()
 
 
 @dataclass(frozen=True)

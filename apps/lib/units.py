@@ -107,17 +107,17 @@ def human(value: Number | None, unit: str = "", base: int = 1000) -> str:
 
 
 @lru_cache(maxsize=4096)  # the same few sizes stand on every page
-def size(value: Number | None) -> str:
-    """Bytes of memory, files and blocks: whole in the base that divides them (`1 GiB`, `100 MiB`, `250 GB`), else
-    rounded to binary.
+def size(value: Number | None, rounded_in: int = 1024) -> str:
+    """Bytes of memory, files and blocks: whole in the base that divides them (`1 GiB`, `100 MiB`, `250 GB`), because that is what they are
+    called, whoever reads; else rounded to binary, or in the base `rounded_in`.
     """
     if value is None:
         return NO_VALUE
     for base in BASES[::-1]:
         for step in reversed(_ladder("B", base)[1:]):
-            if value % step.factor == 0 and 1 <= abs(value) / step.factor < MOST_WHOLE:
+            if value % step.factor == 0 and 1 <= abs(value) / step.factor <= MOST_WHOLE:
                 return f"{plain(int(value // step.factor))}{NO_BREAK}{step.label}"
-    return human(value, "B", 1024)
+    return human(value, "B", rounded_in)
 
 
 def capacity(value: Number | None) -> str:

@@ -12,6 +12,7 @@ _COLUMNS = {
     "printed": "printed", "quality": "provenance__quality", "missing_reason": "provenance__missing_reason",
     "note": "provenance__note", "cpu": "provenance__cpu", "file_size": "point__file_size", "block_size": "point__block_size",
     "threads": "point__threads", "iodepth": "point__iodepth", "alternatives": "provenance__alternatives",
+    "source_line": "source_line",
 }  # fmt: skip
 _WORDS = ("quality", "missing_reason", "note")
 

@@ -47,11 +47,12 @@ function ends(data) {
 }
 
 const LABEL = 16; // px, the height of a line's label
+const ROWS = 4; // of them: the RAM of two hosts, and what a plan asks of each
 const NARROW = 480; // px: there a ceiling's label is its figure; its colour says whose it is
 const uprights = (data) => data.lines.filter((one) => one.axis === "x");
 
 /* RAM's labels stand above the frame, one above the other, where neither marks nor ceilings are. */
-const headroom = (data) => (uprights(data).length ? LABEL * Math.min(uprights(data).length, 3) + 4 : 0);
+const headroom = (data) => (uprights(data).length ? LABEL * Math.min(uprights(data).length, ROWS) + 4 : 0);
 
 function lineText(one, chart) {
   return one.axis === "y" && chart.width < NARROW ? `${one.label.split(" ")[0]} ${significant(one.at)}` : one.label;
@@ -75,7 +76,7 @@ function references(data) {
   data.lines.forEach((one, index) => {
     const colour = one.tone === null ? css("--warn") : tone(one.tone);
     const at = one.axis === "x" ? { xMin: one.at, xMax: one.at } : { yMin: one.at, yMax: one.at };
-    const place = one.axis === "x" ? { position: "end", yAdjust: -LABEL * (1 + (uprights(data).indexOf(one) % 3)) - 2 } : { position: ceilings.indexOf(one.at) % 2 ? "start" : "end", yAdjust: ({ chart }) => besideLine(chart, one.at, ceilings) };
+    const place = one.axis === "x" ? { position: "end", yAdjust: -LABEL * (1 + (uprights(data).indexOf(one) % ROWS)) - 2 } : { position: ceilings.indexOf(one.at) % 2 ? "start" : "end", yAdjust: ({ chart }) => besideLine(chart, one.at, ceilings) };
     const label = { display: true, content: ({ chart }) => lineText(one, chart), color: css("--ink-2"), backgroundColor: css("--surface"), padding: 2, font: { size: 11, weight: "normal" }, drawTime: "beforeDatasetsDraw", ...place };
     found[`line${index}`] = { type: "line", ...at, display: ({ chart }) => isInSight(chart, one), borderColor: colour, borderWidth: 1.5, borderDash: [6, 3], drawTime: "beforeDatasetsDraw", label };
   });
@@ -85,17 +86,14 @@ function references(data) {
   return found;
 }
 
-const MOST_NAMED = 14; // as in the pictures: a longer legend would push the chart out of its frame, and a mark says whose it is
-
 function legend(data) {
   const isBaseline = (index) => data.series[index]?.baseline;
   const labels = { color: css("--ink"), usePointStyle: data.kind === "line", boxHeight: 7, boxWidth: 18 };
   labels.generateLabels = (chart) => {
     const named = window.Chart.defaults.plugins.legend.labels.generateLabels(chart);
     // Chart.js takes colour and pattern of the first mark, which may be hollow
-    const shown = named.slice(0, MOST_NAMED).map((item) => ({ ...item, text: item.text + (isBaseline(item.datasetIndex) ? " (baseline)" : ""), fillStyle: tone(item.datasetIndex), fontColor: css("--ink") }));
-    const left = named.length - shown.length;
-    return left ? [...shown, { text: `… and ${left} more, in the table`, fillStyle: "transparent", lineWidth: 0, fontColor: css("--ink-2") }] : shown;
+    const shown = named.slice(0, data.named).map((item) => ({ ...item, text: item.text + (isBaseline(item.datasetIndex) ? " (baseline)" : ""), fillStyle: tone(item.datasetIndex), fontColor: css("--ink") }));
+    return data.unnamed ? [...shown, { text: data.unnamed, fillStyle: "transparent", lineWidth: 0, fontColor: css("--ink-2") }] : shown;
   };
   const onClick = (event, item, its) => item.datasetIndex !== undefined && window.Chart.defaults.plugins.legend.onClick(event, item, its);
   return { display: !data.tiles.length, position: "bottom", align: "start", labels, onClick };

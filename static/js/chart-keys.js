@@ -16,10 +16,18 @@ export function keys(chart, data, sentence, walk = () => sizeOf(data)) {
   frame.tabIndex = 0;
   frame.setAttribute("role", "application");
   frame.setAttribute("aria-roledescription", "chart");
-  frame.setAttribute("aria-label", `${chart.canvas.getAttribute("aria-label")} ${HINT}`);
+  name(frame, chart.canvas);
   frame.addEventListener("keydown", (event) => pressed(frame, event));
   frame.addEventListener("blur", () => leave(frame));
   spoken(frame);
+}
+
+const name = (frame, canvas) => frame.setAttribute("aria-label", `${canvas.getAttribute("aria-label")} ${HINT}`);
+
+/* A chart that grows says something else now. */
+export function describe({ canvas }, text) {
+  canvas.setAttribute("aria-label", text);
+  name(canvas.parentElement, canvas);
 }
 
 function spoken(frame) {

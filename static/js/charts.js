@@ -1,7 +1,7 @@
 /* Chart.js in the site's colours, light and dark; every chart here has its table on the page. */
 
 import { keys } from "./chart-keys.js";
-import { human, tick } from "./quantities.js";
+import { human, significant, tick } from "./quantities.js";
 
 const made = new Set();
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -89,6 +89,31 @@ function says({ data: { datasets } }, set, index, title, unit) {
   const span = low?.shade && high?.shade ? ` (${human(low.data[index].y, unit)} to ${human(high.data[index].y, unit)})` : "";
   return `${line.label}, ${title(x)}: ${human(y, unit)}${span}`;
 }
+
+/* What a chart that grows shows now, in words: as `said` in apps/comparison/drawing/track.py. */
+export function said({ data: { datasets } }, unit) {
+  const text = (value) => human(value, unit);
+  return datasets.map(({ label, data }) => {
+    const values = data.map(({ y }) => y);
+    const [least, most, sum] = values.reduce(([low, high, all], y) => [Math.min(low, y), Math.max(high, y), all + y], [Infinity, -Infinity, 0]);
+    const count = `${values.length} value${values.length === 1 ? "" : "s"} from ${seconds(data[0].x)} to ${seconds(data.at(-1).x)}`;
+    return `${label}: ${count}, mean ${text(sum / values.length)}, ${text(least)} to ${text(most)}, begins at ${text(values[0])} and is now at ${text(values.at(-1))}${gaps(data.map(({ x }) => x))}`;
+  }).join("; ");
+}
+
+/* Steps of three times the usual one, and of a hundredth of the whole, as `Track.gaps` has them. */
+function gaps(times) {
+  const steps = times.slice(1).map((time, at) => time - times[at]);
+  if (steps.length < 2) return "";
+  const sorted = steps.toSorted((a, b) => a - b);
+  const usual = (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+  const longest = Math.max(3 * usual, 0.01 * (times.at(-1) - times[0]));
+  const found = steps.flatMap((step, at) => (step > longest ? [`from ${seconds(times[at])} to ${seconds(times[at + 1])}`] : []));
+  return found.length ? `, nothing ${found.slice(0, MOST_TOLD).join(" and ")}${found.length > MOST_TOLD ? ` and in ${found.length - MOST_TOLD} more gaps` : ""}` : "";
+}
+
+const MOST_TOLD = 6; // gaps
+const seconds = (value) => `${significant(value)}\u00a0s`;
 
 /* Values over the seconds of a run. */
 export function overTime(metric, unit, datasets = []) {

@@ -2,7 +2,6 @@
 
 import { draw } from "./chart-drawing.js";
 import { Surface } from "./surface.js";
-import "./tips.js";
 
 let chart = null;
 let surface = null;

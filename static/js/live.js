@@ -1,6 +1,7 @@
 /* A run while it goes on, by server-sent events. The stream is closed while nobody looks: browsers allow six per server. */
 
-import { overTime } from "./charts.js";
+import { describe } from "./chart-keys.js";
+import { overTime, said } from "./charts.js";
 import { human, UNIT_OF } from "./quantities.js";
 
 export class LiveRun {
@@ -33,8 +34,16 @@ export class LiveRun {
     for (const job of point.jobs) this.draw(point.t, job);
     this.table(point.jobs);
     cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => Object.values(this.charts).forEach((chart) => chart?.update("none")));
+    this.frame = requestAnimationFrame(() => Object.entries(this.charts).forEach(([metric, chart]) => chart && this.show(metric, chart)));
     document.getElementById("live-note").textContent = `${Math.round(point.t)} s since the start`;
+  }
+
+  /* The words beside the chart are those of its data too; they are not spoken at every step. */
+  show(metric, chart) {
+    chart.update("none");
+    const caption = document.getElementById(`said-${metric}`);
+    caption.textContent = `${caption.parentElement.querySelector("figcaption").textContent}. ${said(chart, UNIT_OF[metric]) || "Nothing has arrived yet"}.`;
+    describe(chart, `${caption.textContent} The same numbers are in the table below.`);
   }
 
   share(progress) {

@@ -1,4 +1,6 @@
-/* What every page needs: times in the reader's zone, forms that send themselves, copy buttons, confirmations. */
+/* What every page needs: times in the reader's zone, forms that send themselves, copy buttons, confirmations, titles for the keyboard. */
+
+import "./tips.js";
 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const short = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" });

@@ -2,7 +2,6 @@
 
 import { draw } from "./chart-drawing.js";
 import { LiveRun } from "./live.js";
-import "./tips.js";
 import { timeCharts } from "./zoom.js";
 
 const data = document.getElementById("chart-data");

@@ -2,7 +2,6 @@
    stands in the tables below it; a click on a point opens its run, and so does Enter for who walks by keyboard. */
 
 import { keys } from "./chart-keys.js";
-import "./tips.js";
 
 let chart = null;
 let at = null; // the run that the keyboard stands on
@@ -139,4 +138,5 @@ function draw() {
 }
 
 document.addEventListener("spindle:theme", draw);
+if (location.hash === "#runs") document.getElementById("runs")?.setAttribute("open", "");
 draw();

@@ -48,6 +48,15 @@ def test_one_address_of_the_rest_interface_is_one_answer(sign_in, address):
     assert client.get("/api/v1/compare/?format=markdown").headers["ETag"] == before
 
 
+def test_the_choice_goes_before_the_base_of_the_address_that_it_was_made_on(sign_in, cast):
+    client = sign_in("viewer")
+    for there, back in (
+        ("/compare/?study=a&base=1024&x=threads", "/compare/?study=a&x=threads"), ("/compare/?base=1024", "/compare/"),
+        ("/compare/?baseline=b", "/compare/?baseline=b"), ("/runs/", "/runs/"),
+    ):  # fmt: skip
+        assert client.post("/units/", {"base": "1000", "next": there})["Location"] == back
+
+
 @pytest.mark.parametrize("there", ["https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
 def test_it_leads_nowhere_else(sign_in, cast, there):
     assert sign_in("viewer").post("/units/", {"base": "1000", "next": there})["Location"] == "/"

@@ -15,6 +15,7 @@ from django.db.models import Count, F, Max, TextField
 from django.db.models.functions import MD5, Cast, Concat
 
 from apps.comparison.claiming.models import Claim
+from apps.comparison.claims.judging import RULES
 from apps.labs.isolation import all_labs
 from apps.runs.models import Sample
 from apps.studies.models import Configuration, StudyRun
@@ -60,7 +61,7 @@ def begun(study_id: int) -> None:
 
 
 def marks(studies: Iterable[int]) -> dict[int, str]:
-    """Study → what changes when its samples, or its runs' facts, labels or states do."""
+    """Study → what changes when its samples, or its runs' facts, labels or states do, or the rules by which claims are judged."""
     wanted = list(studies)
     runs = StudyRun.objects.filter(configuration__study__in=wanted).values(STUDY)
     words = Concat(
@@ -72,7 +73,7 @@ def marks(studies: Iterable[int]) -> dict[int, str]:
     path = f"run__study_run__{STUDY}"
     samples = Sample.objects.filter(**{f"{path}__in": wanted}).values(path).annotate(n=Count("id"), newest=Max("id"))
     of_samples = {study: f"{n}:{newest}" for study, n, newest in samples.values_list(path, "n", "newest")}
-    return {study: f"{of_runs.get(study)}:{of_samples.get(study)}" for study in wanted}
+    return {study: f"{RULES}:{of_runs.get(study)}:{of_samples.get(study)}" for study in wanted}
 
 
 def remember(found: Mapping[int, str]) -> None:

@@ -13,6 +13,7 @@ from apps.comparison.claims.form import Definition, DefinitionError
 from apps.comparison.claims.judging import digest, judge
 from apps.comparison.claims.outcomes import NOT_CHECKABLE
 from apps.comparison.readings import Reading
+from apps.lib.quantities import written
 from apps.studies.models import Study
 
 DATA_CHANGED, CLAIM_CHANGED = "the data changed", "the claim was written"
@@ -77,8 +78,8 @@ def _write(claim: Claim, mark: str, found: dict[str, Any], why: str) -> bool:
 
 
 def _numbers(computed: dict[str, Any]) -> list[Any]:
-    """What of an evaluation is worth remembering: not which rows the same numbers are in."""
+    """What of an evaluation is worth remembering: not which rows the same numbers are in, nor how a sentence keeps them."""
     return [
-        (check["sentence"], [(line["at"], line["words"], line["holds"]) for line in check["lines"]])
+        (written(check["sentence"]), [(line["at"], written(line["words"]), line["holds"]) for line in check["lines"]])
         for check in computed.get("checks", [])
     ]

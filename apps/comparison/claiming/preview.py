@@ -13,7 +13,7 @@ from apps.comparison.claims.selection import chosen
 from apps.comparison.claims.terms import name_of
 from apps.comparison.readings import Reading
 from apps.comparison.words import operation_of, text_of
-from apps.lib import units
+from apps.lib.quantities import quantity
 from apps.runs.metrics import METRICS
 
 MOST_NAMED = 4
@@ -70,7 +70,5 @@ def _matched(of: Definition, readings: list[Reading]) -> list[Matched]:
 def _words(one: Reading) -> str:
     """`write 2000 MiB, single SATA disk: 84.0 MB/s`."""
     size = f" {text_of('file_size', one.file_size)}" if one.file_size else ""
-    value = (
-        units.human(one.value, METRICS[one.metric].unit) if one.value is not None else one.missing_reason or "a range"
-    )
+    value = quantity(one.value, METRICS[one.metric].unit) if one.value is not None else one.missing_reason or "a range"
     return f"{operation_of(one.operation)}{size}, {one.facts.get('label', '')}: {value}"

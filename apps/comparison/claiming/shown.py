@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.comparison.claiming.models import Claim
-from apps.lib import units
+from apps.lib.quantities import quantity
+from apps.lib.units import NO_VALUE
 from apps.runs.metrics import METRICS
 from apps.runs.models import Sample
 
@@ -65,7 +66,7 @@ def _row(line: dict[str, Any], runs: dict[int, int]) -> Row:
 
 
 def doubt_rows(claim: Claim) -> list[dict[str, Any]]:
-    """The readings that would turn the verdict, in people's units."""
+    """The readings that would turn the verdict, as quantities that the page writes."""
     samples = [doubt["sample"] for doubt in claim.overturned_by]
     metrics = dict(Sample.objects.filter(pk__in=samples).values_list("pk", "measure__metric"))
     return [
@@ -79,4 +80,4 @@ def doubt_rows(claim: Claim) -> list[dict[str, Any]]:
 
 
 def _value(value: float | None, metric: str | None) -> str:
-    return units.human(value, METRICS[metric].unit if metric in METRICS else "")
+    return NO_VALUE if value is None else quantity(value, METRICS[metric].unit if metric in METRICS else "")

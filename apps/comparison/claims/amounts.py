@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from apps.lib import units
+from apps.lib.quantities import Form, quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Amount:
 
 
 def said(low: float, high: float, unit: str) -> str:
-    """`122 MB/s`, `71.0 … 79.0 MB/s`, `at least 33.6 MB/s`."""
+    """`122 MB/s`, `71.0 … 79.0 MB/s`, `at least 33.6 MB/s`, once it is written for its reader."""
     if low == high:
         return _number(low, unit)
     if math.isinf(high):
@@ -38,13 +39,9 @@ def said(low: float, high: float, unit: str) -> str:
 
 
 def _number(value: float, unit: str) -> str:
-    """Four digits: comparisons may turn on the fourth (3.077 and 3.082 GB/s)."""
-    if unit == "B":
-        return units.size(value)
     if not unit and float(value).is_integer():
         return units.plain(int(value))
-    step = units.unit_for([value], unit)
-    return f"{units.significant(value / step.factor, 4)}{units.NO_BREAK}{step.label}".rstrip(units.NO_BREAK)
+    return quantity(value, unit, Form.SIZE if unit == "B" else Form.FINE)
 
 
 def combined(operator: str, parts: Sequence[Amount]) -> Amount | None:

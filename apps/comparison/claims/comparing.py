@@ -116,16 +116,17 @@ def equality(board: Board, check: Equality) -> tuple[list[Line], int]:
         holds = _near(a, b, margin)
         difference = combined("difference", [a, b])
         assert difference is not None
-        apart = f"{said(difference.low, difference.high, a.unit or b.unit)} apart"
-        yield line_of(at, f"{a.words}, {b.words}: {apart}, {_allowed(check)}{_open(holds)}", holds, difference)
+        unit = a.unit or b.unit
+        apart = f"{said(difference.low, difference.high, unit)} apart"
+        yield line_of(at, f"{a.words}, {b.words}: {apart}, {_allowed(check, unit)}{_open(holds)}", holds, difference)
 
     return on_every_key(board, check, [of, to], made)
 
 
-def _allowed(check: Equality) -> str:
+def _allowed(check: Equality, unit: str) -> str:
     if check.relative:
         return f"{said(check.relative, check.relative, 'fraction')} allowed"
-    return f"{significant(check.absolute)} allowed" if check.absolute else "none allowed"
+    return f"{said(check.absolute, check.absolute, unit)} allowed" if check.absolute else "none allowed"
 
 
 def _near(a: Amount, b: Amount, margin: float) -> bool | None:

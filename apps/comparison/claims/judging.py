@@ -28,7 +28,7 @@ from apps.comparison.claims.sentences import sentence_of
 from apps.comparison.claims.terms import Board
 from apps.comparison.readings import POINT, Reading
 
-RULES = 1  # raise it when the same data may get another verdict or other words, so that stored ones are made again
+RULES = 2  # raise it when the same data may get another verdict or other words, so that stored ones are made again
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,13 @@ from apps.comparison.claims.form import (
     Threshold,
     Where,
 )
-from apps.comparison.claims.terms import name_of
+from apps.comparison.claims.terms import name_of, unit_of
 from apps.comparison.words import label_of, text_of
 from apps.lib.units import significant
 
 _SIGNS = {"sum": " + ", "difference": " − ", "product": " × ", "quotient": " ÷ "}
 _BOUNDS = {"at_least": "at least", "above": "above", "at_most": "at most", "below": "below"}
+_ALIKE = ("sum", "difference")  # what these make has the unit of its parts
 _RELATIONS = {
     "disjoint": "share nothing", "equal": "are the same", "subset": "lie one in the other", "count": "have {} each",
 }  # fmt: skip
@@ -66,7 +67,13 @@ def _of_one(check: Ratio | Threshold | Equality | Monotony | TextAgainstTable) -
 def _margin(check: Equality) -> str:
     if check.relative:
         return f" within {said(check.relative, check.relative, 'fraction')}"
-    return f" within {significant(check.absolute)}" if check.absolute else ""
+    return f" within {said(check.absolute, check.absolute, _unit_of(check.of))}" if check.absolute else ""
+
+
+def _unit_of(term: Term | None) -> str:
+    if isinstance(term, Arithmetic):
+        return next((unit for part in term.of if (unit := _unit_of(part))), "") if term.operator in _ALIKE else ""
+    return unit_of(term) if isinstance(term, Samples) else term.unit if term else ""
 
 
 def term_words(term: Term | None) -> str:

@@ -7,10 +7,12 @@ from functools import lru_cache, partial
 from html import escape
 
 from apps.comparison.cells import Verdict
-from apps.comparison.side_by_side.table import HIGH, LOW, MEAN, WITHOUT, Column, N, Place, Row, Table
+from apps.comparison.side_by_side.table import HIGH, LOW, MEAN, WITHOUT, Column, N, Place, Row, Single, Table
 from apps.comparison.words import bounds_text, operation_of
 from apps.lib import units
+from apps.lib.addresses import numbered
 from apps.lib.many_numbers import exact, significant
+from apps.lib.printed_text import printed_as
 
 SAID = {  # the tone, and the word
     Verdict.BETTER: ("better", "better"),
@@ -68,7 +70,8 @@ def _cells(table: Table) -> list[str]:
     """The cells of each row."""
     figures, texts = table.figures, _texts(table)
     verdicts = dict(zip(figures.places, figures.judged.verdicts, strict=True))
-    counts, in_ram = figures.sums[:, :, N].tolist(), figures.in_ram.tolist()
+    counts, in_ram, singles = figures.sums[:, :, N].tolist(), figures.in_ram.tolist(), figures.single
+    runs = numbered("run") if singles else ""
     found = []
     for place, row in enumerate(table.rows):
         behind = units.suffix(row.unit.label)
@@ -77,7 +80,12 @@ def _cells(table: Table) -> list[str]:
             text = next(texts)
             if text[0]:
                 mark = MARK if in_ram[place][column] else ""
-                cells.append(_cell(text, int(n), behind, mark, verdicts.get((place, column))))
+                verdict, single = verdicts.get((place, column)), singles.get((place, column))
+                judged = _judged(*text[2:5], verdict) if verdict else f'<span class="judgement">n = {int(n)}</span>'
+                if single:
+                    cells.append(_of_one(text, behind, mark + judged, single, runs % single.run))
+                else:
+                    cells.append(_cell(text, int(n), behind, mark + judged))
             else:
                 cells.append(_without(table, place, column))
         found.append("".join(cells))
@@ -99,11 +107,20 @@ def _texts(table: Table) -> Iterator[Texts]:
     return zip(rounded, rounded, rounded, rounded, rounded, full, full, full, strict=True)
 
 
-def _cell(text: Texts, n: int, behind: str, mark: str, verdict: Verdict | None) -> str:
-    mean, half, ratio, low, high, full, least, most = text
-    judged = _judged(ratio, low, high, verdict) if verdict else f'<span class="judgement">n = {n}</span>'
+def _cell(text: Texts, n: int, behind: str, more: str) -> str:
+    """It can have the focus, so that its title is for the keyboard too."""
+    mean, half, _, _, _, full, least, most = text
     spread = f' <span class="muted">± {half}</span>' if half else ""
-    return f'<td class="num" title="{full}{behind}; n = {n}; from {least} to {most}{behind}">{mean}{spread}{mark}{judged}</td>'
+    said = f"{full}{behind}; n = {n}; from {least} to {most}{behind}"
+    return f'<td class="num" tabindex="0" title="{said}">{mean}{spread}{more}</td>'
+
+
+def _of_one(text: Texts, behind: str, more: str, single: Single, run: str) -> str:
+    """What a tool printed, as it printed it, with the link to its run."""
+    said = escape(
+        "; ".join(filter(None, [f"{text[5]}{behind}", "n = 1", printed_as(single.printed, single.source_line)]))
+    )
+    return f'<td class="num" title="{said}"><a class="quiet-link" href="{run}">{text[0]}</a>{more}</td>'
 
 
 def _without(table: Table, row: int, column: int) -> str:
@@ -117,7 +134,7 @@ def _without(table: Table, row: int, column: int) -> str:
         runs = "1 run" if without == 1 else f"{int(without)} runs"
         return f'<td class="num"><span class="absent">{runs} without a number</span></td>'
     full = bounds_text(*bounds, partial(units.exact, unit=shown.metric.unit))
-    return f'<td class="num" title="{full}">{found}<span class="judgement">bounds only</span></td>'
+    return f'<td class="num" tabindex="0" title="{full}">{found}<span class="judgement">bounds only</span></td>'
 
 
 def _judged(ratio: str, low: str, high: str, verdict: Verdict) -> str:

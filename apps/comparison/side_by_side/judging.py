@@ -1,7 +1,8 @@
 """All ratios to the baseline at once, from sums that the database made. Pure; arrays, one value for each cell.
 
 Welch's t on logarithms, so the ratio is one of geometric means; Holm's correction for all cells of the table. The same
-arithmetic as `apps.comparison.ratios` for pairs that need no bootstrap; a test holds one against the other.
+arithmetic as `apps.comparison.ratios` for pairs that need no bootstrap; a test holds one against the other. SciPy's own
+test from sums, `ttest_ind_from_stats`, gives no interval and no degrees of freedom.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ from typing import Any
 from apps.comparison.cells import Verdict
 from apps.comparison.judging import verdict_of
 from apps.comparison.ratios import NO_SPREAD, holm
-from apps.comparison.statistics import ENOUGH, LEVEL
+from apps.comparison.statistics import ENOUGH
+from apps.lib.student import LEVEL
 
 
 @dataclass(frozen=True, slots=True)

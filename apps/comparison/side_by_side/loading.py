@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked
 from apps.comparison.side_by_side.table import SUMS as FIGURES
-from apps.comparison.side_by_side.table import Column, Key, Place, Sums
+from apps.comparison.side_by_side.table import Column, Key, Place, Single, Sums
 from apps.inventory.models import Target
 from apps.labs.isolation import visible_labs
 from apps.lib import sql
@@ -18,7 +18,7 @@ from apps.runs.models import Run
 from apps.studies.models import Configuration
 
 AT_FIRST = 8  # columns, where nobody chose
-WITHOUT = 5  # the place in a row of how many samples have no value
+N, WITHOUT = 4, 5  # the places in a row of how many samples have a value, and how many have none
 SIZES = slice(12, None)  # the places of the point's sizes; between the key and them stand SUMS
 Rows = Sequence[tuple[Any, ...]]
 Bounds = Mapping[tuple[int, ...], tuple[float | None, float | None]]
@@ -55,6 +55,14 @@ JOIN runs_sample sample ON sample.run_id = ANY(ARRAY({last}))
 JOIN runs_provenance provenance ON provenance.sample_id = sample.id
 WHERE sample.value IS NULL {wanted}
 GROUP BY chosen.id, sample.measure_id, sample.point_id, sample.section"""
+# Of cells with one sample, which is what a tool printed: the index does not have its text, so only their columns are walked.
+PRINTED = """
+SELECT chosen.id, sample.measure_id, sample.point_id, sample.section, min(sample.run_id), min(sample.printed), min(sample.source_line)
+FROM {chosen} AS chosen(id)
+JOIN runs_sample sample ON sample.run_id = ANY(ARRAY({last}))
+WHERE true {wanted}
+GROUP BY chosen.id, sample.measure_id, sample.point_id, sample.section
+HAVING count(*) = 1 AND count(sample.value) = 1"""
 # All of them, there are as many as operations times metrics: their words beside every sum would take longer. Behind the sums, so that a
 # measure which came meanwhile is among them.
 MEASURES = "SELECT id, operation, metric FROM runs_measure"
@@ -86,7 +94,9 @@ def begun(asked: Asked) -> Iterator[Callable[[], tuple[list[Column], Sums]]]:
         def found() -> tuple[list[Column], Sums]:
             sums, measures, *targets = answers()
             bounds = _bounds(BOUNDS.format(**parts), values) if any(row[WITHOUT] for row in sums) else {}
-            return configurations or _targets(asked, *targets), _all_sums(sums, measures, bounds)
+            single = sorted({row[0] for row in sums if row[N] == 1})
+            printed = _printed(PRINTED.format(**parts), {**values, "columns": single}) if single else {}
+            return configurations or _targets(asked, *targets), _all_sums(sums, measures, bounds, printed)
 
         yield found
 
@@ -124,7 +134,11 @@ def _bounds(statement: str, values: dict[str, Any]) -> Bounds:
     return {row[:4]: (row[4], row[5]) for row in sql.rows(statement, values)}
 
 
-def _all_sums(rows: Rows, measures: Rows, bounds: Bounds) -> Sums:
+def _printed(statement: str, values: dict[str, Any]) -> dict[tuple[int, ...], Single]:
+    return {row[:4]: Single(*row[4:]) for row in sql.rows(statement, values)}
+
+
+def _all_sums(rows: Rows, measures: Rows, bounds: Bounds, printed: Mapping[tuple[int, ...], Single]) -> Sums:
     import numpy as np
 
     words = {measure: (operation, metric) for measure, operation, metric in measures}
@@ -136,7 +150,8 @@ def _all_sums(rows: Rows, measures: Rows, bounds: Bounds) -> Sums:
             places[key] = Place(*words[key[0]], file_size, block_size, threads, iodepth, key[2])
     figures = np.array([row[4 : SIZES.start] for row in rows], dtype=float).reshape(-1, len(FIGURES))
     bounded = {cell: bounds[row[:4]] for cell, row in enumerate(rows) if row[:4] in bounds} if bounds else {}
-    return Sums(places, cells, figures, bounded)
+    single = {cell: printed[row[:4]] for cell, row in enumerate(rows) if row[:4] in printed} if printed else {}
+    return Sums(places, cells, figures, bounded, single)
 
 
 def newest_measured(most: int = AT_FIRST) -> list[Target]:

@@ -6,16 +6,17 @@ to sum them up (`tests/benchmarks/test_p9_side_by_side.py`).
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from apps.comparison.cells import Verdict
 from apps.comparison.side_by_side.judging import Judged, judged
-from apps.comparison.statistics import ENOUGH, student
+from apps.comparison.statistics import ENOUGH
 from apps.comparison.words import natural
 from apps.lib import units
+from apps.lib.student import student
 from apps.lib.units import ColumnUnit
 from apps.runs.metrics import METRICS, OPERATIONS, Metric
 
@@ -51,18 +52,27 @@ class Column:
     filters: tuple[tuple[str, str], ...] = ()  # of the comparison that has it as a series
 
 
+class Single(msgspec.Struct, frozen=True, gc=False):
+    """The one sample of a cell, as its tool printed it; `source_line` counts from 1."""
+
+    run: int
+    printed: str
+    source_line: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Sums:
     """Of the last runs, in base units, cells in any order.
 
     `cells`: id of the column and key of the row; `figures`: one row of SUMS for each cell, NaN where there is none; `bounds`: of the cells (by
-    number) that have samples which are a range and no number.
+    number) that have samples which are a range and no number; `single`: of those that have one sample.
     """
 
     places: Mapping[Key, Place]
     cells: Sequence[tuple[int, Key]]
     figures: Any
     bounds: Mapping[int, Bounds]
+    single: Mapping[int, Single] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,7 @@ class Figures:
     judged: Judged
     places: list[tuple[int, int]]
     bounds: Mapping[tuple[int, int], Bounds]
+    single: Mapping[tuple[int, int], Single]
 
 
 class Judgement(msgspec.Struct, frozen=True, gc=False):
@@ -138,9 +149,9 @@ def table(columns: Sequence[Column], sums: Sums, baseline: int = 0, base: int = 
     keys = sorted(sums.places, key=lambda key: _order(sums.places[key]))
     places = [sums.places[key] for key in keys]
     against = next((place for place, column in enumerate(columns) if column.id == baseline), 0)
-    grid, bounds = _grid(keys, columns, sums)
+    grid, bounds, single = _grid(keys, columns, sums)
     judged_places, found = _judgements(places, grid, against)
-    figures = Figures(grid, _halves(grid), _in_ram(places, columns), found, judged_places, bounds)
+    figures = Figures(grid, _halves(grid), _in_ram(places, columns), found, judged_places, bounds, single)
     rows = [
         Row(place, METRICS[place.metric], unit)
         for place, unit in zip(places, _units(places, figures, base), strict=True)
@@ -153,8 +164,10 @@ def _order(place: Place) -> tuple[object, ...]:
     return ORDER[place.operation], METRIC_ORDER[place.metric], tuple(natural(value) for value in point)
 
 
-def _grid(keys: Sequence[Key], columns: Sequence[Column], sums: Sums) -> tuple[Any, dict[tuple[int, int], Bounds]]:
-    """Rows × columns × SUMS, and the bounds by row and column."""
+def _grid(
+    keys: Sequence[Key], columns: Sequence[Column], sums: Sums
+) -> tuple[Any, dict[tuple[int, int], Bounds], dict[tuple[int, int], Single]]:
+    """Rows × columns × SUMS; the bounds, and what stands for one sample, by row and column."""
     import numpy as np
 
     row_of = {key: row for row, key in enumerate(keys)}
@@ -163,7 +176,8 @@ def _grid(keys: Sequence[Key], columns: Sequence[Column], sums: Sums) -> tuple[A
     grid = np.full((len(keys), len(columns), len(SUMS)), np.nan)
     if at:
         grid[tuple(np.array(at).T)] = sums.figures
-    return grid, {at[cell]: bounds for cell, bounds in sums.bounds.items()}
+    bounds = {at[cell]: bounds for cell, bounds in sums.bounds.items()}
+    return grid, bounds, {at[cell]: one for cell, one in sums.single.items()}
 
 
 def _judgements(places: Sequence[Place], grid: Any, against: int) -> tuple[list[tuple[int, int]], Judged]:

@@ -20,6 +20,7 @@ from apps.comparison.views import FORMATS
 from apps.comparison.words import operation_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
+from apps.lib.reader_base import base as reader_base
 from apps.lib.units import BASES
 from apps.runs.metrics import METRICS
 from apps.runs.models import Measure
@@ -34,7 +35,7 @@ OFFERED = 200  # targets to choose from; more are found through the list of targ
 @member_required()
 def side_by_side(request: LabRequest) -> HttpResponse:
     try:
-        asked = parse({name: [str(value) for value in values] for name, values in request.GET.lists()})
+        asked = parse({"base": [str(reader_base())], **_address(request)})
     except QuestionError as error:
         return render(request, TEMPLATE, {"error": error, "asked": Asked()}, status=400)
     asked = in_force(asked)
@@ -53,7 +54,7 @@ def side_by_side(request: LabRequest) -> HttpResponse:
 def chooser(request: LabRequest) -> HttpResponse:
     """Which columns, which rows: a form that leads to the page's address."""
     try:
-        asked = parse({name: [str(value) for value in values] for name, values in request.GET.lists()})
+        asked = parse(_address(request))
     except QuestionError:
         asked = Asked()
     measured = set(Measure.objects.values_list("operation", "metric"))
@@ -66,13 +67,20 @@ def chooser(request: LabRequest) -> HttpResponse:
     return render(request, "comparison/side-by-side-chooser.html", context)
 
 
+def _address(request: LabRequest) -> dict[str, list[str]]:
+    return {name: [str(value) for value in values] for name, values in request.GET.lists()}
+
+
 def _context(asked: Asked) -> dict[str, Any]:
     page, rest, query = reverse("side-by-side"), reverse("api-side-by-side"), asked.address
+    plain = asked.with_(base=BASES[0]).address
     return {
         "asked": asked,
         "place": PLACE,
         "chooser": f"{reverse('side-by-side-chooser')}?{query}",
-        "bases": [(base, f"{page}?{asked.with_(base=base).address}") for base in BASES],
+        "bases": [
+            (base, f"{page}?{plain}&base={base}") for base in BASES
+        ],  # said, because what is not said is the reader's
         "exports": [(label, f"{rest}?{query}&format={name}") for name, label in FORMATS],
     }
 

@@ -8,6 +8,7 @@ from apps.comparison.answer import answer
 from apps.comparison.grid import Grid, grid
 from apps.comparison.in_studies.models import StudyComparison
 from apps.comparison.question import QuestionError
+from apps.lib.reader_base import base
 from apps.studies.models import Study
 
 MOST = 12  # on a page; others are in the list of the study's comparisons
@@ -36,7 +37,7 @@ def compared_of(study: Study) -> list[Compared]:
 def _compared(study: Study, row: StudyComparison) -> Compared:
     addresses = [reverse(route, args=[study.slug, row.name]) for route in ("api-chart", "api-table")]
     try:
-        found, _readings = answer(row.question)
+        found, _readings = answer(row.question_in(base()))
     except QuestionError as error:
         return Compared(row, None, (), str(error), *addresses)
     return Compared(row, grid(found), tuple(found.series), "", *addresses)

@@ -7,7 +7,8 @@ from itertools import groupby
 from django.utils.translation import gettext as _
 
 from apps.comparison.words import bounds_text, operation_of
-from apps.lib.units import exact, human
+from apps.lib.reader_base import base
+from apps.lib.units import exact, human, in_both_bases
 from apps.runs.metrics import METRICS
 from apps.runs.models import Quality
 from apps.runs.points import point_text
@@ -19,8 +20,8 @@ BETWEEN = "; "  # sentences of a note
 
 @dataclass(frozen=True)
 class ValueRow:
-    """`value` for reading, `exact` to the last digit in base units; `quality` in a word, or why there is no value. `note`: what its
-    neighbours do not say too.
+    """`value` for reading, `exact` to the last digit in base units, `both` in both bases; `quality` in a word, or why there is no
+    value. `note`: what its neighbours do not say too.
     """
 
     measured: str
@@ -28,6 +29,7 @@ class ValueRow:
     printed: str
     value: str
     exact: str
+    both: str
     quality: str
     note: str
     run: int
@@ -62,8 +64,9 @@ def _row(one: Found, note: str) -> ValueRow:
         measured=f"{operation_of(one.operation)}, {metric.label.lower()}",
         point=point_text(one),
         printed=one.printed,
-        value=_text(one, lambda value: human(value, metric.unit)),
+        value=_text(one, lambda value: human(value, metric.unit, base())),
         exact=_text(one, lambda value: exact(value, metric.unit)),
+        both=_text(one, lambda value: in_both_bases(value, metric.unit)),
         quality=f"{_(quality)}, {_(DOUBTFUL)}" if one.alternatives else _(quality),
         note=note,
         run=one.run,

@@ -15,7 +15,8 @@ from apps.dashboard.since import since_last
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.runs.latencies import PERCENTS, latencies_of
-from apps.runs.models import Run, Series
+from apps.runs.live_series import series_of
+from apps.runs.models import Run
 from apps.runs.states import State
 from apps.runs.workload import job_file
 from apps.studies.models import study_of
@@ -49,13 +50,17 @@ def run(request: LabRequest, pk: int) -> HttpResponse:
         "formats": FORMATS,
         "is_being_read": found.state == State.FINISHED
         and any(one.manifest and not one.ingested_at for one in attempts),
-        **(results(found) if found.has_ended else {}),
+        **(results(found) if found.has_ended else so_far(found)),
     }
     return render(request, "runs/run.html", context)
 
 
+def so_far(found: Run) -> dict[str, Any]:
+    return {"charted": charted(found, series_of(found))}
+
+
 def results(found: Run) -> dict[str, Any]:
-    series: list[Series] = list(found.series.defer("packed"))
+    series = series_of(found)
     groups, latencies = samples_of(found), latencies_of(found)
     return {
         "groups": groups,
@@ -63,7 +68,7 @@ def results(found: Run) -> dict[str, Any]:
         "latencies": latencies,
         "percents": PERCENTS,
         "series": summaries(found, series),
-        "charted": charted(series),
+        "charted": charted(found, series),
         "chart": chart_data(found, latencies, series),
         "caveats": of_readings(of_run(found)) if groups else [],
     }

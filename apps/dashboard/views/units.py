@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
-from apps.lib.reader_base import remember
+from apps.lib.reader_base import remember, without_base
 from apps.lib.units import BASES
 
 
@@ -18,7 +18,7 @@ def choose(request: LabRequest) -> HttpResponse:
     asked = request.POST.get("base", "")
     if asked not in map(str, BASES):
         return HttpResponseBadRequest(f"base: found {asked!r}, expected one of: {', '.join(map(str, BASES))}")
-    there = request.POST.get("next", "")
+    there = without_base(request.POST.get("next", ""))
     is_ours = url_has_allowed_host_and_scheme(there, {request.get_host()}, require_https=request.is_secure())
     response = redirect(there if is_ours else resolve_url("overview"))
     remember(response, int(asked))

@@ -5,8 +5,10 @@
 from typing import Any
 
 from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
-from apps.lib import units
+from apps.lib import quantities, units
 from apps.lib.reader_base import base
 
 register = template.Library()
@@ -55,6 +57,27 @@ def metric_value(value: Any, metric: Any = "") -> str:
 def exact(value: Any, metric: Any = "") -> str:
     """The value with all its digits in its base unit, and bytes in both bases, for `title`."""
     return units.in_both_bases(_number(value), _unit_of(metric))
+
+
+@register.filter
+def as_written(text: Any) -> str:
+    """A sentence with quantities in it (`apps/lib/quantities.py`) in the reader's units, for `title`."""
+    return quantities.written(str(text), base())
+
+
+@register.filter
+def in_units(text: Any) -> str | SafeString:
+    """The same for a page: a number says its exact value in both bases on hover, and the sentence all of its numbers' on focus."""
+    parts = quantities.parts_of(str(text), base())
+    every = "; ".join(dict.fromkeys(exact for _, exact in parts if exact))
+    if not every:
+        return str(text)
+    inside = format_html_join("", "{}", ((_pointed_at(*part),) for part in parts))
+    return format_html('<span class="quantities" tabindex="0" title="{}">{}</span>', every, inside)
+
+
+def _pointed_at(words: str, exact: str) -> str | SafeString:
+    return format_html('<span title="{}">{}</span>', exact, words) if exact else words
 
 
 @register.filter

@@ -4,7 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from apps.lib.printed_text import printed_as
 from apps.lib.tables import Head, placed
+from apps.lib.units import in_both_bases
+from apps.runs.metrics import METRICS
 from apps.studies.tables.form import CellForm, RowForm, TableForm
 from apps.studies.tables.found import Found, Samples
 
@@ -33,6 +36,7 @@ class PrintedCell:
     remark: str = ""
     samples: tuple[Found, ...] = ()
     span: int = 1
+    exact: str = ""  # what stands behind a figure that is one sample: its value in both bases, and where it was printed
 
     @property
     def run(self) -> int | None:
@@ -138,7 +142,13 @@ def _cell(form: TableForm, cell: CellForm, samples: Samples) -> PrintedCell:
         return PrintedCell(_missing_text(form, there[0]), *_why(there[0]), there, cell.span)
     texts = [_text(form, cell, one, place) for place, one in enumerate(there)]
     kind, remark = next((said for one in there if (said := _why(one))[0]), ("", ""))
-    return PrintedCell(" / ".join(texts), kind, remark, there, cell.span)
+    exact = _exact(there[0]) if len(there) == 1 and cell.part != "cpu" else ""
+    return PrintedCell(" / ".join(texts), kind, remark, there, cell.span, exact)
+
+
+def _exact(one: Found) -> str:
+    value = in_both_bases(one.value, METRICS[one.metric].unit) if one.value is not None else ""
+    return "; ".join(filter(None, [value, printed_as(one.printed, one.source_line)]))
 
 
 def _nothing(cell: CellForm, there: tuple[Found, ...]) -> PrintedCell:

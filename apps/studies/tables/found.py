@@ -16,7 +16,7 @@ METRIC = "bandwidth"  # where a definition names none
 @dataclass(frozen=True)
 class Found:
     """One sample. Values in base units, `cpu` as a fraction of one core; `printed` has its unit behind it. `alternatives`: other
-    readings of what is printed, in base units.
+    readings of what is printed, in base units. `source_line`: of the file that it was read from, from 1.
     """
 
     id: int
@@ -37,6 +37,7 @@ class Found:
     threads: int | None = None
     iodepth: int | None = None
     alternatives: Sequence[float] = ()
+    source_line: int | None = None
 
 
 class Samples:
