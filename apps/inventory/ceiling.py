@@ -17,6 +17,7 @@ from apps.inventory import ceiling_paths as paths
 from apps.inventory.ceiling_disks import Carriers, Content, carriers_of
 from apps.inventory.ceiling_links import links, media
 from apps.inventory.ceiling_parts import READ, WRITE, Part, through_host
+from apps.lib.quantities import written
 
 MEMORY_FILESYSTEMS = ("tmpfs", "ramfs")
 
@@ -47,17 +48,25 @@ class Ceiling:
     def directions(self) -> tuple[tuple[str, Bound], ...]:
         return (("reads", self.read), ("writes", self.write))
 
-    def as_json(self) -> Content:
-        """For the REST interface; bandwidths in bytes/s."""
-        return {READ: _shown(self.read), WRITE: _shown(self.write), "unknown": list(self.unknown)}
+    def as_json(self, base: int = 1000) -> Content:
+        """For the REST interface; bandwidths in bytes/s, in sentences in units of `base`."""
+        return {READ: _shown(self.read, base), WRITE: _shown(self.write, base), "unknown": list(self.unknown)}
 
 
-def _shown(bound: Bound) -> Content:
+def _shown(bound: Bound, base: int) -> Content:
     return {
         "bandwidth": bound.value,
         "decided_by": bound.decides.name if bound.decides else None,
-        "parts": [{"name": p.name, "bandwidth": p.value, "arithmetic": p.arithmetic, "why": p.why} for p in bound.parts],
-    }  # fmt: skip
+        "parts": [
+            {
+                "name": p.name,
+                "bandwidth": p.value,
+                "arithmetic": written(p.arithmetic, base),
+                "why": written(p.why, base),
+            }
+            for p in bound.parts
+        ],
+    }
 
 
 def ceiling_of(content: Content) -> Ceiling:

@@ -11,7 +11,7 @@ READ, WRITE = "read", "write"
 
 @dataclass(frozen=True)
 class Part:
-    """One thing that everything must pass: `value` in bytes/s with its sum in words."""
+    """One thing that everything must pass: `value` in bytes/s with its sum in words, whose quantities are written late."""
 
     name: str
     value: float

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from apps.lib.units import NO_BREAK, plain
+from apps.lib.quantities import Form, quantity
 
 MB = 1e6
 _GIGABITS = {
@@ -44,8 +44,8 @@ class Rate:
 
 
 def mb(value: float) -> str:
-    """`7 200 MB/s`: whole megabytes of 1000 × 1000 bytes, so that sums can be checked by eye."""
-    return f"{plain(round(value / MB))}{NO_BREAK}MB/s"
+    """`7 200 MB/s`, or in MiB/s for those who read them, so that sums can be checked by eye."""
+    return quantity(value, "B/s", Form.MEGA)
 
 
 @lru_cache(maxsize=1024)

@@ -1,23 +1,27 @@
 """The inventory as files: out to anybody who may read it, in again after a preview."""
 
+from typing import Any
+
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from apps.inventory.bulk.forms import FileForm
-from apps.inventory.exchange.document import document_of
-from apps.inventory.exchange.files import FileError, as_csv, as_json, as_zip
+from apps.inventory.exchange.document import Outgoing
+from apps.inventory.exchange.files import FileError
 from apps.inventory.exchange.kept import apply, keep, preview_of
 from apps.inventory.exchange.kinds import BY_NAME, KINDS
 from apps.inventory.exchange.outcome import ACTS, Outcome, StaleOutcomeError
+from apps.inventory.exchange.writers import csv_pieces, json_pieces, zip_pieces
 from apps.inventory.filters import with_label, with_word
 from apps.inventory.many_views import LISTED
 from apps.inventory.models import Host, InventoryImport
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
-from apps.lib.http import attachment
+from apps.lib.http import attachment, begun
 
 SHOWN = 500  # rows of a preview; the counts are of all
 LATEST = 20
@@ -33,7 +37,7 @@ def files(request: LabRequest) -> HttpResponse:
 
 
 @member_required()
-def export(request: LabRequest) -> HttpResponse:
+def export(request: LabRequest) -> StreamingHttpResponse:
     """`?format=json|csv|zip`, `kind=` for CSV, `host=` for one host, `q=` as in the list, `pk=` (many) for chosen rows; of the own lab."""
     form, kind = request.GET.get("format", "json"), BY_NAME.get(request.GET.get("kind", ""))
     if form not in ("json", "csv", "zip") or (form == "csv" and kind is None):
@@ -42,24 +46,22 @@ def export(request: LabRequest) -> HttpResponse:
     host = (
         get_object_or_404(Host, pk=int(host_id), lab=request.lab) if host_id.isdecimal() and len(host_id) < 19 else None
     )
-    document = document_of(request.lab, host, [kind.name] if kind else [], _chosen(request) if kind else None)
+    outgoing = Outgoing(request.lab, host, [kind.name] if kind else [], _chosen(request) if kind else None)
     name = "-".join(filter(None, [request.lab.slug, host.name if host else "", kind.name if kind else "inventory"]))
     if form == "csv" and kind:
-        return attachment([as_csv(kind, document).encode()], f"{kind.name} {name}.csv")  # type: ignore[return-value]
-    content = as_json(document) if form == "json" else as_zip(document)
-    return attachment([content], f"{name}.{form}", len(content))  # type: ignore[return-value]
+        return attachment(begun(csv_pieces(kind, outgoing.rows(kind))), f"{kind.name} {name}.csv")
+    return attachment(begun(json_pieces(outgoing) if form == "json" else zip_pieces(outgoing)), f"{name}.{form}")
 
 
-def _chosen(request: LabRequest) -> set[int] | None:
+def _chosen(request: LabRequest) -> QuerySet[Any] | None:
     """The rows that were ticked, else those that the list's word finds, else all."""
-    if ticked := {int(pk) for pk in request.GET.getlist("pk") if pk.isdecimal() and len(pk) < 19}:
-        return ticked
     word, kind = request.GET.get("q", "").strip(), BY_NAME[request.GET["kind"]]
+    if ticked := {int(pk) for pk in request.GET.getlist("pk") if pk.isdecimal() and len(pk) < 19}:
+        return kind.model.objects.filter(lab=request.lab, pk__in=ticked)  # type: ignore[no-any-return]
     labels = [text for text in request.GET.getlist("label") if text.strip()]
     if kind.name not in LISTED or not (word or labels):
         return None
-    found = with_label(with_word(kind.model.objects.filter(lab=request.lab), word), labels)
-    return set(found.values_list("pk", flat=True))
+    return with_label(with_word(kind.model.objects.filter(lab=request.lab), word), labels)
 
 
 @require_POST

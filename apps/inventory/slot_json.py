@@ -9,6 +9,7 @@ from apps.inventory.slot_naming import Naming
 from apps.inventory.slots.grid import Cell, DiskHere
 from apps.inventory.slots.placement import Placement
 from apps.inventory.slots.spans import Span
+from apps.lib.reader_base import base
 
 Shown = dict[str, Any]
 
@@ -123,7 +124,7 @@ def _option(one: Option) -> Shown:
         "level": one.level,
         "problem": None,
         **_plan(one.plan),
-        "ceiling": one.ceiling.as_json() if one.ceiling else None,
+        "ceiling": one.ceiling.as_json(base()) if one.ceiling else None,
     }
 
 

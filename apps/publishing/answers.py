@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from rest_framework.request import Request
 
-from apps.lib.http import cached_privately, entity_tag, has_it_already, not_modified
+from apps.lib.http import begun, cached_privately, entity_tag, has_it_already, not_modified
 from apps.lib.tables import Document
+from apps.publishing import dialects
 from apps.publishing.renderers import JSON, to_json
+
+Sent = TypeVar("Sent", bound=HttpResponseBase)
 
 
 def publish(
@@ -29,13 +32,42 @@ def publish(
     """
     renderer: Any = request.accepted_renderer
     content = to_json(data)
-    whole = content + to_json(beside)
-    tag = entity_tag(whole, renderer.format, settings.VERSION, weak=renderer.format not in ("json", "csv"))
+    tag = _tag(renderer, content + to_json(beside))
     if has_it_already(request._request, tag):
         return not_modified(tag, modified)
     body = content if isinstance(renderer, JSON) else renderer.render(document())
-    charset = f"; charset={renderer.charset}" if renderer.charset else ""
-    response = HttpResponse(body, content_type=f"{renderer.media_type}{charset}")
+    return _sent(HttpResponse(body, content_type=_kind(renderer)), tag, modified, permalink)
+
+
+def no_document() -> Document:
+    raise AssertionError("data alone")  # where only JSON can have been asked for
+
+
+def stream(
+    request: Request, mark: Any, document: Callable[[], Document], modified: datetime | None, permalink: str
+) -> HttpResponseBase:
+    """`document()` in the dialect that was asked for, in constant memory however long its tables are.
+
+    `mark`: plain data that change whenever the content does; the tag is made of them, for the content is not known
+    before it is sent.
+    """
+    renderer: Any = request.accepted_renderer
+    tag = _tag(renderer, to_json(mark))
+    if has_it_already(request._request, tag):
+        return not_modified(tag, modified)
+    pieces = begun(dialects.pieces(renderer.format, document()))
+    return _sent(StreamingHttpResponse(pieces, content_type=_kind(renderer)), tag, modified, permalink)
+
+
+def _tag(renderer: Any, content: bytes) -> str:
+    return entity_tag(content, renderer.format, settings.VERSION, weak=renderer.format not in ("json", "csv"))
+
+
+def _kind(renderer: Any) -> str:
+    return f"{renderer.media_type}; charset={renderer.charset}" if renderer.charset else str(renderer.media_type)
+
+
+def _sent(response: Sent, tag: str, modified: datetime | None, permalink: str) -> Sent:
     response.headers["Link"] = f'<{permalink}>; rel="canonical"'
     response.headers["X-Content-Type-Options"] = "nosniff"
     cached_privately(response, tag, modified)

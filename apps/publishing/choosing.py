@@ -10,7 +10,7 @@ from apps.labs.isolation import LabQuerySet
 from apps.runs.models import Run
 from apps.runs.states import State
 
-NOT_FILTERS = frozenset({"format", "cursor", "limit", "lang"})
+NOT_FILTERS = frozenset({"format", "cursor", "limit", "lang", "base"})
 PLAIN = ("state", "tool", "origin", "tool_version", "repetition")
 
 

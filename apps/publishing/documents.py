@@ -1,5 +1,6 @@
 """Documents for wikis: built once from a comparison or a run, then written by any dialect. Nothing is computed here."""
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -7,7 +8,6 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from apps.comparison.answer import caveats_of_runs
 from apps.comparison.caveats.rule import Caveat
 from apps.comparison.cells import Comparison
 from apps.comparison.details import effect_rows
@@ -15,8 +15,10 @@ from apps.comparison.grid import Grid, grid
 from apps.comparison.method import method_of
 from apps.comparison.words import bounds_text, label_of, operation_of, text_of
 from apps.lib import units
-from apps.lib.tables import Document, Footer, Section, Table
-from apps.publishing.rows import FIELDS
+from apps.lib.quantities import all_written
+from apps.lib.reader_base import base
+from apps.lib.tables import Cell, Column, Document, Footer, LongTable, Section, Table, columns_of
+from apps.publishing.rows import FIELDS, Extent
 from apps.publishing.shown import CELL_FIELDS, cell, workload
 from apps.runs.metrics import METRICS
 from apps.runs.models import Run
@@ -37,20 +39,20 @@ def of_comparison(comparison: Comparison, newest: datetime | None, permalink: st
     )
 
 
-def of_run(run: Run, samples: list[dict[str, Any]], permalink: str) -> Document:
-    caveats = caveats_of_runs([run.pk])[run.pk]
-    sections = [Section("Facts", table=_facts(run)), Section("Samples", table=_samples(samples))]
+def of_run(run: Run, extent: Extent, caveats: Sequence[Caveat], permalink: str) -> Document:
+    """`extent` of the run's samples, which are read when the document is written."""
+    sections = [Section("Facts", table=_facts(run)), Section("Samples", table=_samples(run, extent, base()))]
     if jobs := _workload(run):
         sections.insert(1, Section("Workload", table=jobs))
     if caveats:
-        sections.append(Section("Caveats", tuple(_caveat(caveat) for caveat in caveats)))
+        sections.append(Section("Caveats", tuple(_caveat(caveat, base()) for caveat in caveats)))
     place = f" on {run.target}" if run.target else ""
     return Document(
         title=f"Run {run.pk}: {run.tool} {run.operations}{place}",
         paragraphs=(f"State: {run.get_state_display()}.{f' {run.problem}' if run.problem else ''}",),
         sections=tuple(sections),
-        footer=Footer(made(f"{len(samples)} samples of run {run.pk}", run.finished_at), permalink),
-        data=Table.of(FIELDS, [[row[name] for name in FIELDS] for row in samples]),
+        footer=Footer(made(f"{extent.count} samples of run {run.pk}", run.finished_at), permalink),
+        data=_long(run, extent, columns_of(FIELDS), lambda row: tuple(row[name] for name in FIELDS)),
     )
 
 
@@ -83,7 +85,7 @@ def _sections(comparison: Comparison, table: Grid) -> list[Section]:
     if comparison.effects:
         sections.append(Section("Factor by factor", tuple(_effect(row) for row in effect_rows(comparison))))
     if comparison.caveats:
-        sections.append(Section("Caveats", tuple(_caveat(caveat) for caveat in comparison.caveats)))
+        sections.append(Section("Caveats", tuple(_caveat(one, comparison.question.base) for one in comparison.caveats)))
     return [*sections, Section("Method", (method_of(comparison),))]
 
 
@@ -100,9 +102,9 @@ def _effect(row: dict[str, Any]) -> str:
     return f"{row['factor']}: {row['level']} ÷ {row['against']} {row['range']} ({'; '.join(parts)})"
 
 
-def _caveat(caveat: Caveat) -> str:
-    shown = "; ".join(caveat.arithmetic[:SHOWN_LINES])
-    more = len(caveat.arithmetic) - SHOWN_LINES
+def _caveat(caveat: Caveat, in_base: int) -> str:
+    lines = all_written(caveat.arithmetic, in_base)
+    shown, more = "; ".join(lines[:SHOWN_LINES]), len(lines) - SHOWN_LINES
     return f"{caveat.title}: {caveat.text} {shown}{f'; and {more} more' if more > 0 else ''}"
 
 
@@ -134,27 +136,36 @@ def _workload(run: Run) -> Table | None:
     return Table.of(["Option", *heads], rows, row_heads=True) if rows else None
 
 
-def _samples(samples: list[dict[str, Any]]) -> Table:
+def _samples(run: Run, extent: Extent, in_base: int) -> Table:
     titles = ["Operation", "Metric", "Value", "File size", "Block size", "Threads", "I/O depth", "Printed"]
-    rows = [
-        [
-            operation_of(row["operation"]),
-            METRICS[row["metric"]].label if row["metric"] in METRICS else row["metric"],
-            _value(row),
-            *(_point(name, row[name]) for name in ("file_size", "block_size", "threads", "iodepth")),
-            row["printed"],
-        ]
-        for row in samples
-    ]
-    return Table.of(titles, rows, numbers=titles[2:7])
+    return _long(run, extent, columns_of(titles, titles[2:7]), partial(_sample, in_base=in_base))
+
+
+def _sample(row: dict[str, Any], in_base: int) -> tuple[Cell, ...]:
+    return (
+        operation_of(row["operation"]),
+        METRICS[row["metric"]].label if row["metric"] in METRICS else row["metric"],
+        _value(row, in_base),
+        *(_point(name, row[name]) for name in ("file_size", "block_size", "threads", "iodepth")),
+        row["printed"],
+    )
+
+
+def _long(
+    run: Run, extent: Extent, columns: tuple[Column, ...], cells: Callable[[dict[str, Any]], tuple[Cell, ...]]
+) -> LongTable:
+    """One row for each sample of the run."""
+    samples = run.samples.all()  # here, where the lab is known: the rows come when the request is over
+    return LongTable(columns, (), make=lambda: map(cells, extent.rows(samples)), digest=str(extent))
 
 
 def _point(name: str, value: int | None) -> str:
     return units.NO_VALUE if value is None else text_of(name, value)
 
 
-def _value(row: dict[str, Any]) -> str:
+def _value(row: dict[str, Any], in_base: int) -> str:
     unit = row["unit"] or ""
     if row["value"] is not None:
-        return units.human(row["value"], unit)
-    return bounds_text(row["low"], row["high"], partial(units.human, unit=unit)) or str(row["missing_reason"])
+        return units.human(row["value"], unit, in_base)
+    said = bounds_text(row["low"], row["high"], partial(units.human, unit=unit, base=in_base))
+    return said or str(row["missing_reason"])

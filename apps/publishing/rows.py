@@ -3,9 +3,10 @@ constant memory.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
-from django.db.models import QuerySet
+from django.db.models import Count, Max, Min, QuerySet
 
 from apps.comparison.loading import COLUMNS, facts_of
 from apps.publishing.renderers import to_json
@@ -32,12 +33,32 @@ def rows(samples: QuerySet[Sample]) -> Iterator[dict[str, Any]]:
         yield _row(dict(zip(MORE, found, strict=True)))
 
 
-def all_rows(samples: QuerySet[Sample]) -> Iterator[dict[str, Any]]:
+def all_rows(samples: QuerySet[Sample], after: int = 0) -> Iterator[dict[str, Any]]:
     """By id, batch after batch: no long transaction, nothing kept. The scope is already in the QuerySet."""
-    last = 0
-    while batch := list(rows(samples.filter(id__gt=last).order_by("id")[:BATCH])):
+    while batch := list(rows(samples.filter(id__gt=after).order_by("id")[:BATCH])):
         yield from batch
-        last = batch[-1]["id"]
+        after = batch[-1]["id"]
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Which samples there are. A sample never changes, so other samples have another extent."""
+
+    count: int
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, samples: QuerySet[Sample]) -> Self:
+        found = samples.order_by().aggregate(n=Count("id"), first=Min("id"), last=Max("id"))
+        return cls(found["n"], found["first"] or 0, found["last"] or 0)
+
+    def rows(self, samples: QuerySet[Sample]) -> Iterator[dict[str, Any]]:
+        """Those that were counted, and none that came later."""
+        return all_rows(samples.filter(id__lte=self.last), self.first - 1)
+
+    def __str__(self) -> str:
+        return f"{self.count}:{self.first}:{self.last}"
 
 
 def _row(found: dict[str, Any]) -> dict[str, Any]:

@@ -194,7 +194,7 @@ class Sample(s.Serializer[Any]):
 
 
 class Series(s.Serializer[Any]):
-    id = s.IntegerField()
+    id = s.IntegerField(allow_null=True, help_text="null while the run goes on: nothing is saved yet")
     operation = s.CharField()
     metric = s.CharField()
     unit = s.CharField(allow_null=True)
@@ -231,6 +231,11 @@ PAGING = [
 ]
 ANY_FACT = (
     "Any other name is a fact, a label or a point's dimension: `raid_level=5`. The same name twice means either value."
+)
+
+
+BASE = OpenApiParameter(
+    "base", enum=["1000", "1024"], default="1000", description="of people's units in sentences, documents and pictures: MB/s or MiB/s"
 )
 
 

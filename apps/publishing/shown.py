@@ -14,6 +14,8 @@ from apps.comparison.factors import Effect
 from apps.comparison.method import method_of
 from apps.inventory.models import Snapshot, Target
 from apps.labs.isolation import LabQuerySet
+from apps.lib.quantities import all_written
+from apps.lib.reader_base import base
 from apps.runs.models import Run, Workload
 
 AnyRequest = Request | HttpRequest
@@ -32,17 +34,17 @@ def shown_runs(request: AnyRequest, runs: Sequence[Run]) -> list[dict[str, Any]]
     """`runs` come from `with_all`; the caveats of those that have ended cost one query for all of them."""
     ended = [run.pk for run in runs if run.has_ended]
     caveats = caveats_of_runs(ended) if ended else {}
-    return [_run(request, run, caveats.get(run.pk, ())) for run in runs]
+    return [shown_run(request, run, caveats.get(run.pk, ())) for run in runs]
 
 
 def started_runs(request: AnyRequest, started: Sequence[Run]) -> dict[str, Any]:
     """The first of the repetitions, and the ids of all. They are in no study, which need not be asked of the database."""
     place: Any = Run._meta.get_field("study_run")
     place.set_cached_value(started[0], None)
-    return {**_run(request, started[0], ()), "runs": [run.pk for run in started]}
+    return {**shown_run(request, started[0], ()), "runs": [run.pk for run in started]}
 
 
-def _run(request: AnyRequest, run: Run, caveats: Iterable[Caveat]) -> dict[str, Any]:
+def shown_run(request: AnyRequest, run: Run, caveats: Iterable[Caveat]) -> dict[str, Any]:
     place = getattr(run, "study_run", None)
     here = request.build_absolute_uri(f"/api/v1/runs/{run.pk}/")
     return {
@@ -87,8 +89,9 @@ def workload(asked: Workload | None) -> dict[str, Any]:
 
 
 def caveat(found: Caveat) -> dict[str, Any]:
-    plain = asdict(found)
-    return plain | {"cells": [{"x": x, "series": series} for x, series in found.cells]}
+    """Its sentences in the units that the address asks for."""
+    cells = [{"x": x, "series": series} for x, series in found.cells]
+    return asdict(found) | {"arithmetic": all_written(found.arithmetic, base()), "cells": cells}
 
 
 def cell(found: Cell) -> dict[str, Any]:

@@ -127,6 +127,8 @@ class Chart(s.Serializer[Any]):
     y = s.DictField()
     z = s.DictField(allow_null=True)
     series = s.ListField(child=s.DictField())
+    named = s.IntegerField(help_text="how many series a legend names")
+    unnamed = s.CharField(help_text="a legend's last entry, where there are more")
     lines = s.ListField(child=s.DictField())
     regions = s.ListField(child=s.DictField())
     tiles = s.ListField(child=s.DictField())

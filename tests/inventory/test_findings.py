@@ -9,6 +9,7 @@ from apps.inventory.findings_now import findings_of_hosts
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Filesystem, Host, NetworkLink, Nic, PathSection
 from apps.inventory.topology import topology
 from apps.labs.models import Lab
+from apps.lib.quantities import written
 from tests.inventory import plants
 
 GB = 10**9
@@ -19,7 +20,7 @@ def of(host: Host, rule: str) -> list[Finding]:
 
 
 def lines(host: Host, rule: str) -> list[str]:
-    return [one.arithmetic.replace("\u202f", " ").replace("\u00a0", " ") for one in of(host, rule)]
+    return [written(one.arithmetic).replace("\u202f", " ").replace("\u00a0", " ") for one in of(host, rule)]
 
 
 @pytest.fixture

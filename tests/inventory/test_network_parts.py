@@ -17,6 +17,7 @@ from apps.inventory.snapshots import canonical, content_in, content_of, freeze
 from apps.inventory.topology import topology
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
+from apps.lib.quantities import written
 from apps.publishing.topology_schema import Topology
 from tests.conftest import Cast
 from tests.inventory import plants
@@ -35,7 +36,7 @@ def target(name: str) -> Target:
 
 
 def plain(bound: Bound) -> dict[str, str]:
-    return {part.name: part.arithmetic.replace("\u202f", " ").replace("\u00a0", " ") for part in bound.parts}
+    return {part.name: written(part.arithmetic).replace("\u202f", " ").replace("\u00a0", " ") for part in bound.parts}
 
 
 def bounds(name: str) -> dict[str, str]:
@@ -62,7 +63,9 @@ def test_what_is_printed_counts_only_where_the_links_are_not_known(infn: Host) -
     first = PathSection.objects.filter(position=0)
     found = ceiling_now(target("san"))
     assert found
-    assert "Printed is 1\u202f000\u00a0MB/s" in next(p.why for p in found.read.parts if p.name == "server – T2000")
+    assert "Printed is 1\u202f000\u00a0MB/s" in next(
+        written(p.why) for p in found.read.parts if p.name == "server – T2000"
+    )
     first.update(link="")
     assert bounds("san")["server – T2000"] == "1 000 MB/s as printed"
     first.update(bytes_per_second=None)

@@ -31,6 +31,11 @@ class Script:
         return self("GET", path, **headers)
 
 
+def content(response: Any) -> bytes:
+    """All of an answer, streamed or whole."""
+    return b"".join(response.streaming_content) if response.streaming else bytes(response.content)
+
+
 @pytest.fixture
 def script(token: Callable[[str], str]) -> Callable[[str], Script]:
     return lambda scope="read": Script(token(scope))

@@ -16,6 +16,7 @@ from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.publishing import inventory_file_schema as shapes
 from tests.conftest import Cast
+from tests.publishing.conftest import content
 
 pytestmark = pytest.mark.django_db
 AT = "/api/v1/inventory/"
@@ -42,17 +43,18 @@ def send(token: Callable[[str], str]) -> Sent:
 
 
 def test_the_whole_inventory_goes_out_as_json_and_as_tables(reader: Any, node: Host) -> None:
-    document = reader.get(f"{AT}export/").json()
+    document = json.loads(content(reader.get(f"{AT}export/")))
     assert [row["name"] for row in document["hosts"]] == ["node1", "node2"]
     assert document["disks"][0]["key"] == "serial/ST4000/S1"
     tables = reader.get(f"{AT}export/?format=csv")
-    with zipfile.ZipFile(io.BytesIO(tables.content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(content(tables))) as archive:
         assert archive.namelist() == ["hosts.csv", "disks.csv"]
     assert tables.headers["Content-Type"] == "application/zip"
     table = reader.get(f"{AT}export/?format=csv&kind=disks&host=node1")
     assert table.headers["Content-Type"] == "text/csv; charset=utf-8"
-    assert table.content.decode().splitlines()[1].startswith("serial/ST4000/S1,node1")
-    assert [row["name"] for row in reader.get(f"{AT}export/?host={node.pk}").json()["hosts"]] == ["node1"]
+    assert content(table).decode().splitlines()[1].startswith("serial/ST4000/S1,node1")
+    of_one = json.loads(content(reader.get(f"{AT}export/?host={node.pk}")))
+    assert [row["name"] for row in of_one["hosts"]] == ["node1"]
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_a_runs_bins_and_values_over_time_are_pictures(reader: Script, detailed:
         f"Bandwidth of run {detailed.pk} over time",
     ]
     part = reader.get(f"runs/{detailed.pk}/series/?start=10&end=20&format=svg").content
-    assert b"over 20.0 s" in part
+    assert "from 10.0\u00a0s to 20.0\u00a0s" in part.decode()
     assert reader.get(f"runs/{detailed.pk}/histograms/", Accept="image/png").content[:6] == PNG
 
 

@@ -17,11 +17,11 @@ from apps.runs.models import Point, Run, Sample
 from tests.benchmarks.figures import LONG
 from tests.comparison.factories import MIB, measured, run, sample
 from tests.conftest import Cast
-from tests.publishing.conftest import Script
+from tests.publishing.conftest import Script, content
 
 
 def body(response: Any) -> str:
-    return b"".join(response.streaming_content).decode()
+    return content(response).decode()
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from apps.publishing.study_pages.document import Addresses, document_of
 from apps.runs.models import Sample
 from apps.studies.models import Configuration, Study, StudyRun
 from tests.comparison.factories import MIB, measured, target
-from tests.publishing.conftest import Script
+from tests.publishing.conftest import Script, content
 from tests.publishing.test_dialects import NASTY, READERS, seen, words
 
 HEADINGS = {
@@ -112,7 +112,7 @@ def test_versions_and_printed_words_keep_their_points(study: Study) -> None:
 
 
 def test_csv_and_json_have_plain_numbers_whatever_the_language(study: Study, reader: Script) -> None:
-    rows = list(csv.DictReader(io.StringIO(reader.get("studies/mine/?format=csv&lang=ru").content.decode())))
+    rows = list(csv.DictReader(io.StringIO(content(reader.get("studies/mine/?format=csv&lang=ru")).decode())))
     assert sorted(float(row["value"]) for row in rows) == [9e7, 9.05e7, 9.1e7, 1.8e8, 1.8125e8, 1.825e8]
     assert {row["configuration"] for row in rows} == {"disk", "tmpfs"}
     assert reader.get("studies/mine/?lang=it").json()["title"] == "Disco o memoria"

@@ -1,83 +1,126 @@
-"""A lab's inventory, or one host's, as plain data: what the JSON file holds, and what the CSV files are tables of."""
+"""A lab's inventory, or one host's, as plain data, row by row: what the JSON file holds, and what the CSV files are tables of."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from apps.inventory.exchange.keys import Keyring
+from django.db.models import Q, QuerySet
+
+from apps.inventory.exchange.keys import Keys
 from apps.inventory.exchange.kinds import BY_MODEL, KINDS, Kind, Places
 from apps.inventory.models import Host, NetworkLink, Part, Switch
+from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 
 ALWAYS = ("absent", "sources")  # what a file does not say of these is left to the inventory
 FORMAT, VERSION = "spindle inventory", 1
+AT_ONCE = 500  # rows in memory
 Row = dict[str, Any]
-Document = dict[str, Any]
+Names = dict[tuple[type[Any], int], str]
 
 
-def document_of(
-    lab: Lab, host: Host | None = None, kinds: Iterable[str] = (), only: Iterable[int] | None = None
-) -> Document:
-    """`{"format", "version", kind: [row, …] …}`; sizes in bytes and rates in bytes/s or bits/s, references as keys, empty fields left out
-    (but for absent and sources).
-
-    `host`: what is in it, and the switches that its NICs are plugged into. `only`: the rows of the one kind with these numbers.
-    13 queries, whatever the size.
+@dataclass
+class Outgoing:
+    """What goes out of a lab. `host`: what is in it, and the switches that its NICs are plugged into. `kinds`: these alone, all where
+    there are none. `only`: the rows of the one kind that are among these. `count`: rows that went out so far.
     """
-    ring = Keyring(lab)
-    places = {kind.name: _places(kind.places, lab) for kind in KINDS if kind.places}
-    document: Document = {"format": FORMAT, "version": VERSION}
-    for kind in (one for one in KINDS if not kinds or one.name in kinds):
-        rows = [row for row in ring.rows[kind.name].values() if _is_wanted(row, host, only, ring)]
-        document[kind.name] = [_shown(kind, row, ring, places) for row in rows]
-    return document
+
+    lab: Lab
+    host: Host | None = None
+    kinds: Sequence[str] = ()
+    only: QuerySet[Any] | None = None
+    count: int = field(default=0, init=False)
+
+    @property
+    def wanted(self) -> list[Kind]:
+        return [kind for kind in KINDS if not self.kinds or kind.name in self.kinds]
+
+    def rows(self, kind: Kind) -> Iterator[Row]:
+        """By id; sizes in bytes and rates in bytes/s or bits/s, references as keys, empty fields left out (but for absent and sources).
+
+        `AT_ONCE` rows in memory, whatever the size of the lab, and a query for them, for their places and for each kind that they refer
+        to. What is deleted meanwhile is left out.
+        """
+        some = self._some(kind, 0)
+        while some:
+            self.count += len(some)
+            yield from (row for _, row in some)
+            some = self._some(kind, some[-1][0]) if len(some) == AT_ONCE else []
+
+    @cached_property
+    def _keys(self) -> Keys:
+        return Keys(self.lab)
+
+    def _some(self, kind: Kind, after: int) -> list[tuple[int, Row]]:
+        """(number, row) of those that come next. In a scope of its own: when rows are asked for, the request may be over."""
+        with lab_scope(self.lab.pk):
+            found = self._found(kind).filter(pk__gt=after).select_related(*kind.near).order_by("pk")[:AT_ONCE]
+            parts = list(found)
+            places = _places(kind.places, parts) if kind.places else {}
+            names = self._keys.find(_references(kind, parts, places))
+            return [
+                (one.pk, {"key": self._keys.of(kind, one), **_shown(kind, one, places.get(one.pk, ()), names)})
+                for one in parts
+            ]
+
+    def _found(self, kind: Kind) -> QuerySet[Any]:
+        found: QuerySet[Any] = kind.model.objects.filter(lab=self.lab)
+        if self.only is not None:
+            found = found.filter(pk__in=self.only.order_by().values("pk"))
+        return found.filter(_in_host(kind, self.host)) if self.host else found
 
 
-def _is_wanted(row: Any, host: Host | None, only: Iterable[int] | None, ring: Keyring) -> bool:
-    if only is not None and row.pk not in only:
-        return False
-    if host is None:
-        return True
-    if isinstance(row, NetworkLink):
-        return host.pk in _hosts_of(row)
-    if isinstance(row, Switch):
-        links: Any = ring.rows["network-links"].values()
-        return any(row.pk in (one.switch_id, one.far_switch_id) and host.pk in _hosts_of(one) for one in links)
-    return bool((row.pk if isinstance(row, Host) else row.host_id) == host.pk)
+def _in_host(kind: Kind, host: Host) -> Q:
+    at_host = Q(nic__host=host) | Q(far_nic__host=host)
+    if kind.model is Host:
+        return Q(pk=host.pk)
+    if kind.model is NetworkLink:
+        return at_host
+    if kind.model is Switch:
+        links = NetworkLink.objects.filter(at_host, lab=host.lab_id)
+        return Q(pk__in=links.values("switch")) | Q(pk__in=links.values("far_switch"))
+    return Q(host=host)
 
 
-def _hosts_of(link: NetworkLink) -> set[int]:
-    return {nic.host_id for nic in (link.nic, link.far_nic) if nic}
-
-
-def _places(places: Places | None, lab: Lab) -> dict[int, list[Any]]:
-    assert places
+def _places(places: Places, parts: Iterable[Part]) -> dict[int, list[Any]]:
     found = defaultdict(list)
     manager: Any = places.model._default_manager
     parent = f"{places.parent}_id"
-    for row in manager.filter(**{f"{places.parent}__lab": lab}).order_by(parent, "position"):
+    for row in manager.filter(**{f"{parent}__in": [one.pk for one in parts]}).order_by(parent, "position"):
         found[getattr(row, parent)].append(row)
     return found
 
 
-def _shown(kind: Kind, row: Part, ring: Keyring, places: dict[str, dict[int, list[Any]]]) -> Row:
-    shown: Row = {"key": ring.keys[type(row), row.pk]}
-    for name, field in kind.fields.items():
-        value = _value(field, row, ring)
+def _references(kind: Kind, parts: Iterable[Part], places: dict[int, list[Any]]) -> dict[type[Any], set[int]]:
+    """Model → numbers of the rows that are referred to."""
+    found: dict[type[Any], set[int]] = defaultdict(set)
+    of_places = kind.places.fields if kind.places else ()
+    all_places = [one for some in places.values() for one in some]
+    for fields, rows in ((kind.fields.values(), parts), (of_places, all_places)):
+        for one in (one for one in fields if one.is_relation):
+            model: Any = one.related_model
+            found[BY_MODEL[model].model] |= {getattr(row, one.attname) for row in rows} - {None}
+    return {model: ids for model, ids in found.items() if ids}
+
+
+def _shown(kind: Kind, row: Part, places: Sequence[Any], names: Names) -> Row:
+    shown: Row = {}
+    for name, one in kind.fields.items():
+        value = _value(one, row, names)
         if value not in (None, "", {}, []) or name in ALWAYS:
             shown[name] = value
     if kind.places:
-        shown[kind.places.name] = [_place(kind.places, one, ring) for one in places[kind.name].get(row.pk, [])]
+        shown[kind.places.name] = [_place(kind.places, one, names) for one in places]
     return shown
 
 
-def _place(places: Places, row: Any, ring: Keyring) -> Row:
-    values = {field.name: _value(field, row, ring) for field in places.fields}
+def _place(places: Places, row: Any, names: Names) -> Row:
+    values = {one.name: _value(one, row, names) for one in places.fields}
     return {name: value for name, value in values.items() if value not in (None, "")}
 
 
-def _value(field: Any, row: Any, ring: Keyring) -> Any:
+def _value(field: Any, row: Any, names: Names) -> Any:
     value = getattr(row, field.attname)
-    if field.is_relation and value is not None:
-        return ring.keys[BY_MODEL[field.related_model].model, value]
-    return value
+    return names.get((field.related_model, value)) if field.is_relation and value is not None else value

@@ -1,7 +1,4 @@
-"""Files out and in: JSON, CSV of one kind, and a zip of CSV files, one for each kind.
-
-A spreadsheet runs text that begins like a formula; such text goes out with an apostrophe before it, and comes in without.
-"""
+"""Files in: JSON, CSV of one kind, and a zip of CSV files, one for each kind. `writers.py` writes them."""
 
 import csv
 import io
@@ -11,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.inventory.exchange.document import ALWAYS, FORMAT, VERSION, Document
+from apps.inventory.exchange.document import ALWAYS, FORMAT, VERSION
 from apps.inventory.exchange.kinds import BY_NAME, KINDS, Kind
 from apps.inventory.exchange.values import ValueProblem, of_text
+from apps.inventory.exchange.writers import GUARDED
 
 MAX_BYTES = 20 * 1024 * 1024  # of a file, and of what is in a zip
 MAX_ROWS = 5_000  # by page: a preview is made while somebody waits; the command takes any number
-_GUARDED = tuple("=+-@\t\r\n＝＋－＠'")
 
 
 class FileError(ValueError):
@@ -36,40 +33,6 @@ class Incoming:
     where: str
     values: dict[str, Any]
     problems: list[tuple[str, ValueProblem]] = field(default_factory=list)
-
-
-def as_json(document: Document) -> bytes:
-    return json.dumps(document, indent=1, ensure_ascii=False).encode()
-
-
-def as_csv(kind: Kind, document: Document) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(kind.columns)
-    for row in document.get(kind.name, []):
-        writer.writerow([_cell(row.get(column)) for column in kind.columns])
-    return out.getvalue()
-
-
-def as_zip(document: Document) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for kind in KINDS:
-            if document.get(kind.name):
-                entry = zipfile.ZipInfo(
-                    f"{kind.name}.csv", (2000, 1, 1, 0, 0, 0)
-                )  # the same inventory is the same file
-                archive.writestr(entry, as_csv(kind, document), zipfile.ZIP_DEFLATED)
-    return out.getvalue()
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"'{text}" if text.startswith(_GUARDED) else text
 
 
 def read(data: bytes, name: str, kind: str = "", most: int | None = MAX_ROWS) -> list[Incoming]:
@@ -179,7 +142,7 @@ def _incoming(kind: Kind, where: str, header: list[str], cells: list[str]) -> In
     for column, cell in zip(header, cells, strict=True):
         if column in ALWAYS and not cell.strip():
             continue
-        text = cell[1:] if cell.startswith("'") and cell[1:].startswith(_GUARDED) else cell
+        text = cell[1:] if cell.startswith("'") and cell[1:].startswith(GUARDED) else cell
         try:
             row.values[column] = _read(kind, column, text)
         except ValueProblem as problem:

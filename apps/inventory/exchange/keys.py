@@ -2,8 +2,12 @@
 file, and in the lab that the file is brought into.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
+
+from django.db.models import Window
+from django.db.models.functions import RowNumber
 
 from apps.inventory.exchange.kinds import BY_MODEL, KINDS, Kind
 from apps.inventory.models import Part
@@ -60,6 +64,39 @@ class Keyring:
 
     def find(self, kind: Kind, key: str) -> Part | None:
         return self.rows[kind.name].get(key)
+
+
+class Keys:
+    """The same keys without the parts: those of some rows at a time. What is kept are numbers of rows that are not the first of their
+    identity, which are few.
+    """
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+
+    @cached_property
+    def _numbers(self) -> dict[str, dict[int, int]]:
+        """One query for each kind that knows doubles."""
+        return {kind.name: self._numbered(kind) for kind in KINDS if kind.doubles}
+
+    def _numbered(self, kind: Kind) -> dict[int, int]:
+        assert kind.doubles
+        number = Window(RowNumber(), partition_by=[*kind.doubles.alike], order_by="id")
+        found = kind.model.objects.filter(kind.doubles.may, lab=self.lab).annotate(number=number).filter(number__gt=1)
+        return dict(found.order_by().values_list("id", "number"))
+
+    def of(self, kind: Kind, row: Part) -> str:
+        """Of a row that was read with what is `near` it."""
+        number = self._numbers[kind.name].get(row.pk) if kind.doubles else None
+        return f"{wanted(kind, row)}#{number}" if number else wanted(kind, row)
+
+    def find(self, ids: Mapping[type[Any], Iterable[int]]) -> dict[tuple[type[Any], int], str]:
+        """Model → numbers of its rows into (model, number) → key. One query for each model."""
+        return {
+            (model, row.pk): self.of(BY_MODEL[model], row)
+            for model, some in ids.items()
+            for row in model.objects.filter(lab=self.lab, pk__in=some).select_related(*BY_MODEL[model].near)
+        }
 
 
 def wanted(kind: Kind, row: Part) -> str:

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from django.db import models
+from django.db.models import Case, F, Q, When
+from django.db.models.functions import Coalesce, NullIf
 
 from apps.inventory.models import (
     Array,
@@ -42,14 +44,28 @@ class Places:
 
 
 @dataclass(frozen=True)
+class Doubles:
+    """Rows of one identity, where the database lets there be several: among those that match `may`, rows that agree in all of
+    `alike` (SQL's words for `Kind.identity`) have it in common.
+    """
+
+    may: Q
+    alike: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
 class Kind:
-    """`identity`: what a row is known by, as parts of its key. `late`: references to rows of the same kind, set when all are there."""
+    """`identity`: what a row is known by, as parts of its key, and `near`: the parts whose names it takes. `late`: references to rows
+    of the same kind, set when all are there. `doubles`: None where each identity is there once.
+    """
 
     name: str
     model: type[Part]
     identity: Callable[[Any], tuple[str, ...]]
     places: Places | None = None
     late: tuple[str, ...] = ()
+    near: tuple[str, ...] = ("host",)
+    doubles: Doubles | None = None
 
     @cached_property
     def fields(self) -> dict[str, "models.Field[Any, Any]"]:
@@ -83,8 +99,28 @@ def _disk(row: Disk) -> tuple[str, ...]:
     return ("at", host, row.device_name) if row.device_name else ("kind", host, row.vendor, row.model)
 
 
+def _where_empty(names: tuple[str, ...], field: str) -> Case:
+    return Case(When(**dict.fromkeys(names, ""), then=F(field)), default=None)
+
+
+_DISKS = Doubles(
+    Q(serial=""),
+    (
+        "wwn",
+        *(_where_empty(("wwn",), name) for name in ("host", "device_name")),
+        *(_where_empty(("wwn", "device_name"), name) for name in ("vendor", "model")),
+    ),
+)
+
+
 def _filesystem(row: Filesystem) -> tuple[str, ...]:
     return row.host.name, row.mount_point or row.device_name or row.type
+
+
+_FILESYSTEMS = Doubles(
+    Q(), ("host", Coalesce(NullIf("mount_point", models.Value("")), NullIf("device_name", models.Value("")), "type"))
+)
+_LINKS = Doubles(Q(), ("nic", "switch", "far_nic", "far_switch"))
 
 
 def _link(row: NetworkLink) -> tuple[str, ...]:
@@ -98,15 +134,17 @@ def _end(nic: Nic | None, switch: Switch | None) -> tuple[str, ...]:
 
 
 KINDS = (
-    Kind("hosts", Host, lambda row: (row.name,)),
+    Kind("hosts", Host, lambda row: (row.name,), near=()),
     Kind("controllers", Controller, _on_host("name"), late=("sits_on",)),
-    Kind("disks", Disk, _disk),
+    Kind("disks", Disk, _disk, doubles=_DISKS),
     Kind("arrays", Array, _on_host("name", "round"), Places("members", ArrayMember, "array")),
     Kind("enclosures", Enclosure, _on_host("name")),
-    Kind("filesystems", Filesystem, _filesystem),
+    Kind("filesystems", Filesystem, _filesystem, doubles=_FILESYSTEMS),
     Kind("nics", Nic, _on_host("name")),
-    Kind("switches", Switch, lambda row: (row.name,)),
-    Kind("network-links", NetworkLink, _link),
+    Kind("switches", Switch, lambda row: (row.name,), near=()),
+    Kind(
+        "network-links", NetworkLink, _link, near=("nic__host", "switch", "far_nic__host", "far_switch"), doubles=_LINKS
+    ),
     Kind("storage-paths", StoragePath, _on_host("name"), Places("sections", PathSection, "path")),
     Kind("targets", Target, _on_host("name")),
 )

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from apps.inventory.findings.machine import Machine
+from apps.lib.quantities import written
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
 SEVERITIES = (SERIOUS, WARNING, NOTE)
@@ -41,7 +42,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong or doubtful about one thing, with the sum that shows it and the parts that it is about."""
+    """What is wrong or doubtful about one thing, with the sum that shows it (quantities written late) and the parts that it is about."""
 
     rule: str
     title: str
@@ -53,5 +54,6 @@ class Finding:
     def is_about(self, kind: str, pk: int) -> bool:
         return any((part.kind, part.id) == (kind, pk) for part in self.parts)
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"parts": [asdict(part) for part in self.parts]}
+    def as_json(self, base: int = 1000) -> dict[str, Any]:
+        said = {"arithmetic": written(self.arithmetic, base), "parts": [asdict(part) for part in self.parts]}
+        return asdict(self) | said

@@ -2,6 +2,7 @@
 else.
 """
 
+from collections.abc import Iterator
 from types import ModuleType
 
 from apps.lib.tables import Document
@@ -16,6 +17,11 @@ DIALECTS: dict[str, ModuleType] = {
 }
 
 
+def pieces(name: str, document: Document) -> Iterator[str]:
+    """The text bit by bit; of a `LongTable` one row at a time."""
+    found: Iterator[str] = DIALECTS[name].pieces(document)
+    return found
+
+
 def render(name: str, document: Document) -> str:
-    text: str = DIALECTS[name].render(document)
-    return text
+    return "".join(pieces(name, document))

@@ -3,9 +3,10 @@ that stand in `<nowiki>`. Plain words and numbers need neither.
 """
 
 import re
+from collections.abc import Iterator
 
 from apps.lib.tables import Cell, Column, Document, Picture, Section, Table, placed
-from apps.publishing.dialects.text import PICTURE_WIDTH, address, clean, one_line
+from apps.publishing.dialects.text import PICTURE_WIDTH, address, between, clean, one_line
 
 # words that begin large at most, and numbers: no camel case, smiley (FIXME), link, entity (1x1) or mark can be in them
 _PLAIN = re.compile(r"(?:[A-Z]?[a-z]+|[−±≥≤~]?\d{1,3}(?:[.\u202f]\d+)*)(?:[ \u00a0](?:[a-z]+|\d+(?:\.\d+)?))*")
@@ -41,25 +42,28 @@ def _heading(level: int, text: str) -> str:
     return f"{marks} {one_line(clean(text))} {marks}"
 
 
-def render(document: Document) -> str:
-    parts = [_heading(1, document.title), *(escape(paragraph) for paragraph in document.paragraphs)]
-    parts += [_section(section) for section in document.sections]
-    parts.append(
-        f"{escape(document.footer.text)} [[{address(document.footer.address)}|{_link_words(document.footer.link)}]]"
-    )
-    return "\n\n".join(parts) + "\n"
+def pieces(document: Document) -> Iterator[str]:
+    yield from between("\n\n", _parts(document))
+    yield "\n"
 
 
-def _section(section: Section) -> str:
-    parts = [_heading(section.level, section.heading)]
-    parts += [escape(paragraph) for paragraph in section.paragraphs]
+def _parts(document: Document) -> Iterator[Iterator[str] | list[str]]:
+    yield [_heading(1, document.title)]
+    yield from ([escape(paragraph)] for paragraph in document.paragraphs)
+    yield from (between("\n\n", _parts_of(section)) for section in document.sections)
+    footer = document.footer
+    yield [f"{escape(footer.text)} [[{address(footer.address)}|{_link_words(footer.link)}]]"]
+
+
+def _parts_of(section: Section) -> Iterator[Iterator[str] | list[str]]:
+    yield [_heading(section.level, section.heading)]
+    yield from ([escape(paragraph)] for paragraph in section.paragraphs)
     if section.items:
-        parts.append("\n".join(f"  * {escape(item)}" for item in section.items))
+        yield ["\n".join(f"  * {escape(item)}" for item in section.items)]
     if section.table:
-        parts.append(_table(section.table))
+        yield between("\n", ([line] for line in _table(section.table)))
     if section.picture:
-        parts.append(_picture(section.picture))
-    return "\n\n".join(parts)
+        yield [_picture(section.picture)]
 
 
 def _picture(picture: Picture) -> str:
@@ -68,11 +72,12 @@ def _picture(picture: Picture) -> str:
     return f"{escape(picture.words)} [[{address(picture.address)}|PNG]]"
 
 
-def _table(table: Table) -> str:
-    lines = [f"{escape(table.caption)}\n"] if table.caption else []
-    lines += _heads(table)
-    lines += ["".join(_cell(*cell) for cell in row) + "|" for row in table.cells()]
-    return "\n".join(lines)
+def _table(table: Table) -> Iterator[str]:
+    """Its lines."""
+    if table.caption:
+        yield f"{escape(table.caption)}\n"
+    yield from _heads(table)
+    yield from ("".join(_cell(*cell) for cell in row) + "|" for row in table.cells())
 
 
 def _heads(table: Table) -> list[str]:

@@ -4,9 +4,10 @@ by GitHub from finished text, where escapes are gone; an empty comment in their 
 """
 
 import re
+from collections.abc import Iterator
 
 from apps.lib.tables import Cell, Document, Section, Table
-from apps.publishing.dialects.text import address, clean, one_line
+from apps.publishing.dialects.text import address, between, clean, one_line
 
 _SPECIAL = re.compile(
     r"[@#]|:(?!\s|$)|\bwww(?=\.)|[\\`*_{}\[\]!~^]|[|<>&$\"]|(?<!\w)'|'(?![^\W\d_])|^[-+=]|^(?P<number>\d{1,9})(?P<point>[.)])(?=\s|$)"
@@ -29,31 +30,35 @@ def escape(cell: Cell) -> str:
     return "<br>".join(_SPECIAL.sub(_escaped, line.strip()) for line in clean(cell).split("\n"))
 
 
-def render(document: Document) -> str:
-    parts = [f"## {escape(one_line(document.title))}", *(escape(paragraph) for paragraph in document.paragraphs)]
-    parts += [_section(section) for section in document.sections]
-    parts.append(
-        f"<sub>{escape(document.footer.text)} [{escape(one_line(document.footer.link))}](<{address(document.footer.address)}>)</sub>"
-    )
-    return "\n\n".join(parts) + "\n"
+def pieces(document: Document) -> Iterator[str]:
+    yield from between("\n\n", _parts(document))
+    yield "\n"
 
 
-def _section(section: Section) -> str:
-    parts = [f"{'#' * (section.level + 1)} {escape(one_line(section.heading))}"]
-    parts += [escape(paragraph) for paragraph in section.paragraphs]
+def _parts(document: Document) -> Iterator[Iterator[str] | list[str]]:
+    yield [f"## {escape(one_line(document.title))}"]
+    yield from ([escape(paragraph)] for paragraph in document.paragraphs)
+    yield from (between("\n\n", _parts_of(section)) for section in document.sections)
+    footer = document.footer
+    yield [f"<sub>{escape(footer.text)} [{escape(one_line(footer.link))}](<{address(footer.address)}>)</sub>"]
+
+
+def _parts_of(section: Section) -> Iterator[Iterator[str] | list[str]]:
+    yield [f"{'#' * (section.level + 1)} {escape(one_line(section.heading))}"]
+    yield from ([escape(paragraph)] for paragraph in section.paragraphs)
     if section.items:
-        parts.append("\n".join(f"- {escape(item)}" for item in section.items))
+        yield ["\n".join(f"- {escape(item)}" for item in section.items)]
     if section.table:
-        parts.append(_table(section.table))
+        yield between("\n", ([line] for line in _table(section.table)))
     if section.picture:
         source = section.picture.file or address(section.picture.address)
-        parts.append(f"![{escape(one_line(section.picture.words))}](<{source}>)")
-    return "\n\n".join(parts)
+        yield [f"![{escape(one_line(section.picture.words))}](<{source}>)"]
 
 
-def _table(table: Table) -> str:
-    lines = [f"{escape(table.caption)}\n"] if table.caption else []
-    lines.append("| " + " | ".join(escape(column.title) or " " for column in table.columns) + " |")
-    lines.append("|" + "|".join(" ---: " if column.is_number else " --- " for column in table.columns) + "|")
-    lines += ["| " + " | ".join(escape(cell) for cell in row) + " |" for row in table.rows]
-    return "\n".join(lines)
+def _table(table: Table) -> Iterator[str]:
+    """Its lines."""
+    if table.caption:
+        yield f"{escape(table.caption)}\n"
+    yield "| " + " | ".join(escape(column.title) or " " for column in table.columns) + " |"
+    yield "|" + "|".join(" ---: " if column.is_number else " --- " for column in table.columns) + "|"
+    yield from ("| " + " | ".join(escape(cell) for cell in row) + " |" for row in table.each())

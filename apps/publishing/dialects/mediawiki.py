@@ -4,9 +4,10 @@ can close it. What is harmless where it stands stays as it is, because people ed
 """
 
 import re
+from collections.abc import Iterator
 
 from apps.lib.tables import Cell, Column, Document, Head, Picture, Section, Table
-from apps.publishing.dialects.text import PICTURE_WIDTH, address, clean, head_attributes, one_line, spanning
+from apps.publishing.dialects.text import PICTURE_WIDTH, address, between, clean, head_attributes, one_line, spanning
 
 # harmless are letters, digits, white space and some punctuation; a colon or semicolon before a space; a lone apostrophe
 _HARMLESS = r"[A-Za-z0-9.,/()%-]|(?<!^)[:;](?=\s)|(?<=\w)'(?=[^\W\d_])"
@@ -17,27 +18,29 @@ def escape(cell: Cell) -> str:
     return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", clean(cell)).replace("\n", "<br />")
 
 
-def render(document: Document) -> str:
-    parts = [f"== {escape(one_line(document.title))} =="]
-    parts += [escape(paragraph) for paragraph in document.paragraphs]
-    parts += [_section(section) for section in document.sections]
-    parts.append(
-        f"<small>{escape(document.footer.text)} [{address(document.footer.address)} {escape(one_line(document.footer.link))}]</small>"
-    )
-    return "\n\n".join(parts) + "\n"
+def pieces(document: Document) -> Iterator[str]:
+    yield from between("\n\n", _parts(document))
+    yield "\n"
 
 
-def _section(section: Section) -> str:
+def _parts(document: Document) -> Iterator[Iterator[str] | list[str]]:
+    yield [f"== {escape(one_line(document.title))} =="]
+    yield from ([escape(paragraph)] for paragraph in document.paragraphs)
+    yield from (between("\n\n", _parts_of(section)) for section in document.sections)
+    footer = document.footer
+    yield [f"<small>{escape(footer.text)} [{address(footer.address)} {escape(one_line(footer.link))}]</small>"]
+
+
+def _parts_of(section: Section) -> Iterator[Iterator[str] | list[str]]:
     marks = "=" * (section.level + 1)
-    parts = [f"{marks} {escape(one_line(section.heading))} {marks}"]
-    parts += [escape(paragraph) for paragraph in section.paragraphs]
+    yield [f"{marks} {escape(one_line(section.heading))} {marks}"]
+    yield from ([escape(paragraph)] for paragraph in section.paragraphs)
     if section.items:
-        parts.append("\n".join(f"* {escape(item)}" for item in section.items))
+        yield ["\n".join(f"* {escape(item)}" for item in section.items)]
     if section.table:
-        parts.append(_table(section.table))
+        yield _table(section.table)
     if section.picture:
-        parts.append(_picture(section.picture))
-    return "\n\n".join(parts)
+        yield [_picture(section.picture)]
 
 
 def _picture(picture: Picture) -> str:
@@ -48,11 +51,17 @@ def _picture(picture: Picture) -> str:
     return f"[{address(picture.address)} {words} (PNG)]"
 
 
-def _table(table: Table) -> str:
-    rows = ["\n".join(map(_head, heads)) for heads in table.headings]
-    rows += ["\n".join(_cell(*cell) for cell in row) for row in table.cells()]
-    caption = [f"|+ {escape(table.caption)}"] if table.caption else []
-    return "\n".join(['{| class="wikitable"', *caption, "\n|-\n".join(rows), "|}"])
+def _table(table: Table) -> Iterator[str]:
+    yield '{| class="wikitable"\n'
+    if table.caption:
+        yield f"|+ {escape(table.caption)}\n"
+    yield from between("\n|-\n", ([row] for row in _rows(table)))
+    yield "\n|}"
+
+
+def _rows(table: Table) -> Iterator[str]:
+    yield from ("\n".join(map(_head, heads)) for heads in table.headings)
+    yield from ("\n".join(_cell(*cell) for cell in row) for row in table.cells())
 
 
 def _head(head: Head) -> str:

@@ -1,6 +1,7 @@
 """What all dialects need before they escape."""
 
 import re
+from collections.abc import Iterable, Iterator
 
 from apps.lib.tables import Cell, Head
 from apps.lib.units import machine
@@ -20,6 +21,14 @@ def clean(cell: Cell) -> str:
 
 def one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def between(mark: str, parts: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The pieces of every part, with `mark` between two parts."""
+    for number, part in enumerate(parts):
+        if number:
+            yield mark
+        yield from part
 
 
 def spanning(columns: int, rows: int = 1) -> str:

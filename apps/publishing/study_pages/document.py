@@ -4,17 +4,16 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Max
+from django.db.models import Count, Max, QuerySet
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from apps.comparison.claiming.models import Claim
 from apps.comparison.study_caveats import caveats_of
-from apps.lib.tables import Document, Footer, Picture, Section, Table
-from apps.publishing.rows import FIELDS, all_rows, flat, header
+from apps.lib.tables import Document, Footer, LongTable, Picture, Section, Table, columns_of
+from apps.publishing.rows import FIELDS, Extent, flat, header
 from apps.publishing.study_pages.machines import sections_of
 from apps.publishing.study_pages.printed import printed_sections
 from apps.publishing.study_pages.procedure import procedure_of
@@ -44,12 +43,13 @@ class Addresses:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What all numbers are from. `digest` changes with every sample, and with nothing else."""
+    """What all numbers are from. `digest` changes with every sample, and with nothing else; `content` with their facts too."""
 
-    samples: tuple[dict[str, Any], ...]
+    extent: Extent
     runs: int
     newest: datetime | None
     digest: str
+    content: str
 
 
 def document_of(study: Study, language: str, addresses: Addresses) -> Document:
@@ -74,8 +74,14 @@ def written(study: Study, language: str, addresses: Addresses) -> Document:
             paragraphs=tuple(_introduction(study, language)),
             sections=tuple(sections),
             footer=Footer(_made(evidence), addresses.permalink, _("Permalink")),
-            data=_data(evidence),
+            data=_data(samples_of(study), evidence),
         )
+
+
+def samples_alone(study: Study, language: str, addresses: Addresses) -> Document:
+    """The samples without anything that is said of them: all that CSV has of a document, in constant memory."""
+    data = _data(samples_of(study), evidence_of(study))
+    return Document(title_of(study, language), (), (), Footer("", addresses.permalink), data)
 
 
 def title_of(study: Study, language: str) -> str:
@@ -88,13 +94,24 @@ def content_digest(document: Document) -> str:
     return hashlib.sha256(repr(replace(document, footer=Footer("", ""))).encode()).hexdigest()
 
 
+def samples_of(study: Study) -> QuerySet[Sample]:
+    found: QuerySet[Sample] = Sample.objects.filter(run__study_run__configuration__study=study)
+    return found
+
+
 def evidence_of(study: Study) -> Evidence:
+    """Reads all samples, and keeps none."""
     runs = Run.objects.filter(study_run__configuration__study=study)
     found = runs.aggregate(n=Count("pk"), finished=Max("finished_at"), made=Max("created_at"))
-    rows = tuple(all_rows(Sample.objects.filter(run__in=runs)))
-    known = hashlib.sha256(repr([[row[name] for name in FIELDS] for row in rows]).encode()).hexdigest()
     newest = max((at for at in (found["finished"], found["made"]) if at), default=None)
-    return Evidence(rows, found["n"], newest, known)
+    samples = samples_of(study)
+    extent = Extent.of(samples)
+    digest, content = hashlib.sha256(b"["), hashlib.sha256()
+    for number, row in enumerate(extent.rows(samples)):  # the first is that of one long list
+        digest.update(f"{', ' if number else ''}{[row[name] for name in FIELDS]!r}".encode())
+        content.update(repr(flat(row)).encode())
+    digest.update(b"]")
+    return Evidence(extent, found["n"], newest, digest.hexdigest(), content.hexdigest())
 
 
 def _introduction(study: Study, language: str) -> list[str]:
@@ -150,7 +167,7 @@ def _remarks(study: Study) -> list[Section]:
 
 def _made(evidence: Evidence) -> str:
     words = {
-        "date": date(timezone.now()), "version": settings.VERSION, "samples": len(evidence.samples), "runs": evidence.runs,
+        "date": date(timezone.now()), "version": settings.VERSION, "samples": evidence.extent.count, "runs": evidence.runs,
         "digest": evidence.digest[:DIGITS],
     }  # fmt: skip
     made = _("Made %(date)s by Spindle %(version)s. Samples: %(samples)s, runs: %(runs)s.") % words
@@ -158,6 +175,11 @@ def _made(evidence: Evidence) -> str:
     return " ".join(filter(None, [made, newest, _("Digest of the data: %(digest)s.") % words]))
 
 
-def _data(evidence: Evidence) -> Table:
+def _data(samples: QuerySet[Sample], evidence: Evidence) -> LongTable:
     """All samples in base units: what CSV is."""
-    return Table.of(header(), [flat(row) for row in evidence.samples])
+    return LongTable(
+        columns_of(header()),
+        (),
+        make=lambda: (tuple(flat(row)) for row in evidence.extent.rows(samples)),
+        digest=evidence.content,
+    )

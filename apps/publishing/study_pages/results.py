@@ -10,6 +10,7 @@ from apps.comparison.in_studies.models import StudyComparison
 from apps.comparison.question import Question, QuestionError
 from apps.comparison.words import operation_of
 from apps.lib import units
+from apps.lib.reader_base import base
 from apps.lib.tables import Section, Table
 from apps.publishing.study_pages.printed import PictureOf
 from apps.publishing.study_pages.words import number
@@ -28,7 +29,7 @@ def own_sections(study: Study, picture_of: PictureOf) -> list[Section]:
 
 def _own(one: StudyComparison, picture_of: PictureOf) -> Section:
     try:
-        comparison, _readings = answer(one.question)
+        comparison, _readings = answer(one.question_in(base()))
     except QuestionError as error:
         return Section(one.title, paragraphs=(str(error),), level=3)
     return _section(one, comparison, picture_of)
@@ -72,6 +73,7 @@ def questions_of(study: Study) -> list[Question]:
             operation=row["measure__operation"],
             x=max(AXES, key=lambda name: (row[f"n_{name}"], -AXES.index(name))),
             baseline="none",
+            base=base(),
             filters=(("study", study.slug),),
         )
         for row in rows[:MOST_MEASURES]

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_noop
 
 TITLES_OF_CAVEATS = (
     gettext_noop("Above what the topology can carry"),
-    gettext_noop("File not larger than RAM"),
+    gettext_noop("May be memory, not disk"),
     gettext_noop("File not larger than the controller's cache"),
     gettext_noop("Write not synced"),
     gettext_noop("Synced block by block"),

@@ -13,14 +13,17 @@ from rest_framework.response import Response
 from apps.comparison.claiming.models import Claim, VerdictChange
 from apps.comparison.claims.outcomes import VERDICTS
 from apps.comparison.question import QuestionError, text
+from apps.lib.quantities import written
+from apps.lib.reader_base import base
 from apps.publishing import claim_schema, schema
-from apps.publishing.answers import publish
+from apps.publishing.answers import no_document, publish
 from apps.publishing.pagination import page
 from apps.publishing.resource import resource
 
 PARAMETERS = [
     OpenApiParameter("study", description="slug or id; the same name twice means either"),
     OpenApiParameter("verdict", enum=list(VERDICTS)),
+    schema.BASE,
 ]
 
 
@@ -33,17 +36,15 @@ def claims(request: Request) -> Response:
     return page(request, _chosen(request), lambda found: [_shown(request, one) for one in found])
 
 
-@schema.described(claim_schema.Claim, errors=(404,), operation_id="claims_read", also={304: None})
+@schema.described(
+    claim_schema.Claim, errors=(404,), operation_id="claims_read", also={304: None}, parameters=[schema.BASE]
+)
 @resource()
 def claim(request: Request, pk: int) -> HttpResponseBase:
     """One claim, with the history of its verdict."""
     found = get_object_or_404(Claim.objects.select_related("study").prefetch_related(_history()), pk=pk)
     permalink = request.build_absolute_uri(found.get_absolute_url())
-    return publish(request, _shown(request, found), _no_document, found.evaluated_at, permalink)
-
-
-def _no_document() -> Any:
-    raise AssertionError("claims are data alone")  # only JSON is offered, so nobody asks
+    return publish(request, _shown(request, found), no_document, found.evaluated_at, permalink)
 
 
 def _history() -> Any:
@@ -67,6 +68,19 @@ def _chosen(request: Request) -> Any:
     return chosen
 
 
+def _computed(claim: Claim, in_base: int) -> dict[str, Any]:
+    """With its sentences in the units that the address asks for."""
+    checks = [
+        {
+            **check,
+            "sentence": written(check["sentence"], in_base),
+            "lines": [{**line, "words": written(line["words"], in_base)} for line in check["lines"]],
+        }
+        for check in claim.computed.get("checks", [])
+    ]
+    return {**claim.computed, "checks": checks} if checks else claim.computed
+
+
 def _shown(request: Request, claim: Claim) -> dict[str, Any]:
     return {
         "id": claim.pk,
@@ -83,7 +97,7 @@ def _shown(request: Request, claim: Claim) -> dict[str, Any]:
         "kind": claim.kind,
         "definition": claim.definition,
         "verdict": claim.verdict,
-        "computed": claim.computed,
+        "computed": _computed(claim, base()),
         "samples": claim.samples,
         "sensitivity": claim.overturned_by,
         "doubtful_samples": claim.sensitivity.get("doubtful_samples", 0),

@@ -29,7 +29,7 @@ PARAMETERS = [
     OpenApiParameter("series", default="label", description="one or more facts, with commas between them"),
     OpenApiParameter("baseline", description="a series' name, or `none`; the first series where it is left out"),
     OpenApiParameter("scale", enum=list(SCALES), default="linear"),
-    OpenApiParameter("base", enum=["1000", "1024"], default="1000", description="of people's units in documents"),
+    schema.BASE,
     OpenApiParameter("chart", enum=list(CHARTS), description="how a picture is drawn; lines or bars where left out"),
     OpenApiParameter("axis", enum=list(AXES), default="even", description="x of lines in equal steps, or true"),
     *pictures.PARAMETERS,
@@ -56,7 +56,7 @@ def compare(request: Request) -> HttpResponseBase:
         lambda: documents.of_comparison(found, newest, permalink),
         newest,
         permalink,
-        beside=[question.base],  # documents depend on it, the data do not
+        beside=[question.base],  # of documents
     )
 
 

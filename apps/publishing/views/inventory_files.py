@@ -1,8 +1,9 @@
 """The inventory as files: out as one document or tables, in again after a preview, by the rules of the pages (docs/inventory-files.md)."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.parsers import MultiPartParser
@@ -10,12 +11,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.inventory.exchange import kept
-from apps.inventory.exchange.document import document_of
-from apps.inventory.exchange.files import MAX_BYTES, FileError, as_csv, as_json, as_zip
+from apps.inventory.exchange.document import Outgoing
+from apps.inventory.exchange.files import MAX_BYTES, FileError
 from apps.inventory.exchange.kinds import BY_NAME, Kind
 from apps.inventory.exchange.outcome import StaleOutcomeError
+from apps.inventory.exchange.writers import csv_pieces, json_pieces, zip_pieces
 from apps.inventory.models import Host, InventoryImport
 from apps.labs.models import Lab
+from apps.lib.http import begun
 from apps.lib.uploads import upload_too_large
 from apps.publishing import inventory_file_schema as shapes
 from apps.publishing import schema
@@ -36,20 +39,20 @@ from apps.publishing.resource import resource
     also={(200, "text/csv"): str, (200, "application/zip"): bytes},
 )  # fmt: skip
 @resource(formats=FILES)
-def inventory_export(request: Request) -> HttpResponse:
-    """The own lab's inventory, as it can be brought into another lab."""
+def inventory_export(request: Request) -> StreamingHttpResponse:
+    """The own lab's inventory, as it can be brought into another lab. Streamed."""
     lab, kind, form = _lab(request), _kind(request), request.accepted_renderer.format
-    document = document_of(lab, _host(request, lab), [kind.name] if kind else ())
+    outgoing = Outgoing(lab, _host(request, lab), [kind.name] if kind else ())
     if form == "json":
-        return HttpResponse(as_json(document), content_type="application/json")
+        return StreamingHttpResponse(begun(json_pieces(outgoing)), content_type="application/json")
     if form == "csv" and kind:
-        return _file(as_csv(kind, document).encode(), "text/csv; charset=utf-8", f"{kind.name}.csv")
-    return _file(as_zip(document), "application/zip", f"{lab.slug}-inventory.zip")
+        return _file(csv_pieces(kind, outgoing.rows(kind)), "text/csv; charset=utf-8", f"{kind.name}.csv")
+    return _file(zip_pieces(outgoing), "application/zip", f"{lab.slug}-inventory.zip")
 
 
-def _file(content: bytes, media_type: str, name: str) -> HttpResponse:
+def _file(pieces: Iterator[bytes], media_type: str, name: str) -> StreamingHttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
-    return HttpResponse(content, content_type=media_type, headers=headers)
+    return StreamingHttpResponse(begun(pieces), content_type=media_type, headers=headers)
 
 
 def _lab(request: Request) -> Lab:

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.comparison.question import text
 from apps.publishing import plan_schema, schema
-from apps.publishing.answers import publish
+from apps.publishing.answers import no_document, publish
 from apps.publishing.pagination import page
 from apps.publishing.resource import resource
 from apps.studies.plans.held import runs_of
@@ -50,11 +50,7 @@ def plan(request: Request, pk: int) -> HttpResponseBase:
     found = get_object_or_404(Plan.objects.whole(), pk=pk)
     permalink = request.build_absolute_uri(found.get_absolute_url())
     data = _summary(request, found) | _whole(PlanShown(found, runs_of(found.study)))
-    return publish(request, data, _no_document, None, permalink)
-
-
-def _no_document() -> Any:
-    raise AssertionError("plans are data alone")  # only JSON is offered, so nobody asks
+    return publish(request, data, no_document, None, permalink)
 
 
 def _summary(request: Request, found: Plan) -> dict[str, Any]:

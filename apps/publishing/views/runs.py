@@ -10,24 +10,26 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.comparison.answer import caveats_of_runs
 from apps.labs.models import Role, Scope
 from apps.lib.http import attachment
+from apps.lib.reader_base import base
 from apps.publishing import documents, schema, shown
-from apps.publishing.answers import publish
+from apps.publishing.answers import no_document, publish, stream
 from apps.publishing.authentication import who
 from apps.publishing.choosing import chosen_runs
 from apps.publishing.pagination import page
 from apps.publishing.problems import ProblemError
 from apps.publishing.renderers import DOCUMENT
 from apps.publishing.resource import resource
-from apps.publishing.rows import rows
+from apps.publishing.rows import Extent, rows
 from apps.runs.artefact_store import ArtefactStoreError, open_stream
 from apps.runs.models import Run, RunArtefact
 from apps.runs.start import cancel, find_target, of_jobs, start_runs
 
 
 @schema.described(
-    schema.Run, paged=True, errors=(400,), methods=["GET"], operation_id="runs_list",
+    schema.Run, paged=True, errors=(400,), methods=["GET"], operation_id="runs_list", parameters=[schema.BASE],
     description="Newest first. Filters: `state`, `tool`, `origin`, `study`, `host`, `target` (id or name). "
     f"{schema.ANY_FACT}",
 )  # fmt: skip
@@ -69,19 +71,22 @@ def _shown(request: Request, pk: int) -> dict[str, Any]:
     return shown.shown_runs(request, [get_object_or_404(shown.with_all(Run.objects.all()), pk=pk)])[0]
 
 
-@schema.described(schema.Run, errors=(404,), documents=True, operation_id="runs_read")
+@schema.described(schema.Run, errors=(404,), documents=True, operation_id="runs_read", parameters=[schema.BASE])
 @resource(formats=DOCUMENT)
 def run(request: Request, pk: int) -> HttpResponseBase:
-    """One run; as CSV its samples, as a wiki page its facts, workload, samples and caveats."""
+    """One run; as CSV its samples, as a wiki page its facts, workload, samples and caveats. Documents are streamed."""
     found = get_object_or_404(shown.with_all(Run.objects.all()), pk=pk)
-    data = shown.shown_runs(request, [found])[0]
-    as_data = request.accepted_renderer.format == "json"
-    samples = [] if as_data else list(rows(found.samples.order_by("id")))
     permalink = request.build_absolute_uri(found.get_absolute_url())
     modified = found.finished_at or found.created_at
-    return publish(
-        request, data, lambda: documents.of_run(found, samples, permalink), modified, permalink, beside=samples
-    )
+    form = request.accepted_renderer.format
+    if form == "json":
+        return publish(
+            request, shown.shown_runs(request, [found])[0], no_document, modified, permalink, beside=[base()]
+        )
+    caveats = [] if form == "csv" else caveats_of_runs([pk])[pk]
+    extent = Extent.of(found.samples.all())
+    mark = [shown.shown_run(request, found, caveats), base(), str(extent)]
+    return stream(request, mark, lambda: documents.of_run(found, extent, caveats, permalink), modified, permalink)
 
 
 @schema.described(schema.Run, status=202, errors=(404, 409), request=None, operation_id="runs_cancel")

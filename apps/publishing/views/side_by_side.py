@@ -21,7 +21,7 @@ PARAMETERS = [
     OpenApiParameter("baseline", int, description="id of a column; the first one where it is left out"),
     OpenApiParameter("metric", enum=list(METRICS), many=True),
     OpenApiParameter("operation", enum=list(OPERATIONS), many=True),
-    OpenApiParameter("base", enum=["1000", "1024"], default="1000", description="of people's units in documents"),
+    schema.BASE,
 ]
 
 

@@ -18,16 +18,17 @@ from apps.comparison.drawing.of_comparison import chart_of
 from apps.comparison.in_studies.models import StudyComparison
 from apps.comparison.question import QuestionError
 from apps.comparison.study_results import Results, results_of
+from apps.lib.reader_base import base
 from apps.lib.tables import Document, Footer, Section
 from apps.publishing import documents, pictures, schema, shown, study_schema
-from apps.publishing.answers import publish
+from apps.publishing.answers import publish, stream
 from apps.publishing.pagination import page
 from apps.publishing.problems import ProblemError
 from apps.publishing.renderers import CSV, DOCUMENT, HTML, JSON, PICTURES
 from apps.publishing.resource import resource
 from apps.publishing.study_json import shown_study, shown_table, summaries
 from apps.publishing.study_pages.addresses import FILE, LINK, addresses_of
-from apps.publishing.study_pages.document import content_digest, document_of
+from apps.publishing.study_pages.document import content_digest, document_of, samples_alone
 from apps.publishing.study_pages.words import LANGUAGES, language_for
 from apps.publishing.table_documents import of_table
 from apps.runs.models import Run
@@ -49,7 +50,7 @@ def studies(request: Request) -> Response:
 
 
 @schema.described(
-    study_schema.Study, errors=(400, 404), documents=True, operation_id="studies_read", parameters=[LANGUAGE, PLACES]
+    study_schema.Study, errors=(400, 404), documents=True, operation_id="studies_read", parameters=[LANGUAGE, PLACES, schema.BASE],
 )  # fmt: skip
 @resource(formats=[*DOCUMENT, HTML])
 def study(request: Request, slug: str) -> HttpResponseBase:
@@ -57,13 +58,16 @@ def study(request: Request, slug: str) -> HttpResponseBase:
     found = study_named(slug)
     language = _chosen(request, "lang", LANGUAGES, language_for(found.language))
     addresses = addresses_of(request._request, found, _chosen(request, "pictures", (LINK, FILE), LINK))
-    as_data = request.accepted_renderer.format == "json"
-    whole = None if as_data else document_of(found, language, addresses)
+    form, newest = request.accepted_renderer.format, _newest(found)
+    if form == "csv":
+        alone = samples_alone(found, language, addresses)
+        return stream(request, [language, content_digest(alone)], lambda: alone, newest, addresses.permalink)
+    whole = None if form == "json" else document_of(found, language, addresses)
     return publish(
         request,
         shown_study(request, found),
         lambda: whole or document_of(found, language, addresses),
-        _newest(found),
+        newest,
         addresses.permalink,
         beside=[language, content_digest(whole) if whole else ""],  # what documents show besides
     )
@@ -77,7 +81,9 @@ def _chosen(request: Request, name: str, choices: tuple[str, ...], usual: str) -
     return asked
 
 
-@schema.described(study_schema.Table, errors=(404,), documents=True, operation_id="tables_read")
+@schema.described(
+    study_schema.Table, errors=(404,), documents=True, operation_id="tables_read", parameters=[schema.BASE]
+)
 @resource(formats=DOCUMENT)
 def table(request: Request, slug: str, name: str) -> HttpResponseBase:
     """A printed table, rebuilt from the samples in its own order, headings and units; or a table that people put in the study."""
@@ -91,7 +97,7 @@ def table(request: Request, slug: str, name: str) -> HttpResponseBase:
 
 
 @schema.described(
-    study_schema.Chart, errors=(404, 409), pictures=True, operation_id="charts_read", parameters=pictures.PARAMETERS
+    study_schema.Chart, errors=(404, 409), pictures=True, operation_id="charts_read", parameters=[schema.BASE, *pictures.PARAMETERS],
 )  # fmt: skip
 @resource(formats=[JSON, CSV, *PICTURES])
 def chart(request: Request, slug: str, name: str) -> HttpResponseBase:
@@ -108,7 +114,7 @@ def chart(request: Request, slug: str, name: str) -> HttpResponseBase:
 def _drawn(results: Results, name: str) -> Chart:
     form = results.report.charts.get(name) if results.report else None
     if form is None:
-        return chart_of(*answer(_own(results.study, name).question))
+        return chart_of(*answer(_own(results.study, name).question_in(base())))
     if (found := results.chart(form).chart) is None:
         said = form.not_drawn or "It is a drawing of machines, which stands on their host's page."
         raise ProblemError(409, f"This chart cannot be drawn. {said}")
@@ -122,11 +128,11 @@ def _as_document(drawn: Chart, newest: datetime | None, permalink: str) -> Docum
 
 
 def _compared(request: Request, found: Study, name: str) -> HttpResponseBase:
-    comparison, _readings = answer(_own(found, name).question)
+    comparison, _readings = answer(_own(found, name).question_in(base()))
     newest, permalink = _newest(found), _permalink(request, found, f"table-{name}")
     return publish(
         request, shown.comparison(comparison, permalink), lambda: documents.of_comparison(comparison, newest, permalink),
-        newest, permalink,
+        newest, permalink, beside=[base()],
     )  # fmt: skip
 
 

@@ -21,6 +21,8 @@ from apps.comparison.trends.marking import NoTargetError, mark
 from apps.comparison.trends.models import ChangePoint, TrendMark, Watch
 from apps.comparison.trends.shape import Trend
 from apps.labs.models import Role, Scope
+from apps.lib.quantities import all_written
+from apps.lib.reader_base import base
 from apps.lib.tables import Document, Footer
 from apps.publishing import pictures, schema, trend_schema
 from apps.publishing.answers import publish
@@ -42,7 +44,7 @@ def trends(request: Request) -> Response:
 
 
 @schema.described(
-    trend_schema.Trend, errors=(400, 404), operation_id="trends_read", pictures=True, parameters=pictures.PARAMETERS,
+    trend_schema.Trend, errors=(400, 404), operation_id="trends_read", pictures=True, parameters=[schema.BASE, *pictures.PARAMETERS],
     also={(200, "text/csv"): str},
 )  # fmt: skip
 @resource(formats=[JSON, CSV, *PICTURES])
@@ -50,7 +52,7 @@ def trend(request: Request, pk: int) -> HttpResponseBase:
     """One watch: its runs, levels, changes and marks, computed now; its chart as a table (CSV) or a picture."""
     watch = get_object_or_404(with_open_changes(Watch.objects.all()), pk=pk)
     found, here = trend_of(watch), request.build_absolute_uri(watch.get_absolute_url())
-    chart = chart_of_trend(found, watch.metric, str(watch))
+    chart = chart_of_trend(found, watch.metric, str(watch), base())
     newest = found.points[-1].at if found.points else None
     if pictures.is_picture(request):
         return pictures.picture(request, chart, newest, here)
@@ -157,7 +159,7 @@ def _change(found: ChangePoint) -> dict[str, Any]:
         "at", "found_at", "direction", "ratio", "before", "after", "n_before", "n_after", "facts", "caveats", "is_backfill",
         "acknowledged_by", "acknowledged_at", "notified_at",
     )  # fmt: skip
-    plain = {name: getattr(found, name) for name in names}
+    plain = {name: getattr(found, name) for name in names} | {"caveats": all_written(found.caveats, base())}
     return {
         "id": found.pk, "run": found.run_id, "run_before": found.run_before_id, "ratio_low": found.low,
         "ratio_high": found.high, **plain,

@@ -3,8 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from apps.inventory.exchange.document import document_of
-from apps.inventory.exchange.files import as_json, as_zip
+from apps.inventory.exchange.document import Outgoing
+from apps.inventory.exchange.writers import json_pieces, zip_pieces
 from apps.inventory.models import Host
 from apps.labs.command_line import lab_named
 from apps.labs.isolation import lab_scope
@@ -20,14 +20,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         lab, file = lab_named(options["lab"]), options["file"]
-        forms = {".json": as_json, ".zip": as_zip}
+        forms = {".json": json_pieces, ".zip": zip_pieces}
         if file.suffix not in forms:
             raise CommandError(f"found a file name that ends with {file.suffix!r}, expected .json or .zip")
         with lab_scope(lab.pk):
             host = Host.objects.filter(name=options["host"]).first()
             if options["host"] and host is None:
                 raise CommandError(f"There is no host {options['host']!r} in {lab}.")
-            document = document_of(lab, host)
-        file.write_bytes(forms[file.suffix](document))
-        rows = sum(len(rows) for rows in document.values() if isinstance(rows, list))
-        self.stdout.write(f"{file}: {rows} rows.")
+        outgoing, beside = Outgoing(lab, host), file.with_name(f".{file.name}.part")
+        try:
+            with beside.open("wb") as out:
+                out.writelines(forms[file.suffix](outgoing))
+            beside.replace(file)  # whole, or not there
+        finally:
+            beside.unlink(missing_ok=True)
+        self.stdout.write(f"{file}: {outgoing.count} rows.")

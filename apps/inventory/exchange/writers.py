@@ -1,0 +1,97 @@
+"""Files out, piece by piece: JSON, CSV of one kind, and a zip of CSV files, one for each kind that has rows.
+
+A spreadsheet runs text that begins like a formula; such text goes out with an apostrophe before it, and comes in without.
+"""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+from apps.inventory.exchange.document import AT_ONCE, FORMAT, VERSION, Outgoing, Row
+from apps.inventory.exchange.kinds import Kind
+
+GUARDED = tuple("=+-@\t\r\n＝＋－＠'")
+SOME_DAY = (2000, 1, 1, 0, 0, 0)  # the same inventory is the same file
+
+
+def json_pieces(outgoing: Outgoing) -> Iterator[bytes]:
+    """One object: `format`, `version`, and for each kind a list of its rows."""
+    yield f'{{\n "format": {json.dumps(FORMAT)},\n "version": {VERSION}'.encode()
+    for kind in outgoing.wanted:
+        yield f',\n "{kind.name}": ['.encode()
+        mark = ""
+        for row in outgoing.rows(kind):
+            yield f"{mark}\n  {_indented(row)}".encode()
+            mark = ","
+        yield b"\n ]" if mark else b"]"
+    yield b"\n}"
+
+
+def _indented(row: Row) -> str:
+    """Line ends in JSON are only where it is laid out; those of texts are written as two characters."""
+    return json.dumps(row, indent=1, ensure_ascii=False).replace("\n", "\n  ")
+
+
+def csv_pieces(kind: Kind, rows: Iterator[Row]) -> Iterator[bytes]:
+    """The names of the columns, then the rows (`Outgoing.rows`)."""
+    yield _lines([kind.columns])
+    while some := list(islice(rows, AT_ONCE)):
+        yield _lines([_cell(row.get(column)) for column in kind.columns] for row in some)
+
+
+def zip_pieces(outgoing: Outgoing) -> Iterator[bytes]:
+    """As zip files are written that nobody can go back in: each member's size stands behind it."""
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        for kind in outgoing.wanted:
+            rows = outgoing.rows(kind)
+            for first in islice(rows, 1):
+                yield from _member(archive, sink, kind, chain([first], rows))
+    yield sink.taken()
+
+
+def _member(archive: zipfile.ZipFile, sink: "_Sink", kind: Kind, rows: Iterator[Row]) -> Iterator[bytes]:
+    entry = zipfile.ZipInfo(f"{kind.name}.csv", SOME_DAY)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    with archive.open(entry, "w") as member:
+        for piece in csv_pieces(kind, rows):
+            member.write(piece)
+            yield sink.taken()
+
+
+class _Sink(io.RawIOBase):
+    """Keeps what is written until it is taken."""
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._kept += data
+        return len(data)
+
+    def taken(self) -> bytes:
+        found = bytes(self._kept)
+        self._kept.clear()
+        return found
+
+
+def _lines(rows: Iterable[list[str]]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out).writerows(rows)
+    return out.getvalue().encode()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"'{text}" if text.startswith(GUARDED) else text
