@@ -10,6 +10,7 @@ from apps.comparison.counts import Counts
 from apps.comparison.question import Question
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, LABEL, POINT, Reading
 from apps.comparison.words import TIME, UNKNOWN, label_of, natural, operation_of, text_of
+from apps.runs.activity import ACTIVITY
 from apps.runs.metrics import METRICS, OPERATIONS
 from apps.runs.models import Measure
 
@@ -64,7 +65,7 @@ def choices(question: Question, readings: Sequence[Reading], counted: Counts | N
 
 def _facts(readings: Iterable[Reading]) -> list[str]:
     known = {name for reading in readings for name, value in reading.facts.items() if not isinstance(value, dict)}
-    known -= {LABEL}
+    known -= {LABEL} | ACTIVITY
     return [name for name in FIRST if name in known] + sorted(known - set(FIRST))
 
 

@@ -116,18 +116,24 @@ def _cells(
         of_medians=of_medians,
         pooled=pooled,
     )
+    odd = _outliers(list(runs.values()))
     return tuple(
-        _cell(key, readings, runs[key], metric, {**judgements.get(key, {}), **(NO_INTERVAL if key in pooled else {})})
-        for key, readings in grid.items()
+        _cell(
+            key,
+            readings,
+            list(runs[key].values()),
+            metric,
+            {**judgements.get(key, {}), **(NO_INTERVAL if key in pooled else {}), "outliers": marked},
+        )
+        for (key, readings), marked in zip(grid.items(), odd, strict=True)
     ), correction
 
 
 def _cell(
-    key: Key, readings: Sequence[Reading], of_runs: Mapping[int, float], metric: Metric, judgement: Mapping[str, Any]
+    key: Key, readings: Sequence[Reading], values: Sequence[float], metric: Metric, judgement: Mapping[str, Any]
 ) -> Cell:
-    """`of_runs`: one value for each run. `judgement` has the last word."""
+    """`values`: one for each run. `judgement`: what only all cells together tell; it has the last word."""
     bounds = [one for one in readings if one.value is None]
-    values = list(of_runs.values())
     fields = {**_printed(readings), **_numbers(summary(values), readings, metric), **judgement}
     return Cell(
         x=key[0],
@@ -137,7 +143,6 @@ def _cell(
         high=max((one.high for one in bounds if one.high is not None), default=None),
         quality=", ".join(sorted({one.quality for one in readings})),
         missing="" if values else _missing(readings),
-        outliers=_outliers(of_runs),
         modes=modes(values),
         values=tuple(values),
         **fields,
@@ -151,9 +156,12 @@ def _printed(readings: Sequence[Reading]) -> dict[str, Any]:
     return {"printed": readings[0].printed, "source_line": readings[0].source_line}
 
 
-def _outliers(of_runs: Mapping[int, float]) -> tuple[Outlier, ...]:
-    measured = list(of_runs.items())
-    return tuple(Outlier(*measured[place]) for place in outliers(list(of_runs.values())))
+def _outliers(cells: Sequence[Mapping[int, float]]) -> Iterable[tuple[Outlier, ...]]:
+    """For each cell, of the value of each of its runs."""
+    found = outliers([list(of_runs.values()) for of_runs in cells])
+    for of_runs, places in zip(cells, found, strict=True):
+        measured = list(of_runs.items())
+        yield tuple(Outlier(*measured[place]) for place in places)
 
 
 def _missing(readings: Sequence[Reading]) -> str:
@@ -164,18 +172,18 @@ def _missing(readings: Sequence[Reading]) -> str:
 
 
 def _numbers(found: Summary, readings: Sequence[Reading], metric: Metric) -> dict[str, Any]:
-    fraction = percentile_of(metric)
-    if fraction is None:
+    percent = percentile_of(metric)
+    if percent is None:
         return vars(found)
     measured = [one for one in readings if one.value is not None]
     histograms = [one.bins for one in measured if one.bins]
     is_whole = len(measured) > 1 and len(histograms) == len(measured)
-    merged = merged_percentile(histograms, fraction) if is_whole else None
+    merged = merged_percentile(histograms, percent) if is_whole else None
     kept = {name: value for name, value in vars(found).items() if name in ("n", "median", "minimum", "maximum")}
     return {**kept, "mean": found.mean if len(measured) == 1 else None, "merged": merged}
 
 
 def percentile_of(metric: Metric) -> float | None:
-    """0.999 for `clat_p99_9`; None for what is no percentile."""
+    """99.9 for `clat_p99_9`; None for what is no percentile."""
     _, found, digits = metric.name.partition("_p")
-    return float(digits.replace("_", ".")) / 100 if found and digits.replace("_", "").isdigit() else None
+    return float(digits.replace("_", ".")) if found and digits.replace("_", "").isdigit() else None

@@ -7,12 +7,15 @@ from typing import Any
 
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, LABEL, POINT, Reading
 from apps.comparison.words import UNKNOWN, label_of, natural, text_of
+from apps.runs.activity import ACTIVITY
 
 # Names of a series rather than properties of it: that they differ is the comparison itself.
 NAMES = {"label", "configuration", "study", "target", "run", "repetition", "mount_point"}
 NAMED_BY_A_LABEL = {"array"}
 # What labels say of the figures and not of the machine; caveats read them.
-ABOUT_FIGURES = {"transcribed", "header_file_size", "header_block_size", "part_of", "chain"}
+ABOUT_FIGURES = {
+    "transcribed", "header_file_size", "header_block_size", "header_filesystem", "part_of", "chain", "cpu_at_least",
+}  # fmt: skip
 MOST_SERIES = 12  # of more series, only pairs with the baseline are told
 MOST_CONFIGURATIONS = 40  # more are not held against each other pair by pair
 Texts = tuple[str, ...]
@@ -84,7 +87,7 @@ def table(groups: Mapping[str, Sequence[Reading]], compared: Iterable[str]) -> T
     the x axis.
     """
     compared = set(compared)
-    left_out = NAMES | ABOUT_FIGURES | compared
+    left_out = NAMES | ABOUT_FIGURES | ACTIVITY | compared
     if {"label", "configuration"} & compared:
         left_out |= NAMED_BY_A_LABEL
     if FILE_SIZE_OVER_RAM in compared:

@@ -9,6 +9,7 @@ from apps.comparison.cells import Cell, Comparison
 from apps.comparison.details import details, remark
 from apps.comparison.words import bounds_text, label_of, operation_of, text_of
 from apps.lib import units
+from apps.lib.printed_text import printed_as
 from apps.lib.units import ColumnUnit
 
 TIMES = "×"
@@ -31,7 +32,7 @@ class Figure:
 
     @property
     def printed(self) -> str:
-        return printed_as(self.cell)
+        return _printed(self.cell)
 
     @property
     def count(self) -> str:
@@ -125,21 +126,18 @@ def value_text(cell: Cell, unit: ColumnUnit) -> str:
 def _exact(cell: Cell, base_unit: str) -> str:
     if cell.figure is None:
         bounds = [units.in_both_bases(bound, base_unit) for bound in (cell.low, cell.high) if bound is not None]
-        said = [" to ".join(bounds), cell.quality, printed_as(cell)]
+        said = [" to ".join(bounds), cell.quality, _printed(cell)]
         return "; ".join(filter(None, said)) if bounds else cell.missing
     parts = [units.in_both_bases(cell.figure, base_unit), f"n = {cell.n}"]
     if cell.ci_low is not None:
         parts.append(f"95 % interval {units.exact(cell.ci_low)} to {units.exact(cell.ci_high, base_unit)}")
     elif cell.n:
         parts.append("no interval: too few runs" if cell.n < 3 else "no interval")
-    return "; ".join([*parts, cell.quality, *([printed] if (printed := printed_as(cell)) else [])])
+    return "; ".join([*parts, cell.quality, *([printed] if (printed := _printed(cell)) else [])])
 
 
-def printed_as(cell: Cell) -> str:
-    """`printed “24018 K/sec”, line 21 of the result`; nothing for a mean, which no tool printed."""
-    if not cell.printed:
-        return ""
-    return f"printed “{cell.printed}”" + (f", line {cell.source_line} of the result" if cell.source_line else "")
+def _printed(cell: Cell) -> str:
+    return printed_as(cell.printed, cell.source_line)
 
 
 def _judgement(cell: Cell) -> str:

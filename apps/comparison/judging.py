@@ -27,7 +27,9 @@ def judged(
     `pooled`: cells of several points, which have a ratio and no test.
     """
     pairs: dict[Key, Pair] = {
-        key: (own, values[key[0], baseline]) for key, own in values.items() if baseline and own and key[1] != baseline
+        key: (own, theirs)
+        for key, own in values.items()
+        if baseline and own and key[1] != baseline and (theirs := values[key[0], baseline])
     }
     repeated = {key: pair for key, pair in pairs.items() if not {key, (key[0], baseline)} & pooled}
     found = dict(zip(repeated, ratios(list(repeated.values()), of_medians=of_medians), strict=True))

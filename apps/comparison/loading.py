@@ -1,22 +1,25 @@
 """The samples that answer a question, from the labs that the request may read (the scope is set by the middleware).
 
 Whatever the number of samples and runs: one query for the samples, one for the runs, one for their snapshots, one for
-what else was measured at the same points, and for percentiles one for histograms.
+what else was measured at the same points, for percentiles one for histograms, and for runs of studies one for what
+their plans ask and one for what their reports say in prose.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from apps.comparison.compare import percentile_of
+from apps.comparison.evidence import evidence_of
 from apps.comparison.question import Question, QuestionError
-from apps.comparison.readings import NO_EVIDENCE, NO_NUMBER, POINT, Evidence, Machine, Reading, usable
+from apps.comparison.quoting import quotes_of
+from apps.comparison.readings import NO_EVIDENCE, NO_NUMBER, POINT, Evidence, Quote, Reading, usable
+from apps.comparison.too_many import TooManySamplesError
 from apps.comparison.words import UNKNOWN
-from apps.inventory.models import Snapshot
 from apps.runs.metrics import METRICS
-from apps.runs.models import Histogram, Run, Sample, Series
+from apps.runs.models import Histogram, Run, Sample
 from apps.runs.states import State
 
 MOST_SAMPLES = 20_000
@@ -54,9 +57,9 @@ def load(question: Question) -> list[Reading]:
     found = Sample.objects.filter(measure__operation=question.operation, measure__metric=question.metric)
     rows = list(chosen(found, question.filters).values_list(*OWN_COLUMNS)[: MOST_SAMPLES + 1])
     if len(rows) > MOST_SAMPLES:
-        raise QuestionError("filters", f"more than {MOST_SAMPLES} samples", f"at most {MOST_SAMPLES}; add a filter")
-    kept = _as_dicts(rows)
-    return _readings(kept, _histograms(question, kept), _beside(question, kept))
+        raise TooManySamplesError(question, MOST_SAMPLES)
+    kept = as_dicts(rows)
+    return readings_of(kept, _histograms(question, kept), _beside(question, kept))
 
 
 def of_run(run: Run) -> list[Reading]:
@@ -67,9 +70,9 @@ def of_run(run: Run) -> list[Reading]:
 def of_runs(runs: Iterable[int]) -> dict[int, list[Reading]]:
     """All samples of these runs, whatever they measure, by run."""
     found: dict[int, list[Reading]] = {run: [] for run in runs}
-    rows = _as_dicts(Sample.objects.filter(run__in=list(found)).order_by("id").values_list(*OWN_COLUMNS))
-    beside = _by_place((*(row[name] for name in PLACE), row["measure__metric"], row["value"]) for row in rows)
-    for reading in _readings(rows, {}, beside):
+    rows = as_dicts(Sample.objects.filter(run__in=list(found)).order_by("id").values_list(*OWN_COLUMNS))
+    beside = by_place((*(row[name] for name in PLACE), row["measure__metric"], row["value"]) for row in rows)
+    for reading in readings_of(rows, {}, beside):
         found[reading.run].append(reading)
     return found
 
@@ -141,7 +144,7 @@ Row = dict[str, Any]
 Beside = Mapping[tuple[Any, ...], Mapping[str, float]]
 
 
-def _as_dicts(rows: Iterable[tuple[Any, ...]]) -> list[Row]:
+def as_dicts(rows: Iterable[tuple[Any, ...]]) -> list[Row]:
     return [dict(zip(OWN_COLUMNS, row, strict=True)) for row in rows]
 
 
@@ -158,10 +161,10 @@ def _beside(question: Question, rows: Sequence[Row]) -> Beside:
     found = Sample.objects.filter(
         run__in={row["run_id"] for row in rows}, measure__operation=question.operation, measure__metric__in=BESIDE
     )
-    return _by_place(found.values_list(*PLACE, "measure__metric", "value"))
+    return by_place(found.values_list(*PLACE, "measure__metric", "value"))
 
 
-def _by_place(rows: Iterable[tuple[Any, ...]]) -> Beside:
+def by_place(rows: Iterable[tuple[Any, ...]]) -> Beside:
     places: dict[tuple[Any, ...], dict[str, float]] = {}
     for *place, metric, value in rows:
         if value is not None:
@@ -169,20 +172,7 @@ def _by_place(rows: Iterable[tuple[Any, ...]]) -> Beside:
     return places
 
 
-def _evidence(runs: Collection[int]) -> Mapping[int, Evidence]:
-    logs = Series.objects.filter(run=OuterRef("pk"), source="fio_log")
-    columns = ("id", "snapshot_id", "started_at", "finished_at", "workload__spec", "has_fio_logs")
-    found = Run.objects.filter(pk__in=runs).annotate(has_fio_logs=Exists(logs))
-    rows = list(found.order_by().values_list(*columns))
-    snapshots = Snapshot.objects.filter(pk__in={row[1] for row in rows if row[1]})
-    machines = {pk: Machine(content) for pk, content in snapshots.values_list("id", "content")}
-    return {
-        pk: Evidence(machines.get(snapshot), began, ended, spec or {}, has_logs)
-        for pk, snapshot, began, ended, spec, has_logs in rows
-    }
-
-
-def _readings(rows: Sequence[Row], bins: Mapping[tuple[int, int], Any], beside: Beside) -> list[Reading]:
+def readings_of(rows: Sequence[Row], bins: Mapping[tuple[int, int], Any], beside: Beside) -> list[Reading]:
     facts: dict[int, dict[str, Any]] = {}
     whose: dict[str, set[str]] = {}  # a label → the studies, or hosts, it stands for
     for row in rows:
@@ -192,7 +182,8 @@ def _readings(rows: Sequence[Row], bins: Mapping[tuple[int, int], Any], beside: 
     for run in facts.values():
         if len(whose[run["label"]]) > 1:  # two studies call different things by one name
             run["label"] = f"{run['label']} ({run['study'] or 'own runs'})"
-    evidence = _evidence(facts)
+    evidence = evidence_of(facts)
+    quotes = quotes_of({str(run["study"]) for run in facts.values() if run["study"]})
     return [
         _reading(
             row,
@@ -200,6 +191,7 @@ def _readings(rows: Sequence[Row], bins: Mapping[tuple[int, int], Any], beside: 
             bins.get((row["run_id"], row["section"]), ()),
             {"cpu": row["provenance__cpu"], **beside.get(tuple(row[name] for name in PLACE), {})},
             evidence.get(row["run_id"], NO_EVIDENCE),
+            quotes.get(row["id"], ()),
         )
         for row in rows
     ]
@@ -224,7 +216,12 @@ def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reading(
-    row: Row, facts: Mapping[str, Any], bins: Any, beside: Mapping[str, float | None], evidence: Evidence
+    row: Row,
+    facts: Mapping[str, Any],
+    bins: Any,
+    beside: Mapping[str, float | None],
+    evidence: Evidence,
+    quotes: tuple[Quote, ...],
 ) -> Reading:
     value = usable(row["value"])
     return Reading(
@@ -246,7 +243,8 @@ def _reading(
         source_line=row["source_line"],
         section=row["section"],
         position=(facts["study"] or "", row["run__study_run__configuration__position"] or 0),
-        bins=tuple((float(ns), int(count)) for ns, count in bins),
+        bins=tuple((int(ns), int(count)) for ns, count in bins),
         beside=beside,
         evidence=evidence,
+        quotes=quotes,
     )

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from apps.inventory.ceiling import Ceiling, ceiling_of
+from apps.studies.planning.guards import CacheRule
 
 POINT = ("file_size", "block_size", "threads", "iodepth")
 FILE_SIZE_OVER_RAM = "file_size_over_ram"
@@ -46,9 +47,24 @@ class Evidence:
     finished_at: datetime | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)  # the workload's own words, where it is no fio job
     has_fio_logs: bool = False
+    cache_rule: CacheRule | None = None  # of the plan that the run is a step of
 
 
 NO_EVIDENCE = Evidence()
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A figure in a report's prose about one sample: what is quoted, its value in the unit that is printed with it, and
+    by how much of that unit it may be rounded. `take`: `value`, or the point's dimension or fact that it is a figure of.
+    """
+
+    text: str
+    value: float
+    unit: str
+    within: float
+    line: str = ""
+    take: str = "value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +95,10 @@ class Reading:
     source_line: int | None = None
     section: int = 0
     position: tuple[str, int] = ("", 0)  # where its series stands: own runs first, then studies in their own order
-    bins: tuple[tuple[float, int], ...] = ()  # latency histogram of its run, for percentiles
+    bins: tuple[tuple[int, int], ...] = ()  # latency histogram of its run, for percentiles
     beside: Mapping[str, float | None] = field(default_factory=dict)
     evidence: Evidence = NO_EVIDENCE
+    quotes: tuple[Quote, ...] = ()
 
     def of(self, name: str) -> Any:
         """The value of a point's dimension or of a fact; None where it is not known."""

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from apps.comparison.drawing.chart import Chart
-from apps.comparison.drawing.of_run import Track, curve, histogram, over_time
+from apps.comparison.drawing.of_run import curve, described_over_time, histogram, over_time
+from apps.comparison.drawing.track import Track
 from apps.runs.latencies import Latency, job_name
 from apps.runs.metrics import METRICS
 from apps.runs.models import Run, Series
@@ -25,11 +26,24 @@ def chart_over_time(
     run: Run, metric: str, series: Sequence[Series], part: Part | None = None, base: int = 1000
 ) -> Chart:
     """Of one metric; `series`: all of the run, or names would not be told apart. With `part`, `packed` is read."""
-    mine = [one for one in series if one.metric == metric]
-    tracks = [
-        Track(series_name(run, one, series), part_of(one.packed, *part) if part else one.overview) for one in mine
+    return over_time(METRICS[metric], _tracks(run, metric, series, part), _title(run, metric), base)
+
+
+def description_over_time(run: Run, metric: str, series: Sequence[Series], base: int = 1000) -> str:
+    """What `chart_over_time` says of itself."""
+    return described_over_time(METRICS[metric], _tracks(run, metric, series), _title(run, metric), base)
+
+
+def _title(run: Run, metric: str) -> str:
+    return f"{METRICS[metric].label} of run {run.pk} over time"
+
+
+def _tracks(run: Run, metric: str, series: Sequence[Series], part: Part | None = None) -> list[Track]:
+    return [
+        Track(series_name(run, one, series), part_of(one.packed, *part) if part else one.overview)
+        for one in series
+        if one.metric == metric
     ]
-    return over_time(METRICS[metric], tracks, f"{METRICS[metric].label} of run {run.pk} over time", base)
 
 
 def series_name(run: Run, one: Series, all_of_run: Sequence[Series]) -> str:

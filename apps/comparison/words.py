@@ -6,6 +6,7 @@ from typing import Any
 
 from apps.comparison.readings import FILE_SIZE_OVER_RAM
 from apps.lib import units
+from apps.runs.activity import RATES
 
 UNKNOWN = "unknown"
 TIME = "time"  # of the end of a run, by the day (UTC)
@@ -43,7 +44,7 @@ def operation_of(name: str) -> str:
 
 
 def text_of(name: str, value: Any) -> str:
-    """`1 GiB` for a size, `unknown` for None, `yes` and `no`, else the value itself."""
+    """`1 GiB` for a size, `1.20 MB/s` for a rate, `unknown` for None, `yes` and `no`, else the value itself."""
     if value is None:
         return UNKNOWN
     if isinstance(value, bool):
@@ -52,6 +53,8 @@ def text_of(name: str, value: Any) -> str:
         return ", ".join(text_of(name, item) for item in value)
     if isinstance(value, int | float) and name in IN_BYTES:
         return units.size(value)
+    if isinstance(value, int | float) and name in RATES:
+        return units.human(value, "B/s")
     if isinstance(value, int | float):
         return units.plain(value) if isinstance(value, int) else units.significant(value)
     return str(value)

@@ -31,6 +31,11 @@ class Latency:
     curve: Sequence[tuple[float, float, int | None]]
     bars: Sequence[tuple[float, int]]
 
+    @property
+    def label(self) -> str:
+        """Name and kind: fio prints bins of clat and of lat for one operation."""
+        return f"{self.name} ({self.kind})"
+
 
 def job_name(run: Run, section: int) -> str:
     jobs = run.workload.jobs if run.workload else []

@@ -54,7 +54,8 @@ def thumper() -> list[Reading]:
     return made
 
 
-# CRS4, SCSI and Serial ATA: block writes of 1000 MB, KiB/s; only the hardware RAID host is called 32-bit.
+# CRS4, SCSI and Serial ATA: block writes of 1000 MB, KiB/s; only the hardware RAID host is called 32-bit, the others'
+# Opteron is a 64-bit processor.
 CRS4 = {
     "SATA, 3ware hardware RAID 5": ("aiodda2", "hardware", "5", 32115.5, "SATA"),
     "SCSI, zero-channel hardware RAID 5": ("aiodda2", "hardware", "5", 25000.0, "SCSI"),
@@ -72,8 +73,8 @@ def crs4() -> list[Reading]:
             "host": host, "ram": (1 if old else 2) * GIB, "interface": interface, "raid_level": level,
             "cpu": "Intel Xeon 3.06 GHz" if old else "AMD Opteron 246 2.0 GHz", "raid_implementation": implementation,
             "kernel": "2.4.21-9.0.1.EL.c0smp" if old else "2.6.7", "configuration": label, "tool": "bonnie",
+            "architecture": "32-bit x86" if old else "64-bit x86",
         }  # fmt: skip
-        facts |= {"architecture": "32-bit x86"} if old else {}
         made.append(_reading(number, value * 1024, label, facts, 1000 * MIB))
     return made
 

@@ -7,11 +7,12 @@ from apps.comparison import caveats
 from apps.comparison.caveats import few_runs, ram_cache, single_value, transcribed, unsynced_write
 from apps.comparison.compare import compare
 from apps.comparison.question import Question
+from apps.lib.quantities import written
 from tests.comparison.factories import GIB, MIB, reading
 
 
 def plain(text: str | None) -> str:
-    return (text or "").replace("\u00a0", " ").replace("\u202f", " ")
+    return written(text or "").replace("\u00a0", " ").replace("\u202f", " ")
 
 
 def test_crs4s_file_of_1000_mib_fits_into_1_gib_of_ram() -> None:
@@ -43,8 +44,11 @@ def test_without_ram_or_file_size_the_cache_rule_is_silent() -> None:
 
 
 def test_dds_buffered_write_is_not_synced() -> None:
-    found = unsynced_write.check(reading(1, 1.0, file_size=2 * GIB, facts={"sync": "none", "ram": GIB}))
-    assert "up to 1 GiB of 2 GiB (50%) may still be in RAM" in plain(found)
+    """DTN's plain dd (line 42), and Tristan's largest (line 49); as loaded in caveats/test_on_reports.py."""
+    dtn = reading(1, 10_737_418_240 / 7.78806, file_size=10_737_418_240, facts={"sync": "none", "ram": 24 * GIB})
+    assert "up to 10 GiB of 10 GiB (100%) may still be in RAM" in plain(unsynced_write.check(dtn))
+    tristan = reading(1, 23_538_540.0, file_size=10_485_760_000, facts={"sync": "none", "ram": 4 * GIB})
+    assert "up to 4 GiB of 10 000 MiB (41%) may still be in RAM" in plain(unsynced_write.check(tristan))
 
 
 def test_synced_direct_unknown_and_reads_are_silent() -> None:
@@ -54,14 +58,19 @@ def test_synced_direct_unknown_and_reads_are_silent() -> None:
 
 
 def test_two_runs_are_too_few() -> None:
-    assert few_runs.check([reading(1, 1.0), reading(2, 1.0)]) == "n = 2 < 3: 1 more run needed for an interval"
-    assert few_runs.check([reading(1, 1.0)]) == "n = 1 < 3: 2 more runs needed for an interval"
+    """Tristan's two SATA arrays under ESXi (lines 58 and 62), as somebody would measure them; as loaded elsewhere."""
+    sata = [reading(1, 11_334_548.0), reading(2, 8_919_656.0)]
+    assert few_runs.check(sata) == "n = 2 < 3: 1 more run needed for an interval"
+    assert few_runs.check(sata[:1]) == "n = 1 < 3: 2 more runs needed for an interval"
 
 
 def test_three_runs_an_empty_cell_and_a_printed_mean_are_not_too_few() -> None:
-    assert few_runs.check([reading(n, 1.0) for n in range(3)]) is None
+    assert (
+        few_runs.check([reading(n, value) for n, value in enumerate((22_342_325.0, 23_538_540.0, 46_489_592.0))])
+        is None
+    )
     assert few_runs.check([reading(1, None)]) is None
-    assert few_runs.check([reading(1, 1.0, origin="published")]) is None
+    assert few_runs.check([reading(1, 60_332.9 * 1024, origin="published")]) is None  # CRS4's mean of ten
 
 
 def test_a_printed_mean_of_ten_lacks_its_repetitions() -> None:
@@ -95,7 +104,7 @@ def test_the_series_a_sentence_is_true_of_are_named() -> None:
     sizes = {"a": MIB, "b": MIB, "c": 4 * GIB}
     readings = [reading(n, 1.0, s, file_size=sizes[s], facts={"ram": GIB}) for n, s in enumerate(sizes)]
     (found,) = [one for one in compare(readings, Question()).caveats if one.rule == "ram_cache"]
-    assert found.arithmetic[0].startswith("a, b: file size 1")
+    assert plain(found.arithmetic[0]).startswith("a, b: file size 1")
 
 
 def test_a_run_by_itself_is_not_blamed_for_being_alone() -> None:

@@ -29,6 +29,12 @@ def test_names_of_a_series_are_no_confounders() -> None:
     assert found(a, b) == []
 
 
+def test_what_else_the_machine_did_belongs_to_a_run_and_is_no_confounder() -> None:
+    a = reading(1, 1.0, "a", facts={"load_before": 0.02, "disk_before": 5_000_000, "kernel": "6.1"})
+    b = reading(2, 1.0, "b", facts={"load_before": 0.31, "network_during_max": 12, "kernel": "6.1"})
+    assert found(a, b) == []
+
+
 def test_known_on_one_side_only_is_said_apart() -> None:
     a = reading(1, 1.0, "a", facts={"kernel": "6.1"}, block_size=MIB)
     b = reading(2, 1.0, "b")

@@ -45,14 +45,14 @@ def test_the_32_bit_hosts_columns_end_early() -> None:
 
 
 @pytest.mark.usefixtures("crs4")
-def test_files_no_larger_than_ram_are_marked_and_larger_ones_not() -> None:
+def test_files_below_four_times_ram_are_marked_and_those_of_8000_mb_not() -> None:
+    """The report's own rule, "up to four times", within 5 %; up to RAM in stronger words than between."""
     comparison, readings = answer(WRITE)
     (caveat,) = [one for one in comparison.caveats if one.rule == "ram_cache"]
-    small = {
-        (one.file_size, one.of("label")) for one in readings if one.file_size and one.ram and one.file_size <= one.ram
-    }
-    assert set(caveat.cells) == small
-    assert {size for size, _ in small} == {100 * MIB, 500 * MIB, 1000 * MIB, 2000 * MIB}
+    sizes = {(one.file_size, one.of("label")): one.of("file_size_over_ram") for one in readings}
+    assert set(caveat.cells) == {place for place, multiple in sizes.items() if multiple < 3.8}
+    assert {size for size, _ in sizes.keys() - set(caveat.cells)} == {8000 * MIB}
+    assert sum("may be partly memory" in line for line in caveat.arithmetic) == 2
     assert "1 048 576 000 B ≤ 1 073 741 824 B" in " ".join(caveat.arithmetic).replace("\u202f", " ").replace(
         "\u00a0", " "
     )

@@ -15,6 +15,7 @@ from apps.labs.models import Lab
 from apps.runs.models import Run
 from tests.comparison.factories import GIB, MIB, measured, published, run, sample, target
 from tests.conftest import Cast
+from tests.page_text import page_text
 
 SignIn = Callable[[str], Client]
 
@@ -61,8 +62,8 @@ def test_a_cell_that_was_not_measured_says_so(sign_in: SignIn) -> None:
 def test_confounders_and_caveats_stand_beside_the_result(sign_in: SignIn) -> None:
     page = text_of(sign_in("viewer"))
     assert "RAID level 1 / 5 / 0" in page
-    assert "File not larger than RAM" in page
-    assert "file size 100 MiB ≤ RAM 1 GiB (104 857 600 B ≤ 1 073 741 824 B; 0.10 × RAM)" in page
+    assert "May be memory, not disk" in page
+    assert "file size 100 MiB ≤ RAM 1 GiB (104 857 600 B ≤ 1 073 741 824 B; 0.10 × RAM)" in page_text(page)
     assert "A mean without its repetitions" in page
 
 
@@ -88,6 +89,18 @@ def test_filters_have_counts_and_can_be_taken_away(sign_in: SignIn) -> None:
     assert "SCSI RAID 0" not in page
     assert '<span>5 <span class="muted">2</span></span>' in page
     assert 'title="Take this filter away">RAID level: 5 ✕</a>' in page
+
+
+def test_what_else_the_machine_did_is_told_and_is_no_axis(lab: Lab, sign_in: SignIn) -> None:
+    one = run(lab, facts={"kernel": "6.1", "load_before": 0.02, "disk_before": 34_100_000})
+    sample(one, 1e8, file_size=MIB)
+    page = text_of(sign_in("viewer"))
+    assert 'value="kernel"' in page
+    assert "load_before" not in page
+    assert "disks 34.1 MB/s before the run > 1.00 MB/s" in page_text(page)
+    alone = text_of(sign_in("viewer"), one.get_absolute_url())
+    assert "disk before</dt><dd><span title=" in alone
+    assert ">34.1 MB/s</span>" in alone
 
 
 def test_a_number_in_an_address_finds_a_number_in_the_facts(lab: Lab, sign_in: SignIn) -> None:

@@ -145,6 +145,19 @@ def test_the_page_begins_with_what_was_measured_last_and_can_be_chosen(cast: Cas
     assert chooser.count('name="target"') == 2
 
 
+def _counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Statements as they are sent, those too that Django does not see."""
+    asked: list[str] = []
+    execute = psycopg.Cursor.execute
+
+    def counted(cursor: Any, statement: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append(str(statement))
+        return execute(cursor, statement, *args, **kwargs)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", counted)
+    return asked
+
+
 @pytest.mark.django_db
 def test_the_number_of_queries_does_not_grow_with_the_columns(
     cast: Cast, client: Client, monkeypatch: pytest.MonkeyPatch
@@ -155,14 +168,7 @@ def test_the_number_of_queries_does_not_grow_with_the_columns(
         places = [target(cast.lab, f"node{number}") for number in range(12)]
         for place in places:
             nights(cast.lab, place, [2e8, 2.1e8])
-    asked: list[str] = []
-    execute = psycopg.Cursor.execute
-
-    def counted(cursor: Any, statement: Any, *args: Any, **kwargs: Any) -> Any:  # also those that Django does not see
-        asked.append(str(statement))
-        return execute(cursor, statement, *args, **kwargs)
-
-    monkeypatch.setattr(psycopg.Cursor, "execute", counted)
+    asked = _counted(monkeypatch)
     counts = []
     for chosen in (places[:2], places):
         asked.clear()
@@ -223,6 +229,50 @@ def test_a_study_stands_side_by_side_by_its_configurations(cast: Cast, client: C
     assert page.index("RAID-0") < page.index("RAID-1")
     assert "too few runs" in page
     assert client.get("/compare/side-by-side/?target=0").status_code == 400
+
+
+@pytest.mark.django_db
+def test_one_sample_says_what_was_printed_and_leads_to_its_run_and_a_mean_says_neither(
+    cast: Cast, client: Client
+) -> None:
+    with lab_scope(cast.lab.pk):
+        place = target(cast.lab, "alpha")
+        for value in (1e8, 2e8):
+            sample(run(cast.lab, place), value, file_size=GIB, printed="never of a mean", source_line=3)
+        one = run(cast.lab, place)
+        sample(one, 59.7e6, "read", file_size=GIB, printed="<59,7> MB/s", source_line=214)
+    client.force_login(cast.viewer)
+    page = client.get("/compare/side-by-side/").content.decode().replace("\u00a0", " ").replace("\u202f", " ")
+    said = "59.7 MB/s; n = 1; printed “&lt;59,7&gt; MB/s”, line 214 of the result"
+    assert f'<td class="num" title="{said}"><a class="quiet-link" href="/runs/{one.pk}/">59.7</a>' in page
+    assert "never of a mean" not in page
+    assert '<td class="num" tabindex="0" title="150 MB/s; n = 2; from 100 to 200 MB/s">150' in page
+
+
+@pytest.mark.django_db
+def test_only_cells_of_one_sample_cost_another_statement(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    with lab_scope(cast.lab.pk):
+        several, one = target(cast.lab, "alpha"), target(cast.lab, "beta")
+        nights(cast.lab, several, [1e8, 2e8])
+        nights(cast.lab, one, [1e8])
+        asked, found = _counted(monkeypatch), []
+        for chosen in ((several.pk,), (several.pk, one.pk)):
+            asked.clear()
+            loaded(Asked(targets=chosen))
+            found.append(len(asked))
+    assert 0 < found[0] == found[1] - 1
+
+
+@pytest.mark.django_db
+def test_the_page_is_in_the_readers_base_unless_the_address_says_another(cast: Cast, client: Client) -> None:
+    with lab_scope(cast.lab.pk):
+        nights(cast.lab, target(cast.lab, "alpha"), [100 * MIB] * 2)
+    client.force_login(cast.viewer)
+    client.cookies["spindle_base"] = "1024"
+    page = client.get("/compare/side-by-side/").content.decode()
+    assert "MiB/s" in page
+    assert "base=1000" in page  # the other base is said, or the reader's would be taken
+    assert '<span class="unit">MB/s</span>' in client.get("/compare/side-by-side/?base=1000").content.decode()
 
 
 @pytest.mark.django_db

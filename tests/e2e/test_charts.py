@@ -129,6 +129,25 @@ def test_the_surface_is_fetched_only_when_somebody_asks(desk: Page, complaints: 
     assert complaints == []
 
 
+SURFACE = """async () => {
+  const { Surface } = await import("/static/js/surface.js");
+  const data = JSON.parse(document.getElementById("chart-data").textContent);
+  const place = document.querySelector("[data-chart-surface]");
+  place.hidden = false;
+  const address = document.querySelector("[data-chart-show-surface]").dataset.chartShowSurface;
+  const { graph } = await Surface.made(place, data, address);
+  const drawn = graph.dataPoints.map(({ point }) => [point.x, point.y, point.z]);
+  return [drawn, data.tiles.filter((tile) => tile.v !== null).map((tile) => [tile.x, tile.y, tile.v])];
+}"""
+
+
+def test_the_surface_stands_at_the_numbers_of_the_heat_map(desk: Page) -> None:
+    settled(desk, f"/compare/?chart=heat&{KINDS['heat']}")
+    drawn, sent = desk.evaluate(SURFACE)
+    assert len(sent) == 9
+    assert sorted(drawn) == sorted(sent)
+
+
 def test_the_downloads_beside_the_chart_answer(desk: Page) -> None:
     settled(desk, f"/compare/?chart=heat&{KINDS['heat']}")
     kinds = {}

@@ -62,6 +62,15 @@ def test_not_printed_unknown_and_none_stay_three_things(lab: Lab) -> None:
     assert host.sources["ram_bytes"] == "typed"
 
 
+def test_a_word_size_that_follows_from_the_processor_is_inferred(lab: Lab) -> None:
+    rows = enter(lab, "crs4-sata-scsi")
+    hosts = [rows[f"host {name}"] for name in ("aiodda2", "agumu02", "noral3")]
+    assert [(one.architecture, one.sources["architecture"]) for one in hosts] == [
+        ("32-bit x86", "typed"), ("64-bit x86", "inferred"), ("64-bit x86", "inferred"),
+    ]  # fmt: skip
+    assert "the Opteron 246 is an x86-64 processor" in hosts[1].notes
+
+
 def test_the_same_name_is_two_arrays_in_two_rounds(lab: Lab) -> None:
     enter(lab, "thumper-x4500")
     rounds = {array.round: array for array in Array.objects.filter(name="md1")}

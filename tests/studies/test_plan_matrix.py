@@ -102,6 +102,7 @@ def test_a_half_width_rule_goes_on_until_the_interval_is_narrow() -> None:
     rule = stopping_of({"kind": "half_width", "percent": 2, "at_least": 3, "at_most": 10})
     # Student's t for 2 degrees of freedom is 4.303: 4.303 × 1 / √3 / 100
     assert half_width([99, 100, 101], 0.95) == pytest.approx(0.02484, abs=1e-4)
+    assert half_width([99, 100, 101], 0.99) == pytest.approx(9.925 / 3**0.5 / 100, abs=1e-5)  # 9.925 at 99 %
     assert not is_enough(rule, [99, 100, 101])
     assert is_enough(rule, [99.5, 100, 100.5])
     assert not is_enough(rule, [100, 100])

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,26 @@ def test_a_lost_cell_says_between_what_it_lies_and_a_repaired_one_what_the_scan_
     stops = found.rows[4].cells[0]
     assert (stops.text, stops.kind) == ("", "not measured")
     assert "32-bit" in stops.remark
+
+
+def test_a_cell_of_one_sample_says_its_value_in_both_bases_and_what_was_printed(published: Lab, viewer: Client) -> None:
+    page = viewer.get("/studies/crs4-sata-scsi/").content.decode().replace("\u00a0", " ").replace("\u202f", " ")
+    [exact] = {
+        cell.exact
+        for row in table("crs4-sata-scsi", "crs4-t-write").rows
+        for cell in row.cells
+        if cell.text == "177456,5"
+    }
+    said = exact.replace("\u00a0", " ").replace("\u202f", " ")
+    assert said.startswith("181 715 456 B/s = 181.7 MB/s = 173.3 MiB/s; printed “177456.5 Kbyte/sec”, line ")
+    assert re.search(rf'<a class="quiet-link" href="/runs/\d+/" title="[^"]*{re.escape(said)}">177456,5</a>', page)
+
+
+def test_a_cell_that_is_no_samples_value_does_not_say_one(published: Lab) -> None:
+    cells = [cell for row in table("dtn-ucsc", "dtn-bonnie").rows for cell in row.cells]
+    shares = [cell for cell in cells if cell.samples and cell.text == f"{round((cell.samples[0].cpu or 0) * 100, 1):g}"]
+    assert shares
+    assert not any(cell.exact for cell in shares)
 
 
 def test_infns_tables_are_the_slides_word_for_word(published: Lab) -> None:

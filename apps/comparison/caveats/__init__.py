@@ -51,11 +51,31 @@ def of_cells(cells: Mapping[tuple[Any, str], Sequence[Reading]]) -> list[Caveat]
 
 def of_readings(readings: Sequence[Reading]) -> list[Caveat]:
     """What the rules find in one run by itself."""
-    found = []
-    for rule in RULES:
-        if lines := rule.arithmetic(readings, alone=True):
-            found.append(Caveat(rule.name, rule.title, rule.text, tuple(lines), _runs(readings)))
-    return found
+    alone = Alone()
+    alone.add(readings)
+    return alone.caveats()
+
+
+class Alone:
+    """What the rules find in one run by itself, whose readings come part by part. Only the sentences are kept, each once."""
+
+    def __init__(self) -> None:
+        self._said: dict[Rule, tuple[dict[str, None], dict[str, None]]] = {rule: ({}, {}) for rule in RULES}
+        self._runs: set[int] = set()
+
+    def add(self, readings: Sequence[Reading]) -> None:
+        self._runs.update(reading.run for reading in readings)
+        for rule, (of_each, of_machines) in self._said.items():
+            concerned = rule.speaks_of(readings)
+            of_each.update(dict.fromkeys(rule.of_each(concerned)))
+            of_machines.update(dict.fromkeys(rule.of_machines(concerned)))
+
+    def caveats(self) -> list[Caveat]:
+        return [
+            Caveat(rule.name, rule.title, rule.text, tuple(said), tuple(sorted(self._runs)))
+            for rule, (of_each, of_machines) in self._said.items()
+            if (said := of_each | of_machines)
+        ]
 
 
 def _over(rule: Rule, cells: Mapping[Key, Sequence[Reading]], every: Collection[str]) -> Caveat | None:

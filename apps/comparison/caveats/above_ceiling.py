@@ -3,7 +3,8 @@
 from apps.comparison.caveats.rule import Rule
 from apps.comparison.readings import Reading
 from apps.inventory.ceiling import Bound, Ceiling
-from apps.lib.units import human, significant
+from apps.lib.quantities import quantity
+from apps.lib.units import significant
 
 READS = (
     "read", "reread", "randread", "char_read", "backward_read", "stride_read", "fread", "freread", "pread",
@@ -22,7 +23,7 @@ def check(reading: Reading) -> str | None:
         return None
     part, unknown = bound.decides, "; ".join(reading.machine.ceiling.unknown)
     times = f"{significant(speed / part.value)} ×"
-    told = f"{human(speed, 'B/s')} > {human(part.value, 'B/s')}, {times} the {part.name}: {part.arithmetic}"
+    told = f"{quantity(speed, 'B/s')} > {quantity(part.value, 'B/s')}, {times} the {part.name}: {part.arithmetic}"
     return f"{told}. Not known, so taken at its widest or left out: {unknown}" if unknown else told
 
 

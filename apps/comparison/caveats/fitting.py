@@ -3,8 +3,9 @@
 from functools import lru_cache
 
 from apps.comparison.readings import Reading
-from apps.comparison.words import text_of
+from apps.lib.quantities import Form, quantity
 from apps.lib.units import exact
+from apps.studies.planning.guards import CacheRule
 
 _NAMES_ONLY = ("create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand")
 NO_FILE_DATA = (*_NAMES_ONLY, "net_send", "net_receive", "net_request")
@@ -18,8 +19,34 @@ def fitting(reading: Reading, memory: float | None, name: str) -> str | None:
     return _told(touched, reading.threads or 1, memory, name)
 
 
+def short_of(reading: Reading, asked: CacheRule) -> str | None:
+    """`file size 4 000 MiB < 4 × RAM 2 GiB …: may be partly memory`; None where the file is as large as the plan asks,
+    fits into RAM altogether, or a size is not known.
+    """
+    touched, ram = reading.bytes_touched, reading.ram
+    if not touched or not ram or not ram < touched < asked.least * ram or reading.operation in NO_FILE_DATA:
+        return None
+    return _told_short(touched, reading.threads or 1, ram, asked)
+
+
+@lru_cache(maxsize=1024)
+def _told_short(touched: int, threads: int, ram: float, asked: CacheRule) -> str:
+    within = f" within {asked.tolerance:.0%}" if asked.tolerance else ""
+    sizes = f"{exact(touched, 'B')} < {exact(round(asked.least * ram), 'B')}; {touched / ram:.2f} × RAM"
+    small = f"{_files(touched, threads)} < {asked.factor:g} × RAM {_size(ram)}{within} ({sizes})"
+    return f"{small}: may be partly memory, the plan asks for at least {asked.factor:g} × RAM"
+
+
 @lru_cache(maxsize=1024)  # the same sizes come back in thousands of readings
 def _told(touched: int, threads: int, memory: float, name: str) -> str:
-    several = f" of {threads} threads together" if threads > 1 else ""
     sizes = f"{exact(touched, 'B')} ≤ {exact(int(memory), 'B')}; {touched / memory:.2f} × {name}"
-    return f"file size{several} {text_of('file_size', touched)} ≤ {name} {text_of('ram', memory)} ({sizes})"
+    return f"{_files(touched, threads)} ≤ {name} {_size(memory)} ({sizes})"
+
+
+def _files(touched: int, threads: int) -> str:
+    several = f" of {threads} threads together" if threads > 1 else ""
+    return f"file size{several} {_size(touched)}"
+
+
+def _size(value: float) -> str:
+    return quantity(value, "B", Form.SIZE)

@@ -7,7 +7,8 @@ from typing import Any
 from apps.comparison.caveats.rule import Cells, Key, Rule
 from apps.comparison.readings import Reading
 from apps.comparison.words import text_of
-from apps.lib.units import human, significant
+from apps.lib.quantities import quantity
+from apps.lib.units import significant
 from apps.runs.metrics import METRICS
 
 ENVIRONMENT, GUEST, NATIVE = "environment", "guest", "native"
@@ -55,7 +56,7 @@ def _told(readings: Any, values: Mapping[tuple[Any, Any], list[float]]) -> str:
         if one.of(ENVIRONMENT) == GUEST and native and guest and fmean(guest):
             unit = METRICS[one.metric].unit
             ratio = significant(fmean(native) / fmean(guest))
-            return f"native {human(fmean(native), unit)} ÷ guest {human(fmean(guest), unit)} = {ratio} × with all else equal"
+            return f"native {quantity(fmean(native), unit)} ÷ guest {quantity(fmean(guest), unit)} = {ratio} × with all else equal"
     return ""
 
 

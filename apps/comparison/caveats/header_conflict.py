@@ -1,8 +1,9 @@
-"""A tool's banner and its rows disagree on what was tested.
+"""A tool's banner and its rows disagree on what was tested, or a report's set-up and what it measured.
 
 What the banner said is the workload that was read with the result, or a label `header_file_size` or
-`header_block_size` (`48 GiB`) where a person or a study says it. Numbers of processes are not held against each other:
-tools take several for one of their tests by design.
+`header_block_size` (`48 GiB`) where a person or a study says it. What the set-up of a round says is the label
+`header_filesystem`: commands make ext3, and the disk that was measured has ext2. Numbers of processes are not held
+against each other: tools take several for one of their tests by design.
 """
 
 from typing import Any
@@ -19,7 +20,7 @@ _LABELS = {"file_size": "header_file_size", "block_size": "header_block_size"}
 def check(reading: Reading) -> str | None:
     if reading.evidence.asked.get("jobs"):  # several jobs may differ by intent, and no banner says them
         return None
-    told = (_conflict(reading, name) for name in _LABELS)
+    told = [*(_conflict(reading, name) for name in _LABELS), _filesystem(reading)]
     return "; ".join(part for part in told if part) or None
 
 
@@ -29,6 +30,11 @@ def _conflict(reading: Reading, name: str) -> str:
         return ""
     sizes = f"{text_of(name, header)}, the row {text_of(name, row)} ({exact(header, 'B')} and {exact(row, 'B')})"
     return f"the header says {label_of(name)} {sizes}"
+
+
+def _filesystem(reading: Reading) -> str:
+    said, there = reading.of("header_filesystem"), reading.of("filesystem")
+    return f"the set-up says filesystem {said}, this run's is {there}" if said and there and said != there else ""
 
 
 def _header(reading: Reading, name: str) -> int | None:
@@ -45,6 +51,6 @@ def _number(told: Any) -> int | None:
 RULE = Rule(
     name="header_conflict",
     title="Header and rows disagree",
-    text="What the tool announced is not what its rows say they measured: one of them may be of another run.",
+    text="What the tool or the procedure announced is not what was measured: one of them may be of another run.",
     of_reading=check,
 )

@@ -2,7 +2,7 @@
 
 import re
 
-from apps.comparison.caveats.clock_unknown import is_bound_by_the_cpu, why_bound
+from apps.comparison.caveats.clock_unknown import is_bound_by_the_cpu, why_bound, would_be
 from apps.comparison.caveats.rule import Rule
 from apps.comparison.readings import Reading
 
@@ -14,7 +14,14 @@ def check(reading: Reading) -> str | None:
     has_logs = reading.evidence.has_fio_logs or _ASKED.search(str(reading.evidence.asked.get("command", "")))
     if not has_logs or not is_bound_by_the_cpu(reading):
         return None
-    return f"{why_bound(reading)}, with fio's logs: they cost about {COST:.0%} of CPU-bound IOPS"
+    without = would_be(reading, f"÷ (1 − {COST})", 1 / (1 - COST))
+    here = f"; without them this may be {without}" if without else ""
+    return f"{why_bound(reading)}; {_which(reading)}: measured with a null job, they cost {COST:.0%} of its IOPS{here}"
+
+
+def _which(reading: Reading) -> str:
+    asked = _ASKED.findall(str(reading.evidence.asked.get("command", "")))
+    return f"fio's logs on ({', '.join(dict.fromkeys(asked))})" if asked else "fio's logs on (they came with the run)"
 
 
 RULE = Rule(

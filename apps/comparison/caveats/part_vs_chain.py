@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from apps.comparison.caveats.rule import BANDWIDTH, Cells, Key, Rule
 from apps.comparison.readings import LABEL
-from apps.lib.units import human, significant
+from apps.lib.quantities import quantity
+from apps.lib.units import significant
 
 
 def find(cells: Cells) -> Mapping[Key, str]:
@@ -18,7 +19,7 @@ def find(cells: Cells) -> Mapping[Key, str]:
         for one in readings:
             part, most = narrowest.get(str(one.of("chain")), ("", 0.0))
             if part and one.value and one.value > most:
-                sums = f"{human(one.value, 'B/s')} ÷ {human(most, 'B/s')} = {significant(one.value / most)} ×"
+                sums = f"{quantity(one.value, 'B/s')} ÷ {quantity(most, 'B/s')} = {significant(one.value / most)} ×"
                 told.setdefault(key, f"{one.of(LABEL)} is faster than {part} by itself: {sums}")
     return told
 

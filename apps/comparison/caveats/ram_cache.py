@@ -1,6 +1,6 @@
-"""A file that fits into RAM: the value may be memory, not disk."""
+"""A file that fits into RAM, or is smaller than the plan asks for beside it: the value may be memory, not disk."""
 
-from apps.comparison.caveats.fitting import fitting
+from apps.comparison.caveats.fitting import fitting, short_of
 from apps.comparison.caveats.rule import Rule
 from apps.comparison.readings import Reading
 
@@ -11,12 +11,16 @@ def past_the_cache(reading: Reading) -> bool:
 
 
 def check(reading: Reading) -> str | None:
-    return None if past_the_cache(reading) else fitting(reading, reading.ram, "RAM")
+    if past_the_cache(reading):
+        return None
+    asked = reading.evidence.cache_rule
+    return fitting(reading, reading.ram, "RAM") or (short_of(reading, asked) if asked else None)
 
 
 RULE = Rule(
     name="ram_cache",
-    title="File not larger than RAM",
-    text="The whole file fits into the page cache, so the value may be the speed of memory and not of the disks.",
+    title="May be memory, not disk",
+    text="The file fits into the page cache, in whole or in part, so the value may be the speed of memory and not of the "
+    "disks.",
     of_reading=check,
 )

@@ -34,12 +34,20 @@ class Rule:
         nothing.
         """
         readings = self.speaks_of(readings)
-        found = [self.of_reading(reading) for reading in readings] if self.of_reading else []
-        if self.of_machine:
-            found += map(self.of_machine, {one.machine: None for one in readings if one.machine})
-        if self.of_cell and not alone:
-            found.append(self.of_cell(readings))
-        return [sentence for sentence in dict.fromkeys(found) if sentence]
+        found = [*self.of_each(readings), *self.of_machines(readings)]
+        if self.of_cell and not alone and (sentence := self.of_cell(readings)):
+            found.append(sentence)
+        return list(dict.fromkeys(found))
+
+    def of_each(self, readings: Sequence[Reading]) -> list[str]:
+        """The sentences about single readings that it speaks of."""
+        found = map(self.of_reading, readings) if self.of_reading else ()
+        return [sentence for sentence in found if sentence]
+
+    def of_machines(self, readings: Sequence[Reading]) -> list[str]:
+        """The sentences about the machines under readings that it speaks of."""
+        found = map(self.of_machine, {one.machine: None for one in readings if one.machine}) if self.of_machine else ()
+        return [sentence for sentence in found if sentence]
 
 
 @dataclass(frozen=True)

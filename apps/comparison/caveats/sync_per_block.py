@@ -4,7 +4,8 @@ from apps.comparison.caveats.above_ceiling import WRITES
 from apps.comparison.caveats.rule import BANDWIDTH, Rule
 from apps.comparison.readings import Reading
 from apps.comparison.words import text_of
-from apps.lib.units import human, plain
+from apps.lib.quantities import quantity
+from apps.lib.units import plain
 
 PER_BLOCK = ("dsync", "sync")  # O_DSYNC and O_SYNC wait after each write; one fdatasync at the end does not
 LONG = 0.1  # seconds for a block; then the milliseconds of waiting for the disk no longer matter
@@ -18,8 +19,8 @@ def check(reading: Reading) -> str | None:
     if seconds >= LONG:
         return None
     count = f"{plain(-(-reading.file_size // size))} waits, " if reading.file_size else ""
-    each = f"{text_of('block_size', size)} ÷ {human(value / (reading.threads or 1), 'B/s')}"
-    return f"{reading.of('sync')} after every block: {count}one each {human(seconds * 1e9, 'ns')} ({each})"
+    each = f"{text_of('block_size', size)} ÷ {quantity(value / (reading.threads or 1), 'B/s')}"
+    return f"{reading.of('sync')} after every block: {count}one each {quantity(seconds * 1e9, 'ns')} ({each})"
 
 
 RULE = Rule(

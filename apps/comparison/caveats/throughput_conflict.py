@@ -2,7 +2,8 @@
 
 from apps.comparison.caveats.rule import BANDWIDTH, Rule
 from apps.comparison.readings import Reading
-from apps.lib.units import human, significant
+from apps.lib.quantities import quantity
+from apps.lib.units import significant
 
 FAR = 2.0
 
@@ -22,7 +23,7 @@ def _apart(children: float, parent: float | None) -> str:
     if not parent or 1 / FAR <= children / parent <= FAR:
         return ""
     times = max(children / parent, parent / children)
-    told = f"children together {human(children, 'B/s')}, parent {human(parent, 'B/s')}"
+    told = f"children together {quantity(children, 'B/s')}, parent {quantity(parent, 'B/s')}"
     return f"{told}: {significant(times)} ×, more than {FAR:g} ×"
 
 
@@ -30,7 +31,7 @@ def _average(reading: Reading) -> str:
     mean, value, threads = reading.beside.get("bandwidth_mean"), reading.value or 0.0, reading.threads or 1
     if not mean or threads == 1 or abs(mean * threads - value) > 0.001 * value:
         return ""
-    return f"; the average {human(mean, 'B/s')} = {human(value, 'B/s')} ÷ {threads} hides it"
+    return f"; the average {quantity(mean, 'B/s')} = {quantity(value, 'B/s')} ÷ {threads} hides it"
 
 
 RULE = Rule(

@@ -6,7 +6,7 @@ from apps.comparison.caveats.rule import Rule
 from apps.comparison.readings import Reading
 from apps.comparison.repetitions import per_run
 from apps.comparison.statistics import ENOUGH, summary
-from apps.lib.units import human
+from apps.lib.quantities import quantity
 from apps.runs.metrics import METRICS
 
 WIDE = 0.10
@@ -17,7 +17,7 @@ def check(readings: Sequence[Reading]) -> str | None:
     if found.n < ENOUGH or not found.stdev or not found.mean or found.stdev / abs(found.mean) <= WIDE:
         return None
     unit = METRICS[readings[0].metric].unit
-    share = f"{human(found.stdev, unit)} ÷ {human(found.mean, unit)} = {found.stdev / abs(found.mean):.1%}"
+    share = f"{quantity(found.stdev, unit)} ÷ {quantity(found.mean, unit)} = {found.stdev / abs(found.mean):.1%}"
     return f"n = {found.n}: standard deviation ÷ mean = {share} > {WIDE:.0%}"
 
 

@@ -8,7 +8,8 @@ from apps.comparison.drawing.palette import RAMP
 
 def as_json(chart: Chart) -> dict[str, Any]:
     """`labels` along an even x; per series its points, None where nothing was measured. `tiles` instead of points in
-    a heat map. Lines and regions stand at places on x, or at numbers on y.
+    a heat map. Lines and regions stand at places on x, or at numbers on y. A legend names the first `named` series and
+    ends with `unnamed`, where there are more.
     """
     return {
         "kind": chart.kind.value,
@@ -21,6 +22,8 @@ def as_json(chart: Chart) -> dict[str, Any]:
         "y": _axis(chart.y),
         "z": _axis(chart.z) if chart.z else None,
         "series": [_series(chart, one) for one in chart.series],
+        "named": chart.named,
+        "unnamed": chart.unnamed,
         "lines": [_line(chart, one.axis, one.at) | {"label": one.label, "what": one.what, "tone": one.tone}
                   for one in chart.lines],
         "regions": [{"low": _place(chart, one.low), "high": _place(chart, one.high), "label": one.label,

@@ -12,6 +12,7 @@ from enum import StrEnum
 from apps.lib.units import ColumnUnit
 
 NO_UNIT = ColumnUnit(1, "")
+MOST_NAMED = 14  # series in a legend: a longer one would push the chart out of its frame, and the table has all
 
 
 class Kind(StrEnum):
@@ -152,6 +153,17 @@ class Chart:
     @property
     def points(self) -> list[tuple[Series, Point]]:
         return [(series, point) for series in self.series for point in series.points]
+
+    @property
+    def named(self) -> int:
+        """How many series a legend names, whoever draws it."""
+        return min(len(self.series), MOST_NAMED)
+
+    @property
+    def unnamed(self) -> str:
+        """A legend's last entry, where it names only some of the series."""
+        left = len(self.series) - self.named
+        return f"… and {left} more, in the table" if left else ""
 
     @property
     def value_axis(self) -> Axis:

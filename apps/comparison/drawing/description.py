@@ -70,7 +70,7 @@ def _odd(chart: Chart) -> str:
     said = [
         (holes, "without a value"),
         (sum(one.form in (Form.RANGE, Form.AT_LEAST, Form.AT_MOST) for one in points), "with bounds only"),
-        (sum(one.is_hollow for one in points), "hollow: the file fits into RAM"),
+        (sum(one.is_hollow for one in points), "hollow: may be memory, not disk"),
     ]
     counted = [f"{count} {words}" for count, words in said if count]
     return f"Of the cells {', '.join(counted)}." if counted else ""
@@ -84,7 +84,7 @@ def caption_of(kind: Kind, series: Sequence[Series], y: Axis) -> str:
         + (f" With fewer than {ENOUGH_FOR_BOX} values all are dots." if _has_few(points) else ""),
         Kind.PAIRED: "The number above a pair is the ratio to the baseline.",
     }.get(kind, "Bars at the marks: 95 % interval." if _has_interval(points) else "")
-    hollow = "Hollow: the file fits into RAM." if any(one.is_hollow for one in points) else ""
+    hollow = "Hollow: may be memory, not disk." if any(one.is_hollow for one in points) else ""
     below = sum(one.value is not None and one.value <= 0 for one in points) if y.is_log else 0
     zeros = (
         f"{below} value{'s' if below > 1 else ''} of 0 or less have no place on a logarithmic axis." if below else ""

@@ -65,7 +65,10 @@ def _x_axis(comparison: Comparison, table: Grid, kind: Kind) -> Axis:
 
 def _unit_along(comparison: Comparison, is_even: bool) -> ColumnUnit:
     is_size = comparison.x in ("file_size", "block_size", "ram", "chunk_size", "controller_cache")
-    return units.unit_for(numbers(comparison), "B", 1024) if is_size and not is_even else ColumnUnit(1, "")
+    if not is_size or is_even:
+        return ColumnUnit(1, "")
+    sizes = numbers(comparison)  # whole in KiB they are called so, whatever the values are in
+    return units.unit_for(sizes, "B", comparison.question.base if any(one % 1024 for one in sizes) else 1024)
 
 
 def _with_unit(title: str, unit: ColumnUnit) -> str:

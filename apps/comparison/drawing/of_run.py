@@ -1,11 +1,11 @@
 """One run's latency bins and values over time as charts. Pure: the bins and the overviews come in as plain values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from apps.comparison.drawing.chart import Axis, Chart, Kind, Point, Series
 from apps.comparison.drawing.description import WHAT
+from apps.comparison.drawing.track import Track, said
 from apps.lib.units import ColumnUnit, human, plain, significant, unit_for
 from apps.runs.metrics import Metric
 
@@ -17,17 +17,9 @@ NINES = ("0 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %")
 LATENCY = "latency"
 
 
-@dataclass(frozen=True)
-class Track:
-    """One series: rows of [seconds, least, mean, most, count]."""
-
-    name: str
-    rows: Sequence[Sequence[float]]
-
-
 def histogram(latencies: "Sequence[Latency]", title: str) -> Chart:
     """What share of its operation's completions took how long: bars of equal width on a logarithmic axis."""
-    series = tuple(Series(one.name, tuple(_bars(one)), tone) for tone, one in enumerate(latencies))
+    series = tuple(Series(one.label, tuple(_bars(one)), tone) for tone, one in enumerate(latencies))
     x = Axis(LATENCY, "log", base_unit="ns")
     y = Axis("completions (%)", "linear", PERCENT, base_unit="fraction")
     return Chart(Kind.HISTOGRAM, title, x, y, series, _said(Kind.HISTOGRAM, title, [_middle(one) for one in latencies]))
@@ -40,7 +32,7 @@ def _bars(one: "Latency") -> list[Point]:
 
 
 def _middle(one: "Latency") -> str:
-    return f"{one.name}, {plain(one.count)} completions, half within {human(one.percentiles[0], 'ns')}"
+    return f"{one.label}, {plain(one.count)} completions, half within {human(one.percentiles[0], 'ns')}"
 
 
 def curve(latencies: "Sequence[Latency]", title: str) -> Chart:
@@ -48,7 +40,7 @@ def curve(latencies: "Sequence[Latency]", title: str) -> Chart:
     unit = unit_for([value for one in latencies for _, _, value in one.curve], "ns")
     series = tuple(
         Series(
-            one.name,
+            one.label,
             tuple(
                 Point(nines, f"{percent:g} %", float(value), n=one.count)
                 for percent, nines, value in one.curve
@@ -65,7 +57,7 @@ def curve(latencies: "Sequence[Latency]", title: str) -> Chart:
 
 def _tail(one: "Latency") -> str:
     wanted = {percent: value for percent, _, value in one.curve}
-    return f"{one.name}, 99 % within {human(wanted[99], 'ns')} and 99.99 % within {human(wanted[99.99], 'ns')}"
+    return f"{one.label}, 99 % within {human(wanted[99], 'ns')} and 99.99 % within {human(wanted[99.99], 'ns')}"
 
 
 def over_time(metric: Metric, tracks: Sequence[Track], title: str, base: int = 1000) -> Chart:
@@ -83,14 +75,13 @@ def over_time(metric: Metric, tracks: Sequence[Track], title: str, base: int = 1
     y_title = f"{metric.label} ({unit.label})" if unit.label else metric.label
     x, y = Axis("seconds"), Axis(y_title, "linear", unit, base_unit=metric.unit)
     caption = "Line: mean of each moment; shade: from the least to the most."
-    said = _said(Kind.TIME, title, [_reach(one, metric, base) for one in tracks])
-    return Chart(Kind.TIME, title, x, y, series, said, caption)
+    return Chart(Kind.TIME, title, x, y, series, described_over_time(metric, tracks, title, base), caption)
 
 
-def _reach(one: Track, metric: Metric, base: int) -> str:
-    low, high = min(row[1] for row in one.rows), max(row[3] for row in one.rows)
-    seconds = significant(one.rows[-1][0])
-    return f"{one.name}, {human(low, metric.unit, base)} to {human(high, metric.unit, base)} over {seconds} s"
+def described_over_time(metric: Metric, tracks: Sequence[Track], title: str, base: int = 1000) -> str:
+    """What `over_time` says of itself, without drawing it."""
+    there = [one for one in tracks if len(one.rows)]
+    return _said(Kind.TIME, title, [said(metric, there, base)] if there else [])
 
 
 def _said(kind: Kind, title: str, parts: Sequence[str]) -> str:

@@ -57,14 +57,15 @@ def trend(axes: "Axes", chart: Chart, palette: Palette) -> list[Handle]:
     """Runs as marks, hollow ones for outliers; levels as lines, a break between two of them."""
     runs, levels = chart.series
     colour, level = (colour_of(palette, one.tone) for one in (runs, levels))
-    for point in runs.points:
+    for number, point in enumerate(runs.points):
         style: dict[str, Any] = {
             "marker": "D" if point.is_hollow else "o",
             "mfc": palette.surface if point.is_hollow else colour,
         }
-        axes.plot(
+        (mark,) = axes.plot(
             [place(chart, point)], [height(chart.y, point) or 0.0], ls="none", ms=4, mec=colour, zorder=3, **style
         )
+        mark.set_gid(f"run-{number}")
     for number, (start, end) in enumerate(zip(levels.points[::2], levels.points[1::2], strict=True)):
         xs, ys = zip(*((place(chart, one), height(chart.y, one) or 0.0) for one in (start, end)), strict=True)
         (line,) = axes.plot(xs, ys, color=level, lw=2.4, zorder=4)

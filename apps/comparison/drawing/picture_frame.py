@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_NAMED = 14  # series in a legend; the table has all
 LONGEST_LABEL = 30  # letters of a label at an axis
 LETTER = 6.2  # pixels, about
 Handle = tuple[Any, str]
@@ -31,7 +30,7 @@ def frame(figure: "Figure", axes: "Axes", chart: Chart, palette: Palette, legend
     if chart.tiles:
         _ramp(figure, axes, chart, palette)
     elif legend:
-        _legend(figure, legend, palette, pixels)
+        _legend(figure, chart, legend, palette, pixels)
 
 
 def cut(text: str, most: int = LONGEST_LABEL) -> str:
@@ -135,11 +134,12 @@ def _at(chart: Chart, place: float) -> float:
 
 
 def _upright(axes: "Axes", chart: Chart, line: Line, number: int, style: dict[str, Any], palette: Palette) -> None:
-    """Labels one below the other, so that lines side by side do not write over each other."""
+    """Labels one below the other, so that lines side by side do not write over each other; at the right they end there."""
     at = _at(chart, line.at)
-    axes.axvline(at, **style, gid=f"line-{line.what}-{number}")
-    axes.text(at, 0.985 - 0.05 * (number % 4), f" {line.label}", color=palette.ink_2, fontsize=7.5, va="top",
-              transform=axes.get_xaxis_transform(), zorder=4)  # fmt: skip
+    drawn = axes.axvline(at, **style, gid=f"line-{line.what}-{number}")
+    is_right = axes.transAxes.inverted().transform(drawn.get_transform().transform((at, 0)))[0] > 0.75
+    axes.text(at, 0.985 - 0.05 * (number % 4), f" {line.label} ", color=palette.ink_2, fontsize=7.5, va="top",
+              ha="right" if is_right else "left", transform=axes.get_xaxis_transform(), zorder=4)  # fmt: skip
 
 
 def _level(axes: "Axes", chart: Chart, line: Line, number: int, style: dict[str, Any], palette: Palette) -> None:
@@ -173,13 +173,14 @@ def _words(figure: "Figure", axes: "Axes", chart: Chart, palette: Palette, pixel
     axes.set_ylabel(cut(chart.y.title, 60), color=palette.ink_2)
 
 
-def _legend(figure: "Figure", handles: Sequence[Handle], palette: Palette, pixels: float) -> None:
-    """Below the axes, never over the data."""
+def _legend(figure: "Figure", chart: Chart, handles: Sequence[Handle], palette: Palette, pixels: float) -> None:
+    """Below the axes, never over the data. One handle for each series; what is left has no mark of its own."""
+    from matplotlib.lines import Line2D
+
     letters = int(pixels / LETTER) - 8
-    shown = list(handles[:MOST_NAMED])
+    rest = [(Line2D([], [], ls="none"), chart.unnamed)] if chart.unnamed else []
+    shown = [*handles[: chart.named], *rest]
     names = [cut(name, letters) for _, name in shown]
-    if left := len(handles) - len(shown):
-        names[-1] = f"… and {left + 1} more, in the table"
     columns = max(1, min(len(names), letters // (max(map(len, names)) + 6)))
     drawn = figure.legend(
         [handle for handle, _ in shown], names, loc="outside lower left", ncols=columns, frameon=False, fontsize=8.5,

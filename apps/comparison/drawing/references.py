@@ -10,22 +10,65 @@ from apps.comparison.caveats.ram_cache import past_the_cache
 from apps.comparison.drawing.chart import Axis, Line, Region
 from apps.comparison.readings import FILE_SIZE_OVER_RAM, Machine, Reading
 from apps.lib.units import human, size
+from apps.studies.planning.guards import CacheRule
 
 MOST_LINES = 4  # of a kind: more say nothing
 ROOM = {"linear": 1.5, "log": 10.0}  # a ceiling further above the data than this would squeeze them
 BANDWIDTH = "bandwidth"
 
 
-def memory_lines(x: str, axis: Axis, readings: Sequence[Reading]) -> tuple[list[Line], list[Region]]:
-    """RAM and controller caches on an axis of file sizes, and the shade where every file fits into RAM."""
+References = tuple[list[Line], list[Region]]
+
+
+def memory_lines(x: str, axis: Axis, readings: Sequence[Reading]) -> References:
+    """RAM, what plans ask beside it, and controller caches on an axis of file sizes, and the shades where every file
+    fits into RAM, or is smaller than its plan asks for.
+    """
     if x == FILE_SIZE_OVER_RAM:
-        return _of_sizes(axis, {1.0: "as large as RAM"}, "ram", "fits into RAM")
+        asked = {rule.least: _asked(rule, "RAM") for _, rule in _rules(readings)}
+        return _joined(_of_ram(axis, {1.0: "as large as RAM"}), _of_plan(axis, asked))
     readings = [one for one in readings if one.operation not in NO_FILE_DATA]
     if x != "file_size" or not readings:
         return [], []
-    lines, regions = _of_sizes(axis, _ram(readings), "ram", "fits into RAM")
+    asked = {of.ram * rule.least / _files(of): _asked(rule, _ram_of(of)) for of, rule in _rules(readings) if of.ram}
     caches, _ = _of_sizes(axis, _caches(readings), "cache", "")
-    return [*lines, *caches], regions
+    return _joined(_of_ram(axis, _ram(readings)), _of_plan(axis, asked), (caches, []))
+
+
+def _joined(*found: References) -> References:
+    return [line for lines, _ in found for line in lines], [region for _, regions in found for region in regions]
+
+
+def _of_ram(axis: Axis, sizes: Mapping[float, str]) -> References:
+    return _of_sizes(axis, sizes, "ram", "fits into RAM")
+
+
+def _of_plan(axis: Axis, sizes: Mapping[float, str]) -> References:
+    """Its shade lies over that of RAM, which is then the darker one."""
+    return _of_sizes(axis, sizes, "plan", "smaller than the plan asks for")
+
+
+def _rules(readings: Iterable[Reading]) -> list[tuple[Reading, CacheRule]]:
+    """Readings whose plan asks for more than RAM, one for each rule and RAM."""
+    found = {}
+    for one in readings:
+        rule = one.evidence.cache_rule
+        if rule and rule.least > 1 and not past_the_cache(one):
+            found[rule, one.ram, one.threads] = one
+    return [(one, rule) for (rule, _, _), one in found.items()]
+
+
+def _asked(rule: CacheRule, ram: str) -> str:
+    return f"plan: {rule.factor:g} × {ram}" + (f" − {rule.tolerance:.0%}" if rule.tolerance else "")
+
+
+def _files(reading: Reading) -> int:
+    return reading.threads or 1
+
+
+def _ram_of(reading: Reading) -> str:
+    files = _files(reading)
+    return f"RAM {size(reading.ram or 0)}" + (f" ÷ {files} files" if files > 1 else "")
 
 
 def _ram(readings: Iterable[Reading]) -> dict[float, str]:
@@ -33,8 +76,7 @@ def _ram(readings: Iterable[Reading]) -> dict[float, str]:
     found = {}
     for one in readings:
         if one.ram and not past_the_cache(one):
-            files = one.threads or 1
-            found[one.ram / files] = f"RAM {size(one.ram)}" + (f" ÷ {files} files" if files > 1 else "")
+            found[one.ram / _files(one)] = _ram_of(one)
     return found
 
 
@@ -43,7 +85,7 @@ def _caches(readings: Iterable[Reading]) -> dict[float, str]:
     return {float(one): f"controller cache {size(one)}" for one in caches if isinstance(one, int | float) and one > 0}
 
 
-def _of_sizes(axis: Axis, sizes: Mapping[float, str], what: str, region: str) -> tuple[list[Line], list[Region]]:
+def _of_sizes(axis: Axis, sizes: Mapping[float, str], what: str, region: str) -> References:
     if not sizes or len(sizes) > MOST_LINES:
         return [], []
     lines = [

@@ -55,6 +55,10 @@ class StudyComparison(ThroughParent):
         """Raises `QuestionError` where a newer version no longer knows a word of it."""
         return parse(dict(QueryDict(self.query).lists()))
 
+    def question_in(self, base: int) -> Question:
+        """In the units of who reads: a study's page has one base."""
+        return self.question.with_(base=base)
+
     @property
     def has_chart(self) -> bool:
         return self.shows != self.Shows.TABLE

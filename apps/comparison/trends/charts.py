@@ -10,7 +10,6 @@ from apps.comparison.trends.words import signed
 from apps.lib import units
 from apps.lib.reader_base import base
 
-WIDTH, HEIGHT, EDGE = 120, 28, 2
 MOST_ROWS = 100
 
 
@@ -43,19 +42,6 @@ def chart_data(found: Trend, watch: Watch) -> dict[str, Any]:
 
 def _ms(found: Trend, place: int) -> float:
     return between(found.points, place) * DAY * 1000
-
-
-def sparkline(values: Sequence[float]) -> str:
-    """The points of an SVG polyline of 120 × 28."""
-    if len(values) < 2:
-        return ""
-    low, high = min(values), max(values)
-    step, size = (WIDTH - 2 * EDGE) / (len(values) - 1), (high - low) or 1
-    at = (
-        (EDGE + number * step, HEIGHT - EDGE - (value - low) / size * (HEIGHT - 2 * EDGE))
-        for number, value in enumerate(values)
-    )
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
 
 
 def mark_rows(marks: Sequence[TrendMark], found: Trend) -> list[dict[str, Any]]:

@@ -10,9 +10,10 @@ from apps.comparison.words import label_of, text_of
 from apps.inventory.differences_of import Change, differences_of
 from apps.inventory.differences_of.parts import Content
 from apps.inventory.differences_of.shape import ADDED, NOTHING, REMOVED
+from apps.runs.activity import ACTIVITY
 
 NEIGHBOURS = 5  # runs on either side: the place of a change may be one or two runs off
-NOT_FACTS = {*NAMES, *POINT, "time"}
+NOT_FACTS = {*NAMES, *POINT, *ACTIVITY, "time"}
 MOST = 12  # parts of a snapshot that changed; of more, the machine is another one
 
 

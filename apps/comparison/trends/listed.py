@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from apps.comparison.trends.charts import sparkline
 from apps.comparison.trends.models import Watch
 from apps.comparison.trends.shape import Direction
+from apps.comparison.trends.sparkline import Sparkline, sparkline
 from apps.comparison.trends.words import signed
 from apps.lib import units
 from apps.lib.reader_base import base
@@ -21,7 +21,7 @@ class Row:
     more: str
     level: str
     exact: str
-    spark: str
+    spark: Sparkline
 
 
 def with_open_changes(watches: QuerySet[Watch]) -> Any:
@@ -47,7 +47,7 @@ def row(watch: Any) -> Row:
         more,
         units.human(level, unit, base()),
         units.in_both_bases(level, unit),
-        sparkline(said.get("values", ())),
+        sparkline(said, unit, base()),
     )
 
 

@@ -12,6 +12,7 @@ from apps.comparison.trends.shape import Drift, Trend
 from apps.comparison.trends.words import interval, signed
 from apps.comparison.words import operation_of
 from apps.lib import units
+from apps.lib.quantities import all_written
 
 
 def notify(watch: Watch) -> list[Delivery]:
@@ -81,7 +82,7 @@ def change_payload(change: ChangePoint, watch: Watch) -> dict[str, Any]:
             "runs_before": change.n_before,
             "runs_after": change.n_after,
             "facts": change.facts,
-            "caveats": change.caveats,
+            "caveats": list(all_written(change.caveats)),
         },
     }
 

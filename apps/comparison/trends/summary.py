@@ -21,6 +21,10 @@ def summary(found: Trend, watch: Watch) -> dict[str, Any]:
         "drift": found.drift.total if found.drift else None,
         "is_drift_worse": bool(found.drift and found.drift.direction == Direction.WORSE and is_large(found, watch)),
         "changes": len(found.changes),
+        "steps": [
+            {"place": one.place, "run": found.points[one.place].run, "size": one.size, "direction": one.direction}
+            for one in found.changes
+        ],
     }
 
 

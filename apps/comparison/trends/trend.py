@@ -97,7 +97,7 @@ def _outliers(levels: Sequence[float], segments: Sequence[Segment]) -> set[int]:
         logs = [log(level) for level in levels[one.start : one.end]]
         middle = statistics.median(logs)
         distances += [value - middle for value in logs]
-    return set(outliers(distances))
+    return set(*outliers([distances]))
 
 
 def _changes(

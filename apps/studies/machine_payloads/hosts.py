@@ -25,8 +25,9 @@ def _host(study: Machines, entry: Entry) -> Described:
         said.number(name, value)
     if entry.get("role"):
         said.values["role"] = str(entry["role"])[:200]
-    inferred = _environment(study, entry, said) + (("ram_bytes",) if entry.get("ram_basis") else ())
-    for name in ("note", "name_note", "controllers_note", "fqdn_as_scanned", "kernel_as_scanned", "ram_basis", "count", "slots",
+    bases = {"ram_bytes": "ram_basis", "architecture": "arch_basis"}
+    inferred = _environment(study, entry, said) + tuple(name for name, basis in bases.items() if entry.get(basis))
+    for name in ("note", "name_note", "controllers_note", "fqdn_as_scanned", "kernel_as_scanned", "ram_basis", "arch_basis", "count", "slots",
                  "disks_installed", "system_disk"):  # fmt: skip
         said.note("" if name == "note" else name.replace("_", " "), entry.get(name))
     if settings := _sysctl(study, entry):

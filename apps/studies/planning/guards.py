@@ -10,6 +10,19 @@ Parameters = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class CacheRule:
+    """Files of at least `factor` × RAM, less the fraction `tolerance` of that."""
+
+    factor: float
+    tolerance: float = 0.0
+
+    @property
+    def least(self) -> float:
+        """The smallest file that meets it, as a multiple of RAM."""
+        return self.factor * (1 - self.tolerance)
+
+
+@dataclass(frozen=True)
 class GuardKind:
     label: str
     sentence: Callable[[Parameters], str]

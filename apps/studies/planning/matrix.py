@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from apps.lib.units import plain, size
+from apps.studies.planning.guards import CacheRule
 from apps.studies.planning.order import Step, steps
 
 MIB = 1024**2
@@ -119,5 +120,5 @@ def cache_findings(matrix: Matrix, factor: float, tolerance: float = 0.0) -> lis
 
 def _finding(host: str, ram: int | None, most: int, factor: float, tolerance: float) -> CacheFinding:
     multiple = most / ram if ram else None
-    is_met = None if multiple is None else multiple >= factor * (1 - tolerance)
+    is_met = None if multiple is None else multiple >= CacheRule(factor, tolerance).least
     return CacheFinding(host, ram, most, multiple, factor, is_met)

@@ -4,13 +4,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from apps.comparison.readings import Evidence, Machine
+from apps.lib.quantities import written
 
 Content = dict[str, Any]
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 def plain(text: str | None) -> str:
-    return (text or "").replace("\u00a0", " ").replace("\u202f", " ")
+    return written(text or "").replace("\u00a0", " ").replace("\u202f", " ")
 
 
 def controller(name: str, **fields: Any) -> Content:

@@ -1,4 +1,6 @@
-"""Seed 001: one of four disks dead, and /dev/sdp in md1 and in md4."""
+"""Seed 001: one of four disks dead (line 182), and /dev/sdp in md1 and in md4 of the text (108, 110). As loaded:
+test_on_reports.py.
+"""
 
 from apps.comparison.caveats.array_state import RULE, check
 from apps.comparison.compare import compare
@@ -24,9 +26,12 @@ def found(*storages: Content) -> list[str]:
 
 
 def test_a_degraded_array_is_said_with_its_members() -> None:
-    members = [disk("hda"), disk("hdc"), disk("hde"), disk("hdg", state="faulty")]
-    assert check(machine(array("md0", "5", members, state="degraded"))) == "md0 is degraded (3 of 4 members work)"
-    assert check(machine(array("md0", "5", members[:3], state="resyncing"))) == "md0 is resyncing"
+    """The Pentium III's RAID 5 of four Deskstar IC35L040AVVN07-0; the report does not say which one was dead."""
+    members = [disk(f"Deskstar {n}", "PATA", "ATA-100") for n in range(3)]
+    dead = disk("Deskstar 3", "PATA", "ATA-100", state="faulty")
+    ran = array("p3-raid5", "5", [*members, dead], state="degraded")
+    assert check(machine(ran)) == "p3-raid5 is degraded (3 of 4 members work)"
+    assert check(machine(array("p3-raid5", "5", members, state="resyncing"))) == "p3-raid5 is resyncing"
 
 
 def test_thumpers_sdp_is_in_two_arrays_of_the_text() -> None:

@@ -1,11 +1,14 @@
-"""Seed 004: "different figures came out"; the dd lines of SAS RAID 10 under ESXi lie between 22 and 46 MB/s."""
+"""Seed 004: "different figures came out"; the dd lines of SAS RAID 10 under ESXi (43, 49, 53) lie between 22 and 46 MB/s.
+
+Seed 000: getc() of a 100 MB file on the four software arrays, which lie within 0.2 %. Both as loaded: test_on_reports.py.
+"""
 
 from apps.comparison.caveats.wide_spread import check
 from tests.comparison.caveats.machines import plain
 from tests.comparison.factories import reading
 
 ESXI = [22_342_325.0, 23_538_540.0, 46_489_592.0]
-CRS4 = [60_332.9 * 1024, 59_997.0 * 1024, 60_900.0 * 1024]
+CRS4 = [63_517.3 * 1024, 63_584.7 * 1024, 63_669.5 * 1024, 63_465.4 * 1024]
 
 
 def test_tristans_three_sizes_in_one_cell_spread_by_half() -> None:

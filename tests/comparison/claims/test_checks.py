@@ -9,6 +9,7 @@ from apps.comparison.claims.doubts import other_readings, sensitivity
 from apps.comparison.claims.judging import Judged, digest, judge
 from apps.comparison.claims.outcomes import state_of, verdict_of
 from apps.comparison.readings import Reading
+from apps.lib.quantities import written
 from tests.comparison.factories import GIB, reading
 
 
@@ -81,7 +82,7 @@ def test_a_ratio_lies_within_its_bounds_or_does_not() -> None:
     assert found(A_OVER_B, **check, below=2).verdict == "contradicted"
     (line,) = found(A_OVER_B, **check, at_least=1).outcomes[0].lines
     assert (line.low, line.high) == (2, 2)
-    assert line.words == "bandwidth of a 200.0\xa0MB/s ÷ bandwidth of b 100.0\xa0MB/s = 2; at least 1.00"
+    assert written(line.words) == "bandwidth of a 200.0\xa0MB/s ÷ bandwidth of b 100.0\xa0MB/s = 2; at least 1.00"
 
 
 def test_nothing_is_divided_by_zero() -> None:

@@ -17,6 +17,7 @@ from apps.comparison.claims.form import DefinitionError
 from apps.dashboard.published.load import load_study
 from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Lab
+from apps.lib.quantities import written
 from apps.runs.arrivals import announce
 from apps.runs.models import Provenance, Run, Sample
 from apps.studies.models import Study, StudyRun
@@ -247,3 +248,24 @@ def test_the_command_loads_what_the_published_lab_has(
     assert "nothing changed" in capsys.readouterr().out
     with lab_scope(lab.pk):
         assert Claim.objects.count() == 17
+
+
+def test_new_rules_are_found_by_the_sweeper(study: Study, claim: Claim, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluate_claims(study.pk)
+    assert sweep_claims() == 0
+    monkeypatch.setattr(changes, "RULES", changes.RULES + 1)
+    assert sweep_claims() == 1
+
+
+def test_a_sentence_that_only_keeps_its_numbers_in_another_way_makes_no_history(
+    lab: Lab, study: Study, claim: Claim
+) -> None:
+    """An older program wrote them in base 1000; now they are kept as quantities."""
+    [check] = claim.computed["checks"]
+    old = {**check, "lines": [{**line, "words": written(line["words"])} for line in check["lines"]]}
+    assert old != check
+    Claim.objects.filter(pk=claim.pk).update(computed={"checks": [old]}, data_digest="of older rules")
+    assert evaluate_study(study) == 1
+    found = Claim.objects.get(pk=claim.pk)
+    assert found.computed == claim.computed
+    assert found.history.count() == 1

@@ -11,9 +11,11 @@ from apps.comparison.claiming.draft import ClaimDraft
 from apps.comparison.claiming.models import Claim
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent, Lab
+from apps.runs.models import Provenance, Sample
 from apps.studies.models import Study
 from tests.comparison.claims.conftest import make_claim, make_study
 from tests.conftest import Cast
+from tests.page_text import page_text
 
 LIST, NEW = "/studies/paper/claims/", "/studies/paper/claims/new/"
 SignIn = Callable[[str], Client]
@@ -59,13 +61,38 @@ def test_an_empty_list_says_what_to_do(sign_in: SignIn, study: Study) -> None:
 
 def test_a_claim_shows_its_arithmetic_its_runs_and_its_history(sign_in: SignIn, cast: Cast, claim: Claim) -> None:
     text = page(sign_in("viewer"), f"/claims/{claim.pk}/")
-    assert "bandwidth of c0 200.0\xa0MB/s &gt; bandwidth of c1 100.0\xa0MB/s" in text
+    assert "bandwidth of c0 200.0 MB/s > bandwidth of c1 100.0 MB/s" in page_text(text)
     assert "2 of 2 comparisons hold" in text
     assert "the claim was written" in text
     with lab_scope(cast.lab.pk):
         runs = {f'href="/runs/{pk}/"' for pk in claim.study.configurations.values_list("study_runs__run", flat=True)}
     assert all(link in text for link in runs)
     assert "None would turn the verdict" in text  # rounded figures were tried
+
+
+@pytest.mark.parametrize(("base", "shown"), [("1000", "200.0 MB/s"), ("1024", "190.7 MiB/s")])
+def test_its_numbers_are_in_the_readers_base_and_say_exact_values_in_both(
+    sign_in: SignIn, claim: Claim, base: str, shown: str
+) -> None:
+    client = sign_in("viewer")
+    client.cookies["spindle_base"] = base
+    text = page(client, f"/claims/{claim.pk}/").replace("\u202f", " ").replace("\xa0", " ")
+    exact = "200 000 000 B/s = 200.0 MB/s = 190.7 MiB/s"
+    assert f'<span title="{exact}">{shown}</span>' in text
+    assert f'tabindex="0" title="{exact}; 100 000 000 B/s' in text
+
+
+def test_readings_that_would_turn_it_say_exact_values_in_both_bases(sign_in: SignIn, cast: Cast, study: Study) -> None:
+    with lab_scope(cast.lab.pk):
+        mirror = Sample.objects.get(value=1e8)
+        Provenance.objects.filter(sample=mirror).update(alternatives=[3e8])
+        doubtful = make_claim(study, "C02")
+    client = sign_in("viewer")
+    client.cookies["spindle_base"] = "1024"
+    text = page(client, f"/claims/{doubtful.pk}/").replace("\u202f", " ").replace("\xa0", " ")
+    assert "1 would turn the verdict" in text
+    assert '<span title="300 000 000 B/s = 300.0 MB/s = 286.1 MiB/s">286 MiB/s</span>' in text
+    assert '<span title="100 000 000 B/s = 100.0 MB/s = 95.37 MiB/s">95.4 MiB/s</span>' in text
 
 
 @pytest.mark.parametrize("claims", [1, 6])

@@ -6,9 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.comparison.models import ChangePoint, Delivery, Destination, TrendMark, Watch
@@ -17,6 +15,7 @@ from apps.labs.models import AuditEvent, Lab
 from apps.lib import units
 from apps.runs.models import Run
 from tests.comparison.trends.nights import QUERY, destination, measured_nights, noise, watch
+from tests.statements import statements
 
 SignIn = Callable[[str], Client]
 LEVEL = 4e8
@@ -55,22 +54,41 @@ def test_the_list_shows_state_level_and_line(watched: Watch, lab: Lab, sign_in: 
         ("not looked at yet", "queued"),
     ]
     assert "1 change to acknowledge" in text
-    assert len(page.context["rows"][0].spark.split()) == 60
+    assert len(page.context["rows"][0].spark.points.split()) == 60
     level = statistics.median(LEVEL * 0.88 * noise(5, 8))
     assert page.context["rows"][0].level == units.human(level, "B/s")
 
 
-def test_the_list_costs_the_same_for_one_watch_and_for_thirty(
-    watched: Watch, lab: Lab, sign_in: SignIn, django_assert_num_queries: Callable[..., Any]
-) -> None:
+def test_the_list_costs_the_same_for_one_watch_and_for_thirty(watched: Watch, lab: Lab, sign_in: SignIn) -> None:
     client = sign_in("engineer")
-    client.get("/trends/")
-    with CaptureQueriesContext(connection) as one:
-        client.get("/trends/")
+    of_one = statements(lambda: client.get("/trends/"))
     for number in range(29):
         watch(lab, name=f"watch {number}")
-    with django_assert_num_queries(len(one)):
-        assert len(client.get("/trends/").context["rows"]) == 30
+    assert len(statements(lambda: client.get("/trends/"))) == len(of_one)
+    assert len(client.get("/trends/").context["rows"]) == 30
+
+
+def test_a_watchs_line_says_its_numbers_and_leads_to_them(watched: Watch, sign_in: SignIn) -> None:
+    page = sign_in("viewer").get("/trends/")
+    spark, change = page.context["rows"][0].spark, ChangePoint.objects.get()
+    values = [*(LEVEL * noise(60, 7))[-55:], *(LEVEL * 0.88 * noise(5, 8))]
+    told = {"first": values[0], "last": values[-1], "smallest": min(values), "largest": max(values)}
+    words = ", ".join(f"{word} {units.human(value, 'B/s')}" for word, value in told.items())
+    change_said = f"1 change of level: {change.size_text} worse at run {change.run_id}"
+    assert spark.description == f"The last 60 of 65 runs: {words}; {change_said}."
+    assert f'aria-label="{spark.description}"' in page.content.decode()
+    xs = [float(pair.partition(",")[0]) for pair in spark.points.split()]
+    assert spark.changes == (pytest.approx((xs[54] + xs[55]) / 2, abs=0.1),)
+    assert f'href="/trends/{watched.pk}/#runs"' in page.content.decode()
+    assert f'href="/api/v1/trends/{watched.pk}/?format=csv"' in page.content.decode()
+
+
+def test_a_summary_without_places_still_says_how_many_changes(watched: Watch, sign_in: SignIn) -> None:
+    watched.refresh_from_db()
+    old = {name: value for name, value in watched.summary.items() if name != "steps"}
+    Watch.objects.filter(pk=watched.pk).update(summary=old)
+    spark = sign_in("viewer").get("/trends/").context["rows"][0].spark
+    assert (spark.changes, spark.description.endswith("; 1 change of level.")) == ((), True)
 
 
 def test_a_watchs_page_has_chart_changes_and_runs(watched: Watch, sign_in: SignIn) -> None:

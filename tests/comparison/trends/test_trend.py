@@ -70,6 +70,10 @@ def test_a_fact_that_is_known_on_one_side_only_is_named_as_unknown_before() -> N
     )
 
 
+def test_what_else_the_machine_did_is_no_change_of_it() -> None:
+    assert fact_changes(nights([1.0] * 6), nights([1.0] * 6, lambda _: {"network_before": 0})) == ()
+
+
 def test_parts_of_two_snapshots_that_differ_are_named() -> None:
     def content(firmware: str, ram: int, members: int, first: str = "S0") -> dict[str, object]:
         serials = [first, *(f"S{at}" for at in range(1, members))]

@@ -1,0 +1,110 @@
+"""How many statements pages take: as many for many rows as for one."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.comparison.claiming.evaluation import evaluate
+from apps.comparison.claiming.models import Claim
+from apps.comparison.in_studies.models import StudyComparison
+from apps.comparison.trends.destinations import Delivery, DeliveryState, Destination, Kind, Recipient
+from apps.comparison.trends.models import Watch
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
+from apps.studies.models import Configuration, Study, StudyRun
+from tests.comparison.claims.conftest import make_claim, make_study
+from tests.comparison.factories import measured, published
+from tests.conftest import Cast
+
+SignIn = Callable[[str], Client]
+QUERY = "metric=bandwidth&operation=write&x=file_size&series=label&study=paper"
+
+
+def statements(client: Client, address: str) -> int:
+    """Of the second answer: the first one fills what is remembered."""
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get(address).status_code == 200
+    return len(captured)
+
+
+def test_the_page_of_a_claim(cast: Cast, sign_in: SignIn) -> None:
+    study, client = make_study(cast.lab), sign_in("viewer")
+    with lab_scope(cast.lab.pk):
+        claim = make_claim(study)
+    address, before = f"/claims/{claim.pk}/", len(claim.samples)
+    few = statements(client, address)
+    with lab_scope(cast.lab.pk):
+        for label, places in {"stripe": range(10, 50), "mirror": range(10, 50)}.items():
+            _more_runs(cast.lab, study, label, {size: 1e8 + size for size in places})
+        for number in range(30):
+            claim.history.create(before="supported", after="contradicted", why=f"data came {number}", computed={})
+            make_claim(study, f"D{number}")
+        evaluate(claim)
+        after = Claim.objects.get(pk=claim.pk)
+    assert len(after.samples) >= before + 80
+    assert len(after.computed["checks"][0]["lines"]) > 40
+    assert statements(client, address) == few
+
+
+def _more_runs(lab: Lab, study: Study, label: str, values: dict[int, float]) -> None:
+    row = Configuration.objects.get(study=study, label=label)
+    for size, value in values.items():
+        (run,) = measured(lab, "more", [value], file_size=size * 1024**2)
+        StudyRun.objects.create(run=run, configuration=row)
+
+
+def test_the_page_of_destinations(cast: Cast, sign_in: SignIn) -> None:
+    client = sign_in("owner")
+    _destinations(cast.lab, range(1))
+    few = statements(client, "/trends/destinations/")
+    _destinations(cast.lab, range(1, 9))
+    with lab_scope(cast.lab.pk):
+        assert (Destination.objects.count(), Delivery.objects.count(), Recipient.objects.count()) == (9, 27, 9)
+    assert statements(client, "/trends/destinations/") == few
+
+
+def _destinations(lab: Lab, numbers: range) -> None:
+    """Each is told of a watch of its own; one delivery of each state."""
+    with lab_scope(lab.pk):
+        for number in numbers:
+            watch = Watch.objects.create(lab=lab, name=f"watch {number}", query=QUERY, created_by="who")
+            to = Destination.objects.create(
+                lab=lab, kind=Kind.EMAIL, name=f"n{number}", address=f"n{number}@example.org", created_by="who"
+            )
+            Recipient.objects.create(lab=lab, watch=watch, destination=to)
+            for state in (DeliveryState.WAITING, DeliveryState.SENT, DeliveryState.DEAD):
+                Delivery.objects.create(lab=lab, destination=to, watch=watch, state=state, payload={})
+
+
+@pytest.mark.parametrize("address", ["/studies/paper/", "/studies/paper/claims/", "/studies/"])
+def test_the_pages_of_a_study(cast: Cast, sign_in: SignIn, address: str) -> None:
+    """However many configurations, runs and claims; each comparison that people put into it is one question more."""
+    study, client = make_study(cast.lab), sign_in("viewer")
+    with lab_scope(cast.lab.pk):
+        make_claim(study)
+        _compare(study, 0)
+    few = statements(client, address)
+    with lab_scope(cast.lab.pk):
+        for number in range(6):
+            published(cast.lab, f"more-{number}", {1000: 1e8, 4000: 6e7})
+            make_claim(study, f"D{number}")
+        _more_runs(cast.lab, study, "stripe", dict.fromkeys(range(10, 30), 100000000.0))
+    assert statements(client, address) == few
+    costs = []
+    for number in range(1, 4):
+        with lab_scope(cast.lab.pk):
+            _compare(study, number)
+        costs.append(statements(client, address))
+    each = costs[0] - few
+    assert each <= 6  # what `apps.comparison.loading` asks for
+    assert costs == [few + each, few + 2 * each, few + 3 * each]
+
+
+def _compare(study: Study, number: int) -> None:
+    StudyComparison.objects.create(
+        study=study, name=f"c{number}", title=f"C{number}", created_by="who", query=QUERY, position=number
+    )
