@@ -70,6 +70,7 @@ WORDS = {
     "stream": "result",
     "sequence": 0,
     "slug": "their-study",
+    "metric": "bandwidth",
 }
 ROLES = ["nobody", "viewer", "engineer", "owner"]
 SCOPES = ["read", "upload", "run", "admin"]
