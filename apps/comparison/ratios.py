@@ -5,7 +5,7 @@ Which method, by the smaller of both numbers of runs:
 
     n < 3       the ratio of means alone
     3 to 4      Welch's t on logarithms: the ratio of geometric means. A bootstrap of three or four values covers the
-                truth in 90 to 93 of 100 cases and not in 95, so it is not used (`docs/statistics.md`).
+                truth in 89 to 93 of 100 cases and not in 95, so it is not used (`docs/statistics.md`).
     5 to 7      Welch's and the bootstrap's interval, and the wider of them: too few to see whether they are skewed
     from 8 on   Welch's, or where D'Agostino's test finds the logarithms skewed, the bootstrap's with Mann and
                 Whitney's p
