@@ -18,9 +18,9 @@ class SaveForm(NameForm):
     query = forms.CharField(max_length=8000)
 
     def clean_query(self) -> str:
-        """The canonical address of what is asked."""
+        """The canonical address of what is asked, with its units."""
         try:
-            return parse(dict(QueryDict(self.cleaned_data["query"]).lists())).address
+            return parse(dict(QueryDict(self.cleaned_data["query"]).lists())).permalink
         except QuestionError as error:
             raise forms.ValidationError(str(error)) from None
 

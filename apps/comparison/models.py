@@ -3,9 +3,11 @@
 from typing import Self
 
 from django.db import models
+from django.http import QueryDict
 from django.urls import reverse
 
 from apps.labs.isolation import LabScoped
+from apps.lib.units import BASES
 
 
 class SavedComparison(LabScoped):
@@ -27,7 +29,9 @@ class SavedComparison(LabScoped):
 
     @property
     def address(self) -> str:
-        return f"{reverse('compare')}?{self.query}"
+        """The page; kept without units, before they always were, it is in the usual ones and not in the reader's."""
+        told = "" if "base" in QueryDict(self.query) else f"&base={BASES[0]}"
+        return f"{reverse('compare')}?{self.query}{told}"
 
     def renamed(self, name: str) -> Self:
         self.name = name

@@ -68,8 +68,13 @@ class Question:
 
     @property
     def address(self) -> str:
-        """The query of the permalink."""
+        """The query that asks this, in the units of whoever follows it where those are the usual ones."""
         return urlencode(self.pairs(), quote_via=quote)
+
+    @property
+    def permalink(self) -> str:
+        """The query that also says the usual units: it shows every reader the same digits."""
+        return self.address if self.base != units.BASES[0] else f"{self.address}&base={self.base}"
 
     def with_(self, **changes: object) -> Self:
         return replace(self, **changes)  # type: ignore[arg-type]

@@ -150,7 +150,7 @@ def _suggested(question: Question, comparison: Comparison) -> dict[str, Any] | N
 
 
 def _link(question: Question) -> str:
-    return f"{reverse('compare')}?{question.address}"
+    return f"{reverse('compare')}?{question.permalink}"
 
 
 def _refused(error: QuestionError) -> dict[str, Any]:

@@ -268,11 +268,11 @@ def test_time_may_be_the_axis_and_counts_days(lab: Lab, sign_in: SignIn) -> None
 def test_how_it_is_drawn_is_chosen_kept_and_saved(sign_in: SignIn, cast: Cast) -> None:
     client = sign_in("engineer")
     response = client.get("/compare/?chart=box", headers={"HX-Request": "true"})
-    assert response.headers["HX-Push-Url"].endswith("&chart=box")
+    assert response.headers["HX-Push-Url"].endswith("&chart=box&base=1000")
     assert response.context["chart"]["kind"] == "box"
     assert '<option value="box" selected>Box plot</option>' in response.content.decode()
     saved = client.post("/comparisons/", {"name": "Boxes", "query": "chart=box&axis=log"}, follow=True)
-    assert saved.redirect_chain[-1][0].endswith("&chart=box&axis=log")
+    assert saved.redirect_chain[-1][0].endswith("&chart=box&axis=log&base=1000")
 
 
 @pytest.mark.usefixtures("paper", "ours")

@@ -37,7 +37,22 @@ def test_an_engineer_saves_what_the_page_asks_and_gets_a_short_address(lab: Lab,
 
 def test_what_is_saved_is_the_canonical_address(lab: Lab, sign_in: SignIn) -> None:
     sign_in("engineer").post("/comparisons/", {"name": "n", "query": "raid_level=5&scale=log&x=host"})
-    assert SavedComparison.objects.get().query == QUERY
+    assert SavedComparison.objects.get().query == f"{QUERY}&base=1000"
+
+
+def test_everybody_who_opens_it_sees_the_same_digits(lab: Lab, sign_in: SignIn) -> None:
+    measured(lab, "alpha", [1e8], raid_level="5")
+    client = sign_in("engineer")
+    saved_at = client.post("/comparisons/", {"name": "n", "query": QUERY}).headers["Location"]
+    old = SavedComparison.objects.create(lab=lab, name="old", query=QUERY, created_by="who")
+    link = client.get(f"/compare/?{QUERY}").context["permalink"]
+    another = sign_in("viewer")
+    another.cookies["spindle_base"] = "1024"
+    assert '<html lang="en" data-base="1024">' in another.get(f"/compare/?{QUERY}").content.decode()
+    for address in (saved_at, old.get_absolute_url(), link):
+        page = another.get(address, follow=True).content.decode()
+        assert '<html lang="en" data-base="1000">' in page
+        assert "100 MB/s" in page
 
 
 @pytest.mark.parametrize(
@@ -55,7 +70,7 @@ def test_what_can_not_be_saved_is_told_why(lab: Lab, sign_in: SignIn, form: dict
 
 def test_a_viewer_opens_and_lists_but_changes_nothing(saved: SavedComparison, sign_in: SignIn) -> None:
     client = sign_in("viewer")
-    assert client.get(f"/comparisons/{saved.pk}/").headers["Location"] == f"/compare/?{QUERY}"
+    assert client.get(f"/comparisons/{saved.pk}/").headers["Location"] == f"/compare/?{QUERY}&base=1000"
     page = client.get("/comparisons/").content.decode()
     assert "RAID 5" in page
     assert "Rename" not in page
