@@ -74,5 +74,11 @@ class Agent(LabScoped):
         return self.state == self.State.REVOKED
 
     @property
+    def quota_bytes(self) -> int | None:
+        """How large a run's files may be together, as the host last said; None where it has not."""
+        said = self.policy.get("quota_bytes")
+        return said if type(said) is int else None
+
+    @property
     def is_online(self) -> bool:
         return bool(self.last_seen_at and timezone.now() - self.last_seen_at < ONLINE_FOR)

@@ -10,21 +10,34 @@ from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope, scoped
 from apps.labs.middleware import readable_scope
 from apps.labs.models import Lab
+from apps.lib import units
 from apps.runs.models import Run
 from apps.runs.start import start_runs
 from apps.runs.states import State
 from apps.runs.workload import KIB, MIB
 
 LABEL = "first run"
-# 500 MiB is a size that the published report measured too. It fits into any memory of today, so all jobs go round the page cache.
-SIZE = 500 * MIB
-WORKLOAD: dict[str, Any] = {
-    "tool": "fio",
-    "jobs": [
-        {"rw": rw, "block_size": block, "file_size": SIZE, "runtime": 8, "time_based": True, "direct": True}
-        for rw, block in (("randread", 4 * KIB), ("write", MIB), ("read", MIB))
-    ],
-}
+# The published report measured these sizes too. They fit into any memory of today, so all jobs go round the page cache.
+SIZES = (500 * MIB, 100 * MIB)
+JOBS = (("randread", 4 * KIB), ("write", MIB), ("read", MIB))
+
+
+def workload(size: int) -> dict[str, Any]:
+    """`size`: of each job's file, in bytes."""
+    shared = {"file_size": size, "runtime": 8, "time_based": True, "direct": True}
+    return {"tool": "fio", "jobs": [{"rw": rw, "block_size": block, **shared} for rw, block in JOBS]}
+
+
+def chosen_size(quota: int | None) -> tuple[int | None, str]:
+    """Of each job's file in bytes, the largest that the host allows, and what is to be said of it; None where it allows none."""
+    usual, least = SIZES[0], SIZES[-1]
+    size = next((size for size in SIZES if quota is None or len(JOBS) * size <= quota), None)
+    if size == usual:
+        return size, ""
+    allowed = f"this host's agent allows {units.size(quota)} of files"
+    if size is None:
+        return None, f"not started: {allowed}, and the first run needs {units.size(len(JOBS) * least)}"
+    return size, f"files of {units.size(size)} in place of {units.size(usual)}: {allowed}"
 
 
 def _local_host(lab: Lab, agent_id: int) -> Host | None:
@@ -37,13 +50,16 @@ def _first_run(host: Host) -> Run | None:
     return run
 
 
-def _start(lab: Lab, host: Host) -> Run | None:
+def _start(lab: Lab, host: Host) -> tuple[Run | None, str]:
     target = Target.objects.filter(host=host, is_agents_own=True).first()
     if target is None:
-        return None
-    run = start_runs(lab=lab, target=target, spec=WORKLOAD, who="bin/up")[0]
+        return None, ""
+    size, note = chosen_size(host.agent.quota_bytes)
+    if size is None:
+        return None, note
+    run = start_runs(lab=lab, target=target, spec=workload(size), who="bin/up")[0]
     Run.objects.filter(pk=run.pk).update(labels={"purpose": LABEL})
-    return run
+    return run, note
 
 
 def status(lab: Lab, agent_id: int, *, start: bool) -> dict[str, Any]:
@@ -58,11 +74,12 @@ def status(lab: Lab, agent_id: int, *, start: bool) -> dict[str, Any]:
                 "run": None,
                 "urls": {"overview": reverse("overview")},
             }
-        run = _first_run(host)
+        run, note = _first_run(host), ""
         if start and (run is None or run.state in (State.FAILED, State.CANCELLED, State.INTERRUPTED)):
-            run = _start(lab, host) or run
+            started, note = _start(lab, host)
+            run = started or run
     with scoped(readable_scope(lab.pk)):
-        return _report(host, run)
+        return _report(host, run) | {"note": note}
 
 
 def _report(host: Host, run: Run | None) -> dict[str, Any]:

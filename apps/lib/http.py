@@ -3,13 +3,12 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from itertools import chain
 from typing import AnyStr
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.cache import patch_vary_headers
-from django.utils.http import http_date, parse_etags, quote_etag
+from django.utils.http import http_date, parse_etags, parse_http_date_safe, quote_etag
 
 LUMP = 1 << 16  # bytes or characters of a stream that go out at once
 VARY = ("Accept", "Authorization", "Cookie")
@@ -21,22 +20,24 @@ def entity_tag(content: bytes, *kind: str, weak: bool = False) -> str:
     return f'W/"{digest}"' if weak else quote_etag(digest)
 
 
-def has_it_already(request: HttpRequest, tag: str) -> bool:
-    """If-None-Match, compared weakly as RFC 9110 says."""
-    known = parse_etags(request.headers.get("If-None-Match", ""))
+def has_it_already(request: HttpRequest, tag: str, modified: int) -> bool:
+    """If-None-Match, compared weakly, and only without one If-Modified-Since, as RFC 9110 says. `modified`: seconds since the epoch."""
+    if "If-None-Match" not in request.headers:
+        since = parse_http_date_safe(request.headers.get("If-Modified-Since", ""))
+        return since is not None and modified <= since
+    known = parse_etags(request.headers["If-None-Match"])
     return known == ["*"] or tag.removeprefix("W/") in [one.removeprefix("W/") for one in known]
 
 
-def cached_privately(response: HttpResponseBase, tag: str, modified: datetime | None) -> None:
+def cached_privately(response: HttpResponseBase, tag: str, modified: int) -> None:
     """May be kept by who asked, and must be asked about again each time: that costs a 304."""
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "private, no-cache"
-    if modified:
-        response.headers["Last-Modified"] = http_date(modified.timestamp())
+    response.headers["Last-Modified"] = http_date(modified)
     patch_vary_headers(response, VARY)
 
 
-def not_modified(tag: str, modified: datetime | None) -> HttpResponse:
+def not_modified(tag: str, modified: int) -> HttpResponse:
     response = HttpResponse(status=304)
     del response.headers["Content-Type"]
     cached_privately(response, tag, modified)

@@ -1,7 +1,6 @@
 """An answer that a bot can ask for again: the same content has the same tag, and costs a 304."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -11,6 +10,7 @@ from rest_framework.request import Request
 from apps.lib.http import begun, cached_privately, entity_tag, has_it_already, not_modified
 from apps.lib.tables import Document
 from apps.publishing import dialects
+from apps.publishing.dated import dated
 from apps.publishing.renderers import JSON, to_json
 
 Sent = TypeVar("Sent", bound=HttpResponseBase)
@@ -20,7 +20,6 @@ def publish(
     request: Request,
     data: Any,
     document: Callable[[], Document],
-    modified: datetime | None,
     permalink: str,
     beside: Any = None,
 ) -> HttpResponse:
@@ -33,7 +32,8 @@ def publish(
     renderer: Any = request.accepted_renderer
     content = to_json(data)
     tag = _tag(renderer, content + to_json(beside))
-    if has_it_already(request._request, tag):
+    modified = dated(request, tag)
+    if has_it_already(request._request, tag, modified):
         return not_modified(tag, modified)
     body = content if isinstance(renderer, JSON) else renderer.render(document())
     return _sent(HttpResponse(body, content_type=_kind(renderer)), tag, modified, permalink)
@@ -43,9 +43,7 @@ def no_document() -> Document:
     raise AssertionError("data alone")  # where only JSON can have been asked for
 
 
-def stream(
-    request: Request, mark: Any, document: Callable[[], Document], modified: datetime | None, permalink: str
-) -> HttpResponseBase:
+def stream(request: Request, mark: Any, document: Callable[[], Document], permalink: str) -> HttpResponseBase:
     """`document()` in the dialect that was asked for, in constant memory however long its tables are.
 
     `mark`: plain data that change whenever the content does; the tag is made of them, for the content is not known
@@ -53,7 +51,8 @@ def stream(
     """
     renderer: Any = request.accepted_renderer
     tag = _tag(renderer, to_json(mark))
-    if has_it_already(request._request, tag):
+    modified = dated(request, tag)
+    if has_it_already(request._request, tag, modified):
         return not_modified(tag, modified)
     pieces = begun(dialects.pieces(renderer.format, document()))
     return _sent(StreamingHttpResponse(pieces, content_type=_kind(renderer)), tag, modified, permalink)
@@ -67,7 +66,7 @@ def _kind(renderer: Any) -> str:
     return f"{renderer.media_type}; charset={renderer.charset}" if renderer.charset else str(renderer.media_type)
 
 
-def _sent(response: Sent, tag: str, modified: datetime | None, permalink: str) -> Sent:
+def _sent(response: Sent, tag: str, modified: int, permalink: str) -> Sent:
     response.headers["Link"] = f'<{permalink}>; rel="canonical"'
     response.headers["X-Content-Type-Options"] = "nosniff"
     cached_privately(response, tag, modified)

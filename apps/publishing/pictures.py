@@ -1,7 +1,6 @@
 """Charts as pictures in the REST interface: size and theme from the address, and an answer that a bot can ask for again."""
 
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +13,7 @@ from apps.comparison.drawing.chart import Chart
 from apps.comparison.drawing.palette import THEMES
 from apps.comparison.drawing.picture import FORMS, HEIGHT, HEIGHTS, THEME, WIDTH, WIDTHS, render
 from apps.lib.http import cached_privately, entity_tag, has_it_already, not_modified
+from apps.publishing.dated import dated
 from apps.publishing.problems import ProblemError
 from apps.publishing.renderers import to_json
 
@@ -37,12 +37,13 @@ def is_picture(request: Request) -> bool:
     return request.accepted_renderer.format in FORMS
 
 
-def picture(request: Request, chart: Chart, modified: datetime | None, permalink: str) -> HttpResponse:
+def picture(request: Request, chart: Chart, permalink: str) -> HttpResponse:
     """The chart in the form that was asked for. Its tag is a hash of all that it is drawn from."""
     renderer: Any = request.accepted_renderer
     look = _look(request)
     tag = entity_tag(to_json([as_json(chart), asdict(look)]), renderer.format, settings.VERSION)
-    if has_it_already(request._request, tag):
+    modified = dated(request, tag)
+    if has_it_already(request._request, tag, modified):
         return not_modified(tag, modified)
     body = render(chart, renderer.format, look.width, look.height, look.theme)
     response = HttpResponse(body, content_type=renderer.media_type)

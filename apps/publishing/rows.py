@@ -13,7 +13,7 @@ from apps.publishing.renderers import to_json
 from apps.runs.metrics import METRICS
 from apps.runs.models import Sample
 
-MORE = (*COLUMNS, "provenance__cpu")
+MORE = (*COLUMNS, "provenance__cpu", "run__state")
 BATCH = 2000
 # The facts of the domain have columns of their own in CSV; others are together in `other_facts`, as JSON.
 FACT_COLUMNS = (
@@ -23,7 +23,7 @@ FACT_COLUMNS = (
 )  # fmt: skip
 FIELDS = (
     "id", "run", "operation", "metric", "value", "unit", "printed", "quality", "missing_reason", "low", "high",
-    "file_size", "block_size", "threads", "iodepth", "repetition", "cpu", "source_line", "section",
+    "file_size", "block_size", "threads", "iodepth", "repetition", "cpu", "source_line", "section", "run_state",
 )  # fmt: skip
 
 
@@ -82,6 +82,7 @@ def _row(found: dict[str, Any]) -> dict[str, Any]:
         "cpu": found["provenance__cpu"],
         "source_line": found["source_line"],
         "section": found["section"],
+        "run_state": found["run__state"],
         "facts": facts,
     }
 

@@ -13,6 +13,7 @@ from rest_framework import serializers as s
 from apps.inventory.models import Host
 from apps.publishing.renderers import DOCUMENT, PICTURES
 from apps.publishing.resource import View
+from apps.runs.states import State
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -190,6 +191,7 @@ class Sample(s.Serializer[Any]):
     cpu = s.FloatField(allow_null=True, help_text="fraction of one core")
     source_line = s.IntegerField(allow_null=True)
     section = s.IntegerField()
+    run_state = s.ChoiceField(State.choices, help_text="comparisons count samples of finished runs alone")
     facts = s.DictField()
 
 
@@ -235,7 +237,10 @@ ANY_FACT = (
 
 
 BASE = OpenApiParameter(
-    "base", enum=["1000", "1024"], default="1000", description="of people's units in sentences, documents and pictures: MB/s or MiB/s"
+    "base",
+    enum=["1000", "1024"],
+    default="1000",
+    description="of people's units in sentences, documents and pictures: MB/s or MiB/s",
 )
 
 

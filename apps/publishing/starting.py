@@ -24,6 +24,7 @@ from apps.publishing.authentication import find_token, name_of, note_use, secret
 from apps.publishing.past_django import UnusualError, answer, is_let_through
 from apps.publishing.shown import started_runs
 from apps.publishing.throttling import TokenThrottle
+from apps.publishing.views.runs import START_FIELDS
 from apps.publishing.views.runs import runs as view_of_runs
 from apps.runs.queueing import StaleError, Wish
 from apps.runs.start import checked, find_target, of_jobs, start_here
@@ -107,9 +108,10 @@ def _asked(raw: bytes) -> tuple[int, dict[str, Any], int]:
     try:
         asked = orjson.loads(raw)
         found = asked["target"], asked["workload"], asked.get("repetitions", 1)
+        is_known = asked.keys() <= START_FIELDS
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UnusualError from None
-    if tuple(map(type, found)) != (int, dict, int):
+    if not is_known or tuple(map(type, found)) != (int, dict, int):
         raise UnusualError
     return found
 

@@ -17,6 +17,7 @@ from apps.runs.states import State
 from apps.runs.workload import RW
 
 Runs = QuerySet[Any]
+NOT_FILTERS = ("page", "base")
 
 
 def _hosts(request: HttpRequest | None) -> Runs:
@@ -75,6 +76,10 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         dress(self.form)
+
+    def unknown(self) -> list[str]:
+        """Names in the address that are no filter here."""
+        return sorted({name for name, value in self.data.items() if value} - {*self.filters, *NOT_FILTERS})
 
     def with_word(self, runs: Runs, name: str, word: str) -> Runs:
         fields = ("host__name", "target__name", "tool_version", "problem", "created_by", "facts__configuration")

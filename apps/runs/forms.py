@@ -53,7 +53,9 @@ class RunForm(SiteForm):
 
 def offered_targets(lab: Lab) -> Any:
     """The directories that the lab's agents offer."""
-    return Target.objects.filter(lab=lab, is_agents_own=True).select_related("host").order_by("host__name", "name")
+    return (
+        Target.objects.filter(lab=lab, is_agents_own=True).select_related("host__agent").order_by("host__name", "name")
+    )
 
 
 class JobForm(SiteForm):
@@ -91,6 +93,14 @@ Jobs: TypeAlias = "BaseFormSet[JobForm]"
 
 def spec_of(jobs: Jobs) -> dict[str, Any]:
     return {"tool": "fio", "jobs": [form.spec() for form in jobs]}
+
+
+def place_sentence(field: str, sentence: str, form: RunForm, jobs: Jobs) -> None:
+    """Of all jobs together: on the field of the only one, or at the top of the form."""
+    if len(jobs.forms) == 1:
+        jobs.forms[0].add_error(field, sentence)
+    else:
+        form.add_error(None, f"{field}: {sentence}")
 
 
 def place_error(error: WorkloadError, form: RunForm, jobs: Jobs) -> None:

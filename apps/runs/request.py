@@ -8,8 +8,10 @@ from typing import Any
 from django.http import QueryDict
 
 from apps.labs.models import Lab
+from apps.lib.reader_base import base
+from apps.lib.units import size
 from apps.runs import workload
-from apps.runs.forms import JobForm, JobForms, RunForm, offered_targets, place_error, spec_of
+from apps.runs.forms import JobForm, JobForms, RunForm, offered_targets, place_error, place_sentence, spec_of
 from apps.runs.models import Run
 from apps.runs.sizes import spelled
 from apps.runs.start import start_runs
@@ -48,10 +50,23 @@ class RunRequest:
         if not self.is_judged or not self.is_valid:
             return None
         try:
-            return workload.checked(spec_of(self.jobs))
+            spec = workload.checked(spec_of(self.jobs))
         except WorkloadError as error:
             place_error(error, self.form, self.jobs)
             return None
+        return spec if self._fits(spec) else None
+
+    def _fits(self, spec: dict[str, Any]) -> bool:
+        """Into what the host lets files take, where it has said so: it would refuse them, and a person would have waited for it."""
+        agent = getattr(self.form.cleaned_data["target"].host, "agent", None)
+        needed, quota = workload.files_bytes(spec), agent.quota_bytes if agent else None
+        if quota is None or needed <= quota:
+            return True
+        found, most = (size(value, base()) for value in (needed, quota))
+        place_sentence(
+            "file_size", f"{found} in all, expected at most {most} (this host's quota).", self.form, self.jobs
+        )
+        return False
 
     @property
     def is_refused(self) -> bool:

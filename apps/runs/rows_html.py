@@ -29,13 +29,12 @@ def _row(run: Listed, is_own: bool, ticks: bool, own_page: str, host_page: str, 
         f"<tr>{_tick(run.pk, is_own) if ticks else ''}"
         f'<th scope="row"><a href="{own_page % run.pk}">{run.pk}</a></th>'
         f"<td>{_state(run)}</td>"
-        f"<td>{escape(run.tool)} {escape(run.tool_version.replace('fio-', ''))}</td>"
+        f'<td class="wrap">{escape(run.tool)} {escape(run.tool_version.replace("fio-", ""))}</td>'
         f'<td class="wrap">{escape(run.operations) or NONE}</td>'
-        f"<td>{_link(host_page, run.host_id, run.host_name)}{'' if is_own else ELSEWHERE}</td>"
-        f"<td>{_link(target_page, run.target_id, run.target_name)}</td>"
+        f'<td class="wrap">{_link(host_page, run.host_id, run.host_name)}{"" if is_own else ELSEWHERE}</td>'
+        f'<td class="wrap">{_link(target_page, run.target_id, run.target_name)}</td>'
         f'<td class="num">{run.repetition}</td>'
-        f"<td>{escape(ORIGINS.get(run.origin, run.origin))}</td>"
-        f"<td>{escape(run.created_by) or NONE}</td>"
+        f'<td class="wrap">{_origin(run)}</td>'
         f"<td>{_time(run.created_at)}</td>"
         f'<td class="num">{units.elapsed(run.seconds)}</td></tr>\n'
     )
@@ -49,6 +48,14 @@ def _tick(key: int, is_own: bool) -> str:
 def _state(run: Listed) -> str:
     why = f' title="{escape(run.problem)}"' if run.problem else ""
     return f'<span class="chip chip-{escape(run.state)}"{why}>{escape(STATES.get(run.state, run.state))}</span>'
+
+
+def _origin(run: Listed) -> str:
+    """Who asked for it stands below, unless that says the same again."""
+    origin = ORIGINS.get(run.origin, run.origin)
+    name = escape(run.created_by).replace("@", "@<wbr>")  # else an address breaks anywhere
+    who = f'<br><span class="muted">{name}</span>' if run.created_by not in ("", origin) else ""
+    return f"{escape(origin)}{who}"
 
 
 def _link(page: str, key: int | None, name: str) -> str:

@@ -23,7 +23,8 @@ VIEWED = 256 * 1024  # bytes of an artefact on a page
 def runs(request: LabRequest) -> HttpResponse:
     found = RunFilter(request.GET, queryset=Run.objects.all(), request=request)
     page = NewestFirst(found.qs, PAGE).get_page(request.GET.get("page"))
-    context = {"page": page, "filter": found, "narrowed": any(request.GET.get(name) for name in found.filters)}
+    narrowed = any(request.GET.get(name) for name in found.filters)
+    context = {"page": page, "filter": found, "narrowed": narrowed, "unknown": found.unknown()}
     template = "runs/_table.html" if request.htmx else "runs/list.html"  # type: ignore[attr-defined]
     return render(request, template, context)
 

@@ -26,6 +26,16 @@ class WorkloadError(ValueError):
         self.field, self.found, self.expected = field, found, expected
 
 
+class UnknownOptionError(WorkloadError):
+    """An option or a field that there is not; `names` are those that there are."""
+
+    def __init__(self, where: str, name: object, found: object, names: Iterable[str]) -> None:
+        given, known = f"{name}={found!r}", ", ".join(names)
+        super().__init__(f"{where}.{name}" if where else str(name), given, f"one of: {known}")
+        said = f"found {given}: there is no such option; there are {known}"
+        self.args = (f"{where}: {said}" if where else said,)
+
+
 Check = Callable[[str, Any], Any]
 
 
@@ -85,7 +95,7 @@ def _job(number: int, given: Any) -> dict[str, Any]:
         raise WorkloadError(where, given, "an object of job options")
     for key in given:
         if key not in FIELDS and key != "name":
-            raise WorkloadError(f"{where}.{key}", given[key], f"no such option; there are: {', '.join(FIELDS)}")
+            raise UnknownOptionError(where, key, given[key], FIELDS)
     job: dict[str, Any] = {"name": f"job{number}"}
     for field, (default, check) in FIELDS.items():
         if default is ... and field not in given:
@@ -116,7 +126,7 @@ def checked(spec: Any) -> dict[str, Any]:
         raise WorkloadError("workload", spec, "an object with tool and jobs")
     for key in spec:
         if key not in ("tool", "jobs"):
-            raise WorkloadError(key, spec[key], "no such field; there are tool and jobs")
+            raise UnknownOptionError("", key, spec[key], ("tool", "jobs"))
     if spec.get("tool", "fio") != "fio":
         raise WorkloadError("tool", spec["tool"], "fio")
     jobs = spec.get("jobs")
@@ -137,6 +147,11 @@ def planned_seconds(spec: dict[str, Any]) -> int | None:
             return None
         total += job["runtime"] + job["ramp_time"]
     return total
+
+
+def files_bytes(spec: dict[str, Any]) -> int:
+    """The files of all jobs, which exist at once."""
+    return sum(job["file_size"] * job["numjobs"] for job in spec["jobs"] if job["ioengine"] != "null")
 
 
 def status_interval(spec: dict[str, Any]) -> int:

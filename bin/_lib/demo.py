@@ -37,8 +37,12 @@ class Demo:
         if status.get("run_state") == "finished":
             step.note = f"run {status['run']} has finished before"
             return status
-        if status.get("run_state") is None or status["run_state"] in ENDED:
+        if not _is_under_way(status):
             status = self.status("--start")
+            if not _is_under_way(status):
+                step.note = status.get("note") or "could not be started"
+                return status
+        said = status.get("note", "")
         shown_before = -10
 
         def ended(now: Status) -> bool:
@@ -50,9 +54,11 @@ class Demo:
             return now.get("run_state") in ENDED and (now["run_state"] != "finished" or now.get("read_in", True))
 
         status = self._wait(ended, status, RUN_PATIENCE)
-        step.note = f"run {status['run']} {status.get('run_state')}" if status["run"] else "could not be started"
+        step.note = f"run {status['run']} {status.get('run_state')}"
         if status.get("problem"):
             step.note += f": {status['problem']}"
+        if said:
+            step.note += f"; {said}"
         return status
 
     def _wait(self, done: Callable[[Status], bool], status: Status, seconds: float) -> Status:
@@ -61,3 +67,7 @@ class Demo:
             self.supervisor.wait(1)
             status = self.status()
         return status
+
+
+def _is_under_way(status: Status) -> bool:
+    return status.get("run_state") not in (None, *ENDED)

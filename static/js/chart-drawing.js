@@ -34,7 +34,7 @@ function scale(axis, { isUp = false, isTiled = false } = {}) {
     return { ...shared, type: "linear", min: 0, max: last, grid, ticks: { color: ink, stepSize: 1, callback: (value) => axis.labels[value] ?? "" } };
   }
   const type = axis.scale === "log" ? "logarithmic" : "linear";
-  return { ...shared, type, beginAtZero: isUp && axis.scale !== "log", grace: isUp ? "6%" : undefined, grid, ticks: ticks(axis, ink) };
+  return { ...shared, type, beginAtZero: isUp && axis.scale !== "log", grace: isUp ? "14%" : undefined, grid, ticks: ticks(axis, ink) };
 }
 
 /* A true axis leaves some room at both ends, so that no mark is cut. */

@@ -168,3 +168,17 @@ def test_a_watchs_chart_is_walked_by_keyboard_and_enter_opens_the_run(page: Any)
     assert "first of a new level, −" in says.inner_text()
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/runs/{runs[30].pk}/")
+
+
+def test_the_highest_mark_keeps_off_the_frame(page: Any) -> None:
+    """97 is so close below a round 100 that the frame would almost touch it."""
+    with lab_scope(Lab.objects.get().pk):
+        measured(Lab.objects.get(), "gamma", [9.7e7], file_size=100 * MIB)
+        measured(Lab.objects.get(), "gamma", [9.0e7], file_size=200 * MIB)
+    page.goto(f"{page.site}/compare/?host=gamma")
+    until(page, f"{CHART} !== undefined")
+    room = page.evaluate(
+        f"(() => {{ const c = {CHART}, area = c.chartArea;"
+        "return (c.scales.y.getPixelForValue(97) - area.top) / (area.bottom - area.top); })()"
+    )
+    assert room > 0.05

@@ -83,11 +83,19 @@ def test_the_numbers_of_a_runs_charts() -> None:
     first, second = histogram(latencies(), "Latency").series
     assert sum(point.value or 0 for point in first.points) == pytest.approx(1)
     assert sum(point.n for point in first.points) == 100
-    assert second.label == "write"
+    assert second.label == "write (clat)"
     nines = {point.label: (point.place, point.value) for point in curve(latencies(), "Latency").series[0].points}
     assert nines["90 %"] == (pytest.approx(1), 1000.0)
     assert nines["99 %"] == (pytest.approx(2), 10_000.0)
     assert nines["99.9 %"][1] == 100_000.0
+
+
+def test_clat_and_lat_of_one_operation_have_names_of_their_own() -> None:
+    both = [latency_of("job0 randread", kind, [[1000, 90], [10_000, 10]]) for kind in ("clat", "lat")]
+    for chart in (histogram(both, "Latency"), curve(both, "Latency")):
+        assert [one.label for one in chart.series] == ["job0 randread (clat)", "job0 randread (lat)"]
+        assert "job0 randread (clat), " in chart.description
+        assert "job0 randread (lat), " in chart.description
 
 
 @pytest.mark.parametrize("kind", ["line", "bar", "box", "matrix"])

@@ -10,7 +10,7 @@ from apps.comparison.question import Question
 from apps.comparison.readings import NO_NUMBER, usable
 from apps.comparison.trends.loading import measured as points_of
 from apps.labs.models import Lab
-from tests.comparison.factories import measured, reading
+from tests.comparison.factories import MIB, measured, reading
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 1e300])
@@ -53,3 +53,13 @@ def test_a_ratio_of_medians_says_so_beside_a_mean() -> None:
     readings += [reading(20 + n, 2 + n / 1000, "b") for n in range(8)]
     text = grid(compare(readings, Question())).rows[0].figures[1].judgement
     assert text.startswith("2.00× of medians (")
+
+
+def test_a_baseline_without_a_value_gives_no_reason_that_is_not_so() -> None:
+    """At 2 MiB nothing stands against what `b` gave, and none of its runs is 0."""
+    readings = [reading(n, 1e8, file_size=MIB) for n in range(3)]
+    readings += [reading(10 + n, 1e8 + n, "b", file_size=size) for size in (MIB, 2 * MIB) for n in range(3)]
+    readings.append(reading(30, None, "a", file_size=2 * MIB))
+    found = compare(readings, Question(x="file_size", baseline="a"))
+    (alone,) = [cell for cell in found.cells if cell.series == "b" and cell.x == 2 * MIB]
+    assert (alone.n, alone.ratio, alone.advice) == (3, None, "")

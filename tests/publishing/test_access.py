@@ -69,7 +69,9 @@ def test_one_job_may_be_given_by_itself(cast: Cast, script: Scripts) -> None:
     ("change", "field", "expected"),
     [
         ({"workload": {"jobs": [{**JOB, "rw": "shred"}]}}, "jobs[0].rw", "one of read, write"),
-        ({"workload": {"jobs": [{**JOB, "exec_prerun": "rm"}]}}, "jobs[0].exec_prerun", "no such option"),
+        ({"workload": {"jobs": [{**JOB, "exec_prerun": "rm"}]}}, "jobs[0].exec_prerun", "one of: rw, block_size, "),
+        ({"workload": {"jobs": [JOB], "nonsense": 1}}, "nonsense", "one of: tool, jobs"),
+        ({"labels": {"kernel": "6.1"}}, "labels", "one of: target, workload, repetitions"),
     ],
 )
 def test_a_workload_that_may_not_run_is_told_why(
@@ -81,6 +83,12 @@ def test_a_workload_that_may_not_run_is_told_why(
     assert (problem["title"], problem["status"], problem["field"]) == ("Bad Request", 400, field)
     assert problem["expected"].startswith(expected)
     assert "found" in problem
+
+
+def test_an_option_that_there_is_not_is_told_in_one_sentence(cast: Cast, script: Scripts) -> None:
+    body = start(cast.lab) | {"workload": {"jobs": [{**JOB, "filename": "/dev/vda"}]}}
+    detail = script("run")("POST", "runs/", body).json()["detail"]
+    assert detail.startswith("jobs[0]: found filename='/dev/vda': there is no such option; there are rw, block_size, ")
 
 
 def test_fields_of_the_wrong_kind_are_named(cast: Cast, script: Scripts) -> None:

@@ -69,6 +69,30 @@ def test_a_filter_nobody_has_is_an_error(reader: Script, many: list[Run]) -> Non
     assert response.json()["field"] == "raid_levle"
 
 
+@pytest.mark.parametrize("form", ["json", "ndjson", "csv"])
+def test_a_sample_tells_how_its_run_ended(reader: Script, many: list[Run], form: str) -> None:
+    with lab_scope(many[0].lab_id):
+        Run.objects.filter(pk=many[0].pk).update(state="cancelled")
+
+    def states(query: str) -> list[str]:
+        found = body(reader.get(f"samples/?{query}&format={form}"))
+        if form == "json":
+            return [row["run_state"] for row in json.loads(found)["results"]]
+        if form == "ndjson":
+            return [json.loads(line)["run_state"] for line in found.splitlines()]
+        return [row["run_state"] for row in csv.DictReader(io.StringIO(found))]
+
+    assert states("") == ["cancelled", *["finished"] * 6]
+    assert states("run_state=finished&host=alpha") == ["finished"] * 6
+    assert states("run_state=finished&run_state=cancelled") == states("")
+    assert states("run_state=failed") == []
+
+
+def test_a_state_that_no_run_has_is_an_error(reader: Script, many: list[Run]) -> None:
+    problem = reader.get("samples/?run_state=good").json()
+    assert (problem["status"], problem["field"]) == (400, "run_state")
+
+
 def test_csv_has_the_facts_as_columns(reader: Script, many: list[Run]) -> None:
     found = list(csv.DictReader(io.StringIO(body(reader.get("samples/?format=csv")))))
     assert len(found) == 7

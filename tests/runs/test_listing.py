@@ -54,7 +54,15 @@ def test_a_run_of_no_host_and_no_end_has_a_row(lab):
     run = a_run(lab, started_at=NOW)
     (row,) = listed([run.pk])
     assert row == Listed.of(run)
-    assert rows([row], lab.pk, ticks=False).count("–") == 5
+    assert rows([row], lab.pk, ticks=False).count("–") == 4
+
+
+@pytest.mark.parametrize("who", ["published report", "", "engineer@example.org"])
+def test_where_a_run_comes_from_is_said_once(lab, who):
+    a_run(lab, origin="published", created_by=who)
+    shown = rows(listed(newest(Run.objects.all(), 0, 1)), lab.pk, ticks=False)
+    assert shown.count("published report") == 1
+    assert ("engineer@<wbr>example.org" in shown) == ("@" in who)
 
 
 def test_rows_keep_the_order_of_their_keys(lab):

@@ -191,7 +191,9 @@ def test_the_charts_hold_nothing_that_the_tables_do_not_sum_up(furnished, sign_i
     )
     histogram, curve = chart["latency"]
     for drawn in (histogram, curve):
-        assert [one["label"] for one in drawn["series"]] == [one.name for one in answer.context["latencies"]]
+        assert [one["label"] for one in drawn["series"]] == [
+            f"{one.name} ({one.kind})" for one in answer.context["latencies"]
+        ]
     for one, latency in zip(histogram["series"], answer.context["latencies"], strict=True):
         assert sum(point["n"] for point in one["points"]) == latency.count
 

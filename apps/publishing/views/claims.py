@@ -44,7 +44,7 @@ def claim(request: Request, pk: int) -> HttpResponseBase:
     """One claim, with the history of its verdict."""
     found = get_object_or_404(Claim.objects.select_related("study").prefetch_related(_history()), pk=pk)
     permalink = request.build_absolute_uri(found.get_absolute_url())
-    return publish(request, _shown(request, found), no_document, found.evaluated_at, permalink)
+    return publish(request, _shown(request, found), no_document, permalink)
 
 
 def _history() -> Any:

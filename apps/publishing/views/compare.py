@@ -46,15 +46,14 @@ PARAMETERS = [
 def compare(request: Request) -> HttpResponseBase:
     question = parse({name: [str(value) for value in values] for name, values in request.query_params.lists()})
     found, readings = answer(question)
-    permalink = request.build_absolute_uri(f"{reverse('compare')}?{found.question.address}")
+    permalink = request.build_absolute_uri(f"{reverse('compare')}?{found.question.permalink}")
     newest = _newest(found)
     if pictures.is_picture(request):
-        return pictures.picture(request, _drawn(found, readings), newest, permalink)
+        return pictures.picture(request, _drawn(found, readings), permalink)
     return publish(
         request,
         shown.comparison(found, permalink),
         lambda: documents.of_comparison(found, newest, permalink),
-        newest,
         permalink,
         beside=[question.base],  # of documents
     )

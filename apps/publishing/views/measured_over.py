@@ -63,7 +63,7 @@ def run_series(request: Request, pk: int) -> HttpResponseBase:
     is_packed = is_full or part is not None
     if pictures.is_picture(request):
         chart = _over_time(request, found, list(_rows(found, "", is_packed)), part)
-        return pictures.picture(request, chart, found.finished_at, _page(request, found))
+        return pictures.picture(request, chart, _page(request, found))
     if metric := request.query_params.get("metric", ""):
         _known(metric, list(METRICS))
     rows = _rows(found, metric, is_packed)
@@ -172,7 +172,7 @@ def run_histograms(request: Request, pk: int) -> HttpResponseBase:
     """Latency bins in ns, and the charts of them. Add bins of several runs up before you take a percentile."""
     found = get_object_or_404(Run.objects.select_related("workload"), pk=pk)
     if pictures.is_picture(request):
-        return pictures.picture(request, _latency(request, found), found.finished_at, _page(request, found))
+        return pictures.picture(request, _latency(request, found), _page(request, found))
     rows = found.histograms.values_list("operation", "kind", "section", "bins")
     asked = request.query_params.get("chart")
     if request.accepted_renderer.format == "csv":

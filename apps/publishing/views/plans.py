@@ -50,7 +50,7 @@ def plan(request: Request, pk: int) -> HttpResponseBase:
     found = get_object_or_404(Plan.objects.whole(), pk=pk)
     permalink = request.build_absolute_uri(found.get_absolute_url())
     data = _summary(request, found) | _whole(PlanShown(found, runs_of(found.study)))
-    return publish(request, data, no_document, None, permalink)
+    return publish(request, data, no_document, permalink)
 
 
 def _summary(request: Request, found: Plan) -> dict[str, Any]:

@@ -26,6 +26,9 @@ from apps.publishing.rows import Extent, rows
 from apps.runs.artefact_store import ArtefactStoreError, open_stream
 from apps.runs.models import Run, RunArtefact
 from apps.runs.start import cancel, find_target, of_jobs, start_runs
+from apps.runs.workload import UnknownOptionError
+
+START_FIELDS = frozenset(schema.RunStart().fields)
 
 
 @schema.described(
@@ -46,6 +49,8 @@ def runs(request: Request) -> Response:
 
 def _start(request: Request) -> Response:
     """What `apps.publishing.starting` has not answered before."""
+    if isinstance(request.data, dict) and (unknown := sorted(request.data.keys() - START_FIELDS)):
+        raise UnknownOptionError("", unknown[0], request.data[unknown[0]], schema.RunStart().fields)
     asked = schema.RunStart(data=request.data)
     asked.is_valid(raise_exception=True)
     lab: Any = request._request.lab  # type: ignore[attr-defined]
@@ -77,16 +82,13 @@ def run(request: Request, pk: int) -> HttpResponseBase:
     """One run; as CSV its samples, as a wiki page its facts, workload, samples and caveats. Documents are streamed."""
     found = get_object_or_404(shown.with_all(Run.objects.all()), pk=pk)
     permalink = request.build_absolute_uri(found.get_absolute_url())
-    modified = found.finished_at or found.created_at
     form = request.accepted_renderer.format
     if form == "json":
-        return publish(
-            request, shown.shown_runs(request, [found])[0], no_document, modified, permalink, beside=[base()]
-        )
+        return publish(request, shown.shown_runs(request, [found])[0], no_document, permalink, beside=[base()])
     caveats = [] if form == "csv" else caveats_of_runs([pk])[pk]
     extent = Extent.of(found.samples.all())
     mark = [shown.shown_run(request, found, caveats), base(), str(extent)]
-    return stream(request, mark, lambda: documents.of_run(found, extent, caveats, permalink), modified, permalink)
+    return stream(request, mark, lambda: documents.of_run(found, extent, caveats, permalink), permalink)
 
 
 @schema.described(schema.Run, status=202, errors=(404, 409), request=None, operation_id="runs_cancel")

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 
 from apps.comparison.answer import check_filters
 from apps.comparison.loading import matching
+from apps.comparison.question import QuestionError
 from apps.publishing import schema
 from apps.publishing.choosing import filters
 from apps.publishing.dialects import csv
@@ -16,18 +17,21 @@ from apps.publishing.renderers import ROWS, to_json
 from apps.publishing.resource import resource
 from apps.publishing.rows import BATCH, all_rows, flat, header, rows
 from apps.runs.models import Sample
+from apps.runs.states import State
 
 
 @schema.described(
     schema.Sample, paged=True, errors=(400,), operation_id="samples_list",
     description="CSV and NDJSON are streamed whole, JSON comes in pages. "
-    f"Filters: `study`, `operation`, `metric`, `host`, `target`, `configuration`, `tool`, `run`. {schema.ANY_FACT}",
+    "Samples of all runs, also of cancelled and failed ones: `run_state=finished` leaves those that comparisons count. "
+    f"Filters: `study`, `operation`, `metric`, `host`, `target`, `configuration`, `tool`, `run`, `run_state`. {schema.ANY_FACT}",
     also={(200, "text/csv"): str, (200, "application/x-ndjson"): str},
 )  # fmt: skip
 @resource(formats=ROWS)
 def samples(request: Request) -> HttpResponseBase:
-    wanted = filters(request)
-    found = matching(Sample.objects.all(), wanted)
+    given = filters(request)
+    wanted = [(name, value) for name, value in given if name != "run_state"]
+    found = matching(_of_runs([value for name, value in given if name == "run_state"]), wanted)
     if wanted and not found.exists():
         check_filters(wanted)
     form = request.accepted_renderer.format
@@ -37,6 +41,15 @@ def samples(request: Request) -> HttpResponseBase:
             request, keys, lambda some: rows(Sample.objects.filter(id__in=[key["id"] for key in some]).order_by("id"))
         )
     return _streamed(found, form)
+
+
+def _of_runs(states: list[str]) -> QuerySet[Sample]:
+    """Samples of runs in one of these states, of all where none is given."""
+    for state in states:
+        if state not in State.values:
+            raise QuestionError("run_state", state, f"one of: {', '.join(State.values)}")
+    samples: QuerySet[Sample] = Sample.objects.all()
+    return samples.filter(run__state__in=states) if states else samples
 
 
 def _streamed(found: QuerySet[Sample], form: str) -> StreamingHttpResponse:

@@ -35,6 +35,6 @@ def side_by_side(request: Request) -> HttpResponseBase:
     found = answer(asked)
     permalink = request.build_absolute_uri(f"{reverse('side-by-side')}?{asked.address}")
     return publish(
-        request, shown(found, asked, permalink), lambda: document(found, permalink), None, permalink,
+        request, shown(found, asked, permalink), lambda: document(found, permalink), permalink,
         beside=[asked.base],
     )  # fmt: skip

@@ -58,16 +58,15 @@ def study(request: Request, slug: str) -> HttpResponseBase:
     found = study_named(slug)
     language = _chosen(request, "lang", LANGUAGES, language_for(found.language))
     addresses = addresses_of(request._request, found, _chosen(request, "pictures", (LINK, FILE), LINK))
-    form, newest = request.accepted_renderer.format, _newest(found)
+    form = request.accepted_renderer.format
     if form == "csv":
         alone = samples_alone(found, language, addresses)
-        return stream(request, [language, content_digest(alone)], lambda: alone, newest, addresses.permalink)
+        return stream(request, [language, content_digest(alone)], lambda: alone, addresses.permalink)
     whole = None if form == "json" else document_of(found, language, addresses)
     return publish(
         request,
         shown_study(request, found),
         lambda: whole or document_of(found, language, addresses),
-        newest,
         addresses.permalink,
         beside=[language, content_digest(whole) if whole else ""],  # what documents show besides
     )
@@ -93,7 +92,7 @@ def table(request: Request, slug: str, name: str) -> HttpResponseBase:
     if form is None:
         return _compared(request, results.study, name)
     found = results.table(form)
-    return publish(request, shown_table(found), lambda: of_table(found, newest, permalink), newest, permalink)
+    return publish(request, shown_table(found), lambda: of_table(found, newest, permalink), permalink)
 
 
 @schema.described(
@@ -107,8 +106,8 @@ def chart(request: Request, slug: str, name: str) -> HttpResponseBase:
     drawn = _drawn(results, name)
     newest = _newest(results.study)
     if pictures.is_picture(request):
-        return pictures.picture(request, drawn, newest, permalink)
-    return publish(request, as_json(drawn), lambda: _as_document(drawn, newest, permalink), newest, permalink)
+        return pictures.picture(request, drawn, permalink)
+    return publish(request, as_json(drawn), lambda: _as_document(drawn, newest, permalink), permalink)
 
 
 def _drawn(results: Results, name: str) -> Chart:
@@ -132,7 +131,7 @@ def _compared(request: Request, found: Study, name: str) -> HttpResponseBase:
     newest, permalink = _newest(found), _permalink(request, found, f"table-{name}")
     return publish(
         request, shown.comparison(comparison, permalink), lambda: documents.of_comparison(comparison, newest, permalink),
-        newest, permalink, beside=[base()],
+        permalink, beside=[base()],
     )  # fmt: skip
 
 

@@ -55,9 +55,9 @@ def trend(request: Request, pk: int) -> HttpResponseBase:
     chart = chart_of_trend(found, watch.metric, str(watch), base())
     newest = found.points[-1].at if found.points else None
     if pictures.is_picture(request):
-        return pictures.picture(request, chart, newest, here)
+        return pictures.picture(request, chart, here)
     data = {**_watch(request, watch), **_trend(watch, found)}
-    return publish(request, data, lambda: _document(chart, newest, here), newest, here)
+    return publish(request, data, lambda: _document(chart, newest, here), here)
 
 
 @schema.described(trend_schema.Mark, errors=(404,), methods=["GET"], operation_id="trends_marks_list", many=True)
