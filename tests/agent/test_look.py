@@ -1,10 +1,13 @@
 """The look at the machine: only commands that show, bounded, beside the polls, and silent about what only ticks."""
 
 import json
+import os
 import re
 import stat
+import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +15,8 @@ import pytest
 from tests.agent.fake_server import FakeServer
 from tests.agent.host import Host, job, until, workload
 from worker.agent import inventory, tools
+from worker.agent.conf import Conf, defaults
+from worker.agent.look import Look
 
 WRITES = re.compile(
     r"\b(?:create|delete|remove|add|set|start|stop|clear|init|erase|format|flash|restore|import|export|destroy|mkfs|grow|fail|wake|-w|-s|-f|-y|force)\b",
@@ -45,24 +50,25 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return made
 
 
-def test_a_tool_that_prints_without_end_is_cut_and_one_that_hangs_is_ended(program: Any) -> None:
+def test_a_tool_that_prints_without_end_is_cut_and_one_that_hangs_is_ended(program: Any, tmp_path: Path) -> None:
+    folder = str(tmp_path)
     program("endless", "exec cat /dev/zero")
     program("hangs", "sleep 60")
-    found = tools.run_tool(["endless"])
+    found = tools.run_tool(["endless"], 30, folder)
     assert len(found["stdout"]) == tools.LONGEST_OUTPUT
     begin = time.monotonic()
-    assert tools.run_tool(["hangs"], 0.2)["exit_status"] == 124
+    assert tools.run_tool(["hangs"], 0.2, folder)["exit_status"] == 124
     assert time.monotonic() - begin < 5
-    assert tools.run_tool(["endless"], 0)["stderr"] == "no time was left for it"
+    assert tools.run_tool(["endless"], 0, folder)["stderr"] == "no time was left for it"
 
 
-def test_drives_are_asked_without_waking_them_and_odd_names_not_at_all(program: Any) -> None:
+def test_drives_are_asked_without_waking_them_and_odd_names_not_at_all(program: Any, tmp_path: Path) -> None:
     program(
         "smartctl",
         'case "$1" in --scan) echo "/dev/sda -d scsi # x"; echo "/dev/bus/0 -d megaraid,3 # x"; echo "/dev/x;reboot -d scsi # x";;'
         ' --help) echo "  -j, --json";; *) echo "{\\"asked\\": \\"$*\\"}";; esac',
     )
-    found = tools.smartctl(tools.Clock(), "/")
+    found = tools.smartctl(tools.Clock(), str(tmp_path))
     assert found["argv"] == [
         "smartctl -j -i -H -n standby /dev/sda",
         "smartctl -j -i -H -n standby -d megaraid,3 /dev/bus/0",
@@ -108,3 +114,33 @@ def test_a_run_that_is_offered_does_not_wait_for_the_look(host: Host, server: Fa
     outputs = {output["tool"]: output for output in server.inventories[0]["outputs"]}
     assert json.loads(outputs["sysfs"]["stdout"])["block"] is not None
     assert outputs["sysctl"]["stdout"].startswith("net.core.rmem_max = ")
+
+
+def test_a_look_writes_only_below_the_agents_folder_and_a_killed_one_leaves_nothing(
+    program: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, elsewhere = tmp_path / "state", tmp_path / "elsewhere"
+    state.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
+    program("lsblk", "readlink /proc/$$/fd/1 /proc/$$/fd/2 > log; exec sleep 60")  # as arcconf leaves a log
+    look = Look(str(state), "http://127.0.0.1:1", {}, Conf(defaults(str(tmp_path))))
+    look.start()
+    log = state / "look" / "log"
+    try:
+        until(lambda: log.exists() and len(log.read_text().splitlines()) == 2, "the tool's start")
+        assert log.parent.stat().st_mode & 0o777 == 0o700
+        assert all(line.startswith(f"{log.parent}/") for line in log.read_text().splitlines())
+        assert os.listdir(elsewhere) == []
+    finally:
+        look.stop()
+    assert os.listdir(state) == os.listdir(elsewhere) == []
+
+
+def test_an_agent_clears_what_the_look_of_a_killed_one_has_left(host: Host) -> None:
+    left = host.state / "look" / "UcliEvt.log"
+    left.parent.mkdir()
+    left.write_text("old")
+    host.server = SimpleNamespace(address="http://127.0.0.1:1")  # type: ignore[assignment]  # so it does not look
+    host.start()
+    until(lambda: not left.parent.exists(), "removal of the folder")

@@ -1,5 +1,6 @@
 """A host's page: it asks as often however large the host is, stays light, and says what it knows in full."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -8,12 +9,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from apps.inventory.discovery.receive import receive
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Host
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.conftest import Cast
 from tests.dashboard import world
 from tests.inventory import plants
+from tests.inventory.hosts import output
+from tests.page_text import page_text
 
 SignIn = Callable[[str], Client]
 
@@ -145,3 +149,14 @@ def test_wrong_inventory_does_not_break_the_page(lab: Lab, sign_in: SignIn) -> N
     assert "An array lies on itself" in text
     assert "its arrays lie on themselves" in text
     assert "v59" in text
+
+
+def test_of_each_tool_it_says_whether_it_was_read_and_why_not(lab: Lab, sign_in: SignIn) -> None:
+    host = plants.large(lab, 1, 2)
+    refused = output("tune2fs", "", 1, "tune2fs: Permission denied while trying to open /dev/sda1")
+    receive(host, [output("mdstat", "", 1), output("os-release", 'NAME="x"\n'), refused, output("zpool", "", 127)])
+    page = " ".join(page_text(sign_in("viewer").get(host.get_absolute_url()).content.decode()).split())
+    told = re.findall(r"UTC [01](nothing to read|yes|not read [^;]+; it said: .*?sda1)", page)
+    assert told[:2] == ["nothing to read", "yes"]
+    assert told[2].startswith("not read tune2fs needs root")
+    assert "Not installed there: zpool." in page

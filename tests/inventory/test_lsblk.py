@@ -5,6 +5,7 @@ import json
 import pytest
 
 from apps.inventory.discovery import lsblk
+from apps.inventory.discovery.drives import drives
 from apps.inventory.discovery.printed import UnreadableError
 from tests.inventory import hosts
 
@@ -15,6 +16,8 @@ def test_a_real_virtual_machine_has_one_disk_and_a_zram_device() -> None:
     assert set(devices) == {"zram0", "vda"}
     assert (vda.type, vda.size, vda.log_sec, vda.phy_sec) == ("disk", 274877906944, 512, 4096)
     assert (vda.vendor, vda.subsystems, vda.rota, vda.mountpoints) == ("0x1af4", "block:virtio:pci", True, ("/",))
+    [found] = drives([vda], {})
+    assert (found.vendor, found.interface) == ("", "virtio")  # a number of the PCI register is no name
 
 
 def test_pairs_tell_the_same_as_json() -> None:

@@ -158,7 +158,7 @@ def test_md_alone_without_lsblk_leaves_everything_else_as_it_was(host: Host) -> 
 
 
 def test_this_machine_through_the_agents_own_functions(host: Host, tmp_path: Path) -> None:
-    outputs = inventory.collect(Conf(defaults(str(tmp_path))))
+    outputs = inventory.collect(Conf(defaults(str(tmp_path))), str(tmp_path))
     assert len({one["tool"] for one in outputs}) == len(outputs) <= 40
     receive(host, outputs)
     assert host.kernel
@@ -166,7 +166,7 @@ def test_this_machine_through_the_agents_own_functions(host: Host, tmp_path: Pat
     assert host.sysctl["vm.swappiness"].isdigit()
     assert Disk.objects.count() == Disk.objects.exclude(device_name="").count()
     before = [list(model.objects.order_by("pk").values()) for model in (Host, Disk, Array, Controller, Nic)]
-    receive(host, inventory.collect(Conf(defaults(str(tmp_path)))))
+    receive(host, inventory.collect(Conf(defaults(str(tmp_path))), str(tmp_path)))
     assert [list(model.objects.order_by("pk").values()) for model in (Host, Disk, Array, Controller, Nic)] == before
 
 
@@ -175,5 +175,25 @@ def test_tools_that_are_not_installed_are_no_problem(host: Host) -> None:
     refused = output("dmidecode", "", 1, "/dev/mem: Permission denied")
     receive(host, [output("machine", machine()), *absent[:-1], refused])
     assert dict(ToolOutput.objects.exclude(problem="").values_list("tool", "problem")) == {
-        "dmidecode": "dmidecode: found 'exit status 1 and /dev/mem: Permission denied', expected output"
+        "dmidecode": "dmidecode needs root (in a container also access to the devices); it said: /dev/mem: Permission denied"
     }
+
+
+def test_a_tool_without_the_rights_says_so_and_a_kernel_without_device_mapper_is_no_problem(host: Host) -> None:
+    version = "$ tune2fs -l /dev/vda\ntune2fs 1.47.0 (5-Feb-2023)\n"
+    denied = (
+        "tune2fs: Operation not permitted while trying to open /dev/vda\nCouldn't find valid filesystem superblock.\n"
+    )
+    no_mapper = (
+        "/dev/mapper/control: open failed: No such device\nFailure to communicate with kernel device-mapper driver.\n"
+    )
+    receive(host, [output("tune2fs", version, 1, denied), output("dmsetup", "", 1, no_mapper)])
+    problems = dict(ToolOutput.objects.values_list("tool", "problem"))
+    assert problems["dmsetup"] == ""
+    assert problems["tune2fs"].startswith("tune2fs needs root")
+    assert problems["tune2fs"].endswith("it said: tune2fs: Operation not permitted while trying to open /dev/vda")
+    closed = "/dev/mapper/control: open failed: Permission denied\n"
+    receive(host, [output("dmsetup", "", 1, closed), output("tune2fs", version, 1, "Bad magic number in super-block")])
+    newest = dict(ToolOutput.objects.order_by("id").values_list("tool", "problem"))
+    assert newest["dmsetup"].startswith("dmsetup needs root")
+    assert newest["tune2fs"].endswith("expected a filesystem that may be read")

@@ -3,15 +3,13 @@
 import hashlib
 import json
 import re
-import shutil
 import socket
 import sys
-import tempfile
 from typing import Any, Dict, List, Optional
 
 from . import sysfs, tools
 from .conf import Conf, boot_id
-from .tools import ASKED, ONE_OF, RAID, Clock, output, run_tool
+from .tools import ASKED, ONE_OF, RAID, TOOL_TIMEOUT_S, Clock, output, run_tool
 
 LONGEST_MESSAGE = 12 * 1024 * 1024
 FILES = (
@@ -43,18 +41,16 @@ RAID_VOLATILE = (
 )
 
 
-def collect(conf: Conf) -> List[Dict[str, Any]]:
-    clock, folder = Clock(), tempfile.mkdtemp(prefix="spindle-look-")  # some tools leave a log where they are started
-    try:
-        outputs = [tools.first_that_works(tool, lines, clock, folder) for tool, lines in ONE_OF]
-        outputs += [_file(tool, path) for tool, path in FILES] + [_machine(conf)]
-        outputs.append(output("sysctl", ["/proc/sys"], 0, sysfs.settings().encode(), b""))
-        outputs.append(output("sysfs", ["/sys"], 0, json.dumps(sysfs.device_tree()).encode(), b""))
-        outputs += [ask(clock, folder) for ask in ASKED]
-        for tool, programs, shows in RAID:
-            outputs.append(tools.raid(tool, programs, shows, clock, folder))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def collect(conf: Conf, folder: str) -> List[Dict[str, Any]]:
+    """What each tool says. They are started in `folder`, because some leave a log where they are."""
+    clock = Clock()
+    outputs = [tools.first_that_works(tool, lines, clock, folder) for tool, lines in ONE_OF]
+    outputs += [_file(tool, path) for tool, path in FILES] + [_machine(conf, folder)]
+    outputs.append(output("sysctl", ["/proc/sys"], 0, sysfs.settings().encode(), b""))
+    outputs.append(output("sysfs", ["/sys"], 0, json.dumps(sysfs.device_tree()).encode(), b""))
+    outputs += [ask(clock, folder) for ask in ASKED]
+    for tool, programs, shows in RAID:
+        outputs.append(tools.raid(tool, programs, shows, clock, folder))
     return within(outputs, LONGEST_MESSAGE)
 
 
@@ -86,11 +82,11 @@ def _stable(tool: str, text: str) -> str:
     return re.sub(VOLATILE_OF[tool], "", text, flags=re.MULTILINE) if tool in VOLATILE_OF else text
 
 
-def fio_version(path: Optional[str]) -> Optional[str]:
+def fio_version(path: Optional[str], folder: str) -> Optional[str]:
     """Cheap enough to ask at each start: `fio-3.33`; None when fio is missing or does not run."""
     if path is None:
         return None
-    told = run_tool([path, "--version"])
+    told = run_tool([path, "--version"], TOOL_TIMEOUT_S, folder)
     return told["stdout"].strip() or None if told["exit_status"] == 0 else None
 
 
@@ -102,8 +98,8 @@ def _file(tool: str, path: str) -> Dict[str, Any]:
         return output(tool, [path], 1, b"", str(error).encode())
 
 
-def _machine(conf: Conf) -> Dict[str, Any]:
-    virt = run_tool(["systemd-detect-virt"])["stdout"].strip()
+def _machine(conf: Conf, folder: str) -> Dict[str, Any]:
+    virt = run_tool(["systemd-detect-virt"], TOOL_TIMEOUT_S, folder)["stdout"].strip()
     names = ("board_vendor", "board_name", "sys_vendor", "product_name")
     facts = dict(
         {name: tools.text_of(f"/sys/class/dmi/id/{name}") or None for name in names},

@@ -1,6 +1,7 @@
 """The look at this machine, in a process of its own: the agent goes on polling, and ends the look when there is work to do."""
 
 import os
+import shutil
 import signal
 import traceback
 from typing import Dict, Optional
@@ -14,7 +15,8 @@ from .hire import leave_the_agent
 class Look:
     """At most one at a time. `pipe` becomes readable when it has ended."""
 
-    def __init__(self, server: str, headers: Dict[str, str], conf: Conf) -> None:
+    def __init__(self, state: str, server: str, headers: Dict[str, str], conf: Conf) -> None:
+        self.folder = os.path.join(state, "look")  # where its tools work
         self.server, self.headers, self.conf = server, headers, conf
         self.sent = ""  # the digest of what the server has
         self.pid = 0
@@ -22,13 +24,15 @@ class Look:
 
     def start(self) -> None:
         self.stop()
+        self.tidy()
+        os.makedirs(self.folder, 0o700, exist_ok=True)
         read, write = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             try:
                 os.setsid()  # so that its tools end with it
                 leave_the_agent(write)
-                os.write(0, _look(self.server, self.headers, self.conf, self.sent).encode())
+                os.write(0, _look(self.folder, self.server, self.headers, self.conf, self.sent).encode())
             except BaseException:
                 traceback.print_exc()
             finally:
@@ -54,11 +58,16 @@ class Look:
         os.waitpid(self.pid, 0)
         os.close(self.pipe)
         self.pipe = None
+        self.tidy()
+
+    def tidy(self) -> None:
+        """After the look, and at the agent's start: a killed agent leaves it as it was."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _look(server: str, headers: Dict[str, str], conf: Conf, sent: str) -> str:
+def _look(folder: str, server: str, headers: Dict[str, str], conf: Conf, sent: str) -> str:
     """The digest that the server has now; '' where it could not be told."""
-    outputs = inventory.collect(conf)
+    outputs = inventory.collect(conf, folder)
     found = inventory.digest(outputs)
     if found == sent:
         return found

@@ -32,17 +32,18 @@ class Agent:
         self.state = state
         self.conf = conf
         self.work = Work(state, conf)
-        self.work.fio_version = inventory.fio_version(self.work.fio)
+        self.work.fio_version = inventory.fio_version(self.work.fio, state)
         self.asking, self.working = Client(server, headers), Client(server, headers)
         self.backoff = Backoff()
         self.answer_by: Optional[float] = None  # a poll is under way until then
         self.poll_at = 0.0
         self.inventory_at = 0.0
-        self.look = Look(server, headers, conf)
+        self.look = Look(state, server, headers, conf)
         self.said = ""
 
     def run(self, once: bool = False) -> None:
         self._be_the_only_one()
+        self.look.tidy()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, _stop)
         if not self.work.durable:
@@ -183,7 +184,7 @@ class Agent:
             return
         self.inventory_at = time.monotonic() + INVENTORY_S
         self.work.fio = self.conf.fio_path()
-        self.work.fio_version = inventory.fio_version(self.work.fio)
+        self.work.fio_version = inventory.fio_version(self.work.fio, self.state)
         self.look.start()
 
     def _stop_looking(self) -> None:

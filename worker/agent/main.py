@@ -118,7 +118,7 @@ def status(arguments: argparse.Namespace) -> int:
     identity = _identity(state)
     known = f"{identity['name']}, agent {identity['agent']} of {identity['server']}" if identity else "not enrolled"
     print(f"Spindle agent {VERSION}: {known}")
-    print(f"fio: {inventory.fio_version(limits.fio_path()) or 'not found'}")
+    print(f"fio: {inventory.fio_version(limits.fio_path(), state) or 'not found'}")
     for name, value in limits.as_policy().items():
         print(f"{name}: {value}")
     spool = Spool(state)

@@ -85,14 +85,14 @@ class Clock:
         return min(most, self.end - time.monotonic())
 
 
-def run_tool(argv: List[str], seconds: float = TOOL_TIMEOUT_S, folder: str = "/") -> Dict[str, Any]:
-    """One tool's words, cut at `LONGEST_OUTPUT`; 124 where it gave no answer in time."""
+def run_tool(argv: List[str], seconds: float, folder: str) -> Dict[str, Any]:
+    """One tool's words, cut at `LONGEST_OUTPUT`; 124 where it gave no answer in time. Nothing is written but in `folder`."""
     if seconds <= 0:
         return output(argv[0], argv, 124, b"", b"no time was left for it")
     path = shutil.which(argv[0], path=TOOL_ENV["PATH"])
     if path is None:
         return output(argv[0], argv, 127, b"", b"not found")
-    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complaint:
+    with tempfile.TemporaryFile(dir=folder) as said, tempfile.TemporaryFile(dir=folder) as complaint:
         try:
             child = subprocess.Popen(
                 [path] + argv[1:],

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 
@@ -63,6 +64,8 @@ def put_together(parts: HostParts, page: str | None) -> dict[str, Any]:
 
 def tool_outputs(part: Host) -> dict[str, Any]:
     """The newest output of each tool that answered, without the texts themselves; the names of those that are not there."""
-    newest = list(part.tool_outputs.defer("stdout", "stderr").order_by("tool", "-id").distinct("tool"))
+    silent = ExpressionWrapper(Q(stdout=""), BooleanField())
+    outputs = part.tool_outputs.defer("stdout", "stderr").annotate(is_silent=silent)
+    newest = list(outputs.order_by("tool", "-id").distinct("tool"))
     answered = [one for one in newest if one.exit_status != NOT_FOUND]
     return {"outputs": answered, "not_installed": [one.tool for one in newest if one.exit_status == NOT_FOUND]}

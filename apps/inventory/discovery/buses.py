@@ -13,8 +13,8 @@ from apps.inventory.discovery.lsblk import Device
 _NVME = re.compile(r"(nvme\d+)(c\d+)?n\d+")
 _PATHS = ("virtio", "vmbus", "xen")
 _VIRTUAL_VENDORS = ("qemu", "vmware", "vbox", "msft", "xen", "0x1af4", "google")
-# What lsblk prints in place of a maker's name.
-_NO_VENDORS = ("ata", "nvme", "usb", "generic", "generic-")
+# What lsblk prints in place of a maker's name; virtio has the PCI number of its maker, 0x1af4.
+_NO_VENDORS = re.compile(r"ata|nvme|usb|generic-?|0x[0-9a-f]+", re.IGNORECASE)
 _SCSI_HOSTS = {"sata": "hba", "fc": "fc"}
 # What RAID controllers call themselves where the kernel asks for a disk: such a device is an array, not a disk.
 _VOLUMES = re.compile(
@@ -56,7 +56,7 @@ def is_solid_state(device: Device) -> bool | None:
 
 
 def vendor_of(device: Device) -> str:
-    return "" if device.vendor.lower() in _NO_VENDORS else device.vendor
+    return "" if _NO_VENDORS.fullmatch(device.vendor) else device.vendor
 
 
 def controller_of(device: Device) -> FoundController | None:

@@ -1,5 +1,6 @@
 """The tools that discovery reads. A new one is its module, a line here and a field of `Readings`."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -68,6 +69,8 @@ MAY_BE_MISSING = {mdstat.TOOL: MdStat()}  # a kernel without md has no /proc/mds
 ALWAYS_THERE = {lsblk.TOOL, findmnt.TOOL, uname.TOOL}  # of the rest it is no problem that a host has none
 GATHERED = {module.TOOL for module in (smartctl, mdadm, *RAID_TOOLS)}  # outputs that come in pieces
 NOT_INSTALLED = 127  # as a shell says it
+_NO_MAPPER = "/dev/mapper/control: open failed: No such"  # a kernel without device-mapper
+_REFUSED = re.compile(r"permission denied|operation not permitted|\broot\b|superuser", re.IGNORECASE)
 
 
 class Output(Protocol):
@@ -133,17 +136,26 @@ def _read_one(output: Output, problems: dict[str, str]) -> Any:
     try:
         found = _parsed(output)
     except UnreadableError as error:
-        problems[output.tool] = str(error)
+        problems[output.tool] = _refusal(output) or str(error)
         return None
     if warnings := getattr(found, "warnings", ()):
         problems[output.tool] = "; ".join(warnings[:20])[:4000]
     return found
 
 
+def _refusal(output: Output) -> str:
+    """Where the tool itself says that its caller had not the rights."""
+    said = next((line for line in output.stderr.splitlines()[:50] if _REFUSED.search(line[:1000])), "")
+    needs = f"{output.tool} needs root (in a container also access to the devices)"
+    return f"{needs}; it said: {text(said, 200)}" if said and output.exit_status else ""
+
+
 def _parsed(output: Output) -> Any:
     if output.exit_status and _is_silent(output.stdout):
         if output.tool in MAY_BE_MISSING:
             return MAY_BE_MISSING[output.tool]
+        if output.tool == dmsetup.TOOL and output.stderr.startswith(_NO_MAPPER):
+            return Mappings({})
         if output.exit_status == NOT_INSTALLED and output.tool not in ALWAYS_THERE:
             return None
         said = text(output.stderr, 200) or "nothing"

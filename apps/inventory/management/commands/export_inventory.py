@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.inventory.exchange.document import Outgoing
 from apps.inventory.exchange.writers import json_pieces, zip_pieces
 from apps.inventory.models import Host
-from apps.labs.command_line import lab_named
+from apps.labs.command_line import lab_named, tell_of_data_folder
 from apps.labs.isolation import lab_scope
 
 
@@ -16,6 +16,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--lab", required=True, help="short name or name")
         parser.add_argument("--host", default="", help="only what is in this host")
+        tell_of_data_folder(parser)
         parser.add_argument("file", type=Path, help="what it ends with says the form: .json or .zip")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.inventory.exchange.bringing_in import bring_in, preview
 from apps.inventory.exchange.files import FileError, read
 from apps.inventory.exchange.outcome import REFUSED, UNCHANGED, Entry
-from apps.labs.command_line import lab_named
+from apps.labs.command_line import lab_named, tell_of_data_folder
 
 
 class Command(BaseCommand):
@@ -16,6 +16,7 @@ class Command(BaseCommand):
         parser.add_argument("--lab", required=True, help="short name or name")
         parser.add_argument("--kind", default="", help="of a CSV file whose name does not say it: hosts, disks …")
         parser.add_argument("--apply", action="store_true", help="write what is not refused")
+        tell_of_data_folder(parser)
         parser.add_argument("file", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
