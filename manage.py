@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Django's command line, aware of a running `bin/up` with the same data folder."""
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -20,22 +21,27 @@ WITHOUT_DATABASE = {
 }
 
 
-def needs_database(command: list[str]) -> bool:
-    return bool(command) and command[0] not in WITHOUT_DATABASE
+def needs_database(arguments: list[str]) -> bool:
+    return bool(arguments) and arguments[0] not in WITHOUT_DATABASE and not {"-h", "--help"} & set(arguments)
+
+
+def data_folder() -> Path:
+    """`./manage.py create_token --data DIR …` as with bin/up; taken away here, for it is no option of the command."""
+    parser = argparse.ArgumentParser(prog="manage.py", add_help=False, allow_abbrev=False)
+    parser.add_argument("--data", type=Path)
+    known, sys.argv[1:] = parser.parse_known_args()
+    default = os.environ.get("SPINDLE_DATA") or Path(__file__).resolve().parent / "var"
+    return Path(known.data.resolve() if known.data else default)
 
 
 def main() -> None:
     """Take database and broker addresses from the data folder unless the environment names others."""
-    data = Path(os.environ.get("SPINDLE_DATA") or Path(__file__).resolve().parent / "var")
-    if "--data" in sys.argv:  # `./manage.py create_token --data DIR …` as with bin/up
-        at = sys.argv.index("--data")
-        data = Path(sys.argv[at + 1]).resolve()
-        del sys.argv[at : at + 2]
+    data = data_folder()
     os.environ.setdefault("SPINDLE_DATA", str(data))
     environment.use_checkout_python()
     if "DATABASE_URL" not in os.environ:
         running = environment.load(data)
-        if not running and needs_database(sys.argv[1:2]):
+        if not running and needs_database(sys.argv[1:]):
             sys.exit(f"manage.py: {environment.not_running(data)}")
         for name, value in running.items():
             os.environ.setdefault(name, value)

@@ -1,8 +1,17 @@
 """What the commands of several apps ask for alike."""
 
+from argparse import ArgumentParser
+
 from django.core.management.base import CommandError
 
 from apps.labs.models import Lab
+
+
+def tell_of_data_folder(parser: ArgumentParser) -> None:
+    """For the help alone: manage.py takes `--data` away before a command sees it, because the settings depend on it."""
+    parser.add_argument(
+        "--data", metavar="DIR", help="data folder of the bin/up to talk to (default: var in the checkout)"
+    )
 
 
 def lab_named(name: str) -> Lab:

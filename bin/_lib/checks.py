@@ -12,11 +12,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bin._lib import assets, browser, external, migrated, packages, pytest_run, services, stages
+from bin._lib import assets, browser, external, machine, migrated, packages, pytest_run, services, stages
 from bin._lib.console import Console, Trouble, fail
 from bin._lib.layout import PYTHON, ROOT
 from bin._lib.pytest_run import Counts
-from bin._lib.up import Stopped, ensure_fio, heed_signals
+from bin._lib.up import Stopped, heed_signals
 
 PRODUCTION = {
     "SPINDLE_URL": "https://spindle.example.org",
@@ -132,7 +132,7 @@ def ready(*, long: bool) -> Iterator[Checks]:
     with console.step("Browser assets") as step:
         assets.ensure(step)
     with console.step("fio") as step:
-        ensure_fio(step)
+        machine.ensure_fio(step)
     with console.step("Chromium") as step:
         chromium = browser.ensure(step)
     folder = Path(tempfile.mkdtemp(prefix="spindle-test-", dir="/tmp"))

@@ -3,14 +3,17 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bin._lib import packages
-from bin._lib.console import Step, Trouble, shown, tail
+from bin._lib.console import Step, Trouble, gist, shown, tail
 from bin._lib.layout import PYTHON, ROOT, DataFolder
+
+FULL = 2**20  # bytes free; with less a log may not have taken the sentence that says why
 
 
 def run(data: DataFolder, env: Mapping[str, str], *arguments: str) -> str:
@@ -37,12 +40,11 @@ def call(data: DataFolder, env: Mapping[str, str], argv: list[str]) -> str:
         )
     if done.returncode:
         said = tail(log, start)
-        if "No space left on device" in said:
+        if "No space left on device" in said or shutil.disk_usage(data.path).free < FULL:
             raise Trouble(
                 f"The disk filled up during {title}; make room and run bin/up again (all of it: {shown(log)})."
             )
-        last = said.strip().rpartition("\n")[2] or f"status {done.returncode}"
-        raise Trouble(f"{title} failed: {last} (all of it is in {shown(log)}).")
+        raise Trouble(f"{title} failed: {gist(said) or f'status {done.returncode}'} (all of it is in {shown(log)}).")
     return done.stdout.decode()
 
 

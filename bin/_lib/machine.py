@@ -70,6 +70,15 @@ def install(package: str, step: Step | None = None) -> bool:
     return status == 0
 
 
+def ensure_fio(step: Step) -> bool:
+    """Whether it is there, installed now where that may be done; the step's note tells the version or the way out."""
+    if not shutil.which("fio"):
+        install("fio", step)
+    version = version_of("fio")
+    step.note = version or f"absent, so no demo run; {way_out('fio')}"
+    return version is not None
+
+
 def version_of(program: str) -> str | None:
     """First line of `program --version`, or None where it is absent or does not run."""
     try:

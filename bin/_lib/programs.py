@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bin._lib import commands, django, health
-from bin._lib.console import Trouble, shown, tail
+from bin._lib.console import Trouble, gist, shown, tail
 from bin._lib.layout import PYTHON, ROOT, DataFolder
 from bin._lib.process import Command
 from bin._lib.supervisor import Supervisor
@@ -45,8 +45,7 @@ class Programs:
         while (health.web_status(self.local_host, self.port) or 599) >= 500:
             if time.monotonic() > end:
                 log = self.data.logs / "web.log"
-                last = tail(log).strip().rpartition("\n")[2]
-                raise Trouble(f"The web process does not answer ({last}); its log is {shown(log)}.")
+                raise Trouble(f"The web process does not answer ({gist(tail(log))}); its log is {shown(log)}.")
             self.supervisor.wait(0.1)
 
     def start_agent(self, token: str | None) -> None:
@@ -91,8 +90,8 @@ def put_aside(identity: Path) -> None:
 
 
 def running_fio(folder: Path) -> list[int]:
-    """Process numbers of fio below the agent's folder: a run that is under way."""
-    found = []
+    """For each run that is under way below the agent's folder the process of fio that the others of that run come from."""
+    parents = {}
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
@@ -100,5 +99,10 @@ def running_fio(folder: Path) -> list[int]:
                 word.startswith(f"{folder}/") for word in words
             )
             if (process / "comm").read_text().strip() == "fio" and inside:
-                found.append(int(process.name))
-    return found
+                parents[int(process.name)] = parent_of(process)
+    return [pid for pid, parent in parents.items() if parent not in parents]
+
+
+def parent_of(process: Path) -> int:
+    """After the name, which may hold blanks and brackets, /proc/PID/stat has the state and then the parent."""
+    return int((process / "stat").read_text().rpartition(")")[2].split()[1])

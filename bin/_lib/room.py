@@ -51,7 +51,8 @@ def try_lock(handle: int) -> bool:
 
 
 def check_disk(folder: Path, least: int = LEAST_FREE) -> None:
-    free = shutil.disk_usage(folder).free
+    """`folder` need not exist yet."""
+    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if os.path.exists(place))).free
     if free < least:
         raise Trouble(
             f"The disk of {folder} has {free // 2**20} MiB free and Spindle needs {least // 2**20} MiB; make room, "

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from bin._lib import account, binaries, postgres, valkey
 from bin._lib.account import Account
-from bin._lib.console import Trouble
+from bin._lib.console import Trouble, gist
 from bin._lib.layout import PYTHON, DataFolder
 from bin._lib.machine import is_root
 from bin._lib.process import Process
@@ -91,6 +91,12 @@ def socket_folder(data: DataFolder, runs_as: Account) -> Path:
     return short
 
 
+def placed(data: DataFolder) -> str:
+    """Where the database is, when that is not the data folder."""
+    place = data.postgres.resolve()
+    return "" if place.is_relative_to(data.path) else f"in {place.parent}, since its account may not enter {data.path}"
+
+
 def release_sockets(data: DataFolder) -> None:
     """After a clean stop nothing is left outside the data folder."""
     if data.sockets.is_symlink():
@@ -113,8 +119,9 @@ def external_version(program: str, script: str, url: str) -> str:
         [str(PYTHON), "-c", script], capture_output=True, text=True, env={**os.environ, "URL": url}, check=False
     )
     if done.returncode:
-        last = done.stderr.strip().rpartition("\n")[2]
-        raise Trouble(f"No {program} answers at {without_password(url)} ({last}); start it, or unset its variable.")
+        raise Trouble(
+            f"No {program} answers at {without_password(url)} ({gist(done.stderr)}); start it, or unset its variable."
+        )
     return done.stdout.strip()
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import shutil
 import signal
 import socket
 from contextlib import ExitStack
@@ -12,7 +11,7 @@ from types import FrameType
 from urllib.parse import urljoin, urlsplit
 
 from bin._lib import assets, django, environment, machine, packages, production, room, services
-from bin._lib.console import Console, Step, Trouble, fail, shown
+from bin._lib.console import Console, Trouble, fail, shown
 from bin._lib.demo import Demo, Status
 from bin._lib.layout import ROOT, DataFolder
 from bin._lib.programs import Programs, known_agent, running_fio
@@ -122,11 +121,13 @@ class Up:
         self.serving = False
 
     def start(self) -> None:
+        is_new = not os.path.exists(self.data.lock)
+        if is_new:  # then nobody serves from it: what is in the way is said before anything is made
+            self.check_room()
         self.data.create()
         self.stack.enter_context(room.held(self.data))
-        room.check_disk(self.data.path)
-        killed_before = self.data.environment.exists()
-        self.options.port = room.free_port(self.options.host, self.options.port, patience=6 if killed_before else 0)
+        if not is_new:
+            self.check_room()
         has_fio = self.install()
         self.start_services()
         token = self.prepare()
@@ -141,6 +142,11 @@ class Up:
         while True:
             self.supervisor.wait(3600)
 
+    def check_room(self) -> None:
+        room.check_disk(self.data.path)
+        killed_before = os.path.exists(self.data.environment)
+        self.options.port = room.free_port(self.options.host, self.options.port, patience=6 if killed_before else 0)
+
     def install(self) -> bool:
         """Everything from outside; True when fio is there."""
         with self.console.step("Python packages") as step:
@@ -148,7 +154,7 @@ class Up:
         with self.console.step("Browser assets") as step:
             assets.ensure(step)
         with self.console.step("fio") as step:
-            return ensure_fio(step)
+            return machine.ensure_fio(step)
 
     def start_services(self) -> None:
         """Database and broker; from here on everything is stopped in order when this ends."""
@@ -160,7 +166,7 @@ class Up:
             else:
                 database, process = self.stack.enter_context(services.embedded_postgres(self.data, durable=True))
                 self.supervisor.adopt(process)
-                step.note = placed(self.data)
+                step.note = services.placed(self.data)
         with self.console.step("Broker") as step:
             if broker:
                 step.note = services.check_broker(broker)
@@ -181,7 +187,7 @@ class Up:
         with self.console.step("Tables, first lab, published reports") as step:
             made = django.ask(self.data, self.env, "prepare", *known_agent(self.data))
             self.sign_in.email, self.sign_in.password = made["email"], made["password"]
-            step.note = f"{len(made['changed'])} changes" if made["changed"] else "unchanged"
+            step.note = f"migrations and published rows: {len(made['changed'])}" if made["changed"] else "unchanged"
         with self.console.step("Static files") as step:
             django.collect_static(self.data, self.env, step)
         token: str | None = made["enrol_token"]
@@ -237,17 +243,3 @@ class Up:
             self.console.say(
                 f"A fio run goes on (process {pid}); its results are kept and the next bin/up collects them."
             )
-
-
-def ensure_fio(step: Step) -> bool:
-    if not shutil.which("fio"):
-        machine.install("fio", step)
-    version = machine.version_of("fio")
-    step.note = version or f"absent, so no demo run; {machine.way_out('fio')}"
-    return version is not None
-
-
-def placed(data: DataFolder) -> str:
-    """Where the database is, when that is not the data folder."""
-    place = data.postgres.resolve()
-    return "" if place.is_relative_to(data.path) else f"in {place.parent}, since its account may not enter {data.path}"

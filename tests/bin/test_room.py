@@ -16,7 +16,7 @@ def test_a_full_disk_is_named_with_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(
         Trouble, match=r"MiB free and Spindle needs .* MiB; make room, or name a folder on another disk"
     ):
-        check_disk(tmp_path, least=2**60)
+        check_disk(tmp_path / "not" / "made" / "yet", least=2**60)
 
 
 def test_an_address_of_another_machine_is_named() -> None:

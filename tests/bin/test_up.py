@@ -30,6 +30,7 @@ def test_first_start_sets_up_and_serves_and_ctrl_c_stops_all(launcher: Launcher,
     assert given["REDIS_URL"].startswith("unix:///")
     assert environment.load(checkout / "var")["DATABASE_URL"] == given["DATABASE_URL"]
     assert launcher.output.count("shown-once-only") == 1
+    assert "(migrations and published rows: 1)" in launcher.output
     assert "run 1 finished" in launcher.output
     assert launcher.url + "runs/1/" in launcher.output
 
@@ -93,10 +94,12 @@ def test_a_second_start_on_the_same_data_says_so(launcher: Launcher) -> None:
     assert str(first.pid) in said
 
 
-def test_a_taken_port_is_named_with_the_way_out(launcher: Launcher) -> None:
+def test_a_taken_port_is_named_with_the_way_out_and_nothing_is_made(launcher: Launcher, short_folder: Path) -> None:
+    data = short_folder / "new"
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        status, said = launcher.ended(launcher.up("--port", str(port)))
+        status, said = launcher.ended(launcher.up("--port", str(port), "--data", str(data)))
+    assert not data.exists()
     assert status == 1
     assert said == f"bin/up: Port {port} on 127.0.0.1 is taken by another program; name a free one, " + (
         f"for example --port {port + 1}.\n"
@@ -149,7 +152,7 @@ def test_an_account_without_rights(short_folder: Path, python_for_everybody: str
         assert launcher.stop(up)[0] == 0
         (short_folder / "closed").mkdir(mode=0o700)
         data = short_folder / "closed" / "data"
-        status, said = launcher.ended(launcher.up("--data", str(data)))
+        status, said = launcher.ended(launcher.up("--port", "0", "--data", str(data)))
         assert status == 1
         assert said.startswith(f"bin/up: This account may not write to {data}")
 
@@ -181,6 +184,7 @@ def test_a_database_that_does_not_answer_is_named_without_its_password(launcher:
     status, said = launcher.ended(launcher.up("--port", "0", env={"DATABASE_URL": url}))
     assert status == 1
     assert "No PostgreSQL (DATABASE_URL) answers at postgresql://someone:…@127.0.0.1:1/spindle" in said
+    assert 'connection to server at "127.0.0.1", port 1 failed: Connection refused' in said
     assert "secret" not in said
     assert "Traceback" not in said
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.labs.command_line import lab_named
+from apps.labs.command_line import lab_named, tell_of_data_folder
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent, Scope, Token
 
@@ -19,6 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("--lab", required=True, help="the lab's short name or name, as in `My lab` or `my-lab`")
         parser.add_argument("--scope", required=True, choices=Scope.values)
         parser.add_argument("--name", default="made on the command line")
+        tell_of_data_folder(parser)
         parser.add_argument("--days", type=int, help="ends after so many days; without it, when it is revoked")
 
     def handle(self, *args: Any, **options: Any) -> None:

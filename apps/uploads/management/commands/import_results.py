@@ -14,7 +14,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.inventory.models import Host, Target
-from apps.labs.command_line import lab_named
+from apps.labs.command_line import lab_named, tell_of_data_folder
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.runs.artefact_store import PIECE
@@ -38,6 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--host", help="name of the host that the results are of")
         parser.add_argument("--target", help="name of one of the host's targets")
         parser.add_argument("--labels", default="", help="kernel=6.1, cable=old")
+        tell_of_data_folder(parser)
         parser.add_argument("--preview", action="store_true", help="keep nothing yet; look at it on the upload's page")
 
     def handle(self, *args: Any, **options: Any) -> None:

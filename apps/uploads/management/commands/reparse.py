@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from apps.labs.command_line import tell_of_data_folder
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.uploads.models import UploadedFile
@@ -21,6 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--lab", help="the lab's short name; without it, all labs")
         parser.add_argument("--upload", type=int, help="only this upload's files")
         parser.add_argument("--format", help="only files that were recognised as this format")
+        tell_of_data_folder(parser)
         parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
