@@ -16,7 +16,7 @@ from apps.publishing.documents import made
 PLACE = ("operation", "metric", "unit", "file_size", "block_size", "threads", "iodepth", "section")
 FIGURES = (
     "n", "without", "mean", "stdev", "half_interval", "minimum", "maximum", "low", "high", "in_ram",
-    "ratio", "ratio_low", "ratio_high", "p", "verdict",
+    "ratio", "ratio_low", "ratio_high", "p", "verdict", "partly_in_ram",
 )  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
     return {
         "column": cell.column, "n": cell.n, "without": cell.without, "mean": cell.mean, "stdev": cell.stdev,
         "half_interval": cell.half, "minimum": cell.low, "maximum": cell.high, "low": cell.bound_low,
-        "high": cell.bound_high, "in_ram": cell.in_ram,
+        "high": cell.bound_high, "in_ram": cell.in_ram, "partly_in_ram": cell.partly_in_ram,
         "ratio": found and found.ratio, "ratio_low": found and found.low, "ratio_high": found and found.high,
         "p": found and found.p, "verdict": found and found.verdict,
     }  # fmt: skip
@@ -76,14 +76,16 @@ def _measure(row: Row) -> str:
 
 
 def _text(row: Row, cell: Cell | None) -> str:
-    """`182 ± 3.1 (n = 5; 0.54× worse)`."""
+    """`182 ± 3.1 (n = 5; 0.54× worse; may be memory)`."""
     if cell is None:
         return "not measured"
+    memory = "may be memory" if cell.in_ram else "may be partly memory" if cell.partly_in_ram else ""
     if cell.mean is None:
-        return bounds_text(cell.bound_low, cell.bound_high, row.unit.text) or "no number"
+        bounds = bounds_text(cell.bound_low, cell.bound_high, row.unit.text)
+        return (f"{bounds} ({memory})" if memory else bounds) if bounds else "no number"
     half = f" ± {row.unit.text(cell.half)}" if cell.half is not None else ""
     judged = f"; {units.significant(cell.judgement.ratio)}× {cell.judgement.verdict}" if cell.judgement else ""
-    return f"{row.unit.text(cell.mean)}{half} (n = {cell.n}{judged})"
+    return f"{row.unit.text(cell.mean)}{half} (n = {cell.n}{judged}{f'; {memory}' if memory else ''})"
 
 
 def _flat(found: SideBySide) -> Table:

@@ -18,6 +18,7 @@ from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked, parse
 from apps.comparison.side_by_side.html import inside
 from apps.comparison.side_by_side.judging import judged
 from apps.comparison.side_by_side.loading import begun, newest_measured
+from apps.comparison.side_by_side.memory import Memory
 from apps.comparison.side_by_side.table import LOGS, Column, Judgement, Place, Sums, _one_by_one, table
 from apps.inventory.models import Target
 from apps.labs.isolation import lab_scope
@@ -369,7 +370,9 @@ def test_another_baseline_and_a_cell_that_was_not_measured() -> None:
     places = {key: Place("write", "bandwidth", key[1] * GIB, None, 2, None, 0) for key in (alone, both)}
     figures = [[3, 0, mean, 1.0, mean, mean, math.log(mean), 0.0] for mean in (1e8, 2e8, 4e8)]
     sums = Sums(places, [(2, alone), (7, both), (2, both)], np.array(figures), {})
-    found = table([Column(2, "b", "", ram=3.0 * GIB), Column(7, "a", "", ram=1.0 * GIB)], sums, baseline=7)
+    found = table(
+        [Column(2, "b", "", memory=Memory(3.0 * GIB)), Column(7, "a", "", memory=Memory(1.0 * GIB))], sums, baseline=7
+    )
     assert found.baseline
     assert found.baseline.id == 7
     [[held, against], [lonely, missing]] = found.cells()

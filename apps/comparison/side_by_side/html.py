@@ -22,6 +22,7 @@ SAID = {  # the tone, and the word
 }
 Texts = tuple[str, str, str, str, str, str, str, str]  # mean, half, ratio, its interval; in full: mean, lowest, highest
 MARK = '<sup title="The file is no larger than RAM: this may be memory">m</sup>'
+PARTLY = '<sup title="The file is smaller than its plan asks for: this may be partly memory">p</sup>'
 
 
 def inside(table: Table, link: str) -> str:
@@ -70,7 +71,7 @@ def _cells(table: Table) -> list[str]:
     """The cells of each row."""
     figures, texts = table.figures, _texts(table)
     verdicts = dict(zip(figures.places, figures.judged.verdicts, strict=True))
-    counts, in_ram, singles = figures.sums[:, :, N].tolist(), figures.in_ram.tolist(), figures.single
+    counts, marks, singles = figures.sums[:, :, N].tolist(), _marks(table), figures.single
     runs = numbered("run") if singles else ""
     found = []
     for place, row in enumerate(table.rows):
@@ -79,7 +80,7 @@ def _cells(table: Table) -> list[str]:
         for column, n in enumerate(counts[place]):
             text = next(texts)
             if text[0]:
-                mark = MARK if in_ram[place][column] else ""
+                mark = marks[place][column]
                 verdict, single = verdicts.get((place, column)), singles.get((place, column))
                 judged = _judged(*text[2:5], verdict) if verdict else f'<span class="judgement">n = {int(n)}</span>'
                 if single:
@@ -87,9 +88,17 @@ def _cells(table: Table) -> list[str]:
                 else:
                     cells.append(_cell(text, int(n), behind, mark + judged))
             else:
-                cells.append(_without(table, place, column))
+                cells.append(_without(table, place, column, marks[place][column]))
         found.append("".join(cells))
     return found
+
+
+def _marks(table: Table) -> list[list[str]]:
+    """By row and column; what is not measured has one too, and shows none."""
+    import numpy as np
+
+    figures = table.figures
+    return np.where(figures.in_ram, MARK, np.where(figures.partly_in_ram, PARTLY, "")).tolist()  # type: ignore[no-any-return]
 
 
 def _texts(table: Table) -> Iterator[Texts]:
@@ -123,7 +132,7 @@ def _of_one(text: Texts, behind: str, more: str, single: Single, run: str) -> st
     return f'<td class="num" title="{said}"><a class="quiet-link" href="{run}">{text[0]}</a>{more}</td>'
 
 
-def _without(table: Table, row: int, column: int) -> str:
+def _without(table: Table, row: int, column: int, mark: str) -> str:
     """A range stands as its bounds: no mean is made up for it."""
     without = table.figures.sums[row, column, WITHOUT]
     if without != without:
@@ -134,7 +143,7 @@ def _without(table: Table, row: int, column: int) -> str:
         runs = "1 run" if without == 1 else f"{int(without)} runs"
         return f'<td class="num"><span class="absent">{runs} without a number</span></td>'
     full = bounds_text(*bounds, partial(units.exact, unit=shown.metric.unit))
-    return f'<td class="num" tabindex="0" title="{full}">{found}<span class="judgement">bounds only</span></td>'
+    return f'<td class="num" tabindex="0" title="{full}">{found}{mark}<span class="judgement">bounds only</span></td>'
 
 
 def _judged(ratio: str, low: str, high: str, verdict: Verdict) -> str:

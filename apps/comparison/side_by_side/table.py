@@ -13,6 +13,7 @@ import msgspec
 
 from apps.comparison.cells import Verdict
 from apps.comparison.side_by_side.judging import Judged, judged
+from apps.comparison.side_by_side.memory import NONE, Memory, marks, touched
 from apps.comparison.statistics import ENOUGH
 from apps.comparison.words import natural
 from apps.lib import units
@@ -43,12 +44,14 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A target or a configuration; `ram` of the host in its last run, bytes."""
+    """A target or a configuration; `ram` of the host in its last run, bytes. If its runs are not alike in memory, `Sums` has it by cell."""
 
     id: int
     name: str
     address: str
     ram: float | None = None
+    memory: Memory = NONE
+    is_alike: bool = True
     filters: tuple[tuple[str, str], ...] = ()  # of the comparison that has it as a series
 
 
@@ -65,7 +68,7 @@ class Sums:
     """Of the last runs, in base units, cells in any order.
 
     `cells`: id of the column and key of the row; `figures`: one row of SUMS for each cell, NaN where there is none; `bounds`: of the cells (by
-    number) that have samples which are a range and no number; `single`: of those that have one sample.
+    number) that have samples which are a range and no number; `single`: of those that have one sample; `memory`: where it is not the column's.
     """
 
     places: Mapping[Key, Place]
@@ -73,17 +76,19 @@ class Sums:
     figures: Any
     bounds: Mapping[int, Bounds]
     single: Mapping[int, Single] = field(default_factory=dict)
+    memory: Mapping[int, Memory] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Arrays of rows × columns: `sums` has SUMS as a third dimension; `half` is of the mean's 95 % interval, `in_ram` where the file is no
-    larger than the host's RAM. `judged` are the cells at `places` (row, column), which had something to be held against.
+    """Arrays of rows × columns: `sums` has SUMS as a third dimension; `half` is of the mean's 95 % interval; `in_ram` and `partly_in_ram` are
+    what `memory.marks` says. `judged` are the cells at `places` (row, column), which had something to be held against.
     """
 
     sums: Any
     half: Any
     in_ram: Any
+    partly_in_ram: Any
     judged: Judged
     places: list[tuple[int, int]]
     bounds: Mapping[tuple[int, int], Bounds]
@@ -115,6 +120,7 @@ class Cell(msgspec.Struct, frozen=True, gc=False):
     half: float | None
     judgement: Judgement | None
     in_ram: bool
+    partly_in_ram: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +155,15 @@ def table(columns: Sequence[Column], sums: Sums, baseline: int = 0, base: int = 
     keys = sorted(sums.places, key=lambda key: _order(sums.places[key]))
     places = [sums.places[key] for key in keys]
     against = next((place for place, column in enumerate(columns) if column.id == baseline), 0)
-    grid, bounds, single = _grid(keys, columns, sums)
+    at = _at(keys, columns, sums)
+    grid = _grid(len(keys), len(columns), at, sums)
+    memory = {at[cell]: one for cell, one in sums.memory.items()}
+    sizes = [touched(place.operation, place.file_size, place.threads) for place in places]
+    in_ram, partly = marks(sizes, [column.memory for column in columns], memory)
     judged_places, found = _judgements(places, grid, against)
-    figures = Figures(grid, _halves(grid), _in_ram(places, columns), found, judged_places, bounds, single)
+    bounds = {at[cell]: one for cell, one in sums.bounds.items()}
+    single = {at[cell]: one for cell, one in sums.single.items()}
+    figures = Figures(grid, _halves(grid), in_ram, partly, found, judged_places, bounds, single)
     rows = [
         Row(place, METRICS[place.metric], unit)
         for place, unit in zip(places, _units(places, figures, base), strict=True)
@@ -164,20 +176,21 @@ def _order(place: Place) -> tuple[object, ...]:
     return ORDER[place.operation], METRIC_ORDER[place.metric], tuple(natural(value) for value in point)
 
 
-def _grid(
-    keys: Sequence[Key], columns: Sequence[Column], sums: Sums
-) -> tuple[Any, dict[tuple[int, int], Bounds], dict[tuple[int, int], Single]]:
-    """Rows × columns × SUMS; the bounds, and what stands for one sample, by row and column."""
-    import numpy as np
-
+def _at(keys: Sequence[Key], columns: Sequence[Column], sums: Sums) -> list[tuple[int, int]]:
+    """Row and column of each cell."""
     row_of = {key: row for row, key in enumerate(keys)}
     column_of = {column.id: place for place, column in enumerate(columns)}
-    at = [(row_of[key], column_of[column]) for column, key in sums.cells]
-    grid = np.full((len(keys), len(columns), len(SUMS)), np.nan)
+    return [(row_of[key], column_of[column]) for column, key in sums.cells]
+
+
+def _grid(rows: int, columns: int, at: Sequence[tuple[int, int]], sums: Sums) -> Any:
+    """Rows × columns × SUMS."""
+    import numpy as np
+
+    grid = np.full((rows, columns, len(SUMS)), np.nan)
     if at:
         grid[tuple(np.array(at).T)] = sums.figures
-    bounds = {at[cell]: bounds for cell, bounds in sums.bounds.items()}
-    return grid, bounds, {at[cell]: one for cell, one in sums.single.items()}
+    return grid
 
 
 def _judgements(places: Sequence[Place], grid: Any, against: int) -> tuple[list[tuple[int, int]], Judged]:
@@ -205,13 +218,6 @@ def _halves(grid: Any) -> Any:
     return np.array(factors)[kinds].reshape(grid.shape[:2]) * grid[:, :, STDEV]
 
 
-def _in_ram(places: Sequence[Place], columns: Sequence[Column]) -> Any:
-    import numpy as np
-
-    files = [place.file_size * (place.threads or 1) if place.file_size else math.inf for place in places]
-    return np.array(files)[:, None] <= np.array([column.ram or 0 for column in columns])
-
-
 def _units(places: Sequence[Place], figures: Figures, base: int) -> list[ColumnUnit]:
     """For each row, by what its cells will show: means, and bounds where there is none."""
     means = figures.sums[:, :, MEAN].tolist()
@@ -235,8 +241,8 @@ def _cell(figures: Figures, at: tuple[int, int], column: Column, judgement: Judg
         return None
     [half] = _or_none([float(figures.half[at])])
     bounds = figures.bounds.get(at, (None, None))
-    in_ram = bool(figures.in_ram[at])
-    return Cell(column.id, int(n), int(without or 0), mean, stdev, low, high, *bounds, half, judgement, in_ram)
+    marked = bool(figures.in_ram[at]), bool(figures.partly_in_ram[at])
+    return Cell(column.id, int(n), int(without or 0), mean, stdev, low, high, *bounds, half, judgement, *marked)
 
 
 def _or_none(values: Sequence[float]) -> list[float | None]:
