@@ -61,11 +61,11 @@ def begun(study_id: int) -> None:
 
 
 def marks(studies: Iterable[int]) -> dict[int, str]:
-    """Study → what changes when its samples, or its runs' facts, labels or states do, or the rules by which claims are judged."""
+    """Study → what changes when its samples, its configurations' names, or its runs' facts, labels or states do, or the rules of claims."""
     wanted = list(studies)
     runs = StudyRun.objects.filter(configuration__study__in=wanted).values(STUDY)
     words = Concat(
-        Cast("run_id", TextField()), F("run__state"), F("configuration__name"),
+        Cast("run_id", TextField()), F("run__state"), F("configuration__name"), F("configuration__label"),
         Cast("run__facts", TextField()), Cast("run__labels", TextField()),
         output_field=TextField(),
     )  # fmt: skip

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, field
 
 from apps.comparison.claiming.draft import ClaimDraft
-from apps.comparison.claiming.readings import TooManySamplesError, readings_of
+from apps.comparison.claiming.readings import TooManySamplesError, labels_of, readings_of
 from apps.comparison.claiming.shown import CheckTable, table_of
 from apps.comparison.claims.checked import samples_in
 from apps.comparison.claims.doubts import sensitivity
 from apps.comparison.claims.form import Definition
 from apps.comparison.claims.judging import judge
 from apps.comparison.claims.selection import chosen
-from apps.comparison.claims.terms import name_of
+from apps.comparison.claims.terms import Labels, name_of
 from apps.comparison.readings import Reading
 from apps.comparison.words import operation_of, text_of
 from apps.lib.quantities import quantity
@@ -52,18 +52,19 @@ def preview_of(draft: ClaimDraft) -> Preview:
         readings = readings_of(draft.study, [definition])
     except TooManySamplesError as error:
         return Preview([str(error)])
-    judged = judge(definition, readings)
+    labels = labels_of(draft.study)
+    judged = judge(definition, readings, labels)
     doubts = sensitivity(definition, readings, judged.verdict)
     tables = [table_of(check, {}) for check in judged.computed["checks"]]
-    matched = [_matched(Definition([check]), readings) for check in definition.checks]
+    matched = [_matched(Definition([check]), readings, labels) for check in definition.checks]
     return Preview([], judged.verdict, list(zip(tables, matched, strict=True)), len(doubts.doubts), doubts.tried)
 
 
-def _matched(of: Definition, readings: list[Reading]) -> list[Matched]:
+def _matched(of: Definition, readings: list[Reading], labels: Labels) -> list[Matched]:
     groups = []
     for samples in samples_in(of):
         found = chosen(samples, readings)
-        groups.append(Matched(name_of(samples), len(found), [_words(one) for one in found[:MOST_NAMED]]))
+        groups.append(Matched(name_of(samples, labels), len(found), [_words(one) for one in found[:MOST_NAMED]]))
     return groups
 
 

@@ -1,5 +1,6 @@
 """A study's samples as readings for its claims. One query, whatever their number."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import or_
@@ -39,6 +40,13 @@ def readings_of(study: Study, definitions: Iterable[Definition]) -> list[Reading
         raise TooManySamplesError(f"found more than {MOST_SAMPLES} samples, expected at most {MOST_SAMPLES}")
     facts: dict[int, dict[str, Any]] = {}
     return [_reading(dict(zip(_OWN, row, strict=True)), facts) for row in rows]
+
+
+def labels_of(study: Study) -> dict[str, str]:
+    """A configuration's name → its label; a label that two have tells nobody which, and their names stand."""
+    labels = dict(study.configurations.values_list("name", "label"))
+    often = Counter(labels.values())
+    return {name: label if label and often[label] == 1 else name for name, label in labels.items()}
 
 
 def _asked(definitions: Iterable[Definition]) -> Q | None:

@@ -21,7 +21,7 @@ def on_every_key(board: Board, check: AnyCheck, terms: Sequence[Term], made: Mad
     keys, left_out = board.keys(terms, check.per)
     if not keys:
         return [Line("", _why_none(board, check, terms), None)], left_out
-    lines = [line for key in keys for line in _at(board, key, key_words(check.per, key), made)]
+    lines = [line for key in keys for line in _at(board, key, key_words(check.per, key, board.labels), made)]
     return [_denied(line) for line in lines] if check.is_denied else lines, left_out
 
 

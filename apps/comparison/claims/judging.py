@@ -25,10 +25,10 @@ from apps.comparison.claims.form import (
 from apps.comparison.claims.outcomes import Line, Outcome, verdict_of
 from apps.comparison.claims.selection import chosen
 from apps.comparison.claims.sentences import sentence_of
-from apps.comparison.claims.terms import Board
+from apps.comparison.claims.terms import Board, Labels
 from apps.comparison.readings import POINT, Reading
 
-RULES = 2  # raise it when the same data may get another verdict or other words, so that stored ones are made again
+RULES = 3  # raise it when the same data may get another verdict or other words, so that stored ones are made again
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,16 @@ class Judged:
         return {"checks": [_shown(outcome) for outcome in self.outcomes]}
 
 
-def judge(definition: Definition, readings: Iterable[Reading]) -> Judged:
-    board = Board(list(readings))
+def judge(definition: Definition, readings: Iterable[Reading], labels: Labels | None = None) -> Judged:
+    """`labels`: what sentences call the configurations, which otherwise have their own names."""
+    board = Board(list(readings), labels or {})
     outcomes = [_outcome(board, check) for check in definition.checks]
     return Judged(verdict_of([outcome.state for outcome in outcomes]), outcomes)
 
 
 def _outcome(board: Board, check: AnyCheck) -> Outcome:
     lines, left_out = _lines(board, check)
-    return Outcome(kind_of(check), sentence_of(check), lines, left_out, check.name)
+    return Outcome(kind_of(check), sentence_of(check, board.labels), lines, left_out, check.name)
 
 
 def _lines(board: Board, check: AnyCheck) -> tuple[list[Line], int]:
@@ -80,14 +81,15 @@ def used(definition: Definition, readings: Iterable[Reading]) -> list[Reading]:
     return [reading for reading in every if reading.id in meant]
 
 
-def digest(definition: Definition, readings: Iterable[Reading]) -> str:
-    """SHA-256 of the claim's definition and of all that its verdict can depend on."""
+def digest(definition: Definition, readings: Iterable[Reading], labels: Labels) -> str:
+    """SHA-256 of the claim's definition and of all that its verdict and its words can depend on."""
     rows = [
         [one.id, one.run, one.operation, one.metric, one.value, one.low, one.high, one.quality, list(one.alternatives),
          one.printed, one.repetition, *(getattr(one, name) for name in POINT), dict(one.facts)]
         for one in used(definition, readings)
     ]  # fmt: skip
-    whole = [RULES, as_data(definition), sorted(rows, key=lambda row: row[0])]
+    named = {one: labels.get(one) for samples in samples_in(definition) for one in samples.configurations}
+    whole = [RULES, as_data(definition), named, sorted(rows, key=lambda row: row[0])]
     return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -17,7 +17,7 @@ from apps.comparison.claims.form import (
     Threshold,
     Where,
 )
-from apps.comparison.claims.terms import name_of, unit_of
+from apps.comparison.claims.terms import Labels, name_of, unit_of
 from apps.comparison.words import label_of, text_of
 from apps.lib.units import significant
 
@@ -29,33 +29,35 @@ _RELATIONS = {
 }  # fmt: skip
 
 
-def sentence_of(check: AnyCheck) -> str:
+def sentence_of(check: AnyCheck, labels: Labels) -> str:
     """`largest read bandwidth of a > largest read bandwidth of b; for each file size`."""
     per = f"; for each {' and '.join(label_of(name) for name in check.per)}" if check.per else ""
     denied = "not so: " if check.is_denied else ""
-    return f"{denied}{_said(check)}{per}"
+    return f"{denied}{_said(check, labels)}{per}"
 
 
-def _said(check: AnyCheck) -> str:
+def _said(check: AnyCheck, labels: Labels) -> str:
     if isinstance(check, Ranking):
-        return (" > " if check.is_strict else " ≥ ").join(term_words(term) for term in check.chain)
+        return (" > " if check.is_strict else " ≥ ").join(term_words(term, labels) for term in check.chain)
     if isinstance(check, NotCheckable):
         return check.reason
     if isinstance(check, Sets):
         return f"{', '.join(one.name for one in check.sets)} {_RELATIONS[check.relation].format(check.count)}"
-    return _of_one(check)
+    return _of_one(check, labels)
 
 
-def _of_one(check: Ratio | Threshold | Equality | Monotony | TextAgainstTable) -> str:
-    of = term_words(check.of)
+def _of_one(check: Ratio | Threshold | Equality | Monotony | TextAgainstTable, labels: Labels) -> str:
+    of = term_words(check.of, labels)
     if isinstance(check, Ratio):
         bounds = [f"{words} {significant(b)}" for n, words in _BOUNDS.items() if (b := getattr(check, n)) is not None]
-        return f"{of} ÷ {term_words(check.over)} is {' and '.join(bounds)}"
+        return f"{of} ÷ {term_words(check.over, labels)} is {' and '.join(bounds)}"
     if isinstance(check, Threshold):
-        limits = [f"{words} {term_words(b)}" for n, words in _BOUNDS.items() if (b := getattr(check, n)) is not None]
+        limits = [
+            f"{words} {term_words(b, labels)}" for n, words in _BOUNDS.items() if (b := getattr(check, n)) is not None
+        ]
         return f"{of} is {' and '.join(limits)}"
     if isinstance(check, Equality):
-        return f"{of} = {term_words(check.to)}{_margin(check)}"
+        return f"{of} = {term_words(check.to, labels)}{_margin(check)}"
     if isinstance(check, Monotony):
         slack = f", slips of {said(check.slack, check.slack, 'fraction')} allowed" if check.slack else ""
         return f"{of} is {check.direction} along {label_of(check.along)}{slack}"
@@ -76,14 +78,14 @@ def _unit_of(term: Term | None) -> str:
     return unit_of(term) if isinstance(term, Samples) else term.unit if term else ""
 
 
-def term_words(term: Term | None) -> str:
+def term_words(term: Term | None, labels: Labels) -> str:
     if isinstance(term, Samples):
         conditions = "" if term.name else ", ".join(_condition(one) for one in term.where)
-        return f"{name_of(term)} ({conditions})" if conditions else name_of(term)
+        return f"{name_of(term, labels)} ({conditions})" if conditions else name_of(term, labels)
     if isinstance(term, Stated):
         return term.name or said(term.value, term.value, term.unit)
     if isinstance(term, Arithmetic):
-        return term.name or f"({_SIGNS[term.operator].join(term_words(part) for part in term.of)})"
+        return term.name or f"({_SIGNS[term.operator].join(term_words(part, labels) for part in term.of)})"
     return "–"
 
 

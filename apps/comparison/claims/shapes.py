@@ -25,7 +25,7 @@ def monotony(board: Board, check: Monotony) -> tuple[list[Line], int]:
         if len(known) < 2:
             raise NoNumberError(f"{len(known)} value along {label_of(check.along)}, expected 2 or more")
         for (here, a), (there, b) in pairwise(known):
-            step = f"{key_words([check.along], here[-1:])} → {key_words([check.along], there[-1:])}"
+            step = " → ".join(key_words([check.along], end[-1:], board.labels) for end in (here, there))
             yield _step(check, " · ".join(filter(None, [at, step])), a, b)
 
     return on_every_key(board, check, [of], made)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,8 @@ from apps.comparison.readings import Reading
 from apps.comparison.words import IN_BYTES, label_of, natural, operation_of, text_of
 from apps.runs.metrics import METRICS
 
+Labels = Mapping[str, str]  # a configuration's name → what people call it
+
 
 class NoNumberError(Exception):
     """A comparison cannot be made; says why."""
@@ -20,9 +22,10 @@ class NoNumberError(Exception):
 
 @dataclass(frozen=True)
 class Board:
-    """The readings that a check is made on."""
+    """The readings that a check is made on, and what people call the configurations."""
 
     readings: Sequence[Reading]
+    labels: Labels = field(default_factory=dict)
 
     @cached_property
     def _groups(self) -> dict[Any, Mapping[Key, Sequence[Reading]]]:
@@ -57,7 +60,7 @@ class Board:
                 raise NoNumberError("nothing can be divided by 0")
             return result
         found = self.groups(term, per).get(key if term.is_matched else (), ())
-        return _number_of(term, found)
+        return _number_of(term, found, self.labels)
 
 
 def _matched(term: Term) -> list[Samples]:
@@ -66,21 +69,21 @@ def _matched(term: Term) -> list[Samples]:
     return [one for part in term.of for one in _matched(part)] if isinstance(term, Arithmetic) else []
 
 
-def _number_of(samples: Samples, found: Sequence[Reading]) -> Amount:
-    meant = _at_the_end(samples, found)
+def _number_of(samples: Samples, found: Sequence[Reading], labels: Labels) -> Amount:
+    meant, name = _at_the_end(samples, found), name_of(samples, labels)
     if not meant:
-        raise NoNumberError(f"there is no sample of {name_of(samples)}")
+        raise NoNumberError(f"there is no sample of {name}")
     ids = tuple(reading.id for reading in meant)
     if samples.aggregate == "count":
         count = len(meant) * samples.times
-        return Amount(count, count, "", f"{name_of(samples)} {said(count, count, '')}", ids)
+        return Amount(count, count, "", f"{name} {said(count, count, '')}", ids)
     known = [(reading.id, bounds) for reading in meant if (bounds := _bounds(samples.take, reading)) is not None]
     if not known:
-        raise NoNumberError(f"{name_of(samples)} has no value")
+        raise NoNumberError(f"{name} has no value")
     low, high = aggregated(samples.aggregate, [bounds for _, bounds in known])
     unit = unit_of(samples)
     low, high = sorted((low * samples.times, high * samples.times))
-    return Amount(low, high, unit, f"{name_of(samples)} {said(low, high, unit)}", tuple(pk for pk, _ in known))
+    return Amount(low, high, unit, f"{name} {said(low, high, unit)}", tuple(pk for pk, _ in known))
 
 
 def _at_the_end(samples: Samples, found: Sequence[Reading]) -> Sequence[Reading]:
@@ -126,26 +129,29 @@ _AGGREGATES = {"max": "largest ", "min": "smallest ", "median": "median ", "sum"
 _ENDS = {"largest_file": ", largest file", "smallest_file": ", smallest file"}
 
 
-def name_of(samples: Samples) -> str:
-    """Its own name, or one made of what is asked for: `largest write bandwidth of sata-single`."""
+def name_of(samples: Samples, labels: Labels) -> str:
+    """Its own name, or one made of what is asked for: `largest write bandwidth of single SATA disk`."""
     if samples.name:
         return samples.name
     operations = " or ".join(operation_of(one) for one in samples.operations)
     what = f"{operations} {METRICS[samples.metric].label.lower()}".strip()
     taken = what if samples.take == "value" else label_of(samples.take)
     times = f"{text_of('', samples.times)} × " if samples.times != 1 else ""
-    whose = f" of {', '.join(samples.configurations)}" if samples.configurations else ""
+    called = " or ".join(labels.get(one, one) for one in samples.configurations)
+    whose = f" of {called}" if called else ""
     return f"{times}{_AGGREGATES.get(samples.aggregate, '')}{taken}{whose}{_ENDS.get(samples.aggregate, '')}"
 
 
-def key_words(per: Sequence[str], key: Key) -> str:
+def key_words(per: Sequence[str], key: Key, labels: Labels) -> str:
     """`write · 2000 MiB`: what a comparison is made for."""
-    return " · ".join(_dimension_words(name, value) for name, value in zip(per, key, strict=False))
+    return " · ".join(_dimension_words(name, value, labels) for name, value in zip(per, key, strict=False))
 
 
-def _dimension_words(name: str, value: Any) -> str:
+def _dimension_words(name: str, value: Any, labels: Labels) -> str:
     if name == "operation":
         return operation_of(str(value))
-    if name in ("configuration", "host", "interface", "file_size"):
+    if name == "configuration":
+        return labels.get(str(value), text_of(name, value))
+    if name in ("host", "interface", "file_size"):
         return text_of(name, value)
     return f"{label_of(name)} {text_of(name, value)}"

@@ -31,6 +31,7 @@ def found(readings: list[Reading], **check: Any) -> Judged:
 
 
 A_OVER_B = [one(1, 2e8, "a"), one(2, 1e8, "b")]
+LABELS = {"a": "stripe", "b": "mirror"}
 
 
 def ranking(*names: str, **more: Any) -> dict[str, Any]:
@@ -255,7 +256,21 @@ def test_an_approximate_figure_is_tried_half_a_unit_of_its_last_digit_away(print
 
 def test_the_digest_changes_with_what_the_claim_speaks_of_and_with_nothing_else() -> None:
     definition = definition_of({"checks": [ranking("a", "b")]})
-    mark = digest(definition, A_OVER_B)
-    assert digest(definition, [*A_OVER_B[::-1], one(3, 1.0, "c")]) == mark
-    assert digest(definition, [one(1, 2.1e8, "a"), A_OVER_B[1]]) != mark
-    assert digest(definition_of({"checks": [ranking("b", "a")]}), A_OVER_B) != mark
+    mark = digest(definition, A_OVER_B, LABELS)
+    assert digest(definition, [*A_OVER_B[::-1], one(3, 1.0, "c")], {**LABELS, "c": "third"}) == mark
+    assert digest(definition, [one(1, 2.1e8, "a"), A_OVER_B[1]], LABELS) != mark
+    assert digest(definition, A_OVER_B, {"a": "striped", "b": "mirror"}) != mark
+    assert digest(definition_of({"checks": [ranking("b", "a")]}), A_OVER_B, LABELS) != mark
+
+
+def test_sentences_call_configurations_by_their_labels() -> None:
+    [chain] = judge(definition_of({"checks": [ranking("a", "b", "z")]}), A_OVER_B, LABELS).outcomes
+    assert chain.sentence == "bandwidth of stripe > bandwidth of mirror > bandwidth of z"
+    assert chain.lines[0].words.startswith("bandwidth of stripe ")
+    assert "there is no sample of bandwidth of z" in chain.lines[1].words
+    alone = {"kind": "threshold", "of": {"is": "samples"}, "above": number(1, "B/s"), "per": ["configuration"]}
+    [each] = judge(definition_of({"checks": [alone]}), A_OVER_B, LABELS).outcomes
+    assert {line.at for line in each.lines} == {"stripe", "mirror"}
+    both = {**alone, "of": {"is": "samples", "configurations": ["a", "b"]}, "per": []}
+    [joined] = judge(definition_of({"checks": [both]}), A_OVER_B, LABELS).outcomes
+    assert joined.sentence.startswith("bandwidth of stripe or mirror is above")

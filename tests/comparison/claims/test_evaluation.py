@@ -147,7 +147,7 @@ def test_all_claims_of_a_study_read_its_samples_once(
 ) -> None:
     for number in range(4):
         make_claim(study, f"D{number}")
-    with django_assert_num_queries(2):  # the claims, and the samples
+    with django_assert_num_queries(3):  # the claims, the samples, and what the configurations are called
         evaluate_study(study)
 
 
@@ -260,12 +260,37 @@ def test_new_rules_are_found_by_the_sweeper(study: Study, claim: Claim, monkeypa
 def test_a_sentence_that_only_keeps_its_numbers_in_another_way_makes_no_history(
     lab: Lab, study: Study, claim: Claim
 ) -> None:
-    """An older program wrote them in base 1000; now they are kept as quantities."""
+    """An older program wrote them in base 1000, and called configurations by their names."""
+
+    def older(words: str) -> str:
+        return written(words).replace("stripe", "c0").replace("mirror", "c1")
+
     [check] = claim.computed["checks"]
-    old = {**check, "lines": [{**line, "words": written(line["words"])} for line in check["lines"]]}
+    lines = [{**line, "words": older(line["words"])} for line in check["lines"]]
+    old = {**check, "sentence": older(check["sentence"]), "lines": lines}
     assert old != check
     Claim.objects.filter(pk=claim.pk).update(computed={"checks": [old]}, data_digest="of older rules")
     assert evaluate_study(study) == 1
     found = Claim.objects.get(pk=claim.pk)
     assert found.computed == claim.computed
     assert found.history.count() == 1
+
+
+def test_another_label_is_another_sentence_and_no_history(lab: Lab, study: Study, claim: Claim) -> None:
+    before = changes.marks([study.pk])
+    study.configurations.filter(name="c0").update(label="striped pair")
+    assert changes.marks([study.pk]) != before  # so that the sweeper looks at it
+    assert evaluate_study(study) == 1
+    found = Claim.objects.get(pk=claim.pk)
+    assert (
+        found.computed["checks"][0]["sentence"] == "bandwidth of striped pair > bandwidth of mirror; for each file size"
+    )
+    assert found.definition == claim.definition
+    assert found.history.count() == 1
+
+
+def test_configurations_with_the_same_label_keep_their_names(lab: Lab, study: Study, claim: Claim) -> None:
+    study.configurations.update(label="disks")
+    evaluate_study(study)
+    sentence = Claim.objects.get(pk=claim.pk).computed["checks"][0]["sentence"]
+    assert sentence.startswith("bandwidth of c0 > bandwidth of c1")

@@ -61,7 +61,7 @@ def test_an_empty_list_says_what_to_do(sign_in: SignIn, study: Study) -> None:
 
 def test_a_claim_shows_its_arithmetic_its_runs_and_its_history(sign_in: SignIn, cast: Cast, claim: Claim) -> None:
     text = page(sign_in("viewer"), f"/claims/{claim.pk}/")
-    assert "bandwidth of c0 200.0 MB/s > bandwidth of c1 100.0 MB/s" in page_text(text)
+    assert "bandwidth of stripe 200.0 MB/s > bandwidth of mirror 100.0 MB/s" in page_text(text)
     assert "2 of 2 comparisons hold" in text
     assert "the claim was written" in text
     with lab_scope(cast.lab.pk):
@@ -112,7 +112,7 @@ def test_the_preview_says_what_is_matched_and_what_would_come_of_it(sign_in: Sig
     text = answer.content.decode()
     assert "<html" not in text
     assert "chip-supported" in text
-    assert "2 samples</strong> of bandwidth of c0" in text
+    assert "2 samples</strong> of bandwidth of stripe" in text
     assert "2 of 2" in text
 
 
