@@ -27,7 +27,7 @@ def by_parts(runs: Iterable[int]) -> Iterator[list[Reading]]:
         rows = as_dicts(islice(found, AT_ONCE))
         if rows:
             is_all = number == 0 and len(rows) < AT_ONCE
-            yield readings_of(rows, {}, _beside_in(rows) if is_all else _beside(rows))
+            yield readings_of(rows, _beside_in(rows) if is_all else _beside(rows))
         if len(rows) < AT_ONCE:
             return
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from apps.comparison.caveats.rule import Caveat
-from apps.comparison.confounders import Confounder, Contrast
+from apps.comparison.confounders import KINDS, Confounder, Contrast
 from apps.comparison.factors import Effect
 from apps.comparison.likest import Suggestion
 from apps.comparison.modes import Mode
@@ -99,6 +99,11 @@ class Comparison:
     @property
     def xs(self) -> tuple[Any, ...]:
         return tuple(dict.fromkeys(cell.x for cell in self.cells))
+
+    @property
+    def confounders_by_kind(self) -> dict[str, list[Confounder]]:
+        """`differs`, `mixed`, `unknown` → its confounders, in this order."""
+        return {kind: [one for one in self.confounders if one.kind == kind] for kind in KINDS}
 
     @property
     def runs(self) -> tuple[int, ...]:

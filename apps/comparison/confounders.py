@@ -16,6 +16,7 @@ NAMED_BY_A_LABEL = {"array"}
 ABOUT_FIGURES = {
     "transcribed", "header_file_size", "header_block_size", "header_filesystem", "part_of", "chain", "cpu_at_least",
 }  # fmt: skip
+KINDS = ("differs", "mixed", "unknown")
 MOST_SERIES = 12  # of more series, only pairs with the baseline are told
 MOST_CONFIGURATIONS = 40  # more are not held against each other pair by pair
 Texts = tuple[str, ...]
@@ -47,8 +48,7 @@ class Contrast:
 def confounders(known: Table) -> list[Confounder]:
     """What differs between any of the series, beyond what is compared."""
     found = [one for name, values in known.items() for one in _of_fact(name, values)]
-    order = ("differs", "mixed", "unknown")
-    return sorted(found, key=lambda one: (order.index(one.kind), one.fact))
+    return sorted(found, key=lambda one: (KINDS.index(one.kind), one.fact))
 
 
 def contrasts(known: Table, series: Sequence[str], baseline: str | None) -> list[Contrast]:

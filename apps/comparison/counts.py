@@ -7,7 +7,7 @@ from django.db.models import Count, F, Func, JSONField, QuerySet, Value
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Coalesce
 
-from apps.comparison.loading import NAMED, chosen
+from apps.comparison.filtering import NAMED, chosen
 from apps.comparison.question import Question
 from apps.comparison.readings import POINT
 from apps.runs.models import Sample

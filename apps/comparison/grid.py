@@ -63,6 +63,10 @@ class Grid:
     rows: list[Row]
     letters: dict[str, str]  # caveat rule → the letter that marks its cells; none where it is about all cells
 
+    def lettered(self, caveats: Iterable[Caveat]) -> list[tuple[Caveat, str]]:
+        """Each with its letter, empty where it has none."""
+        return [(caveat, self.letters.get(caveat.rule, "")) for caveat in caveats]
+
 
 def grid(comparison: Comparison) -> Grid:
     figures = [value for cell in comparison.cells for value in (cell.figure, cell.low, cell.high)]

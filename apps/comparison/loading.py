@@ -1,29 +1,30 @@
 """The samples that answer a question, from the labs that the request may read (the scope is set by the middleware).
 
-Whatever the number of samples and runs: one query for the samples, one for the runs, one for their snapshots, one for
-what else was measured at the same points, for percentiles one for histograms, and for runs of studies one for what
-their plans ask and one for what their reports say in prose.
+Whatever the number of runs: one query for the samples of 64 questions, and for every 20,000 of them one for the runs, one
+for their snapshots, one for what else was measured at the same points, for percentiles one for histograms, and for runs
+of studies one for what their plans ask and one for what their reports say in prose.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet, Value
 
 from apps.comparison.compare import percentile_of
 from apps.comparison.evidence import evidence_of
+from apps.comparison.filtering import chosen
 from apps.comparison.question import Question, QuestionError
 from apps.comparison.quoting import quotes_of
 from apps.comparison.readings import NO_EVIDENCE, NO_NUMBER, POINT, Evidence, Quote, Reading, usable
 from apps.comparison.too_many import TooManySamplesError
-from apps.comparison.words import UNKNOWN
 from apps.runs.metrics import METRICS
 from apps.runs.models import Histogram, Run, Sample
-from apps.runs.states import State
 
-MOST_SAMPLES = 20_000
-MOST_DIGITS = 19  # of the database's integers
+MOST_SAMPLES = 20_000  # of one question; as many are in memory at once
+AT_ONCE = 64  # questions in one statement: PostgreSQL plans a statement of n in time that grows with n²
 COLUMNS = (
     "id", "run_id", "value", "section", "measure__operation", "measure__metric",
     "point__file_size", "point__block_size", "point__threads", "point__iodepth",
@@ -37,29 +38,68 @@ COLUMNS = (
 PLACE = ("run_id", "measure__operation", "section", "point_id")  # samples that agree in these lie beside each other
 OWN_COLUMNS = (*COLUMNS, "point_id", "provenance__cpu")
 BESIDE = ("cpu", "elapsed", "bandwidth_parent", "bandwidth_min", "bandwidth_mean")  # what caveats are about
-NAMED = {
-    "operation": ("measure__operation",),
-    "metric": ("measure__metric",),
-    "study": ("run__study_run__configuration__study__slug",),
-    "configuration": ("run__study_run__configuration__label", "run__study_run__configuration__name"),
-    "host": ("run__host__name",),
-    "target": ("run__target__name",),
-    "tool": ("run__tool",),
-    "tool_version": ("run__tool_version",),
-    "origin": ("run__origin",),
-}
 
 
 def load(question: Question) -> list[Reading]:
     """At most `MOST_SAMPLES`; more is an error that says so, because a silent part of the data would be a wrong
     answer.
     """
+    (found,) = load_many([question])
+    if isinstance(found, QuestionError):
+        raise found
+    return found
+
+
+def load_many(questions: Sequence[Question]) -> Iterator[list[Reading] | QuestionError]:
+    """For each question its readings, or why there are none: what is wrong with one spoils no other."""
+    wanted = [_wanted(number, one) for number, one in enumerate(questions)]
+    found = [one for one in wanted if not isinstance(one, QuestionError)]
+    for numbers, part in _parts(_rows(found), len(wanted)):
+        held = {number: rows for number, rows in part.items() if len(rows) <= MOST_SAMPLES}
+        known = _known([questions[number] for number in held], [row for rows in held.values() for row in rows])
+        for number in numbers:
+            refused = wanted[number]
+            if isinstance(refused, QuestionError):
+                yield refused
+            elif number in part and number not in held:
+                yield TooManySamplesError(questions[number], MOST_SAMPLES)
+            else:
+                yield _with(held.get(number, []), known)
+
+
+def _wanted(number: int, question: Question) -> QuerySet[Sample, tuple[Any, ...]] | QuestionError:
     found = Sample.objects.filter(measure__operation=question.operation, measure__metric=question.metric)
-    rows = list(chosen(found, question.filters).values_list(*OWN_COLUMNS)[: MOST_SAMPLES + 1])
-    if len(rows) > MOST_SAMPLES:
-        raise TooManySamplesError(question, MOST_SAMPLES)
-    kept = as_dicts(rows)
-    return readings_of(kept, _histograms(question, kept), _beside(question, kept))
+    try:
+        rows = chosen(found, question.filters).annotate(question=Value(number))
+    except QuestionError as error:
+        return error
+    return rows.values_list("question", *OWN_COLUMNS)[: MOST_SAMPLES + 1]
+
+
+def _rows(wanted: Sequence[QuerySet[Sample, tuple[Any, ...]]]) -> Iterable[tuple[Any, ...]]:
+    """In the order of their questions. Those of several are not all in memory at once."""
+    if len(wanted) == 1:
+        return wanted[0]
+    return chain.from_iterable(
+        _together(*some) for some in (wanted[at : at + AT_ONCE] for at in range(0, len(wanted), AT_ONCE))
+    )
+
+
+def _together(first: Any, *others: Any) -> Iterable[tuple[Any, ...]]:
+    rows = first.union(*others, all=True).order_by("question") if others else first
+    found: Iterable[tuple[Any, ...]] = rows.iterator(MOST_SAMPLES)
+    return found
+
+
+def _parts(rows: Iterable[tuple[Any, ...]], questions: int) -> Iterator[tuple[range, dict[int, list["Row"]]]]:
+    """The numbers of questions that follow each other, and the rows of those that have some."""
+    begin, part = 0, {}
+    for number, some in groupby(rows, itemgetter(0)):
+        part[number] = as_dicts(some, ("question", *OWN_COLUMNS))
+        if sum(map(len, part.values())) >= MOST_SAMPLES:
+            yield range(begin, number + 1), part
+            begin, part = number + 1, {}
+    yield range(begin, questions), part
 
 
 def of_run(run: Run) -> list[Reading]:
@@ -72,95 +112,64 @@ def of_runs(runs: Iterable[int]) -> dict[int, list[Reading]]:
     found: dict[int, list[Reading]] = {run: [] for run in runs}
     rows = as_dicts(Sample.objects.filter(run__in=list(found)).order_by("id").values_list(*OWN_COLUMNS))
     beside = by_place((*(row[name] for name in PLACE), row["measure__metric"], row["value"]) for row in rows)
-    for reading in readings_of(rows, {}, beside):
+    for reading in readings_of(rows, beside):
         found[reading.run].append(reading)
     return found
-
-
-def chosen(samples: QuerySet[Sample], filters: Iterable[tuple[str, str]]) -> QuerySet[Sample]:
-    """Samples of finished runs that pass the filters."""
-    return matching(samples.filter(run__state=State.FINISHED), filters)
-
-
-def matching(samples: QuerySet[Sample], filters: Iterable[tuple[str, str]]) -> QuerySet[Sample]:
-    """The same name twice means either value. Names as in an address: see `question.py`."""
-    wanted: dict[str, list[str]] = {}
-    for name, value in filters:
-        wanted.setdefault(name, []).append(value)
-    for name, values in wanted.items():
-        samples = samples.filter(_either(name, values))
-    return samples
-
-
-def _either(name: str, values: list[str]) -> Q:
-    if name == "run" or name in POINT:
-        path = "run_id" if name == "run" else f"point__{name}"
-        numbers = [number for value in values for number in _numbers(name, value)]
-        known = Q(**{f"{path}__in": [number for number in numbers if number is not None]})
-        return known | Q(**{f"{path}__isnull": True}) if None in numbers else known
-    matches = Q()
-    for value in values:
-        matches |= _named(name, value) if name in NAMED else _fact(name, value)
-    return matches
-
-
-def _numbers(name: str, value: str) -> list[int | None]:
-    if value == UNKNOWN:
-        return [None]
-    parts = value.split(",")
-    if not all(part.isdecimal() and len(part) < MOST_DIGITS for part in parts):
-        raise QuestionError(name, value, "whole numbers, in bytes for sizes, with commas between them")
-    return [int(part) for part in parts]
-
-
-def _named(name: str, value: str) -> Q:
-    paths = NAMED[name]
-    if value == UNKNOWN:
-        return Q(**{f"{paths[0]}__isnull": True}) | Q(**{paths[0]: ""})
-    either = Q()
-    for path in paths:
-        either |= Q(**{path: value})
-    return either
-
-
-def _fact(name: str, value: str) -> Q:
-    """A fact of the run, else a label of it. In an address 5 may be a number or a word, so both are looked for."""
-    if value == UNKNOWN:
-        return (
-            ~Q(run__facts__has_key=name)
-            | Q(run__facts__contains={name: None})
-            | Q(run__facts__contains={name: UNKNOWN})
-        )
-    either = Q(run__facts__contains={name: value}) | Q(run__labels__contains={name: value})
-    try:
-        literal = json.loads({"yes": "true", "no": "false"}.get(value, value))
-    except (ValueError, RecursionError):
-        return either
-    is_number = isinstance(literal, int | float) and abs(literal) < float("inf")  # NaN is no JSON
-    return either | Q(run__facts__contains={name: literal}) if is_number else either
 
 
 Row = dict[str, Any]
 Beside = Mapping[tuple[Any, ...], Mapping[str, float]]
 
 
-def as_dicts(rows: Iterable[tuple[Any, ...]]) -> list[Row]:
-    return [dict(zip(OWN_COLUMNS, row, strict=True)) for row in rows]
+@dataclass(frozen=True)
+class Known:
+    """What stands beside samples, for all questions that have them."""
+
+    facts: Mapping[int, Mapping[str, Any]]  # by run
+    bins: Mapping[tuple[Any, ...], Any]  # latency bins by run, section, operation and metric
+    beside: Beside
+    evidence: Mapping[int, Evidence]
+    quotes: Mapping[int, tuple[Quote, ...]]
+
+    @classmethod
+    def of(cls, rows: Iterable[Row], bins: Mapping[tuple[Any, ...], Any], beside: Beside) -> "Known":
+        facts: dict[int, Mapping[str, Any]] = {}
+        for row in rows:
+            if row["run_id"] not in facts:
+                facts[row["run_id"]] = facts_of(row)
+        studies = {str(run["study"]) for run in facts.values() if run["study"]}
+        return cls(facts, bins, beside, evidence_of(facts), quotes_of(studies))
 
 
-def _histograms(question: Question, rows: Sequence[Row]) -> Mapping[tuple[int, int], Any]:
-    """(run, section) → latency bins, for percentiles only: those of several runs are taken from merged bins."""
-    if percentile_of(METRICS[question.metric]) is None or not rows:
+def as_dicts(rows: Iterable[tuple[Any, ...]], columns: Sequence[str] = OWN_COLUMNS) -> list[Row]:
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _known(questions: Sequence[Question], rows: Sequence[Row]) -> Known:
+    runs = {row["run_id"] for row in rows}
+    return Known.of(rows, _histograms(questions, runs), _beside(questions, runs))
+
+
+def _histograms(questions: Iterable[Question], runs: Collection[int]) -> Mapping[tuple[Any, ...], Any]:
+    """For percentiles only: those of several runs are taken from merged bins."""
+    metrics: dict[tuple[str, str], set[str]] = {}
+    for one in questions:
+        if percentile_of(METRICS[one.metric]) is not None:
+            metrics.setdefault((one.operation, one.metric.partition("_")[0]), set()).add(one.metric)
+    if not metrics:
         return {}
-    kind = question.metric.partition("_")[0]
-    found = Histogram.objects.filter(run__in={row["run_id"] for row in rows}, operation=question.operation, kind=kind)
-    return {(run, section): bins for run, section, bins in found.values_list("run_id", "section", "bins")}
+    operations, kinds = map(set, zip(*metrics, strict=True))
+    found = Histogram.objects.filter(run__in=runs, operation__in=operations, kind__in=kinds)
+    return {
+        (run, section, operation, metric): bins
+        for run, section, operation, kind, bins in found.values_list("run_id", "section", "operation", "kind", "bins")
+        for metric in metrics.get((operation, kind), ())
+    }
 
 
-def _beside(question: Question, rows: Sequence[Row]) -> Beside:
-    found = Sample.objects.filter(
-        run__in={row["run_id"] for row in rows}, measure__operation=question.operation, measure__metric__in=BESIDE
-    )
+def _beside(questions: Iterable[Question], runs: Collection[int]) -> Beside:
+    operations = {one.operation for one in questions}
+    found = Sample.objects.filter(run__in=runs, measure__operation__in=operations, measure__metric__in=BESIDE)
     return by_place(found.values_list(*PLACE, "measure__metric", "value"))
 
 
@@ -172,29 +181,24 @@ def by_place(rows: Iterable[tuple[Any, ...]]) -> Beside:
     return places
 
 
-def readings_of(rows: Sequence[Row], bins: Mapping[tuple[int, int], Any], beside: Beside) -> list[Reading]:
-    facts: dict[int, dict[str, Any]] = {}
+def readings_of(rows: Sequence[Row], beside: Beside) -> list[Reading]:
+    return _with(rows, Known.of(rows, {}, beside))
+
+
+def _with(rows: Sequence[Row], known: Known) -> list[Reading]:
+    facts = _labelled({row["run_id"]: known.facts[row["run_id"]] for row in rows})
+    return [_reading(row, facts[row["run_id"]], known) for row in rows]
+
+
+def _labelled(facts: Mapping[int, Mapping[str, Any]]) -> Mapping[int, Mapping[str, Any]]:
+    """Two studies call different things by one name: then the label says whose it is."""
     whose: dict[str, set[str]] = {}  # a label → the studies, or hosts, it stands for
-    for row in rows:
-        if row["run_id"] not in facts:
-            facts[row["run_id"]] = facts_of(row)
-            whose.setdefault(facts[row["run_id"]]["label"], set()).add(str(facts[row["run_id"]]["study"]))
     for run in facts.values():
-        if len(whose[run["label"]]) > 1:  # two studies call different things by one name
-            run["label"] = f"{run['label']} ({run['study'] or 'own runs'})"
-    evidence = evidence_of(facts)
-    quotes = quotes_of({str(run["study"]) for run in facts.values() if run["study"]})
-    return [
-        _reading(
-            row,
-            facts[row["run_id"]],
-            bins.get((row["run_id"], row["section"]), ()),
-            {"cpu": row["provenance__cpu"], **beside.get(tuple(row[name] for name in PLACE), {})},
-            evidence.get(row["run_id"], NO_EVIDENCE),
-            quotes.get(row["id"], ()),
-        )
-        for row in rows
-    ]
+        whose.setdefault(run["label"], set()).add(str(run["study"]))
+    return {
+        pk: {**run, "label": f"{run['label']} ({run['study'] or 'own runs'})"} if len(whose[run["label"]]) > 1 else run
+        for pk, run in facts.items()
+    }
 
 
 def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -215,14 +219,8 @@ def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**facts, **{name: value for name, value in known.items() if value is not None or name not in facts}}
 
 
-def _reading(
-    row: Row,
-    facts: Mapping[str, Any],
-    bins: Any,
-    beside: Mapping[str, float | None],
-    evidence: Evidence,
-    quotes: tuple[Quote, ...],
-) -> Reading:
+def _reading(row: Row, facts: Mapping[str, Any], known: Known) -> Reading:
+    bins = known.bins.get((row["run_id"], row["section"], row["measure__operation"], row["measure__metric"]), ())
     value = usable(row["value"])
     return Reading(
         id=row["id"],
@@ -244,7 +242,7 @@ def _reading(
         section=row["section"],
         position=(facts["study"] or "", row["run__study_run__configuration__position"] or 0),
         bins=tuple((int(ns), int(count)) for ns, count in bins),
-        beside=beside,
-        evidence=evidence,
-        quotes=quotes,
+        beside={"cpu": row["provenance__cpu"], **known.beside.get(tuple(row[name] for name in PLACE), {})},
+        evidence=known.evidence.get(row["run_id"], NO_EVIDENCE),
+        quotes=known.quotes.get(row["id"], ()),
     )

@@ -95,11 +95,8 @@ def _context(request: LabRequest, question: Question, counted: Counts) -> dict[s
             (name, label_of(name), text_of(name, value), _link(question.without(name, value)))
             for name, value in question.filters
         ],
-        "caveats": [(caveat, table.letters.get(caveat.rule, "")) for caveat in comparison.caveats],
-        "confounders": {
-            kind: [one for one in comparison.confounders if one.kind == kind]
-            for kind in ("differs", "mixed", "unknown")
-        },
+        "caveats": table.lettered(comparison.caveats),
+        "confounders": comparison.confounders_by_kind,
         "suggestion": _suggested(question, comparison),
         "effects": effect_rows(comparison),
         "ceilings": carried(readings),

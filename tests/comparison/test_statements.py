@@ -1,5 +1,6 @@
 """How many statements pages take: as many for many rows as for one."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -14,9 +15,11 @@ from apps.comparison.trends.destinations import Delivery, DeliveryState, Destina
 from apps.comparison.trends.models import Watch
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
+from apps.publishing.study_pages.document import Addresses, document_of
+from apps.runs.models import Run, Sample
 from apps.studies.models import Configuration, Study, StudyRun
 from tests.comparison.claims.conftest import make_claim, make_study
-from tests.comparison.factories import measured, published
+from tests.comparison.factories import measured, published, sample
 from tests.conftest import Cast
 
 SignIn = Callable[[str], Client]
@@ -80,13 +83,17 @@ def _destinations(lab: Lab, numbers: range) -> None:
                 Delivery.objects.create(lab=lab, destination=to, watch=watch, state=state, payload={})
 
 
-@pytest.mark.parametrize("address", ["/studies/paper/", "/studies/paper/claims/", "/studies/"])
+DOCUMENTS = ["/studies/paper/wiki/", "/api/v1/studies/paper/?format=mediawiki", "/studies/paper/wording/?lang=it"]
+MEASURES = [("write", "iops"), ("read", "bandwidth"), ("read", "iops"), ("randread", "iops"), ("randwrite", "iops")]
+
+
+@pytest.mark.parametrize("address", ["/studies/paper/", "/studies/paper/claims/", "/studies/", *DOCUMENTS])
 def test_the_pages_of_a_study(cast: Cast, sign_in: SignIn, address: str) -> None:
-    """However many configurations, runs and claims; each comparison that people put into it is one question more."""
-    study, client = make_study(cast.lab), sign_in("viewer")
+    """However many configurations, runs, claims, measures, and comparisons that people put into it."""
+    study, client = make_study(cast.lab), sign_in("engineer")
     with lab_scope(cast.lab.pk):
         make_claim(study)
-        _compare(study, 0)
+        _compare(study, 0, QUERY)
     few = statements(client, address)
     with lab_scope(cast.lab.pk):
         for number in range(6):
@@ -94,17 +101,59 @@ def test_the_pages_of_a_study(cast: Cast, sign_in: SignIn, address: str) -> None
             make_claim(study, f"D{number}")
         _more_runs(cast.lab, study, "stripe", dict.fromkeys(range(10, 30), 100000000.0))
     assert statements(client, address) == few
-    costs = []
-    for number in range(1, 4):
-        with lab_scope(cast.lab.pk):
-            _compare(study, number)
-        costs.append(statements(client, address))
-    each = costs[0] - few
-    assert each <= 6  # what `apps.comparison.loading` asks for
-    assert costs == [few + each, few + 2 * each, few + 3 * each]
+    with lab_scope(cast.lab.pk):
+        _more_measures(study)
+        for number, query in enumerate(_queries(), start=1):
+            _compare(study, number, query)
+    assert statements(client, address) == few
 
 
-def _compare(study: Study, number: int) -> None:
+def _queries() -> list[str]:
+    """Of each measure, of another choice of runs, and of one that is refused."""
+    measures = [f"metric={metric}&operation={operation}&series=label&study=paper" for operation, metric in MEASURES]
+    return [*measures, f"{QUERY}&raid_level=0", f"{QUERY}&run=none", "metric=nothing"]
+
+
+@pytest.mark.parametrize("address", DOCUMENTS)
+def test_the_documents_of_a_study_without_comparisons(cast: Cast, sign_in: SignIn, address: str) -> None:
+    """However many operations and metrics were measured."""
+    study, client = make_study(cast.lab), sign_in("engineer")
+    few = statements(client, address)
+    with lab_scope(cast.lab.pk):
+        _more_measures(study)
+        made = Sample.objects.values("measure").distinct().count()
+    assert made == 1 + len(MEASURES)
+    assert statements(client, address) == few
+
+
+def _more_measures(study: Study) -> None:
+    for one in Run.objects.filter(study_run__configuration__study=study):
+        for number, (operation, metric) in enumerate(MEASURES):
+            sample(one, 100.0 + number, operation, metric, file_size=10**9)
+
+
+def test_the_documents_have_all_comparisons(cast: Cast) -> None:
+    """What few statements ask for is there: each table, and why there is none."""
+    study = make_study(cast.lab)
+    with lab_scope(cast.lab.pk):
+        _more_measures(study)
+        for number, query in enumerate(_queries()):
+            _compare(study, number, query)
+        sections = document_of(study, "en", Addresses("", str)).sections
+    found = {one.heading: one for one in sections if re.fullmatch(r"C\d", one.heading)}
+    tables = {heading: one.table.rows for heading, one in found.items() if one.table}
+    assert [tables[f"C{number}"] for number in range(5)] == [
+        (("1\N{NO-BREAK SPACE}GB", *[f"10{n} (2)"] * 2),) for n in range(5)
+    ]
+    assert [len(row) for row in tables["C5"]] == [2, 2]  # the stripe alone
+    assert [name for name in found if name not in tables] == ["C6", "C7"]
+    assert [found[name].paragraphs[0].partition(",")[0] for name in ("C6", "C7")] == [
+        "run: found 'none'",
+        "metric: found 'nothing'",
+    ]
+
+
+def _compare(study: Study, number: int, query: str) -> None:
     StudyComparison.objects.create(
-        study=study, name=f"c{number}", title=f"C{number}", created_by="who", query=QUERY, position=number
+        study=study, name=f"c{number}", title=f"C{number}", created_by="who", query=query, position=number
     )

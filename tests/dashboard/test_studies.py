@@ -1,5 +1,6 @@
 """A lab's own studies on their pages: what is there, what is not, and who may see it."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -10,9 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from apps.comparison.in_studies.models import StudyComparison
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
+from apps.runs.models import Sample
 from apps.studies.models import Configuration, Study
 from tests.comparison.claims.conftest import make_claim, make_study
-from tests.comparison.factories import published
+from tests.comparison.factories import MIB, published
 from tests.conftest import Cast
 
 SignIn = Callable[[str], Client]
@@ -73,6 +75,38 @@ def test_a_comparison_that_was_put_into_the_study_stands_in_its_results(cast: Ca
     assert picture.status_code == 200
     table = client.get("/api/v1/tables/paper/by-size/").json()
     assert table["series"] == ["stripe", "mirror"]
+
+
+def test_a_comparison_in_a_study_is_as_telling_as_on_its_own_page(cast: Cast, sign_in: SignIn) -> None:
+    study = make_study(cast.lab)
+    address = "metric=bandwidth&operation=write&study=paper"
+    with lab_scope(cast.lab.pk):
+        Sample.objects.filter(point__file_size=4000 * MIB).update(printed="120 MB/s", source_line=17)
+        StudyComparison.objects.create(study=study, name="by-size", title="By size", created_by="who", query=address)
+        StudyComparison.objects.create(
+            study=study, name="again", title="Again", created_by="who", query=address, shows=StudyComparison.Shows.TABLE
+        )
+    client = sign_in("viewer")
+    text = client.get("/studies/paper/").content.decode()
+    page_of_it = client.get(f"/compare/?{address}").content.decode()
+    whole, again = (text.split(f'id="chart-{name}"')[1].split("</article>")[0] for name in ("by-size", "again"))
+    described = client.get("/api/v1/charts/paper/by-size/").json()["description"]
+    assert whole.count(f'alt="{described}"') == 2
+    assert f'<figcaption class="chart-caption">{described}' in whole
+    for form in ("svg", "png", "csv", "json"):
+        assert f'<a href="/api/v1/charts/paper/by-size/?format={form}"' in whole
+    assert "/api/v1/charts/paper/again/" not in again  # it is shown as a table
+    with lab_scope(cast.lab.pk):
+        run = study.configurations.get(name="c0").study_runs.earliest("run").run_id
+    assert f'<a class="quiet-link" href="/runs/{run}/">' in whole
+    exact = re.findall(r'<td class="num" title="[^"]+ MB/s = [^"]+ MiB/s[^"]*"', whole.replace("\xa0", " "))
+    assert exact == re.findall(r'<td class="num" title="[^"]+"', page_of_it.replace("\xa0", " "))
+    assert len(exact) == 4
+    assert "printed “120 MB/s”, line 17 of the result" in whole
+    assert "Also differs" in whole
+    assert "RAID level 0 / 1" in whole
+    assert "<summary>" in whole
+    assert "May be memory, not disk</summary>" in whole
 
 
 @pytest.mark.parametrize("count", [1, 4])

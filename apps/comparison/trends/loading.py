@@ -12,7 +12,8 @@ from typing import Any
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from apps.comparison.loading import chosen, facts_of
+from apps.comparison.filtering import chosen
+from apps.comparison.loading import facts_of
 from apps.comparison.question import Question
 from apps.comparison.readings import usable
 from apps.comparison.trends.differences import part_changes

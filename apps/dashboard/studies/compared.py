@@ -4,9 +4,15 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from apps.comparison.answer import answer
+from apps.comparison.answer import Answer
+from apps.comparison.caveats.rule import Caveat
+from apps.comparison.cells import Comparison
+from apps.comparison.drawing.chart import Chart
+from apps.comparison.drawing.of_comparison import chart_of
 from apps.comparison.grid import Grid, grid
+from apps.comparison.in_studies.answering import answers_of
 from apps.comparison.in_studies.models import StudyComparison
+from apps.comparison.method import method_of
 from apps.comparison.question import QuestionError
 from apps.lib.reader_base import base
 from apps.studies.models import Study
@@ -24,20 +30,33 @@ class Compared:
     problem: str
     chart_address: str
     table_address: str
+    found: Comparison | None = None
+    chart: Chart | None = None  # where it is shown
 
     @property
     def has_samples(self) -> bool:
         return self.table is not None and bool(self.table.rows)
 
+    @property
+    def method(self) -> str:
+        return method_of(self.found) if self.found else ""
+
+    @property
+    def caveats(self) -> list[tuple[Caveat, str]]:
+        """Each with the letter of its cells."""
+        return self.table.lettered(self.found.caveats) if self.table and self.found else []
+
 
 def compared_of(study: Study) -> list[Compared]:
-    return [_compared(study, one) for one in StudyComparison.objects.of_study(study)[:MOST]]
+    rows = StudyComparison.objects.of_study(study)[:MOST]
+    return [_compared(study, row, answer) for row, answer in answers_of(rows, base())]
 
 
-def _compared(study: Study, row: StudyComparison) -> Compared:
-    addresses = [reverse(route, args=[study.slug, row.name]) for route in ("api-chart", "api-table")]
-    try:
-        found, _readings = answer(row.question_in(base()))
-    except QuestionError as error:
-        return Compared(row, None, (), str(error), *addresses)
-    return Compared(row, grid(found), tuple(found.series), "", *addresses)
+def _compared(study: Study, row: StudyComparison, answer: Answer | QuestionError) -> Compared:
+    of_chart, of_table = (reverse(route, args=[study.slug, row.name]) for route in ("api-chart", "api-table"))
+    if isinstance(answer, QuestionError):
+        return Compared(row, None, (), str(answer), of_chart, of_table)
+    found, readings = answer
+    table = grid(found)
+    chart = chart_of(found, readings, table) if row.has_chart else None
+    return Compared(row, table, tuple(found.series), "", of_chart, of_table, found, chart)

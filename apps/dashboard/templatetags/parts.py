@@ -8,6 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import pgettext
 
+from apps.comparison.words import label_of
 from apps.inventory.vocabulary import Absence
 from apps.lib import units
 
@@ -43,6 +44,9 @@ def items_sorted(mapping: Any) -> list[tuple[str, Any]]:
 def words(name: Any) -> str:
     """`raid_level` → `raid level`."""
     return str(name).replace("_", " ")
+
+
+register.filter("fact_name", label_of)
 
 
 @register.filter

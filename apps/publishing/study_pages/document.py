@@ -1,7 +1,7 @@
 """The document of a study: title, source, set-up, procedure, results, claims, caveats, remarks, and where it is from."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,11 +10,12 @@ from django.db.models import Count, Max, QuerySet
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
+from apps.comparison.caveats.rule import Caveat
 from apps.comparison.claiming.models import Claim
-from apps.comparison.study_caveats import caveats_of
 from apps.lib.tables import Document, Footer, LongTable, Picture, Section, Table, columns_of
 from apps.publishing.rows import FIELDS, Extent, flat, header
-from apps.publishing.study_pages.machines import sections_of
+from apps.publishing.study_pages.contents import Contents
+from apps.publishing.study_pages.machines import Machines, sections_of
 from apps.publishing.study_pages.printed import printed_sections
 from apps.publishing.study_pages.procedure import procedure_of
 from apps.publishing.study_pages.results import measured_sections, own_sections
@@ -54,27 +55,31 @@ class Evidence:
 
 def document_of(study: Study, language: str, addresses: Addresses) -> Document:
     """In `language` (one of `words.LANGUAGES`), the study's own texts too where they were put in its words; inside the scope of its lab."""
-    return worded(written(study, language, addresses), in_words(pairs_of(study, language)))
-
-
-def written(study: Study, language: str, addresses: Addresses) -> Document:
-    """Headings and labels in `language`, the study's own texts as they were written."""
+    evidence, said = evidence_of(study), in_words(pairs_of(study, language))
+    text = worded(written(Contents(study), language, addresses), said)
     with translation.override(language):
-        evidence = evidence_of(study)
+        footer = Footer(_made(evidence), addresses.permalink, _("Permalink"))
+    return replace(text, footer=footer, data=_data(samples_of(study), evidence))
+
+
+def written(contents: Contents, language: str, addresses: Addresses) -> Document:
+    """What people read: headings and labels in `language`, the study's own texts as they were written. Without samples."""
+    study = contents.study
+    with translation.override(language):
         sections = [
-            *_set_up(study),
-            *procedure_of(study),
-            *_results(study, addresses),
-            *_claims(study, language),
-            *_caveats(study),
+            *_set_up(contents.machines),
+            *procedure_of(contents.procedure),
+            *_results(contents, addresses),
+            *_claims(contents, language),
+            *_caveats(contents.caveats),
             *_remarks(study),
         ]
         return Document(
             title=title_of(study, language),
             paragraphs=tuple(_introduction(study, language)),
             sections=tuple(sections),
-            footer=Footer(_made(evidence), addresses.permalink, _("Permalink")),
-            data=_data(samples_of(study), evidence),
+            footer=Footer("", addresses.permalink),
+            data=Table((), ()),
         )
 
 
@@ -127,25 +132,26 @@ def _introduction(study: Study, language: str) -> list[str]:
     return [f"{name}: {text}" for name, text in told if text]
 
 
-def _set_up(study: Study) -> list[Section]:
-    found = sections_of(study)
+def _set_up(machines: Machines) -> list[Section]:
+    found = sections_of(machines)
     return [Section(_("Set-up")), *found] if found else []
 
 
-def _results(study: Study, addresses: Addresses) -> list[Section]:
+def _results(contents: Contents, addresses: Addresses) -> list[Section]:
     """What the report printed and what people compared; where there is neither, all that was measured."""
-    reported = [*printed_sections(study, addresses.picture_of), *own_sections(study, addresses.picture_of)]
-    found = reported or measured_sections(study)
+    picture_of = addresses.picture_of
+    reported = [*printed_sections(contents.results, picture_of), *own_sections(contents.compared, picture_of)]
+    found = reported or measured_sections(contents.measured)
     return [Section(_("Results"), paragraphs=() if found else (_("Nothing has been measured yet."),)), *found]
 
 
-def _claims(study: Study, language: str) -> list[Section]:
-    claims = list(Claim.objects.of_study(study).defer("computed", "sensitivity", "definition"))
+def _claims(contents: Contents, language: str) -> list[Section]:
+    claims = contents.claims
     rows = [[one.code, _statement(one, language), verdict(one.verdict), one.source_lines] for one in claims]
     titles = [_("Claim"), _("Statement"), _("Verdict"), _("Lines of the report")]
     if not any(one.source_lines for one in claims):  # a study of one's own has no report
         titles, rows = titles[:-1], [row[:-1] for row in rows]
-    counted = [verdict(word) + f": {n}" for word, n in Claim.objects.of_study(study).verdicts().items()]
+    counted = [verdict(word) + f": {n}" for word, n in contents.verdicts.items()]
     said = (_("Verdicts are computed from the data as they are now.") + " " + "; ".join(counted) + ".",)
     return [Section(_("Claims"), paragraphs=said, table=Table.of(titles, rows))] if claims else []
 
@@ -155,8 +161,8 @@ def _statement(claim: Claim, language: str) -> str:
     return claim.statement_english if is_foreign else claim.statement
 
 
-def _caveats(study: Study) -> list[Section]:
-    items = tuple(f"{_(one.title)}: {_(one.text)}" for one in caveats_of([study])[study.pk])
+def _caveats(found: Iterable[Caveat]) -> list[Section]:
+    items = tuple(f"{_(one.title)}: {_(one.text)}" for one in found)
     return [Section(_("Caveats"), items)] if items else []
 
 

@@ -1,7 +1,9 @@
 """The machines of a study as tables: what is not printed, unknown and none are three different words."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -21,20 +23,48 @@ _SIZES: dict[str, Callable[[int | None], str]] = {
 }  # fmt: skip
 
 
-def sections_of(study: Study) -> list[Section]:
-    """A section for machines and for each kind of their parts, and one for the configurations. The number of queries
-    does not grow with the machines.
-    """
-    configurations = list(study.configurations.select_related("host", "target"))
-    hosts = list({one.host.pk: one.host for one in configurations if one.host}.values())
-    parts = parts_of(hosts)
+@dataclass(frozen=True)
+class Machines:
+    """Those of a study's configurations. The number of queries does not grow with them."""
+
+    configurations: Sequence[Configuration]
+
+    @classmethod
+    def of(cls, study: Study) -> "Machines":
+        return cls(list(study.configurations.select_related("host", "target")))
+
+    @cached_property
+    def hosts(self) -> list[Host]:
+        return list({one.host.pk: one.host for one in self.configurations if one.host}.values())
+
+    @cached_property
+    def parts(self) -> dict[int, HostParts]:
+        return parts_of(self.hosts)
+
+    @cached_property
+    def notes(self) -> dict[tuple[type, int], str]:
+        """Of parts. Read by themselves: the whole look at a host leaves them out."""
+        kinds: dict[Any, str] = {Controller: "controllers", Disk: "disks", Array: "arrays"}
+        return {
+            (model, pk): notes
+            for model, name in kinds.items()
+            if (rows := self.all(name))
+            for pk, notes in _notes(model, rows)
+        }
+
+    def all(self, name: str) -> list[Any]:
+        return [one for of in self.parts.values() for one in getattr(of, name)]
+
+
+def sections_of(machines: Machines) -> list[Section]:
+    """A section for machines and for each kind of their parts, and one for the configurations."""
     found = [
-        Section(_("Machines"), table=_side_by_side(hosts), level=3) if hosts else None,
-        _listed(_("Controllers"), [one for of in parts.values() for one in of.controllers], _of_controllers()),
-        _listed(_("Disks"), [one for of in parts.values() for one in of.disks], _of_disks()),
-        _listed(_("Arrays"), [one for of in parts.values() for one in of.arrays], _of_arrays()),
-        _listed(_("Filesystems"), [one for of in parts.values() for one in of.filesystems], _of_filesystems()),
-        _configurations(configurations, parts),
+        Section(_("Machines"), table=_side_by_side(machines.hosts), level=3) if machines.hosts else None,
+        _listed(_("Controllers"), machines.all("controllers"), _of_controllers(), machines.notes),
+        _listed(_("Disks"), machines.all("disks"), _of_disks(), machines.notes),
+        _listed(_("Arrays"), machines.all("arrays"), _of_arrays(), machines.notes),
+        _listed(_("Filesystems"), machines.all("filesystems"), _of_filesystems(), machines.notes),
+        _configurations(machines.configurations, machines.parts),
     ]
     return [section for section in found if section]
 
@@ -100,11 +130,11 @@ def _side_by_side(hosts: Sequence[Host]) -> Table:
     return Table.of([_("Host"), *(host.name for host in hosts)], rows, row_heads=True)
 
 
-def _listed(heading: str, rows: Sequence[Any], fields: Fields) -> Section | None:
+def _listed(heading: str, rows: Sequence[Any], fields: Fields, notes: Mapping[tuple[type, int], str]) -> Section | None:
     """One line for parts that are alike, with how many they are; a column that says the same for none is left out."""
-    notes = _notes(rows)
     counted = Counter(
-        (row.host.name, *(text_of(row, name) for name, _title in fields), notes.get(row.pk, "")) for row in rows
+        (row.host.name, *(text_of(row, name) for name, _title in fields), notes.get((type(row), row.pk), ""))
+        for row in rows
     )
     if not counted:
         return None
@@ -122,12 +152,11 @@ def _listed(heading: str, rows: Sequence[Any], fields: Fields) -> Section | None
     return Section(heading, table=Table.of(titles, lines), level=3)
 
 
-def _notes(rows: Sequence[Any]) -> dict[int, str]:
-    """Read by themselves: the whole look at a host leaves them out."""
-    model = type(rows[0]) if rows else Disk
-    if model not in (Controller, Disk, Array):
-        return {}
-    return dict(model.objects.filter(pk__in=[row.pk for row in rows]).exclude(notes="").values_list("pk", "notes"))
+def _notes(model: Any, rows: Iterable[Any]) -> Iterable[tuple[int, str]]:
+    found: Iterable[tuple[int, str]] = (
+        model.objects.filter(pk__in=[row.pk for row in rows]).exclude(notes="").values_list("pk", "notes")
+    )
+    return found
 
 
 def _configurations(configurations: Iterable[Configuration], parts: dict[int, HostParts]) -> Section | None:

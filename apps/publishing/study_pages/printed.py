@@ -5,18 +5,16 @@ from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
-from apps.comparison.study_results import ShownChart, results_of
+from apps.comparison.study_results import Results, ShownChart
 from apps.lib.tables import Picture, Section
-from apps.studies.models import Study
 from apps.studies.tables.building import PrintedTable
 from apps.studies.tables.flat import as_read
 
 PictureOf = Callable[[str, str], Picture]  # by a chart's name and its title
 
 
-def printed_sections(study: Study, picture_of: PictureOf) -> list[Section]:
+def printed_sections(results: Results, picture_of: PictureOf) -> list[Section]:
     """Nothing for a lab's own study, which has no report."""
-    results = results_of(study)
     return [*map(_table, results.tables), *(_chart(one, picture_of) for one in results.charts)]
 
 

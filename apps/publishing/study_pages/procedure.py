@@ -1,6 +1,7 @@
 """How a study was measured: its tools, and its plans with their matrix."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from django.db.models import Count
 from django.utils.translation import gettext as _
@@ -14,20 +15,34 @@ from apps.studies.plans.models import Guard, PlanPoint
 from apps.studies.plans.shown import CellShown, PlanShown, plans_of_study
 
 
-def procedure_of(study: Study) -> list[Section]:
-    plans = [section for plan in plans_of_study(study) for section in _plan(plan)]
-    tools = _tools(study)
+@dataclass(frozen=True)
+class Procedure:
+    plans: Sequence[PlanShown]
+    tools: Sequence[tuple[str, str, int]]  # name, version, runs
+
+    @classmethod
+    def of(cls, study: Study) -> "Procedure":
+        return cls(plans_of_study(study), list(_tools_of(study)))
+
+
+def _tools_of(study: Study) -> Iterable[tuple[str, str, int]]:
+    found: Iterable[tuple[str, str, int]] = (
+        Run.objects.filter(study_run__configuration__study=study)
+        .order_by("tool", "tool_version").values_list("tool", "tool_version").annotate(n=Count("pk"))
+    )  # fmt: skip
+    return found
+
+
+def procedure_of(procedure: Procedure) -> list[Section]:
+    plans = [section for plan in procedure.plans for section in _plan(plan)]
+    tools = _tools(procedure.tools)
     if not plans and not tools:
         return []
     return [Section(_("Procedure"), items=tuple(tools)), *plans]
 
 
-def _tools(study: Study) -> list[str]:
+def _tools(rows: Iterable[tuple[str, str, int]]) -> list[str]:
     """`fio 3.33: 12 runs`, written so that no language has to count."""
-    rows = (
-        Run.objects.filter(study_run__configuration__study=study)
-        .order_by("tool", "tool_version").values_list("tool", "tool_version").annotate(n=Count("pk"))
-    )  # fmt: skip
     return [
         _("%(tool)s; runs: %(runs)s") % {"tool": f"{tool} {version}".strip(), "runs": units.plain(n)}
         for tool, version, n in rows

@@ -1,11 +1,14 @@
 """What a study measured: its own comparisons, and where it has none, one table for each thing that was measured."""
 
+from collections.abc import Iterable
+
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from apps.comparison.answer import answer
+from apps.comparison.answer import Answer, answers
 from apps.comparison.cells import Comparison
 from apps.comparison.grid import Grid, grid
+from apps.comparison.in_studies.answering import answers_of
 from apps.comparison.in_studies.models import StudyComparison
 from apps.comparison.question import Question, QuestionError
 from apps.comparison.words import operation_of
@@ -19,20 +22,28 @@ from apps.runs.models import Sample
 from apps.studies.models import Study
 
 AXES = ("file_size", "block_size", "threads", "iodepth")
+Found = Comparison | QuestionError
 MOST_MEASURES = 24  # tables of one study; more are in the REST interface
 
 
-def own_sections(study: Study, picture_of: PictureOf) -> list[Section]:
+def own_of(study: Study) -> list[tuple[StudyComparison, Found]]:
     """The comparisons that people put into the study, in their order."""
-    return [_own(one, picture_of) for one in StudyComparison.objects.of_study(study)]
+    found = answers_of(StudyComparison.objects.of_study(study), base())
+    return [(one, _without_readings(answer)) for one, answer in found]
 
 
-def _own(one: StudyComparison, picture_of: PictureOf) -> Section:
-    try:
-        comparison, _readings = answer(one.question_in(base()))
-    except QuestionError as error:
-        return Section(one.title, paragraphs=(str(error),), level=3)
-    return _section(one, comparison, picture_of)
+def _without_readings(answer: Answer | QuestionError) -> Found:
+    return answer if isinstance(answer, QuestionError) else answer[0]
+
+
+def own_sections(found: Iterable[tuple[StudyComparison, Found]], picture_of: PictureOf) -> list[Section]:
+    return [_own(*one, picture_of) for one in found]
+
+
+def _own(one: StudyComparison, found: Found, picture_of: PictureOf) -> Section:
+    if isinstance(found, QuestionError):
+        return Section(one.title, paragraphs=(str(found),), level=3)
+    return _section(one, found, picture_of)
 
 
 def _section(one: StudyComparison, comparison: Comparison, picture_of: PictureOf) -> Section:
@@ -45,17 +56,23 @@ def _section(one: StudyComparison, comparison: Comparison, picture_of: PictureOf
     return Section(one.title, paragraphs=said, table=shown, picture=picture, level=3)
 
 
-def measured_sections(study: Study) -> list[Section]:
-    """Everything that was measured, one table for each operation and metric: configurations beside each other."""
-    return [_measured(answer(question)[0]) for question in questions_of(study)]
+def measured_of(study: Study) -> list[tuple[Question, Found]]:
+    """Everything that was measured, by operation and metric: configurations beside each other."""
+    questions = questions_of(study)
+    return list(zip(questions, map(_without_readings, answers(questions)), strict=True))
 
 
-def _measured(comparison: Comparison) -> Section:
-    table = grid(comparison)
-    title = f"{_(operation_of(comparison.operation))}: {_(comparison.metric.label)}"
-    return Section(
-        title, paragraphs=tuple(filter(None, [_in_unit(table, comparison)])), table=_table(comparison, table), level=3
-    )
+def measured_sections(found: Iterable[tuple[Question, Found]]) -> list[Section]:
+    """One table for each operation and metric."""
+    return [_measured(*one) for one in found]
+
+
+def _measured(question: Question, found: Found) -> Section:
+    title = f"{_(operation_of(question.operation))}: {_(METRICS[question.metric].label)}"
+    if isinstance(found, QuestionError):
+        return Section(title, paragraphs=(str(found),), level=3)
+    table = grid(found)
+    return Section(title, paragraphs=tuple(filter(None, [_in_unit(table, found)])), table=_table(found, table), level=3)
 
 
 def questions_of(study: Study) -> list[Question]:

@@ -7,7 +7,7 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from rest_framework.request import Request
 
 from apps.comparison.answer import check_filters
-from apps.comparison.loading import matching
+from apps.comparison.filtering import matching
 from apps.comparison.question import QuestionError
 from apps.publishing import schema
 from apps.publishing.choosing import filters

@@ -15,6 +15,7 @@ from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.lib.forms import SiteForm
 from apps.publishing.study_pages.addresses import LINK, addresses_of
+from apps.publishing.study_pages.contents import Contents
 from apps.publishing.study_pages.document import written
 from apps.publishing.study_pages.worded import texts_of
 from apps.publishing.study_pages.words import LANGUAGES, language_for
@@ -56,5 +57,6 @@ def _unsaid(request: LabRequest, study: Study, language: str) -> list[str]:
     """What the wiki page says in `language` just as in another one: nobody has put it in words yet."""
     addresses = addresses_of(request, study, LINK)
     other = next(code for code in LANGUAGES if code != language)
-    same = set(texts_of(written(study, other, addresses)))
-    return [text for text in texts_of(written(study, language, addresses)) if text in same and _PROSE.search(text)]
+    contents = Contents(study)
+    same = set(texts_of(written(contents, other, addresses)))
+    return [text for text in texts_of(written(contents, language, addresses)) if text in same and _PROSE.search(text)]
