@@ -23,7 +23,9 @@ def chromium() -> "Iterator[Browser]":
         pytest.skip("static/vendor/ is empty; bin/test fills it")
     from playwright.sync_api import sync_playwright
 
-    os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")  # its loop runs in the thread in which tests ask the database
+    os.environ.setdefault(
+        "DJANGO_ALLOW_ASYNC_UNSAFE", "1"
+    )  # its loop runs in the thread in which tests ask the database
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
