@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.comparison.claiming.evaluation import evaluate
 from apps.comparison.claiming.models import Claim
 from apps.comparison.in_studies.models import StudyComparison
+from apps.comparison.models import SavedComparison
 from apps.comparison.trends.destinations import Delivery, DeliveryState, Destination, Kind, Recipient
 from apps.comparison.trends.models import Watch
 from apps.labs.isolation import lab_scope
@@ -106,6 +107,43 @@ def test_the_pages_of_a_study(cast: Cast, sign_in: SignIn, address: str) -> None
         for number, query in enumerate(_queries(), start=1):
             _compare(study, number, query)
     assert statements(client, address) == few
+
+
+# {claim} and {watch} are the first ones.
+ALL_OTHERS = [
+    f"/compare/?{QUERY}", f"/compare/filters/?{QUERY}", "/compare/side-by-side/?study=paper", "/compare/side-by-side/choose/",
+    "/comparisons/", "/studies/paper/comparisons/", "/studies/paper/claims/new/", "/claims/{claim}/edit/",
+    "/trends/", "/trends/new/", "/trends/{watch}/", "/trends/{watch}/edit/",
+    f"/api/v1/compare/?{QUERY}", f"/api/v1/compare/?{QUERY}&format=mediawiki", "/api/v1/compare/side-by-side/?study=paper",
+    "/api/v1/comparisons/", "/api/v1/claims/", "/api/v1/claims/{claim}/", "/api/v1/trends/", "/api/v1/trends/{watch}/",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", ALL_OTHERS)
+def test_every_other_page_of_comparisons(cast: Cast, sign_in: SignIn, address: str) -> None:
+    """However many runs, configurations, measures, claims, watches and saved comparisons."""
+    study, client = make_study(cast.lab), sign_in("engineer")
+    with lab_scope(cast.lab.pk):
+        claim = make_claim(study)
+        watch = _watched(cast.lab, study, 0)
+    address = address.format(claim=claim.pk, watch=watch.pk)
+    few = statements(client, address)
+    with lab_scope(cast.lab.pk):
+        for number in range(1, 7):
+            published(cast.lab, f"more-{number}", {1000: 1e8, 4000: 6e7})
+            make_claim(study, f"D{number}")
+            _watched(cast.lab, study, number)
+        _more_runs(cast.lab, study, "stripe", dict.fromkeys(range(10, 30), 100000000.0))
+        _more_measures(study)
+        evaluate(claim)
+    assert statements(client, address) == few
+
+
+def _watched(lab: Lab, study: Study, number: int) -> Watch:
+    _compare(study, number, QUERY)
+    SavedComparison.objects.create(lab=lab, name=f"s{number}", query=QUERY, created_by="who")
+    made: Watch = Watch.objects.create(lab=lab, name=f"w{number}", query=QUERY, created_by="who")
+    return made
 
 
 def _queries() -> list[str]:
