@@ -138,9 +138,9 @@ def samples(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_means_and_greatest_of_others_beside_a_run(samples: list[dict[str, Any]], tmp_path: Path) -> None:
     samples += [
         looked(0.0),
-        looked(2.0, user=8.0, disks={"sda": 900 * MIB, "sdb": 0}, nics={"eth0": 1000}),
-        looked(4.0, user=16.0, disks={"sda": 1800 * MIB, "sdb": 40_000}, nics={"eth0": 2000}),
-        looked(4.1, user=17.0, disks={"sda": 1800 * MIB, "sdb": 41_000}, nics={"eth0": 4100}),
+        looked(10.0, user=8.0, disks={"sda": 900 * MIB, "sdb": 0}, nics={"eth0": 1000}),
+        looked(20.0, user=16.0, disks={"sda": 1800 * MIB, "sdb": 40_000}, nics={"eth0": 2000}),
+        looked(20.5, user=33.4, disks={"sda": 1800 * MIB, "sdb": 41_000}, nics={"eth0": 4100}),
     ]
     result = tmp_path / "result.json"
     watch = activity.Watch(NEVER, "/srv", str(result))
@@ -148,9 +148,9 @@ def test_means_and_greatest_of_others_beside_a_run(samples: list[dict[str, Any]]
     result.write_bytes(b"x" * 900)  # the agent has sent it: of 1000 bytes 100 are somebody else's
     watch.look()
     assert watch.end(own_user_s=12.9) == {
-        "load_before": 0.1, "seconds_during": 4.1, "own_disks": ["sda"], "load_during": 1.0,
-        "other_disk_during": 10_000.0, "other_disk_during_max": 20_000.0,
-        "network_during": round((1000 + 100 + 2100) / 4.1, 3), "network_during_max": 500.0,
+        "load_before": 0.1, "seconds_during": 20.5, "own_disks": ["sda"], "load_during": 1.0,
+        "other_disk_during": 2_000.0, "other_disk_during_max": 4_000.0,
+        "network_during": round((1000 + 100 + 2100) / 20.5, 3), "network_during_max": 100.0,
     }  # fmt: skip
 
 
