@@ -3,6 +3,7 @@
 What is not usual (another machine, a repeat, an offer that is gone) changes nothing here and goes on to the view, which knows the reason.
 """
 
+import asyncio
 from typing import Any
 
 import orjson
@@ -12,7 +13,7 @@ from apps.lib.asgi import Receive, Scope, Send, headers, read_body, replayed, se
 from apps.lib.loop_sql import lines
 from apps.runs.attempts import accepting, following
 from apps.runs.states import State
-from apps.runs.waiting import accepts
+from apps.runs.waiting import QUIET_S, accepts
 
 
 async def _accepted(caller: Caller, pk: int, raw: bytes) -> int | None:
@@ -40,6 +41,7 @@ async def accept(scope: Scope, receive: Receive, send: Send, pk: int, view: Any)
         await view(scope, replayed(raw, receive), send)
         return
     await send_json(send, 200, {"state": State.ACCEPTED})
+    await asyncio.sleep(QUIET_S)
     if run in accepts:
         accepts[run].set()
     await lines.rows(*following(run))

@@ -17,5 +17,6 @@ class Waiting:
 
 
 waiting_here: dict[int, Waiting] = {}  # by host id
+QUIET_S = 0.005  # after an accept: what else is to be done may be in the way of fio's first instructions, if the host is this machine
 # By run id, starts that have not waited for the disk: set when the host's accept has, which in PostgreSQL's log comes after them.
 accepts: dict[int, Event] = {}

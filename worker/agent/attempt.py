@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional
 
 from .client import Backoff, Client
 from .conf import MIB
-from .disk import STREAMS, append, conclude, journal, open_or_empty, read_lines
+from .disk import STREAMS, append, conclude, journal, open_or_empty, read_lines, read_or_nothing
 
 CHUNK = MIB
 
@@ -28,8 +28,7 @@ class Attempt:
         self.one_by_one = False  # chunks do not go with the end: the server lacked some that did
         self.backoff = Backoff()
         self.due = 0.0  # when to look at fio's output next
-        with open_or_empty(self.file("journal.jsonl")) as journal_so_far:
-            self.accepted = b'"event": "accepted"' in journal_so_far.read()
+        self.accepted = b'"event": "accepted"' in read_or_nothing(self.file("journal.jsonl"))
         self.asked = asked  # the accept is under way there, its answer not yet heard
         self.announced = False
         self.over: Optional[str] = None  # the server's last word, when that was no

@@ -93,12 +93,19 @@ def append(path: str, records: List[Dict[str, Any]], durable: bool) -> None:
 
 def read_lines(path: str) -> List[str]:
     """Whole lines only: a power cut may have left half a last one, which is taken away so that the next does not join it."""
-    with open_or_empty(path) as source:
-        text: bytes = source.read()
+    text = read_or_nothing(path)
     whole = text[: text.rfind(b"\n") + 1]
     if len(whole) < len(text):
         os.truncate(path, len(whole))
     return whole.decode().splitlines()
+
+
+def read_or_nothing(path: str) -> bytes:
+    try:
+        with open(path, "rb") as source:
+            return source.read()
+    except FileNotFoundError:
+        return b""
 
 
 def write_whole(handle: int, data: bytes) -> None:

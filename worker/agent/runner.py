@@ -18,6 +18,7 @@ from .render import ENVIRONMENT
 
 GRACE_S = 2.0  # from the polite SIGINT, which makes fio write its totals, to SIGKILL
 LOOK_EVERY_S = 2.0  # at free space and the time limit; all else wakes the runner by itself
+QUIET_S = 0.002  # fio's first instructions may be on this processor
 CHILD_KILLED = re.compile(rb"got signal=(\d+)")
 
 
@@ -104,6 +105,7 @@ class Runner:
         except OSError as error:
             raise Stop("failed", f"fio could not be started: {error}") from error
         os.chdir("/")
+        time.sleep(QUIET_S)
         for fd in (1, 2):
             os.dup2(0, fd)  # the pipe ends with fio
         self.deadline = time.monotonic() + self.limit_s

@@ -74,6 +74,8 @@ class Spool:
         os.mkdir(path, 0o700)
         for pipe in ("alive", "control"):
             os.mkfifo(os.path.join(path, pipe), 0o600)
+        for name in ("lock", "job.fio"):
+            os.close(os.open(os.path.join(path, name), os.O_WRONLY | os.O_CREAT, 0o600))
         with open(os.path.join(path, "offer.json"), "wb") as target:
             target.write(b" " * BLANKS)
 
