@@ -24,6 +24,7 @@ pytestmark = [
     pytest.mark.fio,
     pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
 ]
+UP_S = 10.0  # a server that has been up for a while: in its first seconds it reads in what later pages need
 SMALLEST = {"rw": "read", "block_size": 4096, "file_size": 4096, "ioengine": "null", "direct": False}
 # Stands for fio: says that it runs, through a pipe, before anything else, and waits until that has been heard, so that nobody has to wait
 # for a processor that fio has by then; then it is fio.
@@ -104,6 +105,7 @@ def test_p4_from_the_click_to_fio(stack: Stack, floor: int, tmp_path: Path) -> N
     ours, bare = (http.client.HTTPConnection("127.0.0.1", port) for port in (stack.port, floor))
     pipe, heard = (os.open(tmp_path / name, os.O_RDWR | os.O_NONBLOCK) for name in ("pipe", "heard"))
     product, least = [], []
+    time.sleep(UP_S)
     for number in range(pairs(12, 60)):
         least.append(_chain(pipe, heard, bare, "/click", b"{}", {"Content-Type": "application/json"}))
         product.append(_chain(pipe, heard, ours, "/api/v1/runs/", body, headers))

@@ -138,7 +138,7 @@ class Watch:
         self.sent = 0
 
     def begin(self) -> None:
-        """fio is next. The look from before it will do, unless files were filled meanwhile or the server took its time."""
+        """fio has just been started. The look from before it will do, unless files were filled meanwhile or the server took its time."""
         if time.monotonic() - self.first["clock"] > SHORTEST_S:
             self.first = self.last = sample()
 

@@ -73,18 +73,22 @@ class Runner:
         try:
             remove_run_dir(self.run_dir)  # of an earlier try that never started
             os.mkdir(self.run_dir, 0o700)
-            self.watch = Watch(self.idle, self.run_dir, self._file("result.json"))
+            early = self._look_around() if self.files else None  # filling them is nobody else's activity
             if not self.told and not self._hears_go():
                 remove_run_dir(self.run_dir)
                 return
             self._fill_files()
-            self.watch.begin()
             self._start_fio()
+            self.watch = early or self._look_around()  # counters show nothing of fio yet, which need not wait for this
+            self.watch.begin()
             ending = self._judge(self._watch())
         except (Stop, OSError) as stop:
             outcome, reason = stop.args if isinstance(stop, Stop) else ("failed", f"the runner could not go on: {stop}")
             ending = (outcome, reason, None, None)
         self._finish(*ending)
+
+    def _look_around(self) -> Watch:
+        return Watch(self.idle, self.run_dir, self._file("result.json"))
 
     def _hears_go(self) -> bool:
         """Sleep until the agent says something. False: it died before "go". A cancel may come first."""
