@@ -1,5 +1,7 @@
 """The processes that are forked ahead: too late, without their agent, or for an offer that came to nothing, they start nothing."""
 
+import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -43,9 +45,9 @@ def _nobody_listens(pipe: int) -> bool:
     return False
 
 
-def _hire(attempt: Attempt) -> None:
+def _hire(attempt: Attempt, waiting_in: str | None = None) -> None:
     """One that has "go" already; until it has ended."""
-    orders = hire.Foreman().hire()
+    orders = hire.Foreman().hire(waiting_in or attempt.path)
     os.write(orders, json.dumps(_plan(attempt)).encode() + b"\ng")
     until(lambda: _nobody_listens(orders), "the end of the runner")
     os.close(orders)
@@ -55,6 +57,33 @@ def test_a_runner_starts_what_it_is_told(attempt: Attempt) -> None:
     _hire(attempt)
     assert Path(attempt.file("ran")).read_text() == "ran\n"
     assert json.loads(Path(attempt.file("exit.json")).read_text())["outcome"] == "finished"
+
+
+@pytest.mark.parametrize("lock", [None, "", "another's"])
+def test_a_runner_that_waited_elsewhere_starts_it_too(attempt: Attempt, tmp_path: Path, lock: str | None) -> None:
+    """The folder that it waited in was removed with a refused offer, or its agent has found this attempt in the spool."""
+    elsewhere = tmp_path / "elsewhere"
+    if lock is not None:
+        elsewhere.mkdir()
+        for pipe in ("alive", "control"):
+            os.mkfifo(elsewhere / pipe)
+    with contextlib.ExitStack() as held:
+        if lock:
+            fcntl.flock(held.enter_context((elsewhere / "lock").open("w")), fcntl.LOCK_EX)
+        _hire(attempt, str(elsewhere))
+    assert Path(attempt.file("ran")).read_text() == "ran\n"
+
+
+def test_a_runner_waits_in_the_folder_that_becomes_the_attempt(attempt: Attempt) -> None:
+    """Named after it while the runner waits there with its lock."""
+    orders = hire.Foreman().hire(attempt.path)
+    until(attempt.runner_lives, "the runner in its folder")
+    named = attempt.path + "0"
+    os.rename(attempt.path, named)
+    os.write(orders, json.dumps({**_plan(attempt), "spool": named, "argv": ["/bin/true"]}).encode() + b"\ng")
+    until(lambda: _nobody_listens(orders), "the end of the runner")
+    os.close(orders)
+    assert json.loads(Path(named, "exit.json").read_text())["outcome"] == "finished"
 
 
 def test_a_runner_that_comes_after_another_changes_nothing(attempt: Attempt) -> None:

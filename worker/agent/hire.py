@@ -13,10 +13,12 @@ import socket
 import traceback
 from typing import Any, Optional
 
-from .activity import Watch
 from .disk import journal
+from .hold import Hold
 from .leftovers import remove_run_dir
 from .runner import Runner
+
+LONGEST_PATH = 4096
 
 
 class Foreman:
@@ -26,23 +28,23 @@ class Foreman:
     def __init__(self) -> None:
         self.line: Optional[socket.socket] = None
 
-    def hire(self) -> int:
-        """A runner that waits for orders; the answer is the pipe for them."""
+    def hire(self, folder: str) -> int:
+        """A runner that waits for orders in a folder of the spool; the answer is the pipe for them."""
         orders, write_end = os.pipe()
         try:
-            if self.line is None or not self._hand_over(orders):
+            if self.line is None or not self._hand_over(orders, folder):
                 self.line = _forked()
-                self._hand_over(orders)
+                self._hand_over(orders, folder)
         finally:
             os.close(orders)
         return write_end
 
-    def _hand_over(self, orders: int) -> bool:
+    def _hand_over(self, orders: int, folder: str) -> bool:
         """False: somebody has killed it."""
         assert self.line is not None
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [orders]))
         try:
-            return self.line.sendmsg([b"h"], [rights]) == 1
+            return self.line.sendmsg([os.fsencode(folder)], [rights]) > 0
         except OSError:
             self.line.close()
             return False
@@ -50,7 +52,7 @@ class Foreman:
 
 def _forked() -> socket.socket:
     """Forked twice: it has its own session and no parent that would have to wait for it."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     middle = os.fork()
     if middle == 0:
         try:
@@ -68,22 +70,23 @@ def _be_foreman(line: int) -> None:
     """Until the agent is gone."""
     leave_the_agent(line)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for runners
-    agent = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=0)
+    agent = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=0)
     while True:
-        word, rights, _, _ = agent.recvmsg(1, socket.CMSG_SPACE(array.array("i").itemsize))
-        if not word:
+        folder, rights, _, _ = agent.recvmsg(LONGEST_PATH, socket.CMSG_SPACE(array.array("i").itemsize))
+        if not folder:
             break
         orders = array.array("i", rights[0][2])[0]
         if os.fork() == 0:
             os.setsid()
-            run(orders)
+            run(orders, os.fsdecode(folder))
             break
         os.close(orders)
 
 
-def run(orders: int) -> None:
+def run(orders: int, folder: str) -> None:
     leave_the_agent(orders)
     runner, text = Runner(), b""
+    wait_in(folder, runner.hold)
     rehearse()
     while b"\n" not in text:
         part = os.read(runner.orders, 65536)
@@ -99,13 +102,18 @@ def run(orders: int) -> None:
             journal(plan["spool"], "runner broke", traceback=traceback.format_exc())
 
 
+def wait_in(folder: str, hold: Hold) -> None:
+    """It is ready for the next attempt, and will only have to be named after it."""
+    try:
+        hold.take(folder)
+    except OSError:
+        pass  # the plan says where to go
+
+
 def rehearse() -> None:
     """What comes between order and fio, once for nothing: memory is shared with the foreman until it is touched, and copying it then would
     take longer than the work itself."""
-    plan = json.loads(
-        json.dumps({"idle": {"sample": None, "last_run": None}, "argv": ["-"], "limit_s": 1, "files": []})
-    )
-    Watch(plan["idle"], "", "").begin()
+    json.loads(json.dumps({"idle": {"sample": None}, "argv": ["-"], "limit_s": 1, "files": []}))
     remove_run_dir("/proc/self/none")
 
 

@@ -1,6 +1,5 @@
 """The small process that outlives the agent: it holds the attempt's lock, starts fio, watches it, and writes exit.json last."""
 
-import fcntl
 import os
 import re
 import resource
@@ -13,6 +12,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from .activity import Watch
 from .conf import MIB
 from .disk import conclude, is_low, journal, release, write_whole
+from .hold import Hold
 from .leftovers import kill_all, remove_run_dir
 from .render import ENVIRONMENT
 
@@ -37,6 +37,7 @@ class Runner:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # fio's too
+        self.hold = Hold()
 
     def _redirect(self) -> None:
         """What fio will have: nothing to read, and a pipe for what it says."""
@@ -61,15 +62,10 @@ class Runner:
         self._run()
 
     def _run(self) -> None:
-        lock = os.open(self._file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return  # somebody has it: this runner is one too many, and may not even write to the journal
+        if not self.hold.is_of(self.spool) and not self.hold.take(self.spool):
+            return  # this runner is one too many, and may not even write to the journal
         if any(os.path.exists(self._file(name)) for name in ("started", "exit.json")):
             return  # it comes too late: another has been here, or the agent has ended the attempt
-        self.alive = os.open(self._file("alive"), os.O_RDWR | os.O_NONBLOCK)
-        self.control = os.open(self._file("control"), os.O_RDWR | os.O_NONBLOCK)
         try:
             remove_run_dir(self.run_dir)  # of an earlier try that never started
             os.mkdir(self.run_dir, 0o700)
@@ -93,9 +89,9 @@ class Runner:
     def _hears_go(self) -> bool:
         """Sleep until the agent says something. False: it died before "go". A cancel may come first."""
         poller = select.poll()
-        for fd in (self.orders, self.control):
+        for fd in (self.orders, self.hold.control):
             poller.register(fd, select.POLLIN)
-        if self.control in [fd for fd, _ in poller.poll()]:
+        if self.hold.control in [fd for fd, _ in poller.poll()]:
             raise Stop("cancelled", "cancelled before fio was started")
         return os.read(self.orders, 1) == b"g"
 
@@ -113,7 +109,7 @@ class Runner:
         for fd in (1, 2):
             os.dup2(0, fd)  # the pipe ends with fio
         self.deadline = time.monotonic() + self.limit_s
-        os.write(self.alive, b"s")  # wakes the agent
+        os.write(self.hold.alive, b"s")  # wakes the agent
         self._journal("fio started", pid=self.fio, argv=self.argv)
 
     def _fill_files(self) -> None:
@@ -136,7 +132,7 @@ class Runner:
             )
 
     def _stop_before_start(self, begun: float) -> None:
-        if select.select([self.control], [], [], 0)[0]:
+        if select.select([self.hold.control], [], [], 0)[0]:
             raise Stop("cancelled", "cancelled while test files were being filled")
         if time.monotonic() - begun > self.limit_s:
             raise Stop("failed", f"test files were not filled within the limit of {self.limit_s} s")
@@ -144,13 +140,13 @@ class Runner:
     def _watch(self) -> int:
         """Sleep until fio ends, writes to stderr or is to be cancelled. fio's wait status."""
         poller = select.poll()
-        for fd in (self.control, self.errors, self.ended):
+        for fd in (self.hold.control, self.errors, self.ended):
             poller.register(fd, select.POLLIN)
         stderr = os.open(self._file("stderr"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         while True:
             for fd, _ in poller.poll(50 if self.kill_at else LOOK_EVERY_S * 1000):
                 data = os.read(fd, 65536)
-                if fd == self.control:
+                if fd == self.hold.control:
                     self._stop("cancelled", "cancelled")
                 elif fd == self.errors and data:
                     self._keep(stderr, data)
@@ -216,7 +212,7 @@ class Runner:
         kill_all(self.run_dir)
         self._journal("files removed", left=remove_run_dir(self.run_dir))
         conclude(self.spool, outcome, reason, status, number)
-        os.write(self.alive, b"e")
+        os.write(self.hold.alive, b"e")
 
     def _journal(self, event: str, **facts: Any) -> None:
         journal(self.spool, event, **facts)

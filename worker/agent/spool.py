@@ -59,7 +59,7 @@ class Spool:
     def folder(self, attempt: Union[int, str]) -> str:
         return os.path.join(self.path, str(attempt))
 
-    def prepare(self) -> None:
+    def prepare(self) -> str:
         """The next attempt's folder. Where the disk is full there is none, and `create` will say so."""
         path = self.folder(NEXT)
         try:
@@ -69,6 +69,7 @@ class Spool:
                     sync(made)
         except OSError:
             shutil.rmtree(path, ignore_errors=True)
+        return path
 
     def _make(self, path: str) -> None:
         os.mkdir(path, 0o700)

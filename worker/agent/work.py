@@ -49,8 +49,7 @@ class Work:
         if not self.attempts:
             self.idle.look()
         if self.warm is None and not self.busy():
-            self.warm = self.foreman.hire()
-            self.spool.prepare()
+            self.warm = self.foreman.hire(self.spool.prepare())
 
     def recover(self) -> None:
         """At the start: take over what runs, settle what died, remove test files that belong to nothing."""
@@ -198,7 +197,7 @@ class Work:
     def _hire(self, attempt: Attempt) -> None:
         plan = {name: attempt.record[name] for name in ("run_dir", "argv", "files")}
         plan.update(spool=attempt.path, limit_s=self.conf.max_runtime_s, idle=self.idle.told(self.spool.last_run()))
-        orders, self.warm = self.foreman.hire() if self.warm is None else self.warm, None
+        orders, self.warm = self.foreman.hire(attempt.path) if self.warm is None else self.warm, None
         try:
             os.write(orders, json.dumps(plan).encode() + b"\n")
         except BrokenPipeError:  # somebody killed the waiting one
