@@ -109,8 +109,8 @@ class Work:
             self.spool.create(record)
             asked = upload.ask_to_accept(line, offer)
             attempt = self.spool.attempt(record, asked)
-            self._hire(attempt)  # it prepares while the offer goes to disk and the accept to the server
-            self.spool.commit(attempt)
+            self.spool.commit(attempt)  # meanwhile the server hears the accept
+            self._hire(attempt)  # not before: it would take the agent's processor
         except OSError as error:
             line.close()  # what it may have answered to the accept: nothing is started
             if attempt is not None:
