@@ -2,14 +2,14 @@
 
     offer.json     what is accepted, with boot id and command line; written before the server is told, on disk before anything starts.
                    Its blanks have been on disk before: so it takes one write to put it there, and no change of the file system
-    lock           held by the runner for as long as it lives; nobody ever trusts a process id
+    lock           held by the runner for as long as it lives, which may have begun in next/; nobody ever trusts a process id
     alive, control named pipes: the runner tells that it moves on or has died; the agent tells it to cancel
     started        made with O_EXCL by the runner, as its last act before it starts fio
     job.fio        as rendered      result.json, stderr  as fio wrote them      journal.jsonl  what was done and when
     chunks.jsonl   where the streams were cut for sending: a chunk's bytes never change once it may have been sent
     exit.json      how it ended, written last
 
-next/ is an empty one, made ready while there is nothing to do. A folder goes only when the server has confirmed every byte of it.
+next/ is an empty one, made ready while there is nothing to do; a runner waits in it. A folder goes only when the server has confirmed every byte of it.
 What the server refuses for good moves to quarantine/.
 """
 
