@@ -9,8 +9,8 @@
     chunks.jsonl   where the streams were cut for sending: a chunk's bytes never change once it may have been sent
     exit.json      how it ended, written last
 
-next/ is an empty one, made ready while there is nothing to do; a runner waits in it. A folder goes only when the server has confirmed every byte of it.
-What the server refuses for good moves to quarantine/.
+next/ is an empty one, made ready while there is nothing to do; a runner waits in it. A folder goes only when the server has confirmed every
+byte of it. What the server refuses for good moves to quarantine/.
 """
 
 import json
