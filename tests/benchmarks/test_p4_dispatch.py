@@ -24,6 +24,7 @@ pytestmark = [
     pytest.mark.fio,
     pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
 ]
+REST_S = 0.3  # before each chain, so that nothing of the one before runs beside it
 UP_S = 10.0  # a server that has been up for a while: in its first seconds it reads in what later pages need
 SMALLEST = {"rw": "read", "block_size": 4096, "file_size": 4096, "ioengine": "null", "direct": False}
 # Stands for fio: says that it runs, through a pipe, before anything else, and waits until that has been heard, so that nobody has to wait
@@ -108,6 +109,7 @@ def test_p4_from_the_click_to_fio(stack: Stack, floor: int, tmp_path: Path) -> N
     time.sleep(UP_S)
     for number in range(pairs(12, 60)):
         least.append(_chain(pipe, heard, bare, "/click", b"{}", {"Content-Type": "application/json"}))
+        time.sleep(REST_S)  # the floor's host has put its child away, and polls again
         product.append(_chain(pipe, heard, ours, "/api/v1/runs/", body, headers))
         _wait_until_idle(stack)
         if number < 2:  # the first ones warm both up
@@ -128,7 +130,7 @@ def _wait_until_idle(stack: Stack) -> None:
 
     with lab_scope(stack.lab.pk):
         until("the run is over", 30, lambda: not Run.objects.open().exists())
-    time.sleep(0.3)
+    time.sleep(REST_S)
 
 
 def test_p4_the_smallest_whole_run(stack: Stack, tmp_path: Path) -> None:
