@@ -38,25 +38,29 @@ def _look(agent: Agent, report: polling.Report) -> dict[str, Any] | None:
         return polling.answer(agent, report)
 
 
-async def _wait_for_news(agent: Agent, report: polling.Report, receive: Receive) -> dict[str, Any] | None:
-    """Look, wait for the bell or the timer, look again; None when the time is up or the host hung up."""
+async def _tell_news(agent: Agent, report: polling.Report, receive: Receive, send: Send) -> None:
+    """Look, wait for the bell or the timer, look again; nothing is to tell when the time is up or the host hung up. Told before anything is
+    put away: somebody waits for an offer to become a run."""
     until = time.monotonic() + report.wait
     gone = asyncio.ensure_future(disconnected(receive))
+    bell: asyncio.Future[Any] = gone
     try:
         with listener.hear(f"host:{agent.host_id}") as queue, _hear_offers(agent, report) as offer:
             while (news := await in_thread(_look, agent, report)) is None and not gone.done():
                 left = until - time.monotonic()
                 if left <= 0:
-                    return None
+                    break
                 bell = asyncio.ensure_future(queue.get())
                 wake: set[asyncio.Future[Any]] = {bell, gone, offer}
                 await asyncio.wait(wake, timeout=min(left, LOOK_AGAIN_S), return_when=asyncio.FIRST_COMPLETED)
-                bell.cancel()
                 if offer.done():
-                    return polling.message([polling.as_told(offer.result())], [], [])
-            return news
+                    news = polling.message([polling.as_told(offer.result())], [], [])
+                    break
+                bell.cancel()
+            await send_json(send, 200, news or polling.message([], [], []))
     finally:
         gone.cancel()
+        bell.cancel()
 
 
 @contextmanager
@@ -103,8 +107,7 @@ async def poll(scope: Scope, receive: Receive, send: Send) -> None:
         return
     polling_now[agent.pk] = agent.instance
     try:
-        news = await _wait_for_news(agent, report, receive)
+        await _tell_news(agent, report, receive, send)
     finally:
         if polling_now.get(agent.pk) == agent.instance:
             del polling_now[agent.pk]
-    await send_json(send, 200, news or polling.message([], [], []))
