@@ -67,8 +67,7 @@ class Runner:
         if any(os.path.exists(self._file(name)) for name in ("started", "exit.json")):
             return  # it comes too late: another has been here, or the agent has ended the attempt
         try:
-            remove_run_dir(self.run_dir)  # of an earlier try that never started
-            os.mkdir(self.run_dir, 0o700)
+            self._make_run_dir()
             early = self._look_around() if self.files else None  # filling them is nobody else's activity
             if not self.told and not self._hears_go():
                 remove_run_dir(self.run_dir)
@@ -82,6 +81,13 @@ class Runner:
             outcome, reason = stop.args if isinstance(stop, Stop) else ("failed", f"the runner could not go on: {stop}")
             ending = (outcome, reason, None, None)
         self._finish(*ending)
+
+    def _make_run_dir(self) -> None:
+        try:
+            os.mkdir(self.run_dir, 0o700)
+        except FileExistsError:  # of an earlier try that never started
+            remove_run_dir(self.run_dir)
+            os.mkdir(self.run_dir, 0o700)
 
     def _look_around(self) -> Watch:
         return Watch(self.idle, self.run_dir, self._file("result.json"))

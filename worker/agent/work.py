@@ -19,11 +19,12 @@ from .hire import Foreman
 from .leftovers import kill_all, remove_run_dir
 from .spool import Spool
 
-PROBE_S = 30  # how often a silent runner's lock is looked at
-HIRED_S = 1  # after that it is looked whether a new runner has its lock
-AGAIN_S = 0.02
-QUIET_S = 0.02  # nothing of ours runs beside fio's first instructions
-CONFLICT_S = 10
+PROBE_S, HIRED_S, CONFLICT_S = (
+    30,
+    1,
+    10,
+)  # the first: how often a silent runner's lock is looked at; HIRED_S: when first
+AGAIN_S = QUIET_S = 0.02  # nothing of ours runs beside fio's first instructions
 
 
 class Work:
@@ -36,6 +37,7 @@ class Work:
         self.foreman = Foreman()
         self.idle = Idle()
         self.warm: Optional[int] = None  # pipe to the runner forked ahead
+        self.last_run: Optional[float] = None
         self.good_polls = 0
         self.news = False  # an attempt has left: it is worth asking for the next
         # One disk flush a second would be seen in the figures if the spool shares the filesystem under test.
@@ -49,7 +51,7 @@ class Work:
         if not self.attempts:
             self.idle.look()
         if self.warm is None and not self.busy():
-            self.warm = self.foreman.hire(self.spool.prepare())
+            self.warm = self._fork(self.spool.prepare())
 
     def recover(self) -> None:
         """At the start: take over what runs, settle what died, remove test files that belong to nothing."""
@@ -194,10 +196,15 @@ class Work:
             attempt.due = time.monotonic() + HIRED_S
             self.settle(attempt)
 
+    def _fork(self, folder: str) -> int:
+        """A runner, and what it will be told of the run before its own: none can come between."""
+        self.last_run = self.spool.last_run()
+        return self.foreman.hire(folder)
+
     def _hire(self, attempt: Attempt) -> None:
         plan = {name: attempt.record[name] for name in ("run_dir", "argv", "files")}
-        plan.update(spool=attempt.path, limit_s=self.conf.max_runtime_s, idle=self.idle.told(self.spool.last_run()))
-        orders, self.warm = self.foreman.hire(attempt.path) if self.warm is None else self.warm, None
+        orders, self.warm = self._fork(attempt.path) if self.warm is None else self.warm, None
+        plan.update(spool=attempt.path, limit_s=self.conf.max_runtime_s, idle=self.idle.told(self.last_run))
         try:
             os.write(orders, json.dumps(plan).encode() + b"\n")
         except BrokenPipeError:  # somebody killed the waiting one
