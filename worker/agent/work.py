@@ -19,12 +19,8 @@ from .hire import Foreman
 from .leftovers import kill_all, remove_run_dir
 from .spool import Spool
 
-PROBE_S, HIRED_S, CONFLICT_S = (
-    30,
-    1,
-    10,
-)  # the first: how often a silent runner's lock is looked at; HIRED_S: when first
-AGAIN_S = QUIET_S = 0.02  # nothing of ours runs beside fio's first instructions
+PROBE_S, HIRED_S = 30, 1  # how often a silent runner's lock is looked at, and when first
+CONFLICT_S, AGAIN_S, QUIET_S = 10, 0.02, 0.02  # the last: nothing of ours runs beside fio's first instructions
 
 
 class Work:
