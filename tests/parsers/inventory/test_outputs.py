@@ -219,7 +219,8 @@ def test_reading_takes_time_in_proportion(name: str) -> None:
         return time.process_time() - started
 
     seconds(10)
-    assert seconds(2000) < 10 * 1.8 * max(seconds(200), 0.02 * slowness())
+    # three tries: what else the machine does can only make a reading longer, and one that is not in proportion is long each time
+    assert any(seconds(2000) < 10 * 1.8 * max(seconds(200), 0.02 * slowness()) for _ in range(3))
 
 
 def test_smartctls_brief_attributes_are_read() -> None:
