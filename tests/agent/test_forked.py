@@ -14,7 +14,7 @@ import pytest
 
 from tests.agent.fake_server import FakeServer
 from tests.agent.host import Host, job, processes_below, until, workload
-from worker.agent import conf, hire, policy, runner, spool
+from worker.agent import conf, hire, hold, policy, runner, spool
 from worker.agent.attempt import Attempt
 from worker.agent.leftovers import kill_all, processes_of
 from worker.agent.render import ENVIRONMENT
@@ -72,6 +72,18 @@ def test_a_runner_that_waited_elsewhere_starts_it_too(attempt: Attempt, tmp_path
             fcntl.flock(held.enter_context((elsewhere / "lock").open("w")), fcntl.LOCK_EX)
         _hire(attempt, str(elsewhere))
     assert Path(attempt.file("ran")).read_text() == "ran\n"
+
+
+def test_a_folder_that_gets_its_name_while_it_is_taken_can_be_taken_by_it(tmp_path: Path) -> None:
+    """Between the lock and the pipes, which are then not to be found."""
+    place = hold.Hold()
+    with pytest.raises(FileNotFoundError):
+        place.take(str(tmp_path))
+    for pipe in ("alive", "control"):
+        os.mkfifo(tmp_path / pipe)
+    assert not place.is_of(str(tmp_path))
+    assert place.take(str(tmp_path))
+    assert place.is_of(str(tmp_path))
 
 
 def test_a_runner_waits_in_the_folder_that_becomes_the_attempt(attempt: Attempt) -> None:

@@ -12,16 +12,19 @@ class Hold:
 
     def take(self, folder: str) -> bool:
         """False: another runner has it. Raises OSError where there is no such folder."""
-        lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        handles = [os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)]
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
+            fcntl.flock(handles[0], fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for name in ("alive", "control"):  # all or nothing: the folder may get its new name meanwhile
+                handles.append(os.open(os.path.join(folder, name), os.O_RDWR | os.O_NONBLOCK))
+        except BlockingIOError:
+            os.close(handles[0])
             return False
-        self.lock = lock
-        self.alive, self.control = (
-            os.open(os.path.join(folder, name), os.O_RDWR | os.O_NONBLOCK) for name in ("alive", "control")
-        )
+        except OSError:
+            for handle in handles:
+                os.close(handle)
+            raise
+        self.lock, self.alive, self.control = handles
         return True
 
     def is_of(self, folder: str) -> bool:
@@ -31,7 +34,6 @@ class Hold:
         if os.path.samestat(os.fstat(self.lock), os.stat(os.path.join(folder, "lock"))):
             return True
         for handle in (self.lock, self.alive, self.control):
-            if handle >= 0:
-                os.close(handle)
+            os.close(handle)
         self.lock = None
         return False
