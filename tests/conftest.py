@@ -15,8 +15,9 @@ from apps.labs.isolation import lab_scope, scoped
 from apps.labs.models import Lab, Member, Role, Token, User
 from tests.chromium import chromium
 from tests.marks import from_elsewhere
+from tests.studies.loading import reports_database
 
-__all__ = ["chromium"]
+__all__ = ["chromium", "reports_database"]
 
 # Static files straight from their folders: tests need no collectstatic.
 settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"

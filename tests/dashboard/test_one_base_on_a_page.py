@@ -85,9 +85,10 @@ def test_no_page_of_the_loaded_studies_mixes_mb_and_mib(published: Lab, cast: Ca
     with all_labs():
         studies = list(Study.objects.order_by("id"))
         addresses = [*places(), *(address for study in studies for address in pages_of(study))]
-    found = {address: mixed(said_in(in_base(client, base, address)), base) for address in addresses}
+    pages = {address: in_base(client, base, address) for address in addresses}
+    found = {address: mixed(said_in(html), base) for address, html in pages.items()}
     assert {address: words for address, words in found.items() if words} == {}
-    shown = [words for address in addresses for words in RATES[base].findall(page_text(in_base(client, base, address)))]
+    shown = [words for html in pages.values() for words in RATES[base].findall(page_text(html))]
     assert len(shown) > 500  # or the walk has seen nothing
 
 

@@ -1,11 +1,16 @@
-"""Published studies in the database, loaded once for a module: a transaction around its tests, taken back after them."""
+"""Published studies in the database: all five in a second one beside the worker's own, loaded once for all modules that look at them, or
+one in a transaction around a module's tests that is taken back after them.
+"""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import override_settings
 
 from apps.dashboard.published.load import load_all, load_study
@@ -16,29 +21,58 @@ from apps.studies.load import published_lab
 Said = list[str]
 
 
+@dataclass(frozen=True)
+class Reports:
+    name: str
+    artefacts: Path
+    said: Said  # what loading said
+
+
 @contextmanager
-def loaded_once(load: Callable[[], Said], blocker: Any, folders: pytest.TempPathFactory) -> Iterator[Said]:
-    """What loading said, while it is loaded."""
-    with override_settings(ARTEFACT_DIR=folders.mktemp("artefacts")):
-        with blocker.unblock():
-            around = transaction.atomic()
-            around.__enter__()
-        try:
-            with blocker.unblock():
-                said = load()
-            yield said
-        finally:
-            with blocker.unblock():
-                transaction.set_rollback(True)
-                around.__exit__(None, None, None)
+def in_database(name: str) -> Iterator[None]:
+    """All of this thread's statements go there meanwhile."""
+    own = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = name
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = own
+
+
+def execute_beside(*statements: str) -> None:
+    """Where no database may be open."""
+    connection.close()
+    with connection._nodb_cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+@pytest.fixture(scope="session")
+def reports_database(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Reports]:
+    own, artefacts = connection.settings_dict["NAME"], tmp_path_factory.mktemp("artefacts")
+    name, empty = f"{own}_reports", os.environ.get("SPINDLE_TEST_TEMPLATE") or own
+    gone = f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'
+    try:
+        with django_db_blocker.unblock():
+            execute_beside(gone, f'CREATE DATABASE "{name}" TEMPLATE "{empty}"')
+            with in_database(name), override_settings(ARTEFACT_DIR=artefacts), transaction.atomic():
+                said = load_all()
+                connection.run_on_commit = []  # nobody is told
+        yield Reports(name, artefacts, said)
+    finally:
+        with django_db_blocker.unblock():
+            execute_beside(gone)
 
 
 @pytest.fixture(scope="module")
-def all_loaded(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Said]:
-    with loaded_once(load_all, django_db_blocker, tmp_path_factory) as said:
-        yield said
+def all_loaded(reports_database: Reports) -> Iterator[Said]:
+    """What loading said; the module's tests are in the database of the five reports."""
+    with override_settings(ARTEFACT_DIR=reports_database.artefacts), in_database(reports_database.name):
+        yield reports_database.said
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +80,18 @@ def crs4_loaded(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Said]:
     """The one report that is loaded quickest."""
-
-    def load() -> Said:
-        return load_study("crs4-sata-scsi", published_lab()[0])
-
-    with loaded_once(load, django_db_blocker, tmp_path_factory) as said:
-        yield said
+    with override_settings(ARTEFACT_DIR=tmp_path_factory.mktemp("artefacts")):
+        around = transaction.atomic()
+        with django_db_blocker.unblock():
+            around.__enter__()
+        try:
+            with django_db_blocker.unblock():
+                said = load_study("crs4-sata-scsi", published_lab()[0])
+            yield said
+        finally:
+            with django_db_blocker.unblock():
+                transaction.set_rollback(True)
+                around.__exit__(None, None, None)
 
 
 @pytest.fixture
