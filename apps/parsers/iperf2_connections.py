@@ -12,6 +12,7 @@ from apps.parsers.source_text import SourceText
 DEFAULT_PORT = 5001  # iperf 2's (Settings.cpp); its clients connect to it unless told otherwise
 CUT = "the line over the whole time is missing"
 SIDE_UNKNOWN = "nothing says whether this is the client's or the server's output"
+_WRITES = re.compile(r"^ {1,8}\d{1,18}/\d{1,18}(?:/\d{1,18})? {1,16}\d{1,18}(?: |$)")
 _RETRIES = re.compile(r"^ {1,8}\d{1,18}/\d{1,18} {1,16}(\d{1,18})(?! {0,8}pps)(?: |$)")
 
 
@@ -48,6 +49,7 @@ class Connection:
     local: Local | None = None
     lines: list[Report] = field(default_factory=list)
     server_lines: list[Report] = field(default_factory=list)
+    has_sent: bool = False  # a line says how many datagrams were sent, or that nobody confirmed the last one
 
     @property
     def name(self) -> str:
@@ -68,7 +70,7 @@ class Connection:
         """net_send or net_receive; empty where nothing tells."""
         is_client = self._is_client(header)
         if is_client is None:
-            return "net_receive" if self._counts_losses() else ""
+            return "net_receive" if self._counts_losses() else "net_send" if self.has_written() else ""
         turned = self.id.startswith("*") or bool(self.local and "(reverse)" in self.local.extra)
         return "net_send" if is_client != turned else "net_receive"
 
@@ -76,6 +78,10 @@ class Connection:
         """UDP's jitter and lost datagrams, which only who receives them knows."""
         counted = datagrams(self.lines[-1].rest) if self.lines else None
         return counted is not None and None not in counted
+
+    def has_written(self) -> bool:
+        """Only who sends prints these: how many datagrams, and the column `Write/Err` of `-e` (a sum has losses there too)."""
+        return self.has_sent or (self.id != "SUM" and bool(self.lines and _WRITES.match(self.lines[-1].rest)))
 
     def _is_client(self, header: Header) -> bool | None:
         if bool(header.client_port) != bool(header.server_port):

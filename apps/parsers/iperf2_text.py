@@ -13,7 +13,8 @@ client shows what the server received. `[FD1]`, the sum of both directions, is n
 
 Oddities: `0.0- 1.0` has a blank inside; the unit changes from line to line; a log without header is read too, where
 nothing says who sent: the figures are missing then (the reason and the tool's text stay), and a warning says so. Rows
-of UDP with jitter and losses are the receiver's, who alone can count them.
+of UDP with jitter and losses are the receiver's, who alone can count them; who tells how many datagrams were sent, or
+has the column `Write/Err` of `-e`, sent them.
 The retransmits of `-e` are the column `Rtry`; NetPwr, RTT, PPS and trip times are not read.
 Units: see `iperf_lines`. Formats: iperf 2's Locale.c (2.0.5, 2.2.1) and ReportOutputs.c (2.2.1).
 """
@@ -35,8 +36,9 @@ _CLIENT = re.compile(r"Client connecting to (\S{1,200}), (TCP|UDP) port (\d{1,5}
 _SERVER = re.compile(r"Server listening on (TCP|UDP) ports? (\d{1,5})")
 _WINDOW = re.compile(r"(?:TCP window|UDP buffer) size: {1,4}(\d{1,9}(?:\.\d{1,3})?) ([KMG]?)Byte")
 _BUFFER = re.compile(r"(?:Write|Read) buffer size: {1,4}(\d{1,9}(?:\.\d{1,3})?) ([KMG]?)Byte")
-_DATAGRAM = re.compile(r"^(?:Sending|Receiving) (\d{1,9}) byte datagrams")
+_DATAGRAM = re.compile(r"^\s{0,16}(?:Sending|Receiving) (\d{1,9}) byte datagrams")
 _SERVER_REPORT = re.compile(r"\[ {0,6}(\d{1,6})\] Server Report:")
+_SENT = re.compile(r"\[ {0,6}(\d{1,6})\] (?:Sent \d{1,18} datagrams|WARNING: did not receive ack of last datagram)")
 _MOST = 256  # streams that a server is asked about while more of them connect
 _FACTORS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
@@ -113,6 +115,7 @@ class _Test:
         sections = tuple(ParsedSection(number, one.name) for number, one in enumerate(shown))
         for one in shown:  # a reversed stream's facts stand on the line of its plain number
             one.local = one.local or self._local(one)
+            one.has_sent = one.has_sent or (one.id == "SUM" and any(each.has_written() for each in shown))
         local = next((one.local for one in shown if one.local), None)
         streams = max(1, sum(1 for one in shown if one.id != "SUM" and not one.id.startswith("*")))
         samples = [
@@ -166,6 +169,8 @@ def _read(test: _Test, line: Line) -> bool:
     elif match := _SERVER_REPORT.search(line.text):
         test.reported_by_server = match[1]
         test.covers(line.index)
+    elif (match := _SENT.search(line.text)) and match[1] in test.connections:
+        test.connections[match[1]].has_sent = True
     elif _read_header(test.header, line.text):
         test.covers(line.index)
     else:

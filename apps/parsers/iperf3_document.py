@@ -39,11 +39,15 @@ class _Part:
     holds_both: bool = False
 
 
+def _object(found: Any) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
 class Test:
     def __init__(self, document: Document, value: Mapping[str, Any]) -> None:
         self.document, self.value = document, value
-        self.asked = member(value, "start", "test_start") or {}
-        self.end = member(value, "end") or {}
+        self.asked = _object(member(value, "start", "test_start"))
+        self.end = _object(member(value, "end"))
         self.is_client = isinstance(member(value, "start", "connecting_to"), dict)
         self.is_udp = words(member(self.asked, "protocol")).upper() == "UDP"
         self.is_bidir = bool(whole(member(self.asked, "bidir"))) or any(

@@ -105,7 +105,7 @@ def _begins_another(test: Test, line: Line) -> bool:
         return False
     if line.report:
         return bool(test.finals) and test.is_done_before(line.report)
-    if line.local or "iperf3: error - " in line.text:
+    if line.local or "iperf3: error - " in line.text or "[ ID]" in line.text:
         return bool(test.finals)
     return bool(_CLIENT.search(line.text) or _ACCEPTED.search(line.text) or "Server listening on" in line.text)
 

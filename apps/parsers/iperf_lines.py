@@ -26,11 +26,12 @@ _REPORT = re.compile(
 _LOCAL = re.compile(
     r"\[ {0,6}(\*?\d{1,6})\] local (\S{1,100}) port (\d{1,5}) connected (with|to) (\S{1,100}) port (\d{1,5})(.*)$"
 )
-_COMMAND = re.compile(r"(?:^|[$#>%] ?)((?:sudo |time )?iperf3? -[^|;&]+)")
+_COMMAND = re.compile(r"(?:^\s{0,16}|[$#>%] ?|-- )((?:sudo |time )?(?:[\w.~/-]{0,80}/)?iperf3? -[^|;&]+)")
 _NEEDLE = re.compile(r"\](?:\[[TR]X-[CS]\])? {1,8}\d{1,9}\.\d{1,6}- ?\d{1,9}\.\d{1,6} {1,6}sec {1,6}\d")
 _OPTIONS = {"runtime": re.compile(r" -t ?(\d{1,9})\b"), "numjobs": re.compile(r" -P ?(\d{1,9})\b")}
 _OF_2 = re.compile(r"Client connecting to |Server listening on (?:TCP|UDP)|iperf version 2")
 _OF_3 = re.compile(r"Connecting to host |Server listening on \d|Accepted connection from |iperf3|^iperf 3\.|iperf Done")
+_ROLES = ("sender", "receiver")
 LONGEST = 4096
 
 Tool = Literal[0, 2, 3]
@@ -80,6 +81,8 @@ def lines_of(text: SourceText, tool: Tool) -> Iterator[Line]:
     for index, line in enumerate(text.lines):
         if not line or len(line) > LONGEST:
             continue
+        if "/sec" in line and index + 1 < len(text.lines) and text.lines[index + 1].strip() in _ROLES:
+            line = f"{line.rstrip()} {text.lines[index + 1].strip()}"  # a mail has wrapped it
         report, local = (_report(index, line), _local(line)) if "[" in line else (None, None)
         now = _tool(line, report, local) or now or (2 if report else 0)
         if now == tool:
@@ -90,7 +93,7 @@ def _tool(line: str, report: tuple[Report, Tool] | None, local: tuple[Local, Too
     if report or local:
         return (report or local or (None, 0))[1]
     if "iperf" in line or "onnect" in line or "Server listening" in line:
-        return 2 if _OF_2.search(line) else 3 if _OF_3.search(line) else 0
+        return 2 if _OF_2.search(line) else 3 if _OF_3.search(line) else 2 if command(line) else 0
     return 3 if "Bitrate" in line else 0
 
 

@@ -21,7 +21,8 @@ Oddities
 - `!!! WARNING` stands between banner and table when the confidence was not reached: a warning.
 - PerfKitBenchmarker keeps the lines (or whole outputs) as JSON strings, a list of them on a line too: the quotes are
   taken off.
-- Without banner (-P 0) only `KEY=VALUE` tells what it is; bare numbers are not read.
+- Without banner (-P 0) only `KEY=VALUE` tells what it is; bare numbers are read as runs of their own only directly below a
+  stream's row.
 """
 
 import re
@@ -68,6 +69,8 @@ def parse(text: SourceText) -> ParsedFile:
     for test in _tests(_unquoted(text)):
         found = _read(test, warnings)
         (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
+        if isinstance(found, ParsedRun) and found.samples[0].operation in ("net_send", "net_receive"):
+            runs += [other.run() for other in netperf_tables.others(test)]
     if not runs and not broken:
         raise ParseError("nothing of netperf in the text", expected="a line with '… TEST from … to …'")
     return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))

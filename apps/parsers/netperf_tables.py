@@ -6,11 +6,13 @@ Requests: send socket, receive socket, request, response, seconds, rate [CPU …
 """
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 from apps.parsers.finite import number, positive
 from apps.parsers.netperf_test import UNIT, Test, per_second
 
-_TITLE_UNIT = re.compile(rf"{UNIT}/s(?:ec)?\b")
+_TITLE_UNIT = re.compile(rf"{UNIT} {{0,3}}/s(?:ec)?\b")  # 2.4 pads the unit to eight characters
 _TPUT_UNIT = re.compile(rf"Time {{1,8}}{UNIT}")
 _NUMBERS = re.compile(r"^\s*-?\d[\d.\s-]{0,300}$")
 
@@ -27,6 +29,22 @@ def read(test: Test) -> bool:
     if "Request" in title and "Resp." in title:
         return _requests(test, title, rows[0])
     return _stream(test, title, rows[0])
+
+
+def others(test: Test) -> Iterator[Test]:
+    """Of a stream, the rows directly below the first one: what a script added with -P 0, one test each."""
+    rows = [place for place, (_, text) in enumerate(test.lines) if place and _NUMBERS.match(text)]
+    if not rows or not test.operation:
+        return
+    title, width = test.lines[: rows[0]], len(test.lines[rows[0]][1].split())
+    for before, place in pairwise(rows):
+        if place != before + 1 or len(test.lines[place][1].split()) != width:
+            return
+        other = Test(test.kind, test.command, [*title, test.lines[place]], host=test.host, target=test.target)
+        if not read(other):
+            return
+        other.lines = [test.lines[place]]
+        yield other
 
 
 def _split(test: Test) -> tuple[str, list[Row]]:

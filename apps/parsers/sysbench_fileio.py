@@ -36,6 +36,7 @@ _START = re.compile(r"sysbench (\d[\w.-]{0,40})[: ]")
 _FATAL = re.compile(r"(?:FATAL|ALERT): (.{1,300})")
 _COMMAND = re.compile(r"(?:^|[$#>%] ?)((?:sudo |time )?sysbench [^|;&]+)")
 _OWN = ("Extra file open flags:", "Operations performed:", "File operations:", ": IOPS=", ":  IOPS=")
+_ONCE = _OWN[:3]
 _PERCENTILES = ("50", "90", "95", "99")
 _END = "execution time (avg/stddev):"  # the last line of a report
 _DISTANCE = 6  # lines between the version and the options
@@ -75,20 +76,23 @@ def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str]]:
     """Each run's first index, the one behind its last, its version and the command line above it."""
     starts: list[tuple[int, str, str]] = []
     command, is_closed = "", False
+    seen: set[str] = set()  # of what stands once in a run
     for index, line in enumerate(text.lines):
         if not line:
             continue
+        own = next((word for word in _ONCE if line.lstrip().startswith(word)), "")
+        is_closed = is_closed or own in seen
         if "sysbench" in line and ("--" in line or " run" in line) and (match := _COMMAND.search(line[:2000])):
             command = match[1]
         elif match := _START.match(line[:200]):
             starts.append((index, match[1], command))
-            command = ""
-            is_closed = False
+            command, is_closed, seen = "", False, set()
         elif _begins_bare(text, index, starts[-1][0] if starts else None, is_closed):
             starts.append((index, "", command))
-            is_closed = False
+            is_closed, seen = False, set()
         elif _END in line:
             is_closed = True
+        seen |= {own} - {""}
     ends = [start for start, _, _ in starts[1:]] + [len(text.lines)]
     for (first, version, shown), end in zip(starts, ends, strict=False):
         closed = (index + 1 for index in range(first, end) if _END in text.lines[index])
@@ -99,7 +103,7 @@ def _begins_bare(text: SourceText, index: int, before: int | None, is_closed: bo
     """Whether a run begins here without its version line: that stands directly above the options."""
     line = text.lines[index]
     if before is None or is_closed:
-        return line.lstrip().startswith(("Running the test with", *_OWN[:3]))
+        return line.lstrip().startswith(("Running the test with", *_ONCE))
     return line.startswith("Running the test with") and index - before > _DISTANCE
 
 

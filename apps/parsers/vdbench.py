@@ -1,5 +1,5 @@
 """Vdbench's reports with interval lines, 5.00 to 5.04.07: summary.html, totals.html, a host's or an SD's report,
-logfile.html, what it prints on the screen.
+logfile.html, what it prints on the screen; skew.html by `vdbench_skew`.
 
     13:45:13.001 Starting RD=rd1; I/O rate: 100; elapsed=5; For loops: None
     Mar 08, 2019    interval        i/o   MB/sec   bytes   read     resp …
@@ -24,17 +24,18 @@ screen) are read where rate × bytes = MB/sec proves which columns they are. A r
 import re
 from dataclasses import dataclass, field
 
+from apps.parsers import vdbench_skew
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.vdbench_clock import Clock, created_at
 from apps.parsers.vdbench_columns import Columns, read_columns, recognised
+from apps.parsers.vdbench_definition import START, loops, workload
 from apps.parsers.vdbench_samples import Row, samples_of, series_of
 
 NAME = "vdbench"
 TITLE = "Vdbench report"
 
 _LONGEST = 4000
-_START = re.compile(r"(\d\d:\d\d:\d\d\.\d{3}) (?:Starting|Simulating) RD=([^;<\s]{1,100})([^<]{0,600})")
 _ROW = re.compile(
     r"^(\d\d:\d\d:\d\d\.\d{3}) {0,12}(\d{1,9}|(?:avg|std|max)_\d{1,9}-\d{1,9}) {1,40}(-?\d[\d. -]{0,1000})$"
 )
@@ -43,8 +44,6 @@ _REPORT = "Vdbench summary report, created "
 _VERSION = re.compile(r"Vdbench distribution: (vdbench\S{1,40})")
 _NEEDLES = ("Vdbench", "Starting RD=", ".ReqstdOps.", "1024**2", "avg_")
 _MISSING = "the line of averages is missing"
-_RUNTIME = re.compile(r"elapsed=(\d{1,9})\b")
-_LOOPS = re.compile(r"For loops: (.{1,300})")
 
 
 def looks_like(text: SourceText) -> float:
@@ -53,10 +52,14 @@ def looks_like(text: SourceText) -> float:
         return 0.0
     if "Starting RD=" in body or _REPORT in body:
         return 0.0 if "cum%%" in body and "avg_" not in body else 1.0
+    if "1024**2" in body and vdbench_skew.is_page(text):
+        return 0.8
     return 0.8 if "avg_" in body and any(_ROW.match(line[:_LONGEST]) for line in text.lines if "avg_" in line) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
+    if "avg_" not in text.text and _REPORT not in text.text and vdbench_skew.is_page(text):
+        return vdbench_skew.read_page(text)
     reading = _Reading(text)
     for index, line in enumerate(text.lines):
         if line and len(line) <= _LONGEST:
@@ -95,7 +98,7 @@ class _Reading:
         self.now: _Definition | None = None
 
     def take(self, index: int, line: str) -> None:
-        if match := _START.search(line):
+        if match := START.search(line):
             self.close()
             self.now = _Definition(index, index, match[2], match[3], self.clock.at(match[1]))
         elif _TITLE.match(line) and index + 1 < len(self.text.lines):
@@ -149,7 +152,7 @@ class _Reading:
 
     def _run(self, now: _Definition) -> ParsedRun:
         columns = Columns(tuple((now.whole or now.intervals[-1]).values))
-        samples = tuple(samples_of(columns, now.whole, now.spread, now.largest, now.intervals, _loops(now.told)))
+        samples = tuple(samples_of(columns, now.whole, now.spread, now.largest, now.intervals, loops(now.told)))
         if now.whole is None:
             operation = "mixed" if columns.is_files else "read"
             samples = (ParsedSample(operation, "iops", None, line=self.text.number(now.last), missing_reason=_MISSING),)
@@ -157,33 +160,6 @@ class _Reading:
             tool="vdbench", tool_version=self.version, samples=samples,
             series=tuple(series_of(columns, now.whole, now.intervals, now.began)),
             started_at=self.clock.epoch(now.began), problem="" if now.whole else _MISSING, caption=now.name,
-            labels={"rd": now.name} if now.name else {}, workload=_workload(now.told),
+            labels={"rd": now.name} if now.name else {}, workload=workload(now.told),
             line=self.text.number(now.first), last_line=self.text.number(now.last),
         )  # fmt: skip
-
-
-def _workload(told: str) -> dict[str, str | int | float]:
-    found: dict[str, str | int | float] = {}
-    if match := _RUNTIME.search(told):
-        found["runtime"] = int(match[1])
-    if match := re.search(r"(?:I/O rate|fwdrate)[:=] ?([\w ]{1,40})", told):
-        found["rate"] = match[1].strip()
-    for name, value in _loops(told).items():
-        found[{"threads": "numjobs", "xfersize": "block_size"}.get(name, name)] = value
-    return found
-
-
-_SIZE = re.compile(r"(\d{1,12})([kmg]?)b?", re.IGNORECASE)
-_FACTORS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
-
-
-def _loops(told: str) -> dict[str, int]:
-    """`For loops: xfersize=4k threads=8`: what this run of a definition was given."""
-    found: dict[str, int] = {}
-    match = _LOOPS.search(told)
-    for word in match[1].split() if match else ():
-        name, _, value = word.partition("=")
-        size = _SIZE.fullmatch(value)
-        if size and name in ("threads", "xfersize"):
-            found[name] = int(size[1]) * _FACTORS[size[2].lower()]
-    return found

@@ -115,6 +115,53 @@ def test_rows_with_losses_are_the_receivers_where_nothing_else_tells() -> None:
     assert figures(sent) == [(0, "net_send", "bandwidth", None)]
 
 
+@pytest.mark.parametrize(
+    "told", ["[  3] Sent 893 datagrams\n", "[  3] WARNING: did not receive ack of last datagram after 10 tries.\n"]
+)
+def test_a_client_without_its_head_and_the_servers_report_is_known_by_what_only_a_sender_says(told: str) -> None:
+    text = "[  3] local 10.0.0.7 port 44077 connected with 10.0.0.8 port 5002\n[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n"
+    parsed = iperf2_text.parse(SourceText(text + told))
+    assert parsed.warnings == ()
+    assert figures(parsed.runs[0]) == [(0, "net_send", "bandwidth", 131250)]
+
+
+def test_rows_with_counted_writes_are_the_senders() -> None:
+    row = "[  1] 0.0000-2.0000 sec  1.25 MBytes  5.24 Mbits/sec  {}\n"
+    for rest in ("893/0          446 pps", "34225/0         10     3836K/243(195) us  9227970"):
+        assert figures(iperf2_text.parse(SourceText(row.format(rest))).runs[0])[0] == (
+            0,
+            "net_send",
+            "bandwidth",
+            655000,
+        )
+
+
+def test_a_sum_of_losses_is_not_taken_for_counted_writes() -> None:
+    row = "[{}] 0.0000-1.0000 sec  1.25 MBytes  5.00 Mbits/sec{}\n"
+    alone = row.format("SUM", "  7/4200     4203 pps")
+    assert figures(iperf2_text.parse(SourceText(alone)).runs[0]) == [(0, "net_send", "bandwidth", None)]
+    (run,) = iperf2_text.parse(
+        SourceText(row.format("  1", "   0.020 ms 3/1200 (0.25%) 0.050/0.030/2.000/0.100 ms 1200 pps") + alone)
+    ).runs
+    assert [each for each in figures(run) if each[2] == "bandwidth"] == [
+        (0, "net_send", "bandwidth", None), (1, "net_receive", "bandwidth", 625000),
+    ]  # fmt: skip
+    (run,) = iperf2_text.parse(SourceText(row.format("  1", "  893/0/0      446 pps") + alone)).runs
+    assert [each for each in figures(run) if each[2] == "bandwidth"] == [
+        (0, "net_send", "bandwidth", 625000), (1, "net_send", "bandwidth", 625000),
+    ]  # fmt: skip
+
+
+def test_the_head_of_an_indented_copy_is_read_whole() -> None:
+    text = (
+        "   root@host7:~# ./iperf -c 10.0.0.8 -u -t 10 -P 2\n   Client connecting to 10.0.0.8, UDP port 5001\n   Sending 1470 byte datagrams\n"
+        "   [  3] local 10.0.0.7 port 44077 connected with 10.0.0.8 port 5001\n   [  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n"
+    )
+    workload = iperf2_text.parse(SourceText(text)).runs[0].workload
+    assert (workload["block_size"], workload["runtime"], workload["numjobs"]) == (1470, 10, 2)
+    assert workload["command"] == "./iperf -c 10.0.0.8 -u -t 10 -P 2"
+
+
 def test_csv_whose_ports_tell_nothing_is_broken() -> None:
     parsed = iperf2_csv.parse(SourceText("20240102030405,10.0.0.7,41212,10.0.0.8,50000,3,0.0-10.0,1000,800\n"))
     assert (parsed.runs, parsed.broken[0].line) == ((), 1)

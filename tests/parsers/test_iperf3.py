@@ -124,3 +124,36 @@ def test_a_time_stamp_that_is_no_date_is_not_read(stamp: int) -> None:
     (run,) = iperf3_json.parse(SourceText(json.dumps({"start": start, "end": {"sum_sent": SENT}}))).runs
     assert run.started_at is None
     assert run.samples
+
+
+def test_an_end_that_is_no_object_holds_no_figures() -> None:
+    document = {"start": {**START, "test_start": "yesterday"}, "intervals": [], "end": 4096.5}
+    parsed = iperf3_json.parse(SourceText(json.dumps(document)))
+    assert (parsed.runs, len(parsed.broken)) == ((), 1)
+
+
+def test_a_role_that_a_mail_has_on_the_next_line_belongs_to_its_row() -> None:
+    text = (
+        "[ ID][Role] Interval           Transfer     Bitrate         Retr\n[  5][TX-C]   0.00-20.00  sec   250 MBytes   160 Mbits/sec   12 \n"
+        "    sender\n[  5][TX-C]   0.00-20.00  sec   249 MBytes   152 Mbits/sec \n    receiver\n"
+    )
+    parsed = iperf3_text.parse(SourceText(text))
+    assert parsed.broken == ()
+    (run,) = parsed.runs
+    assert [(s.operation, s.value, s.line) for s in run.samples if s.metric == "bandwidth"] == [
+        ("net_send", 20e6, 2), ("net_receive", 19e6, 4),
+    ]  # fmt: skip
+
+
+def test_a_heading_behind_a_summary_begins_another_test() -> None:
+    text = (
+        "[SUM]   0.00-30.00  sec  22.1 GBytes  6.40 Gbits/sec    31             sender\n"
+        "[SUM]   0.00-30.00  sec  22.1 GBytes  6.40 Gbits/sec                   receiver\n\nkubectl exec c -- iperf3 -c n2 -u -t 30\n\n"
+        "[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n"
+        "[  5]   0.00-30.00  sec  4.42 GBytes  1.28 Gbits/sec  0.000 ms  0/3300000 (0%)  sender\n"
+        "[  5]   0.00-30.00  sec  4.41 GBytes  1.28 Gbits/sec  0.006 ms  3300/3300000 (0.1%)  receiver\n"
+    )
+    first, second = iperf3_text.parse(SourceText(text)).runs
+    assert ([s.value for s in first.samples if s.metric == "bandwidth"], first.last_line) == ([800e6, 800e6], 2)
+    assert ([s.value for s in second.samples if s.metric == "bandwidth"], second.line) == ([160e6, 160e6], 6)
+    assert second.workload["runtime"] == 30

@@ -163,3 +163,19 @@ def test_a_list_that_is_cut_is_read_in_linear_time() -> None:
     began = time.process_time()
     assert netperf.parse(SourceText(line[: line.rindex("8.00") + 4] + "\n[" + line)).runs
     assert within(time.process_time() - began, 2)
+
+
+def test_rows_below_a_streams_row_are_runs_of_their_own() -> None:
+    """A script prints the title once and the rest with -P 0."""
+    more = " 87380  16384  65536    10.00    900.00\n 87380  16384  65536    10.00    880.00\n\n 87380  16384  65536    10.00    1.00\n"
+    runs = netperf.parse(SourceText(BANNER.format("TCP STREAM") + STREAM.format("10^6bits", "800.00") + more)).runs
+    assert [(figures(one), one.line, one.target) for one in runs] == [
+        ([("net_send", "bandwidth", rate * 1e6 / 8)], line, "n2.example") for rate, line in ((800, 1), (900, 8), (880, 9))
+    ]  # fmt: skip
+    assert {(one.workload["block_size"], one.samples[0].line) for one in runs[1:]} == {(65536, 8), (65536, 9)}
+
+
+def test_a_unit_that_is_padded_is_read() -> None:
+    assert figures(run(BANNER.format("TCP STREAM") + STREAM.format("MBytes  ", "2.00"))) == [
+        ("net_send", "bandwidth", 2 * 1024**2)
+    ]

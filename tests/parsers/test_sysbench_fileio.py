@@ -107,3 +107,14 @@ def test_reports_cut_out_without_their_banners_are_read_where_they_read_and_writ
 def test_a_report_without_a_banner_that_only_reads_may_be_either_test() -> None:
     text = "Operations performed:  600 Read, 0 Write, 0 Other = 600 Total\n  200.00 Requests/sec executed\n"
     assert "mode" in sysbench_fileio.parse(SourceText(text)).broken[0].message
+
+
+def test_reports_that_were_cut_before_their_end_are_apart() -> None:
+    report = (
+        "Operations performed:  30 Read, 20 Write, 64 Other = 114 Total\nRead 480Kb  Written 320Kb  Total transferred 800Kb  ({}Mb/sec)\n"
+        " {} Requests/sec executed\n\n"
+    )
+    text = "on the small one:\n" + report.format("1.5", "96.00") + "on the large one:\n" + report.format("3", "192.00")
+    runs = sysbench_fileio.parse(SourceText(text)).runs
+    assert [[s.value for s in run.samples if s.metric == "iops"] for run in runs] == [[96], [192]]
+    assert [(run.line, run.last_line) for run in runs] == [(2, 4), (7, 9)]

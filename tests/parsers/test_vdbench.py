@@ -135,3 +135,62 @@ def test_other_texts_are_none_of_vdbenchs(parser: object) -> None:
     assert parser.looks_like(text) == 0  # type: ignore[attr-defined]
     with pytest.raises(ParseError):
         parser.parse(text)  # type: ignore[attr-defined]
+
+
+SKEW = """<title>Vdbench out/skew.html</title><pre>
+Workload skew report
+
+<a name="_1"></a><i><b>09:15:10.001 Starting RD=rd1; I/O rate: 500; elapsed=10; For loops: threads=4</b></i>
+
+09:15:20.020
+09:15:20.020                 i/o   MB/sec   bytes   read     resp     read    write     resp     resp queue
+09:15:20.020 Slave:         rate  1024**2     i/o    pct     time     resp     resp      max   stddev depth
+09:15:20.020 a-0          300.00     1.17    4096 100.00    1.000    1.000    0.000    3.000    0.100   0.3
+09:15:20.020 Total        300.00     1.17    4096 100.00    1.000    1.000    0.000    3.000    0.100   0.3
+09:15:20.020
+09:15:20.020                 i/o   MB/sec   bytes   read     resp     read    write     resp     resp queue
+09:15:20.020 Slave:         rate  1024**2     i/o    pct     time     resp     resp      max   stddev depth
+09:15:20.020 b-0          200.00     0.78    4096 100.00    2.000    2.000    0.000    4.000    0.200   0.4
+09:15:20.020 Total        200.00     0.78    4096 100.00    2.000    2.000    0.000    4.000    0.200   0.4
+09:15:20.020
+09:15:20.021                 i/o   MB/sec   bytes   read     resp     read    write     resp     resp queue       skew     skew    skew
+09:15:20.021 WD:            rate  1024**2     i/o    pct     time     resp     resp      max   stddev depth  requested observed   delta
+09:15:20.021 wd1          500.00     1.95    4096 100.00    1.400    1.400    0.000    4.000    0.150   0.7    100.00%  100.00%
+09:15:20.021 Total        500.00     1.95    4096 100.00    1.400    1.400    0.000    4.000    0.150   0.7    100.00%  100.00%
+<a name="_2"></a><i><b>09:15:30.001 Starting RD=rd2; I/O rate: 500; elapsed=10; For loops: None</b></i>
+
+"""
+
+
+def test_a_page_of_skew_gives_each_row_and_the_total_of_the_run() -> None:
+    (run,) = vdbench.parse(SourceText(SKEW)).runs
+    assert [(one.number, one.name) for one in run.sections] == [
+        (0, "Total"), (1, "Slave a-0"), (2, "Slave b-0"), (3, "WD wd1"),
+    ]  # fmt: skip
+    rates = {s.section: (s.operation, s.value, s.line, s.threads) for s in run.samples if s.metric == "iops"}
+    assert rates == {
+        0: ("read", 500, 20, 4), 1: ("read", 300, 9, 4), 2: ("read", 200, 14, 4), 3: ("read", 500, 19, 4),
+    }  # fmt: skip
+    assert [s.value for s in run.samples if (s.section, s.metric) == (1, "latency_mean")] == [1e6]
+    assert (run.caption, run.workload) == ("rd1", {"runtime": 10, "rate": "500", "numjobs": 4})
+    assert vdbench.looks_like(SourceText(SKEW)) == 1
+
+
+def test_a_page_of_skew_without_tables_says_where_the_figures_are() -> None:
+    empty = SKEW.split("09:15:20", maxsplit=1)[0]
+    assert vdbench.looks_like(SourceText(empty)) == 1
+    with pytest.raises(ParseError, match=r"summary\.html"):
+        vdbench.parse(SourceText(empty))
+
+
+def test_file_systems_on_a_page_of_skew_have_their_own_columns() -> None:
+    text = (
+        "Workload skew report\n\n15:17:29.022             .ReqstdOps...  read ....read..... ....write.... ..mb/sec... mb/sec .xfer.. ...mkdir....\n"
+        "15:17:29.022 FSD:          rate   resp   pct   rate   resp   rate   resp  read write  total    size  rate   resp\n"
+        "15:17:29.023 fsd1         300.0  2.000  66.7  200.0  1.000  100.0  4.000  0.78  0.39   1.17    4096   0.0  0.000\n"
+        "15:17:29.023 fsd2         300.0  2.000\n"
+    )
+    parsed = vdbench.parse(SourceText(text))
+    found = {(s.operation, s.metric): s.value for s in parsed.runs[0].samples}
+    assert (found[("mixed", "rate")], found[("read", "iops")], found[("write", "latency_mean")]) == (300, 200, 4e6)
+    assert [(one.line, one.expected) for one in parsed.broken] == [(6, "a name and 13 columns")]

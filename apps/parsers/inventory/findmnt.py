@@ -34,11 +34,11 @@ _JSON = re.compile(r'"filesystems"\s*:\s*\[')
 
 
 def looks_like(text: SourceText) -> float:
-    return util_linux.looks_like(text, _JSON, _HEADER, _PAIRS, _is_header)
+    return util_linux.looks_like(text, _JSON, _HEADER, _PAIRS, _is_header, _read_text)
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return util_linux.parse(text, NAME, KEY, _summary, util_linux.tables(text.lines, _is_header), _PAIRS, _read_text)
+    return util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text)
 
 
 def _is_header(line: str) -> bool:

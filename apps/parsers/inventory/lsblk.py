@@ -31,15 +31,16 @@ _COLUMNS = frozenset(
 _HEADER = re.compile(r"^[>#\s]{0,4}K?NAME +[A-Z][^\n]{1,2000}$", re.MULTILINE)
 _PAIRS = re.compile(r'^[>#\s]{0,4}K?NAME="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
 _JSON = re.compile(r'"blockdevices"\s*:\s*\[')
+_BESIDE = "\t │|"  # a branch of the tree goes on beside it
 _TREE = re.compile(r"[\s│├└─┬|`.'-]*(?=[\w/])")
 
 
 def looks_like(text: SourceText) -> float:
-    return util_linux.looks_like(text, _JSON, _HEADER, _PAIRS, _is_header)
+    return util_linux.looks_like(text, _JSON, _HEADER, _PAIRS, _is_header, _read_text)
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return util_linux.parse(text, NAME, KEY, _summary, util_linux.tables(text.lines, _is_header), _PAIRS, _read_text)
+    return util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, _is_rest)
 
 
 def _is_header(line: str) -> bool:
@@ -48,10 +49,36 @@ def _is_header(line: str) -> bool:
 
 
 def _read_text(lines: Sequence[str]) -> list[Content]:
-    devices = util_linux.rows(NAME, lines)
+    rows = [line for line in lines if not _is_rest(lines[0], line)]
+    devices = util_linux.rows(NAME, rows)
     if "maj:min" in devices[0]:
         devices = util_linux.while_true(devices, lambda one: re.fullmatch(r"\d{1,7}:\d{1,9}", str(one.get("maj:min"))))
-    return _with_parents(devices, lines[1:])
+    devices = util_linux.while_true(devices, lambda one: " " not in str(one.get("name") or one.get("kname")))
+    _more_mounts(devices, lines)
+    return _with_parents(devices, rows[1:])
+
+
+def _is_rest(header: str, line: str) -> bool:
+    """Whether a line has nothing but one more place where the device above is mounted: below the others, or wrapped by a mail."""
+    place = header.find("MOUNTPOINT")
+    if place < 0 or not line.strip():
+        return False
+    is_wrapped = line.startswith("/") and " " not in line.strip() and "MAJ:MIN" in header
+    return is_wrapped or (line.lstrip(_BESIDE).startswith(("/", "[SWAP]")) and not line[:place].strip(_BESIDE))
+
+
+def _more_mounts(devices: Sequence[Content], lines: Sequence[str]) -> None:
+    """A wrapped one is the only one: where its row has another, words may have been lost, and it is left out."""
+    place = -1
+    for line in lines[1:]:
+        is_rest = _is_rest(lines[0], line)
+        place += not is_rest
+        if is_rest and 0 <= place < len(devices):
+            several = devices[place].get("mountpoints")
+            if isinstance(several, list) and (not line.startswith("/") or not several):
+                several.append(line.strip(_BESIDE))
+            elif not devices[place].get("mountpoint", True):
+                devices[place]["mountpoint"] = line.strip(_BESIDE)
 
 
 def _with_parents(devices: list[Content], lines: Sequence[str]) -> list[Content]:

@@ -4,14 +4,15 @@
 
 Source of the layouts: pciutils' lspci.c (show_terse, show_verbose, show_machine). Content: {"devices": [{"slot",
 "class", "class_id", "name", "id", "rev", "details": {"Kernel driver in use": …, "LnkSta": …}}]}; in `-mm` and `-mmv`
-the vendor and device are apart. Hex dumps (`-x`) are left out.
+the vendor and device are apart. Hex dumps (`-x`) are left out. Wrapped lines are put together: see `lspci_wrapped`.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from apps.parsers.inventory.printed import Block, Content, count, field, parse_blocks, put
+from apps.parsers.inventory import lspci_wrapped
+from apps.parsers.inventory.printed import Block, Content, count, field, has_block, parse_blocks, put
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -53,7 +54,7 @@ _STORAGE = re.compile(r"RAID|SATA|SAS|SCSI|IDE|Non-Volatile|Fibre|storage", re.I
 
 
 def looks_like(text: SourceText) -> float:
-    return 1.0 if _SURE.search(text.text) else 0.0
+    return 1.0 if _SURE.search(text.text) and has_block(text, _blocks) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -65,20 +66,31 @@ def _starts(line: str) -> bool:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    widths = lspci_wrapped.widths(lines, _starts)
     index = 0
     while index < len(lines):
         if not _starts(lines[index]):
             index += 1
             continue
         first = last = index
-        while index < len(lines) and (not lines[index].strip() or _starts(lines[index]) or _belongs(lines[index])):
-            last = index if lines[index].strip() else last
+        has_details = False  # at the beginning of the line, as what a page is copied from shows them
+        while index < len(lines):
+            line = lines[index]
+            is_new = not line.strip() or _starts(line)
+            has_details = not is_new and (has_details or lspci_wrapped.is_detail(line))
+            if not (is_new or has_details or _belongs(line) or lspci_wrapped.goes_on(lines, index, widths)):
+                break
+            last = index if line.strip() else last
             index += 1
         yield first, last + 1
 
 
 def _belongs(line: str) -> bool:
-    return line[0] in "\t " or line.split(":", 1)[0] in _KEYS or _is_noise(line)
+    return line[0] in "\t " or _is_key(line) or _is_noise(line)
+
+
+def _is_key(line: str) -> bool:
+    return line.split(":", 1)[0] in _KEYS
 
 
 def _is_noise(line: str) -> bool:
@@ -87,10 +99,10 @@ def _is_noise(line: str) -> bool:
 
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
     devices: list[Content] = []
-    for line in lines:
+    for line in lspci_wrapped.joined(lines, lambda one: _starts(one) or _is_key(one) or _is_noise(one)):
         if _starts(line):
             devices.append(_device(line))
-        elif line.strip() and not _is_noise(line):
+        elif not _is_noise(line):
             _detail(devices[-1], line)
     storage = [
         str(device.get("name") or device.get("device"))
@@ -142,7 +154,7 @@ def _with_id(key: str, value: str) -> Content:
 
 def _detail(device: Content, line: str) -> None:
     found = field(line)
-    if line[0] not in "\t ":
+    if line[0] not in "\t " and _is_key(line):
         if found:
             for key, value in _with_id(found[0].lower(), found[1]).items():
                 put(device, key, value)

@@ -15,7 +15,7 @@ from typing import Any
 
 import jc
 
-from apps.parsers.inventory.printed import Block, Content, count, field, parse_blocks, put, typed
+from apps.parsers.inventory.printed import Block, Content, count, field, has_block, is_prompt, parse_blocks, put, typed
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -28,6 +28,7 @@ _TABLE = re.compile(r"\s*(?:this|Number|\d+|-)\s+(?:Major|\d+|-)\s+(?:Minor|\d+|
 _SECTION = re.compile(r"\[(\S[^\]]{0,80})\]:\s*$")
 _OTHER = re.compile(r"\s{6,}\(?\S")  # a value that goes on
 _EXPORT = re.compile(r"MD_[A-Z0-9_]{1,60}=")
+_BESIDE = ("RaidDevice", "Magic : ", "Raid Devices : ", "Total Devices : ", "Member Arrays : ")
 _SCAN = re.compile(r"(?:ARRAY|INACTIVE-ARRAY) \S+ .*\b(?:UUID|metadata|level)=")
 _NUMBERS = re.compile(
     r"(?:raid|total|active|working|failed|spare)_devices|preferred_minor|events|number|major|minor|raid_device"
@@ -36,8 +37,8 @@ _NUMBERS = re.compile(
 
 def looks_like(text: SourceText) -> float:
     whole = text.text
-    if "Raid Level : " in whole and ("RaidDevice" in whole or "Magic : " in whole or "Raid Devices : " in whole):
-        return 1.0
+    if "Raid Level : " in whole and any(word in whole for word in _BESIDE):
+        return 1.0 if has_block(text, _blocks) else 0.0
     if "MD_LEVEL=" in whole or "MD_METADATA=" in whole:
         return 0.9
     return 0.8 if ("ARRAY /" in whole and any(map(_SCAN.match, text.lines))) else 0.0
@@ -67,11 +68,37 @@ def _end(lines: Sequence[str], index: int) -> int:
     while index < len(lines):
         line = lines[index]
         if line.strip():
-            if not any(one.match(line) for one in (_FIELD, _TABLE, _SECTION, _OTHER)):
+            if not (_is_own(line) or _is_rest(lines, index)):
                 break
             end = index + 1
         index += 1
     return end
+
+
+def _is_own(line: str) -> bool:
+    return any(one.match(line) for one in (_FIELD, _TABLE, _SECTION, _OTHER))
+
+
+def _is_rest(lines: Sequence[str], index: int) -> bool:
+    """Whether a mail wrapped the line before: what is open there is closed here, a row gets its device, or fields go on behind."""
+    before, line = lines[index - 1], lines[index].strip()
+    if not (_FIELD.match(before) or _TABLE.match(before)) or is_prompt(line):
+        return False
+    if before.count("(") > before.count(")"):
+        return ")" in line
+    if line.startswith("/dev/") and " " not in line:
+        return not line.endswith(":") and "/dev/" not in before
+    return index + 1 < len(lines) and bool(_FIELD.match(lines[index + 1]) or _TABLE.match(lines[index + 1]))
+
+
+def _joined(lines: Sequence[str]) -> list[str]:
+    whole: list[str] = []
+    for index, line in enumerate(lines):
+        if index > 1 and line.strip() and not _is_own(line) and _is_rest(lines, index):
+            whole[-1] = f"{whole[-1].rstrip()} {line.strip()}"
+        else:
+            whole.append(line)
+    return whole
 
 
 def _read(lines: Sequence[str]) -> tuple[str, Any]:
@@ -86,6 +113,7 @@ def _read(lines: Sequence[str]) -> tuple[str, Any]:
         )
     if _SCAN.match(lines[0]):
         return count(len(lines), "array"), {"arrays": [_scanned(line) for line in lines]}
+    lines = _joined(lines)
     content = _with_sections(lines) if any(map(_SECTION.match, lines)) else _by_jc(lines)
     if "raid_level" not in content and "magic" not in content:
         raise ValueError("a Raid Level")

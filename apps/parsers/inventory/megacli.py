@@ -1,25 +1,28 @@
-"""MegaCli: `-PDList`, `-LDInfo`, `-LDPDInfo`, `-CfgDsply`, `-AdpAllInfo`, `-AdpBbuCmd` (LSI, 4.x to 8.x).
+"""MegaCli: `-PDList`, `-LDInfo`, `-LDPDInfo`, `-CfgDsply`, `-AdpAllInfo`, `-AdpBbuCmd`, `-EncInfo`, `-AdpGetPciInfo` (4.x to 8.x).
 
     Enclosure Device ID: 32
 
 Source: MegaCli's User Guide. Content, one per adapter: {"adapter": 0, "fields": {…}, "virtual_drives": […],
 "physical_drives": […]}; a drive listed under a virtual one carries its number as `Virtual Drive`, and `-AdpAllInfo` has
-"sections": {"Settings": {…}} too: of names that stand in several of them, "fields" has the first. Blanks before the
-colon vary, `Slot Number` counts from 0, sizes are binary (`465.761 GB [0x3a386030 Sectors]`).
+"sections": {"Settings": {…}} too: of names that stand in several of them, "fields" has the first. `-EncInfo` has
+"enclosures": [{fields}]. `-ShowSummary` is `megacli_summary`'s. Blanks before the colon vary, `Slot Number` counts from 0, sizes
+are binary (`465.761 GB [0x3a386030 Sectors]`).
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
+from apps.parsers.inventory import megacli_summary
 from apps.parsers.inventory.printed import Block, Content, count, field, is_prompt, parse_blocks, put, typed
-from apps.parsers.shape import ParsedFile
+from apps.parsers.shape import ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "megacli"
 TITLE = "MegaCli"
 _LIKE = re.compile(
     r"^[>#\s]{0,8}(?:Adapter:? #?\d+(?: -- Virtual (?:Drive|Disk) Information:?)?\s*$|Enclosure Device ID: ?(?:\d|N/A)"
-    r"|(?:CacheCade )?Virtual (?:Drive|Disk): \d+ \(Target Id: \d|BBU status for Adapter: \d)",
+    r"|(?:CacheCade )?Virtual (?:Drive|Disk): \d+ \(Target Id: \d|BBU status for Adapter: \d"
+    r"|Number of enclosures on adapter \d|PCI information for Controller \d)",
     re.MULTILINE,
 )
 _KNOWN = (
@@ -31,8 +34,14 @@ _KNOWN = (
     "BBU status for Adapter",
     "Product Name",
     "Slot Number",
+    "Number of enclosures on adapter",
+    "PCI information for Controller",
 )
-_ADAPTER = re.compile(r"(?:Adapter:? #?(\d{1,3})(?: -- .*)?|BBU status for Adapter: (\d{1,3}))\s*$")
+_ADAPTER = re.compile(
+    r"(?:Adapter:? #?(\d{1,3})(?: -- .*)?|BBU status for Adapter: (\d{1,3})"
+    r"|\s{0,8}Number of enclosures on adapter (\d{1,3}) -- \d{1,3}|PCI information for Controller (\d{1,3}))\s*$"
+)
+_ENCLOSURE = re.compile(r"\s{0,8}Enclosure \d{1,3}:\s*$")
 _VIRTUAL = re.compile(r"(?:CacheCade )?Virtual (?:Drive|Disk) ?: ?(\d{1,5})(?: \((.*)\))?\s*$")
 _PD = re.compile(r"PD: \d{1,4} Information|Physical Disk: \d{1,4}\s*$|(?:Physical|Virtual) Disk Information:\s*$")
 _GROUP = re.compile(r"DISK GROUPS?: \d{1,4}\s*$")
@@ -48,12 +57,26 @@ _FIELD = re.compile(
 
 
 def looks_like(text: SourceText) -> float:
+    if megacli_summary.is_there(text):
+        return 1.0
     if not any(word in text.text for word in _KNOWN) or not _LIKE.search(text.text):
         return 0.0
     return 1.0 if "Enclosure Device ID:" in text.text or "Target Id:" in text.text else 0.8
 
 
 def parse(text: SourceText) -> ParsedFile:
+    if not megacli_summary.is_there(text):
+        return _listed(text)
+    summaries = megacli_summary.parse_summaries(text)
+    try:
+        listed = _listed(text)
+    except ParseError:
+        return summaries
+    inventory = sorted((*listed.inventory, *summaries.inventory), key=lambda one: one.line or 0)
+    return ParsedFile(inventory=tuple(inventory), broken=(*listed.broken, *summaries.broken))
+
+
+def _listed(text: SourceText) -> ParsedFile:
     return parse_blocks(text, NAME, _blocks, _read, "Adapter #0, and drives below it")
 
 
@@ -82,13 +105,14 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
     head = _ADAPTER.match(lines[0])
     content: Content = {
-        "adapter": int(head[1] or head[2]) if head else None,
+        "adapter": int(next(filter(None, head.groups()))) if head else None,
         "fields": {},
         "virtual_drives": [],
         "physical_drives": [],
     }
-    here: Content = content["fields"]
-    virtual, title = None, ""
+    title = _IN_HEXADECIMAL if head and head[4] else ""
+    here: Content = content.setdefault("sections", {}).setdefault(title, {}) if title else content["fields"]
+    virtual = None
     for index, line in enumerate(lines[1:] if head else lines, start=1 if head else 0):
         if index + 1 < len(lines) and _UNDER_TITLE.match(lines[index + 1]) and line.strip():
             title = line.strip().removesuffix(":")
@@ -101,6 +125,10 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
             here = {"Virtual Drive": virtual, **_target(match[2] or "")}
             content["virtual_drives"].append(here)
             continue
+        if _ENCLOSURE.match(line):
+            here = {}
+            content.setdefault("enclosures", []).append(here)
+            continue
         if _PHYSICAL.match(line):
             here = {} if virtual is None else {"Virtual Drive": virtual}
             content["physical_drives"].append(here)
@@ -109,7 +137,7 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
             put(here, found[0], value)
             if title:
                 content["fields"].setdefault(found[0], value)
-    if not (content["fields"] or content["virtual_drives"] or content["physical_drives"]):
+    if not any(content.get(key) for key in ("fields", "virtual_drives", "physical_drives", "enclosures")):
         raise ValueError("fields of the adapter or its drives")
     return _summary(content), content
 
@@ -132,5 +160,6 @@ def _summary(content: Content) -> str:
     parts = [str(content["fields"].get("Product Name", ""))]
     parts += [count(len(virtual), "virtual drive") + (f" ({', '.join(states)})" if states else "")] if virtual else []
     parts += [count(len(physical), "physical drive")] if physical else []
+    parts += [count(len(content["enclosures"]), "enclosure")] if content.get("enclosures") else []
     name = f"adapter {content['adapter']}" if content["adapter"] is not None else "adapter"
     return f"{name}: " + (", ".join(filter(None, parts)) or count(len(content["fields"]), "field"))

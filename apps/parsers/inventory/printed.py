@@ -4,8 +4,9 @@ A block is a stretch of a text's lines: (first, behind the last) index.
 """
 
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParseError
@@ -23,6 +24,9 @@ _IDENTITY = re.compile(
 )
 _PROMPT = re.compile(r"\[?[\w.-]{1,64}@([\w.-]{1,64})[: ][^\n]{0,300}?[$#%>] ?")
 _PROMPT_WORD = re.compile(r"(?:\[?[\w.-]{1,64}@[\w.-]{1,64}\b|[\w.-]{0,40}[#$>%] ?[a-z/.])")
+_CITED = re.compile(r" ?[A-Z][A-Za-z]{1,15}> ?")  # some mail programs name who wrote a line
+_INDENTS = (" ", "\t")
+_FORUM = re.compile(r"\[/?code[^\]]{0,20}\]|</?(?:pre|code)\b[^>]{0,60}>", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
 _LONGEST_SUMMARY = 200
 _LONGEST_LINE = 4000  # no tool prints more
@@ -120,7 +124,7 @@ def parse_blocks(
     """Each block by itself; `read` raises ValueError that says what was expected."""
     found: list[ParsedInventory] = []
     broken: list[Broken] = []
-    for source in (text, unindented(text)):
+    for source in sources(text):
         for first, end in blocks([line[:_LONGEST_LINE] for line in source.lines]):
             lines = [line[:_LONGEST_LINE] for line in source.lines[first:end]]
             try:
@@ -134,10 +138,38 @@ def parse_blocks(
     return whole(text, tool, found, broken, expected)
 
 
+def sources(text: SourceText) -> Iterator[SourceText]:
+    """The text, then without what pages and mails put before its lines: where one has something, the next is not asked."""
+    yield text
+    if any(line[:1] in _INDENTS and line.strip() for line in text.lines):
+        yield unindented(text)
+        yield _changed(text, _dedented(text.lines))
+    if any(mark in text.text for mark in ("[/code", "</pre", "</code")):
+        yield _changed(text, [_FORUM.sub("", line) for line in text.lines])
+    if any(map(_CITED.match, text.lines)):
+        yield _changed(text, [_CITED.sub("", line) for line in text.lines])
+
+
+def has_block(text: SourceText, blocks: Callable[[Sequence[str]], Iterable[Block]]) -> bool:
+    """Whether `parse_blocks` would find something to read."""
+    return any(next(iter(blocks(source.lines)), None) is not None for source in sources(text))
+
+
+def _dedented(lines: Sequence[str]) -> Iterator[str]:
+    """Stretches of indented lines without what is before all of them."""
+    for is_inside, group in groupby(lines, key=lambda line: not line.strip() or line[0] in "\t "):
+        stretch = list(group)
+        yield from textwrap.dedent("\n".join(stretch)).split("\n") if is_inside else stretch
+
+
 def unindented(text: SourceText) -> SourceText:
     """As wikis and markdown show what a terminal printed: by four blanks. Lines keep their numbers."""
+    return _changed(text, [line.removeprefix("    ") for line in text.lines])
+
+
+def _changed(text: SourceText, changed: Iterable[str]) -> SourceText:
     plain = SourceText(b"", text.name)
-    lines = [line.removeprefix("    ") for line in text.lines]
+    lines = list(changed)
     plain.__dict__["_cleaned"] = (lines, [text.number(index) for index in range(len(lines))])
     return plain
 

@@ -103,7 +103,8 @@ def _keep(found: tuple[str, str], status: Content, data: Content, here: Content,
         put(target, key, typed(key, value))
         return here
     if name not in data or data[name] is not here:
-        here = data.setdefault(name, here) if not isinstance(data.get(name), list) else data
+        section = data.setdefault(name, here)
+        here = section if isinstance(section, dict) else data
     put(here, key, typed(key, value))
     return here
 

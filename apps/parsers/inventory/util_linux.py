@@ -1,13 +1,13 @@
 """What lsblk and findmnt have in common: JSON with one list, `-P` pairs, tables that jc reads."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
 import jc
 
-from apps.parsers.inventory.printed import Block, Content, inventory, is_prompt, json_values, unescaped, whole
+from apps.parsers.inventory.printed import Block, Content, inventory, is_prompt, json_values, sources, unescaped, whole
 from apps.parsers.shape import Broken, ParsedFile, ParsedInventory
 from apps.parsers.source_text import SourceText
 
@@ -22,10 +22,26 @@ def looks_like(
     header: re.Pattern[str],
     pairs: re.Pattern[str],
     is_header: Callable[[str], bool],
+    read: Callable[[Sequence[str]], list[Content]],
 ) -> float:
+    """Sure of JSON and pairs; of a heading only where a row can be read below it."""
     if json.search(text.text) or pairs.search(text.text):
         return 1.0
-    return 1.0 if any(is_header(match[0].lstrip("># ")) for match in header.finditer(text.text)) else 0.0
+    if not header.search(text.text):
+        return 0.0
+    found = (
+        source.lines[first : min(end, first + 2)]
+        for source in sources(text)
+        for first, end in tables(source.lines, is_header)
+    )
+    return 1.0 if any(_is_readable(lines, read) for lines in found) else 0.0
+
+
+def _is_readable(lines: Sequence[str], read: Callable[[Sequence[str]], list[Content]]) -> bool:
+    try:
+        return bool(read(lines))
+    except ValueError:
+        return False
 
 
 def parse(
@@ -33,11 +49,15 @@ def parse(
     tool: str,
     key: str,
     summary: Summary,
-    tables: Iterable[Block],
+    is_header: Callable[[str], bool],
     pairs: re.Pattern[str],
     read: Callable[[Sequence[str]], list[Content]],
+    is_rest: Callable[[str, str], bool] = lambda header, line: False,
 ) -> ParsedFile:
-    """Everything that `tool` printed in the text; `read` raises ValueError for a table that is none."""
+    """Everything that `tool` printed in the text; `read` raises ValueError for a table that is none.
+
+    `is_rest` tells of a heading and a line whether the line goes on with the row above.
+    """
     found: list[ParsedInventory] = []
     broken: list[Broken] = []
     for block, document in _documents(text, key, broken):
@@ -45,15 +65,30 @@ def parse(
     for block in _pair_blocks(text.lines, pairs):
         rows_ = [read_pairs(line) for line in text.lines[slice(*block)]]
         found.append(inventory(text, tool, block, summary(rows_), {key: rows_}))
-    for first, end in tables:
-        try:
-            devices = read(text.lines[first:end])
-        except ValueError as error:
-            broken.append(Broken(f"{tool}: not readable", text.number(first), text.lines[first][:200], str(error)))
-        else:
-            block = first, first + 1 + len(devices)
-            found.append(inventory(text, tool, block, summary(devices), {key: devices}))
+    for source in sources(text):
+        for first, end in tables(source.lines, is_header):
+            try:
+                devices = read(source.lines[first:end])
+            except ValueError as error:
+                broken.append(
+                    Broken(f"{tool}: not readable", source.number(first), source.lines[first][:200], str(error))
+                )
+            else:
+                block = first, first + _length(source.lines[first:end], len(devices), is_rest)
+                found.append(inventory(source, tool, block, summary(devices), {key: devices}))
+        if found or broken:
+            break
     return whole(text, tool, sorted(found, key=lambda one: one.line or 0), broken, f"{key} as JSON, pairs or a table")
+
+
+def _length(lines: Sequence[str], count: int, is_rest: Callable[[str, str], bool]) -> int:
+    """How many of the lines the heading and that many rows take."""
+    for place, line in enumerate(lines[1:], start=1):
+        if not is_rest(lines[0], line):
+            count -= 1
+        if count < 0:
+            return place
+    return len(lines)
 
 
 def _documents(text: SourceText, key: str, broken: list[Broken]) -> Iterator[tuple[Block, Content]]:
@@ -106,7 +141,28 @@ def rows(tool: str, lines: Sequence[str]) -> list[Content]:
     if not isinstance(found, list) or len(found) != len(lines) - 1:
         raise ValueError("a row for every line of the table")
     rows_ = while_true(found, lambda row: len(row) == len(keys))
+    rows_ = rows_[: _aligned(lines, [list(row.values()) for row in rows_])]
     return [dict(zip(keys, row.values(), strict=True)) for row in rows_]
+
+
+def _aligned(lines: Sequence[str], values: Sequence[Sequence[Any]]) -> int:
+    """How many rows stand under the headings: words that follow a table do not. All of them where blanks were lost."""
+    columns = [match.span() for match in re.finditer(r"\S+", lines[0])]
+    first = next((at for at, row in enumerate(values) if not _is_under(lines[at + 1], row, columns)), len(values))
+    return first if any(any(row[1:]) for row in values[:first]) else len(values)
+
+
+def _is_under(line: str, values: Sequence[Any], columns: Sequence[tuple[int, int]]) -> bool:
+    """Whether most cells begin or end where their heading does."""
+    place = line.find(str(values[0] or "")) + len(str(values[0] or ""))
+    told = right = 0
+    for value, (start, end) in list(zip(values, columns, strict=True))[1:]:
+        if value:
+            place = max(line.find(str(value), place), 0)
+            told += 1
+            right += place == start or place + len(str(value)) == end
+            place += len(str(value))
+    return right * 2 > told or not told
 
 
 def _is_raw(lines: Sequence[str]) -> bool:

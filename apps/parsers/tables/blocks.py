@@ -2,16 +2,19 @@
 number. Prose around them, and other tools' output, is left alone.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from apps.parsers.source_text import SourceText
+from apps.parsers.tables import markup
 from apps.parsers.tables.cells import is_value
 from apps.parsers.tables.grid import ALIGNED, PIPES, SINGLE_BLANKS
 from apps.parsers.tables.splitting import DELIMITERS, count_aligned, is_rule, splitter, values_in
 
 MOST_COLUMNS = 1000
+_UNDERLINES = re.compile(r"\s{0,40}(?:={2,}|-{2,})(?:\s{1,40}(?:={2,}|-{2,})){1,100}\s*")
 _LONGEST_RECORD = 50  # lines that a quoted cell may go over
 _SAMPLE = 60
 _LEAST_VALUES = 0.5
@@ -37,6 +40,7 @@ class Block:
 
 def find(text: SourceText) -> list[Block]:
     """The tables of a text in their order, none over another's lines."""
+    text = markup.plain(text)
     found = [block for delimiter in DELIMITERS if _occurs(delimiter, text.text) for block in _blocks(text, delimiter)]
     for delimiter, least in ((ALIGNED, _SURE), (SINGLE_BLANKS, 0.0)):
         if _occurs(delimiter, text.text) and _lines_in(found, least) * 2 < len(text.lines):
@@ -105,6 +109,8 @@ def _stretches(records: Iterator[tuple[str, int]], delimiter: str) -> Iterator[l
         if delimiter == PIPES and is_rule(record):
             continue
         width = _width(record, delimiter)
+        if stretch and width < 2 and _is_under_headings(stretch, record, delimiter):
+            continue
         if stretch and (width < 2 or (after_blank and not _continues(stretch, record, width, delimiter))):
             yield stretch
             stretch = []
@@ -113,6 +119,11 @@ def _stretches(records: Iterator[tuple[str, int]], delimiter: str) -> Iterator[l
             stretch.append((record, number, width))
     if stretch:
         yield stretch
+
+
+def _is_under_headings(stretch: Sequence[Counted], record: str, delimiter: str) -> bool:
+    """`=== ====` as reStructuredText has it under the headings, with one blank where columns have more."""
+    return delimiter == ALIGNED and len(stretch) <= 3 and _UNDERLINES.fullmatch(record[:1000]) is not None
 
 
 def _continues(stretch: Sequence[Counted], record: str, width: int, delimiter: str) -> bool:

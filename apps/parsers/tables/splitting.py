@@ -10,7 +10,7 @@ from apps.parsers.tables.grid import ALIGNED, PIPES, SINGLE_BLANKS
 
 Splitter = Callable[[str], list[str]]
 DELIMITERS = (PIPES, "\t", ";", ",")
-_RULE = re.compile(r"[\s|+:=!{}\-]*-[\s|+:=\-]*(?:style=.*)?|\{\|.*|\|\}.*")
+_RULE = re.compile(r"[\s|+:=!{}\-]*-[\s|+:=\-]*(?:style=.*)?|\{\|.*|\|\}.*|\s*\+[=+]{3,}\s*")
 _WIDE_BLANKS = re.compile(r" {2,}|\t")
 _NUMBER = r"[0-9][0-9.,']*(?:[eE][-+]?[0-9]{1,3})?"
 _TOKEN = re.compile(rf"(?:[~≈<>≥≤]\s?)?[-+]?{_NUMBER}(?:\s?(?:[-–/]|±|\+/-)\s?[~≈]?\s?{_NUMBER}(?![^\s]))?(?=\s|$)|\S+")

@@ -1,5 +1,6 @@
 """What the tools print beside the layouts of the other files: short lists, sections, columns in another order."""
 
+from apps.parsers.shape import ParseError
 from apps.parsers.source_text import SourceText
 from tests.parsers.inventory.formats import content, parsed, scores
 
@@ -135,6 +136,29 @@ def test_disk_groups_belong_to_the_adapter_and_not_to_the_drive_above() -> None:
     ]
 
 
+def test_the_enclosures_of_an_adapter_are_apart() -> None:
+    text = (
+        "    Number of enclosures on adapter 2 -- 2\n\n    Enclosure 0:\n    Device ID                     : 12\n"
+        "    Number of Slots               : 24\n\n"
+        "    Inquiry data                  :\n        Vendor Identification     : EXCORP\n\nNumber of Voltage Sensors         :1\n\n"
+        "    Enclosure 1:\n    Device ID                     : 252\n    Number of Slots               : 8\n\nExit Code: 0x00\n"
+    )
+    assert scores(SourceText(text)) == {"megacli": 0.8}
+    found = content("megacli", text)
+    assert (found["adapter"], [one["Device ID"] for one in found["enclosures"]]) == (2, [12, 252])
+    assert (found["enclosures"][0]["Vendor Identification"], found["enclosures"][0]["Number of Voltage Sensors"]) == (
+        "EXCORP",
+        1,
+    )
+    assert parsed("megacli", text).inventory[0].summary == "adapter 2: 2 enclosures"
+
+
+def test_the_place_of_an_adapter_on_its_bus_stays_hexadecimal() -> None:
+    text = "PCI information for Controller 1\n--------------------------------\nBus Number      : 82\nDevice Number   : 0\n\nExit Code: 0x00\n"
+    found = content("megacli", text)
+    assert (found["adapter"], found["sections"]["PCI Info"]["Bus Number"]) == (1, "82")
+
+
 def test_a_class_of_devices_may_begin_with_a_digit() -> None:
     assert scores(SourceText(GPU))["lspci"] == 1
     (device,) = content("lspci", GPU)["devices"]
@@ -147,3 +171,73 @@ def test_mounts_are_read_where_the_target_is_not_the_first_column() -> None:
     assert content("findmnt", text)["filesystems"] == [
         {"parent": "21", "id": "430", "target": "/data", "propagation": "shared"}
     ]
+
+
+MEGACLI_SUMMARY = """\
+System
+        Operating System:  Linux version 3.10.0
+        CLI Version: 8.07.14
+
+Hardware
+        Controller
+                 ProductName       : Example RAID 9000-8i(Bus 0, Dev 0)
+                 Status            : Need Attention
+        BBU
+                 BBU Type          : EX09
+                 Status            : Replace Battery pack        PD
+                Connector          : Port 0 - 3<Internal>: Slot 5
+                Product Id         : EX3000
+                State              : Online
+
+                Connector          : Port 0 - 3<Internal>: Slot 4
+                State              : Failed
+
+Storage
+
+       Virtual Drives
+                Virtual drive      : Target Id 0 ,VD name data
+                Size               : 558.375 GB
+                RAID Level         : 5
+
+Exit Code: 0x00
+"""
+
+
+def test_a_summary_is_read_between_prompts_and_quoted() -> None:
+    text = f"Hello,\n\nroot@host3:~# megacli\n{MEGACLI_SUMMARY}root@host3:~#\n\nBye.\n"
+    for shown in (text, "".join(f"> {line}\n" for line in text.splitlines()), text.replace("\n", "\r\n")):
+        assert scores(SourceText(shown)) == {"megacli": 1.0}
+        (one,) = parsed("megacli", shown).inventory
+        assert (one.tool, one.host, one.line, one.last_line) == (
+            "megacli summary",
+            "host3",
+            4,
+            3 + MEGACLI_SUMMARY.count("\n"),
+        )
+        assert (
+            one.summary
+            == "Example RAID 9000-8i(Bus 0, Dev 0), Need Attention, 1 virtual drive, 2 physical drives (Failed, Online)"
+        )
+
+
+def test_a_title_behind_the_state_of_a_battery_is_one() -> None:
+    found = content("megacli", MEGACLI_SUMMARY)
+    (card,) = found["summary"]["controllers"]
+    assert card["BBU"] == {"BBU Type": "EX09", "Status": "Replace Battery pack"}
+    assert [one["Connector"] for one in card["physical_drives"]] == [
+        f"Port 0 - 3<Internal>: Slot {slot}" for slot in (5, 4)
+    ]
+    assert card["virtual_drives"] == [
+        {"Virtual drive": "Target Id 0 ,VD name data", "Size": "558.375 GB", "RAID Level": 5}
+    ]
+    assert (found["adapter"], found["physical_drives"]) == (None, [])
+
+
+def test_a_summary_beside_a_list_and_a_cut_one() -> None:
+    both = parsed("megacli", MEGACLI_SUMMARY + "$ megacli\n" + ADAPTER).inventory
+    assert [one.tool for one in both] == ["megacli summary", "megacli"]
+    for end in range(0, len(MEGACLI_SUMMARY), 12):
+        try:
+            assert len(parsed("megacli", MEGACLI_SUMMARY[:end]).inventory) == 1
+        except ParseError:
+            assert "ProductName" not in MEGACLI_SUMMARY[:end]

@@ -335,3 +335,9 @@ def test_a_prompt_is_told_from_a_heading(line: str, is_one: bool) -> None:
 def test_raw_lsblk_with_a_short_row_is_read_up_to_it() -> None:
     found = content("lsblk", "NAME MAJ:MIN RM SIZE\nloop0 7:0 0 300M\nzram0\n")
     assert found["blockdevices"] == [{"name": "loop0", "maj:min": "7:0", "rm": "0", "size": "300M"}]
+
+
+def test_a_section_of_storcli_that_is_named_like_a_field_keeps_both() -> None:
+    text = STORCLI + "\nVirtual Drives :\n==============\n\nState = Onln\n"
+    data = content("storcli text", text)["Response Data"]
+    assert (data["Virtual Drives"], data["State"]) == (1, "Onln")
