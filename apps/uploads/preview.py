@@ -16,9 +16,9 @@ from apps.runs.points import point_text
 from apps.uploads.choosing import Rivalry, rivalries
 from apps.uploads.mapped import last_mapping
 from apps.uploads.models import FileState, UploadedFile
-from apps.uploads.reading import FileReading
+from apps.uploads.reading import FileReading, PackedSeries
 from apps.uploads.shown import beside_results
-from apps.uploads.source_lines import Excerpt, excerpt, head
+from apps.uploads.source_lines import MOST_BYTES, Excerpt, excerpt, head
 
 BROKEN = 50
 RUNS, SAMPLES = 100, 500  # on one page
@@ -66,7 +66,7 @@ class ShownRun:
     format: str
     is_chosen: bool
     has_rivals: bool
-    series: int
+    series: Sequence[PackedSeries]
     samples: Sequence[ShownSample]
     before: int = 0
 
@@ -154,7 +154,7 @@ def shown_run(found: FileReading, place: int, begin: int = 0, end: int | None = 
     one = found.runs[place]
     samples = [ShownSample(sample) for sample in one.run.samples[begin:end]]
     return ShownRun(
-        place, one.run, one.format, one.is_chosen, bool(one.rivals), len(one.series), samples, before=begin
+        place, one.run, one.format, one.is_chosen, bool(one.rivals), one.series, samples, before=begin
     )  # fmt: skip
 
 
@@ -198,6 +198,7 @@ def shown_file(file: UploadedFile, number: str | None) -> dict[str, Any]:
         "broken": broken,
         "beside": beside,
         "excerpt": _excerpt(file, used, {one["line"] for one in broken if one["line"]}),
+        "text_end": MOST_BYTES if file.size > MOST_BYTES else 0,
         "mapped_by": last_mapping(file, found.table["signature"]) if file.mapping and found.table else None,
     }
 

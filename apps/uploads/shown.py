@@ -131,6 +131,15 @@ def rows_of(upload: Upload, files: Iterable[UploadedFile], hosts: Sequence[Host]
     return list(rows.values())
 
 
+def neighbours(file: UploadedFile) -> list[tuple[str, UploadedFile | None]]:
+    """The files before and behind it in its upload, in the order of the list; archives give nothing to look at."""
+    others = (
+        UploadedFile.objects.filter(upload=file.upload_id).exclude(state=FileState.UNPACKED).only("name", "upload_id")
+    )
+    before, behind = others.filter(pk__lt=file.pk).order_by("-id"), others.filter(pk__gt=file.pk).order_by("id")
+    return [("Previous file", before.first()), ("Next file", behind.first())]
+
+
 def page_of(upload: Upload, files: Any, number: str | None, hosts: Sequence[Host]) -> "Page[FileRow]":
     found = (
         files.filter(upload=upload).light().select_related("known_as__upload").defer("known_as__packed").order_by("id")

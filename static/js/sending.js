@@ -4,15 +4,18 @@ const AT_ONCE = 2;
 const SHOWN = 200; // rows; the files behind them are counted
 const element = (id) => document.getElementById(id);
 
+/* As the other pages write a file's size, in the base that the reader chose. */
 function size(bytes) {
-  const units = ["B", "KiB", "MiB", "GiB"];
+  const base = Number(document.documentElement.dataset.base) || 1000;
+  const units = base === 1024 ? ["B", "KiB", "MiB", "GiB"] : ["B", "kB", "MB", "GB"];
   let step = 0;
   let value = bytes;
-  while (value >= 1024 && step < units.length - 1) {
-    value /= 1024;
+  while (value >= base && step < units.length - 1) {
+    value /= base;
     step += 1;
   }
-  return `${step ? value.toPrecision(3) : value}\u00a0${units[step]}`;
+  const places = !step || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2; // toPrecision would write 1023 as 1.02e+3
+  return `${value.toFixed(places)}\u00a0${units[step]}`;
 }
 
 export class Sender {
@@ -36,6 +39,7 @@ export class Sender {
 
   show(one) {
     const row = element("sending-files").insertRow();
+    one.row = row;
     const head = document.createElement("th");
     head.scope = "row";
     head.className = "wrap";
@@ -62,6 +66,7 @@ export class Sender {
     one.bar.hidden = one.state === "failed";
     one.word.textContent = one.state === "failed" ? one.why : one.state === "sending" ? `${Math.floor(one.bar.value * 100)}\u00a0%` : one.state;
     one.word.className = one.state === "failed" ? "row-problem" : "muted";
+    one.row.classList.toggle("is-sending", one.state === "sending");
   }
 
   fail(one, why) {
@@ -154,6 +159,8 @@ export class Sender {
     let one;
     while (!this.isStopped && (one = this.all.find((each) => each.state === "waiting"))) {
       one.state = "sending";
+      this.mark(one);
+      this.follow(one);
       const data = new FormData();
       data.set("path", one.path);
       data.set("file", one.file, one.file.name);
@@ -168,6 +175,13 @@ export class Sender {
       this.mark(one);
       this.draw();
     }
+  }
+
+  /* The list moves along with what is sent, unless somebody reads in it. */
+  follow(one) {
+    const list = element("sending-files").closest(".scroll");
+    if (!one.row || list.matches(":hover, :focus-within")) return;
+    list.scrollTop = one.row.offsetTop - list.clientHeight / 2;
   }
 
   request(address, data, progress) {

@@ -36,15 +36,22 @@ for (const input of form.querySelectorAll('input[type="file"]')) {
     input.value = "";
   });
 }
+/* Files that miss the frame count too: a browser would otherwise leave the page and open the first of them. Dragged text
+   still goes where it is dropped. */
+const bringsFiles = (event) => event.dataTransfer?.types.includes("Files");
+
 for (const name of ["dragenter", "dragover"]) {
-  drop.addEventListener(name, (event) => {
+  addEventListener(name, (event) => {
+    if (!bringsFiles(event)) return;
     event.preventDefault();
     drop.classList.add("is-over");
   });
 }
-for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("is-over"));
-drop.addEventListener("drop", async (event) => {
+addEventListener("dragleave", (event) => event.relatedTarget || drop.classList.remove("is-over"));
+addEventListener("drop", async (event) => {
+  if (!bringsFiles(event)) return;
   event.preventDefault();
+  drop.classList.remove("is-over");
   try {
     sender.add(await dropped(event.dataTransfer));
   } catch (error) {

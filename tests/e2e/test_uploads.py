@@ -129,6 +129,30 @@ def test_dropped_files_and_pasted_text_become_one_upload(signed_in: Any, furnish
         assert sorted(upload.files.values_list("name", flat=True)) == ["1.txt", "2.txt", "pasted.txt"]
 
 
+def test_files_that_miss_the_frame_are_taken_all_the_same(signed_in: Any, furnished: Any) -> None:
+    page = signed_in()
+    page.goto("/uploads/")
+    transfer = page.evaluate_handle(
+        "() => { const data = new DataTransfer(); data.items.add(new File(['x'.repeat(1023)], '1.txt')); return data; }"
+    )
+    page.dispatch_event("h1", "dragover", {"dataTransfer": transfer})
+    expect(page.locator("#drop")).to_have_class(re.compile("is-over"))
+    page.dispatch_event("h1", "drop", {"dataTransfer": transfer})
+    expect(page.get_by_role("button", name="Upload 1 file")).to_be_visible()
+    expect(page.locator("#drop")).not_to_have_class(re.compile("is-over"))
+
+
+def test_sizes_are_written_as_on_the_other_pages(signed_in: Any, furnished: Any) -> None:
+    page = signed_in()
+    choose(page, "a.txt", data=b"x" * (1023 * 1024 - 5))
+    expect(page.locator("#sending-files")).to_contain_text("1.05\u00a0MB")
+    page.evaluate("document.documentElement.dataset.base = 1024")
+    page.get_by_label("Choose files").set_input_files(
+        {"name": "b.txt", "mimeType": "text/plain", "buffer": b"x" * 1023 * 1024}
+    )
+    expect(page.locator("#sending-files")).to_contain_text("1023\u00a0KiB")
+
+
 def test_a_file_that_fails_says_why_and_the_others_arrive(signed_in: Any, furnished: Any, worker: Worker) -> None:
     page = signed_in()
     choose(page, "a.txt", "b.txt")
@@ -145,6 +169,16 @@ def test_a_file_that_fails_says_why_and_the_others_arrive(signed_in: Any, furnis
     page.wait_for_url(re.compile(r"/uploads/\d+/$"))
     with lab_scope(furnished.lab.pk):
         assert Upload.objects.get().files.count() == 2
+
+
+def test_the_list_moves_along_with_what_is_sent(signed_in: Any, furnished: Any, worker: Worker) -> None:
+    page = signed_in()
+    choose(page, *(f"{number:02}.txt" for number in range(30)))
+    page.route("**/add/", lambda route: route.fulfill(status=507, json={"error": "No space left on device."}))
+    page.get_by_role("button", name="Upload 30 files").click()
+    expect(page.get_by_role("status").filter(has_text="30 failed")).to_be_visible()
+    expect(page.locator("#sending-files tr").last).to_be_visible()
+    assert page.get_by_role("region", name="Files to upload").evaluate("list => list.scrollTop") > 0
 
 
 def test_wrong_labels_are_said_before_anything_is_sent(signed_in: Any, furnished: Any, worker: Worker) -> None:
@@ -229,6 +263,30 @@ def test_all_files_of_a_page_are_selected_at_once(signed_in: Any, filled: Upload
     page.get_by_label("Host and target of the selected files").select_option(label="storage1, no target")
     page.get_by_role("button", name="Set host").click()
     expect(page.get_by_text("2 files of storage1")).to_be_visible()
+
+
+UNDER_THE_BAR = """() => {
+  const [one, bar] = [document.activeElement, document.querySelector(".selected-bar")];
+  return !bar.contains(one) && one.getBoundingClientRect().bottom > bar.getBoundingClientRect().top;
+}"""
+
+
+def test_what_has_the_focus_is_not_under_the_bar_of_acts(signed_in: Any, furnished: Any, worker: Worker) -> None:
+    with lab_scope(furnished.lab.pk):
+        upload = open_upload(furnished.lab, "many", door="page", who="engineer@example.org")
+        for number in range(25):
+            add_file(upload, f"{number:02}.json", REPORT + b" " * number)
+        worker()
+    page = signed_in()
+    page.goto(upload.get_absolute_url())
+    expect(
+        page.get_by_role("button", name="Set host")
+    ).to_be_in_viewport()  # though there is more than a window of files
+    expect(page.get_by_label("Select 24.json")).not_to_be_in_viewport()
+    page.get_by_label("Select 00.json").focus()
+    for _ in range(45):
+        page.keyboard.press("Tab")
+        assert not page.evaluate(UNDER_THE_BAR), page.evaluate("document.activeElement.outerHTML")
 
 
 def test_the_keyboard_alone_uploads_and_keeps(signed_in: Any, furnished: Any, worker: Worker) -> None:

@@ -17,9 +17,9 @@ from apps.uploads.keeping import keep
 from apps.uploads.models import FileState, Upload, UploadedFile
 from apps.uploads.parsing import parse
 from apps.uploads.preview import RunPages, ShownSample
-from apps.uploads.reading import Candidate, FileReading, ReadRun
+from apps.uploads.reading import Candidate, FileReading, PackedSeries, ReadRun
 from apps.uploads.source_lines import excerpt
-from tests.uploads.conftest import OTHER, REPORT, Bring, only_file
+from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
 
 pytestmark = pytest.mark.django_db
 
@@ -224,3 +224,40 @@ def test_only_the_first_part_of_a_large_file_is_looked_at(bring: Bring) -> None:
     assert file.artefact
     assert source_lines.head(file.artefact, 105) == b"some words\n" * 9
     assert len(source_lines.head(file.artefact)) == 11_000
+
+
+def test_files_of_an_upload_follow_each_other(engineer: Client, bring: Bring) -> None:
+    upload = bring({"a.txt": b"one\n", "old.zip": zipped({"b.txt": b"two\n"}), "c.txt": b"three\n"})
+    files = {file.name: file for file in upload.files.all()}
+    first, last = page(engineer, files["a.txt"]), page(engineer, files["old.zip/b.txt"])
+    assert ("Previous file" in first, "Next file" in first) == (False, True)
+    assert f'href="{files["c.txt"].get_absolute_url()}"' in first  # an archive has nothing to look at
+    assert ("Previous file" in last, "Next file" in last) == (True, False)
+
+
+def test_a_large_file_says_how_much_of_its_text_is_looked_at(
+    engineer: Client, bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = only_file(bring({"x.txt": b"some words\n" * 1000}))
+    assert "997 more lines not shown" in page(engineer, file)
+    monkeypatch.setattr(preview, "MOST_BYTES", 10_240)
+    shown = page(engineer, file)
+    assert "looks at a file’s first 10\u00a0KiB" in shown
+    assert "more lines not shown</li>" not in shown
+
+
+def test_a_series_says_what_it_is_of_before_it_is_kept(engineer: Client, bring: Bring) -> None:
+    series = PackedSeries("read", "bandwidth", 0, "fio", 1234, b"", [])
+    file = made(bring({"x_bw.log": b"words\n"}), FileReading(runs=runs(1, samples=0, series=(series,))))
+    assert "no single values; over time: read bandwidth (1\u202f234 values)" in page(engineer, file)
+
+
+def test_a_run_of_one_line_names_one_line(engineer: Client, bring: Bring) -> None:
+    one = ParsedRun("dd", "", samples=(ParsedSample("read", "bandwidth", 1e6, line=1),), line=1, last_line=1)
+    shown = page(engineer, made(bring({"x.txt": b"words\n"}), FileReading(runs=(ReadRun(one, "dd", 1.0),))))
+    assert '<span class="muted">line</span> <a href="#L1">1</a></span>' in shown
+
+
+def test_what_is_cut_off_is_not_called_no_result(engineer: Client, bring: Bring) -> None:
+    shown = page(engineer, only_file(bring({"run.json": REPORT[: len(REPORT) // 2]})))
+    assert "could be read as a result; why stands above" in shown

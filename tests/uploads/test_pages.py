@@ -374,3 +374,24 @@ def test_the_bytes_are_a_download(engineer: Client, bring: Bring) -> None:
     assert b"".join(answer.streaming_content) == REPORT  # type: ignore[attr-defined]
     assert answer["Content-Disposition"] == 'attachment; filename="run.json"'
     assert int(answer["Content-Length"]) == len(REPORT)
+
+
+def test_bytes_that_were_not_taken_have_no_size(engineer: Client, bring: Bring) -> None:
+    data = bytearray(zipped({"a.txt": b"secret\n"}))
+    data[6] |= 1  # the mark of an encrypted member, in its own header and in the directory
+    data[data.find(b"PK\x01\x02") + 8] |= 1
+    upload = bring({"old.zip": bytes(data)})
+    refused = upload.files.get(name="old.zip/a.txt")
+    for address in (upload.get_absolute_url(), refused.get_absolute_url()):
+        shown = engineer.get(address).content.decode()
+        assert "it is encrypted" in shown
+        assert ">0\u00a0B<" not in shown
+
+
+def test_an_archive_leads_to_its_files(engineer: Client, bring: Bring) -> None:
+    upload = bring({"a b.zip": zipped({"in.txt": b"one\n"}), "out.txt": b"two\n"})
+    shown = engineer.get(upload.files.get(name="a b.zip").get_absolute_url()).content.decode()
+    address = f"{upload.get_absolute_url()}?q=a%20b.zip/"
+    assert f'href="{address}"' in shown
+    listed = engineer.get(address).content.decode()
+    assert ("a b.zip/in.txt" in listed, "out.txt" in listed) == (True, False)

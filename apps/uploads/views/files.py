@@ -21,7 +21,7 @@ from apps.uploads.places import hosts_with_targets
 from apps.uploads.preview import shown_file
 from apps.uploads.reading import FileReading
 from apps.uploads.receiving import UploadError, read_again
-from apps.uploads.shown import rows_of
+from apps.uploads.shown import neighbours, rows_of
 
 
 def find(request: LabRequest, upload: int, pk: int, **narrowed: Any) -> UploadedFile:
@@ -44,6 +44,7 @@ def _shown(request: LabRequest, file: UploadedFile, form: FileForm | None = None
     context = {
         "file": file,
         "row": rows_of(file.upload, [file], hosts)[0],
+        "neighbours": neighbours(file),
         "formats": formats(),
         "form": form or FileForm.of(file, hosts),
         "may_change": request.member.covers(Role.ENGINEER) and file.upload.lab_id == request.lab.pk,
