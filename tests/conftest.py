@@ -10,6 +10,8 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 from django.test import Client, TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis
 
 from apps.labs.isolation import lab_scope, scoped
 from apps.labs.models import Lab, Member, Role, Token, User
@@ -31,6 +33,10 @@ settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] = settings.REDIS_PR
 # bin/test has run the migrations once; each worker's database is a copy of what they made.
 if template := os.environ.get("SPINDLE_TEST_TEMPLATE"):
     settings.DATABASES["default"].setdefault("TEST", {})["TEMPLATE"] = template
+
+# How long it takes to think of an example is the machine's affair; what must be quick is measured by itself.
+hypothesis.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis.load_profile("any machine")
 
 # Argon2 is slow on purpose; four people a test would be minutes. Sign-in itself is tested with the real one.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]

@@ -1,4 +1,4 @@
-"""Finding runs: by state, host, tool, origin, pattern, study and a word."""
+"""Finding runs: by state, host, tool, origin, pattern, study, upload and a word."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -41,6 +41,10 @@ class _NamesFilter(django_filters.ModelChoiceFilter):  # type: ignore[misc]
     field_class = _NamesField
 
 
+class _NumberFilter(django_filters.Filter):  # type: ignore[misc]
+    field_class = forms.IntegerField
+
+
 def _tools() -> list[tuple[str, str]]:
     return [(tool, tool) for tool in Run.objects.tools()]
 
@@ -67,6 +71,9 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
     rw = django_filters.ChoiceFilter(choices=_operations, label="Operation", method="that_do", empty_label="any")
     study = django_filters.CharFilter(
         field_name="study_run__configuration__study__slug", widget=forms.HiddenInput, label="Study"
+    )
+    upload = _NumberFilter(
+        field_name="uploaded_from__file__upload", widget=forms.HiddenInput, label="Upload", min_value=1, max_value=2**62
     )
 
     class Meta:

@@ -12,6 +12,8 @@ from apps.lib.paging import CappedPaginator
 from apps.runs.models import Run
 from apps.runs.workload import SAID, operations
 
+PRINTED = ("machine", "path")  # labels of an uploaded run
+
 
 class Listed(NamedTuple):
     """A run as a row shows it. `words` are the `rw` of its jobs, `said` what its facts say instead."""
@@ -33,6 +35,7 @@ class Listed(NamedTuple):
     seconds: float | None
     words: list[Any]
     said: list[Any]
+    printed: list[Any]  # the machine and the path that the tool's output names
 
     @property
     def operations(self) -> str:
@@ -46,16 +49,18 @@ class Listed(NamedTuple):
             run.host_id, run.host.name if run.host else "", run.target_id, run.target.name if run.target else "",
             run.repetition, run.origin, run.created_by, run.created_at, run.seconds,
             [job["rw"] for job in run.workload.jobs] if run.workload else [], [run.facts.get(name) for name in SAID],
+            [run.labels.get(name) for name in PRINTED],
         )  # fmt: skip
 
 
-# From their keys: PostgreSQL plans it once for every list. The facts are those of `SAID`.
+# From their keys: PostgreSQL plans it once for every list. The facts are those of `SAID`, the labels those of `PRINTED`.
 ROWS = """
 SELECT run.id, run.lab_id, run.state, run.problem, run.tool, run.tool_version, run.host_id, coalesce(host.name, ''),
     run.target_id, coalesce(target.name, ''), run.repetition, run.origin, run.created_by, run.created_at,
     extract(epoch FROM run.finished_at - run.started_at)::float8,
     coalesce(jsonb_path_query_array(workload.spec, '$.jobs[*].rw'), '[]'),
-    jsonb_build_array(run.facts -> 'configuration', run.facts -> 'rw', run.facts -> 'caption')
+    jsonb_build_array(run.facts -> 'configuration', run.facts -> 'rw', run.facts -> 'caption'),
+    jsonb_build_array(run.labels -> 'machine', run.labels -> 'path')
 FROM runs_run run
 LEFT JOIN inventory_host host ON host.id = run.host_id
 LEFT JOIN inventory_target target ON target.id = run.target_id

@@ -14,6 +14,7 @@ from apps.runs.states import State
 
 NONE = "–"
 ELSEWHERE = ' <span class="chip chip-plain" title="From a published lab: everybody may read it, nobody here can change it">published</span>'
+PRINTED_ONLY = "As its output says; it is nothing in the inventory"
 STATES, ORIGINS = dict(State.choices), dict(Run.Origin.choices)
 PAGES = ("run", "host", "target")
 
@@ -25,14 +26,15 @@ def rows(runs: Iterable[Listed], own_lab: int | None, *, ticks: bool) -> str:
 
 
 def _row(run: Listed, is_own: bool, ticks: bool, own_page: str, host_page: str, target_page: str) -> str:
+    machine, path = run.printed
     return (
         f"<tr>{_tick(run.pk, is_own) if ticks else ''}"
         f'<th scope="row"><a href="{own_page % run.pk}">{run.pk}</a></th>'
         f"<td>{_state(run)}</td>"
         f'<td class="wrap">{escape(run.tool)} {escape(run.tool_version.replace("fio-", ""))}</td>'
         f'<td class="wrap">{escape(run.operations) or NONE}</td>'
-        f'<td class="wrap">{_link(host_page, run.host_id, run.host_name)}{"" if is_own else ELSEWHERE}</td>'
-        f'<td class="wrap">{_link(target_page, run.target_id, run.target_name)}</td>'
+        f'<td class="wrap">{_link(host_page, run.host_id, run.host_name, machine)}{"" if is_own else ELSEWHERE}</td>'
+        f'<td class="wrap">{_link(target_page, run.target_id, run.target_name, path)}</td>'
         f'<td class="num">{run.repetition}</td>'
         f'<td class="wrap">{_origin(run)}</td>'
         f"<td>{_time(run.created_at)}</td>"
@@ -58,8 +60,11 @@ def _origin(run: Listed) -> str:
     return f"{escape(origin)}{who}"
 
 
-def _link(page: str, key: int | None, name: str) -> str:
-    return f'<a href="{page % key}">{escape(name)}</a>' if key else NONE
+def _link(page: str, key: int | None, name: str, printed: object) -> str:
+    """To a row of the inventory; where there is none, what the tool's output says."""
+    if key:
+        return f'<a href="{page % key}">{escape(name)}</a>'
+    return f'<span class="muted" title="{PRINTED_ONLY}">{escape(str(printed))}</span>' if printed else NONE
 
 
 def _time(at: datetime) -> str:

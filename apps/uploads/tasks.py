@@ -26,14 +26,14 @@ def parse_upload(upload_id: int) -> str:
 
 
 @shared_task(name="uploads.keep_upload")
-def keep_upload(upload_id: int) -> int:
-    """Keep all that waits, where it is too much for one request. Says how many runs; twice keeps nothing twice."""
+def keep_upload(upload_id: int, files: list[int] | None = None) -> int:
+    """Keep all that waits, or of it these files, where it is too much for one request. Says how many runs; twice keeps nothing twice."""
     with all_labs():
         upload = Upload.objects.filter(pk=upload_id).first()
     if upload is None:
         return 0
     with lab_scope(upload.lab_id):
-        return keep(upload)
+        return keep(upload, files)
 
 
 @shared_task(name="uploads.sweep")

@@ -57,6 +57,15 @@ def test_a_run_of_no_host_and_no_end_has_a_row(lab):
     assert rows([row], lab.pk, ticks=False).count("–") == 4
 
 
+def test_where_there_is_no_host_the_output_says_where_it_ran(lab):
+    run = a_run(lab, labels={"machine": "rock-5 <b>", "path": "/mnt/md0"})
+    (row,) = listed([run.pk])
+    assert row == Listed.of(run)
+    html = rows([row], lab.pk, ticks=False)
+    assert ">rock-5 &lt;b&gt;</span>" in html
+    assert ">/mnt/md0</span>" in html
+
+
 @pytest.mark.parametrize("who", ["published report", "", "engineer@example.org"])
 def test_where_a_run_comes_from_is_said_once(lab, who):
     a_run(lab, origin="published", created_by=who)

@@ -215,7 +215,7 @@ def test_every_state_has_its_page(furnished, sign_in, state):
         ("state=finished", 1), ("state=queued", 1), ("state=failed", 0), ("rw=randread", 2), ("rw=randwrite", 0),
         ("tool=fio", 2),
         ("origin=dispatched", 2), ("origin=published", 0), ("q=storage1", 2), ("q=nowhere", 0), ("study=crs4", 0),
-        ("page=99", 2),
+        ("upload=1", 0), ("page=99", 2),
     ],
 )  # fmt: skip
 def test_runs_are_found_by(furnished, sign_in, query, found):
@@ -223,6 +223,12 @@ def test_runs_are_found_by(furnished, sign_in, query, found):
     assert answer.context["page"].paginator.count == found
     if not found:
         assert "No run matches" in answer.content.decode()
+
+
+@pytest.mark.parametrize("number", ["x", "1e2", "1.5", "-1", "9" * 30])
+def test_what_is_no_upload_finds_every_run_and_no_address(furnished, sign_in, number):
+    page = sign_in("viewer").get(f"{reverse('runs')}?upload={number}").content.decode()
+    assert "2 runs, newest first" in page
 
 
 def test_a_filter_of_another_labs_host_finds_nothing(furnished, cast, sign_in):

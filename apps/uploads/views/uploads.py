@@ -76,27 +76,38 @@ def belongs(request: LabRequest, pk: int) -> HttpResponse:
 @require_POST
 @member_required(Role.ENGINEER)
 def keep(request: LabRequest, pk: int) -> HttpResponse:
-    """`act`: all, selected (the files in `file`), or place (the selected files belong to `place`)."""
+    """`act`: all, selected (the files in `file`), or place (the selected files belong to `place`). With `every` all files that the filter
+    of the address lets through are selected, on whatever page they are.
+    """
     found = _mine(request, pk)
-    selected = whole_numbers(request.POST.getlist("file"))
     if request.POST.get("act") == "place":
-        return _place(request, found, selected)
+        return _place(request, found, _selected(request, found))
     if not found.has_ended:
         messages.warning(request, "It is still being read; keep it when that is done.")
         return redirect(found)
-    if request.POST.get("act") == "all":
-        return _keep_all(request, found)
-    return _kept(request, found, keeping.keep(found, selected))
+    return _keep(request, found, None if request.POST.get("act") == "all" else _selected(request, found))
 
 
-def _keep_all(request: LabRequest, upload: Upload) -> HttpResponse:
-    """Many files by a worker, while the page shows how far it is."""
+def _selected(request: LabRequest, upload: Upload) -> list[int]:
+    if request.POST.get("every"):
+        matching = FileFilter(request.GET).of(UploadedFile.objects.filter(upload=upload))
+        return list(matching.to_keep().values_list("pk", flat=True))
+    return whole_numbers(request.POST.getlist("file"))
+
+
+def _keep(request: LabRequest, upload: Upload, files: list[int] | None) -> HttpResponse:
+    """These files, or all; many of them by a worker."""
     waiting = tally(upload)
-    if waiting.to_keep <= AT_ONCE:
-        return _kept(request, upload, keeping.keep(upload))
-    _record(request, "upload kept", upload, runs=waiting.runs_to_keep)
-    keep_upload.delay(upload.pk)
-    return redirect(f"{upload.get_absolute_url()}?keeping=1")
+    if (waiting.to_keep if files is None else len(files)) <= AT_ONCE:
+        return _kept(request, upload, keeping.keep(upload, files))
+    if files is None:
+        _record(request, "upload kept", upload, runs=waiting.runs_to_keep)
+        keep_upload.delay(upload.pk)
+        return redirect(f"{upload.get_absolute_url()}?keeping=1")  # it shows how far that is
+    _record(request, "upload kept", upload, files=len(files))
+    keep_upload.delay(upload.pk, files)
+    messages.success(request, f"{len(files)} files are being kept; that goes on without this page.")
+    return redirect(upload)
 
 
 def _kept(request: LabRequest, upload: Upload, count: int) -> HttpResponse:

@@ -1,0 +1,69 @@
+"""What a person does with all files that match, more than a page shows, and how the runs of an upload are found again."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.inventory.models import Host
+from apps.labs.models import Lab
+from apps.runs.models import Run
+from apps.uploads.models import Upload, UploadedFile
+from apps.uploads.tasks import keep_upload
+from apps.uploads.views import uploads
+from tests.uploads.conftest import Bring, zipped
+
+pytestmark = pytest.mark.django_db
+DD = "{n} bytes (1.1 GB, 1.0 GiB) copied, 10.5 s, 102 MB/s\n"
+
+
+@pytest.fixture
+def engineer(lab: Lab, sign_in: Any) -> Client:
+    client: Client = sign_in("engineer")
+    return client
+
+
+@pytest.fixture
+def many(bring: Bring) -> Upload:
+    """60 files in two folders, more than a page of 50."""
+    files = {f"{'ab'[n % 2]}/run{n}.txt": DD.format(n=1073741824 + n).encode() for n in range(60)}
+    return bring({"all.zip": zipped(files)})
+
+
+def test_all_files_that_match_are_kept_on_whatever_page(engineer: Client, many: Upload) -> None:
+    address = many.get_absolute_url()
+    assert "those on all pages" in engineer.get(address).content.decode()
+    page = engineer.get(f"{address}?q=/a/").content.decode()
+    assert 'name="every"' not in page
+    engineer.post(f"{address}keep/?q=/a/", {"act": "selected", "every": "1"})
+    kept = UploadedFile.objects.filter(upload=many, kept_at__isnull=False).values_list("name", flat=True)
+    assert {name.split("/")[1] for name in kept} == {"a"}
+    assert len(kept) == 30
+
+
+def test_all_files_that_match_get_a_host(engineer: Client, many: Upload, lab: Lab) -> None:
+    host = Host.objects.create(lab=lab, name="n1")
+    engineer.post(f"{many.get_absolute_url()}keep/", {"act": "place", "every": "1", "place": f"host-{host.pk}"})
+    assert UploadedFile.objects.filter(upload=many, host=host).count() == 60
+
+
+def test_more_than_a_request_keeps_go_to_a_worker(
+    engineer: Client, many: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(uploads, "AT_ONCE", 20)
+    monkeypatch.setattr(uploads.keep_upload, "delay", lambda *args: asked.append(args))
+    engineer.post(f"{many.get_absolute_url()}keep/?q=/b/", {"act": "selected", "every": "1"})
+    ((pk, files),) = asked
+    assert (pk, len(files), Run.objects.count()) == (many.pk, 30, 0)
+    assert keep_upload(pk, files) == 30
+
+
+def test_the_runs_of_an_upload_are_a_list(engineer: Client, many: Upload, bring: Bring) -> None:
+    bring({"other.txt": DD.format(n=5).encode()}, keep_at_once=True)
+    assert Run.objects.count() == 1
+    engineer.post(f"{many.get_absolute_url()}keep/", {"act": "all"})
+    assert f'href="/runs/?upload={many.pk}"' in engineer.get(many.get_absolute_url()).content.decode()
+    page = engineer.get(f"/runs/?upload={many.pk}").content.decode()
+    assert "60 runs" in page
+    assert f'of <a href="/uploads/{many.pk}/">upload {many.pk}</a>' in page
