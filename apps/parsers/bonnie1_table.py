@@ -110,14 +110,16 @@ def rows(lines: Sequence[str], head: Header) -> tuple[list[Row | Broken], int]:
     found: list[Row | Broken] = []
     at = after = head.after
     between = bad = 0
+    is_next = True  # as long as nothing else stood there
     while at < len(lines) and max(between, bad) <= _MOST_BETWEEN and not _begins_another(lines[at]):
-        row = _row(lines, at, len(head.tests) * 2, between == 0)
+        row = _row(lines, at, len(head.tests) * 2, is_next)
         if row is not None:
             found.append(row)
             bad += isinstance(row, Broken)
+            between = 0
             after = row.last + 1 if isinstance(row, Row) else at + 1
         elif lines[at].strip():
-            between += 1
+            between, is_next = between + 1, False
         at = max(at + 1, after)
     return found, after
 
@@ -134,7 +136,7 @@ def _row(lines: Sequence[str], index: int, count: int, is_next: bool) -> Row | B
     if row := _plain_row(words, count, index, index):
         return row
     numbers, last = _numbers(words), index
-    while last < index + 2 and last + 1 < len(lines) and len(words) > 3 and numbers < count:
+    while last < index + 2 and last + 1 < len(lines) and len(words) > 3 and (numbers < count or len(words) == count):
         more = _words(lines[last + 1])  # a mail program broke the row
         if not more or len(more) >= count or not all(map(_CELL.fullmatch, more)):
             break

@@ -9,8 +9,8 @@ One real line of each, from 2.00a: `lab-host-7       2G            427m  87  1.4
              latency_max of each test from 1.90 on; `cpu` on the rates
 
 Units and words (bon_time.cpp, bonnie.h and bonnie++.cpp of 1.00–1.03e, 1.04, 1.97, 2.00a; changelog.txt)
-- K/s is KiB/s; in text from 1.98 on `k`, `m`, `g` are KiB, MiB, GiB/s. Sizes M and G are MiB and GiB. CPU is in % of one
-  core. Latencies are the largest of a test, in us, ms or s.
+- K/s is KiB/s; in text from 1.98 on `k`, `m`, `g` are KiB, MiB, GiB/s, unless its header says K/sec. Sizes M and G are MiB and GiB. CPU is in %
+  of one core. Latencies are the largest of a test, in us, ms or s.
 - `+++++` stands where a test took less than MinTime, 0.5 s (1 s in 1.00 to 1.00e): the rate is above its work in that
   time. The work is the file, 8,192 seeks (8,000 in those) or as printed, or the small files, 1,024 for each one of -n.
   From 1.9x on the tests by characters work on a part of the file that is not printed: no bound.
@@ -30,7 +30,7 @@ from functools import lru_cache
 
 from apps.parsers import bonniepp_caption, bonniepp_csv, bonniepp_html, bonniepp_text, bonniepp_twins
 from apps.parsers.bonniepp_record import Record, bytes_of
-from apps.parsers.bonniepp_samples import samples
+from apps.parsers.bonniepp_samples import UNREADABLE, samples
 from apps.parsers.bonniepp_twins import MOST_BETWEEN
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
@@ -83,6 +83,11 @@ def _parse(text: SourceText, host: str) -> ParsedFile:
             broken.append(Broken("cut off before the first figure", record.first, text.lines[record.first][:80]))
         if record.cut is not None:
             warnings.append(f"line {run.line}: the CSV line is cut off; what is missing says so")
+        warnings += [
+            f"line {one.line}: {one.printed[:40]!r} is {UNREADABLE}"
+            for one in run.samples
+            if one.missing_reason == UNREADABLE
+        ]
     placed = [replace(one, line=text.number(one.line or 0)) for one in broken]
     return ParsedFile(tuple(runs), tuple(warnings), tuple(placed))
 

@@ -38,13 +38,14 @@ class Record(Struct):
     lines: tuple[int, int, int, int] = (0, 0, 0, 0)  # of the two rows, and of their latencies
     is_text: bool = False
     has_suffixes: bool = False
+    has_kib: bool = False  # whether its header says that rates are K/sec
     io_unit: str = "K/s"  # of rates that have no suffix
     cut: int | None = None  # how many tests were there before the line was cut off
 
     @property
     def is_scaled(self) -> bool:
         """Whether its text has k, m and g, which came with 1.98."""
-        return self.has_suffixes or self.version.startswith(("1.98", "1.99", "2."))
+        return self.has_suffixes or (not self.has_kib and self.version.startswith(("1.98", "1.99", "2.")))
 
     @property
     def is_single(self) -> bool:

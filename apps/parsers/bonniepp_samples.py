@@ -4,6 +4,7 @@ What is the same in all rows of a log is made once (`_plan`), and the numbers of
 up to 24 samples in each.
 """
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -12,11 +13,13 @@ from msgspec import MsgspecError, json
 from apps.parsers.bonniepp_record import CHARS, FILES, KIB, METRICS, SCALES, SEEK, TESTS, Record
 from apps.parsers.shape import ParsedSample
 
-_FACTORS = {"us": 1e3, "ms": 1e6}
+_FACTORS = {"us": 1e3, "ms": 1e6, "s": 1e9}
 _FLOATS = json.Decoder(list[float]).decode
 _FLOATS_OR_NONE = json.Decoder(list[float | None]).decode
 _SHARES = {str(percent): percent / 100 for percent in range(101)}
 
+UNREADABLE = "no latency as bonnie++ prints it"
+_LATENCY = re.compile(r"(\d{1,9})(us|ms|s)")
 _FAST = "+++++: too fast to time"
 _NOT_RUN = "not run (-f)"
 _NO_RATE = "the text of bonnie++ 2.00 has the number of files here, not the rate; only its CSV has that"
@@ -60,7 +63,7 @@ def samples(record: Record, numbers: Sequence[int]) -> tuple[ParsedSample, ...]:
         if has_latencies and (printed or latency):
             found.append(ParsedSample(
                 operation, "latency_max", late, 0, size, block, threads, None, latency, latency_line,
-                "exact", "" if latency else "not printed", None, None, None, about,
+                "exact", "" if late is not None else UNREADABLE if latency else "not printed", None, None, None, about,
             ))  # fmt: skip
     return tuple(found)
 
@@ -161,16 +164,16 @@ def _share(printed: str) -> float | None:
 
 
 def _nanoseconds(printed: Sequence[str]) -> Sequence[float | None]:
-    """Of digits with us, ms or s, as both readers made sure; None of a blank."""
-    if all(printed):
+    """Of digits with us, ms or s; None of a blank and of anything else."""
+    joined = ",".join(printed)
+    if all(printed) and "-" not in joined and "." not in joined:
         try:  # all at once; JSON has no leading zeros
-            return _FLOATS(f"[{','.join(printed).replace('us', 'e3').replace('ms', 'e6').replace('s', 'e9')}]")
+            return _FLOATS(f"[{joined.replace('us', 'e3').replace('ms', 'e6').replace('s', 'e9')}]")
         except MsgspecError:
             pass
-    return [_of_unit(one) if one else None for one in printed]
+    return [_of_unit(one) for one in printed]
 
 
-def _of_unit(printed: str) -> float:
-    if (factor := _FACTORS.get(printed[-2:])) is not None:
-        return float(printed[:-2]) * factor
-    return float(printed[:-1]) * 1e9
+def _of_unit(printed: str) -> float | None:
+    match = _LATENCY.fullmatch(printed)
+    return float(match[1]) * _FACTORS[match[2]] if match else None

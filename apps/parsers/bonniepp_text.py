@@ -53,6 +53,7 @@ class Table:
     concurrency: str
     name: str  # of the file table's header, which has more room than a row
     is_plain: bool  # sizes in MB without a letter
+    has_kib: bool  # rates in K/sec
     rows: list[Row]
     broken: list[Broken]
 
@@ -63,10 +64,11 @@ def read(lines: Sequence[str], index: int, floor: int) -> Table:
     is_io = IO_HEADER in lines[index]
     concurrency = _CONCURRENCY.search(lines[index])
     name = "" if is_io else lines[index].partition(FILES_HEADER)[0].strip()
-    table = Table(first, index, version, concurrency[1] if concurrency else "", name, False, [], [])
+    table = Table(first, index, version, concurrency[1] if concurrency else "", name, False, False, [], [])
     at = index + 1
     while at < len(lines) and _is_header(lines[at]):
         table.is_plain = table.is_plain or " MB " in lines[at]
+        table.has_kib = table.has_kib or "K/sec" in lines[at]
         table.last, at = at, at + 1
     between = 0
     while at < len(lines) and max(between, len(table.broken)) <= _MOST_BETWEEN and not _begins_another(lines[at]):
@@ -178,7 +180,7 @@ def _unless_row(words: list[str], line: str, index: int, spec: re.Pattern[str]) 
 
 
 def _latencies(lines: Sequence[str], index: int, count: int) -> tuple[list[str], int]:
-    """The latencies below a row, and the index of the next line."""
+    """The latencies below a row, and the index of the next line. One that cannot be read stays in its place as it is."""
     if index >= len(lines) or not lines[index].lstrip().startswith("Latency"):
         return [""] * count, index
     found, at = lines[index].split()[1:], index + 1
@@ -186,9 +188,7 @@ def _latencies(lines: Sequence[str], index: int, count: int) -> tuple[list[str],
         more = lines[at].split()
         if more and all(_LATENCY.fullmatch(word) for word in more):
             found, at = found + more, at + 1
-    if len(found) != count or not all(_LATENCY.fullmatch(word) for word in found):
-        return _by_place(lines[index], count), at
-    return found, at
+    return (found if len(found) == count and _are_latencies(found) else _by_place(lines[index], count)), at
 
 
 def _by_place(line: str, count: int) -> list[str]:
@@ -196,7 +196,12 @@ def _by_place(line: str, count: int) -> list[str]:
     if count != 6:
         return [""] * count
     found = [line[start : start + 10].strip() for start in range(17, 77, 10)]
-    return found if all(not one or _LATENCY.fullmatch(one) for one in found) else [""] * count
+    return found if _are_latencies([one for one in found if one]) else [""] * count
+
+
+def _are_latencies(words: Sequence[str]) -> bool:
+    """Whether most are, so that each stands where it belongs."""
+    return sum(1 for word in words if _LATENCY.fullmatch(word)) * 2 > len(words)
 
 
 def _io_record(table: Table, row: Row) -> Record:
@@ -206,6 +211,7 @@ def _io_record(table: Table, row: Row) -> Record:
         table.first, table.last, table.version, row.name, size, chunk, table.concurrency or concurrency,
         seeks, seekers, lines=(row.line, row.line, row.latency_line, row.latency_line), is_text=True,
     )  # fmt: skip
+    record.has_kib = table.has_kib
     record.has_suffixes = any(one[-1] in "kmg" for one in row.pairs[::2])
     if record.is_scaled:
         record.concurrency = record.concurrency or "1"  # printed only where it is another

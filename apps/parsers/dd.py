@@ -21,6 +21,8 @@ at (bytes, a word, perhaps a bracket, words, seconds, rate), so that it is read 
 - **Operation**: `write` where of= is a file or device and if= is /dev/zero or a random source, `read` where of= is
   /dev/null, `copy` for both or neither; `copy` with a note where no command is shown.
 - **Block size**: bs= as shown (512 without, POSIX); without a command, bytes / records where all records were full.
+- The outputs of a loop belong to its commands in turns, also behind lines that it prints itself; what it printed last is
+  the caption. Where one of several has its output hidden, none is claimed.
 - No result line (fileutils, busybox without FEATURE_DD_THIRD_STATUS_LINE, a cut file): the bytes where the block size
   is known, and no rate. `status=progress` lines are no results. The two dd of a pipe report one copy: one run.
 """
@@ -94,7 +96,7 @@ class _Reader:
             return None
         result, command = event.result, block.command
         size = (command.block_size() if command else None) or block.block_size(result.bytes)
-        label = self.text.lines[event.index][: result.start].strip() if not block.records else ""
+        label = self.text.lines[event.index][: result.start].strip() if not block.records else block.caption
         samples = self._samples(block, result, size, self.text.number(event.index))
         return self._run(block, samples, size, label[:200], result.is_transcribed)
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from apps.parsers.dd_command import Command, first_of, read_command
+from apps.parsers.dd_command import Command, read_command
 from apps.parsers.dd_lines import CUT, RECORDS, Result, Unclear, read_result
+from apps.parsers.dd_typed import Typed, is_printed, printed_above, typed_at
 from apps.parsers.source_text import SourceText
 
 _ASIDE = re.compile(r"\s*(?:Password:|\[sudo\]|dd: |dd$|\^C)")
@@ -37,6 +38,7 @@ class Block(Struct):
     command: Command | None = None
     host: str = ""
     problem: str = ""
+    caption: str = ""
 
     def block_size(self, size: int) -> int | None:
         """Bytes per record where all records were full, in as well as out."""
@@ -92,19 +94,21 @@ def blocks(text: SourceText) -> Iterator[Block]:
     """Every copy of the text, in its order."""
     lines = text.lines
     before: Block | None = None
-    waiting: list[Command] = []  # commands of the same line whose results are still to come
+    waiting: list[Command] = []  # commands that were typed together and whose results are still to come
+    loop: Typed | None = None  # the loop that they come from
     for block in _copies(events(text), lines):
         if before and _is_other_end(before, block) and _is_next(before, block, lines):
             before.results += block.results
             before.last = block.last
             continue
-        shown = _read_before(block, lines, before.last if before else -1)
-        if shown:
-            waiting = shown
-        elif before is None or not _is_next(before, block, lines):
-            waiting = []
-        elif before.command and before.command.is_looped:
-            waiting, block.host = [before.command], before.host
+        if typed := _read_before(block, lines, before.last if before else -1):
+            waiting, loop = list(typed.commands), typed if typed.is_loop else None
+        elif before is None or not _follows(before, block, lines, loop):
+            waiting, loop = [], None
+        elif loop:
+            waiting, block.host = waiting or list(loop.commands), before.host
+        if loop and loop.prints:
+            block.caption = printed_above(lines, block.first, before.last if before else -1)
         if waiting:
             block.command = waiting.pop(0)
         block.last = _behind_time(lines, block.last)
@@ -113,6 +117,13 @@ def blocks(text: SourceText) -> Iterator[Block]:
         before = block
     if before:
         yield before
+
+
+def _follows(before: Block, block: Block, lines: list[str], loop: Typed | None) -> bool:
+    """Whether nothing stands between two copies but blank lines, and what the loop itself prints."""
+    if _is_next(before, block, lines):
+        return True
+    return loop is not None and loop.prints and is_printed(lines[before.last + 1 : block.first])
 
 
 def _is_other_end(before: Block, block: Block) -> bool:
@@ -167,13 +178,14 @@ def _without_result(records: list[Event]) -> Iterator[Block]:
         yield Block(pair[0].index, pair[-1].last, [each.records for each in pair if each.records])
 
 
-def _read_before(block: Block, lines: list[str], floor: int) -> list[Command]:
-    """The dd commands that were typed for a block: right before it, but for blank lines, questions and progress.
+def _read_before(block: Block, lines: list[str], floor: int) -> Typed | None:
+    """The dd commands that were typed for a block: right before it, but for blank lines, questions and progress, and what
+    a loop prints.
 
     What dd complained about in between becomes the block's problem.
     """
     if not block.records and lines[block.first][: _start_of(block)].strip():
-        return []  # a label stands before the result: this is a list somebody made
+        return None  # a label stands before the result: this is a list somebody made
     index, left = block.first - 1, _MOST_BACK
     while index > floor and left and _may_stand_between(lines[index], block):
         if lines[index].lstrip().startswith("dd: "):
@@ -181,21 +193,28 @@ def _read_before(block: Block, lines: list[str], floor: int) -> list[Command]:
         left -= 0 if _is_progress(lines[index]) else 1
         index -= 1
     if index <= floor:
-        return []
-    first = first_of(lines, index, floor)
-    whole = (
-        " ".join(line.strip().removesuffix("\\") for line in lines[first : index + 1])
-        if first < index
-        else lines[index]
-    )
-    found = read_command(whole)
-    if not found:
-        return []
-    if first - 1 > floor and any(not one.is_looped for one in read_command(lines[first - 1])):
-        return []  # two commands and one result: which of them it belongs to is not said
-    if host := _USER_AND_HOST.match(whole):
+        return None
+    found = typed_at(lines, index, floor)
+    if not found.commands:
+        found = _printing_loop(lines, index, floor) or found
+    if not found.commands or found.is_unclear:
+        return None
+    above = found.first - 1
+    if above > floor and any(not one.is_looped for one in read_command(lines[above])):
+        return None  # two commands and one result: which of them it belongs to is not said
+    if host := _USER_AND_HOST.match(found.text):
         block.host = host[1]
     return found
+
+
+def _printing_loop(lines: list[str], index: int, floor: int) -> Typed | None:
+    """The loop above the few lines that it printed before its first dd."""
+    for above in range(index - 1, max(floor, index - 1 - _MOST_BACK), -1):
+        if not is_printed(lines[above + 1 : index + 1]):
+            return None
+        if (found := typed_at(lines, above, floor)).prints:
+            return found
+    return None
 
 
 def _is_progress(line: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from html import unescape
 from itertools import pairwise
 
 from msgspec import Struct
@@ -14,14 +15,10 @@ _OPERANDS = re.compile(  # from its = back, as a search for one letter is the qu
 )
 _OPERAND = re.compile(r"([a-z]+)=(.*)", re.DOTALL)
 _NAME = re.compile("[a-z]+")
-_NAMES = frozenset(("if", "of", "bs", "ibs", "obs", "count", "iflag", "oflag", "conv", "skip", "seek", "status"))
+NAMES = frozenset(("if", "of", "bs", "ibs", "obs", "count", "iflag", "oflag", "conv", "skip", "seek", "status"))
 _SYNTAX = re.compile(r"""[$"';|&<>()`]""")
 _PROMPT = re.compile(r".*[#$%>]\s|\++ ", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|until|seq)\b.*\bdo\b")
-_GOES_ON = re.compile(
-    r"\s*(?:(?:[io]f|[io]?bs|cbs|count|[io]?skip|[io]?seek|conv|[io]flag|status|speed)=\S|\|[^|]|&&)"
-).match
-_MOST_WRAPPED = 3
 _WORD = re.compile(
     r"""(?:\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)|"[^"]*"|'[^']*'|[^\s"';|&<>)`]|(?<=\S)[)`](?=\S))+|[|;&<>]+"""
 )
@@ -30,6 +27,9 @@ _SIZE = re.compile(r"(\d{1,15})([a-zA-Z]{0,3})$")
 _PREFIXES = "kmgtpe"
 _SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random", "/dev/frandom", "/dev/arandom", "/dev/full")
 _NO_SINKS = ("", "|", "/dev/null", "/dev/stdout", "-")
+_ENTITY = re.compile(r"&(?:amp|quot|apos|lt|gt|#x?[0-9a-fA-F]{2,4});")
+_TAGS = re.compile(r"^\s*(?:<(?:pre|code|p|tt|blockquote|div|span)(?: [^<>]{0,200})?>)+")
+_PASSES_ON = frozenset(("pv", "cat", "buffer", "mbuffer"))
 _GREATEST = 2**63
 _LONGEST = 4000
 
@@ -142,25 +142,15 @@ def read_command(line: str) -> list[Command]:
     """The dd commands of a line, in their order."""
     if "=" not in line or "dd" not in line or _OPERANDS.search(line) is None:
         return []
-    return _read(line, _starts(line))
+    if "<" in line:  # of a saved page
+        line = _TAGS.sub("", line)
+    if "&" in line and _ENTITY.search(line):
+        line = unescape(line)
+    return _read(line, starts(line))
 
 
-def first_of(lines: Sequence[str], index: int, floor: int) -> int:
-    """The index of the line, above `floor`, that a command begins in which ends in this one: mails and terminals wrap."""
-    first = index
-    while first > floor + 1 and index - first < _MOST_WRAPPED and _goes_on(lines[first], lines[first - 1]):
-        first -= 1
-    return first
-
-
-def _goes_on(line: str, above: str) -> bool:
-    """Whether a line is the rest of the command above it; what a loop prints is none."""
-    if _GOES_ON(line) is None or above.rstrip().endswith("done"):
-        return False
-    return line.lstrip()[0] in "|&" or not _starts(line)
-
-
-def _starts(line: str) -> list[int]:
+def starts(line: str) -> list[int]:
+    """Where each dd of a line begins."""
     first = _DD.search(line)
     if first is None:
         return []
@@ -170,17 +160,17 @@ def _starts(line: str) -> list[int]:
     return [start, *(match.start() for match in _DD.finditer(line, end))]
 
 
-def _read(line: str, starts: list[int]) -> list[Command]:
-    if not starts or len(line) > _LONGEST:
+def _read(line: str, begun: list[int]) -> list[Command]:
+    if not begun or len(line) > _LONGEST:
         return []
-    end, is_looped = _prompt(line[: starts[0]])
+    end, is_looped = _prompt(line[: begun[0]])
     shown = line[end:].strip().lstrip("$").lstrip()
-    if len(starts) == 1:
-        command = _read_one(line[starts[0] :], shown)
+    if len(begun) == 1:
+        command = _read_one(line[begun[0] :], shown)
         command.is_looped = is_looped
         command.set_operation()
         return [command] if command.operands else []
-    commands = [_read_one(line[start:end], shown) for start, end in pairwise([*starts, len(line)])]
+    commands = [_read_one(line[start:end], shown) for start, end in pairwise([*begun, len(line)])]
     pipe = 1 + sum(one.sent_to == "|" for one in commands[:-1])
     commands = [one for one in commands if one.operands]
     if len(commands) > 1 and pipe > 1:
@@ -213,7 +203,7 @@ def _read_one(text: str, shown: str) -> Command:
     words = _WORD.findall(text)[1:]
     for position, word in enumerate(words):
         if word == "|":
-            command.sent_to = "|"
+            command.sent_to = _behind_pipe(words[position + 1 :])
             break
         if word.startswith(("&", ";", "|")):
             break
@@ -224,10 +214,17 @@ def _read_one(text: str, shown: str) -> Command:
     return command
 
 
+def _behind_pipe(words: Sequence[str]) -> str:
+    """Where a pipe ends: a path, where it only passes on what it gets."""
+    if words and words[0] in _PASSES_ON and "|" not in words and ">" in words[:-1]:
+        return words[words.index(">") + 1]
+    return "|"
+
+
 def _operands(words: Sequence[str]) -> dict[str, str]:
     found = {}
     for word in words:
         name, mark, value = word.partition("=")
-        if mark and (name in _NAMES or _NAME.fullmatch(name)):
+        if mark and (name in NAMES or _NAME.fullmatch(name)):
             found[name] = value
     return found

@@ -14,12 +14,12 @@ _WHOLE = (  # digits, or groups of three with marks between them; never the end 
 _NUMBER = r"(?:[0-9][0-9.,'’‘´`\u00a0\u202f]{0,30}(?:e[-+]?[0-9]{1,3})?)"
 _LETTERS = r"[^\W\d_]"
 _S = "[ \u00a0\u202f]"  # blanks: some translations keep number and word together with others
-_SECONDS = r"(?P<unit>(?:[sSсС]|秒|초|másodperc|giây|δ)[^\W\d_]{0,11})"
+_SECONDS = r"(?P<unit>(?:[sSсС]|c(?=[,)])|秒|초|másodperc|giây|δ)[^\W\d_]{0,11})"
 _NO_BYTES = r"(?![kKMGTPE]i?[bB](?![^\W\d_])|[KMG][bB]ytes)"  # "36 KiB written" is another tool's
 GNU = re.compile(
     rf"(?P<bytes>{_WHOLE}){_S}?{_NO_BYTES}{_LETTERS}{{1,20}}(?:{_S}?[(（][^()（）]{{1,60}}[)）])?"
     rf"{_LETTERS}{{0,20}}(?:{_S}{_LETTERS}{{1,20}}){{0,3}}[,，、]{_S}?"
-    rf"(?P<seconds>{_NUMBER}){_S}?{_SECONDS}\.?[,，、]{_S}?"
+    rf"(?P<seconds>{_NUMBER}){_S}?{_SECONDS}\.?[,，、]{_S}{{0,3}}"
     rf"(?P<rate>{_NUMBER}|{_LETTERS}{{1,20}}|Vô hạn){_S}?(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<base>B?)/{_LETTERS}"
 )
 BSD = re.compile(

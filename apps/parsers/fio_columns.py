@@ -71,7 +71,7 @@ def _part(piece: bytes, line: int, width: int) -> Table:
 
 def _plain(data: bytes) -> bytes:
     """Priorities (`0x4004`) as decimal numbers, line feeds only."""
-    data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
     if b"x" in data[:4096] or b"X" in data[:4096]:
         data = _HEXADECIMAL.sub(lambda match: b"%d" % int(match[1], 16), data)
     return data

@@ -108,7 +108,7 @@ def _options(words: Sequence[str]) -> dict[str, str]:
             options[waiting], waiting = word, ""
         elif word.startswith("-"):
             name, has_value, value = word.lstrip("-").partition("=")
-            names += name == "name"
+            names += name == "name" and value != "global"
             options[name] = _value(value) if has_value else ""
             waiting = name if not has_value and name in _BLANK_VALUES else ""
         elif not word.startswith((">", "2>", "|", "&", ";")):

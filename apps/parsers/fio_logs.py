@@ -13,8 +13,8 @@ priority came with 3.17, hexadecimal with log_prio; the issue time with 3.40.
 Oddities
 - What was measured stands in the file's name only (`_bw`, `_iops`, `_lat`, `_clat`, `_slat`, `_clat_hist`). A log whose
   name does not tell is not read.
-- bw is KiB/s in all versions. Latencies are ns since fio 2.99 and µs before, which 4 or 5 columns do not tell: they are
-  read as ns, and that is said.
+- bw is KiB/s in all versions. Latencies are ns since fio 2.99 and µs before: where nothing tells (`fio_log_units`), they
+  are read as ns, with a warning.
 - Averaged logs have block size and offset 0. A log of single I/Os has 1 for each in `_iops`: those are counted by the
   second.
 - With log_unix_epoch the time is ms since 1970: the series then begins at its first line.
@@ -33,8 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.parsers.fio_bins import BITS, GROUPS, middle
-from apps.parsers.fio_columns import Table, first_rows, table
+from apps.parsers.fio_columns import Table, first_rows
 from apps.parsers.fio_documents import plain_bytes
+from apps.parsers.fio_log_rows import COUNTS, is_row, rows_as_table, rows_of
+from apps.parsers.fio_log_units import Unit, unit_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedHistogram, ParsedRun, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -44,11 +46,10 @@ NAME = "fio log"
 TITLE = "fio log (bandwidth, IOPS, latency, histogram)"
 
 _NAME = re.compile(r"(?:^|[_.-])(clat_hist|bw|iops|clat|slat|lat)(?=[._-]|$)")
-_NUMBER = re.compile(r"_(?:clat_hist|bw|iops|clat|slat|lat)\.(\d{1,6})\.")
-_ROW = re.compile(rb"\d{1,18}, \d{1,18}(?:, \d{1,18})?, [012], \d{1,18}(?:, (?:\d{1,20}|0x[0-9a-fA-F]{1,8})){0,3}\Z")
-_HISTOGRAM = re.compile(rb"\d{1,18}, [012], \d{1,18}(?:, \d{1,19}){19,}\Z")
+_NUMBER = re.compile(r"_(?:clat_hist|bw|iops|clat|slat|lat)(?:[_-][nu]s(?:ec)?)?\.(\d{1,6})\.")
 _METRICS = {"bw": "bandwidth", "iops": "iops", "lat": "latency_mean", "clat": "clat_mean", "slat": "slat_mean"}
 _LARGEST_OF = {"bw": "bandwidth_max", "iops": "iops_max", "lat": "latency_max", "clat": "clat_max", "slat": "slat_max"}
+_LATENCIES = ("lat", "clat", "slat")
 _DIRECTIONS = ("read", "write", "trim")
 _EPOCH_MS = 10**11  # 1973; as a duration, three years
 _LONGEST_COUNTED_MS = 10**9
@@ -56,7 +57,6 @@ _MOST_COMPLETIONS = 1e13
 _MOST_TOLD = 20
 _LOOKED_AT = 8
 _LEAST_COLUMNS, _LEAST_BINS = 4, 22
-_SURE_COLUMNS = 6  # so many have the priority, which is younger than ns
 _MICROSECOND_GROUPS = 19
 _EXPECTED = "a name like job_bw.1.log, with _bw, _iops, _lat, _clat, _slat or _clat_hist"
 
@@ -64,18 +64,19 @@ _EXPECTED = "a name like job_bw.1.log, with _bw, _iops, _lat, _clat, _slat or _c
 def begins(head: bytes) -> bool:
     """Whether the first lines are those of a log: a million of them need not be shown to every other format."""
     rows = head.split(b"\n", _LOOKED_AT)[:-1]
-    return bool(rows) and all(_ROW.match(row.rstrip()) or _HISTOGRAM.match(row.rstrip()) for row in rows)
+    return bool(rows) and all(is_row(row.rstrip()) for row in rows)
 
 
 def looks_like(text: SourceText) -> float:
     """Sure where the name says what the numbers are; a guess where only the lines have the form."""
-    if not text.data[:64].strip(b"\xef\xbb\xbf\xff\xfe \r\n\x00")[:1].isdigit():
+    measure = measure_of(text.name)
+    data = rows_of(text)[0] if measure else text.data
+    if not data[:64].strip(b"\xef\xbb\xbf\xff\xfe \r\n\x00")[:1].isdigit():
         return 0.0
-    rows = first_rows(plain_bytes(text), _LOOKED_AT)
-    fitting = sum(1 for row in rows if _ROW.match(row) or _HISTOGRAM.match(row))
-    if not rows or fitting * 2 < len(rows):
+    rows = first_rows(data if measure else plain_bytes(text), _LOOKED_AT)
+    if not rows or sum(map(is_row, rows)) * 2 < len(rows):
         return 0.0
-    return 1.0 if measure_of(text.name) else 0.5
+    return 1.0 if measure else 0.5
 
 
 def measure_of(name: str) -> str:
@@ -86,19 +87,22 @@ def measure_of(name: str) -> str:
 
 def parse(text: SourceText) -> ParsedFile:
     """One run with a series for each direction; `ParseError` where no line is one of a log."""
-    rows = first_rows(plain_bytes(text), _LOOKED_AT)
-    if not any(_ROW.match(row) or _HISTOGRAM.match(row) for row in rows):
+    data, above = rows_of(text)
+    rows = first_rows(data, _LOOKED_AT)
+    if not any(map(is_row, rows)):
         raise ParseError("no log of fio", line=1, expected="time, value, direction, block size")
     measure = measure_of(text.name)
-    is_histogram = sum(1 for row in rows if _HISTOGRAM.match(row)) * 2 > len(rows)
+    is_histogram = sum(1 for row in rows if COUNTS.match(row)) * 2 > len(rows)
     if not is_histogram and measure not in _METRICS:
         message = "the numbers of this fio log do not tell what they measure, and neither does its name"
         return ParsedFile(broken=(Broken(message, 1, text.name, _EXPECTED),))
-    read = table(plain_bytes(text))
+    read = rows_as_table(data, above)
     if read.cells.shape[1] < (_LEAST_BINS if is_histogram else _LEAST_COLUMNS):
         return ParsedFile(broken=read.broken)
     log = _Log(read, measure, PurePosixPath(text.name.replace("\\", "/")).name)
-    return log.histograms() if is_histogram else log.values()
+    if is_histogram:
+        return log.histograms()
+    return log.values(log.unit(text.name, is_hexadecimal=any(b"0x" in row for row in rows)))
 
 
 @dataclass(slots=True)
@@ -107,15 +111,23 @@ class _Log:
     measure: str
     name: str
 
-    def values(self) -> ParsedFile:
+    def unit(self, name: str, *, is_hexadecimal: bool) -> Unit:
+        if self.measure not in _LATENCIES:
+            return Unit(1024.0 if self.measure == "bw" else 1.0)
+        has_start = int(self.table.cells[0, 0]) < _EPOCH_MS
+        return unit_of(self.table, self._direction_column(), name, is_hexadecimal=is_hexadecimal, has_start=has_start)
+
+    def values(self, unit: Unit) -> ParsedFile:
         cells, place = self.table.cells, self._direction_column()
         directions, broken = cells[:, place], list(self.table.broken)
         if strange := np.flatnonzero(directions > 2).tolist():
             line, found = int(self.table.lines[strange[0]]), str(directions[strange[0]])
             broken.append(Broken("a direction that fio does not have", line, found, "0, 1 or 2"))
         times, started_at = self._times()
-        series = tuple(one for number in range(3) for one in self._series(number, directions == number, times, place))
-        return ParsedFile((self._run(series, (), started_at, place),), self._warnings(place), tuple(broken))
+        series = tuple(
+            one for number in range(3) for one in self._series(number, directions == number, times, place, unit.scale)
+        )
+        return ParsedFile((self._run(series, (), started_at, place),), self._warnings(place, unit), tuple(broken))
 
     def _direction_column(self) -> int:
         """2, or 3 where the largest value of the interval stands beside its mean."""
@@ -132,10 +144,12 @@ class _Log:
             return ms / 1000.0, None
         return (ms - first) / 1000.0, first / 1000.0
 
-    def _series(self, number: int, mine: NDArray[np.bool_], times: Floats, place: int) -> Iterator[ParsedSeries]:
+    def _series(
+        self, number: int, mine: NDArray[np.bool_], times: Floats, place: int, scale: float
+    ) -> Iterator[ParsedSeries]:
         if not mine.any():
             return
-        direction, scale = _DIRECTIONS[number], 1024.0 if self.measure == "bw" else 1.0
+        direction = _DIRECTIONS[number]
         some, values = times[mine], self.table.cells[mine, 1] * scale
         if self._is_single_iops(place):
             some, values = _counted(some)
@@ -149,14 +163,11 @@ class _Log:
         is_single = bool(np.all(cells[:, 1] == 1)) and bool(np.all(cells[:, place + 1] > 0))
         return self.measure == "iops" and is_single and int(cells[:, 0].max()) < _LONGEST_COUNTED_MS
 
-    def _warnings(self, place: int) -> tuple[str, ...]:
-        found = []
-        if self.measure in ("lat", "clat", "slat") and self.table.cells.shape[1] < _SURE_COLUMNS and place == 2:
-            found.append(
-                "line 1: the values are read as ns, as fio writes them since 2.99; older ones wrote µs, and the log does not tell"
-            )
+    def _warnings(self, place: int, unit: Unit) -> tuple[str, ...]:
+        found = [unit.warning] if unit.warning else []
         if self._is_single_iops(place):
-            found.append("line 1: a line for every I/O and no average; they are counted by the second")
+            first = int(self.table.lines[0])
+            found.append(f"line {first}: a line for every I/O and no average; they are counted by the second")
         return tuple(found)
 
     def _run(

@@ -20,7 +20,7 @@ _NEW = re.compile(
 )
 _OLD_SIZE = r"([\d.]{1,24} ?\w{0,4})"
 _OLD = re.compile(
-    rf"io=\s*{_OLD_SIZE}\s*,\s*bw=\s*{_OLD_SIZE}/s\s*,\s*(?:iops=\s*([\d.]{{1,24}}\w?)\s*,\s*)?runt=\s*(\d{{1,19}})\s*msec"
+    rf"io=\s*{_OLD_SIZE}\s*,\s*bw=\s*{_OLD_SIZE}/s\s*,\s*(?:iops=\s*([\d.]{{1,24}}\w?)\s*,\s*)?runt=\s*(\d{{1,19}})(?:\.\d{{1,3}})?\s*msec"
 )
 LATENCY = re.compile(r"\s*(?:(?:zone )?resets )?(slat|clat|lat|sync) \(([num]sec)\)\s*:\s*min=")
 PERCENTILES = re.compile(r"\s*(slat|clat|lat|sync) percentiles \(([num]sec)\)\s*:")

@@ -39,6 +39,7 @@ _DEVICE = re.compile(r"\s*(/dev/[\w./:-]{1,200}?):\s*(?:$|Timing )")
 _WORD = r"(?:-[\w=-]{1,40}|[/~$\"'{*][^\s;|&<>`()\[]{0,200}|\d{1,12})"  # an option, a device or a variable, an option's number
 _COMMAND = re.compile(rf"(?:^|[\s#$%>;&|\]`(])(hdparm\s+-[\w=-]{{1,40}}(?:\s+{_WORD}(?![^\s;|&<>`()\[])){{0,20}})")
 _PATH = re.compile(r"/dev/[\w./-]{1,200}")
+_MESSAGE = re.compile(r"fail|error|EOF|returned|invalid|denied|too small|no such|not permitted|HDIO|BLK", re.IGNORECASE)
 _FACTORS = {"MB": 1024.0**2, "kB": 1024.0}
 _MOST_BACK = 4
 
@@ -126,12 +127,10 @@ def _take(
     lines = text.lines
     last, rest = index, timing[4]
     figures = _FIGURES.search(rest)
-    if (
-        figures is None
-        and index + 1 < len(lines)
-        and (figures := _FIGURES.search(f"{rest.rstrip()} {lines[index + 1].lstrip()}"))
-    ):
-        last = index + 1
+    more = lines[index + 1] if index + 1 < len(lines) else ""
+    if figures is None and "Timing " not in more and not _DEVICE.match(more):  # those have figures of their own
+        figures = _FIGURES.search(f"{rest.rstrip()} {more.lstrip()}")
+        last += figures is not None
     number = text.number(index)
     if figures is None:
         _take_failure(draft, operation, rest.strip(), number, broken)
@@ -163,9 +162,12 @@ def _agrees(figures: re.Match[str], value: float) -> bool:
 
 
 def _take_failure(draft: _Draft, operation: str, rest: str, number: int, broken: list[Broken]) -> None:
-    if not rest or rest[0].isdigit():
-        broken.append(Broken("a timing that is cut off", number, rest[:200], "N MB in S seconds = R MB/sec"))
+    if not rest or rest[0].isdigit() or rest.startswith("^C"):
+        message = "a timing whose figures are cut off or not as hdparm prints them"
+        broken.append(Broken(message, number, rest[:200], "N MB in S seconds = R MB/sec"))
         return
+    if not _MESSAGE.search(rest):
+        return  # somebody's words about it
     draft.problem = rest[:200]
     draft.samples.append(
         ParsedSample(operation, "bandwidth", None, line=number, missing_reason=f"failed: {rest[:150]}")

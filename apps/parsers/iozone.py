@@ -17,6 +17,7 @@ and command line are missing, IOzone's default is taken, with a note on every sa
 
 Oddities
 - Rows without some tests, and figures that run together: `iozone_columns`.
+- Rows that somebody put a name before are runs of their own, with the name as their caption.
 - 0 in a table is no measurement (-+n prints it for what it leaves out; figures are cut to whole numbers); in a matrix of
   -R it fills what did not run. `0.00` for the slowest process of `-t` is one: that process did nothing.
 - -R repeats the figures of its run: only those that the table or the blocks lack are taken from it.
@@ -30,7 +31,7 @@ from dataclasses import dataclass, field
 
 from apps.parsers import iozone_report as report
 from apps.parsers.iozone_banner import START, Banner
-from apps.parsers.iozone_columns import HEADER, is_above_header, is_rest_of_header, read_header
+from apps.parsers.iozone_columns import HEADER, Columns, is_above_header, is_rest_of_header, read_header
 from apps.parsers.iozone_run import DEFAULT_NOTE, Draft
 from apps.parsers.iozone_table import Table
 from apps.parsers.iozone_throughput import SEEN, problem_of, read_phase
@@ -40,6 +41,7 @@ from apps.parsers.source_text import SourceText
 NAME = "iozone"
 TITLE = "IOzone"
 
+_MOST_BLANK = 2  # lines between labelled rows
 _LOOSE = 12  # lines between a banner and its figures
 _NEEDLES = (START, " throughput for ", "reclen", ' report"', "report Y-axis is type of test")
 _SURE = re.compile(
@@ -135,8 +137,22 @@ class _Reader:
             following = table.read(following)
             self._warn(draft, columns.words, columns.operations)
             if not table.is_at_repeat:
-                return following
+                return self._labelled(draft, columns, following)
             index, above = following, ""
+
+    def _labelled(self, before: Draft, columns: Columns, index: int) -> int:
+        """Rows of other runs below the table's own, each behind the name that somebody gave it."""
+        lines, following = self.text.lines, index
+        while index < len(lines) and index - following <= _MOST_BLANK:
+            draft = Draft("table", before.banner, index, index)
+            if Table(self.text, columns, draft, broken=self.broken).read_labelled(index):
+                self.drafts.append(draft)
+                self._warn(draft, (), ())
+                following = index + 1
+            elif lines[index].strip():
+                break
+            index += 1
+        return following
 
     def _warn(self, draft: Draft, words: tuple[str, ...], operations: tuple[str, ...]) -> None:
         number = self.text.number(draft.first)

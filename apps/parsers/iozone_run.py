@@ -28,6 +28,7 @@ class Draft:
     points: set[tuple[str, str]] = field(default_factory=set)  # the sizes of a table's rows, as printed
     phases: dict[tuple[str, int], Phase] = field(default_factory=dict)  # by operation and number of processes
     record: int | None = None  # as the throughput report says it
+    caption: str = ""  # what somebody put before its row
 
     def add_rows(self, rows: ParsedTable) -> None:
         if self.samples:
@@ -87,7 +88,7 @@ class Draft:
         samples: Samples = self.table or tuple(self.samples)
         if not samples:
             return None
-        first = self.first if self.banner.first is None else min(self.first, self.banner.first)
+        first = self.first if self.banner.first is None or self.caption else min(self.first, self.banner.first)
         return ParsedRun(
             tool="iozone",
             tool_version=self.banner.version,
@@ -95,6 +96,7 @@ class Draft:
             workload=self._workload(),
             host=self.banner.facts.get("host", ""),
             target=self.banner.target(),
+            caption=self.caption,
             line=text.number(first),
             last_line=text.number(self.last),
         )

@@ -17,6 +17,7 @@ _BETWEEN = (  # what IOzone prints between rows (begin() in iozone.c)
     "I/O error during read", "Can not open", "Timer resolution is poor", "reported inaccurate results",
 )  # fmt: skip
 _END = ("iozone test complete", "Iozone: Performance Test", "Excel output is below", "exiting iozone")
+_LONGEST_NAME = 5  # words
 _MOST_STRANGE = 3
 _MOST_BROKEN = 1000
 _MOST_AT_ONCE = 128
@@ -77,6 +78,19 @@ class Table:
                 self._add_placed(line, tokens, index)
             draft.last, index = last, last + 1
         return index
+
+    def read_labelled(self, index: int) -> bool:
+        """The row that stands in this line behind a name; False where none does. It must have all its figures."""
+        line = self.text.lines[index]
+        words = line.split() if len(line) < LONGEST_ROW else []
+        at = len(words) - len(self.columns.operations) - 2
+        name, tokens = words[: max(at, 0)], words[max(at, 0) :]
+        if not 0 < at <= _LONGEST_NAME or not name[0][0].isalpha() or ROW(" ".join(tokens)) is None:
+            return False
+        self.draft.caption = " ".join(name).rstrip(":|- ")
+        self.draft.points.add((tokens[0], tokens[1]))
+        self._add(tokens, self.columns.operations, index)
+        return True
 
     def _plain_rows(self, index: int, full: int) -> int:
         """Rows with every figure and nothing else, as nearly all are; the index of the first line that is none."""

@@ -29,6 +29,8 @@ NAME = "iperf2 csv"
 TITLE = "iperf 2 CSV"
 
 _DEFAULT_PORT, _FIRST_EPHEMERAL = "5001", 32768
+_EXPECTED = "9 or 14 fields that begin with a time stamp"
+_MOST_TOLD = 20
 _CUT = "the line over the whole time is missing"
 
 
@@ -53,12 +55,18 @@ def looks_like(text: SourceText) -> float:
 
 
 def parse(text: SourceText) -> ParsedFile:
-    rows = list(rows_of(text))
+    cut: list[int] = []
+    rows = list(rows_of(text, cut))
+    broken = [
+        Broken("a CSV line of iperf 2 that is cut off or bent", text.number(index), text.lines[index][:100], _EXPECTED)
+        for index in cut[:_MOST_TOLD]
+    ]
+    if not rows and broken:
+        return ParsedFile(broken=tuple(broken))
     if not rows:
-        raise ParseError("no CSV line of iperf 2 in the text", expected="9 or 14 fields that begin with a time stamp")
+        raise ParseError("no CSV line of iperf 2 in the text", expected=_EXPECTED)
     servers = _server_ports(rows)
     runs: list[ParsedRun] = []
-    broken: list[Broken] = []
     for test in _tests(rows):
         found = _run(test, servers, text)
         (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]

@@ -13,8 +13,12 @@ _DATAGRAMS = (*_BASIC, "jitter", "errors", "datagrams", "errpercent", "outoforde
 _ROW = re.compile(
     r"^(?:[+-]\d{4}:)?\d{14}(?:\.\d{1,9})?,[^,\s]{0,100},\d{0,5},[^,\s]{0,100},\d{0,5},(?:-?\d{1,9}|SUM),\d"
 )
+_LIKE_ROW = re.compile(r"^(?:[+-]\d{4}:)?\d{14}(?:\.\d{1,9})?,[\da-fA-F.:]{2,100}(?:,\d{0,5})?(?:,|$)")
 _INTERVAL = re.compile(r"(\d{1,9}\.\d{1,6})-(\d{1,9}\.\d{1,6})")
 _LONGEST = 2000
+_FIRST = "2+-1"  # of a year, or of a time zone
+_LEAST_S = 1.0  # in shorter intervals, the decimals of their ends say too little
+_LEAST_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +44,30 @@ class Row:
         return self.cells["transferid"] in ("-1", "SUM")
 
     @property
+    def is_consistent(self) -> bool:
+        """Whether the rate has all its digits, as the bytes and seconds tell: with one less it would be a tenth."""
+        seconds = self.end - self.start
+        return seconds < _LEAST_S or self.rate * seconds >= _LEAST_SHARE * self.moved
+
+    @property
     def counts_datagrams(self) -> bool:
         return (positive(self.cells.get("datagrams", "")) or 0) > 0
 
 
-def rows_of(text: SourceText) -> Iterator[Row]:
+def rows_of(text: SourceText, cut: list[int] | None = None) -> Iterator[Row]:
+    """Also adds to `cut` the indices of lines that were rows before something cut or bent them."""
     header: Sequence[str] = ()
     for index, line in enumerate(text.lines):
         if line.startswith(_HEADER):
             header = line[:_LONGEST].strip().split(",")
-        elif is_row(line):
+        elif line[:1] in _FIRST and len(line) <= _LONGEST and _LIKE_ROW.match(line):
             words = line.strip().split(",")
             names = header if len(words) == len(header) else _DATAGRAMS if len(words) >= len(_DATAGRAMS) else _BASIC
-            if row := _row(index, dict(zip(names, words, strict=False))):
+            row = _row(index, dict(zip(names, words, strict=False))) if is_row(line) else None
+            if row and (len(names) >= len(words) or names is _DATAGRAMS) and row.is_consistent:
                 yield row
+            elif cut is not None:
+                cut.append(index)
 
 
 def _row(index: int, cells: dict[str, str]) -> Row | None:
@@ -67,4 +81,4 @@ def _row(index: int, cells: dict[str, str]) -> Row | None:
 
 
 def is_row(line: str) -> bool:
-    return line[:1] in "2+-1" and len(line) <= _LONGEST and bool(_ROW.match(line))
+    return line[:1] in _FIRST and len(line) <= _LONGEST and bool(_ROW.match(line))

@@ -52,6 +52,12 @@ def parse(text: SourceText) -> ParsedFile:
     broken: list[Broken] = []
     warnings: list[str] = []
     for test in _tests(text):
+        if not test.has_reports:
+            expected = "a report from 0.0 over the whole time"
+            broken.append(
+                Broken("the test has no results", text.number(test.first), text.lines[test.last][:100], expected)
+            )
+            continue
         run = test.run(text)
         if any(sample.missing_reason == SIDE_UNKNOWN for sample in run.samples):
             warnings.append(f"line {run.line}: {SIDE_UNKNOWN}; the intervals are kept as net_send")
@@ -87,6 +93,12 @@ class _Test:
             return False
         is_under_way = len(self.connections) < _MOST and not all(one.whole for one in self.connections.values())
         return not self.has_reports or is_under_way
+
+    def ends_before(self, line: str) -> bool:
+        """Whether this is the header of the next test, be it that nothing came of this one."""
+        if _CLIENT.search(line):
+            return self.has_reports or bool(self.header.client_port)
+        return self.has_reports and bool(_SERVER.search(line))
 
     def takes(self, report: Report) -> bool:
         """False where this line begins another test: a count from 0.0 again."""
@@ -147,7 +159,7 @@ def _tests(text: SourceText) -> Iterator[_Test]:
             if test.has_reports:
                 yield test
             test = test.successor()
-        elif test.has_reports and (_CLIENT.search(line.text) or _SERVER.search(line.text)):
+        elif test.ends_before(line.text):
             yield test
             test = _Test()
         if found := command(line.text):
@@ -155,7 +167,7 @@ def _tests(text: SourceText) -> Iterator[_Test]:
         elif _read(test, line) and shown:
             test.header.told |= asked(shown)
             shown = ""
-    if test.has_reports:
+    if test.has_reports or test.header.client_port:
         yield test
 
 

@@ -54,9 +54,8 @@ def parse(text: SourceText) -> ParsedFile:
     broken: list[Broken] = []
     for test in _tests(text):
         if not test.has_reports:
-            broken.append(
-                Broken("the test has no results", text.number(test.first), test.problem, "lines of intervals")
-            )
+            found = test.problem or text.lines[test.last][:100]
+            broken.append(Broken("the test has no results", text.number(test.first), found, "lines of intervals"))
             continue
         run = test.run(text)
         runs.append(run)
@@ -96,18 +95,19 @@ def _tests(text: SourceText) -> Iterator[Test]:
             test.version, test.told = head.version or test.version, test.told | asked(head.shown)
             head = _Header()
         was_rule = is_rule or (was_rule and not line.text.strip())
-    if test.has_reports or test.problem:
+    if test.has_reports or test.problem or test.is_client is not None:
         yield test
 
 
 def _begins_another(test: Test, line: Line) -> bool:
+    is_header = _CLIENT.search(line.text) or _ACCEPTED.search(line.text) or "Server listening on" in line.text
     if not test.has_reports and not test.problem:
-        return False
+        return bool(is_header) and test.is_client is not None  # nothing came of that one
     if line.report:
         return bool(test.finals) and test.is_done_before(line.report)
     if line.local or "iperf3: error - " in line.text or "[ ID]" in line.text:
         return bool(test.finals)
-    return bool(_CLIENT.search(line.text) or _ACCEPTED.search(line.text) or "Server listening on" in line.text)
+    return bool(is_header)
 
 
 def _read(test: Test, line: Line, was_rule: bool) -> bool:

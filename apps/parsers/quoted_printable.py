@@ -9,14 +9,12 @@ and a whole text in which every `=` is one of these, as it is in a body that was
 
 import re
 
-_HEADER = re.compile(rb"^content-transfer-encoding:[ \t]*\"?quoted-printable", re.IGNORECASE | re.MULTILINE)
-_BLANK = re.compile(rb"^\r?\n", re.MULTILINE)
-_BOUNDARY = re.compile(rb"boundary=\"?([^\s\";]{1,70})", re.IGNORECASE)
-_NEXT_MAIL = rb"From \S{1,200} [^\n]{0,80}\d{4}\r?\n"
+from apps.parsers.mail_bodies import bodies, header
+
+_HEADER = header(b"quoted-printable")
 _BARE = re.compile(rb"=(?![0-9A-F]{2}|[ \t]*(?:\r?\n|\Z))")
 _ENCODED = re.compile(rb"=([0-9A-F]{2})")
 _FEWEST = 3
-_MOST_BOUNDARIES = 50
 _CHARACTERS = {b"%02X" % code: bytes([code]) for code in range(256)} | {b"0A": b" ", b"0D": b" ", b"00": b" "}
 
 
@@ -37,21 +35,10 @@ def decoded(data: bytes) -> tuple[bytes, frozenset[int]]:
 
 
 def _bodies(data: bytes) -> list[tuple[int, int]]:
-    """From the blank line below the header to the next part or the next mail."""
-    found: list[tuple[int, int]] = []
-    ending, place = _ending(data), 0
-    while (header := _HEADER.search(data, place)) and (blank := _BLANK.search(data, header.end())):
-        end = ending.search(data, blank.end())
-        place = end.start() if end else len(data)
-        found.append((blank.end(), place))
+    found = list(bodies(data, _HEADER))
     if not found and data.count(b"=3D") >= _FEWEST and _BARE.search(data) is None:
         return [(0, len(data))]
     return found
-
-
-def _ending(data: bytes) -> re.Pattern[bytes]:
-    boundaries = list(dict.fromkeys(_BOUNDARY.findall(data)))[:_MOST_BOUNDARIES]
-    return re.compile(b"^(?:%s)" % b"|".join([_NEXT_MAIL, *(b"--" + re.escape(one) for one in boundaries)]), re.M)
 
 
 def _body(data: bytes, line: int, emptied: set[int]) -> bytes:

@@ -4,27 +4,32 @@
     text.lines[4], text.number(4)      # a clean line, and its number in the file
 
 Taken away: byte order marks, escape sequences, the `> ` of quoted mail (also a `#` or one blank before every line).
-A line that was overwritten with carriage returns becomes several, of one number. Nothing else changes, and columns keep
-their places relative to each other. The bytes as they came stay in `data`, but for mail that is quoted-printable.
+A line that was overwritten with carriage returns becomes several, of one number; in a file that has nothing else at the
+end of its lines, as old Macs wrote them, each one counts. Nothing else changes, and columns keep
+their places relative to each other. The bytes as they came stay in `data`, but for mail that travels as quoted-printable,
+whose lines keep their numbers, or in base64, whose lines are numbered as decoded.
 """
 
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 
-from apps.parsers import quoted_printable
+from apps.parsers import mail_base64, quoted_printable
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-_a-z])")
 _QUOTE = re.compile(r"^(?:> ?)+", re.MULTILINE)
 _CYRILLIC = re.compile("[а-яА-ЯёЁ]{3}")
 _HOST = re.compile(r"([A-Za-z0-9][\w.-]{0,62}):(?: |$)")
+_CONTAINER = re.compile(r"([A-Za-z0-9][\w.-]{0,99}) {2,64}\|(?: |$)")
 _MARKS = (  # longest first: UTF-32's begins with UTF-16's
     (b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"), (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
 )  # fmt: skip
 _SAMPLE = 1 << 16
 _MOST_HOSTS = 5000
+_MOST_SPREAD = 300_000  # lines of all parts
+_FEWEST_OF_ONE = 5  # lines of a container, on average
 _NOT_ASCII = bytes(range(128, 256))
 _NOT_LOW = bytes(range(8, 256))
 _BEGINNING = 2000  # characters
@@ -35,9 +40,11 @@ class SourceText:
     """One file. `name` is only for messages; formats are told by content."""
 
     def __init__(self, data: bytes | str, name: str = "") -> None:
-        self.data = data.encode("utf-8", "replace") if isinstance(data, str) else data
+        self.data = _of_lines(data.encode("utf-8", "replace") if isinstance(data, str) else data)
         self.name = name
         self._emptied: frozenset[int] = frozenset()
+        if b"ase64" in self.data or b"ASE64" in self.data:
+            self.data = mail_base64.decoded(self.data)
         if _may_be_quoted_printable(self.data):
             self.data, self._emptied = quoted_printable.decoded(self.data)
 
@@ -64,24 +71,43 @@ class SourceText:
         numbers = self._cleaned[1]
         return numbers[first:behind] if numbers else range(first + 1, behind + 1)
 
+    def with_data(self, data: bytes) -> "SourceText":
+        """Another text of the same lines: what was decoded in this one is not decoded again."""
+        other = SourceText(b"", self.name)
+        other.data, other._emptied = data, self._emptied
+        return other
+
     @cached_property
     def head(self) -> bytes:
         """The first bytes, for formats that are known by how they begin."""
         return self.data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
 
     def by_host(self) -> list[tuple[str, "SourceText"]]:
-        """The parts of an output that pdsh or clush put a host before each line of; [("", self)] for any other.
+        """The parts of an output that pdsh or clush put a host before each line of, or docker compose a container where several of
+        them take turns; [("", self)] for any other.
 
         A part's lines keep their numbers.
         """
-        if not any(_HOST.match(line) for line in self.text[:_BEGINNING].split("\n")):
-            return [("", self)]
-        found = [_HOST.match(line) for line in self.lines]
+        beginning = self.text[:_BEGINNING].split("\n")
+        if any(_HOST.match(line) for line in beginning):
+            found = [_HOST.match(line) for line in self.lines]
+            names = {match[1] for match in found if match}
+            if self._are_marked(found, names) and all(map(_is_host, names)):
+                return self._parts(found, names)
+        if any("  |" in line for line in beginning):
+            found = [_CONTAINER.match(line) for line in self.lines]
+            names = {match[1] for match in found if match}
+            if self._are_marked(found, names) and _take_turns([match[1] for match in found if match], names):
+                return self._parts(found, names)
+        return [("", self)]
+
+    def _are_marked(self, found: Sequence[re.Match[str] | None], names: set[str]) -> bool:
+        """Whether nearly all lines begin with a name."""
         filled = sum(1 for line in self.lines if line.strip())
-        names = {match[1] for match in found if match}
         marked = sum(1 for match in found if match)
-        if marked < 3 or marked < 0.9 * filled or len(names) > _MOST_HOSTS or not all(map(_is_host, names)):
-            return [("", self)]
+        return marked >= 3 and marked >= 0.9 * filled and len(names) <= _MOST_HOSTS
+
+    def _parts(self, found: Sequence[re.Match[str] | None], names: set[str]) -> list[tuple[str, "SourceText"]]:
         mine: dict[str, tuple[list[str], list[int]]] = {name: ([], []) for name in sorted(names)}
         for index, match in enumerate(found):
             if match:
@@ -94,7 +120,17 @@ class SourceText:
             part.__dict__["_cleaned"] = cleaned
             part.__dict__["text"] = "\n".join(cleaned[0])
             part.data = part.text.encode()
+            if len(names) * len(self.lines) <= _MOST_SPREAD:
+                part._spread(*cleaned)
         return list(parts.items())
+
+    def _spread(self, lines: Sequence[str], numbers: Sequence[int]) -> None:
+        """Have the lines in `data` where they stand in the file, for who counts them there."""
+        rows = [""] * (numbers[-1] if numbers else 0)
+        for line, number in zip(lines, numbers, strict=True):
+            rows[number - 1] += f"\r{line}" if rows[number - 1] else line
+        self.data = "\n".join(rows).encode()
+        self._emptied = frozenset(range(1, len(rows) + 1)).difference(numbers)
 
     @cached_property
     def _cleaned(self) -> tuple[list[str], Sequence[int]]:
@@ -118,6 +154,11 @@ class SourceText:
             ]
             lines, numbers = [piece for piece, _ in pairs], [n for _, n in pairs]
         return _without_prefix(lines), numbers
+
+
+def _of_lines(data: bytes) -> bytes:
+    """With line feeds, where the file has carriage returns alone: in one byte or, in UTF-16 or UTF-32, beside zeros."""
+    return data if b"\n" in data or b"\r" not in data else data.replace(b"\r", b"\n")
 
 
 def _may_be_quoted_printable(data: bytes) -> bool:
@@ -203,6 +244,12 @@ def _without_prefix(lines: list[str]) -> list[str]:
 
 def _is_host(name: str) -> bool:
     return any(letter.isdigit() for letter in name) or "." in name
+
+
+def _take_turns(marks: Sequence[str], names: set[str]) -> bool:
+    """Whether names come back after others, and often: a table's first column has each but once, or all of one together."""
+    turns = sum(1 for one, other in pairwise(marks) if one != other)
+    return 1 < len(names) <= turns and len(marks) >= _FEWEST_OF_ONE * len(names) and turns * 2 <= len(marks)
 
 
 def blocks(lines: Sequence[str]) -> list[tuple[int, int]]:

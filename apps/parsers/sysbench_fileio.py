@@ -41,6 +41,10 @@ _PERCENTILES = ("50", "90", "95", "99")
 _END = "execution time (avg/stddev):"  # the last line of a report
 _DISTANCE = 6  # lines between the version and the options
 _FAILED = "sysbench did no request"
+_NOT_PRINTED = "not printed"
+_WHOLE = re.compile(
+    r"\.\d\d(?:ms)?\s*$|[^\d.\s]\s*$"
+)  # the end of a line of figures: they have two decimals, or words behind
 _WITH_SYNCS = "over all events, fsync() too"
 
 
@@ -59,8 +63,10 @@ def parse(text: SourceText) -> ParsedFile:
     for first, end, version, command in _blocks(text):
         lines = [(text.number(index), text.lines[index][:2000]) for index in range(first, end)]
         if _is_test(lines):
-            found = _run(lines, version, command)
+            found = _run(_without_cut(lines, text), version, command)
             (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
+            if isinstance(found, ParsedRun) and (cut := _cut(found, lines)):
+                broken.append(cut)
     if not runs and not broken:
         raise ParseError("no fileio test of sysbench in the text", expected="'Extra file open flags:' and results")
     return ParsedFile(tuple(runs), broken=tuple(broken))
@@ -70,6 +76,25 @@ def _is_test(lines: list[tuple[int, str]]) -> bool:
     """Whether the block is a fileio run: `prepare` prints a banner too."""
     prepares = any(line.startswith("Creating files for the test") for _, line in lines)
     return not prepares and any(word in line for _, line in lines for word in _OWN)
+
+
+def _without_cut(lines: list[tuple[int, str]], text: SourceText) -> list[tuple[int, str]]:
+    """Without the file's last line where that ends in the middle of a figure, whose digits would say another one."""
+    last = next((line for line in reversed(text.lines) if line.strip()), "")
+    is_cut = not text.text.endswith(("\n", "\r")) and not _WHOLE.search(last) and not _is_closed(lines)
+    return lines[:-1] if is_cut and lines[-1][1] == last[:2000] else lines
+
+
+def _is_closed(lines: list[tuple[int, str]]) -> bool:
+    return any(_END in line for _, line in lines)
+
+
+def _cut(run: ParsedRun, lines: list[tuple[int, str]]) -> Broken | None:
+    """What is wrong with a report that lacks its end and some of its figures."""
+    if _is_closed(lines) or not any(sample.missing_reason == _NOT_PRINTED for sample in run.samples):
+        return None
+    number, last = next((line for line in reversed(lines) if line[1].strip()), lines[-1])
+    return Broken("the report ends before its last figures; what is missing says so", number, last.strip()[:100], _END)
 
 
 def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str]]:
@@ -143,7 +168,7 @@ def _samples(banner: Banner, report: Report, first: int) -> Iterator[ParsedSampl
     failed = _FAILED if report.counted_nothing() else ""
     for operation, metric, name, note in _wanted(banner, report):
         figure = report.figures.get(name)
-        reason = failed or ("" if figure else "not printed")
+        reason = failed or ("" if figure else _NOT_PRINTED)
         yield ParsedSample(
             operation, metric, None if failed or figure is None else figure.value, file_size=banner.file_size,
             block_size=banner.block_size, threads=banner.threads, printed=figure.printed if figure else "",

@@ -28,7 +28,7 @@ TITLE = "time cp"
 _N = r"(\d{1,9}(?:[.,]\d{1,9})?)"
 _CLOCK = r"((?:\d{1,6}:){1,2}\d{1,2}(?:[.,]\d{1,9})?)"
 _TIME = re.compile(r"(?:^|[\s#$%>;&|(\\`])((?:/usr/bin/|/bin/)?time\s)")
-_CP = re.compile(r"(?:^|[\s(;&|'\"])(cp\s+\S)")
+_CP = re.compile(r"(?:^|[\s(;&|'\"])((?:/\S{0,200}/)?cp\s+\S)")
 _ZSH = re.compile(rf"\s{_N}s user {_N}s system [\d.,]{{1,8}}% cpu (?:{_CLOCK}|{_N}) total")
 _VERBOSE = re.compile(r'\s*Command being timed: "(.*\bcp\s+\S.*)"')
 _MINUTES = r"(?:(\d{1,5})h)?(?:(\d{1,6})m)?(\d{1,9}(?:[.,]\d{1,9})?)s?"
@@ -40,7 +40,10 @@ _FISH = re.compile(rf"\s*Executed in\s+{_N} (millis|secs|mins|hours|micros)")
 _WALL = re.compile(rf"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): {_CLOCK}")
 _VERBOSE_CPU = re.compile(rf"\s*(User|System) time \(seconds\): {_N}")
 _FISH_UNITS = {"micros": 1e-6, "millis": 1e-3, "secs": 1.0, "mins": 60.0, "hours": 3600.0}
-_SKIPPED = re.compile(r"\s*$|\s*(?:(?:cp|sudo|Password|Command exited)\b|\[sudo\])|\S+ -> \S")
+_UNREAD = re.compile(  # where a wall time stands that is none
+    r"\s*(?:real\s+\S*\d\S*\s*$|\S+ real\s+\S+ user\s|\S+user \S+system \S+elapsed|Executed in\s)"
+)
+_SKIPPED = re.compile(r"\s*(?:`{3}\w{0,20}\s*)?$|\s*(?:(?:cp|sudo|Password|Command exited)\b|\[sudo\])|\S+ -> \S")
 _LONGEST = 1000
 _MOST_AFTER = 30
 _MOST_BLANK = 2
@@ -59,6 +62,7 @@ class Timing:
     failure: str = ""
     line: int = 0  # index of the line that says the wall time
     last: int = 0
+    unread: str = ""  # the line of a wall time that is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,8 @@ def looks_like(text: SourceText) -> float:
         word in whole for word in ("real", "elapsed", " total", "Elapsed", "Executed in", "u ")
     ):
         return 0.0
-    return 0.95 if next(iter(_copies(text)), None) else 0.0
+    broken: list[Broken] = []
+    return 0.95 if next(_copies(text, broken), None) or broken else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -87,7 +92,7 @@ def parse(text: SourceText) -> ParsedFile:
     return ParsedFile(runs, broken=tuple(broken))
 
 
-def _copies(text: SourceText, broken: list[Broken] | None = None) -> Iterator[Copy]:
+def _copies(text: SourceText, broken: list[Broken]) -> Iterator[Copy]:
     lines = text.lines
     for index, line in enumerate(lines):
         if "cp " not in line or len(line) > _LONGEST:
@@ -102,13 +107,21 @@ def _copies(text: SourceText, broken: list[Broken] | None = None) -> Iterator[Co
         elif verbose := _VERBOSE.match(line):
             if (timing := _verbose(lines, index)).real is not None:
                 yield Copy(verbose[1], index, timing)
+            else:
+                broken.append(_without_wall(text, index, line))
         elif command := _timed(line):
             found = _behind(lines, index)
             if found.real is not None:
                 yield Copy(command, index, found)
-            elif broken is not None and (found.user is not None or found.sys is not None):
-                number = text.number(index)
-                broken.append(Broken("a timed copy without its wall time", number, line.strip()[:200], "real 0m0.512s"))
+            elif found.unread or found.user is not None or found.sys is not None:
+                broken.append(_without_wall(text, found.line or index, found.unread or line))
+        elif "s user " in line and "% cpu " in line and _CP.search(line):
+            broken.append(_without_wall(text, index, line))
+
+
+def _without_wall(text: SourceText, index: int, found: str) -> Broken:
+    message = "a timed copy without a wall time that can be read"
+    return Broken(message, text.number(index), found.strip()[:200], "real 0m0.512s")
 
 
 def _timed(line: str) -> str:
@@ -128,6 +141,8 @@ def _behind(lines: list[str], index: int) -> Timing:
             timing.failure = timing.failure or line.strip()[:200]
         blank = 0 if line.strip() else blank + 1
         if not _take(timing, line, at) and (blank > _MOST_BLANK or not _SKIPPED.match(line)):
+            if timing.real is None and _UNREAD.match(line):
+                timing.unread, timing.line = line, at
             break
     return timing
 

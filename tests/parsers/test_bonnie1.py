@@ -166,3 +166,16 @@ def test_header_that_was_broken_behind_tabs_is_one_header() -> None:
 def test_rows_have_the_caption_that_stands_before_them() -> None:
     text = f"{HEAD}\n*** plain:\n\n{ROW}{ROW}\n*** with the patch:\n\n{ROW}\n"
     assert [run.caption for run in parsed(text).runs] == ["plain", "plain", "with the patch"]
+
+
+def test_a_table_goes_on_behind_any_number_of_captions() -> None:
+    captions = [f"machine {number} (its defaults)" for number in range(1, 7)]
+    text = HEAD + "".join(f"{caption}\n{ROW}" for caption in captions)
+    assert [(run.caption, values(run)) for run in parsed(text).runs] == [(caption, VALUES) for caption in captions]
+
+
+def test_a_row_without_a_label_that_was_broken_before_its_last_figure() -> None:
+    row = ROW.split(maxsplit=1)[1] if not ROW.split()[0].isdigit() else ROW
+    begun, last = row.rstrip().rsplit(maxsplit=1)
+    found = parsed(f"{HEAD}machine 2\n      {begun} \n{last}      \n      {row}")
+    assert [(run.host, values(run)) for run in found.runs] == [("", VALUES)] * 2

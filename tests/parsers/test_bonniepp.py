@@ -344,3 +344,32 @@ def test_points_are_unique_within_a_run() -> None:
         run = only(text)
         points = {(one.operation, one.metric, one.file_size, one.block_size, one.threads) for one in run.samples}
         assert len(points) == len(run.samples)
+
+
+def test_a_table_that_says_its_unit_has_it_in_any_version() -> None:
+    head = (
+        "Version  1.98   ------Sequential Output------ --Sequential Input- --Random-\n"
+        "              -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--\n"
+        "Machine    Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP\n"
+        "lab-7        4G   600  98 240000  40 180000  30   800  97 300000  41 340.5   7\n"
+        "              ------Sequential Create------ --------Random Create--------\n"
+        "              -Create-- --Read--- -Delete-- -Create-- --Read--- -Delete--\n"
+        "          files  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\n"
+        "            100 18000  81 55000  94 32000  77 19000  84 58000  96 29000  80\n"
+    )
+    run = only(head)
+    assert (value(run, "write").value, value(run, "write").printed) == (240000 * 1024, "240000 K/s")
+    assert value(run, "create_seq").value == 18000
+
+
+@pytest.mark.parametrize("bad", ["56044xs", "-5us", "5.5us", "1e5ms"])
+@pytest.mark.parametrize("blank", [False, True])
+def test_one_bad_latency_leaves_the_others(bad: str, blank: bool) -> None:
+    shown = ["" if blank else "27010us", bad, "12422ms", "33647us", "506ms", "260ms"]
+    latencies = "Latency          " + "".join(f"{one:>10}" for one in shown) + "\n"
+    found = parsed(OLD_HEAD.replace("1.03e", "1.97 ") + OLD_ROW + latencies)
+    (run,) = found.runs
+    told = [one for one in run.samples if one.metric == "latency_max"]
+    assert [one.value for one in told] == [None if blank else 27010e3, None, 12422e6, 33647e3, 506e6, 260e6]
+    assert (told[1].printed, told[1].missing_reason) == (bad, "no latency as bonnie++ prints it")
+    assert found.warnings == (f"line 5: '{bad}' is no latency as bonnie++ prints it",)

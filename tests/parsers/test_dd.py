@@ -45,11 +45,13 @@ LINES = {  # as the tools' sources and translations write it, every one of 31457
     "Italian": "3145728 byte (3,1 MB) copiati, 0,5 s, 6,3 MB/s",
     "Spanish, Portuguese": "3145728 bytes (3,1 MB, 3,0 MiB) copiados, 0,5 s, 6,3 MB/s",
     "Russian": "3145728 байт (3,1 MB, 3,0 MiB) скопировано, 0,5 с, 6,3 MB/s",
+    "Russian, with a Latin c": " скопировано 3145728 байт (3,1 MB), 0,5 c, 6,3 MB/c",
     "Polish": "skopiowane 3145728 bajtów (3,1 MB, 3,0 MiB), 0,5 s, 6,3 MB/s",
     "Chinese": "3145728字节(3.1 MB，3.0 MiB)已复制，0.5 s，6.3 MB/s",
     "Japanese": "3145728 バイト (3.1 MB, 3.0 MiB) コピーされました、 0.5 s、 6.3 MB/s",
     "Swedish": "3145728 byte (3,1 MB, 3,0 MiB) kopierade, 0,5 s, 6,3 MB/s",
     "Czech": "Zkopírováno 3145728 bajtů (3,1 MB, 3,0 MiB), 0,5 s, 6,3 MB/s",
+    "aligned by hand": "3145728 bytes (3.1 MB) copied, 0.5 s,  6.3 MB/s",
     "an exponent": "3145728 bytes (3.1 MB, 3.0 MiB) copied, 5e-01 s, 6.3 MB/s",
     "behind a label": "md0: 3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.5 s, 6.3 MB/s, fine",
 }
@@ -269,8 +271,50 @@ def test_command_over_several_lines_is_one(typed: str) -> None:
 
 
 def test_what_a_loop_prints_is_no_part_of_its_command() -> None:
-    loop = "root@lab:~# for b in 4 8; do echo bs=${b}k; dd if=/mnt/f of=/dev/null bs=${b}k; done\nbs=4k\n"
-    (run,) = dd.parse(SourceText(loop + DONE)).runs
+    loop = "for b in 4 8; do echo bs=${b}k; dd if=/mnt/f of=/dev/null bs=${b}k; done"
+    runs = dd.parse(SourceText(f"root@lab:~# {loop}\nbs=4k\n{DONE}bs=8k\n{DONE}root@lab:~# ls\n{DONE}")).runs
+    assert [run.workload.get("command") for run in runs] == [loop, loop, None]
+    assert [(run.caption, run.target) for run in runs] == [("bs=4k", "/mnt/f"), ("bs=8k", "/mnt/f"), ("", "")]
+
+
+def test_a_loops_commands_have_their_outputs_in_turns() -> None:
+    loop = "for i in 1 2; do dd if=/dev/zero of=/mnt/f bs=1M; dd if=/mnt/g of=/dev/null bs=1M; done"
+    runs = dd.parse(SourceText(f"# {loop}\n{DONE * 4}")).runs
+    assert [run.target for run in runs] == ["/mnt/f", "/mnt/g"] * 2
+    hidden = loop.replace(" bs=1M;", " bs=1M 2>/dev/null;")
+    assert {run.target for run in dd.parse(SourceText(f"# {hidden}\n{DONE * 2}")).runs} == {""}
+
+
+@pytest.mark.parametrize("mark", ["", "> "])
+def test_a_loop_over_several_lines_is_read(mark: str) -> None:
+    lines = ["for b in 4k 1M", "do", "  dd if=/mnt/f of=/dev/null bs=$b \\", "    iflag=direct", "done"]
+    typed = "".join(f"{mark if place else '$ '}{line}\n" for place, line in enumerate(lines))
+    runs = dd.parse(SourceText(typed + DONE * 2)).runs
+    assert [(run.target, run.workload["direct"], run.workload["block_size"]) for run in runs] == [
+        ("/mnt/f", 1, 1 << 20)
+    ] * 2
+    (other,) = dd.parse(SourceText("for b in 4k 1M\ndo\n  ls $b\ndone\n" + DONE)).runs
+    assert "command" not in other.workload
+
+
+TYPED = "root@lab:~# dd if=/dev/zero of=/srv/volumes/first/testfile bs=1M count=50 oflag=direct conv=fdatasync"
+
+
+@pytest.mark.parametrize(
+    "width", [width for width in range(60, 101) if not TYPED[width - 1 : width + 1].strip().endswith(" ")]
+)
+def test_a_command_that_a_terminal_cut_is_whole_again(width: int) -> None:
+    typed = "\n".join(TYPED[place : place + width] for place in range(0, len(TYPED), width))
+    (run,) = dd.parse(SourceText(f"{typed}\n{DONE}")).runs
+    assert run.workload == {
+        "command": TYPED.removeprefix("root@lab:~# "), "direct": 1, "sync": "fdatasync", "block_size": 1 << 20,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("below", ["hello", "rect hello", "rect,hello", "rect conv", "rect size=4"])
+def test_a_line_that_does_not_make_the_command_whole_is_no_part_of_it(below: str) -> None:
+    cut = TYPED[: TYPED.index("rect")]
+    (run,) = dd.parse(SourceText(f"{cut}\n{below}\n{DONE}")).runs
     assert "command" not in run.workload
 
 
@@ -311,3 +355,27 @@ def test_the_usual_line_reads_as_any_other_does(size: str, seconds: str, rate: s
     usual, other = read_result(line), read_result(f"{line} ")  # the blank leads it to where every language is read
     assert usual is not None
     assert usual == other
+
+
+@pytest.mark.parametrize(
+    ("command", "operation", "target"),
+    [
+        ("dd if=/dev/zero bs=1M | pv > /mnt/f", "write", "/mnt/f"),
+        ("dd if=/mnt/f bs=1M | pv > /dev/null", "read", "/mnt/f"),
+        ("dd if=/dev/zero bs=1M | gzip > /mnt/f", "copy", ""),
+        ("dd if=/dev/zero bs=1M | pv | gzip > /mnt/f", "copy", ""),
+    ],
+)
+def test_a_pipe_that_only_passes_on_ends_where_it_is_sent(command: str, operation: str, target: str) -> None:
+    run = only(f"# {command}\n{DONE}")
+    assert (run.samples[0].operation, run.target) == (operation, target)
+
+
+def test_a_command_of_a_saved_page_is_shown_as_it_was_typed() -> None:
+    run = only(
+        f'<pre class="bash"><code>sh -c &quot;dd if=/dev/zero of=/mnt/f bs=1M &amp;&amp; sync&quot; ; rm /mnt/f\n{DONE}'
+    )
+    assert (run.workload["command"], run.target) == (
+        'sh -c "dd if=/dev/zero of=/mnt/f bs=1M && sync" ; rm /mnt/f',
+        "/mnt/f",
+    )

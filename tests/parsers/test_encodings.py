@@ -94,6 +94,12 @@ def test_lines_keep_their_numbers_where_carriage_returns_overwrite_them() -> Non
     assert [text.number(index) for index in range(5)] == [1, 2, 2, 2, 3]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_lines_that_end_with_carriage_returns_alone_count(encoding: str) -> None:
+    text = SourceText("one\rtwo\r\rfour\r".encode(encoding))
+    assert (text.lines, [text.number(index) for index in range(4)]) == (["one", "two", "", "four"], [1, 2, 3, 4])
+
+
 def test_zeros_are_replaced_and_nothing_shifts() -> None:
     found = lines(ASCII.replace(" ", "\x00").encode())
     assert found == [line.replace(" ", NOT_KEPT) for line in LINES]
@@ -192,4 +198,5 @@ def test_the_lines_of_each_host_keep_their_numbers() -> None:
     parts = dict(SourceText(b"n1: a\nn2: b\nn1: c\n\nn2: d\n").by_host())
     assert {name: part.lines for name, part in parts.items()} == {"n1": ["a", "c"], "n2": ["b", "d"]}
     assert [parts["n2"].number(index) for index in range(2)] == [2, 5]
-    assert parts["n1"].data == b"a\nc"
+    assert parts["n1"].data == b"a\n\nc"
+    assert parts["n2"].data == b"\nb\n\n\nd"

@@ -17,11 +17,11 @@ from tests.pace import within
 AVERAGED = "1000, 100, 0, 0\n1000, 50, 1, 0\n2000, 300, 0, 0\n"
 
 
-def parse(text: str | bytes, name: str = "job_clat.1.log") -> ParsedFile:
+def parse(text: str | bytes, name: str = "fio-3.16/job_clat.1.log") -> ParsedFile:
     return fio_logs.parse(SourceText(text, name))
 
 
-def only(text: str, name: str = "job_clat.1.log") -> ParsedRun:
+def only(text: str, name: str = "fio-3.16/job_clat.1.log") -> ParsedRun:
     (run,) = parse(text, name).runs
     return run
 
@@ -33,8 +33,8 @@ def shown(series: ParsedSeries) -> tuple[str, str, list[float], list[float]]:
 @pytest.mark.parametrize(
     ("name", "metric", "scale"),
     [
-        ("job_bw.1.log", "bandwidth", 1024), ("x/y/job_iops.12.log", "iops", 1), ("a_lat.log", "latency_mean", 1),
-        ("JOB_CLAT.1.LOG", "clat_mean", 1), ("read_slat.3.log.txt", "slat_mean", 1), (r"C:\logs\bw_iops.1.log", "iops", 1),
+        ("job_bw.1.log", "bandwidth", 1024), ("x/y/job_iops.12.log", "iops", 1), ("fio-3.7/a_lat.log", "latency_mean", 1),
+        ("JOB_CLAT_NS.1.LOG", "clat_mean", 1), ("fio-3.10_read_slat.3.log.txt", "slat_mean", 1), (r"C:\logs\bw_iops.1.log", "iops", 1),
     ],
 )  # fmt: skip
 def test_the_name_tells_what_the_values_are(name: str, metric: str, scale: int) -> None:
@@ -54,23 +54,74 @@ def test_a_log_whose_name_does_not_tell_is_not_read(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "is_sure"),
+    ("line", "warns"),
     [
-        ("5, 100, 0, 4096", False),
-        ("5, 100, 0, 4096, 8192", False),  # an offset, or a priority
         ("5, 100, 0, 4096, 0x4001", False),
-        ("5, 100, 0, 4096, 8192, 1", True),
-        ("5, 100, 0, 4096, 8192, 0x2007", True),
-        ("5, 100, 0, 4096, 8192, 0, 123456789", True),
+        ("5, 100, 0, 4096, 0", False),  # a priority: an offset of 0 would be all I/Os'
+        ("5, 100, 0, 0, 0", True),
+        ("5, 100, 0, 4096, 8192, 1", False),
+        ("5, 100, 0, 4096, 8192, 0x2007", False),
+        ("5, 100, 0, 4096, 8192, 0, 123456789", False),
     ],
 )
-def test_every_set_of_columns_is_read_and_says_whether_ns_is_sure(line: str, is_sure: bool) -> None:
-    parsed = parse(f"{line}\n{line}\n")
+def test_columns_that_came_with_or_after_ns_tell_the_unit(line: str, warns: bool) -> None:
+    parsed = parse(f"{line}\n{line}\n", "job_clat.1.log")
     (series,) = parsed.runs[0].series
     assert shown(series) == ("read", "clat_mean", [0.005] * 2, [100] * 2)
-    assert parsed.runs[0].workload == {"block_size": 4096}
-    assert [warning for warning in parsed.warnings if "2.99" in warning] == ([] if is_sure else [*parsed.warnings])
-    assert bool(parsed.warnings) is not is_sure
+    assert [warning for warning in parsed.warnings if "2.99" in warning] == ([*parsed.warnings] if warns else [])
+    assert bool(parsed.warnings) is warns
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        AVERAGED,
+        "5, 100, 0, 4096, 8192\n6, 100, 0, 4096, 4096\n",
+        "5, 9000, 0, 4096\n" * 512,  # may be one deep queue's when a ramp_time ended
+        "1500000000000, 5000000, 0, 0\n1500000001000, 5000000, 0, 0\n",  # begun nobody knows when
+    ],
+    ids=["averages", "offsets", "a queue", "since 1970"],
+)
+@pytest.mark.parametrize("name", ["a_lat.1.log", "fio-2.1-and-fio-3.1/a_slat.1.log"])
+def test_latencies_that_may_be_ns_or_us_are_told(text: str, name: str) -> None:
+    parsed = parse("below what somebody wrote\n" + text, name)
+    assert shown(parsed.runs[0].series[0])[3][0] == int(text.split(",")[1])
+    (warning,) = [one for one in parsed.warnings if "2.99" in one]
+    assert warning.startswith("line 2: the values are read as ns")
+    assert "job_lat_us.1.log" in warning
+
+
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [
+        ("fio-2.1.10/a_lat.1.log", 1000), ("fio-2.98/a_lat.1.log", 1000), ("fio-2.99/a_lat.1.log", 1),
+        ("fio_v3.7-a_lat.1.log", 1), ("a_lat_us.1.log", 1000), ("a_slat_nsec.log", 1), ("x.zip/FIO 2.16/a_clat.log", 1000),
+    ],
+)  # fmt: skip
+def test_a_name_or_folder_tells_the_unit(name: str, scale: int) -> None:
+    parsed = parse(AVERAGED, name)
+    assert (parsed.broken, parsed.warnings) == ((), ())
+    assert shown(parsed.runs[0].series[0])[3] == [100 * scale, 300 * scale]
+    assert parsed.runs[0].caption == ("job 1" if ".1.log" in name else "")
+
+
+def test_bandwidth_needs_no_unit_from_its_name() -> None:
+    assert shown(only(AVERAGED, "fio-2.1/a_bw.1.log").series[0])[3] == [100 * 1024, 300 * 1024]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("1000, 900000, 0, 0\n2000, 2001001, 0, 0\n3000, 900000, 0, 0\n", 2),
+        ("5, 9000, 0, 4096\n" * 513, 1),
+    ],
+    ids=["a second and more", "more than a queue holds"],
+)
+def test_what_would_take_longer_than_the_run_so_far_is_ns(text: str, line: int) -> None:
+    parsed = parse(text, "a_lat.1.log")
+    assert float(parsed.runs[0].series[0].values[0]) in (900_000, 9000)
+    (warning,) = parsed.warnings
+    assert warning.startswith(f"line {line}: the values are ns: in µs")
 
 
 def test_the_largest_value_beside_the_mean_is_a_series_of_its_own() -> None:
@@ -101,7 +152,7 @@ def test_an_average_of_one_is_an_average() -> None:
     assert shown(only("1000, 1, 0, 0\n2000, 1, 0, 0\n", "a_iops.1.log").series[0])[3] == [1, 1]
 
 
-@pytest.mark.parametrize("ending", ["\r\n", "\n\n", "  \n"])
+@pytest.mark.parametrize("ending", ["\r\n", "\n\n", "  \n", "\r\r\n", "\r"])
 def test_line_ends_and_blank_lines_do_not_matter(ending: str) -> None:
     assert [shown(one) for one in only(AVERAGED.replace("\n", ending)).series] == [
         shown(one) for one in only(AVERAGED).series
@@ -249,3 +300,37 @@ def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str, log
     except ParseError:
         pass
     assert within(time.process_time() - before, 2)
+
+
+@pytest.mark.parametrize(
+    ("before", "mark", "above"),
+    [
+        ("", "> ", 0), ("", ">> ", 0), ("Ann wrote:\n", "> ", 1), ("fio: log\n", "", 1),
+        ("the bw of sda, 8 MB/s\n\n", "", 2),
+    ],
+)  # fmt: skip
+def test_quotes_and_words_above_the_rows_do_not_matter(before: str, mark: str, above: int) -> None:
+    text = before + "".join(f"{mark}{line}\n" for line in AVERAGED.splitlines())
+    source = SourceText(text, "job_bw.1.log")
+    assert fio_logs.looks_like(source) == 1
+    parsed = fio_logs.parse(source)
+    assert (parsed.broken, parsed.warnings) == ((), ())
+    (run,) = parsed.runs
+    assert [shown(one) for one in run.series] == [shown(one) for one in only(AVERAGED, "job_bw.1.log").series]
+    assert (run.line, run.last_line) == (above + 1, above + 3)
+
+
+def test_a_line_that_is_none_below_others_has_its_number() -> None:
+    assert [one.line for one in parse(f"a log\n{AVERAGED}x\n", "job_bw.1.log").broken] == [5]
+
+
+def test_rows_below_names_are_somebodys_table() -> None:
+    text = SourceText(f"size, bw, run, depth\n{AVERAGED}", "job_bw.1.log")
+    assert fio_logs.looks_like(text) == 0
+    assert [one.line for one in fio_logs.parse(text).broken] == [1]  # chosen by hand
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\r\n"])
+def test_every_line_end_counts_lines(end: str) -> None:
+    run = only(AVERAGED.replace("\n", end), "job_bw.1.log")
+    assert (run.line, run.last_line) == (1, 3)

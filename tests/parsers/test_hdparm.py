@@ -166,3 +166,40 @@ def test_line_that_lost_its_breaks_holds_both_timings_and_the_device() -> None:
         ("cached_read", 1102.81 * MIB),
         ("read", 41.86 * MIB),
     ]
+
+
+def test_words_about_a_timing_are_no_failure() -> None:
+    words = "| Speed | `hdparm -tT /dev/sdx` | Timing buffered disk reads: `~420 to 850 MB/s` (ten times faster) |\n"
+    assert told(parse(words + "/dev/sda:\n" + LINE).runs) == [("/dev/sda", "read", 99.67 * MIB)]
+    with pytest.raises(ParseError):
+        parse(words)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "  17456 MB in  1.99 seconds = ",
+        "  17.456 MB in  1.99 seconds = 8764,12 MB/sec",
+        "  ",
+        "  17456 MB in  1.9",
+        "  ^C",
+    ],
+    ids=["no rate", "commas", "nothing", "cut", "stopped"],
+)
+def test_broken_timing_never_takes_the_figures_of_the_next_one(rest: str) -> None:
+    parsed = parse(f"/dev/sda:\n Timing cached reads: {rest}\n{LINE}")
+    assert told(parsed.runs) == [("/dev/sda", "read", 99.67 * MIB)]
+    assert [(one.line, one.found) for one in parsed.broken] == [(2, rest.strip())]
+
+
+def test_failed_timing_keeps_its_words_beside_the_next_one() -> None:
+    (run,) = parse(f"/dev/sda:\n Timing cached reads:   read() failed: Input/output error\n{LINE}").runs
+    assert [(one.operation, one.value) for one in run.samples] == [("cached_read", None), ("read", 99.67 * MIB)]
+    assert run.problem == "read() failed: Input/output error"
+    assert run.samples[0].missing_reason == "failed: read() failed: Input/output error"
+
+
+def test_timing_without_figures_takes_none_of_another_device() -> None:
+    parsed = parse(f"/dev/sda:\n Timing cached reads:  \n/dev/sdb:{LINE}")
+    assert told(parsed.runs) == [("/dev/sdb", "read", 99.67 * MIB)]
+    assert [one.line for one in parsed.broken] == [2]

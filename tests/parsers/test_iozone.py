@@ -264,3 +264,18 @@ def test_command_in_prose_ends_where_it_is_quoted() -> None:
     text = f"Run with `sync ; iozone -e -a -s 64m -i 0` (twice, then I slept)\n{header}\n{ALL % (64, 4, *range(100, 113))}\n"
     (run,) = parse(text).runs
     assert run.workload["command"] == "iozone -e -a -s 64m -i 0"
+
+
+def test_rows_that_somebody_put_names_before_are_runs_of_their_own() -> None:
+    table = (
+        "                                                            random  random\n"
+        "              KB  reclen   write rewrite    read    reread    read   write\n"
+        "raid 0   5242880       4  904000  880300  2736500  2669700 1976400  118400\n"
+        "md5:     5242880       4  261700  272400  2548400  2496000 1867100   11800\n\n"
+        "md6      5242880       4  261700  272400\n"
+    )
+    runs = iozone.parse(SourceText(table)).runs
+    assert [(run.caption, run.line, run.samples[0].value, run.samples[5].operation) for run in runs] == [
+        ("raid 0", 3, 904000 * 1024, "randwrite"), ("md5", 4, 261700 * 1024, "randwrite"),
+    ]  # fmt: skip
+    assert {sample.file_size for run in runs for sample in run.samples} == {5 << 30}

@@ -178,3 +178,40 @@ def test_thirteen_thousand_connections_at_once_are_read_in_less_than_two_seconds
     (run,) = iperf2_csv.parse(SourceText("".join(line.format(port) for port in range(40_000, 53_000)))).runs
     assert within(time.process_time() - before, 2)
     assert len(run.sections) == 13_000
+
+
+WHOLE = "[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n"
+
+
+@pytest.mark.parametrize("lines", [2, 4], ids=["no connection", "no report"])
+def test_a_client_that_was_interrupted_leaves_the_next_run_whole(lines: int) -> None:
+    client = CLIENT.format("TCP")
+    middle = "".join(client.splitlines(keepends=True)[:lines])
+    parsed = iperf2_text.parse(SourceText(client + WHOLE + middle + client + WHOLE))
+    assert [figures(run) for run in parsed.runs] == [[(0, "net_send", "bandwidth", 131_250)]] * 2
+    assert [(run.line, run.target) for run in parsed.runs] == [(2, "10.0.0.8"), (7 + lines, "10.0.0.8")]
+    assert [(one.line, one.message) for one in parsed.broken] == [(7, "the test has no results")]
+    assert parsed.warnings == ()
+
+
+def test_a_client_that_was_interrupted_last_is_told() -> None:
+    parsed = iperf2_text.parse(SourceText(CLIENT.format("TCP") + WHOLE + CLIENT.format("TCP")))
+    assert (len(parsed.runs), [one.line for one in parsed.broken]) == (1, [7])
+
+
+ROW = "20240718030119,192.168.0.8,59608,172.16.60.140,5001,3,0.0-10.0,393577800,314862240"
+
+
+@pytest.mark.parametrize("length", [30, 43, 56, 68, len(ROW) - 6, len(ROW) - 1])
+def test_a_csv_line_that_is_cut_is_told_and_its_digits_say_no_rate(length: int) -> None:
+    other = ROW.replace("0301", "0401").replace("59608", "59700")
+    parsed = iperf2_csv.parse(SourceText(f"{other}\n{ROW[:length]}"))
+    assert [figures(run) for run in parsed.runs] == [[(0, "net_send", "bandwidth", 39_357_780)]]
+    assert [(one.line, one.found) for one in parsed.broken] == [(2, ROW[:length])]
+
+
+@pytest.mark.parametrize("fields", [10, 13])
+def test_a_udp_line_that_is_cut_is_no_senders(fields: int) -> None:
+    row = "20240718030119,172.16.60.140,5001,192.168.0.8,59608,3,0.0-9.8,392785470,320693067,0.114,539,267740,0.201,0"
+    parsed = iperf2_csv.parse(SourceText(",".join(row.split(",")[:fields])))
+    assert (parsed.runs, [one.line for one in parsed.broken]) == ((), [1])

@@ -60,7 +60,10 @@ def test_a_run_without_results_is_broken_and_the_others_stay() -> None:
     text = BANNER.format(version="0.4.12: x", mode="random read")
     parsed = sysbench_fileio.parse(SourceText(text + "FATAL: Cannot open file\n" + text + whole))
     assert [run.samples[0].value for run in parsed.runs] == [256]
-    assert [(one.line, one.found) for one in parsed.broken] == [(1, "FATAL: Cannot open file")]
+    assert [(one.line, one.found) for one in parsed.broken] == [
+        (1, "FATAL: Cannot open file"),
+        (32, "256.00 Requests/sec executed"),  # and no latencies
+    ]
 
 
 def test_prepare_and_other_tests_of_sysbench_are_not_read() -> None:
@@ -118,3 +121,42 @@ def test_reports_that_were_cut_before_their_end_are_apart() -> None:
     runs = sysbench_fileio.parse(SourceText(text)).runs
     assert [[s.value for s in run.samples if s.metric == "iops"] for run in runs] == [[96], [192]]
     assert [(run.line, run.last_line) for run in runs] == [(2, 4), (7, 9)]
+
+
+REPORT = """File operations:
+    reads/s:                      812.25
+    writes/s:                     0.00
+    fsyncs/s:                     0.00
+
+Throughput:
+    read, MiB/s:                  12.69
+    written, MiB/s:               0.00
+
+Latency (ms):
+         min:                                    0.01
+         avg:                                   12.34
+         max:                                   40.50
+         95th percentile:                       20.75
+         sum:                               100000.25
+
+Threads fairness:
+    events (avg/stddev):           812.0000/1.00
+    execution time (avg/stddev):   1.0000/0.00
+"""
+
+
+def test_a_report_that_ends_early_says_so_and_what_is_there_stays() -> None:
+    text = BANNER.format(version="1.0.20 (x)", mode="random read") + REPORT
+    assert sysbench_fileio.parse(SourceText(text)).broken == ()
+    parsed = sysbench_fileio.parse(SourceText(text[: text.index("         max:")] + "\n" + text))
+    assert [[s.value for s in run.samples if s.metric == "latency_max"] for run in parsed.runs] == [[None], [40.5e6]]
+    assert [(one.line, one.found) for one in parsed.broken] == [(26, "avg:                                   12.34")]
+
+
+@pytest.mark.parametrize("cut", ["12.34", "12.3", "12.", "12", "1"])
+def test_a_figure_that_the_end_of_the_file_cuts_is_none(cut: str) -> None:
+    text = BANNER.format(version="1.0.20 (x)", mode="random read") + REPORT
+    parsed = sysbench_fileio.parse(SourceText(text[: text.index("12.34") + len(cut)]))
+    (mean,) = (s for s in parsed.runs[0].samples if s.metric == "latency_mean")
+    assert mean.value == (12.34e6 if cut == "12.34" else None)
+    assert len(parsed.broken) == 1

@@ -132,3 +132,46 @@ def test_hostile_text_is_read_in_time(text: str) -> None:
         parsed = ParsedFile()
     assert within(time.process_time() - began, 2)
     assert all(one.value is None or one.value < 1e19 for run in parsed.runs for one in run.samples)
+
+
+def test_a_listing_with_blocks_or_inodes_says_the_size() -> None:
+    for before in ("", "15220278 ", "  131 15220278 "):
+        text = (
+            f"{before}-r--r--r-- 1 ann lab 1000000000 Mar 27 18:53 big.img\n$ time cp big.img /mnt/\n\nreal 0m10.000s\n"
+        )
+        elapsed, bandwidth = only(text).samples
+        assert (elapsed.file_size, bandwidth.value) == (10**9, 10**8)
+
+
+def test_cp_by_its_path_and_its_times_in_a_fence() -> None:
+    text = "`$ time /opt/coreutils-9.8/bin/cp -r from to`\n```\nreal    6m18.838s\nuser    0m0.338s\nsys     6m17.790s\n```\n"
+    run = only(text)
+    assert (run.workload["command"], run.target) == ("time /opt/coreutils-9.8/bin/cp -r from to", "to")
+    assert run.samples[0].value == 378_838_000_000
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        "\nreal\t0m0.x12s\nuser\t0m0.000s\nsys\t0m0.400s\n",
+        "real 1.2.3\n",
+        "       6-.50 real         1.00 user         5.25 sys\n",
+        "1.00user 5.25system 1:0?.50elapsed 10%CPU (0avgtext+0avgdata 2188maxresident)k\n",
+        "Executed in   -- secs    fish           external\n",
+    ],
+)
+def test_wall_time_that_cannot_be_read_is_told_and_leaves_the_next_copy(times: str) -> None:
+    good = "$ time cp a /b/\n\nreal\t0m0.500s\nuser\t0m0.000s\nsys\t0m0.400s\n"
+    parsed = parse(f"$ time cp big /mnt/raid/\n{times}{good}")
+    assert [run.workload["command"] for run in parsed.runs] == ["time cp a /b/"]
+    (broken,) = parsed.broken
+    line, found = next((number, line) for number, line in enumerate(times.splitlines(), 2) if line.strip())
+    assert (broken.line, broken.found) == (line, found.strip())
+    assert time_cp.looks_like(SourceText(f"$ time cp big /mnt/raid/\n{times}")) > 0.5
+
+
+def test_wall_time_that_cannot_be_read_is_told_by_zsh_and_gnu_times_long_form() -> None:
+    zsh = "cp a b  0.00s user 0.42s system 98% cpu 0:x0.43 total\n"
+    long = '\tCommand being timed: "cp a b"\n\tUser time (seconds): 0.00\n\tElapsed (wall clock) time (h:mm:ss or m:ss): x\n'
+    assert [(one.line, one.found) for one in parse(zsh).broken] == [(1, zsh.strip())]
+    assert [(one.line, one.found) for one in parse(long).broken] == [(1, long.splitlines()[0].strip())]

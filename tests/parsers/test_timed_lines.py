@@ -1,5 +1,6 @@
 """The time of a log before every line hides nothing, and adds nothing."""
 
+import time as clock
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from apps.parsers.registry import RECOGNISED, Reading, format_named, read_as, recognise
 from apps.parsers.source_text import SourceText
 from apps.parsers.timed_lines import without_times
+from apps.uploads.reading import read_file
+from tests.pace import within
 from tests.parsers.fixture_pairs import FORMATS, outputs
 
 TIMES = [
@@ -18,10 +21,33 @@ TIMES = [
     b"May  4 10:11:12 ",
     b"May 04 10:11:12 host3 bench.sh[4711]: ",
     b"May 04 10:11:12 host3 systemd: ",
+    b"May 04 10:11:12.123456 host3 bench.sh[4711]: ",
+    b"2023-05-04T10:11:12+0200 host3 bench.sh[4711]: ",
+    b"2023/05/04 10:11:12 ",
+    b"[2023-05-04, 10:11:12 UTC] {bash.py:93} INFO - ",
+    b"2023-05-04 10:11:12,123 - bench - INFO - ",
+    b"2023-05-04 10:11:12,123 [INFO] bench: ",
+    b"I0504 10:11:12.123456    1234 run.go:12] ",
+    b"2023-05-04T10:11:12.123456Z 01O ",
+    b"04-May-2023 10:11:12 ",
+    b"[04/May/2023:10:11:12 +0200] ",
+    b"build\t04-May-2023 10:11:12\t",
+    b"[    0.123456] ",
+    b"<6>[12345.123456][    T1] ",
+    b"1683195072.123456 ",
+    b"disks\tRun fio\t2023-05-04T10:11:12.1234567Z ",
+    b"disks-1  | ",
+    b"\x1b[36mdisks-1  |\x1b[0m 2023-05-04T10:11:12.123Z ",
+    b"[pod/disks-x7/bench] ",
+    b"null_resource.disks (remote-exec): ",
+    b"[host3.lab.example] out: ",
 ]
 TEXTS = [
     path for folder in FORMATS for path in outputs(folder).values() if path.read_bytes().count(b"\n") >= 3
 ]  # what has fewer lines is no log
+
+
+CLOCKS = [b"10:11:12 ", b"10:11:12.123 ", b"10:11:12 DEBUG| [stdout] "]
 
 
 def timed(data: bytes, time: bytes) -> bytes:
@@ -43,7 +69,7 @@ def test_what_is_read_is_the_same_with_the_same_line_numbers(path: Path) -> None
     assert found(recognise(SourceText(timed(data, time)))) == plain
 
 
-@pytest.mark.parametrize("time", TIMES)
+@pytest.mark.parametrize("time", TIMES + CLOCKS)
 def test_every_kind_of_time(time: bytes) -> None:
     data = (
         b"$ dd if=/dev/zero of=file bs=1M count=1024 oflag=direct\n1024+0 records in\n1024+0 records out\n"
@@ -56,12 +82,69 @@ def test_every_kind_of_time(time: bytes) -> None:
     assert as_told.parsed == plain[0].parsed
 
 
-def test_a_few_lines_of_others_are_no_harm_and_more_are_left_alone() -> None:
+def test_a_few_lines_of_others_are_no_harm() -> None:
     lines = [b"2023-05-04T10:11:12Z line %d" % number for number in range(20)]
-    assert without_times(SourceText(b"\n".join([*lines, b"killed"]))) is not None
-    assert without_times(SourceText(b"\n".join([*lines, *[b"and more"] * 5]))) is None
+    for others in ([b"killed"], [b"and more"] * 5):
+        bare = without_times(SourceText(b"\n".join([*lines, *others])))
+        assert bare
+        assert bare.lines == [f"line {number}" for number in range(20)] + [line.decode() for line in others]
     assert without_times(SourceText(b"\n".join(lines[:2]))) is None
     assert without_times(SourceText(b"")) is None
+
+
+def test_a_piece_of_a_log_in_a_mail_is_read() -> None:
+    log = timed(b"8+0 records in\n8+0 records out\n8388608 bytes (8.4 MB) copied, 0.5 s, 16.8 MB/s\n", TIMES[0])
+    words = b"what we see here\nevery night, is this\nor even less:\n"
+    (reading,) = recognise(SourceText(words + b"\n" + log + b"\n" + words * 3))
+    assert reading.parsed
+    assert [(run.line, run.last_line, run.caption) for run in reading.parsed.runs] == [(5, 7, "")]
+
+
+def test_single_lines_with_a_time_stay_as_they_are() -> None:
+    lines = [b"2023-05-04 10:11:12 begun", b"2023-05-04 10:11:12 still", b"a word"] * 5
+    assert without_times(SourceText(b"\n".join(lines))) is None
+
+
+def test_vdbenchs_own_times_are_not_taken_away() -> None:
+    rows = b"".join(b"13:45:%02d.019 %d 107.5 0.10 1024 50.70 1.557\n" % (second, second) for second in range(10, 30))
+    assert without_times(SourceText(rows)) is None
+    assert without_times(SourceText(b"13:45:13.001 Starting RD=rd1; I/O rate: 100\n" * 3)) is None
+
+
+def test_words_that_differ_from_line_to_line_are_the_tools() -> None:
+    lines = [b"2023-05-04T10:11:12Z disk%d: line" % number for number in range(9)]
+    bare = without_times(SourceText(b"\n".join(lines)))
+    assert bare
+    assert bare.lines[3] == "disk3: line"
+
+
+REPORT = (
+    b"job: (groupid=0, jobs=1): err= 0: pid=%d: Sat Jun 25 02:08:42 2022\n"
+    b"  read: IOPS=5120, BW=20.0MiB/s (20.0MB/s)(600MiB/30001msec)\n"
+    b"    clat (usec): min=41, max=977, avg=390.11, stdev=21.70\n"
+    b"     lat (usec): min=42, max=978, avg=%d.11, stdev=21.70\n   bw (  KiB/s): min=1, max=2, per=99.97%%, avg=2.00, stdev=2.80\n"
+)
+
+
+def test_containers_that_take_turns_are_read_apart() -> None:
+    one, two = (timed(REPORT % (pid, pid * 100), b"disks-%d  | " % pid).splitlines() for pid in (1, 2))
+    for turn in (2, 3):
+        mixed = [b"Pulling: done"]
+        mixed += [line for at in range(0, len(one), turn) for line in [*one[at : at + turn], *two[at : at + turn]]]
+        found = read_file(SourceText(b"\n".join(mixed)))
+        assert without_times(SourceText(b"\n".join(mixed))) is None
+        assert [
+            (each.run.host, sample.value, mixed[(sample.line or 0) - 1][:7])
+            for each in found.runs
+            for sample in each.samples
+            if sample.metric == "latency_mean"
+        ] == [("disks-1", 100_110, b"disks-1"), ("disks-2", 200_110, b"disks-2")]
+
+
+def test_a_table_with_a_column_of_names_is_not_torn() -> None:
+    rows = b"".join(b"disk-%d  | %d\n" % (number % 2, number) for number in range(20))
+    assert len(SourceText(rows).by_host()) == 1
+    assert len(SourceText(b"".join(sorted(rows.splitlines(True)))).by_host()) == 1
 
 
 def test_a_table_keeps_its_column_of_times() -> None:
@@ -70,3 +153,19 @@ def test_a_table_keeps_its_column_of_times() -> None:
     readings = recognise(SourceText(rows))
     assert [one.format.kind for one in readings] == ["table"]
     assert b"2023-05-14" in SourceText(rows).data
+
+
+ENDLESS = {
+    "clocks": b"10:11:12 " * 100_000, "brackets": b"[ " * 500_000, "tabs": b"a\t" * 500_000, "labels": b"a  |\n" * 200_000,
+    "turns": b"a  | x\nb  | y\n" * 80_000, "names": b"a" * (1 << 20) + b"  |", "times": b"2023-05-04T10:11:12Z x\n" * 40_000,
+    "words": b"2023-05-04T10:11:12Z a: b: c: d: e: f: g:\n" * 20_000, "pods": b"[pod/" * 200_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(ENDLESS))
+def test_endless_logs_take_linear_time(name: str) -> None:
+    before = clock.process_time()
+    text = SourceText(ENDLESS[name])
+    without_times(text)
+    text.by_host()
+    assert within(clock.process_time() - before, 2)

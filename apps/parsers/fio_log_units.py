@@ -1,0 +1,77 @@
+"""Whether the latencies of a fio log are ns, as fio writes them since 2.99, or µs, as it wrote them before.
+
+A log's lines seldom say it, and the wrong one is a thousand times off. What tells, in this order:
+
+- its name or folder: `fio-3.16/job_lat.1.log`, `job_lat_us.1.log`;
+- its columns: the largest value beside the mean (3.37), offset and priority (3.17), a hexadecimal priority (3.28), or a
+  fifth column that is 0 or 1 for single I/Os, of which an offset would be all there is. A fifth column of 0 beside
+  averages is nearly always the priority (an offset there is one of 2.1.11 to 2.98 with log_offset and log_avg_msec): ns,
+  with a warning;
+- its times: no I/O takes longer than its run did so far, so what does in µs is ns. In flight when a ramp_time ended, some
+  may; hence more than a second, or more of them than a queue is deep.
+
+Where nothing tells, they are read as ns, with a warning that says so and how to say otherwise.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.parsers.fio_columns import Table
+
+_VERSION = re.compile(r"fio[-_ ]?v?([23])\.(\d{1,3})(?!\d)")
+_WORD = re.compile(r"(?:^|[_.-])[cs]?lat[_-](ns|nsec|us|usec)(?=[._-]|$)")
+_FIRST_OF_NS = (2, 99)
+_SURE_COLUMNS = 6  # so many have the priority, which is younger than ns
+_SECOND_US = 1_000_000
+_DEEPEST_QUEUE = 512
+MAYBE = (
+    "the values are read as ns, as fio writes them since 2.99; older ones wrote µs, and the log does not tell. "
+    "A folder fio-2.1.10/ around it, or a name as job_lat_us.1.log, would"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How many ns one is, and what people should know of that."""
+
+    scale: float
+    warning: str = ""
+
+
+def unit_of(table: Table, place: int, name: str, *, is_hexadecimal: bool, has_start: bool) -> Unit:
+    """`place` is the column of the direction; `has_start`: whether times are counted since the run began."""
+    if scale := _said(name.lower()):
+        return Unit(scale)
+    first = int(table.lines[0])
+    columns, cells = table.cells.shape[1], table.cells
+    if place == 3 or columns >= _SURE_COLUMNS or is_hexadecimal:
+        return Unit(1.0)
+    if columns == 5 and bool(np.all(cells[:, 4] <= 1)):
+        is_single = len(cells) > 1 and bool(np.all(cells[:, 3] > 0))
+        if is_single:
+            return Unit(1.0)
+    elif has_start and (row := _too_long_in_us(cells)) is not None:
+        value, at = int(cells[row, 1]) / _SECOND_US, int(cells[row, 0]) / 1000
+        said = f"in µs, as before fio 2.99, it would have taken {value:.4g} s, but ended {at:.4g} s after the run began"
+        return Unit(1.0, f"line {int(table.lines[row])}: the values are ns: {said}")
+    return Unit(1.0, f"line {first}: {MAYBE}")
+
+
+def _said(name: str) -> float:
+    """What the name says, 0 where it says nothing, or two things."""
+    versions = {(int(major), int(minor)) >= _FIRST_OF_NS for major, minor in _VERSION.findall(name)}
+    words = {word.startswith("n") for word in _WORD.findall(name.replace("\\", "/").rpartition("/")[2])}
+    said = versions | words
+    return 0.0 if len(said) != 1 else 1.0 if said.pop() else 1000.0
+
+
+def _too_long_in_us(cells: NDArray[np.int64]) -> int | None:
+    """The first row that would be longer than the run so far."""
+    longer = cells[:, 1] > (cells[:, 0] + 1) * 1000
+    sure = np.flatnonzero(longer & (cells[:, 1] > _SECOND_US))
+    if len(sure):
+        return int(sure[0])
+    return int(np.flatnonzero(longer)[0]) if int(longer.sum()) > _DEEPEST_QUEUE else None
