@@ -5,14 +5,23 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from apps.lib.copying import insert
 from apps.lib.few_rows import change
 from apps.parsers.shape import Broken
 from apps.uploads.guessing import Guesser
-from apps.uploads.models import FileState, FoundInventory, FoundWorkload, TableMapping, Upload, UploadedFile
+from apps.uploads.known import Before, told_by_name
+from apps.uploads.models import (
+    FileState,
+    FoundInventory,
+    FoundWorkload,
+    TableMapping,
+    Upload,
+    UploadedFile,
+    UploadedRun,
+)
 from apps.uploads.reading import FileReading, ReadRun
 from apps.uploads.sandbox.parent import Found, SandboxError
 
@@ -37,26 +46,31 @@ class Finder:
         not stored yet. They need not be read.
         """
         earlier = self._earlier(files)
-        known, first = [], {file.artefact_id: file for file in before}
+        known, first = [], {_unread(file): file for file in before}
         for file in files:
-            if file.artefact_id in earlier:
-                file.state, file.known_as_id = FileState.KNOWN, earlier[file.artefact_id]
+            same = next((one for one in earlier.get(file.artefact_id, ()) if one.has_name(file.name)), None)
+            if same:
+                file.state, file.known_as_id = FileState.KNOWN, same.pk
                 known.append(file)
-            elif first.setdefault(file.artefact_id, file) is not file:
-                file.state, file.known_as = FileState.KNOWN, first[file.artefact_id]
+            elif first.setdefault(_unread(file), file) is not file:
+                file.state, file.known_as = FileState.KNOWN, first[_unread(file)]
                 known.append(file)
         return known
 
-    def _earlier(self, files: Sequence[UploadedFile]) -> dict[int, int]:
-        """Artefact → the file that brought it before."""
+    def _earlier(self, files: Sequence[UploadedFile]) -> dict[int | None, list[Before]]:
+        """Artefact → the files that brought it before, the earliest first. One whose runs were deleted is none of them."""
         ids = {file.artefact_id for file in files if not (file.artefact and file.artefact.is_new)}
         if not ids:
             return {}
-        kept = Q(upload__lab_id=self.upload.lab_id, kept_at__isnull=False)
-        here = Q(upload=self.upload, run_count__gt=0)
+        has_runs = Exists(UploadedRun.objects.filter(file=OuterRef("pk")))
+        kept = Q(has_runs, upload__lab_id=self.upload.lab_id, kept_at__isnull=False)
+        here = Q(upload=self.upload, kept_at=None, run_count__gt=0)
         others = UploadedFile.objects.exclude(pk__in=[file.pk for file in files if file.pk])
-        found = others.filter(kept | here, artefact__in=ids).order_by("-id")
-        return dict(found.values_list("artefact_id", "id"))
+        found: dict[int | None, list[Before]] = {}
+        rows = others.filter(kept | here, artefact__in=ids).order_by("id")
+        for artefact, *told in rows.values_list("artefact_id", "id", "name", "format"):
+            found.setdefault(artefact, []).append(Before(*told))
+        return found
 
     @cached_property
     def mappings(self) -> dict[str, dict[str, Any]]:
@@ -120,6 +134,11 @@ class Finder:
             FoundWorkload(file=file, name=one.name[:200], jobs=list(one.jobs), refused=[asdict(b) for b in one.refused])
             for file, found in readings for one in found.workloads
         ], are_numbered=False)  # fmt: skip
+
+
+def _unread(file: UploadedFile) -> tuple[int | None, str]:
+    """What two files of which nobody knows the format yet must have in common; the keeping looks again (`known.py`)."""
+    return file.artefact_id, told_by_name(file.name)
 
 
 def count_chosen(file: UploadedFile, found: FileReading) -> None:

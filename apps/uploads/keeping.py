@@ -5,7 +5,6 @@ keep_files(upload, pairs)         # these files with their readings
 discard(upload)                   # nothing of it; the bytes stay
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,12 +25,13 @@ from apps.runs.column_store import numbers_asked_of, save_columns
 from apps.runs.facts import run_facts
 from apps.runs.models import Histogram, Run, RunArtefact, Series
 from apps.runs.samples import numbers_asked, save_all_samples
-from apps.runs.states import State
 from apps.runs.workloads import workloads_asked
 from apps.studies.models import Configuration, Study, StudyRun
+from apps.uploads.known import mark_kept
 from apps.uploads.models import Upload, UploadedFile, UploadedRun
 from apps.uploads.new_runs import NewRun, insert_runs, time_of
 from apps.uploads.reading import FileReading, ReadRun
+from apps.uploads.run_fields import labels_of, numbers_of, repetitions_of, spec_of, state_of
 
 _AT_ONCE = 100
 _LONGEST = 200
@@ -47,13 +47,13 @@ class _New:
     file: UploadedFile
     read: ReadRun
     number: int
-    is_alone: bool  # in its file
+    repetition: int = 1  # of its kind in the file
     row: NewRun = field(init=False)
 
     @cached_property
     def spec(self) -> dict[str, Any]:
         """What the tool was asked to do."""
-        return {"tool": self.read.run.tool[:40], **self.read.run.workload}
+        return spec_of(self.read.run)
 
     @cached_property
     def workload_digest(self) -> str:
@@ -83,8 +83,26 @@ def discard(upload: Upload) -> None:
 
 
 def keep_files(upload: Upload, pairs: Sequence[tuple[UploadedFile, FileReading | None]]) -> int:
-    """Runs, samples, series and histograms of these files, in the caller's transaction."""
-    found = [_New(file, *each, len(one.runs) == 1) for file, one in pairs if one for each in _chosen(one)]
+    """Runs, samples, series and histograms of these files, in the caller's transaction. A file whose bytes somebody kept
+    meanwhile becomes known instead.
+    """
+    whole = [(file, one) for file, one in pairs if one and any(each.is_chosen for each in one.runs)]
+    known = mark_kept([file for file, _ in whole])
+    new = [(file, one) for file, one in whole if id(file) not in known]
+    for file, _ in pairs:
+        file.new_runs = []
+    count = add_runs(upload, new)
+    done = [file for file, _ in new if not file.kept_at]
+    for file in done:
+        file.kept_at, file.packed = timezone.now(), None
+    if done:
+        UploadedFile.objects.bulk_update(done, ["kept_at", "packed"])
+    return count
+
+
+def add_runs(upload: Upload, pairs: Sequence[tuple[UploadedFile, FileReading]]) -> int:
+    """The chosen ones of these readings become runs, whatever was kept before. Says how many."""
+    found = [new for file, one in pairs for new in _chosen(file, one)]
     if found:
         _write(upload, found)
         announce(upload.lab_id, [one.row.id for one in found])
@@ -93,22 +111,17 @@ def keep_files(upload: Upload, pairs: Sequence[tuple[UploadedFile, FileReading |
         new.setdefault(id(one.file), []).append(one.row.id)
     for file, _ in pairs:
         file.new_runs = new.get(id(file), [])
-    done = [file for file, one in pairs if one and not file.kept_at and any(each.is_chosen for each in one.runs)]
-    for file in done:
-        file.kept_at, file.packed = timezone.now(), None
-    if done:
-        UploadedFile.objects.bulk_update(done, ["kept_at", "packed"])
     return len(found)
 
 
-def _chosen(found: FileReading) -> list[tuple[ReadRun, int]]:
-    """With each run's number among its format's in the file: that stays the same, whatever other formats learn."""
-    counted: Counter[str] = Counter()
-    numbered = []
-    for one in found.runs:
-        numbered.append((one, counted[one.format]))
-        counted[one.format] += 1
-    return [(one, number) for one, number in numbered if one.is_chosen]
+def _chosen(file: UploadedFile, found: FileReading) -> list[_New]:
+    """With each run's number among its format's in the file, and which repetition of its kind it is."""
+    numbered = zip(found.runs, numbers_of(found.runs), strict=True)
+    new = [_New(file, one, number) for one, number in numbered if one.is_chosen]
+    if len(new) > 1:
+        for each, repetition in zip(new, repetitions_of([(one.read, one.workload_digest) for one in new]), strict=True):
+            each.repetition = repetition
+    return new
 
 
 def _write(upload: Upload, found: list[_New]) -> None:
@@ -120,11 +133,10 @@ def _write(upload: Upload, found: list[_New]) -> None:
         *_numbers_asked([one.read for one in found]),
     )
     places = _Places(upload)
-    repetitions: Counter[Any] = Counter()
     for one, pk in zip(found, ids, strict=True):
         one.row = _row(upload, one, pk, places)
         one.row.workload = workloads.get(one.workload_digest)
-        one.row.repetition = _repetition(one, repetitions)
+        one.row.repetition = one.repetition
         one.row.facts = run_facts(one.row)
     insert_runs([one.row for one in found])
     write_values([(one.row.id, one.file.artefact_id, one.read) for one in found], are_new=True, numbers=numbers)
@@ -134,46 +146,22 @@ def _write(upload: Upload, found: list[_New]) -> None:
 def _row(upload: Upload, one: _New, pk: int, places: "_Places") -> NewRun:
     run = one.read.run
     host, target = places.of(one.file)
-    has_failed = bool(run.problem) and not one.read.has_values
     return NewRun(
         id=pk,
         lab_id=upload.lab_id,
-        state=State.FAILED.value if has_failed else State.FINISHED.value,
+        state=state_of(one.read),
         tool=run.tool[:40],
         tool_version=run.tool_version[:60],
         host=host,
         target=target,
         snapshot=places.snapshot(host, target),
-        labels=_labels(upload, one),
+        labels=labels_of(upload, one.file, run),
         problem=run.problem,
         created_by=upload.created_by,
         created_at=places.now,
         started_at=time_of(run.started_at),
         finished_at=time_of(run.ended_at),
     )
-
-
-def _labels(upload: Upload, one: _New) -> dict[str, str]:
-    """A person's labels win over what the text says."""
-    run = one.read.run
-    told = {"machine": run.host, "path": run.target, "caption": run.caption, **run.labels}
-    if run.is_transcribed:
-        told["transcribed"] = "yes"
-    found = {name[:60]: value[:_LONGEST] for name, value in told.items() if value}
-    return {**found, **upload.labels, **one.file.labels}
-
-
-def _repetition(one: _New, counted: Counter[Any]) -> int:
-    """The how-manieth run of its kind in this file: same tool, words and points."""
-    if one.is_alone:
-        return 1
-    run = one.read.run
-    points = frozenset(
-        (s.operation, s.metric, s.file_size, s.block_size, s.threads, s.iodepth) for s in one.read.samples
-    )
-    key = (id(one.file), run.tool, run.host, run.target, run.caption, one.workload_digest, points)
-    counted[key] += 1
-    return counted[key]
 
 
 class _Places:

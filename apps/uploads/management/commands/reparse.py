@@ -1,4 +1,4 @@
-"""`./manage.py reparse [--lab …] [--format …] [--dry-run]`: read uploaded files again, after a parser was improved.
+"""`./manage.py reparse [--lab …] [--format …] [--keep-new] [--dry-run]`: read uploaded files again, after a parser was improved.
 
 Prints what changed, run by run. Without `--dry-run` the new values take the place of the old ones.
 """
@@ -22,6 +22,9 @@ class Command(BaseCommand):
         parser.add_argument("--lab", help="the lab's short name; without it, all labs")
         parser.add_argument("--upload", type=int, help="only this upload's files")
         parser.add_argument("--format", help="only files that were recognised as this format")
+        parser.add_argument(
+            "--keep-new", action="store_true", help="keep newly found runs of files of which somebody kept a part, too"
+        )
         tell_of_data_folder(parser)
         parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
 
@@ -37,7 +40,8 @@ class Command(BaseCommand):
                 for option, field in (("upload", "upload_id"), ("format", "format")):
                     found = found.filter(**{field: options[option]}) if options[option] else found
                 files += found.count()
-                for change in reparse(found.iterator(chunk_size=100), apply=not options["dry_run"]):
+                apply, keep_new = not options["dry_run"], options["keep_new"]
+                for change in reparse(found.iterator(chunk_size=100), apply=apply, keep_new=keep_new):
                     changed += 1
                     self.stdout.write(str(change))
         verb = "would change" if options["dry_run"] else "changed"
