@@ -117,7 +117,11 @@ class StartedRun(Run):
 
 class UploadStart(s.Serializer[Any]):
     file = s.ListField(child=s.FileField(), help_text="one or more files or archives; the part may come several times")
-    path = s.ListField(child=s.CharField(), required=False, help_text="each file's path, in the order of the files")
+    path = s.ListField(
+        child=s.CharField(),
+        required=False,
+        help_text="each file's path, in the order of the files; without it, the file name of its part counts, with its folders",
+    )
     study = s.CharField(required=False, help_text="id or slug")
     host = s.CharField(required=False, help_text="id or name")
     target = s.CharField(required=False, help_text="id or name")
@@ -168,7 +172,11 @@ class Upload(s.Serializer[Any]):
     created_at = s.DateTimeField()
     finished_at = s.DateTimeField(allow_null=True)
     file_count = s.IntegerField(required=False)
-    files = UploadedFile(many=True, required=False, help_text="in the answer for one upload; at most the first 1,000")
+    next = s.URLField(allow_null=True, required=False, help_text="the next page of `files`")
+    previous = s.URLField(allow_null=True, required=False)
+    files = UploadedFile(
+        many=True, required=False, help_text="in the answer for one upload: a page, of 1,000 unless `limit`"
+    )
 
 
 class Sample(s.Serializer[Any]):

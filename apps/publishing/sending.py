@@ -1,6 +1,6 @@
 """Files that a script sends, with what it says beside them: the same whichever way the request comes in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,14 @@ from apps.studies.models import Study
 from apps.uploads.at_once import reading_here
 from apps.uploads.models import Upload, UploadedFile
 from apps.uploads.parsing import parse_at_once
-from apps.uploads.receiving import add_file, hand_over, in_trail, labels_from_text, new_upload
+from apps.uploads.receiving import UploadError, add_file, hand_over, in_trail, labels_from_text, new_upload
+from apps.uploads.sent_paths import sent_name
 from apps.uploads.small_file import take
 
-_TRUE = ("1", "true", "yes")
+_TRUE, _FALSE = ("1", "true", "yes"), ("0", "false", "no")
+_WORDS = ("path", "study", "host", "target", "labels", "keep")  # beside the files
+_ALSO = ("csrfmiddlewaretoken",)  # a page's
+_QUERY = ("keep", "format")
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,11 @@ class Beside:
     @classmethod
     def of(cls, body: Any, query: Mapping[str, str]) -> "Beside":
         """In the lab's scope. Raises `ProblemError` and `UploadError`."""
+        _check_names(body, query)
         return cls(
             paths=body.getlist("path"),
             labels=labels_from_text(body.get("labels", "")),
-            keep_at_once=str(query.get("keep") or body.get("keep", "")).lower() in _TRUE,
+            keep_at_once=_is_true("keep", query.get("keep", ""), body.get("keep", "")),
             study=_named(body, Study, "study", "slug"),
             host=_named(body, Host, "host", "name"),
             target=_named(body, Target, "target", "name"),
@@ -61,7 +66,7 @@ def receive(
     """The upload and what became of its file, where that is known: a small one is read at once. For others a worker is called
     when they are on the disk.
     """
-    first = str(files[0].name)
+    first = sent_name(files[0])
     is_small = len(files) == 1 and (files[0].size or 0) <= SMALL
     small = [files[0].read()] if is_small else []
     with reading_here(small) as is_here:
@@ -100,8 +105,33 @@ def _take_all(upload: Upload, beside: Beside, files: "Sequence[SentFile[Any]]") 
     """All of it or nothing, and one wait for the disk."""
     upload.save(force_insert=True)
     for place, sent in enumerate(files):
-        add_file(upload, beside.path_of(place, str(sent.name)), sent.chunks())
+        add_file(upload, beside.path_of(place, sent_name(sent)), sent.chunks())
     in_trail(upload).save(force_insert=True)
+
+
+def _check_names(body: Any, query: Iterable[str]) -> None:
+    """A part or a parameter of another name is a slip of the pen (`hots=db1`), and nobody may think that it was heard. Raises
+    `UploadError`.
+    """
+    for where, given, known in (("part", body, ("file", *_WORDS, *_ALSO)), ("parameter", query, _QUERY)):
+        if unknown := [name for name in given if name not in known]:
+            expected = ", ".join(name for name in known if name not in _ALSO)
+            raise UploadError(where, ", ".join(unknown), f"one of: {expected}")
+    for name in _WORDS:
+        said = body.getlist(name)
+        if not all(isinstance(one, str) for one in said):
+            raise UploadError(name, "a file", "words")
+        if len(said) > 1 and name != "path":
+            raise UploadError(name, ", ".join(said), "at most one")
+
+
+def _is_true(field: str, *said: Any) -> bool:
+    """As the first says that says something."""
+    words = [str(one) for one in said if one != ""]
+    for word in words:
+        if word.lower() not in (*_TRUE, *_FALSE):
+            raise UploadError(field, word, "true or false")
+    return bool(words) and words[0].lower() in _TRUE
 
 
 def _named(body: Any, model: Any, field: str, name: str) -> Any:
@@ -109,7 +139,8 @@ def _named(body: Any, model: Any, field: str, name: str) -> Any:
     asked = str(body.get(field, "")).strip()
     if not asked:
         return None
-    found = list(model.objects.filter(**{"pk" if asked.isdecimal() and len(asked) < 19 else name: asked})[:2])
+    key = "pk" if asked.isdecimal() and len(asked) < 19 else name
+    found = list(model.objects.filter(**{key: asked})[:2]) if "\0" not in asked else []  # which no name has
     if len(found) != 1:
         expected = f"the id or {name} of one {field} of this lab"
         raise ProblemError(

@@ -5,10 +5,25 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from rest_framework.request import Request
+
+from apps.publishing.pagination import Pages
 from apps.publishing.shown import AnyRequest
 from apps.uploads.models import Upload, UploadedFile, UploadedRun
 
-MOST_FILES = 1000  # in a list of uploads and in one answer; the rest is counted
+
+class FilePages(Pages):
+    """Of one upload's files; a page is as long as may be, for most uploads are one page."""
+
+    page_size = Pages.max_page_size
+
+    def of(self, request: AnyRequest, upload: Upload) -> list[UploadedFile]:
+        """Those of the page that was asked for; `get_next_link` and `get_previous_link` lead to the upload's own address."""
+        asked = request if isinstance(request, Request) else Request(request)
+        files = UploadedFile.objects.filter(upload=upload).light().select_related("artefact")
+        found: list[UploadedFile] = self.paginate_queryset(files, asked) or []
+        self.base_url = f"{_address(request, upload)}?{asked.query_params.urlencode()}"
+        return found
 
 
 def shown_uploads(request: AnyRequest, uploads: Sequence[Upload]) -> list[dict[str, Any]]:
@@ -18,13 +33,17 @@ def shown_uploads(request: AnyRequest, uploads: Sequence[Upload]) -> list[dict[s
 
 def shown_upload(request: AnyRequest, upload: Upload, files: Sequence[UploadedFile] | None = None) -> dict[str, Any]:
     """`files`: all that it has, where they are known."""
+    links: list[str | None] = [None, None]
     if files is None:
-        files = list(UploadedFile.objects.filter(upload=upload).light().select_related("artefact")[:MOST_FILES])
+        pages = FilePages()
+        files = pages.of(request, upload)
+        links = [pages.get_next_link(), pages.get_previous_link()]
     runs = _runs(files)
-    count = upload.files.count() if len(files) == MOST_FILES else len(files)
     return {
         **_upload(request, upload),
-        "file_count": count,
+        "file_count": upload.files.count() if any(links) else len(files),
+        "next": links[0],
+        "previous": links[1],
         "files": [_file(request, file, runs.get(file.pk, ())) for file in files],
     }
 
@@ -40,11 +59,15 @@ def _runs(files: Sequence[UploadedFile]) -> dict[int, list[int]]:
     return runs
 
 
+def _address(request: AnyRequest, upload: Upload) -> str:
+    return request.build_absolute_uri(f"/api/v1/uploads/{upload.pk}/")
+
+
 def _upload(request: AnyRequest, upload: Upload) -> dict[str, Any]:
     return {
         "id": upload.pk,
         "state": upload.state,
-        "url": request.build_absolute_uri(f"/api/v1/uploads/{upload.pk}/"),
+        "url": _address(request, upload),
         "page": request.build_absolute_uri(upload.get_absolute_url()),
         "name": upload.name,
         "study": upload.study.slug if upload.study else None,

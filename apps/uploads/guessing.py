@@ -2,7 +2,10 @@
 confirm.
 
 In this order: a host of the lab whose name stands in the text; one whose name is a part of the path; what somebody
-chose for the newest kept file that printed the same host name, or that lay in the same folder.
+chose for the newest kept file, or for its whole upload, that printed the same host name, or that lay in the same folder.
+
+A name and a host fit where they are the same, or where one of the two is the first label of the other (`vm` and
+`vm.example.org`), and no other host of the lab fits as well. `vm.example.org` and `vm.example.net` are two machines.
 """
 
 from collections.abc import Iterable
@@ -33,9 +36,28 @@ class Guesser:
 
     @cached_property
     def hosts(self) -> dict[str, int]:
-        """By full and by short name, in small letters."""
+        """By name, in small letters."""
         known = rows("SELECT name, id FROM inventory_host WHERE lab_id = %(lab)s", {"lab": self.upload.lab_id})
-        return {_short(name): pk for name, pk in known} | {name.lower(): pk for name, pk in known}
+        return {name.lower(): pk for name, pk in known}
+
+    @cached_property
+    def full_names(self) -> dict[str, list[int]]:
+        """The hosts with a domain in their name, by its first label."""
+        found: dict[str, list[int]] = {}
+        for name, pk in self.hosts.items():
+            if label := _first_label(name):
+                found.setdefault(label, []).append(pk)
+        return found
+
+    def host_named(self, word: str) -> int | None:
+        """The one host that fits, or None."""
+        name = word.lower()
+        if name in self.hosts:
+            return self.hosts[name]
+        if label := _first_label(name):
+            return self.hosts.get(label)
+        fitting = self.full_names.get(name, [])
+        return fitting[0] if len(fitting) == 1 else None
 
     @cached_property
     def targets(self) -> dict[int, list[tuple[str, int]]]:
@@ -61,7 +83,7 @@ class Guesser:
         return Guess(found.host_id, self._target(found.host_id, printed_targets), found.reason)
 
     def _by_print(self, printed: list[str]) -> Guess | None:
-        known = {self.hosts[word.lower()]: word for word in printed if word.lower() in self.hosts}
+        known = {pk: word for word in printed if (pk := self.host_named(word)) is not None}
         if len(known) != 1:
             return None
         pk, word = next(iter(known.items()))
@@ -70,8 +92,8 @@ class Guesser:
     def _by_path(self, name: str) -> Guess | None:
         folder, _, last = name.rpartition("/")
         for word in (*reversed(_words(last.lower())), *_folders(folder)):
-            if word in self.hosts:
-                return Guess(self.hosts[word], None, f"{word} is in the path")
+            if (pk := self.host_named(word)) is not None:
+                return Guess(pk, None, f"{word} is in the path")
         return None
 
     def _by_earlier(self, name: str, printed: list[str]) -> Guess | None:
@@ -86,13 +108,15 @@ class Guesser:
             same |= Q(name__startswith=f"{folder}/")
         if not same:
             return None
+        is_known = Q(host__isnull=False) | Q(upload__host__isnull=False)
         earlier = (
-            UploadedFile.objects.filter(same, upload__lab_id=self.upload.lab_id, kept_at__isnull=False, host__isnull=False)
-            .order_by("-id").light().first()
+            UploadedFile.objects.filter(same, is_known, upload__lab_id=self.upload.lab_id, kept_at__isnull=False)
+            .order_by("-id").light().select_related("upload").first()
         )  # fmt: skip
         if earlier is None:
             return None
-        return Guess(earlier.host_id, earlier.target_id, f"as {earlier.name} before")
+        host_id, target_id = earlier.place
+        return Guess(host_id, target_id, f"as {earlier.name} before")
 
     def _target(self, host_id: int, printed: Iterable[str]) -> int | None:
         """The target with the longest path that a printed path lies in."""
@@ -107,8 +131,10 @@ class Guesser:
         return max(fitting)[1] if fitting else None
 
 
-def _short(name: str) -> str:
-    return name.split(".")[0].lower()
+def _first_label(name: str) -> str:
+    """`vm` of `vm.example.org`; nothing of a name without a domain, and nothing of an address."""
+    label, dot, _ = name.partition(".")
+    return label if dot and not label.isdigit() else ""
 
 
 @lru_cache(256)  # the files of an archive come folder by folder

@@ -16,6 +16,7 @@ from apps.uploads.models import ENDED, FileState, Upload, UploadedFile, UploadSt
 from apps.uploads.tasks import parse_upload
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_DRIVE = re.compile(r"^[A-Za-z]:/")
 LONGEST_NAME = 1000
 MAX_LABELS = 50
 
@@ -118,9 +119,9 @@ def read_all_again(upload: Upload) -> None:
 
 
 def clean_name(name: str) -> str:
-    """A path to show and to sort by: never one to open. Without control characters, `..` and a leading `/`."""
-    parts = PurePosixPath(_CONTROL.sub("\ufffd", name).replace("\\", "/")).parts
-    kept = [part for part in parts if part not in ("/", "..", ".")]
+    """A path to show and to sort by: never one to open. Without control characters, `..`, a leading `/` and a drive."""
+    parts = PurePosixPath(_DRIVE.sub("", _CONTROL.sub("\ufffd", name).replace("\\", "/"))).parts
+    kept = [part for part in parts if part.strip("/") not in ("", "..", ".")]
     return "/".join(kept)[-LONGEST_NAME:] or "unnamed"
 
 

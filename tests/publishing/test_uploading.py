@@ -220,6 +220,7 @@ def test_who_has_no_token_goes_on(cast: Cast, authorization: str) -> None:
     [
         b"", body(), body(piece(b"")), body(piece(REPORT), piece(OTHER)), body(piece(b"x" * (SMALL + 1))), body(piece(zipped({"a": REPORT}))),
         body(piece(REPORT), word("host", b"gamma")), body(piece(REPORT), word("study", b"99")), body(piece(REPORT), word("labels", b"cable")),
+        body(piece(REPORT), word("hots", b"beta")), body(piece(REPORT), word("keep", b"maybe")),
     ],
 )  # fmt: skip
 def test_what_is_unusual_or_wrong_goes_on(cast: Cast, token: Callable[[str], str], raw: bytes) -> None:
@@ -290,7 +291,7 @@ def test_what_the_database_refuses_is_told_and_nothing_is_half_there(
     cast: Cast, token: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found out only at the end of what was sent in one go."""
-    monkeypatch.setattr(keeping, "_repetition", lambda *_: -1)
+    monkeypatch.setattr(keeping, "state_of", lambda _: "x" * 100)
     said = _ask(token("upload"), body(piece(REPORT)))[1]
     assert "could not be stored" in said["files"][0]["error"]["message"]
     assert (said["state"], said["files"][0]["is_kept"], said["files"][0]["run_ids"]) == ("failed", False, [])

@@ -120,16 +120,123 @@ def test_several_files_keep_the_paths_that_are_sent_beside_them(sender: Sender, 
         ({"host": "gamma"}, 404, "host: found 'gamma'"),
         ({"study": "99"}, 404, "study: found '99'"),
         ({"labels": "cable"}, 400, "labels: found 'cable', expected name=value"),
+        ({"hots": "beta"}, 400, "part: found 'hots', expected one of: file, path, study, host, target, labels, keep"),
+        ({"keep": "maybe"}, 400, "keep: found 'maybe', expected true or false"),
+        ({"host": ["alpha", "beta"]}, 400, "host: found 'alpha, beta', expected at most one"),
+        ({"labels": SimpleUploadedFile("b.json", b"{}")}, 400, "labels: found 'a file', expected words"),
+        ({"host": "\0"}, 404, "host: found"),
+        ({"archive": SimpleUploadedFile("b.json", b"{}")}, 400, "part: found 'archive'"),
     ],
 )
 def test_a_wrong_field_is_named_and_nothing_is_made(
-    sender: Sender, cast: Cast, fields: dict[str, str], status: int, words: str
+    sender: Sender, cast: Cast, fields: dict[str, Any], status: int, words: str
 ) -> None:
     answer = sender.post({"a.json": REPORT}, **fields)
     assert answer.status_code == status
     assert words in answer.json()["detail"]
     with lab_scope(cast.lab.pk):
         assert not Upload.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("query", "words"), [("?keep=maybe", "keep: found 'maybe'"), ("?kept=1", "parameter: found 'kept'")]
+)
+def test_a_wrong_parameter_is_named_and_nothing_is_made(sender: Sender, cast: Cast, query: str, words: str) -> None:
+    answer = sender.post({"a.json": REPORT}, query)
+    assert answer.status_code == 400
+    assert words in answer.json()["detail"]
+    assert {"found", "expected", "field"} <= set(answer.json())
+    with lab_scope(cast.lab.pk):
+        assert not Upload.objects.exists()
+
+
+def raw(*names: str) -> bytes:
+    """A body with small files of these names as they are, of which each has its own bytes."""
+    parts = [
+        f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\nfile {place}\r\n'
+        for place, name in enumerate(names)
+    ]
+    return ("".join(parts) + "--b--\r\n").encode()
+
+
+def sent_raw(sender: Sender, *names: str, **head: str) -> Any:
+    kind = "multipart/form-data; boundary=b"
+    return sender.client.generic("POST", "/api/v1/uploads/", raw(*names), kind, **sender.head, **head)
+
+
+def names_of(sender: Sender, *names: str) -> list[str]:
+    return [one["name"] for one in sent_raw(sender, *names).json()["files"]]
+
+
+def test_a_files_name_keeps_its_folders(sender: Sender, cast: Cast) -> None:
+    assert names_of(sender, "h1/r.txt", "h2/r.txt") == ["h1/r.txt", "h2/r.txt"]
+    assert names_of(sender, "h1/r.txt") == ["h1/r.txt"]
+    with lab_scope(cast.lab.pk):
+        assert {one.name for one in Upload.objects.all()} == {"h1/r.txt"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [
+        ("../../etc/passwd", "etc/passwd"),
+        ("/var/log/r.txt", "var/log/r.txt"),
+        ("//host/share/r.txt", "host/share/r.txt"),
+        ("C:\\results\\r.txt", "results/r.txt"),
+        ("C:/results/../r.txt", "results/r.txt"),
+        ("\\\\server\\share\\r.txt", "server/share/r.txt"),
+        ("h\u202e1/r\u202e.txt", "h1/r.txt"),
+        ("результаты/диск 1/r.txt", "результаты/диск 1/r.txt"),
+    ],
+)
+def test_a_name_with_folders_leads_nowhere(sender: Sender, sent: str, name: str) -> None:
+    assert names_of(sender, sent) == [name]
+
+
+def test_folders_are_kept_of_who_sends_with_a_session_too(cast: Cast) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(cast.engineer)
+    client.get("/uploads/")
+    head = {"HTTP_X_CSRFTOKEN": client.cookies["csrftoken"].value}
+    kind = "multipart/form-data; boundary=b"
+    answer = client.generic("POST", "/api/v1/uploads/", raw("h1/r.txt"), kind, **head)
+    assert [one["name"] for one in answer.json()["files"]] == ["h1/r.txt"]
+
+
+def test_a_body_in_chunks_without_its_length_is_411(sender: Sender, cast: Cast) -> None:
+    head = {"HTTP_TRANSFER_ENCODING": "chunked", "CONTENT_LENGTH": ""}
+    answer = sent_raw(sender, "r.txt", **head)
+    assert (answer.status_code, answer.json()["expected"]) == (411, "Content-Length")
+    with lab_scope(cast.lab.pk):
+        assert not Upload.objects.exists()
+
+
+def test_too_many_files_are_told_as_that(sender: Sender, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_NUMBER_FILES = 2
+    answer = sent_raw(sender, "a", "b", "c")
+    assert answer.status_code == 400
+    assert "more than 2 files in one request" in answer.json()["detail"]
+
+
+def test_the_files_of_a_large_upload_come_in_pages(sender: Sender, cast: Cast) -> None:
+    url = sent_raw(sender, *(f"{number}.txt" for number in range(5))).json()["url"]
+    first = sender.get(f"{url}?limit=2").json()
+    assert (first["file_count"], len(first["files"]), first["previous"]) == (5, 2, None)
+    assert first["next"].startswith(url)
+    second = sender.get(first["next"]).json()
+    third = sender.get(second["next"]).json()
+    assert [one["name"] for page in (first, second, third) for one in page["files"]] == [f"{n}.txt" for n in range(5)]
+    assert (third["next"], third["file_count"]) == (None, 5)
+    assert sender.get(third["previous"]).json()["files"] == second["files"]
+    assert sender.get(f"{url}?cursor=nowhere").status_code == 404
+    worked(cast)
+    kept = sender.client.post(f"{url}keep/?limit=2", **sender.head).json()
+    assert kept["next"].startswith(f"{url}?"), "no address that only takes POST"
+    assert len(sender.get(kept["next"]).json()["files"]) == 2
+
+
+def test_one_page_holds_all_files_of_most_uploads(sender: Sender) -> None:
+    shown = sender.get(sent_raw(sender, *map(str, range(101))).json()["url"]).json()
+    assert (len(shown["files"]), shown["next"], shown["previous"], shown["file_count"]) == (101, None, None, 101)
 
 
 def test_no_file_is_an_error_that_says_which_part_is_missing(sender: Sender) -> None:

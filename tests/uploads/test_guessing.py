@@ -31,6 +31,20 @@ def test_a_short_name_is_as_good_as_the_full_one(guesser: Guesser) -> None:
     assert host(guesser.guess("a.txt", ["db1"], [])) == "db1.example.org"
 
 
+@pytest.mark.parametrize("name", ["a.txt", "host3.example.org/a.txt", "host3.example.org.txt"])
+def test_a_full_name_finds_the_host_that_has_its_first_label(guesser: Guesser, name: str) -> None:
+    printed = ["Host3.example.org"] if name == "a.txt" else []
+    assert host(guesser.guess(name, printed, [])) == "host3"
+
+
+@pytest.mark.parametrize("word", ["db1.example.net", "db2.example.org", "db7", "10.0.0.7"])
+def test_a_name_that_fits_no_host_or_several_is_no_guess(guesser: Guesser, lab: Lab, word: str) -> None:
+    for name in ("db7.example.org", "db7.example.net", "10"):
+        Host.objects.create(lab=lab, name=name)
+    assert guesser.guess("a.txt", [word], []) == Guess()
+    assert guesser.guess(f"{word}/a.txt", [], []) == Guess()
+
+
 def test_several_hosts_in_one_file_are_nobodys_guess(guesser: Guesser) -> None:
     assert guesser.guess("a.txt", ["host3", "db1"], []) == Guess()
     assert guesser.guess("host3/a.txt", ["10.0.0.7", "10.0.0.8"], []) == Guess()
@@ -55,6 +69,13 @@ def test_what_somebody_chose_before_for_the_same_folder(guesser: Guesser, bring:
     UploadedFile.objects.filter(upload=upload).update(host=chosen)
     found = guesser.guess("tuesday/two.json", [], [])
     assert (host(found), found.reason) == ("host3", "as tuesday/one.json before")
+
+
+def test_what_somebody_chose_for_a_whole_upload_counts_as_well(guesser: Guesser, bring: Bring, lab: Lab) -> None:
+    target = Target.objects.get(name="raid")
+    bring({"tuesday/one.json": REPORT}, keep_at_once=True, host=target.host, target=target)
+    found = guesser.guess("tuesday/two.json", [], [])
+    assert found == Guess(target.host_id, target.pk, "as tuesday/one.json before")
 
 
 def test_nothing_known_is_no_guess(guesser: Guesser) -> None:

@@ -67,3 +67,14 @@ def test_the_runs_of_an_upload_are_a_list(engineer: Client, many: Upload, bring:
     page = engineer.get(f"/runs/?upload={many.pk}").content.decode()
     assert "60 runs" in page
     assert f'of <a href="/uploads/{many.pk}/">upload {many.pk}</a>' in page
+
+
+def test_the_plain_form_keeps_the_folders_of_names(engineer: Client) -> None:
+    head = '--b\r\nContent-Disposition: form-data; name="{}"'
+    files = "".join(
+        f'{head.format("file")}; filename="{name}"\r\n\r\n{name}\r\n' for name in ("h1/r.txt", "../h2\\r.txt")
+    )
+    words = "".join(f"{head.format(name)}\r\n\r\n\r\n" for name in ("labels", "place", "study", "pasted"))
+    answer = engineer.generic("POST", "/uploads/", f"{files}{words}--b--\r\n", "multipart/form-data; boundary=b")
+    assert answer.status_code == 302
+    assert list(UploadedFile.objects.order_by("id").values_list("name", flat=True)) == ["h1/r.txt", "h2/r.txt"]

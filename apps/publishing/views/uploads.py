@@ -4,7 +4,6 @@ from typing import Any
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,6 +11,7 @@ from apps.labs.models import AuditEvent, Role, Scope
 from apps.lib.uploads import upload_too_large
 from apps.publishing import schema
 from apps.publishing.authentication import who
+from apps.publishing.multipart import FilesParser
 from apps.publishing.pagination import page
 from apps.publishing.problems import ProblemError
 from apps.publishing.resource import resource
@@ -19,17 +19,19 @@ from apps.publishing.sending import Beside, receive
 from apps.publishing.uploaded import shown_upload, shown_uploads
 from apps.uploads.keeping import keep
 from apps.uploads.models import Upload
+from apps.uploads.sent_paths import keeps_paths
 
 
 @schema.described(schema.Upload, paged=True, methods=["GET"], operation_id="uploads_list", description="Newest first.")
 @schema.described(
-    schema.Upload, status=202, errors=(400, 404, 413, 507), methods=["POST"], operation_id="uploads_create",
+    schema.Upload, status=202, errors=(400, 404, 411, 413, 507), methods=["POST"], operation_id="uploads_create",
     request={"multipart/form-data": schema.UploadStart},
     parameters=[OpenApiParameter("keep", bool, description="keep what is recognised at once, without a preview")],
     description="Files or archives (zip, tar, gz, bz2, xz, zst). Their bytes are kept before the answer. One small "
     "file is usually read with it; others are read by a worker: ask `url` until `state` is parsed, partly or failed.",
 )  # fmt: skip
-@resource("GET", "POST", needed_scope=Scope.UPLOAD, needed_role=Role.ENGINEER, takes=(MultiPartParser,))
+@keeps_paths
+@resource("GET", "POST", needed_scope=Scope.UPLOAD, needed_role=Role.ENGINEER, takes=(FilesParser,))
 def uploads(request: Request) -> Response:
     if request.method == "POST":
         return _start(request)
@@ -39,6 +41,11 @@ def uploads(request: Request) -> Response:
 def _start(request: Request) -> Response:
     if too_large := upload_too_large(request._request):
         raise ProblemError(413, too_large)
+    if _is_in_chunks(request):
+        raise ProblemError(
+            411, "Found a body in chunks, expected one with a Content-Length: send a file, whose size is known, not a pipe.",
+            found="Transfer-Encoding: chunked", expected="Content-Length",
+        )  # fmt: skip
     files = request.FILES.getlist("file")
     if not files:
         names = ", ".join(request.FILES) or "nothing"
@@ -53,10 +60,15 @@ def _start(request: Request) -> Response:
     return Response(shown, status=202, headers={"Location": shown["url"]})
 
 
-@schema.described(schema.Upload, errors=(404,), operation_id="uploads_read")
+def _is_in_chunks(request: Request) -> bool:
+    """Its end is told by the last chunk alone, and one that was cut off would be taken for a shorter one."""
+    return "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "") and not request.META.get("CONTENT_LENGTH")
+
+
+@schema.described(schema.Upload, errors=(404,), operation_id="uploads_read", parameters=schema.PAGING)
 @resource()
 def upload(request: Request, pk: int) -> Response:
-    """The state, and for each file what was recognised in it."""
+    """The state, and for each file what was recognised in it: a page of them, the next one at `next`."""
     return Response(shown_upload(request, get_object_or_404(Upload.objects.select_related("study"), pk=pk)))
 
 

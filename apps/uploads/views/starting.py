@@ -22,6 +22,7 @@ from apps.uploads.forms import UploadForm
 from apps.uploads.models import Upload
 from apps.uploads.places import hosts_with_targets
 from apps.uploads.receiving import add_file, hand_over, in_trail, open_upload
+from apps.uploads.sent_paths import keeps_paths, sent_name
 
 PAGE = 50
 PASTED = "pasted.txt"
@@ -29,6 +30,7 @@ Sent = list[tuple[str, Iterable[bytes]]]  # (name, pieces)
 
 
 @csrf_exempt  # checked below: the check reads the body, and who sends it and how large it is are asked first
+@keeps_paths
 @member_required()
 def uploads(request: LabRequest) -> HttpResponseBase:
     if request.method != "POST":
@@ -38,6 +40,7 @@ def uploads(request: LabRequest) -> HttpResponseBase:
 
 
 @csrf_exempt
+@keeps_paths
 @require_POST
 @member_required(Role.ENGINEER)
 def add(request: LabRequest, pk: int) -> HttpResponseBase:
@@ -75,7 +78,7 @@ def _start(request: LabRequest) -> HttpResponseBase:
     form = UploadForm(request.lab, hosts_with_targets(request.lab), request.POST)
     if not form.is_valid():
         return _list(request, form, status=422)
-    sent: Sent = [(one.name or "unnamed", one.chunks()) for one in request.FILES.getlist("file")]
+    sent: Sent = [(sent_name(one), one.chunks()) for one in request.FILES.getlist("file")]
     if pasted := form.cleaned_data["pasted"].strip("\r\n"):
         sent.append((PASTED, [pasted.encode() + b"\n"]))
     if not sent and not _wants_json(request):
@@ -101,7 +104,7 @@ def _add(request: LabRequest, pk: int) -> HttpResponse:
     if file is None:
         return JsonResponse({"error": "Found no part named file, expected one with the file's bytes."}, status=400)
     try:
-        _take_in(upload, [(request.POST.get("path") or file.name or "unnamed", file.chunks())])
+        _take_in(upload, [(request.POST.get("path") or sent_name(file), file.chunks())])
     except ArtefactStoreError as error:
         return JsonResponse({"error": str(error)}, status=507)
     return JsonResponse({}, status=201)

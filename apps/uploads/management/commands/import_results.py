@@ -2,11 +2,12 @@
 
 Files, folders and archives. The same way as an upload: bytes are kept first, the child process reads, what is
 recognised is kept at once (`--preview` leaves that to the page). Runs again without doing anything twice.
+
+Exit status 1: nothing was found in what was named, or not every byte of it could be read from the disk.
 """
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,12 @@ from apps.inventory.models import Host, Target
 from apps.labs.command_line import lab_named, tell_of_data_folder
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.runs.artefact_store import PIECE
+from apps.runs.artefact_store import ArtefactStoreError
 from apps.studies.models import Study
+from apps.uploads.import_report import ImportReport
+from apps.uploads.known_runs import join_study
 from apps.uploads.models import FileState, Upload, UploadedFile
+from apps.uploads.on_disk import DiskFile, Named, UnreadableError
 from apps.uploads.parsing import parse
 from apps.uploads.receiving import UploadError, add_file, add_files, labels_from_text, open_upload
 
@@ -42,15 +46,22 @@ class Command(BaseCommand):
         parser.add_argument("--preview", action="store_true", help="keep nothing yet; look at it on the upload's page")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        missing = [str(path) for path in options["paths"] if not path.exists()]
+        missing = [str(path) for path in options["paths"] if not path.is_symlink() and not _exists(path)]
         if missing:
             raise CommandError(f"Not here: {', '.join(missing)}")
         lab = lab_named(options["lab"])
+        named = Named(options["paths"])
         with lab_scope(lab.pk):
             upload = self._open(lab, options)
-            self._add(upload, options["paths"])
+            self._add(upload, named)
             self._read(upload)
-            self._report(upload)
+            joined = "" if options["preview"] else join_study(upload)
+            names = ("study", "host", "target", "labels") if options["preview"] else ("host", "target", "labels")
+            report = ImportReport(upload.pk, named, [f"--{name}" for name in names if options[name]], joined)
+            for line in report.lines():
+                self.stdout.write(line)
+            if report.failure:
+                raise CommandError(report.failure)
 
     def _open(self, lab: Lab, options: dict[str, Any]) -> Upload:
         host = _named(Host, "name", options["host"])
@@ -69,18 +80,19 @@ class Command(BaseCommand):
         except UploadError as error:
             raise CommandError(str(error)) from error
 
-    def _add(self, upload: Upload, paths: list[Path]) -> None:
+    def _add(self, upload: Upload, named: Named) -> None:
         count = 0
-        files = _files(paths)
-        while batch := list(islice(files, _AT_ONCE)):
-            small = [(name, path) for name, path, size in batch if size <= _SMALL]
-            add_files(upload, [(name, path.read_bytes()) for name, path in small])
-            for name, path, _ in (one for one in batch if one[2] > _SMALL):
-                add_file(upload, name, _pieces(path))
-            count += len(batch)
-            self._say(f"kept {count} files")
+        files = named.files()
+        try:
+            while batch := list(islice(files, _AT_ONCE)):
+                count += _keep(upload, batch, named)
+                self._say(f"kept {count} files")
+        except ArtefactStoreError as error:
+            _forget_if_empty(upload)
+            raise CommandError(f"{error} Of what was named, {count} files are here.") from error
         if not count:
-            raise CommandError("There are no files in what was named.")
+            _forget_if_empty(upload)
+            raise CommandError("\n".join([*named.unreadable, "There are no files in what was named."]))
 
     def _read(self, upload: Upload) -> None:
         upload.claim()
@@ -101,15 +113,37 @@ class Command(BaseCommand):
         if sys.stderr.isatty():
             self.stderr.write(f"{text:<78}", ending=end)
 
-    def _report(self, upload: Upload) -> None:
-        found = Upload.objects.with_counts().get(pk=upload.pk)
-        self.stdout.write(
-            f"Upload {found.pk}: {found.get_state_display()}; {found.file_count} files, {found.run_count} runs, "
-            f"{found.sample_count} samples."
-        )
-        for file in UploadedFile.objects.filter(upload=upload, error__isnull=False).light()[:50]:
-            where = f" line {file.error['line']}" if file.error["line"] else ""
-            self.stdout.write(f"  {file.name}{where}: {file.error['message']}")
+
+def _keep(upload: Upload, files: list[DiskFile], named: Named) -> int:
+    """How many of them are in the upload now; of the others `named` has a word."""
+    small = []
+    for one in (one for one in files if one.size <= _SMALL):
+        try:
+            small.append((one.name, one.read()))
+        except UnreadableError as error:
+            named.unreadable.append(str(error))
+    add_files(upload, small)
+    count = len(small)
+    for one in (one for one in files if one.size > _SMALL):
+        try:
+            add_file(upload, one.name, one.pieces())
+            count += 1
+        except UnreadableError as error:
+            named.unreadable.append(str(error))
+    return count
+
+
+def _forget_if_empty(upload: Upload) -> None:
+    if not upload.files.exists():
+        upload.delete()
+
+
+def _exists(path: Path) -> bool:
+    """Also where nobody may look: then reading says why not."""
+    try:
+        return path.exists()
+    except OSError:
+        return True
 
 
 def _named(model: Any, field: str, asked: str | None, **also: Any) -> Any:
@@ -120,22 +154,3 @@ def _named(model: Any, field: str, asked: str | None, **also: Any) -> Any:
         known = ", ".join(map(str, model.objects.values_list(field, flat=True)[:20])) or "none"
         raise CommandError(f"--{model.__name__.lower()}: found {asked!r}, expected one of: {known}")
     return found[0]
-
-
-def _files(paths: list[Path]) -> Iterator[tuple[str, Path, int]]:
-    """(name to show, where it lies, its size), sorted; links and devices are left out."""
-    for path in paths:
-        inside = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for one in inside:
-            if one.is_file() and not one.is_symlink():
-                yield (
-                    str(Path(path.name) / one.relative_to(path)) if path.is_dir() else one.name,
-                    one,
-                    one.stat().st_size,
-                )
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(PIECE):
-            yield piece
