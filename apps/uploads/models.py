@@ -160,9 +160,9 @@ class FileQuerySet(LabQuerySet["UploadedFile"]):
         return self.filter(state__in=(FileState.PARSED, FileState.PARTLY), kept_at=None, run_count__gt=0)
 
     def to_read_again(self) -> Self:
-        """Those that were read, kept or not; a discarded upload is nobody's wish any more."""
+        """Those that were read, kept or not; a discarded upload is nobody's wish any more. No parser finds anything in no bytes."""
         states = (FileState.PARSED, FileState.PARTLY, FileState.FAILED)
-        found = self.filter(state__in=states, artefact__isnull=False, upload__discarded_at=None)
+        found = self.filter(state__in=states, artefact__isnull=False, upload__discarded_at=None, size__gt=0)
         return found.select_related("artefact", "upload").order_by("id")
 
     def light(self) -> Self:

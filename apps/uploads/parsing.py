@@ -17,6 +17,7 @@ from typing import IO
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
+from django.db.models import Exists
 
 from apps.lib.bell import ring
 from apps.lib.later import later
@@ -25,6 +26,7 @@ from apps.lib.sql import undurable
 from apps.parsers.archives import Refusal, is_archive
 from apps.runs.artefact_store import ArtefactStoreError, keep_all, open_stream
 from apps.runs.models import Artefact
+from apps.uploads.as_before import as_before, read_alone
 from apps.uploads.found import Finder
 from apps.uploads.keeping import keep_files
 from apps.uploads.models import GOOD, MAX_TRIES, FileState, Upload, UploadedFile, UploadState
@@ -82,6 +84,7 @@ def parse(upload: Upload, progress: Callable[[], None] | None = None) -> bool:
         _failed(upload, error)
         return True
     if is_done:
+        _excuse_empty_files(upload)
         is_done = upload.finish()
     else:
         upload.go_on_later()
@@ -102,6 +105,13 @@ def parse_at_once(upload: Upload, file: UploadedFile, data: bytes) -> bool:
         return False
     file.new_runs = file.new_runs or []
     return True
+
+
+def _excuse_empty_files(upload: Upload) -> None:
+    """A file of no bytes beside others is told, and no failure: fio leaves such logs of what it did not measure."""
+    others = UploadedFile.objects.filter(upload=upload, state__in=(*GOOD, FileState.PARTLY), size__gt=0)
+    empty = UploadedFile.objects.filter(Exists(others), upload=upload, state=FileState.FAILED, size=0)
+    empty.update(state=FileState.PARSED, error=None, warnings=["nothing is in it (0 bytes)"])
 
 
 def _failed(upload: Upload, error: Exception) -> None:
@@ -184,18 +194,8 @@ class _Parsing:
         self._finish_batches(Batch())
         if not self._mark_known([file]):
             with spooled(file.artefact) as whole:  # type: ignore[arg-type]
-                self._store([file], [self._as_before(file, whole, _read(file, whole))])
+                self._store([file], [as_before(self.finder, file, whole, read_alone(file, whole))])
         self._tell()
-
-    def _as_before(self, file: UploadedFile, data: bytes | IO[bytes], found: Found) -> Found:
-        """A table of a look that somebody mapped before is read that way; it is shown before it is kept, as always."""
-        mapping = self.finder.remembered(file, found)
-        if mapping is None:
-            return found
-        file.mapping = mapping
-        if not isinstance(data, bytes):
-            data.seek(0)
-        return _read(file, data)
 
     def _mark_known(self, files: list[UploadedFile]) -> list[UploadedFile]:
         """What a person asked to be read again is read."""
@@ -211,9 +211,13 @@ class _Parsing:
         """Its members become files of the upload. False when time ran out: the next task skips what is here."""
         have = set(file.members.values_list("name", flat=True))
         batch = Batch()
+        notes: list[str] = []  # of what was left out and nobody misses
         try:
             with spooled(file.artefact) as whole:  # type: ignore[arg-type]
                 for one in unpacker().unpack(whole, PurePosixPath(file.name).name):
+                    if isinstance(one, Refusal) and one.is_note:
+                        notes.append(f"{one.path}: {one.reason}" if one.path else one.reason)
+                        continue
                     if (name := f"{file.name}/{one.path}" if one.path else file.name) in have:
                         continue
                     self._member(file, name[-1000:], one, batch)
@@ -224,7 +228,7 @@ class _Parsing:
         except SandboxError as error:
             self._refusal(file, f"{file.name} (rest)", str(error))
         self._finish_batches(batch)
-        self._unpacked(file)
+        self._unpacked(file, notes)
         return True
 
     def _member(self, archive: UploadedFile, name: str, one: object, batch: Batch) -> None:
@@ -237,14 +241,15 @@ class _Parsing:
     def _refusal(self, archive: UploadedFile, name: str, reason: str) -> None:
         self._refuse(UploadedFile(upload=self.upload, archive=archive, name=name), reason)
 
-    def _unpacked(self, file: UploadedFile) -> None:
+    def _unpacked(self, file: UploadedFile, notes: list[str]) -> None:
+        file.warnings = notes
         whole = file.members.filter(state=FileState.REFUSED, name=file.name).first()
         if whole:  # the archive itself was refused; one row says so, with what came before it
             file.error, file.state = whole.error, FileState.REFUSED
             whole.delete()
         else:
             file.state = FileState.UNPACKED
-        file.save(update_fields=["state", "error"])
+        file.save(update_fields=["state", "error", "warnings"])
         self._tell()
 
     def _flush(self, batch: Batch) -> Batch:
@@ -274,7 +279,7 @@ class _Parsing:
         if self.ahead is None:
             return []
         found = zip(self.ahead.fresh, self.ahead.readings(), strict=True)
-        return [self._as_before(*pair, reading) for pair, reading in found]
+        return [as_before(self.finder, *pair, reading) for pair, reading in found]
 
     def _put(self, batch: Ahead | None, readings: list[Found]) -> None:
         """All or nothing."""
@@ -352,13 +357,6 @@ def _put_known(known: list[UploadedFile]) -> None:
     for file in known:
         if not file._state.adding:
             file.save(update_fields=["state", "known_as"])
-
-
-def _read(file: UploadedFile, data: bytes | IO[bytes]) -> Found:
-    try:
-        return reader().read(data, file.name, file.only, file.mapping)
-    except SandboxError as error:
-        return error
 
 
 def _begin(fresh: list[tuple[UploadedFile, bytes]], as_columns: bool) -> Callable[[], list[Found]]:

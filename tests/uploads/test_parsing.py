@@ -1,5 +1,6 @@
 """From raw bytes to what was recognised."""
 
+import gzip
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -8,12 +9,13 @@ from typing import Any
 import pytest
 
 from apps.runs.artefact_store import read
-from apps.runs.models import Artefact
+from apps.runs.models import Artefact, Sample
 from apps.uploads import parsing
-from apps.uploads.models import FileState, Upload, UploadedFile, UploadState
+from apps.uploads.models import FileState, TableMapping, Upload, UploadedFile, UploadState
 from apps.uploads.parsing import parse
 from apps.uploads.reading import FileReading
 from apps.uploads.sandbox.parent import SandboxError
+from tests.parsers.archives.build import tar_header
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, tarred, zipped
 
 pytestmark = pytest.mark.services
@@ -163,3 +165,69 @@ def test_a_small_archive_may_be_the_first_that_comes(bring: Bring, settings: Any
     settings.ARTEFACT_DIR = tmp_path / "artefacts"
     upload = bring({"all.zip": zipped({"a.json": REPORT})})
     assert upload.state == UploadState.PARSED
+
+
+def test_an_archive_of_too_many_entries_is_one_row_with_its_reason(bring: Bring) -> None:
+    entry = tar_header(b"a", b"%011o\0" % 1) + b"1".ljust(512, b"\0")
+    upload = bring({"many.tar.gz": gzip.compress(entry * 100_001 + bytes(1024), 1)})
+    file = only_file(upload)
+    assert (upload.state, file.state) == (UploadState.FAILED, FileState.REFUSED)
+    assert "more than 100,000 entries" in file.error["message"]
+
+
+def test_empty_files_beside_others_are_told_and_no_failure(bring: Bring) -> None:
+    """fio's log of submission latencies is always empty where nothing is queued."""
+    upload = bring({"run.json": REPORT, "run_slat.1.log": b""})
+    assert upload.state == UploadState.PARSED
+    assert states(upload) == {"run.json": "parsed", "run_slat.1.log": "parsed"}
+    assert UploadedFile.objects.get(name="run_slat.1.log").warnings == ["nothing is in it (0 bytes)"]
+
+
+def test_empty_files_of_an_archive_are_told_with_it(bring: Bring) -> None:
+    upload = bring({"all.zip": zipped({"run.json": REPORT, "run_slat.1.log": b"", "__MACOSX/._run.json": b"x"})})
+    assert upload.state == UploadState.PARSED
+    assert states(upload) == {"all.zip": "unpacked", "all.zip/run.json": "parsed"}
+    assert "run_slat.1.log" in UploadedFile.objects.get(name="all.zip").warnings[1]
+
+
+def test_nothing_but_an_empty_file_is_not_readable(bring: Bring) -> None:
+    upload = bring({"run_slat.1.log": b""})
+    assert upload.state == UploadState.FAILED
+    assert only_file(upload).error["message"] == "the file is empty"
+
+
+MEANS = b"file size MB;sata;scsi\n100;%s;166733,9\n"
+SAID = {
+    "layout": "wide", "headings": "configuration", "fixed": {"operation": "write", "unit": "KB/s (1024)"}, "decimal": ",",
+    "columns": {"0": {"word": "file_size", "unit": "MB (1024)"}, "1": {"word": "value"}, "2": {"word": "value"}},
+}  # fmt: skip
+
+
+def test_a_remembered_mapping_decides_no_comma_that_can_be_either(bring: Bring) -> None:
+    first = only_file(bring({"means.csv": MEANS % b"177456,5"}))
+    assert first.reading is not None
+    TableMapping.objects.create(lab=first.upload.lab, signature=first.reading.table["signature"], mapping=SAID)
+    proven = only_file(bring({"proven.csv": MEANS % b"177,456"}, keep_at_once=True))
+    assert [sample.value for sample in Sample.objects.filter(run__uploaded_from__file=proven).order_by("id")] == [
+        177.456 * 1024, 166733.9 * 1024,
+    ]  # fmt: skip
+    for cells in (b"100;177,456;166,733", b"100;177,456;166733"):
+        upload = bring({"open.csv": b"file size MB;sata;scsi\n" + cells + b"\n"}, keep_at_once=True)
+        file = only_file(upload)
+        assert (upload.state, file.state, file.run_count, file.mapping) == (
+            UploadState.FAILED,
+            FileState.FAILED,
+            0,
+            None,
+        )
+        assert "needs a choice" in file.error["message"]
+
+
+def test_a_remembered_mapping_reads_a_table_of_the_other_mark_by_its_own_numbers(bring: Bring) -> None:
+    first = only_file(bring({"means.csv": MEANS % b"177456,5"}))
+    assert first.reading is not None
+    TableMapping.objects.create(lab=first.upload.lab, signature=first.reading.table["signature"], mapping=SAID)
+    for cells, values in ((b"177456.5;1.25", [177456.5, 1.25]), (b"177;166", [177, 166])):
+        file = only_file(bring({"points.csv": b"file size MB;sata;scsi\n100;" + cells + b"\n"}, keep_at_once=True))
+        samples = Sample.objects.filter(run__uploaded_from__file=file).order_by("id")
+        assert [sample.value for sample in samples] == [value * 1024 for value in values]

@@ -47,6 +47,13 @@ def test_nothing_changes_where_the_parser_did_not(bring: Bring, lab: Lab) -> Non
     assert out.getvalue() == "1 files read again, nothing changed.\n"
 
 
+def test_an_empty_file_that_was_excused_stays_so(bring: Bring, lab: Lab) -> None:
+    upload, out = bring({"run.json": REPORT, "run_slat.1.log": b""}, keep_at_once=True), StringIO()
+    call_command("reparse", lab=lab.slug, stdout=out)
+    assert out.getvalue() == "1 files read again, nothing changed.\n"
+    assert upload.files.get(size=0).state == FileState.PARSED
+
+
 def test_what_an_improved_parser_reads_takes_the_place_of_the_old(bring: Bring, lab: Lab, improved: None) -> None:
     bring({"run.json": REPORT}, keep_at_once=True)
     run = Run.objects.get()

@@ -7,7 +7,7 @@ from apps.parsers.archives.shape import Limits, RefusedError, SpentError
 class Budget:
     def __init__(self, limits: Limits, file_size: int) -> None:
         self.limits = limits
-        self.most_made = min(limits.total_bytes, max(limits.ratio_from, limits.ratio * file_size))
+        self.most_made = most_made(limits, file_size)
         self.entries = self.parts = self.made = self.given = self.held = 0
 
     def entry(self) -> None:
@@ -41,11 +41,21 @@ class Budget:
         self.held += count
 
     def _hold(self, made: int) -> None:
-        if made <= self.most_made:
-            return
-        if made > self.limits.total_bytes:
-            raise SpentError(too_large(self.limits))
-        raise SpentError(too_dense(self.limits))
+        if made > self.most_made:
+            raise SpentError(too_much(made, self.limits))
+
+
+def most_made(limits: Limits, file_size: int) -> int:
+    """How many bytes a file of this size may unpack to."""
+    dense = max(limits.dense_from, limits.dense_ratio * file_size)
+    return min(limits.total_bytes, dense, max(limits.ratio_from, limits.ratio * file_size))
+
+
+def too_much(made: int, limits: Limits) -> str:
+    """Why so many bytes are more than `most_made`."""
+    if made > limits.total_bytes:
+        return too_large(limits)
+    return too_dense_for_long(limits) if made > limits.dense_from else too_dense(limits)
 
 
 def too_many(most: int) -> str:
@@ -61,6 +71,13 @@ def too_dense(limits: Limits) -> str:
     return (
         f"it unpacks to more than {limits.ratio:,} times its size, as a bomb does and no log; "
         f"at most {limits.ratio:,} times is read beyond {shown(limits.ratio_from)}; upload the files unpacked"
+    )
+
+
+def too_dense_for_long(limits: Limits) -> str:
+    return (
+        f"it unpacks to more than {limits.dense_ratio:,} times its size for longer than {shown(limits.dense_from)}, as a bomb "
+        f"does and no log; at most {limits.dense_ratio:,} times is read beyond that; upload the files unpacked"
     )
 
 

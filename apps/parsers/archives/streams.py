@@ -10,9 +10,9 @@ from typing import BinaryIO
 
 from apps.lib.units import size as shown
 from apps.parsers.archives import decoders
-from apps.parsers.archives.budget import Budget, too_dense
+from apps.parsers.archives.budget import Budget, too_dense, too_dense_for_long
 from apps.parsers.archives.kinds import is_archive
-from apps.parsers.archives.shape import RefusedError
+from apps.parsers.archives.shape import DenseError, RefusedError
 
 PIECE = 1 << 15  # what is read at once: small, because each gzip member copies what is left of it
 _OUTPUT = 1 << 17
@@ -148,6 +148,7 @@ class Inflated(Stream):
         self._decoder: decoders.Decoder | None = None
         self._rest = b""
         self._consumed = self._made = 0
+        self._stretch = self._stretch_from = 0  # bytes made since the last look, and consumed before it
         self._has_begun = False
         self.note = ""
 
@@ -155,6 +156,11 @@ class Inflated(Stream):
     def consumed(self) -> int:
         """Bytes of the source up to the end of what was decompressed."""
         return self._consumed - len(self._rest)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether it has unpacked so far to more than what is read for long."""
+        return self._made > self._budget.limits.dense_ratio * self._consumed
 
     def skip(self, count: int) -> None:
         self._budget.foresee(count - len(self._piece) + self._at)
@@ -212,6 +218,11 @@ class Inflated(Stream):
         self._made += made
         if self._made > limits.ratio_from and self._made > limits.ratio * self._consumed:
             raise RefusedError(too_dense(limits))
+        self._stretch += made
+        if self._stretch > limits.dense_from:
+            if self._stretch > limits.dense_ratio * (self._consumed - self._stretch_from):
+                raise DenseError(too_dense_for_long(limits))
+            self._stretch, self._stretch_from = 0, self._consumed
         self._budget.make(made)
 
     def _damaged(self, error: Exception) -> RefusedError:

@@ -5,7 +5,7 @@ from io import BytesIO
 from typing import BinaryIO
 
 from apps.lib.units import size as shown
-from apps.parsers.archives import decoders, tar
+from apps.parsers.archives import decoders, survey, tar
 from apps.parsers.archives.budget import Budget, member_too_large
 from apps.parsers.archives.entry import Entry
 from apps.parsers.archives.kinds import EMPTY_TAR, HEAD, UNREAD, is_archive, is_empty_tar, unread
@@ -16,6 +16,7 @@ from apps.parsers.archives.zip import Zip
 
 Found = Member | Refusal
 _NOTHING = "it holds no files; pack them again"
+_NAMED = 5  # of the files that are left out, by name
 
 
 def members(file: BinaryIO, limits: Limits | None = None, name: str = "") -> Iterator[Found]:
@@ -25,8 +26,10 @@ def members(file: BinaryIO, limits: Limits | None = None, name: str = "") -> Ite
     asking for the next one has one in memory. Raises nothing but what reading `file` raises.
     """
     size = file.seek(0, 2)
-    walk = _Walk(limits or Limits(), size)
+    limits = limits or Limits()
+    walk = _Walk(limits, size)
     try:
+        survey.look_through(file, size, limits)
         yield from walk.top(file, size, name or "content")
     except RefusedError as refused:
         yield Refusal("", refused.reason, is_whole=True)
@@ -75,19 +78,35 @@ class _Walk:
             yield Refusal(prefix, inflated.note)
 
     def _entries(self, entries: Iterator[Entry], prefix: str, level: int) -> Iterator[Found]:
-        is_empty, desktop = True, 0
+        others, desktop, empty = 0, 0, _Empty()
         for entry in entries:
-            is_empty = is_empty and entry.name is None
             if entry.name is None:
                 yield Refusal(prefix, entry.refused)
             elif is_of_the_desktop(entry.name):
                 desktop += 1
+            elif self._is_empty(entry):
+                empty.count(entry.name)
             else:
+                others += 1
                 yield from self._named(entry.name, entry, prefix, level)
         if desktop:
-            yield Refusal(prefix, f"{desktop:,} files of macOS or Windows themselves (.DS_Store, ._…) were left out")
-        elif is_empty:
+            words = f"{desktop:,} files of macOS or Windows themselves (.DS_Store, ._…) were left out"
+            yield Refusal(prefix, words, is_note=True)
+        if empty.number and others:
+            yield Refusal(prefix, f"left out because nothing is in them (0 bytes): {empty}", is_note=True)
+        elif empty.number:
+            yield Refusal(prefix, f"nothing is in its files (0 bytes): {empty}", is_whole=level == 0)
+        elif not others and not desktop:
             yield Refusal(prefix, _NOTHING, is_whole=level == 0)
+
+    def _is_empty(self, entry: Entry) -> bool:
+        """Whether there is nothing in it, as it says of itself; what is refused anyway is not."""
+        if entry.size != 0 or entry.stream is None or entry.refused:
+            return False
+        try:
+            return bool(relative(entry.name or "", self._limits.path_length)) and not entry.stream.peek(1)
+        except RefusedError:
+            return False
 
     def _named(self, name: str, entry: Entry, prefix: str, level: int) -> Iterator[Found]:
         try:
@@ -149,6 +168,23 @@ class _Walk:
                 return None
             buffer.write(piece)
         return buffer.getvalue()
+
+
+class _Empty:
+    """Files of no bytes, such as fio's logs of what it did not measure: told together, with the first of their names."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._first: list[str] = []
+
+    def count(self, name: str) -> None:
+        self.number += 1
+        if len(self._first) < _NAMED:
+            self._first.append(printable(name))
+
+    def __str__(self) -> str:
+        more = self.number - len(self._first)
+        return ", ".join(self._first) + (f" and {more:,} more" if more else "")
 
 
 def _kind(stream: Stream) -> str:

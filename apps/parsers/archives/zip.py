@@ -144,7 +144,8 @@ def _drained(stream: Inflated) -> int:
 
 def _why_not(header: Header) -> str:
     mode = stat.S_IFMT(header.attributes >> 16)
-    if header.made_by >> 8 == _UNIX and mode in _NO_FILE:
+    is_piped = mode == stat.S_IFIFO and header.size  # `… | zip out.zip -`: what came through the pipe is a file here
+    if header.made_by >> 8 == _UNIX and mode in _NO_FILE and not is_piped:
         return _NO_FILE[mode]
     if header.flags & _ENCRYPTED:
         return "it is encrypted, and no passwords are asked for; pack it again without one"

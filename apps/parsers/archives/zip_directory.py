@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from apps.lib.units import size as shown
-from apps.parsers.archives.budget import too_dense, too_large, too_many
+from apps.parsers.archives.budget import most_made, too_many, too_much
 from apps.parsers.archives.shape import MIB, Limits, RefusedError
 
 _END = struct.Struct("<4s4H2IH")
@@ -93,10 +93,8 @@ def ranges(directory: Directory, limits: Limits, file_size: int) -> "array[int]"
     if directory.count != (len(starts) if directory.is_wide else len(starts) & _FULL_16):
         raise RefusedError(f"it says {directory.count:,} entries and its directory has {len(starts):,}; {_AGAIN}")
     bounds = _bounds(starts, ends, directory.begin)
-    if total > limits.total_bytes:
-        raise RefusedError(too_large(limits))
-    if total > max(limits.ratio_from, limits.ratio * file_size):
-        raise RefusedError(too_dense(limits))
+    if total > most_made(limits, file_size):
+        raise RefusedError(too_much(total, limits))
     return bounds
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from apps.parsers.source_text import SourceText
 from apps.parsers.tables import markup
-from apps.parsers.tables.cells import is_value
+from apps.parsers.tables.cells import is_value, shape
 from apps.parsers.tables.grid import ALIGNED, PIPES, SINGLE_BLANKS
 from apps.parsers.tables.splitting import DELIMITERS, count_aligned, is_rule, splitter, values_in
 
@@ -17,6 +17,7 @@ MOST_COLUMNS = 1000
 _UNDERLINES = re.compile(r"\s{0,40}(?:={2,}|-{2,})(?:\s{1,40}(?:={2,}|-{2,})){1,100}\s*")
 _LONGEST_RECORD = 50  # lines that a quoted cell may go over
 _SAMPLE = 60
+_MOST_SHAPES = 20_000
 _LEAST_VALUES = 0.5
 _SURE = 0.6
 
@@ -102,13 +103,14 @@ def _stretches(records: Iterator[tuple[str, int]], delimiter: str) -> Iterator[l
     """Runs of lines that have cells. A blank line ends a run only where headings follow it."""
     stretch: list[Counted] = []
     after_blank = False
+    width_of = _Widths(delimiter)
     for record, number in records:
         if not record.strip():
             after_blank = True
             continue
         if delimiter == PIPES and is_rule(record):
             continue
-        width = _width(record, delimiter)
+        width = width_of(record)
         if stretch and width < 2 and _is_under_headings(stretch, record, delimiter):
             continue
         if stretch and (width < 2 or (after_blank and not _continues(stretch, record, width, delimiter))):
@@ -130,6 +132,25 @@ def _continues(stretch: Sequence[Counted], record: str, width: int, delimiter: s
     if delimiter in (ALIGNED, SINGLE_BLANKS) and width != stretch[-1][2]:
         return False
     return any(map(is_value, splitter(delimiter)(record)[1:] if '"' not in record else ["1"]))
+
+
+class _Widths:
+    """How many cells lines have; those of one shape have as many."""
+
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter, self._known = delimiter, dict[str, int]()
+        self._is_counted = delimiter in ("\t", ";", ",")  # that alone costs less than to remember
+
+    def __call__(self, record: str) -> int:
+        if self._is_counted and '"' not in record:
+            return _width(record, self._delimiter)
+        form = shape(record)
+        width = self._known.get(form)
+        if width is None:
+            width = _width(form, self._delimiter)
+            if len(self._known) < _MOST_SHAPES:
+                self._known[form] = width
+        return width
 
 
 def _width(record: str, delimiter: str) -> int:

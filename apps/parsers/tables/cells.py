@@ -20,6 +20,7 @@ THOUSANDS = ("", ".", ",", "'", " ")
 _BLANKS = "\u00a0\u202f\u2009"
 _APOSTROPHES = "’´`ʼ"
 _AS_ASCII = str.maketrans(dict.fromkeys(_BLANKS, " ") | dict.fromkeys(_APOSTROPHES, "'") | {"−": "-"})
+_DIGITS = str.maketrans("12345678", "99999999")
 _LONGEST = 200
 _MARKUP = ("*", "'", "`")
 _NUMBER = r"[-+]?[.,]?[0-9](?:[0-9.,']| (?=[0-9]))*(?:[eE][-+]?[0-9]{1,3}(?![0-9]))?"
@@ -50,6 +51,11 @@ class Reading:
     missing_reason: str = ""
     unit: str = ""
     note: str = ""
+
+
+def shape(text: str) -> str:
+    """All digits but 0 alike: what a cell or a line can be, and where its cells stand, is the same for all of one shape."""
+    return text.translate(_DIGITS)
 
 
 def clean(cell: str) -> str:

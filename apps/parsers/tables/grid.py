@@ -1,12 +1,16 @@
 """A table as it stands in a text: its rows and columns, and what can be said about them without knowing what they mean."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from apps.parsers.tables.cells import shape
+
 SINGLE_BLANKS = " "
 ALIGNED = "  "
 PIPES = "|"
+_SOME = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,12 @@ class Rows(Sequence[Row]):
 
     def __iter__(self) -> Iterator[Row]:
         return map(self._row, self._records, self._numbers)
+
+    def forms(self) -> Iterator[tuple[Row, int]]:
+        """A row of each shape, with how many of some thousand rows have it; its digits are not those of the file."""
+        for begin in range(0, len(self._records), _SOME):
+            for form, count in Counter(map(shape, self._records[begin : begin + _SOME])).items():
+                yield self._row(form, 0), count
 
     def _row(self, record: str, line: int) -> Row:
         try:

@@ -228,9 +228,10 @@ def _undrawn(line: Line) -> Line:
 def _of_rst(lines: Sequence[Line]) -> Iterator[Line]:
     """reStructuredText's simple tables: their columns are those of the lines of `===` around them."""
     columns: list[tuple[int, int]] = []
+    distances = _until_the_same([line for line, _ in lines])
     for place, (line, number) in enumerate(lines):
-        if _RST_RULE.fullmatch(line[:1000]):
-            is_more = any(other.strip() == line.strip() for other, _ in lines[place + 1 : place + 1 + _MOST_ROWS])
+        if place in distances:
+            is_more = distances[place] <= _MOST_ROWS
             starts = [match.start() for match in re.finditer("=+", line)]
             columns = list(pairwise([*starts, 10**6])) if is_more else []
             yield "|-|", number
@@ -238,6 +239,21 @@ def _of_rst(lines: Sequence[Line]) -> Iterator[Line]:
             yield _row([line[start:end] for start, end in columns]), number
         else:
             yield line, number
+
+
+def _until_the_same(lines: Sequence[str]) -> dict[int, int]:
+    """The place of each line of `===` → how many lines on the next one like it stands."""
+    rules = {place: line.strip() for place, line in enumerate(lines) if _RST_RULE.fullmatch(line[:1000])}
+    wanted = set(rules.values())
+    last: dict[str, int] = {}
+    distances: dict[int, int] = {}
+    for place in range(len(lines) - 1, -1, -1):
+        bare = lines[place].strip()
+        if place in rules:
+            distances[place] = last.get(bare, len(lines) + _MOST_ROWS) - place
+        if bare in wanted:
+            last[bare] = place
+    return distances
 
 
 _CHANGES: tuple[tuple[Callable[[str], bool], Callable[[Sequence[Line]], Iterator[Line]]], ...] = (

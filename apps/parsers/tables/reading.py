@@ -21,6 +21,7 @@ from apps.parsers.tables.mapping import BESIDE, COUNTS, LABEL, QUALITIES, SIZES,
 
 _MOST_BROKEN = 100
 _MOST_KNOWN = 10_000
+_MOST_IN_A_ROW = 2_000  # places that could not be read, with no value among them
 _MOST_RUNS = 10_000
 _LONGEST_PRINTED = 80
 _TRANSCRIBED = ("ocr_repaired", "read_from_text")
@@ -32,6 +33,8 @@ def read(grid: Grid, mapping: Mapping) -> ParsedFile:
         raise ParseError("needs a mapping: " + " ".join(open_questions), line=grid.first_line)
     reader = _Reader(grid, with_marks(grid, mapping))
     for row in grid.rows:
+        if reader.has_given_up(row):
+            break
         reader.take(row)
     return reader.file()
 
@@ -48,7 +51,8 @@ class _Reader:
         self.grid, self.mapping = grid, mapping
         self.runs: dict[tuple[tuple[str, str], ...], _Run] = {}
         self.broken: list[Broken] = []
-        self.unlisted = 0
+        self.unlisted = self.in_a_row = 0
+        self.end = ""
         self.last: Dimensions = {}
         self.known: dict[tuple[str, str, str], str] = {}
         roles = sorted(mapping.columns.items())
@@ -80,6 +84,12 @@ class _Reader:
             line = self.grid.header[0].line if self.grid.header else self.grid.first_line
             expected = f"{error} as the heading of column {column.index + 1}"
             raise ParseError("needs a mapping", line=line, found=column.heading, expected=expected) from None
+
+    def has_given_up(self, row: Row) -> bool:
+        """Whether nothing could be read for so long that this row would not be the first that can."""
+        if self.in_a_row >= _MOST_IN_A_ROW:
+            self.end = f"nothing is read from line {row.line} on: {self.in_a_row:,} places before it could not be read"
+        return bool(self.end)
 
     def take(self, row: Row) -> None:
         if row.problem:
@@ -231,15 +241,18 @@ class _Reader:
             )
         run.measures.add(measure)
         run.samples.append(sample)
+        self.in_a_row = 0
 
     def _break(self, broken: Broken) -> None:
+        self.in_a_row += 1
         if len(self.broken) < _MOST_BROKEN:
             self.broken.append(broken)
         else:
             self.unlisted += 1
 
     def file(self) -> ParsedFile:
-        warnings = (f"{self.unlisted} more places could not be read",) if self.unlisted else ()
+        more = f"{self.unlisted} more places could not be read" if self.unlisted else ""
+        warnings = tuple(filter(None, (more, self.end)))
         return ParsedFile(tuple(self._run(run) for run in self.runs.values()), warnings, tuple(self.broken))
 
     def _run(self, run: _Run) -> ParsedRun:

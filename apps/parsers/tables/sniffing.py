@@ -5,7 +5,9 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from apps.parsers.shape import ParseError
 from apps.parsers.source_text import SourceText
@@ -17,21 +19,29 @@ _MOST_HEADER_ROWS = 3
 _MOST_UNCLEAR = 20
 _MOST_SHAPES = 20_000
 _LONGEST_CELL = 250
-_DIGITS = str.maketrans("12345678", "99999999")
+_KEPT = "_tables"
 _SIZE = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s?(?:[KMGTkmgt]i?[Bb]?|bytes|B)")
 _SIZE_HEADING = re.compile(r"size|dimension|größe|taille|taglia|размер|record|reclen|\bbs\b|\bblock", re.IGNORECASE)
 _HEADING_WORDS = re.compile(r"size|file|config|test|\b[kmg]b\b|host|block|thread|record|operation", re.IGNORECASE)
 
 
 def find(text: SourceText) -> list[Grid]:
-    return [_grid(block) for block in _found(text)]
+    return [grid for _, grid in _found(text)]
 
 
 def sniff(text: SourceText) -> Grid:
-    return _grid(max(_found(text), key=lambda block: block.weight))
+    return max(_found(text), key=lambda one: one[0].weight)[1]
 
 
-def _found(text: SourceText) -> list[blocks.Block]:
+def _found(text: SourceText) -> list[tuple[blocks.Block, Grid]]:
+    """Kept with the text: who reads a table also shows it to whoever will say what it means."""
+    found: list[tuple[blocks.Block, Grid]] | None = text.__dict__.get(_KEPT)
+    if found is None:
+        found = text.__dict__[_KEPT] = [(block, _grid(block)) for block in _blocks(text)]
+    return found
+
+
+def _blocks(text: SourceText) -> list[blocks.Block]:
     found = blocks.find(text)
     if not found:
         first = next((line.strip() for line in text.lines if line.strip()), "nothing")
@@ -49,8 +59,8 @@ def _grid(block: blocks.Block) -> Grid:
         for place, row in enumerate(rows[:height])
     )
     seen = _Seen([_Column() for _ in range(block.width)], headings)
-    for row in rows[height:]:
-        seen.look_at(row)
+    for form, count in rows[height:].forms():
+        seen.look_at(form, count)
     decimal = seen.marks.candidates()
     return Grid(
         delimiter=block.delimiter,
@@ -59,7 +69,7 @@ def _grid(block: blocks.Block) -> Grid:
         rows=rows[height:],
         decimal=decimal,
         thousands=seen.marks.thousands_candidates(),
-        unclear=tuple(seen.unclear) if len(decimal) != 1 else (),
+        unclear=tuple(islice(seen.unclear(rows[height:]), _MOST_UNCLEAR)) if len(decimal) != 1 else (),
         caption=block.caption,
         confidence=block.values * (0.5 if block.delimiter == SINGLE_BLANKS else 1.0),
     )
@@ -125,29 +135,34 @@ class _Column:
 
 @dataclass
 class _Seen:
-    """What the cells show. Cells of one shape (all digits but 0 alike) show the same, so a shape is looked at once."""
+    """What the cells show. Rows and cells of one shape (all digits but 0 alike) show the same, so a shape is looked at once."""
 
     columns: list[_Column]
     headings: list[str]
     marks: cells.Marks = field(default_factory=cells.Marks)
-    unclear: list[tuple[int, str, str]] = field(default_factory=list)
     shapes: dict[str, tuple[str, cells.Marks]] = field(default_factory=dict)
 
-    def look_at(self, row: Row) -> None:
+    def look_at(self, row: Row, count: int) -> None:
+        """`count` rows of this one's shape."""
         if row.problem:
             return
-        for index, (cell, column) in enumerate(zip(row.cells, self.columns, strict=True)):
+        for cell, column in zip(row.cells, self.columns, strict=True):
             if not cell:
                 continue
-            kind, marks = self._shown_by(cell[:_LONGEST_CELL].translate(_DIGITS))
+            kind, marks = self._shown_by(cells.shape(cell[:_LONGEST_CELL]))
             if not kind:
                 continue
-            column.kinds[kind] += 1
+            column.kinds[kind] += count
             if marks.is_marked:
                 column.marks.add(marks)
                 self.marks.add(marks)
-                if marks.unclear and len(self.unclear) < _MOST_UNCLEAR:
-                    self.unclear.append((row.line, self.headings[index] or f"column {index + 1}", cell[:80]))
+
+    def unclear(self, rows: Rows) -> Iterator[tuple[int, str, str]]:
+        """The numbers that can be one thing or another: (line, heading, as printed)."""
+        for row in rows:
+            for index, cell in enumerate(() if row.problem else row.cells):
+                if cell and self._shown_by(cells.shape(cell[:_LONGEST_CELL]))[1].unclear:
+                    yield row.line, self.headings[index] or f"column {index + 1}", cell[:80]
 
     def _shown_by(self, shape: str) -> tuple[str, cells.Marks]:
         known = self.shapes.get(shape)

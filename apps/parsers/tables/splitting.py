@@ -5,7 +5,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from apps.parsers.tables.cells import is_value
+from apps.parsers.tables.cells import is_value, shape
 from apps.parsers.tables.grid import ALIGNED, PIPES, SINGLE_BLANKS
 
 Splitter = Callable[[str], list[str]]
@@ -69,7 +69,7 @@ class Aligned:
     def __init__(self, lines: Sequence[str], width: int) -> None:
         self.width = width
         starts, ends = [10**9] * width, [0] * width
-        for line in lines:
+        for line in set(map(shape, lines)):
             spans = _spans(line)
             if len(spans) == width:
                 starts = [min(start, span[0]) for start, span in zip(starts, spans, strict=True)]

@@ -4,13 +4,14 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import zlib
 from collections.abc import Callable
 
 import pytest
 import zstandard
 
-from apps.parsers.archives import Limits, Refusal, members
+from apps.parsers.archives import Limits, Member, Refusal, members
 from tests.parsers.archives.build import (
     COMPRESS,
     LOG,
@@ -18,6 +19,7 @@ from tests.parsers.archives.build import (
     RawZip,
     deflated,
     found,
+    padded,
     refusal,
     tar_header,
     tarred,
@@ -85,7 +87,7 @@ def test_the_total_is_counted_over_all_levels() -> None:
 
 
 def test_the_number_of_entries_is_counted_over_all_levels() -> None:
-    inner = tarred({str(number): b"" for number in range(60)})
+    inner = tarred({str(number): b"1" for number in range(60)})
     files, (refused,) = found(tarred({"a.tar": inner, "b.tar": inner}), Limits(members=100))
     assert 80 < len(files) <= 100
     assert "more than 100 entries" in refused.reason
@@ -93,10 +95,54 @@ def test_the_number_of_entries_is_counted_over_all_levels() -> None:
 
 
 def test_a_million_empty_files_in_a_tar_are_refused_by_their_number() -> None:
-    data = tar_header(b"a", b"00000000000\0") * 12_000
-    files, (refused,) = found(COMPRESS["zst"](data), Limits(members=10_000, ratio=100_000))
-    assert len(files) == 10_000
-    assert "more than 10,000 entries" in refused.reason
+    """Before any of them is given out: each would be kept."""
+    for content in (b"", b"1"):
+        data = (tar_header(b"a", b"%011o\0" % len(content)) + padded(content)) * 12_000
+        for pack in (COMPRESS["zst"], COMPRESS["gz"], bytes):
+            refused = refusal(pack(data + bytes(1024)), Limits(members=10_000, ratio=100_000, dense_ratio=100_000))
+            assert refused.is_whole
+            assert "more than 10,000 entries" in refused.reason
+
+
+def test_so_many_after_large_ones_give_what_came_before() -> None:
+    data = tar_header(b"large", b"%011o\0" % (40 * MIB)) + bytes(40 * MIB) + tar_header(b"a", b"00000000000\0") * 1200
+    files, (refused,) = found(data, Limits(members=1000))
+    assert list(files) == ["large"]
+    assert "more than 1,000 entries" in refused.reason
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2"])
+def test_a_bomb_just_under_the_first_ratio_is_refused_before_its_members_are_given(kind: str) -> None:
+    """Lines of noise between long repetitions: about 1/250 by each."""
+    noise = random.Random(1).randbytes(MIB // 320)
+    piece = noise + b"1000, 12, 0, 4096, 0\n" * (MIB // 21)
+    packed = COMPRESS[kind](tar_header(b"0", b"%011o\0" % (len(piece) * 14)) + piece * 14)
+    refused = refusal(packed, Limits(dense_from=12 * MIB))
+    assert refused.is_whole
+    assert "more than 100 times its size for longer than 12" in refused.reason
+
+
+def test_a_bomb_behind_what_does_not_compress_is_refused_where_it_begins() -> None:
+    noise = random.Random(2).randbytes(2 * MIB)
+    data = COMPRESS["gz"](noise + b"1000, 12, 0, 4096, 0\n" * (2 * MIB))
+    assert "more than 100 times its size" in refusal(data, Limits(dense_from=8 * MIB), name="a.log").reason
+
+
+def test_a_long_log_of_one_line_is_read() -> None:
+    log = b"1000, 12, 0, 4096, 0\n" * (200 * MIB // 21)
+    packed = gzip.compress(log[: len(log) // 100], 6) * 100
+    assert len(log) > 250 * len(packed)
+    assert [one.size for one in members(io.BytesIO(packed), Limits(), "a") if isinstance(one, Member)] == [
+        len(log) // 100 * 100
+    ]
+
+
+def test_a_zip_of_long_dense_files_is_refused_by_what_it_declares() -> None:
+    raw = RawZip()
+    packed = deflated(bytes(9 * MIB)) + bytes(40_000)
+    for number in range(3):
+        raw.add(b"%d" % number, b"", method=8, packed=packed, size=9 * MIB, crc=0)
+    assert "more than 100 times its size for longer than 20" in refusal(raw.bytes(), Limits(dense_from=20 * MIB)).reason
 
 
 def test_a_hundred_thousand_compressed_pieces_are_refused_by_their_number() -> None:

@@ -2,13 +2,14 @@
 
 import tarfile
 import zipfile
+from collections.abc import Callable
 
 import pytest
 
 from apps.parsers.archives import HEAD, is_archive
 from tests.parsers.archives.build import COMPRESS, LOG, RawZip, found, refusal, special, tar_of, tarred, zipped, zst
 
-FILES = {"host3/bonnie.txt": LOG, "dd.log": b"1048576 bytes copied\n", "empty": b""}
+FILES = {"host3/bonnie.txt": LOG, "dd.log": b"1048576 bytes copied\n", "one": b"1"}
 ALL = sorted(COMPRESS)
 
 
@@ -97,6 +98,23 @@ def test_directories_are_silent_and_desktop_files_are_told_once() -> None:
     )
     assert files == {"d/a": b"1"}
     assert "4 files of macOS or Windows" in refused.reason
+
+
+@pytest.mark.parametrize(
+    "pack", [tarred, zipped, lambda files: COMPRESS["gz"](tarred(files))], ids=["tar", "zip", "tgz"]
+)
+def test_empty_files_are_counted_and_told_together(pack: Callable[[dict[str, bytes]], bytes]) -> None:
+    files, (note,) = found(pack({"a_lat.1.log": LOG} | {f"{n}_slat.1.log": b"" for n in range(7)}))
+    assert files == {"a_lat.1.log": LOG}
+    assert "0_slat.1.log, 1_slat.1.log" in note.reason
+    assert "and 2 more" in note.reason
+    assert (note.is_note, note.is_whole, note.path) == (True, False, "")
+
+
+def test_an_archive_of_nothing_but_empty_files_is_refused() -> None:
+    refused = refusal(zipped({"a": b"", "b": b""}))
+    assert refused.is_whole
+    assert "nothing is in its files (0 bytes): a, b" in refused.reason
 
 
 @pytest.mark.parametrize("kind", ["", *ALL])

@@ -77,7 +77,7 @@ def test_equal_names_are_numbered_also_where_the_number_is_taken() -> None:
 def test_fifty_thousand_equal_names_are_numbered_in_linear_time() -> None:
     raw = RawZip()
     for _ in range(5_000):
-        raw.add(b"a", b"")
+        raw.add(b"a", b"1")
     files, _ = found(raw.bytes())
     assert len(files) == 5_000
     assert "a (5000)" in files

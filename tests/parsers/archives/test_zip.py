@@ -2,6 +2,7 @@
 
 import stat
 import zlib
+from typing import Any
 
 import pytest
 
@@ -9,8 +10,8 @@ from apps.parsers.archives import Limits
 from tests.parsers.archives.build import LOG, MIB, RawZip, deflated, found, refusal, streamed_zip, zipped
 
 
-def good_and(name: bytes, data: bytes = b"x", **lies: object) -> bytes:
-    return RawZip().add(b"good", LOG).add(name, data, **lies).bytes()  # type: ignore[arg-type]
+def good_and(name: bytes, data: bytes = b"x", **lies: Any) -> bytes:
+    return RawZip().add(b"good", LOG).add(name, data, **lies).bytes()
 
 
 @pytest.mark.parametrize("flags", [0x1, 0x41, 0x2041], ids=["old", "strong", "masked"])
@@ -24,7 +25,7 @@ def test_an_encrypted_member_is_refused_and_the_others_are_read(flags: int, meth
 
 @pytest.mark.parametrize(
     ("mode", "words"),
-    [(stat.S_IFLNK, "symbolic link"), (stat.S_IFIFO, "pipe"), (stat.S_IFCHR, "character"), (stat.S_IFBLK, "block"),
+    [(stat.S_IFLNK, "symbolic link"), (stat.S_IFCHR, "character"), (stat.S_IFBLK, "block"),
      (stat.S_IFSOCK, "socket")],
 )  # fmt: skip
 def test_what_is_no_file_is_refused(mode: int, words: str) -> None:
@@ -33,13 +34,23 @@ def test_what_is_no_file_is_refused(mode: int, words: str) -> None:
     assert words in refused.reason
 
 
+def test_what_came_through_a_pipe_is_a_file_and_a_pipe_is_none() -> None:
+    """`cat a.log | zip out.zip -` calls its member a named pipe."""
+    pipe = (stat.S_IFIFO | 0o600) << 16
+    files, refused = found(good_and(b"-", b"results", attributes=pipe))
+    assert (files, refused) == ({"good": LOG, "-": b"results"}, [])
+    files, (only,) = found(good_and(b"x", b"", attributes=pipe))
+    assert files == {"good": LOG}
+    assert "named pipe" in only.reason
+
+
 @pytest.mark.parametrize(("method", "name"), [(9, "Deflate64"), (98, "PPMd"), (6, "implode"), (77, "unknown")])
 def test_a_method_that_is_not_read_is_named(method: int, name: str) -> None:
     _, (refused,) = found(good_and(b"x", method=method, local_method=method))
     assert f"method {method} ({name})" in refused.reason
 
 
-DIFFERENCES = {
+DIFFERENCES: dict[str, tuple[dict[str, Any], str]] = {
     "name": ({"local_name": b"other.exe"}, "its own header 'other.exe'"),
     "method": ({"local_method": 8}, "differ in how it is packed"),
     "encryption": ({"local_flags": 1}, "differ in how it is packed"),
