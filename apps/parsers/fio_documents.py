@@ -7,7 +7,6 @@ are skipped unread.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -17,6 +16,7 @@ import msgspec
 from msgspec import Struct, field
 
 from apps.parsers.finite import epoch, positive
+from apps.parsers.fio_faults import NOT_NUMBERS, no_json, placed, unfit
 from apps.parsers.fio_options import Load, load_of, merged
 from apps.parsers.shape import ParseError
 from apps.parsers.source_text import SourceText
@@ -27,8 +27,6 @@ VERSION = b'"fio version"'
 MOST_JOBS = 4096  # fio's own limit
 _MOST_BROKEN = 20
 _FALLBACKS = 16  # how many places may be tried the slow way: keeps the worst text linear
-_NOT_NUMBERS = re.compile(rb"(:\s*)-?(?:nan|inf(?:inity)?)\b(?=\s*[,}\]\r\n])", re.IGNORECASE)
-_WRONG_TYPE = re.compile(r"Expected `([^`]+)`, got `([^`]+)` - at `\$\.?([^`]*)`")
 
 
 class LatencyTotals(Struct):
@@ -181,7 +179,7 @@ def decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJo
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         pass  # some versions print nan, which is no JSON
     try:
-        return _decoded(decoder, _NOT_NUMBERS.sub(rb"\1null", data))
+        return _decoded(decoder, NOT_NUMBERS.sub(rb"\1null", data))
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None
 
@@ -192,11 +190,7 @@ def _decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJ
     except msgspec.ValidationError as error:
         if VERSION not in data:
             return None
-        parts = _WRONG_TYPE.match(str(error))
-        if parts is None:
-            raise ParseError(f"fio's report holds a value that cannot be: {error}") from None
-        message = f"{parts[3]} of fio's report has the wrong type"
-        raise ParseError(message, found=parts[2], expected=parts[1]) from None
+        raise unfit(error) from None
     if not document.version:
         return None
     if len(document.listed) > MOST_JOBS:
@@ -209,28 +203,32 @@ def find(
     data: bytes, decoder: "Decoder[Document[AnyJob]]", broken: list[ParseError] | None = None
 ) -> Iterator[tuple[int, int, Document[AnyJob]]]:
     """Every whole document with where it begins and ends, in order. Something in braces that is no fio report is passed
-    over. A report with a value that cannot be is put into `broken`, or raised where there is no such list.
+    over. A report with a value that cannot be is put into `broken`, or raised where there is no such list; so is what
+    says fio's version and is no JSON, unless the slow way finds documents where the quick one found none.
     """
-    found = False
+    found, faults = False, list[ParseError]()
     for start, end in slices(data):
         if data.find(VERSION, start, end) < 0:
             continue
         try:
             document = decoded(decoder, data[start:end])
         except ParseError as error:
-            if broken is not None and len(broken) >= _MOST_BROKEN:
-                continue
-            line, message = data.count(b"\n", 0, start) + 1, f"in the document that begins here, {error.message}"
-            told = ParseError(message, line=line, found=error.found, expected=error.expected)
             if broken is None:
-                raise told from None
-            broken.append(told)
+                raise placed(error, data, start, end) from None
+            if len(broken) < _MOST_BROKEN:
+                broken.append(placed(error, data, start, end))
             continue
         if document is not None:
             found = True
             yield start, end, document
+        elif broken is not None and len(faults) < _MOST_BROKEN:
+            faults += [fault] if (fault := no_json(decoder.decode, data, start, end)) else []
     if not found and not broken and VERSION in data:
-        yield from _find_slowly(data, decoder)
+        for one in _find_slowly(data, decoder):
+            found, faults = True, []
+            yield one
+    if broken is not None:
+        broken += faults
 
 
 def _find_slowly(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[int, int, Document[AnyJob]]]:

@@ -26,15 +26,19 @@ Oddities
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
+import msgspec
+
 from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find, plain_bytes
+from apps.parsers.fio_doubts import without_twice
+from apps.parsers.fio_faults import NoJsonError
 from apps.parsers.fio_lines import Lines
 from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
-from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSection, ParseError
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSection, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "fio json"
@@ -44,6 +48,7 @@ SAME_START_MS = 2500
 _LONGEST = 255
 _VERSION = re.compile(rb'"fio version"\s*:')
 _WORDS = tuple(re.compile(rb'"%s"\s*:' % word) for word in (b"jobname", b"client_stats", b"clat_ns", b"job options"))
+_HEAD = b'{"fioversion"'
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -65,16 +70,20 @@ def parse(text: str | bytes | SourceText) -> ParsedFile:
     """Every run in the text. `ParseError` where there is none, or a field is of the wrong type."""
     data, broken = as_bytes(text), list[ParseError]()
     found = list(find(data, WHOLE, broken))
-    if not found and not broken and isinstance(text, SourceText):
-        data = "\n".join(text.lines).encode("utf-8", "replace")  # quoted in a mail, or between escape sequences
-        found = list(find(data, WHOLE, broken))
+    if not found and isinstance(text, SourceText) and all(isinstance(one, NoJsonError) for one in broken):
+        shown = "\n".join(text.lines).encode("utf-8", "replace")  # quoted in a mail, or between escape sequences
+        others = list[ParseError]()
+        if (found := list(find(shown, WHOLE, others))) or not broken:
+            data, broken = shown, others
     if not found:
         raise broken[0] if broken else _nothing(data)
     warnings: list[str] = []
-    runs = [_run(data, group, warnings) for group in _by_run(found)]
-    if tail := _cut_off(data, found[-1][1]):
-        warnings.append(f"line {tail}: the last document is cut off; the figures are those of the one before it")
-    return ParsedFile(tuple(runs), tuple(dict.fromkeys(warnings)), tuple(error.broken for error in broken))
+    groups = _by_run(found)
+    twice: list[Broken] = []
+    runs = [run for group in groups for run in _run(data, group, warnings, twice)]
+    if tail := _cut_off(data, found[-1][1], broken, len(groups[-1]) > 1):
+        warnings.append(tail)
+    return ParsedFile(tuple(runs), tuple(dict.fromkeys(warnings)), (*(one.broken for one in broken), *twice))
 
 
 Found = tuple[int, int, Document[Job]]
@@ -92,10 +101,23 @@ def _nothing(data: bytes) -> ParseError:
     return ParseError(message, line=line, found=f"… {last}", expected=expected)
 
 
-def _cut_off(data: bytes, end: int) -> int | None:
-    """The line where a document begins that never ends: fio was killed while it wrote."""
+def _cut_off(data: bytes, end: int, broken: list[ParseError], has_history: bool) -> str:
+    """What to say of a document that never ends: fio was killed while it wrote. Of one that reports a run whose earlier
+    status is there, that is all; else it is a run that is broken, and stays in `broken`.
+    """
     match = re.search(rb"^\{", data[end:], re.MULTILINE)
-    return data.count(b"\n", 0, end + match.start()) + 1 if match else None
+    if match is None:
+        return ""
+    start = end + match.start()
+    line = data.count(b"\n", 0, start) + 1
+    told = "the last document is cut off; the figures are those of the one before it"
+    last = next((one for one in broken if one.line == line and isinstance(one, NoJsonError) and one.is_cut_off), None)
+    if last is not None and has_history:
+        broken.remove(last)
+        return f"line {line}: {told}; found {last.found!r}, expected {last.expected}"
+    words = data[start : start + 80].split()
+    is_fio = b"".join(words).startswith(_HEAD) or _HEAD.startswith(b"".join(words))
+    return f"line {line}: {told}" if last is None and is_fio and not broken else ""
 
 
 def _by_run(found: Sequence[Found]) -> list[list[tuple[Found, ProgressPoint]]]:
@@ -128,17 +150,29 @@ def _continues(before: ProgressPoint, after: ProgressPoint) -> bool:
     )
 
 
-def _run(data: bytes, group: Sequence[tuple[Found, ProgressPoint]], warnings: list[str]) -> ParsedRun:
+def _run(
+    data: bytes, group: Sequence[tuple[Found, ProgressPoint]], warnings: list[str], broken: list[Broken]
+) -> Iterator[ParsedRun]:
+    """One run, or none where nothing sound is left of it."""
     start, end, document = group[-1][0]
     history = [point for _, point in group]
     sections = _sections(data, start, end, document)
+    samples = tuple(chain.from_iterable(section.samples() for section in sections))
+    if any(section.is_doubtful or section.lines is None for section in sections):
+        twice, sound = _sound(data, start, end)
+        if twice:
+            broken += twice
+            if sound is None:
+                return
+            document, sections = sound, _sections(data, start, end, sound)
+            samples = tuple(chain.from_iterable(section.samples() for section in sections))
     _warn(document, sections, warnings)
     began = [point.began_ms for point in history if point.began_ms is not None]
-    return ParsedRun(
+    yield ParsedRun(
         tool="fio",
         tool_version=clean(document.version).removeprefix("fio-"),
         sections=tuple(_parsed_section(section) for section in sections),
-        samples=tuple(chain.from_iterable(section.samples() for section in sections)),
+        samples=samples,
         series=tuple(series(history)) if len(history) > 1 else (),
         histograms=tuple(histogram for section in sections for histogram in section.histograms()),
         started_at=max(began) / 1000 if began else None,
@@ -150,6 +184,17 @@ def _run(data: bytes, group: Sequence[tuple[Found, ProgressPoint]], warnings: li
         line=data.count(b"\n", 0, group[0][0][0]) + 1,
         last_line=data.count(b"\n", 0, end) + 1,
     )
+
+
+def _sound(data: bytes, start: int, end: int) -> tuple[list[Broken], Document[Job] | None]:
+    """The keys that stand twice with different values, and the document without them, where it still is one."""
+    whole, twice = without_twice(data[start:end], data.count(b"\n", 0, start) + 1)
+    if not twice:
+        return [], None
+    try:
+        return twice, msgspec.convert(whole, Document[Job])
+    except msgspec.ValidationError:
+        return twice, None
 
 
 def _only(words: Sequence[str]) -> str:

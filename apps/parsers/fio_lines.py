@@ -82,7 +82,7 @@ class Lines:
     def jobs(self) -> list[tuple[int, int]]:
         """Each job's part of the text, from one `jobname` to the next."""
         starts, position = list[int](), self.start
-        while (found := self._key("jobname", (position, self.end))) is not None:
+        while (found := self.position("jobname", (position, self.end))) is not None:
             starts.append(found)
             position = found + 1
         return list(pairwise([*starts, self.end]))
@@ -91,18 +91,18 @@ class Lines:
         """From the key of an object to its end where it is printed in lines, else to the first of the keys in `until` behind it,
         or to the end of `within`.
         """
-        position = self._key(name, within)
+        position = self.position(name, within)
         if position is None:
             return None
         begin = position + len(name) + 2
         indent = self.data[self.data.rfind(b"\n", within[0], position) : position]
         if indent.isspace() and (end := self.data.find(indent + b"}", begin, within[1])) >= 0:
             return position, end
-        ends = [found for key in until if (found := self._key(key, (begin, within[1]))) is not None]
+        ends = [found for key in until if (found := self.position(key, (begin, within[1]))) is not None]
         return position, min([*ends, within[1]])
 
     def value(self, name: str, within: tuple[int, int] | None) -> Place:
-        if within is None or (position := self._key(name, within)) is None:
+        if within is None or (position := self.position(name, within)) is None:
             return NOWHERE
         token = _TOKEN.match(self.data, position + len(name) + 2, within[1])
         printed = token[1].decode("utf-8", "replace") if token else ""
@@ -118,7 +118,7 @@ class Lines:
 
     def moments(self, name: str, within: tuple[int, int]) -> Moments | None:
         """Of a latency that begins as fio prints it; None of any other."""
-        if (position := self._key(name, within)) is None:
+        if (position := self.position(name, within)) is None:
             return None
         match = _LATENCY.match(self.data, position + len(name) + 2, within[1])
         if match is None:
@@ -129,7 +129,8 @@ class Lines:
             return Moments(line, printed, [], [])
         return Moments(line, printed, [one.decode() for one in shares], [line + row for row in _PERCENTILE_LINES])
 
-    def _key(self, name: str, within: tuple[int, int]) -> int | None:
+    def position(self, name: str, within: tuple[int, int]) -> int | None:
+        """Where the key stands first."""
         data, quoted, (position, end) = self.data, _quoted(name), within
         while (position := data.find(quoted, position, end)) >= 0:
             behind = position + len(quoted)

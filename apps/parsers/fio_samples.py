@@ -9,6 +9,7 @@ from msgspec import structs
 
 from apps.parsers import fio_bins
 from apps.parsers.fio_documents import Direction, Job, Latency, Number
+from apps.parsers.fio_doubts import is_figure, unfit_reason
 from apps.parsers.fio_lines import NOWHERE, Lines, Moments, Place
 from apps.parsers.fio_options import LARGEST, Load, directions, operation
 from apps.parsers.fio_quantities import product
@@ -52,7 +53,7 @@ def cpu_of(job: Job, load: Load) -> float | None:
     many processes it has.
     """
     user, system = number(job.usr_cpu), number(job.sys_cpu)
-    if user is None or system is None or (not job.job_runtime and not user + system):
+    if user is None or system is None or min(user, system) < 0 or (not job.job_runtime and not user + system):
         return None
     return (user + system) / 100 * (_processes(job, load) if load.grouped else 1)
 
@@ -74,6 +75,7 @@ class Section:
     lines: Lines | None
     part: Span
     is_version_2: bool
+    is_doubtful: bool = False  # another figure stands where one that was read should: the key may be there twice
     _points: dict[str, tuple[str, Point]] = field(default_factory=dict)
     _bins: dict[int, Bins] = field(default_factory=dict)
     _usr_cpu: Place | None = None
@@ -114,7 +116,7 @@ class Section:
         one: Direction | None = getattr(self.job, name)
         if one is None:
             return False
-        return one.io_bytes > 0 if one.io_bytes is not None else any((one.total_ios, one.bw_bytes, one.bw, one.iops))
+        return one.io_bytes != 0 if one.io_bytes is not None else any((one.total_ios, one.bw_bytes, one.bw, one.iops))
 
     def _block(self, name: str, within: Span, until: tuple[str, ...]) -> Span | None:
         return self.lines.block(name, within, until=tuple(key for key in until if key != name)) if self.lines else None
@@ -124,7 +126,9 @@ class Section:
         be.
         """
         place = self.lines.value(key, block) if self.lines else NOWHERE
-        return _same(place.printed, place.line, value)
+        same = _same(place.printed, place.line, value)
+        self.is_doubtful |= same is NOWHERE and value is not None and is_figure(place.printed)
+        return same
 
     def _sample(
         self, metric: str, name: str, value: float | None, place: Place = NOWHERE, unit: str = "", **more: Any
@@ -166,31 +170,40 @@ class Section:
     def _searched_rates(
         self, one: Direction, name: str, block: Span | None, cpu: float | None
     ) -> Iterator[ParsedSample]:
-        if (value := number(one.bw_bytes)) is not None:
-            yield self._sample("bandwidth", name, value, self._place("bw_bytes", block, one.bw_bytes), "B/s", cpu=cpu)
-        elif (kib := number(one.bw)) is not None:
-            place = self._place("bw", block, one.bw)
-            yield self._sample("bandwidth", name, kib * 1024, place, "KiB/s", cpu=cpu, quality="rounded")
-        if (iops := number(one.iops)) is not None:
-            quality = "rounded" if isinstance(one.iops, int) else "exact"
-            yield self._sample("iops", name, iops, self._place("iops", block, one.iops), "IOPS", quality=quality)
-        if (moved := number(one.io_bytes)) is not None:
-            unit = "KiB" if self._in_kib(one) else "B"
-            place = self._place("io_bytes", block, one.io_bytes)
-            yield self._sample("io_bytes", name, moved * _UNITS[unit], place, unit)
+        printed = self.lines.value("bw_bytes", block).printed if self.lines else ""
+        if one.bw_bytes is not None or is_figure(printed) or (printed and one.bw is None):
+            yield from self._figure("bandwidth", name, "bw_bytes", one.bw_bytes, block, 1, "B/s", cpu=cpu)
+        else:
+            more: dict[str, Any] = {"cpu": cpu, "quality": "rounded"}
+            yield from self._figure("bandwidth", name, "bw", one.bw, block, 1024, "KiB/s", **more)
+        quality = "rounded" if isinstance(one.iops, int) else "exact"
+        yield from self._figure("iops", name, "iops", one.iops, block, 1, "IOPS", quality=quality)
+        unit = "KiB" if self._in_kib(one) else "B"
+        yield from self._figure("io_bytes", name, "io_bytes", one.io_bytes, block, _UNITS[unit], unit)
+
+    def _figure(
+        self, metric: str, name: str, key: str, found: Number, block: Span | None, scale: int, unit: str, **more: Any
+    ) -> Iterator[ParsedSample]:
+        """A sample, one without a value that says why, or none where nothing is printed."""
+        value = number(found)
+        if value is not None and value >= 0:
+            yield self._sample(metric, name, product(value, scale), self._place(key, block, found), unit, **more)
+            return
+        place = self.lines.value(key, block) if self.lines else NOWHERE
+        if found is not None or place.printed:
+            yield self._sample(metric, name, None, place, unit, missing_reason=unfit_reason(found, place.printed))
 
     def _spreads(self, one: Direction, name: str, block: Span | None) -> Iterator[ParsedSample]:
         """Over the intervals that fio takes bandwidth and IOPS in."""
         for metric, scale, unit, keys, counted in _SPREADS:
             if (count := getattr(one, counted)) == 0:
                 continue
-            values = [number(getattr(one, key)) for key in keys]
-            if count is None and not any(values):
+            values: list[Number] = [getattr(one, key) for key in keys]
+            if count is None and not any(map(number, values)):
                 continue
             for word, key, value in zip(_WORDS, keys, values, strict=True):
                 if value is not None:
-                    place = self._place(key, block, getattr(one, key))
-                    yield self._sample(f"{metric}_{word}", name, product(value, scale), place, unit)
+                    yield from self._figure(f"{metric}_{word}", name, key, value, block, scale, unit)
 
     def _latencies(self, one: Direction, name: str, block: Span | None) -> list[ParsedSample]:
         samples: list[ParsedSample] = []
@@ -232,9 +245,8 @@ class Section:
         self, latency: Latency, name: str, metric: str, within: Span | None, scale: int, unit: str
     ) -> Iterator[ParsedSample]:
         for key, word in _KEYS:
-            if (value := number(found := getattr(latency, key))) is not None:
-                place = self._place(key, within, found)
-                yield self._sample(f"{metric}_{word}", name, product(value, scale), place, unit)
+            if (found := getattr(latency, key)) is not None:
+                yield from self._figure(f"{metric}_{word}", name, key, found, within, scale, unit)
 
     def _places(self, latency: Latency, usual: Moments | None, within: Span | None) -> Iterable[tuple[int | None, str]]:
         """Of each percentile its line and characters."""
@@ -269,7 +281,7 @@ class Section:
         word, point = self._points.get(name) or self._point(name)
         for words, key, from_bins, (line, text) in zip(_PERCENTILES[metric], _SHARE_KEYS, counted, places, strict=True):
             value = from_bins if from_bins is not None else number(printed.get(key))
-            if value is not None and words != _NO_METRIC:
+            if value is not None and value >= 0 and words != _NO_METRIC:
                 shown = f"{text} {unit}" if text else ""
                 yield ParsedSample(word, words, product(float(value), scale), *point, shown, line)
 

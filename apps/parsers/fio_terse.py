@@ -20,6 +20,8 @@ Oddities
 - Zeros stand for what was not measured: a direction that moved nothing is left out.
 - A report tells nothing of random or not, block size or depth; the job's line of the normal output
   (`--output-format=terse,normal`) does, and is used. The figures of that normal report are the same ones again.
+- Beside JSON in the same file (`json,terse`) it repeats their figures, rounded: then those are read, and this is left
+  out.
 - `--status-interval` prints all records again and again, running totals: the last is the result, and the
   bandwidth between them a series.
 - CPU is the mean of a group's processes, of which the record does not say how many there are.
@@ -33,9 +35,10 @@ from apps.parsers.fio_definitions import Definition, definition_at
 from apps.parsers.fio_documents import MOST_JOBS, plain_bytes
 from apps.parsers.fio_options import operation
 from apps.parsers.fio_progress import SHORTEST_MS
-from apps.parsers.fio_readings import Job, all_samples
+from apps.parsers.fio_readings import all_samples
 from apps.parsers.fio_samples import error_text
 from apps.parsers.fio_terse_record import LEAST_INTERVAL_MS, Record, record_in
+from apps.parsers.fio_twice import figures, told_by_json
 from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
@@ -79,15 +82,20 @@ def parse(text: SourceText) -> ParsedFile:
             reports.place(record)
     if not reports.runs and not broken:
         raise ParseError("no terse record of fio", line=1, expected="a line like 3;fio-3.33;job;0;0;…")
-    runs = tuple(_run(group, warnings) for group in reports.runs)
+    runs = tuple(_run(group, warnings) for group in _told_here(reports.runs, text, warnings))
     return ParsedFile(runs, tuple(warnings), tuple(broken))
 
 
-def records(text: SourceText) -> Iterator[Job]:
-    """Each record's job, for a parser that must not read the same figures again."""
-    for index, line in enumerate(text.lines):
-        if (record := record_in(line, text.number(index), [])) is not None:
-            yield record.job
+def _told_here(runs: list[list[list[Record]]], text: SourceText, warnings: list[str]) -> Iterator[list[list[Record]]]:
+    """The runs whose figures JSON in the same file does not have (`--output-format=json,terse`)."""
+    told = set(told_by_json(text))
+    for history in runs:
+        own = figures(history[-1])
+        if own and own <= told:
+            line = history[0][0].job.line
+            warnings.append(f"line {line}: JSON output in this file has these figures; read there")
+        else:
+            yield history
 
 
 class _Reports:

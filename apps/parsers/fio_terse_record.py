@@ -13,6 +13,7 @@ _OLD = re.compile(r"(?:2;)?[^;]{1,255};\d{1,9};\d{1,9};\d+;\d+;\d+;")
 _SHARES = 29
 _WIDTHS = {"1": (16,), "2": (20, 41), "3": (41,), "4": (41,), "5": (47,)}
 _DIRECTIONS = {1: ("mixed",), 2: ("read", "write"), 3: ("read", "write", "trim"), 4: ("read", "write", "trim", "mixed")}
+_THIRD_IN_3 = ("read", "write", "mixed")  # version 3 has no trims, but what unified_rw_reporting=both adds
 _NUMBER = re.compile(r"\d{1,20}(?:\.\d{1,12})?\Z")
 _ORDER = ("min", "max", "mean", "stdev")
 _TRUE_KIB = (2, 0, 8)
@@ -93,7 +94,8 @@ def _read(fields: Sequence[str], header: int, width: int, shares: int, line: int
     job = Job(name, whole(group) or 0, whole(error) or 0, line=line)
     count = (shares - 5 - header) // width
     moved = 0
-    for place, direction in enumerate(_DIRECTIONS[count]):
+    is_3 = header == 5 and fields[0] == "3" and count == 3
+    for place, direction in enumerate(_THIRD_IN_3 if is_3 else _DIRECTIONS[count]):
         block = fields[header + place * width : header + (place + 1) * width]
         moved += _Block(job, direction, block, line, version_of(f"fio-{version}" if version else "")).read()
     _cpu(job, fields[shares - 5], fields[shares - 4])
@@ -134,6 +136,8 @@ class _Block:
         has_iops = len(self.fields) >= 41
         head, rest = self.fields[: 3 + has_iops], self.fields[3 + has_iops :]
         moved, runtime = whole(head[0]), whole(head[-1])
+        if moved is None or runtime is None:
+            self.job.add_missing(self.direction, "bandwidth", "its bytes or its time are no number", self.line)
         if not runtime or moved is None or not any(field.strip("0.") for field in head):
             return 0
         self.job.runtimes[self.direction] = runtime
@@ -194,3 +198,5 @@ class _Block:
             self.job.add(
                 self.direction, metric, Quantity(product(value, scale), quality=quality), f"{printed} {unit}", self.line
             )
+        elif metric in ("bandwidth", "iops"):
+            self.job.add_missing(self.direction, metric, "not printed as a number", self.line, f"{printed} {unit}")

@@ -53,6 +53,7 @@ _ETA = re.compile(r"^.*\[eta [^\]]{0,20}\]")
 _HOST = re.compile(r"hostname=(\S{1,255}?), be=.*\bfio=(fio-[^,\s]{1,60})")
 _FAILED = re.compile(r"(?:<[^<>\s]{1,255}> )?fio: pid=\d{1,12}, err=(\d{1,9})/")
 _BARE_VERSION = re.compile(r"[12]\.\d{1,2}(?:\.\d{1,2}){0,2}\s*$")
+_BOLD = re.compile(r"\*([A-Za-z]{2,5}=\s{0,8}[\w./%]{1,30})\*")  # a word with its figure, as mails and forums print it
 _MOST_TOLD = 20
 _SUM = "All clients"
 _KB_1000 = re.compile(r"kb_base=1000\b")
@@ -91,7 +92,10 @@ class _Reading:
     """One pass over the lines."""
 
     def __init__(self, text: SourceText) -> None:
-        self.text, self.lines = text, text.lines
+        self.text, self.lines = (
+            text,
+            [_BOLD.sub(r"\1", line) if "=" in line and "*" in line else line for line in text.lines],
+        )
         self.done: list[tuple[ParsedRun, frozenset[tuple[str, str, int]], int]] = []
         self.draft = Draft()
         self.reader: forms.Reader | None = None
@@ -221,7 +225,7 @@ class _Reading:
         match = forms.NAMED_DIRECTION.match(line)
         if match is None:
             return False
-        return self._begin(match["name"].strip(" \t:+"), line[match.start("rates") :], number)
+        return self._begin(match["name"].strip(" \t:+-/*#"), line[match.start("rates") :], number)
 
     def _headless(self, index: int, number: int) -> bool:
         return self._begin("", self._joined(index, "msec"), number)

@@ -1,22 +1,51 @@
-"""Figures that stand in a file twice: fio's normal report beside its JSON or terse output."""
+"""Figures that stand in a file twice: fio's reports in several forms at once (`--output-format=json,terse,normal`).
+
+JSON has the most of each figure and is read; a terse record that repeats it is left out, and so is a normal report that
+repeats either.
+"""
 
 from collections.abc import Iterator
 
-from apps.parsers.fio_documents import VERSION, WHOLE, as_bytes, find, plain_bytes
-from apps.parsers.fio_terse import looks_like as looks_terse
-from apps.parsers.fio_terse import records
+from apps.parsers.fio_documents import VERSION, WHOLE, Document, Job, as_bytes, find, plain_bytes
+from apps.parsers.fio_terse_record import Record, record_in
 from apps.parsers.source_text import SourceText
+
+Moved = tuple[str, str, int, int]  # job, direction, ms, KiB
+_REPORTED = ("read", "write", "trim", "mixed")
 
 
 def told_elsewhere(text: SourceText) -> Iterator[tuple[str, str, int]]:
     """(job, direction, ms) of what JSON and terse output in the same file say."""
-    if VERSION in plain_bytes(text):
-        for _, _, document in find(as_bytes(text), WHOLE, []):
-            for job in document.entries():
-                for name in ("read", "write", "trim", "mixed"):
-                    one = getattr(job, name)
-                    if one is not None and one.runtime:
-                        yield job.jobname, name, int(one.runtime)
-    if looks_terse(text):
-        for record in records(text):
-            yield from ((record.name, name, runtime) for name, runtime in record.runtimes.items())
+    for name, direction, runtime, _ in told_by_json(text):
+        yield name, direction, runtime
+    if b"%;" in plain_bytes(text):
+        for index, line in enumerate(text.lines):
+            if (record := record_in(line, text.number(index), [])) is not None:
+                yield from ((record.job.name, name, runtime) for name, runtime in record.job.runtimes.items())
+
+
+def told_by_json(text: SourceText) -> Iterator[Moved]:
+    """What JSON in the same file says of each direction that ran."""
+    if VERSION not in plain_bytes(text):
+        return
+    for _, _, document in find(as_bytes(text), WHOLE, []):
+        yield from _of_document(document)
+
+
+def _of_document(document: Document[Job]) -> Iterator[Moved]:
+    for job in document.entries():
+        for name in _REPORTED:
+            one = getattr(job, name)
+            if one is not None and one.runtime:
+                moved = one.io_bytes or 0
+                # fio 2.x prints KiB there
+                yield from ((job.jobname, name, int(one.runtime), int(kib)) for kib in {moved, moved // 1024})
+
+
+def figures(records: list[Record]) -> set[Moved]:
+    """Of terse records the same."""
+    return {
+        (record.job.name, name, runtime, int(record.job.value(name, "io_bytes") or 0) // 1024)
+        for record in records
+        for name, runtime in record.job.runtimes.items()
+    }

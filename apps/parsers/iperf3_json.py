@@ -18,14 +18,18 @@ Oddities
 - A document that is cut off is broken.
 """
 
+import json
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 from typing import Any
 
 from apps.parsers.iperf3_document import Test
 from apps.parsers.json_places import Document, documents, member
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
+from apps.parsers.strict_json import Lines
 
 NAME = "iperf3 json"
 TITLE = "iperf 3 JSON"
@@ -33,6 +37,9 @@ TITLE = "iperf 3 JSON"
 _OPENING = re.compile(
     rb'\{(?=\s{0,80}"(?:(?:start|end)"\s{0,8}:\s{0,8}\{|intervals"\s{0,8}:\s{0,8}\[|(?:title|error|event|extra_data)"\s{0,8}:))'
 )
+_MOST_OVERLOOKED = 100
+_TOP = re.compile(rb"^\{", re.MULTILINE)
+_OWN = re.compile(rb'"(?:test_start|accepted_connection|connecting_to|intervals|sum_sent|sum_received)"')
 
 
 def looks_like(text: SourceText) -> float:
@@ -47,9 +54,10 @@ def looks_like(text: SourceText) -> float:
 def parse(text: SourceText) -> ParsedFile:
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
-    for one, value in _tests(text):
+    seen = list(documents(text, _OPENING))
+    for one, value in _tests(seen):
         if value is None:
-            broken.append(Broken("the document that begins here is cut off", one.first, "", "a whole JSON object"))
+            broken.append(_cut(one))
         else:
             run = Test(one, value).run()
             if not run.samples and not run.series:
@@ -58,15 +66,44 @@ def parse(text: SourceText) -> ParsedFile:
                 )
             else:
                 runs.append(run)
+    broken += [fault for one in seen if one.value is not None for fault in one.faults]
+    broken += islice(_overlooked(seen[0].lines if seen else Lines.of(text), seen), _MOST_OVERLOOKED)
     if not runs and not broken:
         raise ParseError("no JSON of iperf 3 in the text", expected='an object with "start", "intervals" and "end"')
-    return ParsedFile(tuple(runs), broken=tuple(broken))
+    return ParsedFile(tuple(runs), broken=tuple(sorted(broken, key=lambda each: each.line or 0)))
 
 
-def _tests(text: SourceText) -> Iterator[tuple[Document, dict[str, Any] | None]]:
+def _cut(one: Document) -> Broken:
+    fault = one.faults[0]
+    message = f"the document that begins here is cut off, or is no JSON from line {fault.line} on"
+    return Broken(message, one.first, fault.found, "a whole JSON object")
+
+
+def _overlooked(lines: Lines, seen: Sequence[Document]) -> Iterator[Broken]:
+    """Tests whose first words are no JSON, so that they do not even begin as one."""
+    known = [one.start for one in seen]
+    starts = [match.start() for match in _TOP.finditer(lines.data)]
+    for start, behind in pairwise([*starts, len(lines.data)]):
+        place = bisect_left(known, start)
+        if (place < len(known) and known[place] < behind) or not _OWN.search(lines.data, start, behind):
+            continue
+        document = lines.data[start:behind].decode("utf-8", "replace")
+        try:
+            json.loads(document)
+        except RecursionError:
+            continue
+        except ValueError as error:
+            at = getattr(error, "pos", 0)
+            found = document[at : at + 40].split("\n")[0]
+            message = f"the document that begins in line {lines.number(start)} is none of JSON here"
+            line = lines.number(start + len(document[:at].encode()))
+            yield Broken(message, line, found or "the end of the text", "JSON")
+
+
+def _tests(seen: Sequence[Document]) -> Iterator[tuple[Document, dict[str, Any] | None]]:
     stream: dict[str, Any] = {}
     head: Document | None = None
-    for one in documents(text, _OPENING):
+    for one in seen:
         event = member(one.value, "event")
         if isinstance(event, str):
             if event == "start" and head is not None:

@@ -28,6 +28,7 @@ class Document:
     def __init__(self, lines: Lines, start: int, end: int, value: Any) -> None:
         self.lines, self.start, self.end, self.value = lines, start, end, value
         self.first, self.last = lines.number(start), lines.number(max(start, end - 1))
+        self.faults: list[Broken] = []  # why there is no value, or what of it was left out; whole when all are read
 
     def place(self, *keys: str, behind: int | None = None) -> Place:
         """Where the value of `keys[-1]` stands: each key is searched behind the one before it, from `behind` on."""
@@ -48,13 +49,15 @@ class Document:
 
 def documents(text: SourceText, opening: re.Pattern[bytes]) -> Iterator[Document]:
     """Every document whose bracket is the end of an `opening`, also those that are cut off."""
-    lines, before = Lines.of(text), -1
+    lines = Lines.of(text)
+    one: Document | None = None
     for start, end, value in found(lines, opening):
-        if not isinstance(value, Broken):
-            yield Document(lines, start, end, value)
-        elif start != before:
-            yield Document(lines, start, end, None)
-        before = start
+        if isinstance(value, Broken) and one is not None and one.start == start:
+            one.faults.append(value)
+            continue
+        one = Document(lines, start, end, None if isinstance(value, Broken) else value)
+        one.faults += [value] if isinstance(value, Broken) else []
+        yield one
 
 
 def words(found: Any, most: int = 200) -> str:

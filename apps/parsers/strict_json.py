@@ -171,18 +171,19 @@ def _may_open(opened: list[bytes], before: bytes) -> bool:
 
 
 class _Decoder(json.JSONDecoder):
-    """JSON as its definition has it. `twice` are the keys that stood twice with different values."""
+    """JSON as its definition has it. `twice` are the keys that stood twice, with the first and the last of their values."""
 
     def __init__(self) -> None:
         super().__init__(object_pairs_hook=self._once, parse_int=_whole, parse_float=_finite, strict=False)
-        self.twice: list[str] = []
+        self.twice: dict[str, str] = {}
 
     def _once(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         values = dict(pairs)
         if len(values) < len(pairs):
+            last = values.copy()
             for key, value in pairs:
-                if values[key] != value:
-                    self.twice.append(key)
+                if last[key] != value:
+                    self.twice.setdefault(key, _both(value, last[key]))
                     values[key] = None
         return values
 
@@ -199,9 +200,14 @@ def _values(decoder: _Decoder, data: bytes, lines: Lines, start: int) -> Iterato
         yield Broken(f"no JSON: {error.msg}", line, text[error.pos : error.pos + 40].split("\n")[0], "JSON")
         return
     yield _fit(value) if _UNFIT_ESCAPE.search(data) else value
-    for key in dict.fromkeys(decoder.twice):
+    for key, both in decoder.twice.items():
         shown = _UNFIT.sub(NOT_KEPT, key[:80])
-        yield Broken(f"the key {shown!r} stands twice with different values", lines.number(start), "", "one value")
+        yield Broken(f"the key {shown!r} stands twice with different values", lines.number(start), both, "one value")
+
+
+def _both(one: Any, other: Any) -> str:
+    """Two values, where they are short."""
+    return "" if isinstance(one, list | dict) else _UNFIT.sub(NOT_KEPT, f"{str(one)[:40]} and {str(other)[:40]}")
 
 
 def _whole(digits: str) -> int | None:

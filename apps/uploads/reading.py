@@ -8,7 +8,6 @@ runs in the child process that reads strangers' bytes (`sandbox/`).
 """
 
 import hashlib
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from apps.parsers.registry import Format, Reading, format_named, formats, read_as, recognise
+from apps.parsers.registry import RECOGNISED, Format, Reading, format_named, formats, read_as, recognise
 from apps.parsers.shape import (
     Broken,
     ParsedFile,
@@ -29,6 +28,7 @@ from apps.parsers.shape import (
 from apps.parsers.source_text import SourceText
 from apps.runs.columns import Columns, columns_of
 from apps.runs.packing import overview, pack
+from apps.uploads.rivals import overlaps, told
 from apps.uploads.tabular import offered, read_mapped
 
 _SHOWN = 5  # formats named in an error
@@ -114,9 +114,6 @@ class FileReading(msgspec.Struct, frozen=True, gc=False):
         return bool(any(one.is_chosen for one in self.runs) or self.inventory or self.workloads)
 
 
-Claim = tuple[int, int, int]  # first line, last line, place
-
-
 def read_file(text: SourceText, only: str = "", mapping: dict[str, Any] | None = None) -> FileReading:
     """Raises nothing for any bytes. `only` names the one format to read it as; `mapping` is a person's for a table."""
     if not text.data.strip(b"\0\t\n\r "):
@@ -171,16 +168,19 @@ def _joined(readings: Sequence[Reading], text: SourceText, mapping: dict[str, An
         )  # fmt: skip
     first = max(found, key=lambda one: one.confidence)
     parsed = [one.parsed for one in found if one.parsed]
+    runs, quarrels = _with_rivals(
+        [_read_run(run, one) for one in found for run in (one.parsed.runs if one.parsed else ())]
+    )
     return FileReading(
         format=first.format.name,
         title=first.format.title,
         confidence=first.confidence,
         candidates=candidates,
-        runs=_with_rivals([_read_run(run, one) for one in found for run in one.parsed.runs]),  # type: ignore[union-attr]
+        runs=runs,
         workloads=tuple(each for one in parsed for each in one.workloads),
         inventory=_surest_inventory(found),
-        warnings=tuple(dict.fromkeys(_warnings(parsed, encoding)))[:MOST_ERRORS],
-        broken=_all_broken(found),
+        warnings=tuple(dict.fromkeys([*_warnings(parsed, encoding), *quarrels]))[:MOST_ERRORS],
+        broken=_all_broken(readings),
         encoding=encoding,
         table=table,
     )
@@ -198,36 +198,17 @@ def _packed(one: ParsedSeries) -> PackedSeries:
     )  # fmt: skip
 
 
-def _with_rivals(runs: list[ReadRun]) -> tuple[ReadRun, ...]:
-    """In the order of their lines; of those that claim the same lines, the surer format's are chosen."""
-    if len(runs) == 1:
-        return tuple(runs)
+def _with_rivals(runs: list[ReadRun]) -> tuple[tuple[ReadRun, ...], list[str]]:
+    """In the order of their lines; of those that read the same lines, the surer format's are chosen, and who lost is told."""
     runs = sorted(runs, key=lambda one: (one.run.line or 0, -one.confidence))
-    rivals = _overlaps(runs)
-    return tuple(
-        structs.replace(one, rivals=rivals[place], is_chosen=_is_surest(place, rivals[place], runs))
-        for place, one in enumerate(runs)
+    if len({one.format for one in runs}) < 2:
+        return tuple(runs), []
+    rivals = overlaps(runs)
+    chosen = [_is_surest(place, others, runs) for place, others in enumerate(rivals)]
+    joined = tuple(
+        structs.replace(one, rivals=rivals[place], is_chosen=chosen[place]) for place, one in enumerate(runs)
     )
-
-
-def _overlaps(runs: list[ReadRun]) -> list[tuple[int, ...]]:
-    """For each run, the places of the other formats' runs that share a line with it."""
-    found: list[set[int]] = [set() for _ in runs]
-    for name in {one.format for one in runs}:
-        others = [
-            (one.run.line, one.run.last_line or one.run.line, place)
-            for place, one in enumerate(runs)
-            if one.format != name and one.run.line is not None
-        ]
-        starts = [line for line, _, _ in others]
-        for place, one in enumerate(runs):
-            if one.format == name and one.run.line is not None:
-                last = one.run.last_line or one.run.line
-                for begin, end, other in others[: bisect_left(starts, last + 1)][-64:]:
-                    if end >= one.run.line and begin <= last:
-                        found[place].add(other)
-                        found[other].add(place)
-    return [tuple(sorted(one)) for one in found]
+    return joined, told(runs, rivals, chosen)
 
 
 def _is_surest(place: int, rivals: tuple[int, ...], runs: list[ReadRun]) -> bool:
@@ -252,13 +233,16 @@ def _surest_inventory(found: Sequence[Reading]) -> tuple[ParsedInventory, ...]:
 
 def _warnings(parsed: Sequence[ParsedFile], encoding: str) -> list[str]:
     said = [each for one in parsed for each in one.warnings]
-    if encoding in ("latin-1", "cp1251"):
+    if encoding in ("latin-1", "cp1252", "cp1251", "koi8-r"):
         said.append(f"the bytes are not UTF-8; read as {encoding}")
     return said
 
 
 def _all_broken(readings: Sequence[Reading]) -> tuple[Broken, ...]:
+    """Also of formats that found nothing in the end, where they were sure that something of theirs is there."""
     listed = [each for one in readings if one.parsed for each in one.parsed.broken]
+    if any(one.has_found for one in readings):  # else it is the file's error
+        listed += [one.error for one in readings if one.error and one.confidence >= RECOGNISED]
     return tuple(dict.fromkeys(listed))[:MOST_ERRORS]
 
 

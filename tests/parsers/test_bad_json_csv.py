@@ -75,6 +75,7 @@ def test_a_key_that_stands_twice_is_nothing_and_told() -> None:
     assert value == {"a": None, "b": {"x": None}, "same": [1]}
     assert {first.message, second.message} == {f"the key '{key}' stands twice with different values" for key in "ax"}
     assert first.line == 2
+    assert {first.found, second.found} == {"1 and 2"}
 
 
 def test_a_key_that_stands_a_hundred_thousand_times_takes_no_time() -> None:

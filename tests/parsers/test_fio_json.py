@@ -1,6 +1,7 @@
 """fio's JSON: what is taken from a report, and what is said about a text that is none."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def documents(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def one(samples: tuple[ParsedSample, ...], metric: str, operation: str) -> ParsedSample:
+def one(samples: Sequence[ParsedSample], metric: str, operation: str) -> ParsedSample:
     (found,) = [sample for sample in samples if (sample.metric, sample.operation) == (metric, operation)]
     return found
 
@@ -147,8 +148,8 @@ def test_nan_is_a_missing_value() -> None:
         ("", 1, "nothing", "fio version"),
         ("Version 1.96\n", 1, "Version 1.96", "fio version"),
         ('\n\n{\n "fio version" : "fio-3.33",\n', 3, "fio-3.33", "fio version"),
-        ('x\n{"fio version": "fio-3.33", "jobs": [{"read": {"iops": "many"}}]}', 2, "str", "int | float | null"),
-        ('{"fio version": "fio-3.33", "jobs": 7}', 1, "int", "array"),
+        ('x\n{"fio version": "fio-3.33", "jobs": [{"read": {"iops": "many"}}]}', 2, '"many"', "int | float | null"),
+        ('{"fio version": "fio-3.33", "jobs": 7}', 1, "7", "array"),
     ],
 )
 def test_a_text_that_is_no_report_is_refused_with_line_found_and_expected(
@@ -216,7 +217,7 @@ def test_a_broken_document_among_others_is_told_and_the_others_are_read() -> Non
     broken = '{\n"fio version": "fio-3.33", "jobs": [{"read": {"iops": "many"}}]\n}\n'
     parsed = fio_json.parse(broken + (FIXTURES / "null.json").read_text())
     assert len(parsed.runs) == 1
-    assert [(one.line, one.found) for one in parsed.broken] == [(1, "str")]
+    assert [(one.line, one.found) for one in parsed.broken] == [(2, '"many"')]
 
 
 def report(jobs: str) -> str:
@@ -275,7 +276,8 @@ def test_a_number_that_no_double_holds_is_no_value_and_no_crash() -> None:
     many = "9" * 400
     text = read(f'"io_bytes": {many}, "bw_bytes": {many}, "runtime": {many}, "total_ios": {many}, "iops": 5')
     samples = [sample for run in fio_json.parse(text).runs for sample in run.samples]
-    assert [(sample.metric, sample.value) for sample in samples] == [("iops", 5)]
+    assert {sample.metric: sample.value for sample in samples} == {"bandwidth": None, "iops": 5, "io_bytes": None}
+    assert {sample.missing_reason for sample in samples} == {"", "more than a number can hold"}
 
 
 JSON = st.recursive(

@@ -381,3 +381,38 @@ def test_a_report_with_a_piece_replaced_is_read_or_refused(start: int, length: i
     for run in parsed.runs:
         keys = [(s.operation, s.metric, s.block_size, s.threads, s.iodepth, s.section) for s in run.samples]
         assert len(set(keys)) == len(keys)
+
+
+AVERAGES = """before:
+write: io=2048.0MB, bw=254117KB/s, iops=63528.9 , runt=  8279msec
+lat (usec): min=1 , max=742361 , avg=30.918, stdev=1601.02
+after:
+write: io=2048.0MB, bw=254044KB/s, iops=63510.3 , runt=  8274.4msec
+lat (usec): min=1 , max=856333 , avg=31.043, stdev=1769.32
+"""
+
+
+def test_averages_of_several_reports_are_read_as_they_are_told() -> None:
+    runs = parse(AVERAGES).runs
+    assert [[one(run, metric, "write").value for metric in ("iops", "latency_mean")] for run in runs] == [
+        [63528.9, 30_918], [63510.3, 31_043],
+    ]  # fmt: skip
+
+
+def test_figures_in_bold_are_read() -> None:
+    bold = AVERAGES.replace("iops=63528.9", "*iops=63528.9*").replace("bw=254044KB/s", "*bw=254044KB/s*")
+    assert [run.samples for run in parse(bold).runs] == [run.samples for run in parse(AVERAGES).runs]
+
+
+def test_marks_before_a_direction_are_no_name() -> None:
+    (run,) = parse("// read : io=5120.0MB, bw=19953KB/s, iops=4988 , runt=262833msec\n").runs
+    assert [section.name for section in run.sections] == [""]
+
+
+def test_a_global_section_on_the_command_line_is_no_job() -> None:
+    command = "# fio --name=global --bs=4k --size=3G --name=readers --rw=randread --filename=/mnt/f\n"
+    report = "readers: (groupid=0, jobs=1): err= 0: pid=28099\n  read : io=21060KB, bw=718776 B/s, iops=175 , runt= 30003msec\n"
+    sample = one(only(command + report), "iops")
+    assert (sample.file_size, sample.block_size) == (3 << 30, 4096)
+    other = command.replace("\n", " --name=writers --rw=write\n")
+    assert one(only(other + report), "iops", "read").file_size is None

@@ -102,6 +102,40 @@ def test_a_document_that_is_cut_off_is_broken_and_the_one_before_it_stays() -> N
     assert [one.line for one in parsed.broken] == [whole.count("\n") + 2]
 
 
+WHOLE = json.dumps({"start": START, "intervals": [], "end": {"sum_sent": SENT, "sum_received": SENT}}, indent=1) + "\n"
+ROWS = WHOLE.count("\n")
+
+
+def test_a_document_that_is_cut_off_says_what_stands_there() -> None:
+    (broken,) = iperf3_json.parse(SourceText(WHOLE + WHOLE[:200] + "\n" + WHOLE)).broken
+    assert (broken.line, broken.expected) == (ROWS + 1, "a whole JSON object")
+    assert broken.found
+
+
+@pytest.mark.parametrize("hurt", ['"start": {', '"connected": ['])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_document_that_is_no_json_at_some_place_is_broken_among_others(place: int, hurt: str) -> None:
+    parts = [WHOLE, WHOLE, WHOLE]
+    parts[place] = WHOLE.replace(hurt, hurt.replace(":", ""), 1)
+    parsed = iperf3_json.parse(SourceText("".join(parts)))
+    assert len(parsed.runs) == 2
+    (broken,) = parsed.broken
+    assert broken.line is not None
+    assert place * ROWS < broken.line <= (place + 1) * ROWS
+    assert broken.found
+    assert broken.expected
+
+
+def test_a_figure_whose_key_stands_twice_is_told() -> None:
+    parsed = iperf3_json.parse(
+        SourceText(WHOLE.replace('"bits_per_second": 800', '"bits_per_second": 1, "bits_per_second": 2'))
+    )
+    assert {s.value for s in parsed.runs[0].samples if s.metric == "bandwidth"} == {None}
+    (broken,) = parsed.broken
+    assert "stands twice" in broken.message
+    assert broken.found == "1 and 2"
+
+
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "1e999", "9" * 5000, '"8"x', "-1", "null", "[]"])
 def test_figures_that_are_no_numbers_become_no_values(word: str) -> None:
     text = json.dumps({"start": START, "end": {"sum_sent": SENT}}).replace("800", word)
@@ -157,3 +191,19 @@ def test_a_heading_behind_a_summary_begins_another_test() -> None:
     assert ([s.value for s in first.samples if s.metric == "bandwidth"], first.last_line) == ([800e6, 800e6], 2)
     assert ([s.value for s in second.samples if s.metric == "bandwidth"], second.line) == ([160e6, 160e6], 6)
     assert second.workload["runtime"] == 30
+
+
+def test_a_test_whose_lines_cannot_be_read_leaves_the_next_one_whole() -> None:
+    text = (
+        "Connecting to host n{}, port 5201\n[  5] local 10.0.0.7 port 4 connected to 10.0.0.8 port 5201\n"
+        "[ ID] Interval           Transfer     Bitrate         Retr\n"
+        "[  5]   0.00-1.00   sec  1.00 MBytes  8.00 {}/sec    0             sender\n\niperf Done.\n"
+    )
+    parsed = iperf3_text.parse(
+        SourceText(text.format(1, "Mbits") + text.format(2, "Mxits") + text.format(3, "Mbits") + text[:34].format(4))
+    )
+    assert [(run.target, run.line, run.last_line) for run in parsed.runs] == [("n1", 1, 6), ("n3", 13, 18)]
+    assert [(one.line, one.found) for one in parsed.broken] == [
+        (7, "iperf Done."),
+        (19, "Connecting to host n4, port 5201"),
+    ]

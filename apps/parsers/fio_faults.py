@@ -1,0 +1,114 @@
+"""Why a JSON document of fio's cannot be read, in words: at which line, what stands there, what was expected."""
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from apps.parsers.fio_lines import Lines
+from apps.parsers.shape import ParseError
+
+NOT_NUMBERS = re.compile(rb"(:\s*)(-?(?:nan|inf(?:inity)?)\b)(?=\s*[,}\]\r\n])", re.IGNORECASE)
+_WRONG_TYPE = re.compile(r"Expected `([^`]+)`, got `([^`]+)` - at `\$\.?([^`]*)`")
+_OUT_OF_RANGE = re.compile(r"(?:Number|Integer value) out of range - at `\$\.?([^`]*)`")
+_AT_BYTE = re.compile(r"(.{1,200}?) \(byte (\d{1,18})\)")
+_STEPS = re.compile(r"\[(\d{1,9}|\.\.\.)\]|([^.\[\]]+)")
+_VALUE = re.compile(rb'\s{0,80}:\s{0,80}("[^"\n]{0,60}"|[^\s,{}\[\]"]{1,60}|[\[{])')
+_LISTS = ("jobs", "client_stats")
+_SHOWN = 40
+
+
+class UnfitError(ParseError):
+    """A value that fio's report cannot hold. `path` is where, as `jobs[0].read.iops`."""
+
+    def __init__(self, message: str, path: str, *, found: str = "", expected: str = "") -> None:
+        self.path = path
+        super().__init__(message, found=found, expected=expected)
+
+
+class NoJsonError(ParseError):
+    """No JSON at some place. `is_cut_off`: it is, as far as it goes."""
+
+    def __init__(self, message: str, *, line: int, found: str, expected: str, is_cut_off: bool) -> None:
+        self.is_cut_off = is_cut_off
+        super().__init__(message, line=line, found=found, expected=expected)
+
+
+def unfit(error: msgspec.ValidationError) -> UnfitError:
+    """What the JSON reader refused."""
+    if parts := _WRONG_TYPE.match(str(error)):
+        return UnfitError(f"{parts[3]} of fio's report has the wrong type", parts[3], found=parts[2], expected=parts[1])
+    if parts := _OUT_OF_RANGE.match(str(error)):
+        message = f"{parts[1]} of fio's report is out of range"
+        return UnfitError(message, parts[1], found="more than that", expected="a number that a computer holds")
+    return UnfitError(f"fio's report holds a value that cannot be: {error}", "")
+
+
+def placed(error: ParseError, data: bytes, start: int, end: int) -> ParseError:
+    """The same with the line and the characters of the value, where it can be told which one it is."""
+    line = first = data.count(b"\n", 0, start) + 1
+    found = error.found
+    if isinstance(error, UnfitError) and (position := _position(error.path, data, start, end)) is not None:
+        line = data.count(b"\n", 0, position) + 1
+        printed = _printed(data, position, end)
+        found = printed or found
+    message = f"in the document that begins in line {first}, {error.message}"
+    return ParseError(message, line=line, found=found, expected=error.expected)
+
+
+def _position(path: str, data: bytes, start: int, end: int) -> int | None:
+    """Where the last key of the path stands: each is searched behind the one before it, in its job's part."""
+    lines, within, before, position = Lines(data, start, end), (start, end), "", None
+    for number, key in _STEPS.findall(path):
+        if key:
+            if (found := lines.position(key, within)) is None:
+                return None
+            position, within, before = found, (found, within[1]), key
+        elif number == "..." or before not in _LISTS:
+            return position  # of the bins, it is not told which
+        else:
+            jobs = lines.jobs()
+            if int(number) < len(jobs):
+                within = jobs[int(number)]
+            elif int(number):
+                return position
+    return position
+
+
+def _printed(data: bytes, position: int, end: int) -> str:
+    """The value behind the key, or the bracket that it begins with."""
+    match = _VALUE.match(data, data.find(b'"', position + 1, end) + 1, end)
+    return match[1].decode("utf-8", "replace")[:_SHOWN] if match else ""
+
+
+def no_json(decode: Callable[[bytes], object], data: bytes, start: int, end: int) -> NoJsonError | None:
+    """Where the bytes stop being JSON; None where they are JSON. `decode` is what refused them."""
+    # blanks keep every byte in its place
+    text = NOT_NUMBERS.sub(lambda match: match[1] + b"0".rjust(len(match[2])), data[start:end])
+    first = data.count(b"\n", 0, start) + 1
+    try:
+        decode(text)
+    except msgspec.ValidationError:
+        return None
+    except RecursionError:
+        message = "the JSON that begins here is nested too deep"
+        return NoJsonError(message, line=first, found="", expected="fio's report", is_cut_off=False)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        parts = _AT_BYTE.search(str(error))
+        if parts is None:  # the reader wanted more
+            return _cut_off(text, first)
+        place = min(int(parts[2]), len(text))
+        why = parts[1].removeprefix("JSON is malformed: ")
+        line = first + text.count(b"\n", 0, place)
+        found = text[place : place + _SHOWN].decode("utf-8", "replace").split("\n")[0].strip()
+        if not found and not text[place:].strip():
+            return _cut_off(text, first)
+        message = f"the JSON that begins in line {first} is none any more: {why}"
+        return NoJsonError(message, line=line, found=found or "the end of the line", expected="JSON", is_cut_off=False)
+    return None
+
+
+def _cut_off(text: bytes, line: int) -> NoJsonError:
+    last = " ".join(text.rstrip()[-_SHOWN:].decode("utf-8", "replace").split())
+    message, expected = "the JSON that begins here is cut off", 'a whole JSON object with "fio version"'
+    return NoJsonError(message, line=line, found=f"… {last}", expected=expected, is_cut_off=True)

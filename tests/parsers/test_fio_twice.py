@@ -1,0 +1,49 @@
+"""One run in several forms of output (`--output-format=json,terse,normal`) is one run."""
+
+import json
+
+import pytest
+
+from apps.parsers import fio_json, fio_terse
+from apps.parsers.source_text import SourceText
+from tests.parsers.test_fio_terse import IDLE, READ, block, record
+
+JSON, TERSE = {"io_bytes": 1000 * 1024 + 512, "runtime": 2000, "bw_bytes": 512256, "iops": 125.0}, record(READ, IDLE)
+
+
+def document(version: str = "fio-3.33", name: str = "a job", **more: object) -> str:
+    jobs = [{"jobname": name, "groupid": 0, "error": 0, "read": {**JSON, **more}}]
+    return json.dumps({"fio version": version, "jobs": jobs}, indent=1)
+
+
+@pytest.mark.parametrize("text", [f"{TERSE}\n{document()}\n", f"{document()}\n{TERSE}\n"])
+def test_a_terse_record_that_json_repeats_is_read_there(text: str) -> None:
+    parsed = fio_terse.parse(SourceText(text))
+    assert parsed.runs == ()
+    assert len(fio_json.parse(text).runs) == 1
+    assert "JSON output in this file has these figures" in parsed.warnings[0]
+
+
+def test_fio_2_prints_its_bytes_in_kib() -> None:
+    text = f"{record(READ, IDLE, start='3;fio-2.16')}\n{document('fio-2.16', io_bytes=1000)}\n"
+    assert fio_terse.parse(SourceText(text)).runs == ()
+
+
+@pytest.mark.parametrize("other", [{"name": "another"}, {"runtime": 2001}, {"io_bytes": 999 * 1024}])
+def test_another_run_beside_json_stays(other: dict[str, object]) -> None:
+    text = f"{TERSE}\n{document(**other)}\n"  # type: ignore[arg-type]
+    assert len(fio_terse.parse(SourceText(text)).runs) == 1
+
+
+def test_the_third_block_of_version_3_is_the_sum_and_no_trim() -> None:
+    (run,) = fio_terse.parse(SourceText(record(READ, READ, block(2000, 1000, 250, 2000)))).runs
+    assert {s.operation for s in run.samples if s.metric == "iops"} == {"read", "write", "mixed"}
+
+
+@pytest.mark.parametrize("field", ["abc", "", "-5", "9" * 400])
+def test_a_rate_of_a_terse_record_that_is_no_number_says_so(field: str) -> None:
+    fields = TERSE.split(";")
+    fields[6] = field
+    (run,) = fio_terse.parse(SourceText(";".join(fields))).runs
+    (found,) = [s for s in run.samples if s.metric == "bandwidth"]
+    assert (found.value, found.missing_reason) == (None, "not printed as a number")
