@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,21 +36,24 @@ class Table:
 
 
 def table(data: bytes) -> Table:
-    """Every line as a row. Blank lines are passed over."""
+    """Every line as a row. Blank lines are passed over. Memory beside the text and its numbers is that of a piece."""
     data = _plain(data)
-    if (cells := _fast(data)) is not None:
-        return Table(cells, np.arange(1, len(cells) + 1))
-    parts: list[Table] = []
-    width, line = 0, 1
+    cells = np.empty((0, 0), dtype=np.int64)
+    lines = np.empty(data.count(b"\n") + 1, dtype=np.int64)
+    broken: list[Broken] = []
+    width, line, rows = 0, 1, 0
     for piece in _pieces(data):
-        parts.append(_part(piece, line, width))
-        width, line = width or parts[-1].cells.shape[1], line + piece.count(b"\n")
-    fitting = [part for part in parts if part.cells.shape[1] == width]
-    broken = tuple(islice(chain.from_iterable(part.broken for part in parts), _MOST_TOLD))
-    cells, lines = (
-        np.concatenate(columns) for columns in zip(*((part.cells, part.lines) for part in fitting), strict=True)
-    )
-    return Table(cells, lines, broken)
+        part = _part(piece, line, width)
+        if not width:
+            width = part.cells.shape[1]
+            cells = np.empty((len(lines), width), dtype=np.int64)
+        if part.cells.shape[1] == width:
+            here = slice(rows, rows + len(part.cells))
+            cells[here], lines[here] = part.cells, part.lines
+            rows = here.stop
+        broken += part.broken[: _MOST_TOLD - len(broken)]
+        line += piece.count(b"\n")
+    return Table(cells[:rows], lines[:rows], tuple(broken))
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
