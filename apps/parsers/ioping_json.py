@@ -39,6 +39,7 @@ def parse(text: SourceText) -> ParsedFile:
     runs = [_run(group) for group in groups]
     broken = [_cut(one) for one in found if one.value is None]
     broken += [_cut(group[-1]) for group in groups if not _statistics(group)]
+    broken += [fault for one in found if one.value is not None for fault in one.faults]
     if not runs and not broken:
         raise ParseError("no JSON of ioping in the text", expected='an object with "timestamp", "target" and "io"')
     return ParsedFile(tuple(runs), broken=tuple(broken))

@@ -128,6 +128,13 @@ def test_json_that_is_cut_off_keeps_its_requests() -> None:
     assert parsed.broken
 
 
+def test_a_key_that_stands_twice_with_two_values_is_told() -> None:
+    text = '{"timestamp": 1795277311, "target": {"path": "."}, "stat": {"count": 1, "iops": 5, "iops": 6}}'
+    parsed = ioping_json.parse(SourceText(text))
+    assert [sample.value for sample in parsed.runs[0].samples if sample.metric == "iops"] == [None]
+    assert "iops" in str(parsed.broken[0])
+
+
 @pytest.mark.parametrize("word", ["nan", "1e999", "9" * 5000, "-1"])
 def test_times_that_are_none_are_not_read(word: str) -> None:
     text = SourceText(f"4 KiB <<< . (ext4 /dev/sda1): request=1 time={word} us\n")
