@@ -12,6 +12,7 @@ CONTEXT = 2  # lines before and after each one that was used
 MOST_LINES = 800
 LONGEST = 400
 WHOLE = 200  # a file of so few lines is shown whole
+BEGINNING = 40  # lines of a file that nothing was read from
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ def head(artefact: Artefact, most: int = MOST_BYTES) -> bytes:
 
 
 def excerpt(text: SourceText, used: Collection[int], broken: Collection[int]) -> Excerpt:
-    """Windows around the lines of these numbers; of a file without any, its beginning."""
+    """Windows around the lines of these numbers; of a file that no value was read from, its beginning too."""
     total = len(text.lines)
-    wanted = _wanted(text, {*used, *broken}, total)
+    wanted = _wanted(text, {*used, *broken}, total, BEGINNING if not used else 0)
     shown: list[tuple[int, Line]] = []
     last_index, last_number = -1, 0
     for index in wanted[:MOST_LINES]:
@@ -56,17 +57,14 @@ def excerpt(text: SourceText, used: Collection[int], broken: Collection[int]) ->
     return Excerpt(shown, total - last_index - 1, len(wanted) > MOST_LINES)
 
 
-def _wanted(text: SourceText, marked: Collection[int], total: int) -> list[int]:
-    """Indices of lines: all, the first ones, or the marked ones with as much around them as there is room for."""
+def _wanted(text: SourceText, marked: Collection[int], total: int, first: int) -> list[int]:
+    """Indices of lines: all, or the first ones and the marked ones with as much around them as there is room for."""
     if total <= WHOLE:
         return list(range(total))
-    if not marked:
-        return list(range(40))
-    bare = [index for index in range(total) if text.number(index) in marked]
-    around = sorted(
-        {near for index in bare for near in range(index - CONTEXT, index + CONTEXT + 1) if 0 <= near < total}
-    )
-    return around if len(around) <= MOST_LINES else bare
+    bare = [index for index in range(total) if text.number(index) in marked] if marked else []
+    around = {near for index in bare for near in range(index - CONTEXT, index + CONTEXT + 1) if 0 <= near < total}
+    wanted = sorted(around.union(range(first)))
+    return wanted if len(wanted) <= MOST_LINES else bare
 
 
 def _short(line: str) -> str:

@@ -210,6 +210,11 @@ def test_a_short_text_is_shown_whole_and_a_long_one_around_its_values() -> None:
     ]
 
 
+def test_a_text_that_nothing_was_read_from_shows_how_it_begins() -> None:
+    unread = excerpt(SourceText("\n".join(map(str, range(1, 1001)))), set(), {1, 900})
+    assert [line.number for _, line in unread.lines] == [*range(1, 41), *range(898, 903)]
+
+
 def test_an_endless_line_and_endless_lines_are_cut() -> None:
     one = excerpt(SourceText("x" * 5_000_000), {1}, set())
     assert len(one.lines[0][1].text) < 500
@@ -239,7 +244,7 @@ def test_a_large_file_says_how_much_of_its_text_is_looked_at(
     engineer: Client, bring: Bring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = only_file(bring({"x.txt": b"some words\n" * 1000}))
-    assert "997 more lines not shown" in page(engineer, file)
+    assert "960 more lines not shown" in page(engineer, file)
     monkeypatch.setattr(preview, "MOST_BYTES", 10_240)
     shown = page(engineer, file)
     assert "looks at a file’s first 10\u00a0KiB" in shown
