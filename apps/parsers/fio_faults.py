@@ -7,6 +7,7 @@ import msgspec
 
 from apps.parsers.fio_lines import Lines
 from apps.parsers.shape import ParseError
+from apps.parsers.source_text import NOT_KEPT
 
 NOT_NUMBERS = re.compile(rb"(:\s*)(-?(?:nan|inf(?:inity)?)\b)(?=\s*[,}\]\r\n])", re.IGNORECASE)
 _WRONG_TYPE = re.compile(r"Expected `([^`]+)`, got `([^`]+)` - at `\$\.?([^`]*)`")
@@ -78,7 +79,12 @@ def _position(path: str, data: bytes, start: int, end: int) -> int | None:
 def _printed(data: bytes, position: int, end: int) -> str:
     """The value behind the key, or the bracket that it begins with."""
     match = _VALUE.match(data, data.find(b'"', position + 1, end) + 1, end)
-    return match[1].decode("utf-8", "replace")[:_SHOWN] if match else ""
+    return shown(match[1])[:_SHOWN] if match else ""
+
+
+def shown(data: bytes) -> str:
+    """Of what is no JSON, as a database can hold it."""
+    return data.decode("utf-8", "replace").replace("\x00", NOT_KEPT)
 
 
 def no_json(decode: Callable[[bytes], object], data: bytes, start: int, end: int) -> NoJsonError | None:
@@ -100,7 +106,7 @@ def no_json(decode: Callable[[bytes], object], data: bytes, start: int, end: int
         place = min(int(parts[2]), len(text))
         why = parts[1].removeprefix("JSON is malformed: ")
         line = first + text.count(b"\n", 0, place)
-        found = text[place : place + _SHOWN].decode("utf-8", "replace").split("\n")[0].strip()
+        found = shown(text[place : place + _SHOWN]).split("\n")[0].strip()
         if not found and not text[place:].strip():
             return _cut_off(text, first)
         message = f"the JSON that begins in line {first} is none any more: {why}"
@@ -109,6 +115,6 @@ def no_json(decode: Callable[[bytes], object], data: bytes, start: int, end: int
 
 
 def _cut_off(text: bytes, line: int) -> NoJsonError:
-    last = " ".join(text.rstrip()[-_SHOWN:].decode("utf-8", "replace").split())
+    last = " ".join(shown(text.rstrip()[-_SHOWN:]).split())
     message, expected = "the JSON that begins here is cut off", 'a whole JSON object with "fio version"'
     return NoJsonError(message, line=line, found=f"… {last}", expected=expected, is_cut_off=True)

@@ -33,7 +33,7 @@ import msgspec
 
 from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find, plain_bytes
 from apps.parsers.fio_doubts import without_twice
-from apps.parsers.fio_faults import NoJsonError
+from apps.parsers.fio_faults import NoJsonError, shown
 from apps.parsers.fio_lines import Lines
 from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
 from apps.parsers.fio_samples import Section, error_text
@@ -71,10 +71,10 @@ def parse(text: str | bytes | SourceText) -> ParsedFile:
     data, broken = as_bytes(text), list[ParseError]()
     found = list(find(data, WHOLE, broken))
     if not found and isinstance(text, SourceText) and all(isinstance(one, NoJsonError) for one in broken):
-        shown = "\n".join(text.lines).encode("utf-8", "replace")  # quoted in a mail, or between escape sequences
+        bare = "\n".join(text.lines).encode("utf-8", "replace")  # quoted in a mail, or between escape sequences
         others = list[ParseError]()
-        if (found := list(find(shown, WHOLE, others))) or not broken:
-            data, broken = shown, others
+        if (found := list(find(bare, WHOLE, others))) or not broken:
+            data, broken = bare, others
     if not found:
         raise broken[0] if broken else _nothing(data)
     warnings: list[str] = []
@@ -93,10 +93,10 @@ def _nothing(data: bytes) -> ParseError:
     start = re.search(rb"^[ \t\r]*+\{", data, re.MULTILINE)
     expected = 'a whole JSON object with "fio version"'
     if start is None:
-        first = data.lstrip()[:80].decode("utf-8", "replace").split("\n")[0]
+        first = shown(data.lstrip()[:80]).split("\n")[0]
         return ParseError("no JSON in the text", line=1, found=first or "nothing", expected=expected)
     line = data.count(b"\n", 0, start.end()) + 1
-    last = data.rstrip()[-40:].decode("utf-8", "replace")
+    last = shown(data.rstrip()[-40:])
     message = "the JSON that begins here is cut off, or is no report of fio"
     return ParseError(message, line=line, found=f"… {last}", expected=expected)
 

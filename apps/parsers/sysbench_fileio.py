@@ -82,7 +82,7 @@ def _without_cut(lines: list[tuple[int, str]], text: SourceText) -> list[tuple[i
     """Without the file's last line where that ends in the middle of a figure, whose digits would say another one."""
     last = next((line for line in reversed(text.lines) if line.strip()), "")
     is_cut = not text.text.endswith(("\n", "\r")) and not _WHOLE.search(last) and not _is_closed(lines)
-    return lines[:-1] if is_cut and lines[-1][1] == last[:2000] else lines
+    return lines[:-1] if is_cut and len(lines) > 1 and lines[-1][1] == last[:2000] else lines
 
 
 def _is_closed(lines: list[tuple[int, str]]) -> bool:

@@ -158,3 +158,12 @@ def test_a_rate_that_is_no_number_says_so(word: str) -> None:
     assert (found.value, found.printed) == (None, f"{word} IOPS")
     assert found.missing_reason == "not printed as a number"
     assert parsed.broken == ()
+
+
+@pytest.mark.parametrize("cut", [0, 2])
+def test_what_was_found_can_be_kept_in_a_database(cut: int) -> None:
+    """Memory of another program stands where a disk was full: NUL by the thousand."""
+    text = NULL.replace('"jobs"', "\0\0\0\0jobs", 1)
+    with pytest.raises(ParseError) as refused:
+        fio_json.parse(SourceText(text[: len(text) - cut].encode()))
+    assert "\0" not in f"{refused.value.found}{refused.value.message}"

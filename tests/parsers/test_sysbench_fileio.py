@@ -160,3 +160,8 @@ def test_a_figure_that_the_end_of_the_file_cuts_is_none(cut: str) -> None:
     (mean,) = (s for s in parsed.runs[0].samples if s.metric == "latency_mean")
     assert mean.value == (12.34e6 if cut == "12.34" else None)
     assert len(parsed.broken) == 1
+
+
+def test_a_run_of_one_cut_line_has_no_results() -> None:
+    (broken,) = sysbench_fileio.parse(SourceText("Extra file open flags: 0")).broken
+    assert broken.message == "the run has no results"

@@ -69,7 +69,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     widths = lspci_wrapped.widths(lines, _starts)
     index = 0
     while index < len(lines):
-        if not _starts(lines[index]):
+        if not (lines[index] and _starts(lines[index])):
             index += 1
             continue
         first = last = index

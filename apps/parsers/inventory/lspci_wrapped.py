@@ -32,7 +32,7 @@ Is = Callable[[str], bool]
 def widths(lines: Sequence[str], starts: Is) -> tuple[int, int]:
     """The longest two lines of devices and of what is indented below them."""
     longest, second, is_inside = 0, 0, False
-    for line in lines:
+    for line in filter(None, lines):
         is_inside = starts(line) or (is_inside and (not line.strip() or line[0] in "\t "))
         if is_inside:
             longest, second = max(longest, len(line)), max(second, min(longest, len(line)))
