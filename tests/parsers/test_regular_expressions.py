@@ -27,6 +27,7 @@ from tests.parsers.hostile import IS_LONG
 _UNBOUNDED = 400  # repetitions that may be as many are as bad as those without a bound
 _LENGTHS = (40, 16_000)  # the first for those that need exponential time
 _SLOWEST_S = 0.1 * slowness()  # linear ones take less than a hundredth
+_SEEN_S = 0.02  # what no linear one takes; not held against a floor, for the machine may be quicker now than it was then
 _STOPPED_S = (1.0 if IS_LONG else 0.2) * slowness()
 _LETTERS = " 1a,.:-A=/(\t\n\"'>*+_#;%"
 _SEARCHING = {"search", "finditer", "findall", "sub", "subn", "split"}
@@ -260,4 +261,4 @@ def test_the_shape_of_a_good_one_passes(good: str) -> None:
 
 @pytest.mark.parametrize("bad", [r"\d+x", r"a.*b", r"^\s*\w*\s*$", r"\bdd\b.*of="])
 def test_the_watch_sees_a_bad_one(bad: str) -> None:
-    assert slowest(re.compile(bad), "search")[0] > _SLOWEST_S / 4
+    assert slowest(re.compile(bad), "search")[0] > _SEEN_S
