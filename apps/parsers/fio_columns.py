@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.parsers.shape import Broken
-from apps.parsers.source_text import NOT_KEPT
+from apps.parsers.source_text import shown
 
 Integers = NDArray[np.int64]
 _KEPT = b"0123456789, \n"
@@ -122,7 +122,7 @@ def _slow(data: bytes, first: int, width: int) -> Table:
         Broken(
             "no line of this log",
             number,
-            line[:_FOUND_LONGEST].decode("utf-8", "replace").replace("\x00", NOT_KEPT),
+            shown(line[:_FOUND_LONGEST]),
             expected,
         )
         for number, line in islice(((number, line) for number, line in lines if number not in kept), _MOST_TOLD)

@@ -7,7 +7,7 @@ import msgspec
 
 from apps.parsers.fio_lines import Lines
 from apps.parsers.shape import ParseError
-from apps.parsers.source_text import NOT_KEPT
+from apps.parsers.source_text import shown
 
 NOT_NUMBERS = re.compile(rb"(:\s*)(-?(?:nan|inf(?:inity)?)\b)(?=\s*[,}\]\r\n])", re.IGNORECASE)
 _WRONG_TYPE = re.compile(r"Expected `([^`]+)`, got `([^`]+)` - at `\$\.?([^`]*)`")
@@ -80,11 +80,6 @@ def _printed(data: bytes, position: int, end: int) -> str:
     """The value behind the key, or the bracket that it begins with."""
     match = _VALUE.match(data, data.find(b'"', position + 1, end) + 1, end)
     return shown(match[1])[:_SHOWN] if match else ""
-
-
-def shown(data: bytes) -> str:
-    """Of what is no JSON, as a database can hold it."""
-    return data.decode("utf-8", "replace").replace("\x00", NOT_KEPT)
 
 
 def no_json(decode: Callable[[bytes], object], data: bytes, start: int, end: int) -> NoJsonError | None:

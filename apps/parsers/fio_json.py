@@ -33,13 +33,13 @@ import msgspec
 
 from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find, plain_bytes
 from apps.parsers.fio_doubts import without_twice
-from apps.parsers.fio_faults import NoJsonError, shown
+from apps.parsers.fio_faults import NoJsonError
 from apps.parsers.fio_lines import Lines
 from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSection, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import SourceText, shown
 
 NAME = "fio json"
 TITLE = "fio JSON report"

@@ -92,10 +92,8 @@ class _Reading:
     """One pass over the lines."""
 
     def __init__(self, text: SourceText) -> None:
-        self.text, self.lines = (
-            text,
-            [_BOLD.sub(r"\1", line) if "=" in line and "*" in line else line for line in text.lines],
-        )
+        self.text = text
+        self.lines = [_BOLD.sub(r"\1", line) if "=" in line and "*" in line else line for line in text.lines]
         self.done: list[tuple[ParsedRun, frozenset[tuple[str, str, int]], int]] = []
         self.draft = Draft()
         self.reader: forms.Reader | None = None

@@ -36,6 +36,11 @@ _BEGINNING = 2000  # characters
 NOT_KEPT = "\ufffd"  # stands for NUL and lone surrogates, which no database text holds
 
 
+def shown(data: bytes) -> str:
+    """Some bytes of a file as a message can hold them, and a database."""
+    return data.decode("utf-8", "replace").replace("\x00", NOT_KEPT)
+
+
 class SourceText:
     """One file. `name` is only for messages; formats are told by content."""
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
+from apps.parsers.shape import ParsedSample
 from apps.runs.models import Sample
 from apps.uploads.models import UploadedRun
 from apps.uploads.new_runs import time_of
@@ -12,11 +13,16 @@ from apps.uploads.pairing import Place, Told
 from apps.uploads.reading import ReadRun
 from apps.uploads.run_fields import numbers_of, told_by
 
-_VALUE = (
+STORED = (
     "measure__operation", "measure__metric", "section", "point__file_size", "point__block_size", "point__threads",
     "point__iodepth", "value",
 )  # fmt: skip
 _TELLING = ("machine", "path", "caption")
+
+
+def key_of(one: ParsedSample) -> tuple[Any, ...]:
+    """What it is a value of: all of `STORED` but the value itself."""
+    return one.operation, one.metric, one.section, one.file_size, one.block_size, one.threads, one.iodepth
 
 
 def places_found(runs: Sequence[ReadRun]) -> list[Place]:
@@ -27,10 +33,7 @@ def _found(one: ReadRun, number: int) -> Place:
     run = one.run
     lines = frozenset(sample.line for sample in one.samples if sample.line is not None)
     span = (run.line, run.last_line or run.line) if run.line is not None else None
-    values = frozenset(
-        (s.operation, s.metric, s.section, s.file_size, s.block_size, s.threads, s.iodepth, s.value)
-        for s in one.samples
-    )
+    values = frozenset((*key_of(sample), sample.value) for sample in one.samples)
     told = _told(told_by(run), time_of(run.started_at))
     return Place(one.format, number, one.digest, lines, span, values, told, one.is_chosen)
 
@@ -42,7 +45,7 @@ def places_kept(rows: Sequence[UploadedRun], found_again: Collection[str]) -> li
     values: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
     changed = [row.run_id for row in rows if row.digest not in again]
     if changed:
-        for run, line, *value in Sample.objects.filter(run__in=changed).values_list("run_id", "source_line", *_VALUE):
+        for run, line, *value in Sample.objects.filter(run__in=changed).values_list("run_id", "source_line", *STORED):
             values[run].add(tuple(value))
             if line is not None:
                 lines[run].add(line)

@@ -18,6 +18,7 @@ from apps.runs.workloads import workloads_asked
 from apps.uploads.keeping import write_values
 from apps.uploads.models import UploadedRun
 from apps.uploads.new_runs import time_of
+from apps.uploads.places_in_file import STORED, key_of
 from apps.uploads.reading import ReadRun
 from apps.uploads.run_fields import labels_of, spec_of, state_of
 
@@ -126,18 +127,12 @@ def _of_values(before: Values, samples: Iterable[ParsedSample]) -> Iterator[str]
 
 
 def _stored(run: Run) -> Iterator[tuple[Key, float | None]]:
-    columns = ("measure__operation", "measure__metric", "section", "point__file_size", "point__block_size",
-               "point__threads", "point__iodepth", "value")  # fmt: skip
-    for row in Sample.objects.filter(run=run).values_list(*columns):
+    for row in Sample.objects.filter(run=run).values_list(*STORED):
         yield row[:-1], row[-1]
 
 
 def _values(samples: Iterable[ParsedSample]) -> Values:
-    return {_key(one): one.value for one in samples}
-
-
-def _key(one: ParsedSample) -> Key:
-    return one.operation, one.metric, one.section, one.file_size, one.block_size, one.threads, one.iodepth
+    return {key_of(one): one.value for one in samples}
 
 
 def _words(key: Key) -> str:

@@ -85,7 +85,9 @@ def keep(request: LabRequest, pk: int) -> HttpResponse:
     if not found.has_ended:
         messages.warning(request, "It is still being read; keep it when that is done.")
         return redirect(found)
-    return _keep(request, found, None if request.POST.get("act") == "all" else _selected(request, found))
+    if request.POST.get("act") == "all":
+        return _keep_all(request, found)
+    return _keep_selected(request, found, _selected(request, found))
 
 
 def _selected(request: LabRequest, upload: Upload) -> list[int]:
@@ -95,15 +97,20 @@ def _selected(request: LabRequest, upload: Upload) -> list[int]:
     return whole_numbers(request.POST.getlist("file"))
 
 
-def _keep(request: LabRequest, upload: Upload, files: list[int] | None) -> HttpResponse:
-    """These files, or all; many of them by a worker."""
+def _keep_all(request: LabRequest, upload: Upload) -> HttpResponse:
+    """Many files by a worker, while the page shows how far it is."""
     waiting = tally(upload)
-    if (waiting.to_keep if files is None else len(files)) <= AT_ONCE:
+    if waiting.to_keep <= AT_ONCE:
+        return _kept(request, upload, keeping.keep(upload))
+    _record(request, "upload kept", upload, runs=waiting.runs_to_keep)
+    keep_upload.delay(upload.pk)
+    return redirect(f"{upload.get_absolute_url()}?keeping=1")
+
+
+def _keep_selected(request: LabRequest, upload: Upload, files: list[int]) -> HttpResponse:
+    """Many files by a worker."""
+    if len(files) <= AT_ONCE:
         return _kept(request, upload, keeping.keep(upload, files))
-    if files is None:
-        _record(request, "upload kept", upload, runs=waiting.runs_to_keep)
-        keep_upload.delay(upload.pk)
-        return redirect(f"{upload.get_absolute_url()}?keeping=1")  # it shows how far that is
     _record(request, "upload kept", upload, files=len(files))
     keep_upload.delay(upload.pk, files)
     messages.success(request, f"{len(files)} files are being kept; that goes on without this page.")
