@@ -153,6 +153,7 @@ class UploadedFile(s.Serializer[Any]):
     broken = FileError(many=True, help_text="each run that could not be read")
     known_as = s.IntegerField(allow_null=True, help_text="the file that brought the same bytes before")
     is_kept = s.BooleanField()
+    left_out = s.IntegerField(help_text="runs that somebody left out when the others were kept")
     run_ids = s.ListField(child=s.IntegerField())
     page = s.URLField()
 
@@ -168,6 +169,9 @@ class Upload(s.Serializer[Any]):
     target = s.IntegerField(allow_null=True)
     labels = s.DictField()
     problem = s.CharField()
+    joined = s.CharField(
+        help_text="what became of the earlier runs of files that were kept before, where a study was named; else empty"
+    )
     created_by = s.CharField()
     created_at = s.DateTimeField()
     finished_at = s.DateTimeField(allow_null=True)

@@ -10,7 +10,6 @@ from django.db import transaction
 from apps.inventory.models import Host, Target
 from apps.labs.models import Lab
 from apps.lib.sql import ALWAYS, Given, wait_for_disk
-from apps.publishing.problems import ProblemError
 from apps.runs.artefact_store import SMALL
 from apps.studies.models import Study
 from apps.uploads.at_once import reading_here
@@ -24,6 +23,7 @@ _TRUE, _FALSE = ("1", "true", "yes"), ("0", "false", "no")
 _WORDS = ("path", "study", "host", "target", "labels", "keep")  # beside the files
 _ALSO = ("csrfmiddlewaretoken",)  # a page's
 _QUERY = ("keep", "format")
+_SHOWN, _ALIKE = 20, 3  # names that are listed; letters that make two of them alike
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Beside:
 
     @classmethod
     def of(cls, body: Any, query: Mapping[str, str]) -> "Beside":
-        """In the lab's scope. Raises `ProblemError` and `UploadError`."""
+        """In the lab's scope. Raises `UploadError`."""
         _check_names(body, query)
         return cls(
             paths=body.getlist("path"),
@@ -141,9 +141,21 @@ def _named(body: Any, model: Any, field: str, name: str) -> Any:
         return None
     key = "pk" if asked.isdecimal() and len(asked) < 19 else name
     found = list(model.objects.filter(**{key: asked})[:2]) if "\0" not in asked else []  # which no name has
-    if len(found) != 1:
-        expected = f"the id or {name} of one {field} of this lab"
-        raise ProblemError(
-            404, f"{field}: found {asked!r}, expected {expected}", field=field, found=asked, expected=expected
-        )
+    if len(found) > 1:
+        numbers = ", ".join(str(one.pk) for one in model.objects.filter(**{key: asked}).order_by("pk")[:_SHOWN])
+        raise UploadError(field, asked, f"the id of one {field}, for several have that {name}: {numbers}")
+    if not found:
+        raise UploadError(field, asked, f"the id or {name} of one {field} of this lab; {_there(model, name, asked)}")
     return found[0]
+
+
+def _there(model: Any, name: str, asked: str) -> str:
+    """The names that would do, those that begin alike first."""
+    names = model.objects.exclude(**{name: ""}).values_list(name, flat=True)
+    word = asked[:_ALIKE].replace("\0", "")
+    alike = names.filter(**{f"{name}__istartswith": word}) if word else names.none()
+    shown = list(dict.fromkeys([*alike.order_by(name)[:_SHOWN], *names.order_by(name)[:_SHOWN]]))[:_SHOWN]
+    if not shown:
+        return "there is none"
+    more = names.distinct().count() - len(shown)
+    return f"there are {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}"

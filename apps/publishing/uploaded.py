@@ -75,6 +75,7 @@ def _upload(request: AnyRequest, upload: Upload) -> dict[str, Any]:
         "target": upload.target_id,
         "labels": upload.labels,
         "problem": upload.problem,
+        "joined": upload.joined,
         "created_by": upload.created_by,
         "created_at": upload.created_at,
         "finished_at": upload.finished_at,
@@ -99,6 +100,7 @@ def _file(request: AnyRequest, file: UploadedFile, kept: Iterable[int]) -> dict[
         "broken": file.broken,
         "known_as": file.known_as_id,
         "is_kept": file.kept_at is not None,
+        "left_out": len(file.left_out),
         "run_ids": list(kept),
         "page": request.build_absolute_uri(file.get_absolute_url()),
     }

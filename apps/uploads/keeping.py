@@ -28,6 +28,8 @@ from apps.runs.samples import numbers_asked, save_all_samples
 from apps.runs.workloads import workloads_asked
 from apps.studies.models import Configuration, Study, StudyRun
 from apps.uploads.known import mark_kept
+from apps.uploads.known_runs import join_study
+from apps.uploads.left_out import left_out_of
 from apps.uploads.models import Upload, UploadedFile, UploadedRun
 from apps.uploads.new_runs import NewRun, insert_runs, time_of
 from apps.uploads.reading import FileReading, ReadRun
@@ -73,6 +75,7 @@ def keep(upload: Upload, files: Iterable[int] | None = None) -> int:
             some = UploadedFile.objects.filter(pk__in=ids[start : start + _AT_ONCE])
             locked = some.to_keep().select_for_update(of=("self",))
             count += keep_files(upload, [(file, file.reading) for file in locked if file.packed is not None])
+    join_study(upload)
     return count
 
 
@@ -95,8 +98,10 @@ def keep_files(upload: Upload, pairs: Sequence[tuple[UploadedFile, FileReading |
     done = [file for file, _ in new if not file.kept_at]
     for file in done:
         file.kept_at, file.packed = timezone.now(), None
+    for file, one in new:
+        file.left_out = left_out_of(one)
     if done:
-        UploadedFile.objects.bulk_update(done, ["kept_at", "packed"])
+        UploadedFile.objects.bulk_update(done, ["kept_at", "packed", "left_out"])
     return count
 
 

@@ -1,6 +1,6 @@
 """A file whose runs are kept, and what is found in it when it is read again: `reparsing.py` for one file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,10 +11,11 @@ from apps.parsers.shape import Broken
 from apps.runs import workload
 from apps.uploads.found import count_chosen
 from apps.uploads.keeping import add_runs
+from apps.uploads.left_out import described, places_left_out, remembered
 from apps.uploads.models import FileState, UploadedFile, UploadedRun
 from apps.uploads.pairing import paired
 from apps.uploads.places_in_file import places_found, places_kept
-from apps.uploads.reading import FileReading, ReadRun
+from apps.uploads.reading import FileReading
 from apps.uploads.replacing import differences, replace
 from apps.uploads.run_fields import numbers_of, repetitions_of, spec_of
 
@@ -44,13 +45,16 @@ class KeptFile:
         rows = file.runs.select_related("run__snapshot", "run__workload", "file__upload")
         self.rows: list[UploadedRun] = list(rows.order_by("format", "number"))
         self.now = places_found(found.runs)
-        self.pairs = paired(places_kept(self.rows, [one.digest for one in self.now]), self.now)
+        kept = places_kept(self.rows, [one.digest for one in self.now])
+        pairs = paired([*kept, *places_left_out(file.left_out)], self.now)
+        self.pairs = {old: new for old, new in pairs.items() if old < len(kept)}
+        self.left_out = {old - len(kept): new for old, new in pairs.items() if old >= len(kept)}
         self.fresh = self._fresh()
         self.is_changed = bool(self.fresh)
 
     def _fresh(self) -> list[int]:
-        """Found now and not kept; without other readings of lines of which one is kept."""
-        taken = set(self.pairs.values())
+        """Found now and neither kept nor left out; without other readings of lines of which one is."""
+        taken = {*self.pairs.values(), *self.left_out.values()}
         runs = enumerate(self.found.runs)
         return [new for new, one in runs if one.is_chosen and new not in taken and not taken.intersection(one.rivals)]
 
@@ -67,6 +71,7 @@ class KeptFile:
         is_to_keep = bool(self.fresh) and (keep_new or not self._why_not)
         if apply:
             self._renumber()
+            self._remember_left_out()
             gained += self._add() if is_to_keep else 0
         if self.fresh:
             yield self._newly_found(apply, is_to_keep)
@@ -80,6 +85,28 @@ class KeptFile:
         if len(self.pairs) < len(self.rows):
             return "they may be those that are not found any more"
         return ""
+
+    def keep_left_out(self, wanted: Collection[int]) -> list[int]:
+        """Those of the runs that somebody left out, by their places in `left_out`, become runs as they are read now. Says which;
+        what is not found any more stays left out.
+        """
+        file = self.file
+        found = {place: self.left_out[place] for place in wanted if place in self.left_out}
+        self.fresh = sorted(found.values())
+        self._renumber()
+        file.sample_count += self._add()
+        file.left_out = [one for place, one in enumerate(file.left_out) if place not in found]
+        file.save(update_fields=["run_count", "sample_count", "left_out"])
+        return list(file.new_runs or [])
+
+    def _remember_left_out(self) -> None:
+        """As they are read now, so that they are found again after the next change, too."""
+        now = remembered(self.found, self.left_out.values())
+        changed = dict(zip(self.left_out, now, strict=True))
+        rows = [changed.get(place, one) for place, one in enumerate(self.file.left_out)]
+        if rows != self.file.left_out:
+            self.file.left_out = rows
+            self.file.save(update_fields=["left_out"])
 
     def _renumber(self) -> None:
         """To where they stand now; behind them those that are not found any more."""
@@ -126,7 +153,7 @@ class KeptFile:
             said += f"; {self._why_not}, so these are kept with --keep-new only"
         elif apply:
             said += f", and kept as {named_runs(self.file.new_runs or [])}"
-        values = tuple(_described(self.found.runs[new]) for new in self.fresh)
+        values = tuple(described(self.found.runs[new]) for new in self.fresh)
         return Change(self.file, said, values=values)
 
     def _beside(self, apply: bool, gained: int) -> Iterator[Change]:
@@ -145,13 +172,6 @@ class KeptFile:
             file.run_count, file.sample_count = counts
             names = ["state", "broken", "warnings", "tool", "tool_version", "run_count", "sample_count"]
             file.save(update_fields=names)
-
-
-def _described(one: ReadRun) -> str:
-    run = one.run
-    lines = f"lines {run.line} to {run.last_line or run.line}: " if run.line else ""
-    name = " ".join(filter(None, (run.tool, run.tool_version, run.target or run.caption)))
-    return f"{lines}{name}, {one.sample_count} samples"
 
 
 def said_otherwise(broken: Sequence[dict[str, Any]], warnings: Sequence[str], now: FileReading) -> Iterator[str]:

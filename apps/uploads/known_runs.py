@@ -8,9 +8,9 @@ from apps.uploads.models import FileState, Upload, UploadedFile
 
 def join_study(upload: Upload) -> str:
     """The earlier runs of an upload's known files, as far as they are in no study, go into the upload's. A sentence about it;
-    nothing where there are none.
+    nothing where there are none. The upload says it from now on.
     """
-    if upload.study is None:
+    if upload.study_id is None or upload.study is None:
         return ""
     known = UploadedFile.objects.filter(upload=upload, state=FileState.KNOWN).exclude(known_as__upload=upload)
     runs = Run.objects.filter(uploaded_from__file__in=known.values("known_as"))
@@ -25,6 +25,27 @@ def join_study(upload: Upload) -> str:
             who=upload.created_by,
             runs=[run.pk for run in free],
         )
-    said = [f"{len(free)} earlier runs are in the study {upload.study.slug} now"] if free else []
-    said += [f"{elsewhere} earlier runs stay in another study"] if elsewhere else []
-    return f"{'; '.join(said)}." if said else ""
+    said = [f"{_runs(len(free), 'is', 'are')} in the study {upload.study.slug} now"] if free else []
+    said += [f"{_runs(elsewhere, 'stays', 'stay')} in another study"] if elsewhere else []
+    sentence = f"{'; '.join(said)}." if said else ""
+    if sentence and sentence != upload.joined:
+        upload.joined = sentence
+        Upload.objects.filter(pk=upload.pk).update(joined=sentence)
+    return sentence
+
+
+def join_if_decided(upload: Upload) -> str:
+    """The same when the files are read, unless somebody looks at a preview of the others: then it is done when these are kept. A
+    script or a command that asked for a preview changes nothing before somebody keeps it.
+    """
+    if upload.study_id is None:
+        return ""
+    if not upload.is_kept_at_once:
+        waiting = UploadedFile.objects.filter(upload=upload).to_keep()
+        if upload.door != Upload.Door.PAGE or waiting.exists():
+            return ""
+    return join_study(upload)
+
+
+def _runs(count: int, one: str, many: str) -> str:
+    return f"{count} earlier run {one}" if count == 1 else f"{count} earlier runs {many}"

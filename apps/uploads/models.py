@@ -75,6 +75,7 @@ class Upload(LabScoped):
     labels = models.JSONField(default=dict, blank=True)
     is_kept_at_once = models.BooleanField(default=False, help_text="without a preview")
     problem = models.TextField(blank=True)
+    joined = models.TextField(blank=True, help_text="what became of the earlier runs of known files")
     tries = models.PositiveSmallIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
     created_by = models.CharField(max_length=200, blank=True)
@@ -201,6 +202,9 @@ class UploadedFile(ThroughParent):
     packed = models.BinaryField(null=True, help_text="zlib of the reading, until it is kept or discarded")
     known_as = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     kept_at = models.DateTimeField(null=True)
+    left_out = models.JSONField(
+        default=list, help_text="[{format, number, digest, span, told, words}]: runs that somebody did not keep"
+    )
 
     objects: ClassVar[Any] = LabManager.from_queryset(FileQuerySet)()
 

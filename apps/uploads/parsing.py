@@ -29,6 +29,7 @@ from apps.runs.models import Artefact
 from apps.uploads.as_before import as_before, read_alone
 from apps.uploads.found import Finder
 from apps.uploads.keeping import keep_files
+from apps.uploads.known_runs import join_if_decided
 from apps.uploads.models import GOOD, MAX_TRIES, FileState, Upload, UploadedFile, UploadState
 from apps.uploads.reading import FileReading
 from apps.uploads.sandbox.parent import Found, SandboxError, reader, unpacker
@@ -79,6 +80,8 @@ def parse(upload: Upload, progress: Callable[[], None] | None = None) -> bool:
     parsing = _Parsing(upload, time.monotonic() + TASK_S, progress or (lambda: None))
     try:
         is_done = parsing.all()
+        if is_done:
+            join_if_decided(upload)
     except Exception as error:
         log.exception("upload %s could not be read", upload.pk)
         _failed(upload, error)
@@ -99,6 +102,8 @@ def parse_at_once(upload: Upload, file: UploadedFile, data: bytes) -> bool:
     parsing = _Parsing(upload, math.inf, lambda: None, is_only_file=True)
     try:
         parsing.only(file, data)
+        if file.state == FileState.KNOWN:
+            join_if_decided(upload)
     except Exception:
         log.exception("upload %s could not be read at once", upload.pk)
         upload.go_on_later()

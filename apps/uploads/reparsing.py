@@ -8,7 +8,7 @@ parser no longer finds stays as it is, and is named. Runs that are newly found a
 where somebody chose among them or deleted some, only with `keep_new`. Of a file that nobody kept the preview changes.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from django.db import transaction
 
@@ -20,6 +20,7 @@ from apps.uploads.models import FileState, UploadedFile
 from apps.uploads.pairing import paired
 from apps.uploads.places_in_file import places_found
 from apps.uploads.reading import FileReading, ReadRun
+from apps.uploads.receiving import UploadError
 from apps.uploads.replacing import differences_read
 from apps.uploads.sandbox.parent import SandboxError, reader
 
@@ -43,6 +44,25 @@ def _read_again(file: UploadedFile) -> FileReading | str:
         return reader().read(read(file.artefact), file.name, file.only, file.mapping)
     except (SandboxError, ArtefactStoreError) as error:
         return f"could not be read again: {error}"
+
+
+def keep_after_all(before: UploadedFile, wanted: Collection[int]) -> list[int]:
+    """Runs of a kept file that somebody left out, by their places there: as they are read now. Says which runs they became. Raises
+    `UploadError`, `SandboxError` and `ArtefactStoreError`.
+    """
+    expected = "runs that were left out of a file whose other runs are kept"
+    if before.artefact is None or not before.left_out or not wanted:
+        raise UploadError("run", "none of them", expected)
+    found = reader().read(read(before.artefact), before.name, before.only, before.mapping)
+    with transaction.atomic():
+        locked = UploadedFile.objects.select_related("artefact", "upload").select_for_update(of=("self",))
+        file = locked.filter(pk=before.pk, kept_at__isnull=False).first()
+        if file is None or file.left_out != before.left_out:
+            raise UploadError("run", "a file that was changed meanwhile", expected)
+        kept = KeptFile(file, found).keep_left_out(wanted)
+    if not kept:
+        raise UploadError("run", "runs that are not read of these bytes any more", expected)
+    return kept
 
 
 def _changes(before: UploadedFile, found: FileReading, apply: bool, keep_new: bool) -> Iterator[Change]:

@@ -12,7 +12,9 @@ from django.utils.http import urlencode
 
 from apps.inventory.models import Host
 from apps.runs.sizes import spelled
+from apps.uploads.guessing import Guesser
 from apps.uploads.models import FileState, FoundInventory, FoundWorkload, Upload, UploadedFile, UploadedRun
+from apps.uploads.offers import likely_host
 
 FILES = 50  # on one page
 FOUND = 25  # pieces of inventory, and job files, on one page
@@ -34,6 +36,7 @@ class Tally:
     to_keep: int  # files
     runs_to_keep: int
     kept: int  # files
+    known: int  # files
     left: int  # files that may still give runs, by whatever a person says
 
     @property
@@ -53,6 +56,7 @@ def tally(upload: Upload) -> Tally:
         to_keep=Count("id", filter=open_),
         runs_to_keep=Sum("run_count", filter=open_, default=0),
         kept=Count("id", filter=Q(kept_at__isnull=False)),
+        known=Count("id", filter=Q(state=FileState.KNOWN)),
         left=Count("id", filter=Q(kept_at=None) & ~Q(state__in=(FileState.UNPACKED, FileState.KNOWN))),
     )
     return Tally(**counts)
@@ -157,7 +161,11 @@ def inventory_of(upload: Upload, number: str | None) -> "Page[FoundInventory]":
         .defer("file__packed", "content")
     )
     order = found.annotate(is_open=Q(state=FoundInventory.State.OFFERED)).order_by("-is_open", "id")
-    return Paginator(order, FOUND).get_page(number)
+    page: Any = Paginator(order, FOUND).get_page(number)
+    guesser = Guesser(upload)
+    for one in page:
+        one.likely_id = likely_host(one, upload, guesser)
+    return page  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

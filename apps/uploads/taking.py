@@ -15,20 +15,27 @@ State = FoundInventory.State
 
 def take(found: FoundInventory, host: Host) -> str:
     """A sentence about what became of it."""
+    why = put(found, host)
+    said = f"is in the inventory of {host} now" if why is None else f"is kept beside {host}{why}"
+    return f"{found.summary} {said}."
+
+
+def put(found: FoundInventory, host: Host) -> str | None:
+    """None where it is in the inventory now; else it is kept beside the host only, and this says why, as far as that needs a word."""
     _decide(found, State.TAKEN, host)
     if found.tool not in PARSERS:
-        return f"{found.summary} is kept beside {host}."
+        return ""
     if Target.objects.filter(host=host, is_agents_own=True).exists():
         # an upload of unknown age must not replace what the agent saw today
-        return f"{found.summary} is kept beside {host}, whose agent reports its own {found.tool}."
+        return f", whose agent reports its own {found.tool}"
     try:
         printed = _printed(found)
         PARSERS[found.tool](printed)
         printed = _with_earlier(found, host, printed)
         receive(host, [{"tool": found.tool, "argv": [], "exit_status": 0, "stdout": printed, "stderr": ""}])
     except (UnreadableError, RefusedOutputsError, ArtefactStoreError) as error:
-        return f"{found.summary} is kept beside {host}; the inventory cannot read this form of it ({error})."
-    return f"{found.summary} is in the inventory of {host} now."
+        return f"; the inventory cannot read this form of it ({error})"
+    return None
 
 
 def _with_earlier(found: FoundInventory, host: Host, printed: str) -> str:

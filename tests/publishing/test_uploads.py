@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from apps.inventory.models import Host
+from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent
 from apps.publishing import schema
@@ -114,17 +114,45 @@ def test_several_files_keep_the_paths_that_are_sent_beside_them(sender: Sender, 
     assert names == {"host3/run.json", "host4/run.json"}
 
 
+def test_an_unknown_name_is_answered_with_those_that_are_there(sender: Sender, cast: Cast) -> None:
+    with lab_scope(cast.lab.pk):
+        hosts = [Host.objects.create(lab=cast.lab, name=name) for name in ("alpha", "beta")]
+        ids = [str(Target.objects.create(lab=cast.lab, host=host, name="data", path="/data").pk) for host in hosts]
+    with lab_scope(cast.other_lab.pk):
+        Host.objects.create(lab=cast.other_lab, name="theirs")
+    said = sender.post({"a.json": REPORT}, host="bets").json()
+    assert (said["status"], said["field"], said["found"]) == (400, "host", "bets")
+    assert said["expected"] == "the id or name of one host of this lab; there are beta, alpha"
+    said = sender.post({"a.json": REPORT}, target="data").json()
+    assert said["expected"] == f"the id of one target, for several have that name: {', '.join(ids)}"
+    assert sender.post({"a.json": REPORT}, study="x").json()["expected"].endswith("of this lab; there is none")
+
+
+def test_a_known_file_with_a_study_puts_its_earlier_runs_there_and_says_so(sender: Sender, cast: Cast) -> None:
+    with lab_scope(cast.lab.pk):
+        Study.objects.create(lab=cast.lab, slug="cables", title="Cables")
+    sender.post({"a.json": REPORT}, "?keep=true")
+    worked(cast)
+    taken = sender.post({"b.json": REPORT}, "?keep=true", study="cables")
+    worked(cast)
+    assert sender.get(taken.json()["url"]).json()["joined"] == "1 earlier run is in the study cables now."
+    looked_at = sender.post({"c.json": REPORT, "d.json": OTHER}, study="cables")
+    worked(cast)
+    kept = sender.client.post(f"{looked_at.json()['url']}keep/", **sender.head).json()
+    assert (kept["joined"], len(kept["files"][1]["run_ids"])) == ("", 1), "it is there already"
+
+
 @pytest.mark.parametrize(
     ("fields", "status", "words"),
     [
-        ({"host": "gamma"}, 404, "host: found 'gamma'"),
-        ({"study": "99"}, 404, "study: found '99'"),
+        ({"host": "gamma"}, 400, "host: found 'gamma', expected the id or name of one host of this lab; there "),
+        ({"study": "99"}, 400, "study: found '99', expected the id or slug of one study of this lab; there "),
         ({"labels": "cable"}, 400, "labels: found 'cable', expected name=value"),
         ({"hots": "beta"}, 400, "part: found 'hots', expected one of: file, path, study, host, target, labels, keep"),
         ({"keep": "maybe"}, 400, "keep: found 'maybe', expected true or false"),
         ({"host": ["alpha", "beta"]}, 400, "host: found 'alpha, beta', expected at most one"),
         ({"labels": SimpleUploadedFile("b.json", b"{}")}, 400, "labels: found 'a file', expected words"),
-        ({"host": "\0"}, 404, "host: found"),
+        ({"host": "\0"}, 400, "host: found"),
         ({"archive": SimpleUploadedFile("b.json", b"{}")}, 400, "part: found 'archive'"),
     ],
 )

@@ -172,10 +172,10 @@ def test_the_runs_of_known_files_go_into_the_study_unless_they_are_in_another(la
     imported(tmp_path, lab=lab.slug)
     assert "--study: the runs of known" in imported(tmp_path, lab=lab.slug, study="cables", preview=True)
     assert not StudyRun.objects.exists()
-    assert "1 earlier runs are in the study cables now." in imported(tmp_path, lab=lab.slug, study="cables")
+    assert "1 earlier run is in the study cables now." in imported(tmp_path, lab=lab.slug, study="cables")
     assert StudyRun.objects.get().configuration.study.slug == "cables"
-    assert "1 earlier runs stay in another study." in imported(tmp_path, lab=lab.slug, study="disks")
-    assert "earlier runs" not in imported(tmp_path, lab=lab.slug, study="cables")
+    assert "1 earlier run stays in another study." in imported(tmp_path, lab=lab.slug, study="disks")
+    assert "earlier run" not in imported(tmp_path, lab=lab.slug, study="cables")
     assert StudyRun.objects.get().configuration.study.slug == "cables"
     assert AuditEvent.objects.get(act="runs put into a study").who == "command line"
 

@@ -36,7 +36,7 @@ def differences_of(context: template.Context, part: Part) -> dict[str, Any]:
     else:
         found = Difference.objects.filter(part_kind=part._meta.model_name, part_id=part.pk)
     rows = [
-        _shown(one)
+        shown(one)
         for one in found.exclude(decision=Decision.DISCOVERED).order_by("part_kind", "part_name", "field", "id")[:MOST]
     ]
     return {
@@ -49,7 +49,7 @@ def differences_of(context: template.Context, part: Part) -> dict[str, Any]:
     }
 
 
-def _shown(one: Difference) -> Shown:
+def shown(one: Difference) -> Shown:
     label = "members" if one.field == "members" else label_of(one.field)
     try:
         address = reverse(one.part_kind, args=[one.part_id])

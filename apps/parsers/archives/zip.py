@@ -10,7 +10,8 @@ from typing import BinaryIO
 
 from apps.parsers.archives import decoders, zip_directory
 from apps.parsers.archives.budget import Budget, too_dense
-from apps.parsers.archives.entry import Entry
+from apps.parsers.archives.entry import Entry, Together
+from apps.parsers.archives.names import is_of_the_desktop
 from apps.parsers.archives.shape import RefusedError
 from apps.parsers.archives.streams import CUT_OFF, PIECE, Checked, Inflated, Stream, Window
 from apps.parsers.archives.zip_directory import OVERLAPPING, Header, extra_field, widened
@@ -32,6 +33,10 @@ _NO_FILE = {
     stat.S_IFCHR: "it is a character device, no file", stat.S_IFBLK: "it is a block device, no file",
     stat.S_IFSOCK: "it is a socket, no file",
 }  # fmt: skip
+
+
+_LOCKED = "it is encrypted, and no passwords are asked for; pack it again without one"
+_IN_ONE = {_LOCKED: "members are encrypted, and no passwords are asked for; pack them again without one"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,19 @@ class Zip:
         yield from self._listed(directory, bounds)
 
     def _listed(self, directory: zip_directory.Directory, bounds: "array[int]") -> Iterator[Entry]:
+        refused, others, longest = Together(_IN_ONE), 0, self._budget.limits.path_length
         for header, bound in zip(directory.headers(), bounds, strict=True):
             self._budget.entry()
-            if not header.raw_name.endswith((b"/", b"\\")):
-                yield self._entry(header, bound)
+            if header.raw_name.endswith((b"/", b"\\")):
+                continue
+            entry = self._entry(header, bound)
+            if entry.refused and refused.takes(entry, longest):
+                continue
+            others += not is_of_the_desktop(entry.name or "")
+            yield entry
+        if not others and (reason := refused.only_reason()):
+            raise RefusedError(reason)
+        yield from refused.entries()
 
     def _entry(self, header: Header, bound: int) -> Entry:
         name = _name(header)
@@ -148,7 +162,7 @@ def _why_not(header: Header) -> str:
     if header.made_by >> 8 == _UNIX and mode in _NO_FILE and not is_piped:
         return _NO_FILE[mode]
     if header.flags & _ENCRYPTED:
-        return "it is encrypted, and no passwords are asked for; pack it again without one"
+        return _LOCKED
     if header.method not in _METHODS and header.method not in (_STORED, _LZMA):
         name = _NAMES.get(header.method, "unknown")
         return f"it is packed by method {header.method} ({name}); stored, deflate, bzip2, lzma, xz and zst are read"

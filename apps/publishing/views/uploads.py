@@ -24,7 +24,7 @@ from apps.uploads.sent_paths import keeps_paths
 
 @schema.described(schema.Upload, paged=True, methods=["GET"], operation_id="uploads_list", description="Newest first.")
 @schema.described(
-    schema.Upload, status=202, errors=(400, 404, 411, 413, 507), methods=["POST"], operation_id="uploads_create",
+    schema.Upload, status=202, errors=(400, 411, 413, 507), methods=["POST"], operation_id="uploads_create",
     request={"multipart/form-data": schema.UploadStart},
     parameters=[OpenApiParameter("keep", bool, description="keep what is recognised at once, without a preview")],
     description="Files or archives (zip, tar, gz, bz2, xz, zst). Their bytes are kept before the answer. One small "

@@ -10,17 +10,20 @@ from django.views.decorators.http import require_POST
 
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
-from apps.labs.models import Role
+from apps.labs.models import AuditEvent, Role
 from apps.lib.http import attachment
 from apps.parsers.registry import formats
-from apps.runs.artefact_store import open_stream
+from apps.runs.artefact_store import ArtefactStoreError, open_stream
 from apps.uploads.choosing import Change, preferred, rivalries, ticked, with_choice
 from apps.uploads.forms import FileForm, whole_numbers
+from apps.uploads.left_out import shown as shown_left_out
 from apps.uploads.models import UploadedFile
 from apps.uploads.places import hosts_with_targets
 from apps.uploads.preview import shown_file
 from apps.uploads.reading import FileReading
 from apps.uploads.receiving import UploadError, read_again
+from apps.uploads.reparsing import keep_after_all
+from apps.uploads.sandbox.parent import SandboxError
 from apps.uploads.shown import neighbours, rows_of
 
 
@@ -45,6 +48,7 @@ def _shown(request: LabRequest, file: UploadedFile, form: FileForm | None = None
         "file": file,
         "row": rows_of(file.upload, [file], hosts)[0],
         "neighbours": neighbours(file),
+        "left_out": shown_left_out(file.left_out),
         "formats": formats(),
         "form": form or FileForm.of(file, hosts),
         "may_change": request.member.covers(Role.ENGINEER) and file.upload.lab_id == request.lab.pk,
@@ -105,6 +109,27 @@ def belongs(request: LabRequest, upload: int, pk: int) -> HttpResponse:
             host=host, target=target, guessed="", labels=form.cleaned_data["labels"]
         )
         messages.success(request, "Saved.")
+    return redirect(found)
+
+
+@require_POST
+@member_required(Role.ENGINEER)
+def left_out(request: LabRequest, upload: int, pk: int) -> HttpResponse:
+    """Keep after all: the runs in `run`, by their places among those that were left out."""
+    found = mine(request, upload, pk)
+    wanted = whole_numbers(request.POST.getlist("run"))
+    try:
+        kept = keep_after_all(found, wanted)
+    except UploadError as error:
+        messages.warning(request, f"Nothing was kept: found {error.found}, expected {error.expected}.")
+        return redirect(found)
+    except (SandboxError, ArtefactStoreError) as error:
+        messages.warning(request, f"Nothing was kept: {found.name} could not be read again: {error}")
+        return redirect(found)
+    AuditEvent.objects.record(
+        request.lab.pk, "upload kept", found.upload.name[:200], who=str(request.user), upload=upload, runs=len(kept)
+    )
+    messages.success(request, f"{len(kept)} run{'s' * (len(kept) != 1)} kept after all.")
     return redirect(found)
 
 

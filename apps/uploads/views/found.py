@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from apps.inventory.models import Host
@@ -11,7 +11,10 @@ from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
 from apps.uploads import taking
 from apps.uploads.forms import whole_numbers
-from apps.uploads.models import FoundInventory
+from apps.uploads.models import FoundInventory, Upload
+from apps.uploads.taking_all import Outcome, StaleError, take_all, what_if
+
+_TOLD = 5  # of each host, that did not go into the inventory
 
 
 @require_POST
@@ -31,6 +34,33 @@ def decide(request: LabRequest, pk: int) -> HttpResponse:
             request.lab.pk, "inventory taken", str(host), who=str(request.user), tool=found.tool, found=found.pk
         )
     return redirect(f"{found.file.upload.get_absolute_url()}#inventory")
+
+
+@member_required(Role.ENGINEER)
+def all_of(request: LabRequest, pk: int) -> HttpResponse:
+    """GET: what would change if all whose host is sure were taken. POST: take them, if `digest` is of what was shown."""
+    upload = get_object_or_404(Upload.objects.select_related("host", "lab"), pk=pk, lab=request.lab)
+    if request.method != "POST":
+        return _shown(request, upload, what_if(upload))
+    try:
+        outcome = take_all(upload, request.POST.get("digest", ""))
+    except StaleError as stale:
+        return _shown(request, upload, stale.outcome, str(stale), 409)
+    for one in outcome.hosts:
+        tools = ", ".join(dict.fromkeys(found.tool for found, _ in one.taken))
+        AuditEvent.objects.record(
+            request.lab.pk, "inventory taken", str(one.host), who=str(request.user), tool=tools,
+            found=[found.pk for found, _ in one.taken],
+        )  # fmt: skip
+        messages.success(request, f"{one.host}: {len(one.taken)} description{'s' * (len(one.taken) != 1)} taken.")
+        for found, words in [pair for pair in one.taken if pair[1]][:_TOLD]:
+            messages.warning(request, f"{found.summary}: {words}.")
+    return redirect(f"{upload.get_absolute_url()}#inventory")
+
+
+def _shown(request: LabRequest, upload: Upload, outcome: Outcome, stale: str = "", status: int = 200) -> HttpResponse:
+    context = {"upload": upload, "outcome": outcome, "stale": stale}
+    return render(request, "uploads/inventory.html", context, status=status)
 
 
 def _host(request: LabRequest) -> Host | None:

@@ -12,7 +12,9 @@ from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
 from apps.uploads import keeping
 from apps.uploads.forms import BelongingForm, FileFilter, whole_numbers
+from apps.uploads.known_runs import join_if_decided
 from apps.uploads.models import Upload, UploadedFile
+from apps.uploads.offers import offers_of
 from apps.uploads.places import found_place, hosts_with_targets, place_choices
 from apps.uploads.receiving import read_all_again
 from apps.uploads.shown import inventory_of, page_of, tally, workloads_of
@@ -43,6 +45,8 @@ def _shown(request: LabRequest, upload: Upload, form: BelongingForm | None = Non
         "places": place_choices(hosts),
         "may_change": request.member.covers(Role.ENGINEER) and upload.lab_id == request.lab.pk,
     }
+    if context["may_change"] and upload.has_ended and context["inventory"].paginator.count:
+        context["sure_offers"] = len(offers_of(upload).sure)
     template = "uploads/_upload.html" if request.htmx else "uploads/upload.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=status)
 
@@ -69,6 +73,7 @@ def belongs(request: LabRequest, pk: int) -> HttpResponse:
     for name, value in form.words.items():
         setattr(found, name, value)
     found.save(update_fields=["host", "target", "study", "labels"])
+    join_if_decided(found)
     messages.success(request, "Saved. It holds for what is not kept yet.")
     return redirect(found)
 
@@ -100,7 +105,7 @@ def _selected(request: LabRequest, upload: Upload) -> list[int]:
 def _keep_all(request: LabRequest, upload: Upload) -> HttpResponse:
     """Many files by a worker, while the page shows how far it is."""
     waiting = tally(upload)
-    if waiting.to_keep <= AT_ONCE:
+    if waiting.to_keep + (waiting.known if upload.study_id else 0) <= AT_ONCE:
         return _kept(request, upload, keeping.keep(upload))
     _record(request, "upload kept", upload, runs=waiting.runs_to_keep)
     keep_upload.delay(upload.pk)
@@ -121,7 +126,7 @@ def _kept(request: LabRequest, upload: Upload, count: int) -> HttpResponse:
     if count:
         _record(request, "upload kept", upload, runs=count)
         messages.success(request, f"{count} run{'s' * (count != 1)} kept.")
-    else:
+    elif not upload.joined:
         messages.warning(request, "Nothing was kept: no file with runs that are not kept yet was chosen.")
     return redirect(upload)
 

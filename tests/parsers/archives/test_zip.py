@@ -23,6 +23,60 @@ def test_an_encrypted_member_is_refused_and_the_others_are_read(flags: int, meth
     assert "encrypted" in refused.reason
 
 
+def encrypted(count: int) -> RawZip:
+    raw = RawZip()
+    for number in range(count):
+        raw.add(b"r%d.txt" % number, b"x", flags=0x1)
+    return raw
+
+
+def test_an_archive_that_is_encrypted_throughout_is_refused_in_one_line() -> None:
+    refused = refusal(encrypted(1200).bytes())
+    assert refused.is_whole
+    assert refused.reason.startswith("1,200 members are encrypted, and no passwords are asked for; pack them again")
+    assert refused.reason.endswith(": r0.txt, r1.txt, r2.txt, r3.txt, r4.txt and 1,195 more")
+
+
+def test_several_encrypted_members_beside_others_are_one_line_and_the_others_are_read() -> None:
+    raw = encrypted(3).add(b"good", LOG).add(b"link", b"/etc", attributes=(stat.S_IFLNK | 0o777) << 16)
+    files, refused = found(raw.bytes())
+    assert files == {"good": LOG}
+    assert [(one.path, one.is_whole) for one in refused] == [("r0.txt and 2 more", False), ("link", False)]
+    assert refused[0].reason.startswith("3 members are encrypted")
+    assert refused[0].reason.endswith(": r0.txt, r1.txt, r2.txt")
+    assert refused[1].reason == "it is a symbolic link, which is not followed"
+
+
+def test_names_of_a_desktop_or_leading_outside_hide_no_reason() -> None:
+    raw = RawZip().add(b"__MACOSX/._r0.txt", b"x", flags=0x1).add(b"../out.txt", b"x", flags=0x1)
+    for number in range(3):
+        raw.add(b"{0}%d.txt" % number, b"x", flags=0x1)
+    files, refused = found(raw.bytes())
+    assert files == {}
+    told = {one.path: one.reason for one in refused if not one.is_note}
+    assert set(told) == {"../out.txt", "{0}0.txt and 2 more"}
+    assert told["{0}0.txt and 2 more"].startswith("3 members are encrypted")
+
+
+def test_an_encrypted_archive_of_a_mac_is_one_line() -> None:
+    (refused,) = (
+        one for one in found(encrypted(9).add(b"__MACOSX/._r0.txt", b"x", flags=0x1).bytes())[1] if not one.is_note
+    )
+    assert (refused.path, refused.is_whole) == ("", True)
+    assert refused.reason.startswith("9 members are encrypted")
+
+
+def test_reasons_with_braces_in_them_are_told_as_they_are() -> None:
+    raw = RawZip().add(b"good", LOG)
+    for number in range(2):
+        raw.add(b"a%d" % number, b"x", local_name=b"{count}{x}")
+    (refused,) = found(raw.bytes())[1]
+    assert (
+        "2 members are not read, each because the directory calls it so and its own header '{count}{x}'"
+        in refused.reason
+    )
+
+
 @pytest.mark.parametrize(
     ("mode", "words"),
     [(stat.S_IFLNK, "symbolic link"), (stat.S_IFCHR, "character"), (stat.S_IFBLK, "block"),

@@ -21,7 +21,6 @@ from apps.labs.models import Lab
 from apps.runs.artefact_store import ArtefactStoreError
 from apps.studies.models import Study
 from apps.uploads.import_report import ImportReport
-from apps.uploads.known_runs import join_study
 from apps.uploads.models import FileState, Upload, UploadedFile
 from apps.uploads.on_disk import DiskFile, Named, UnreadableError
 from apps.uploads.parsing import parse
@@ -55,9 +54,9 @@ class Command(BaseCommand):
             upload = self._open(lab, options)
             self._add(upload, named)
             self._read(upload)
-            joined = "" if options["preview"] else join_study(upload)
+            upload.refresh_from_db(fields=["joined"])
             names = ("study", "host", "target", "labels") if options["preview"] else ("host", "target", "labels")
-            report = ImportReport(upload.pk, named, [f"--{name}" for name in names if options[name]], joined)
+            report = ImportReport(upload.pk, named, [f"--{name}" for name in names if options[name]], upload.joined)
             for line in report.lines():
                 self.stdout.write(line)
             if report.failure:
