@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from apps.parsers import bonniepp_caption, bonniepp_csv, bonniepp_html, bonniepp_text, bonniepp_twins
+from apps.parsers import bonniepp_caption, bonniepp_csv, bonniepp_cut, bonniepp_html, bonniepp_text, bonniepp_twins
 from apps.parsers.bonniepp_record import Record, bytes_of
 from apps.parsers.bonniepp_samples import UNREADABLE, samples
 from apps.parsers.bonniepp_twins import MOST_BETWEEN
@@ -45,12 +45,17 @@ _BY_HOST = re.compile(r"^[\w.-]+: (?:Version  ?[0-9]|[0-9]\.[0-9]{2}[a-z]?,[0-9]
 
 
 def looks_like(text: SourceText) -> float:
-    """1 for the header of a table or a CSV line with versions, 0.9 for one without, that only bonnie++ prints."""
+    """1 for the header of a table or a CSV line with versions, 0.9 for one without, that only bonnie++ prints, 0.6 for one that
+    is cut off.
+    """
     whole = text.text
     if bonniepp_text.IO_HEADER in whole or bonniepp_text.FILES_HEADER in whole or bonniepp_html.HEADER in whole:
         return 1.0
-    record = _first_csv(text.lines) if _HAS_CSV.search(whole) else None
-    return 0.0 if record is None else 1.0 if record.version else 0.9
+    if not _HAS_CSV.search(whole):
+        return 0.0
+    if record := _first_csv(text.lines):
+        return 1.0 if record.version else 0.9
+    return 0.6 if any(bonniepp_cut.cut(text.lines, index) for index in range(len(text.lines))) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -108,15 +113,17 @@ class _Scan:
         self.lines = lines
         self.found: list[Record] = []
         self.broken: list[Broken] = []
+        self.short: list[int] = []  # lines with some commas, of which nothing is known yet
         self.pending: bonniepp_text.Table | None = None  # waits for its table of small files
         self.floor = index = 0
         while index < len(lines):
             index = self._step(index)
         self._flush()
+        self.broken += bonniepp_cut.like(lines, self.short, self.found)
 
     def _step(self, index: int) -> int:
         line = self.lines[index]
-        if "," in line and line.count(",") >= bonniepp_csv.FEWEST_COMMAS:
+        if "," in line and line.count(",") > 1:
             return self._csv(index)
         if bonniepp_text.IO_HEADER in line:
             return self._io(index)
@@ -125,14 +132,17 @@ class _Scan:
         return self._html(index) if bonniepp_html.HEADER in line else index + 1
 
     def _csv(self, index: int) -> int:
-        one = bonniepp_csv.read(self.lines, index)
+        has_most = self.lines[index].count(",") >= bonniepp_csv.FEWEST_COMMAS
+        one = bonniepp_csv.read(self.lines, index) if has_most else None
         if isinstance(one, Record):
             self._flush()
             self.found.append(one)
             self.floor = one.last + 1
             return self.floor
-        if one is not None:
-            self.broken.append(one)
+        if broken := one or bonniepp_cut.cut(self.lines, index):
+            self.broken.append(broken)
+        else:
+            self.short.append(index)
         return index + 1
 
     def _io(self, index: int) -> int:

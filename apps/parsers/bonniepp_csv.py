@@ -40,7 +40,7 @@ _BEGINNING = re.compile(r"[0-9a-z+.]*").match
 _GOES_ON = re.compile(r"[0-9a-z,+.:/]+")
 _FIELD = re.compile(rf"{_RATE}|{_LATENCY}|(?:[0-9]{{1,9}}[MGTkm]?)|link|symlink")
 _MOST_LINES = 5
-_FEWEST_OLD_FIELDS = 14  # without versions, name and size and less than six pairs could be anybody's
+FEWEST_OLD_FIELDS = 14  # without versions, name and size and less than six pairs could be anybody's
 _FEWEST_FIELDS = 20  # by which a line with versions is bonnie++'s, however bad
 
 
@@ -121,7 +121,7 @@ def _read_old(lines: Sequence[str], index: int) -> Record | Broken | None:
         fields, last = _joined(lines, index, 0, OLD_FIELDS)
     if len(fields) < OLD_FIELDS:
         whole = [*fields[:-1], *[""] * (OLD_FIELDS - len(fields) + 1)]
-        if len(fields) < _FEWEST_OLD_FIELDS or not _OLD.fullmatch(",".join(whole[1:]) + ","):
+        if len(fields) < FEWEST_OLD_FIELDS or not _OLD.fullmatch(",".join(whole[1:]) + ","):
             return None
         record = _old_record(whole[1:], whole[0], index, last)
         if record is None:

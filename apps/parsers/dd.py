@@ -31,7 +31,7 @@ import re
 
 from apps.parsers.dd_blocks import Block, blocks
 from apps.parsers.dd_command import Command
-from apps.parsers.dd_lines import RECORDS, Result, Unclear, is_near, read_result
+from apps.parsers.dd_lines import ALONE, LONE, RECORDS, Result, Unclear, is_near, read_result
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -41,6 +41,8 @@ NOT_SHOWN = "the command is not shown: whether this wrote or read the disk is no
 
 _EXPECTED = "3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.0018 s, 1.7 GB/s"
 _NS = 1e9
+_MOST_TOLD = 20
+_NO_RESULT = re.compile(r"\bstatus=no(?:xfer|ne)|\bbusybox\b")
 _LATIN, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 
 
@@ -52,7 +54,13 @@ def looks_like(text: SourceText) -> float:
         return 1.0
     if not whole.isascii() and any("B/" in line and isinstance(read_result(line), Result) for line in text.lines):
         return 1.0  # "/s" is translated, too
-    return 0.6 if "+" in whole and _has_records(text.lines) else 0.0
+    if "+" in whole and (_has_records(text.lines) or (" records " in whole and any(map(LONE.match, text.lines)))):
+        return 0.6
+    return (
+        0.6
+        if " bytes " in whole and any(" bytes " in line[:200] and ALONE.match(line[:200]) for line in text.lines)
+        else 0.0
+    )
 
 
 def _has_records(lines: list[str]) -> bool:
@@ -152,7 +160,9 @@ class _Reader:
     def _without_result(self, block: Block) -> ParsedRun | None:
         """Only records lines: the bytes where the block size is known, and why there is no rate."""
         if len(block.records) < 2:
+            self._tell_cut(block)
             return None
+        self._warn(block)
         operation, note = _operation(block.command)
         size = block.command.block_size() if block.command else None
         full, part = block.records[-1]
@@ -173,6 +183,20 @@ class _Reader:
                 )
             )  # fmt: skip
         return self._run(block, tuple(samples), size, caption="", is_transcribed=False)
+
+    def _tell_cut(self, block: Block) -> None:
+        """One of two records lines, where it is one without doubt."""
+        line = self.text.lines[block.first]
+        if LONE.match(line):
+            message, expected = "a report of dd's that is cut off", "records in, records out, and the bytes behind them"
+            self.broken.append(Broken(message, self.text.number(block.first), line.strip(), expected))
+
+    def _warn(self, block: Block) -> None:
+        """Some dd print no more than their records lines; else these are cut off."""
+        is_asked = block.command is not None and _NO_RESULT.search(block.command.text)
+        if not is_asked and len(self.warnings) < _MOST_TOLD:
+            number = self.text.number(block.last)
+            self.warnings.append(f"line {number}: no bytes, seconds and rate stand behind dd's records lines")
 
 
 def _operation(command: Command | None) -> tuple[str, str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from apps.parsers.dd_command import Command, read_command
-from apps.parsers.dd_lines import CUT, RECORDS, Result, Unclear, read_result
+from apps.parsers.dd_events import Event, Records, events
+from apps.parsers.dd_lines import Result, read_result
 from apps.parsers.dd_typed import Typed, is_printed, printed_above, typed_at
 from apps.parsers.source_text import SourceText
 
@@ -14,18 +15,6 @@ _ASIDE = re.compile(r"\s*(?:Password:|\[sudo\]|dd: |dd$|\^C)")
 _TIMED = re.compile(r"\s*(?:real|user|sys)\s+\d|\s*[\d.,]+ (?:real|user|sys)\b")
 _USER_AND_HOST = re.compile(r"\s*\[?[\w.-]{1,32}@([\w.-]{1,64})[:\s]")
 _MOST_BACK = 3
-
-Records = tuple[int, int]
-
-
-class Event(Struct):
-    """A line that dd printed. `result` is Unclear where it is broken, and None for a records line."""
-
-    index: int
-    records: Records | None = None
-    result: Result | Unclear | None = None
-    last: int = 0  # index of the last line, where a result is wrapped
-    is_progress: bool = False
 
 
 class Block(Struct):
@@ -47,47 +36,6 @@ class Block(Struct):
             return None
         full, part = told.pop()
         return size // full if part == 0 and full and size % full == 0 else None
-
-
-def events(text: SourceText) -> list[Event]:
-    lines = text.lines
-    found: list[Event] = []
-    for index, line in enumerate(lines):
-        if "/s" in line and (result := read_result(line)):
-            found.append(Event(index, None, result, index))
-        elif "+" in line and len(line) < 200 and (match := RECORDS.search(line)):
-            full, part = match.groups()
-            found.append(Event(index, (int(full), int(part)), None, index))
-        elif found and index - found[-1].last <= 2 and found[-1].records and CUT.search(line):
-            found.append(_wrapped(lines, index))
-        elif "B/" in line and not line.isascii() and (result := read_result(line)):  # "MB/秒", "МB/с"
-            found.append(Event(index, None, result, index))
-    _mark_progress(found, text)
-    return [event for event in found if not event.is_progress]
-
-
-def _wrapped(lines: list[str], index: int) -> Event:
-    """A result that a mail program broke, or that was cut off."""
-    if index + 1 < len(lines) and (result := read_result(f"{lines[index].rstrip()} {lines[index + 1].lstrip()}")):
-        return Event(index, result=result, last=index + 1)
-    expected = "the seconds and the rate behind it"
-    return Event(index, result=Unclear("a result that is cut off", lines[index].strip()[:120], expected), last=index)
-
-
-def _mark_progress(found: list[Event], text: SourceText) -> None:
-    """`status=progress` prints whole seconds, over and over on one line, before the records lines."""
-    for position, event in enumerate(found):
-        if event.records is not None or not isinstance(event.result, Result) or not event.result.is_whole_seconds:
-            continue
-        before = found[position - 1] if position else None
-        after = found[position + 1] if position + 1 < len(found) else None
-        follows_records = before is not None and before.records is not None and event.index - before.last <= 1
-        is_rewritten = any(
-            other is not None and other.result and text.number(other.index) == text.number(event.index)
-            for other in (before, after)
-        )
-        precedes_records = after is not None and after.records is not None and after.index - event.last <= 2
-        event.is_progress = is_rewritten or (precedes_records and not follows_records)
 
 
 def blocks(text: SourceText) -> Iterator[Block]:

@@ -34,7 +34,16 @@ _PLAIN = re.compile(  # GNU's as it mostly is, in English and with a point; what
 CUT = re.compile(
     rf"{_WHOLE}{_S}?{_LETTERS}{{1,20}}{_S}?\([0-9][^()]{{1,60}}\){_S}{_LETTERS}{{2,20}}|{_WHOLE} bytes transferred in "
 )
+BEGUN = re.compile(
+    rf"\s*{_WHOLE}{_S}[bBoOбБ]{_LETTERS}{{0,12}}(?:{_S}(?:\([^()]{{0,60}}\)?)?)?\s*$"
+)  # right behind records
+ALONE = re.compile(  # without records lines: only what nobody else prints, and ends before its rate does
+    r"\s*[0-9]{1,19} bytes (?:"
+    r"\([0-9][^()]{1,60}\) copied,(?: [0-9][0-9.,e+-]{0,30}(?: s[a-z]{0,6}(?:, ?(?:[0-9.,]{1,12}(?: [kKMGTPE]?B?/?)?)?)?)?)?"
+    r"|transferred in [0-9][0-9.,]{0,20}(?: (?:secs?)?| (?:secs|seconds) \([0-9]{0,19}(?: b[a-z]{0,4}/?[a-z]{0,2})?)?)\s*$"
+)
 RECORDS = re.compile(r"(?<![A-Za-z0-9_.,+:-])(?P<full>[0-9]{1,18})\+(?P<part>[0-9]{1,18})[ \u00a0\u202f][^\W\d_]{2}")
+LONE = re.compile(r"\s*(?:\^C)?[0-9]{1,18}\+[0-9]{1,18} records (?:in|out)\s*$", re.MULTILINE)
 _SECONDS_GROUP, _UNIT_GROUP, _RATE_GROUP = 2, 3, 4  # of both, by number: a name is looked up each time
 _POWERS = " KMGTPE"
 _GREATEST = 2**63

@@ -31,9 +31,10 @@ from itertools import chain
 
 import msgspec
 
-from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find, plain_bytes
+from apps.parsers.fio_documents import Document, Job, plain_bytes
 from apps.parsers.fio_doubts import without_twice
 from apps.parsers.fio_faults import NoJsonError
+from apps.parsers.fio_found import Found, documents_in
 from apps.parsers.fio_lines import Lines
 from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
 from apps.parsers.fio_samples import Section, error_text
@@ -68,25 +69,16 @@ def looks_like(text: str | bytes | SourceText) -> float:
 
 def parse(text: str | bytes | SourceText) -> ParsedFile:
     """Every run in the text. `ParseError` where there is none, or a field is of the wrong type."""
-    data, broken = as_bytes(text), list[ParseError]()
-    found = list(find(data, WHOLE, broken))
-    if not found and isinstance(text, SourceText) and all(isinstance(one, NoJsonError) for one in broken):
-        bare = "\n".join(text.lines).encode("utf-8", "replace")  # quoted in a mail, or between escape sequences
-        others = list[ParseError]()
-        if (found := list(find(bare, WHOLE, others))) or not broken:
-            data, broken = bare, others
+    documents = documents_in(text)
+    data, found, broken, warnings = documents.data, documents.found, documents.broken, documents.warnings
     if not found:
         raise broken[0] if broken else _nothing(data)
-    warnings: list[str] = []
     groups = _by_run(found)
     twice: list[Broken] = []
     runs = [run for group in groups for run in _run(data, group, warnings, twice)]
     if tail := _cut_off(data, found[-1][1], broken, len(groups[-1]) > 1):
         warnings.append(tail)
     return ParsedFile(tuple(runs), tuple(dict.fromkeys(warnings)), (*(one.broken for one in broken), *twice))
-
-
-Found = tuple[int, int, Document[Job]]
 
 
 def _nothing(data: bytes) -> ParseError:

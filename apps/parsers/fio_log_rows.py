@@ -37,9 +37,11 @@ def rows_of(text: SourceText) -> tuple[bytes, int]:
     return data, 0
 
 
-def rows_as_table(data: bytes, above: int) -> Table:
-    read = table(data)
+def rows_as_table(data: bytes, above: int, kept: int) -> Table:
+    """With the first `kept` of its columns."""
+    read = table(data, kept)
     if not above:
         return read
     broken = tuple(replace(one, line=(one.line or 0) + above) for one in read.broken)
-    return Table(read.cells, read.lines + above, broken)
+    read.lines.above = above
+    return replace(read, broken=broken)

@@ -17,9 +17,9 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from apps.parsers.fio_columns import Table
+from apps.parsers.narrow import Integers
 
 _VERSION = re.compile(r"fio[-_ ]?v?([23])\.(\d{1,3})(?!\d)")
 _WORD = re.compile(r"(?:^|[_.-])[cs]?lat[_-](ns|nsec|us|usec)(?=[._-]|$)")
@@ -27,6 +27,7 @@ _FIRST_OF_NS = (2, 99)
 _SURE_COLUMNS = 6  # so many have the priority, which is younger than ns
 _SECOND_US = 1_000_000
 _DEEPEST_QUEUE = 512
+_PIECE = 1 << 18  # rows
 MAYBE = (
     "the values are read as ns, as fio writes them since 2.99; older ones wrote µs, and the log does not tell. "
     "A folder fio-2.1.10/ around it, or a name as job_lat_us.1.log, would"
@@ -46,15 +47,15 @@ def unit_of(table: Table, place: int, name: str, *, is_hexadecimal: bool, has_st
     if scale := _said(name.lower()):
         return Unit(scale)
     first = int(table.lines[0])
-    columns, cells = table.cells.shape[1], table.cells
+    columns = table.width
     if place == 3 or columns >= _SURE_COLUMNS or is_hexadecimal:
         return Unit(1.0)
-    if columns == 5 and bool(np.all(cells[:, 4] <= 1)):
-        is_single = len(cells) > 1 and bool(np.all(cells[:, 3] > 0))
+    if columns == 5 and table.largest[4] <= 1:
+        is_single = len(table) > 1 and table.least[3] > 0
         if is_single:
             return Unit(1.0)
-    elif has_start and (row := _too_long_in_us(cells)) is not None:
-        value, at = int(cells[row, 1]) / _SECOND_US, int(cells[row, 0]) / 1000
+    elif has_start and (row := _too_long_in_us(*table.columns[:2])) is not None:
+        value, at = int(table.columns[1][row]) / _SECOND_US, int(table.columns[0][row]) / 1000
         said = f"in µs, as before fio 2.99, it would have taken {value:.4g} s, but ended {at:.4g} s after the run began"
         return Unit(1.0, f"line {int(table.lines[row])}: the values are ns: {said}")
     return Unit(1.0, f"line {first}: {MAYBE}")
@@ -68,10 +69,16 @@ def _said(name: str) -> float:
     return 0.0 if len(said) != 1 else 1.0 if said.pop() else 1000.0
 
 
-def _too_long_in_us(cells: NDArray[np.int64]) -> int | None:
+def _too_long_in_us(times_ms: Integers, values: Integers) -> int | None:
     """The first row that would be longer than the run so far."""
-    longer = cells[:, 1] > (cells[:, 0] + 1) * 1000
-    sure = np.flatnonzero(longer & (cells[:, 1] > _SECOND_US))
-    if len(sure):
-        return int(sure[0])
-    return int(np.flatnonzero(longer)[0]) if int(longer.sum()) > _DEEPEST_QUEUE else None
+    first, count = None, 0
+    for begin in range(0, len(values), _PIECE):
+        some = values[begin : begin + _PIECE].astype(np.int64)
+        longer = some > (times_ms[begin : begin + _PIECE].astype(np.int64) + 1) * 1000
+        sure = np.flatnonzero(longer & (some > _SECOND_US))
+        if len(sure):
+            return begin + int(sure[0])
+        if first is None and longer.any():
+            first = begin + int(np.flatnonzero(longer)[0])
+        count += int(longer.sum())
+    return first if count > _DEEPEST_QUEUE else None

@@ -36,7 +36,9 @@ from apps.parsers.fio_bins import BITS, GROUPS, middle
 from apps.parsers.fio_columns import Table, first_rows
 from apps.parsers.fio_documents import plain_bytes
 from apps.parsers.fio_log_rows import COUNTS, is_row, rows_as_table, rows_of
+from apps.parsers.fio_log_series import Scaled
 from apps.parsers.fio_log_units import Unit, unit_of
+from apps.parsers.narrow import Integers
 from apps.parsers.shape import Broken, ParsedFile, ParsedHistogram, ParsedRun, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -56,6 +58,8 @@ _LONGEST_COUNTED_MS = 10**9
 _MOST_COMPLETIONS = 1e13
 _MOST_TOLD = 20
 _LOOKED_AT = 8
+_PIECE = 1 << 20  # rows
+_KEPT_COLUMNS = 4  # the last one that is looked at row by row is the direction behind a largest value
 _LEAST_COLUMNS, _LEAST_BINS = 4, 22
 _MICROSECOND_GROUPS = 19
 _EXPECTED = "a name like job_bw.1.log, with _bw, _iops, _lat, _clat, _slat or _clat_hist"
@@ -96,8 +100,8 @@ def parse(text: SourceText) -> ParsedFile:
     if not is_histogram and measure not in _METRICS:
         message = "the numbers of this fio log do not tell what they measure, and neither does its name"
         return ParsedFile(broken=(Broken(message, 1, text.name, _EXPECTED),))
-    read = rows_as_table(data, above)
-    if read.cells.shape[1] < (_LEAST_BINS if is_histogram else _LEAST_COLUMNS):
+    read = rows_as_table(data, above, _KEPT_COLUMNS)
+    if read.width < (_LEAST_BINS if is_histogram else _LEAST_COLUMNS):
         return ParsedFile(broken=read.broken)
     log = _Log(read, measure, PurePosixPath(text.name.replace("\\", "/")).name)
     if is_histogram:
@@ -114,54 +118,50 @@ class _Log:
     def unit(self, name: str, *, is_hexadecimal: bool) -> Unit:
         if self.measure not in _LATENCIES:
             return Unit(1024.0 if self.measure == "bw" else 1.0)
-        has_start = int(self.table.cells[0, 0]) < _EPOCH_MS
+        has_start = int(self.table.columns[0][0]) < _EPOCH_MS
         return unit_of(self.table, self._direction_column(), name, is_hexadecimal=is_hexadecimal, has_start=has_start)
 
     def values(self, unit: Unit) -> ParsedFile:
-        cells, place = self.table.cells, self._direction_column()
-        directions, broken = cells[:, place], list(self.table.broken)
-        if strange := np.flatnonzero(directions > 2).tolist():
-            line, found = int(self.table.lines[strange[0]]), str(directions[strange[0]])
+        place = self._direction_column()
+        directions, broken = self.table.columns[place], list(self.table.broken)
+        if self.table.largest[place] > 2:
+            strange = int(np.argmax(directions > 2))
+            line, found = int(self.table.lines[strange]), str(directions[strange])
             broken.append(Broken("a direction that fio does not have", line, found, "0, 1 or 2"))
-        times, started_at = self._times()
-        series = tuple(
-            one for number in range(3) for one in self._series(number, directions == number, times, place, unit.scale)
-        )
+        started_at = self._since() / 1000.0 or None
+        series = tuple(one for number in range(3) for one in self._series(number, place, unit.scale))
         return ParsedFile((self._run(series, (), started_at, place),), self._warnings(place, unit), tuple(broken))
 
     def _direction_column(self) -> int:
         """2, or 3 where the largest value of the interval stands beside its mean."""
-        cells = self.table.cells
-        if cells.shape[1] < 6 or bool(np.any(cells[:, 3] > 2)):
+        largest = self.table.largest
+        if self.table.width < 6 or largest[3] > 2:
             return 2
-        return 3 if bool(np.any(cells[:, 2] > 2)) or bool(np.any(cells[:, 4] > 0)) else 2
+        return 3 if largest[2] > 2 or largest[4] > 0 else 2
 
-    def _times(self) -> tuple[Floats, float | None]:
-        """Seconds since the run began, and since when those are counted, where the log says."""
-        ms = self.table.cells[:, 0]
-        first = int(ms[0])
-        if first < _EPOCH_MS:
-            return ms / 1000.0, None
-        return (ms - first) / 1000.0, first / 1000.0
+    def _since(self) -> int:
+        """The ms since 1970 of the first line, 0 where times are counted since the run began."""
+        first = int(self.table.columns[0][0])
+        return first if first >= _EPOCH_MS else 0
 
-    def _series(
-        self, number: int, mine: NDArray[np.bool_], times: Floats, place: int, scale: float
-    ) -> Iterator[ParsedSeries]:
+    def _series(self, number: int, place: int, scale: float) -> Iterator[ParsedSeries]:
+        mine = self.table.columns[place] == number
         if not mine.any():
             return
-        direction = _DIRECTIONS[number]
-        some, values = times[mine], self.table.cells[mine, 1] * scale
+        direction, (ms, values) = _DIRECTIONS[number], (_where(mine, one) for one in self.table.columns[:2])
         if self._is_single_iops(place):
-            some, values = _counted(some)
-        yield _as_series(direction, _METRICS[self.measure], some, values)
-        if place == 3 and self.table.cells[mine, 2].any():
-            yield _as_series(direction, _LARGEST_OF[self.measure], some, self.table.cells[mine, 2] * scale)
+            yield _as_series(direction, _METRICS[self.measure], *_counted(ms))
+            return
+        times = Scaled(ms, since=self._since(), divisor=1000.0)
+        yield _as_series(direction, _METRICS[self.measure], times, Scaled(values, scale=scale))
+        if place == 3 and (largest := _where(mine, self.table.columns[2])).any():
+            yield _as_series(direction, _LARGEST_OF[self.measure], times, Scaled(largest, scale=scale))
 
     def _is_single_iops(self, place: int) -> bool:
         """Whether this is an IOPS log with a line, and the value 1, for every I/O."""
-        cells = self.table.cells
-        is_single = bool(np.all(cells[:, 1] == 1)) and bool(np.all(cells[:, place + 1] > 0))
-        return self.measure == "iops" and is_single and int(cells[:, 0].max()) < _LONGEST_COUNTED_MS
+        least, largest = self.table.least, self.table.largest
+        is_single = least[1] == largest[1] == 1 and least[place + 1] > 0
+        return self.measure == "iops" and is_single and largest[0] < _LONGEST_COUNTED_MS
 
     def _warnings(self, place: int, unit: Unit) -> tuple[str, ...]:
         found = [unit.warning] if unit.warning else []
@@ -177,7 +177,7 @@ class _Log:
         started_at: float | None,
         place: int,
     ) -> ParsedRun:
-        sizes = np.unique(self.table.cells[:, place + 1])
+        size, other = self.table.least[place + 1], self.table.largest[place + 1]
         number = _NUMBER.search(self.name)
         return ParsedRun(
             tool="fio",
@@ -185,49 +185,59 @@ class _Log:
             series=series,
             histograms=histograms,
             started_at=started_at,
-            workload={"block_size": int(sizes[0])} if len(sizes) == 1 and sizes[0] > 0 else {},
+            workload={"block_size": size} if size == other > 0 else {},
             caption=f"job {number[1]}" if number else "",
             line=int(self.table.lines[0]),
             last_line=int(self.table.lines[-1]),
         )
 
     def histograms(self) -> ParsedFile:
-        cells = self.table.cells
-        bins = _bins(cells.shape[1] - 3)
+        bins = _bins(self.table.width - 3)
         if bins is None:
-            found, expected = f"{cells.shape[1] - 3} counts", "1,856 (ns) or 1,216 (µs), or a half, quarter… of them"
+            found, expected = f"{self.table.width - 3} counts", "1,856 (ns) or 1,216 (µs), or a half, quarter… of them"
             strange = Broken(
                 "a histogram with a number of bins that fio does not write", int(self.table.lines[0]), found, expected
             )
             return ParsedFile(broken=(strange,))
-        broken = [*self.table.broken, *self._impossible()]
-        possible = cells[~self._is_impossible()]
+        broken, possible = [*self.table.broken, *self._impossible()], ~self._is_impossible()
         found_all = []
         for number, name in enumerate(_DIRECTIONS):
-            counts = possible[possible[:, 1] == number, 3:].sum(axis=0).tolist()
+            counts = self._counts(possible & (self.table.columns[1] == number))
             pairs = tuple((value, count) for value, count in zip(bins, counts, strict=True) if count)
             found_all += [ParsedHistogram(name, "clat", 0, pairs)] if pairs else []
-        runs = (self._run((), tuple(found_all), self._times()[1], 1),) if found_all else ()
+        runs = (self._run((), tuple(found_all), self._since() / 1000.0 or None, 1),) if found_all else ()
         return ParsedFile(runs, (), tuple(broken))
 
     def _is_impossible(self) -> NDArray[np.bool_]:
         """Rows with more completions than any machine has in a log's time: fio wrote out memory of something else."""
-        counted = self.table.cells[:, 3:].astype(np.float64).sum(axis=1)
+        counted = self.table.columns[3].astype(np.float64) + self.table.rest.sum(axis=1, dtype=np.float64)
         return np.asarray(counted > _MOST_COMPLETIONS)
+
+    def _counts(self, mine: NDArray[np.bool_]) -> list[int]:
+        """Of each bin, those rows together."""
+        first = int(self.table.columns[3].sum(dtype=np.int64, where=mine))
+        return [first, *self.table.rest.sum(axis=0, dtype=np.int64, where=mine[:, np.newaxis]).tolist()]
 
     def _impossible(self) -> list[Broken]:
         message, expected = "a histogram that cannot be", f"at most {_MOST_COMPLETIONS:.0e} completions in one interval"
-        lines = self.table.lines[self._is_impossible()].tolist()
-        return [Broken(message, line, "more than that", expected) for line in lines[:_MOST_TOLD]]
+        rows = np.flatnonzero(self._is_impossible())[:_MOST_TOLD].tolist()
+        return [Broken(message, int(self.table.lines[row]), "more than that", expected) for row in rows]
 
 
-def _as_series(direction: str, metric: str, times: Floats, values: Floats) -> ParsedSeries:
+def _where(mine: NDArray[np.bool_], column: Integers) -> Integers:
+    return column if mine.all() else column[mine]
+
+
+def _as_series(direction: str, metric: str, times: Floats | Scaled, values: Floats | Scaled) -> ParsedSeries:
     return ParsedSeries(direction, metric, 0, "fio_log", cast(Sequence[float], times), cast(Sequence[float], values))
 
 
-def _counted(times: Floats) -> tuple[Floats, Floats]:
+def _counted(times_ms: Integers) -> tuple[Floats, Floats]:
     """How many there are in each second, at its end."""
-    counts = np.bincount(times.astype(np.int64)).astype(np.float64)
+    counts = np.zeros(int(times_ms.max()) // 1000 + 1)
+    for begin in range(0, len(times_ms), _PIECE):
+        some = times_ms[begin : begin + _PIECE].astype(np.int64) // 1000
+        counts += np.bincount(some, minlength=len(counts))
     return np.arange(1, len(counts) + 1, dtype=np.float64), counts
 
 

@@ -30,6 +30,7 @@ Oddities
 import re
 from dataclasses import replace
 
+from apps.parsers import fio_text_cuts as cuts
 from apps.parsers import fio_text_lines as forms
 from apps.parsers.fio_definitions import command_at, definition_at
 from apps.parsers.fio_documents import MOST_JOBS, plain_bytes
@@ -37,7 +38,7 @@ from apps.parsers.fio_quantities import Style, Version, version_of
 from apps.parsers.fio_readings import Job
 from apps.parsers.fio_text_draft import Draft, run_of
 from apps.parsers.fio_twice import told_elsewhere
-from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "fio text"
@@ -85,7 +86,7 @@ def parse(text: SourceText) -> ParsedFile:
         runs.append(run)
         if repeats:
             warnings.append(f"line {run.line}: {repeats + 1} status reports of one run; the last one is its result")
-    return ParsedFile(tuple(runs), tuple(warnings))
+    return ParsedFile(tuple(runs), tuple(warnings), tuple(reading.broken))
 
 
 class _Reading:
@@ -98,12 +99,16 @@ class _Reading:
         self.draft = Draft()
         self.reader: forms.Reader | None = None
         self.warnings: list[str] = []
+        self.broken: list[Broken] = []
+        self.open: tuple[int, str] | None = None  # the line behind which a list goes on, and with what
 
     def read(self, index: int) -> None:
         line = self.lines[index]
         if not line or line.isspace():
             return
         number = self.text.number(index)
+        if self.open and not cuts.is_more(line):
+            self._end_list()
         if self._before(index, line, number) or self._result(index, line, number):
             self.draft.claim(number)
 
@@ -145,6 +150,7 @@ class _Reading:
             self.draft, self.reader = Draft(), None
 
     def finish(self) -> None:
+        self._end_list()
         if self.draft.has_results:
             self.done.append((run_of(self.draft), self.draft.figures(), self.draft.repeats))
 
@@ -202,8 +208,15 @@ class _Reading:
             return True
         if self.reader is None:
             return False
-        found = self._spread(self.reader, index, line, number) or self._shares(self.reader, index, line, number)
-        return found or line.startswith(("  IO depths", "     submit", "     complete", "     issued", "     latency"))
+        sound, expected = cuts.whole(self.lines, index)
+        if expected:
+            self._tell_cut(index, expected)
+        found = self._spread(self.reader, sound, number) or self._shares(self.reader, index, sound, number)
+        is_mine = found or bool(expected) or cuts.DEPTHS.match(line) is not None
+        if is_mine or self.open:
+            behind = cuts.behind(line)
+            self.open = (index, behind) if behind else None
+        return is_mine
 
     def _is_new(self, line: str) -> bool:
         """Whether this direction begins a report that has lost the line with its name."""
@@ -235,27 +248,50 @@ class _Reading:
         if not self.reader.rates(rates, number):
             self.reader = None
             return False
+        self._take_faults(self.reader)
         self.draft.jobs.append(job)
         self.draft.rates.add("".join(rates.split()))
         return True
 
     def _rates(self, index: int, number: int) -> bool:
         self.draft.rates.add("".join(self.lines[index].split()))
-        return self.reader is not None and self.reader.rates(self._joined(index, "msec"), number)
+        if self.reader is None:
+            return False
+        text = self._joined(index, "msec")
+        if not self.reader.rates(text, number):
+            self.reader.unread_rates(self.lines[index][:1000], number)
+        elif text.count("(") > text.count(")"):
+            self._tell_cut(index, "(bytes/n msec)")
+        self._take_faults(self.reader)
+        return True
 
-    def _spread(self, reader: forms.Reader, index: int, line: str, number: int) -> bool:
+    def _take_faults(self, reader: forms.Reader) -> None:
+        if len(self.broken) < _MOST_TOLD:
+            self.broken += reader.faults
+        reader.faults = []
+
+    def _tell_cut(self, index: int, expected: str) -> None:
+        if len(self.warnings) < _MOST_TOLD:
+            self.warnings.append(cuts.told(self.text.number(index), self.lines[index], expected))
+
+    def _end_list(self) -> None:
+        if self.open is not None:
+            self._tell_cut(*self.open)
+        self.open = None
+
+    def _spread(self, reader: forms.Reader, line: str, number: int) -> bool:
         if match := forms.LATENCY.match(line):
             reader.percentiles = None
-            is_kept = reader.latency(match, self._joined(index, "dev="), number)
+            is_kept = reader.latency(match, line, number)
             if not is_kept and len(self.warnings) < _MOST_TOLD:
                 self.warnings.append(f"line {number}: {match[1]} is there a second time; the first one was kept")
         elif match := forms.PERCENTILES.match(line):
             reader.percentiles = match[1], {"n": 1, "u": 1000, "m": 1_000_000}[match[2][0]]
             reader.shares(line, number)
         elif match := forms.BANDWIDTH.match(line):
-            reader.bandwidth(match, self._joined(index, "dev="), number)
+            reader.bandwidth(match, line, number)
         elif forms.IOPS.match(line):
-            reader.iops(self._joined(index, "dev="), number)
+            reader.iops(line, number)
         elif match := forms.CPU.match(line):
             reader.cpu(match, number)
         else:

@@ -1,10 +1,12 @@
 """The lines of fio's normal report, each read into a `Job`. Units and versions: see `fio_text` and `fio_quantities`."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from apps.parsers.fio_doubts import NO_NUMBER
 from apps.parsers.fio_quantities import TRUE_KIB, Quantity, Style, product
 from apps.parsers.fio_readings import Job, percentile_metric
+from apps.parsers.shape import Broken
 
 HEADER = re.compile(
     r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(groupid=(?P<group>\d{1,9})(?:, jobs=(?P<jobs>\d{1,9}))?\): "
@@ -16,7 +18,7 @@ NAMED_DIRECTION = re.compile(
     r"\s*(?P<name>[^\s|].{0,120}?)[ \t:]\s*(?P<rates>(?:read|write|trim|mixed)\s*:\s*(?:io=|IOPS=))"
 )
 _NEW = re.compile(
-    r"IOPS=([\d.]{1,24}\w?),\s*BW=([\w./]{1,32})(?:\s*\(([^()]{0,32})\)(?:\s*\(([^()/]{1,32})/(\d{1,19})msec\))?)?"
+    r"IOPS=([^\s,()]{1,24}),\s*BW=([^\s,()]{1,32})(?:\s*\(([^()]{0,32})\)(?:\s*\(([^()/]{1,32})/(\d{1,19})msec\))?)?"
 )
 _OLD_SIZE = r"([\d.]{1,24} ?\w{0,4})"
 _OLD = re.compile(
@@ -35,7 +37,8 @@ _GROUP_OLD = re.compile(
     rf"io=\s*{_OLD_SIZE}\s*,\s*aggrb=\s*{_OLD_SIZE}(?:/s)?\s*,\s*minb=\s*{_OLD_SIZE}(?:/s)?\s*,\s*maxb=\s*{_OLD_SIZE}"
 )
 _PART = re.compile(r"\b(min|max|avg|stdev|dev)=\s*([\d.]+[kKMGTPE]?)")
-_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)th=\[?\s*(\d{1,19})")
+SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)th=(?:\[\s*(\d{1,19})\s*\]|\s*(\d{1,19})\s*(?:,|$))")  # no half brackets
+_RATES = {True: "IOPS=n, BW=n/s (n/s)(bytes/n msec)", False: "io=bytes, bw=n/s, iops=n, runt=n msec"}
 SHARES_GO_ON = re.compile(r"\s*(?:\||\d{1,19}\],?\s*$)")
 _SCALES = {"nsec": 1, "usec": 1000, "msec": 1_000_000}
 _WORDS = {"min": "min", "max": "max", "avg": "mean", "stdev": "stdev", "dev": "stdev"}
@@ -50,6 +53,7 @@ class Reader:
     job: Job
     direction: str = ""
     percentiles: tuple[str, int] | None = None
+    faults: list[Broken] = field(default_factory=list)  # figures that cannot be read
     kib: int | None = 1024  # what the K of this job's bandwidth stands for; None where that is open
 
     def rates(self, text: str, line: int) -> bool:
@@ -68,17 +72,36 @@ class Reader:
         return True
 
     def _new_rates(self, match: re.Match[str], line: int) -> None:
-        iops, bandwidth, _, moved, runtime = match.groups()
+        iops, bandwidth, bracketed, moved, runtime = match.groups()
         if runtime is not None and not int(runtime):
             return  # fio 3.33 prints the sum of both directions without its bytes and time
         style = self._style(is_old=False)
         if re.search(r"[kMGTP](?:B|bit)/s", bandwidth):
             self.style = replace(self.style, kb_base=1000)
-        self._keep("bandwidth", style.size(bandwidth), f"BW={bandwidth}", line)
-        self._keep("iops", style.count(iops), f"IOPS={iops}", line)
+        is_whole = bandwidth.endswith("/s") or bracketed is not None  # clients print none of /s
+        rate = style.size(bandwidth) if is_whole else None
+        self._keep_or_tell("bandwidth", rate, f"BW={bandwidth}", line)
+        self._keep_or_tell("iops", style.count(iops), f"IOPS={iops}", line)
         if moved:
             self._keep("io_bytes", style.size(moved), moved, line)
         self.job.runtimes[self.direction] = int(runtime or 0)
+
+    def _keep_or_tell(self, metric: str, value: Quantity | None, printed: str, line: int) -> None:
+        if value is None:
+            self.faults.append(Broken(f"the {metric} of {self.direction} is no number", line, printed, "a number"))
+            self.job.add_missing(self.direction, metric, NO_NUMBER, line, printed)
+        else:
+            self._keep(metric, value, printed, line)
+
+    def unread_rates(self, text: str, line: int) -> None:
+        """A direction whose line `rates` cannot read: what stands below it is its own all the same."""
+        head = DIRECTION.match(text)
+        if head is None:
+            return
+        self.direction, rest = head[1], text[head.end() :].strip()
+        message, expected = f"the rates of {self.direction} cannot be read", _RATES[rest.startswith("IOPS=")]
+        self.faults.append(Broken(message, line, rest[:120], expected))
+        self.job.add_missing(self.direction, "bandwidth", NO_NUMBER, line, rest)
 
     def _old_rates(self, match: re.Match[str], line: int) -> None:
         moved, bandwidth, iops, runtime = match.groups()
@@ -126,8 +149,9 @@ class Reader:
         if self.percentiles is None:
             return False
         kind, scale = self.percentiles
-        found = _SHARE.findall(text)
-        for share, printed in found:
+        found = SHARE.findall(text)
+        for share, bracketed, bare in found:
+            printed = bracketed or bare
             metric = percentile_metric("lat" if kind == "sync" else kind, float(share))
             if metric is not None:
                 quality = "exact" if scale == 1 else "rounded"

@@ -6,7 +6,8 @@ repeats either.
 
 from collections.abc import Iterator
 
-from apps.parsers.fio_documents import VERSION, WHOLE, Document, Job, as_bytes, find, plain_bytes
+from apps.parsers.fio_documents import VERSION, Document, Job, plain_bytes
+from apps.parsers.fio_found import documents_in
 from apps.parsers.fio_terse_record import Record, record_in
 from apps.parsers.source_text import SourceText
 
@@ -28,7 +29,7 @@ def told_by_json(text: SourceText) -> Iterator[Moved]:
     """What JSON in the same file says of each direction that ran."""
     if VERSION not in plain_bytes(text):
         return
-    for _, _, document in find(as_bytes(text), WHOLE, []):
+    for _, _, document in documents_in(text).found:
         yield from _of_document(document)
 
 

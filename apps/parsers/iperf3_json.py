@@ -27,6 +27,7 @@ from typing import Any
 
 from apps.parsers.iperf3_document import Test
 from apps.parsers.json_places import Document, documents, member
+from apps.parsers.json_strangers import told, without_strangers
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.strict_json import Lines
@@ -54,7 +55,7 @@ def looks_like(text: SourceText) -> float:
 def parse(text: SourceText) -> ParsedFile:
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
-    seen = list(documents(text, _OPENING))
+    seen, warnings = _seen(text)
     for one, value in _tests(seen):
         if value is None:
             broken.append(_cut(one))
@@ -70,7 +71,27 @@ def parse(text: SourceText) -> ParsedFile:
     broken += islice(_overlooked(seen[0].lines if seen else Lines.of(text), seen), _MOST_OVERLOOKED)
     if not runs and not broken:
         raise ParseError("no JSON of iperf 3 in the text", expected='an object with "start", "intervals" and "end"')
-    return ParsedFile(tuple(runs), broken=tuple(sorted(broken, key=lambda each: each.line or 0)))
+    return ParsedFile(tuple(runs), tuple(warnings), tuple(sorted(broken, key=lambda each: each.line or 0)))
+
+
+def _seen(text: SourceText) -> tuple[list[Document], list[str]]:
+    """The documents as they stand there; where one is none, without the lines among them that no JSON holds."""
+    seen = list(documents(text, _OPENING))
+    if not (count := _faulty(text, seen)):
+        return seen, []
+    lines, left_out = without_strangers(text.lines)
+    again = list(documents(text, _OPENING, Lines.of(text, lines))) if left_out else []
+    if not again or _faulty(text, again) >= count:
+        return seen, []
+    return again, told(text, left_out, ((one.first, one.last) for one in again if one.value is not None))
+
+
+def _faulty(text: SourceText, seen: Sequence[Document]) -> int:
+    """How many are no JSON."""
+    lines = seen[0].lines if seen else Lines.of(text)
+    return sum(1 for one in seen if one.value is None) + sum(
+        1 for _ in islice(_overlooked(lines, seen), _MOST_OVERLOOKED)
+    )
 
 
 def _cut(one: Document) -> Broken:

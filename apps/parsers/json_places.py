@@ -47,9 +47,11 @@ class Document:
         return [match.start() for match in pattern.finditer(self.lines.data, behind, self.end)]
 
 
-def documents(text: SourceText, opening: re.Pattern[bytes]) -> Iterator[Document]:
-    """Every document whose bracket is the end of an `opening`, also those that are cut off."""
-    lines = Lines.of(text)
+def documents(text: SourceText, opening: re.Pattern[bytes], lines: Lines | None = None) -> Iterator[Document]:
+    """Every document whose bracket is the end of an `opening`, also those that are cut off; `lines` where they are not as they
+    came.
+    """
+    lines = lines or Lines.of(text)
     one: Document | None = None
     for start, end, value in found(lines, opening):
         if isinstance(value, Broken) and one is not None and one.start == start:

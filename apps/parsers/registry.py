@@ -15,12 +15,15 @@ from functools import cache
 from typing import Any
 
 import apps.parsers
+from apps.parsers.json_strangers import was_left_out
 from apps.parsers.shape import Broken, ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.timed_lines import without_times
 
 LEAST = 0.15  # below this, nobody thinks of the format
 RECOGNISED = 0.5
+_TAIL = 4096
+_LARGE = 64 << 20  # bytes
 _KINDS = {"inventory": "inventory", "tables": "table"}  # by package; the rest holds results
 
 
@@ -74,7 +77,7 @@ def recognise(text: SourceText) -> list[Reading]:
     for one in formats():
         if one.begins(text.head):
             reading = read(one, text)
-            if reading.parsed and _covers(reading.parsed, text):
+            if reading.parsed and not was_left_out(reading.parsed.warnings) and _covers(reading.parsed, text):
                 return [reading]
     known = [one for one in formats() if one.kind != "table"]
     bare = without_times(text)
@@ -92,17 +95,31 @@ def _ask(text: SourceText, some: Iterable[Format]) -> list[Reading]:
 
 
 def _covers(parsed: ParsedFile, text: SourceText) -> bool:
-    """Whether the runs leave no line to anybody else."""
-    spans = sorted((run.line, run.last_line or run.line) for run in parsed.runs if run.line is not None)
-    if not spans or parsed.broken:
-        return False
+    """Whether the runs leave no line to anybody else. In a large file, lines that were told to be broken are nobody's: to have
+    every format look at ten million lines for the sake of one that is cut off takes more memory than there is.
+    """
     data = text.data
-    next_line = data.count(b"\n", 0, len(data) - len(data.lstrip())) + 1
+    spans = sorted((run.line, run.last_line or run.line) for run in parsed.runs if run.line is not None)
+    if not spans or (parsed.broken and len(data) < _LARGE):
+        return False
+    spans = sorted([*spans, *((one.line, one.line) for one in parsed.broken if one.line is not None)])
+    next_line = data.count(b"\n", 0, _start(data)) + 1
     for first, last in spans:
         if first > next_line:
             return False
         next_line = max(next_line, last + 1)
-    return next_line > data.rstrip().count(b"\n") + 1
+    return next_line > data.count(b"\n", 0, _end(data)) + 1
+
+
+def _start(data: bytes) -> int:
+    head = data[:_TAIL].lstrip()
+    return min(len(data), _TAIL) - len(head) if head else len(data) - len(data.lstrip())
+
+
+def _end(data: bytes) -> int:
+    """Of what is not blank, without a copy of it all."""
+    tail = data[-_TAIL:].rstrip()
+    return len(data) - min(len(data), _TAIL) + len(tail) if tail else len(data.rstrip())
 
 
 def read(one: Format, text: SourceText, confidence: float = 1.0) -> Reading:

@@ -93,7 +93,9 @@ class SourceText:
 
         A part's lines keep their numbers.
         """
-        beginning = self.text[:_BEGINNING].split("\n")
+        # a mark and at most four bytes for each character: nobody decodes all of a large file for a look
+        head = self.data[: 4 * _BEGINNING + 8]
+        beginning = head.decode(self.encoding, "replace").replace("\x00", NOT_KEPT)[:_BEGINNING].split("\n")
         if any(_HOST.match(line) for line in beginning):
             found = [_HOST.match(line) for line in self.lines]
             names = {match[1] for match in found if match}

@@ -20,7 +20,7 @@ import json
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -75,8 +75,9 @@ class Lines:
         self.data, self._text = data, text
 
     @classmethod
-    def of(cls, text: SourceText) -> "Lines":
-        return cls("\n".join(text.lines).encode("utf-8", "replace"), text)
+    def of(cls, text: SourceText, instead: Sequence[str] | None = None) -> "Lines":
+        """`instead` are the lines that were made of the text's, one for each."""
+        return cls("\n".join(text.lines if instead is None else instead).encode("utf-8", "replace"), text)
 
     @cached_property
     def _ends(self) -> list[int]:

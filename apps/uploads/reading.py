@@ -33,6 +33,7 @@ from apps.uploads.tabular import offered, read_mapped
 
 _SHOWN = 5  # formats named in an error
 MOST_ERRORS = 200
+_BLANKS, _HEAD = b"\0\t\n\r ", 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class FileReading(msgspec.Struct, frozen=True, gc=False):
 
 def read_file(text: SourceText, only: str = "", mapping: dict[str, Any] | None = None) -> FileReading:
     """Raises nothing for any bytes. `only` names the one format to read it as; `mapping` is a person's for a table."""
-    if not text.data.strip(b"\0\t\n\r "):
+    if not (text.data[:_HEAD].strip(_BLANKS) or text.data.strip(_BLANKS)):
         return FileReading(error=Broken("the file is empty", None, f"{len(text.data)} bytes", "a tool's output"))
     if mapping is not None:
         return _joined([read_mapped(text, mapping)], text, mapping)

@@ -60,7 +60,8 @@ def _alike(text: SourceText, grids: Sequence[Grid]) -> list[Grid]:
 
 
 def _others(grids: Sequence[Grid], mine: Sequence[Grid]) -> list[str]:
-    left = [one for one in grids if not any(one is each for each in mine)]
+    own = set(map(id, mine))
+    left = [one for one in grids if id(one) not in own]
     return [f"line {one.first_line}: another table, of other columns, is not read; upload it by itself" for one in left]
 
 

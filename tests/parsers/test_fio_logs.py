@@ -1,17 +1,20 @@
 """fio's logs: columns and units by name and version, and lines that are none."""
 
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.parsers import fio_logs
+from apps.parsers import fio_logs, registry
 from apps.parsers.fio_bins import middle
 from apps.parsers.fio_columns import table
+from apps.parsers.fio_log_series import Scaled
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSeries, ParseError
 from apps.parsers.source_text import NOT_KEPT, SourceText
+from apps.runs.packing import overview, pack
 from tests.pace import within
 
 AVERAGED = "1000, 100, 0, 0\n1000, 50, 1, 0\n2000, 300, 0, 0\n"
@@ -243,10 +246,11 @@ ROWS = st.lists(st.lists(st.integers(0, 10**12), min_size=4, max_size=4), min_si
 def test_the_fast_way_reads_what_python_reads(rows: list[list[int]]) -> None:
     text = "".join(", ".join(map(str, row)) + "\n" for row in rows)
     read = table(text.encode())
-    assert read.cells.tolist() == rows
-    assert read.lines.tolist() == list(range(1, len(rows) + 1))
+    assert [list(row) for row in zip(*(column.tolist() for column in read.columns), strict=True)] == rows
+    assert [read.least, read.largest] == [tuple(map(limit, zip(*rows, strict=True))) for limit in (min, max)]
+    assert list(read.lines) == list(range(1, len(rows) + 1))
     spoilt = table(text.encode() + b"no row\n")
-    assert np.array_equal(spoilt.cells, read.cells)
+    assert all(map(np.array_equal, spoilt.columns, read.columns))
     assert len(spoilt.broken) == 1
 
 
@@ -256,8 +260,60 @@ def test_a_bad_line_far_inside_costs_no_other_line() -> None:
     rows[50_000] = ""
     read = table("\n".join([*rows, "59999, 1"]).encode())
     assert [one.line for one in read.broken] == [41_235, 60_001]
-    assert len(read.cells) == 59_998
-    assert np.array_equal(read.cells[:, 0] + 1, read.lines)
+    assert len(read) == 59_998
+    assert np.array_equal(read.columns[0] + 1, read.lines)
+    assert [column.dtype.itemsize for column in read.columns] == [2, 4, 1, 2]
+
+
+def test_a_log_takes_few_bytes_a_line_beside_its_text() -> None:
+    lines = 300_000
+    text = SourceText(
+        "".join(f"{n // 3}, {n * 7919 % 9_000_011}, {n % 2}, 4096, {n % 9 * 4096}\n" for n in range(lines)), "a_lat.log"
+    )
+    tracemalloc.start()
+    parsed = fio_logs.parse(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [len(one.values) for one in parsed.runs[0].series] == [lines // 2] * 2
+    assert peak < 6_000_000 + 25 * lines
+
+
+def test_lines_keep_their_numbers_behind_blank_and_broken_ones() -> None:
+    rows = ["", "1, 5, 0, 0", "2, 6, 0, 0", "cut", "3, 7, 0, 0", "", "4, 8, 0, 0"]
+    read = table("\n".join(rows).encode())
+    assert list(read.lines) == [2, 3, 5, 7]
+    assert (read.lines[-1], read.lines[1:3], len(read.lines)) == (7, [3, 5], 4)
+    assert read.largest == (4, 8, 0, 0)
+
+
+def test_numbers_are_kept_as_wide_as_the_largest_of_them_wants() -> None:
+    values = [3, 255, 256, 65_535, 65_536, 2**32 - 1, 2**32, 2**60]
+    for count in range(1, len(values) + 1):
+        text = "".join(f"{n}, {value}, 0, 0\n" for n, value in enumerate(values[:count]))
+        assert table(text.encode()).columns[1].tolist() == values[:count]
+    wide = "".join(f"{n}, 5, 0, 0\n" for n in range(70_000)) + f"70000, {2**40}, 0, 0\n"
+    column = table(wide.encode()).columns[1]
+    assert (column[0], column[69_999], column[-1]) == (5, 5, 2**40)
+
+
+def test_a_column_makes_its_numbers_when_they_are_asked_for() -> None:
+    column = Scaled(np.array([5, 250, 7], dtype=np.uint8), since=4, scale=1024.0, divisor=2.0)
+    assert list(column) == [512, 246 * 512, 1536]
+    assert np.asarray(column[1:]).tolist() == [246 * 512, 1536]
+    assert (column[0], column[-1], len(column)) == (512, 1536, 3)
+    assert pack(column, column) == pack(list(column), list(column))
+    assert overview(column, column) == overview(list(column), list(column))
+
+
+def test_a_long_log_that_is_cut_off_is_shown_to_no_other_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten millions of lines as text take more memory than there is."""
+    monkeypatch.setattr(registry, "_LARGE", 1000)
+    text = SourceText("1, 5, 0, 0\n" * 1000 + "2, 7", "fio-3.16/job_clat.1.log")
+    (reading,) = registry.recognise(text)
+    assert reading.format.name == fio_logs.NAME
+    assert reading.parsed is not None
+    assert [one.line for one in reading.parsed.broken] == [1001]
+    assert "lines" not in text.__dict__
 
 
 @settings(deadline=None)

@@ -92,3 +92,19 @@ def test_a_part_shows_the_extremes_and_counts_every_point(
     assert sum(row[4] for row in rows) == len(inside)
     if len(inside):
         assert (min(row[1] for row in rows), max(row[3] for row in rows)) == (inside.min(), inside.max())
+
+
+def test_a_long_series_is_packed_and_drawn_piece_by_piece_as_at_once() -> None:
+    numbers = np.random.default_rng(1).integers(0, 1 << 40, 600_000)
+    values = numbers.astype(np.float64)
+    assert unpack(pack(numbers, values))[1].tolist() == values.tolist()
+    rows = overview(numbers, values)
+    assert [row[4] for row in rows] == [600] * 1000
+    assert rows[777] == [values[466_200], *_least_mean_largest(values[466_200:466_800]), 600]
+    with_a_hole = values.copy()
+    with_a_hole[599_999] = np.nan
+    assert sum(int(row[4]) for row in overview(numbers, with_a_hole)) == 599_999
+
+
+def _least_mean_largest(some: np.ndarray) -> list[float]:
+    return [some.min(), np.add.reduceat(some, [0])[0] / len(some), some.max()]

@@ -1,8 +1,9 @@
 """A first look through a tar before any of it is given out: a bomb, or more entries than are read, is refused before its first
 members are kept somewhere.
 
-A zip says all this in its directory. A tar is looked through for its beginning, and on as long as it looks like one of the
-two: entries that are small and many, or bytes that unpack to very many. So a usual one costs little more than before.
+A zip says all this in its directory. The headers of a tar are counted to its end, wherever the many stand: over the data of
+one that is not compressed the file is sought, and to unpack another one twice takes hardly any time beside reading what is in
+it. What unpacks to too much is refused here only where it looks so from its beginning; of any other, what fits is read first.
 """
 
 from typing import BinaryIO
@@ -12,6 +13,7 @@ from apps.parsers.archives.decoders import BY_KIND
 from apps.parsers.archives.kinds import HEAD, is_archive
 from apps.parsers.archives.shape import MIB, DenseError, Limits, RefusedError, SpentError
 from apps.parsers.archives.streams import Inflated, Stream, Window
+from apps.parsers.archives.tar import skip_zeros
 from apps.parsers.archives.tar_header import BLOCK, ZEROS
 
 _BEGINNING = 32 * MIB  # unpacked
@@ -23,31 +25,35 @@ def look_through(file: BinaryIO, size: int, limits: Limits) -> None:
     """Raises `SpentError` or `DenseError` for what is refused as a whole; whatever else is wrong is for who reads it."""
     window: Stream = Window(file, 0, size)
     budget = Budget(limits, size)
+    stream = window
     try:
         kind = is_archive(window.peek(HEAD))
-        stream = Inflated(window, budget, kind, BY_KIND[kind], is_inside=False) if kind in BY_KIND else window
+        if kind in BY_KIND:
+            stream = Inflated(window, budget, kind, BY_KIND[kind], is_inside=False)
         if is_archive(stream.peek(HEAD)) == "tar":
             _count(stream, budget)
     except (SpentError, DenseError):
-        raise
+        if budget.entries > limits.members or _looks_wrong(stream, budget):
+            raise
     except RefusedError:
         return
 
 
 def _count(tar: Stream, budget: Budget) -> None:
-    while len(block := tar.exactly(BLOCK)) == BLOCK and _looks_wrong(tar, budget):
+    while len(block := tar.exactly(BLOCK)) == BLOCK:
         if block == ZEROS:
+            skip_zeros(tar)
             continue
         budget.entry()
         size = _size(block)
         left = size + -size % BLOCK
-        while left > 0 and _looks_wrong(tar, budget):
+        while left > 0:
             tar.skip(min(left, _PIECE))
             left -= _PIECE
 
 
 def _looks_wrong(tar: Stream, budget: Budget) -> bool:
-    """Or is not told yet."""
+    """Entries that are small and many, bytes that unpack to very many; or it is not told yet."""
     is_dense = isinstance(tar, Inflated) and tar.is_dense
     return is_dense or tar.position <= max(_BEGINNING, _SMALL * budget.entries)
 

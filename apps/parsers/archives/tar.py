@@ -24,7 +24,7 @@ def entries(stream: Stream, budget: Budget) -> Iterator[Entry]:
     while block := stream.exactly(BLOCK):
         if block == ZEROS:
             has_ended = True
-            _skip_zeros(stream)
+            skip_zeros(stream)
             continue
         at = stream.position - len(block)
         if has_ended and (len(block) < BLOCK or not has_checksum(block)):
@@ -82,6 +82,6 @@ def _extended(stream: Stream, header: Header, at: int) -> bytes:
     return data
 
 
-def _skip_zeros(stream: Stream) -> None:
+def skip_zeros(stream: Stream) -> None:
     while len(ahead := stream.peek(PIECE)) >= BLOCK and not ahead.strip(b"\0"):
         stream.skip(len(ahead) // BLOCK * BLOCK)

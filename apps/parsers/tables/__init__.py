@@ -12,11 +12,13 @@ Units: those that the mapping names; `MB/s` is never taken for 1000 or 1024 by i
 (`2.0 – 2.6`: two bounds), `~ 300` (approximate), `> 32768` (lower bound), pairs (`270 / 20`), `N.A.`, `+++++`.
 """
 
+import re
+
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
-from apps.parsers.tables import blocks
+from apps.parsers.tables import blocks, sniffing
 from apps.parsers.tables.grid import SINGLE_BLANKS, Column, Grid, Row
-from apps.parsers.tables.guessing import guess, questions
+from apps.parsers.tables.guessing import guess, names_operation, questions
 from apps.parsers.tables.mapping import Mapping, Role, signature
 from apps.parsers.tables.reading import read
 from apps.parsers.tables.sniffing import find, sniff
@@ -29,7 +31,10 @@ __all__ = [
 NAME = "table"
 TITLE = "a table of means"
 _MOST_SURE = 0.4
+_WORD = re.compile(r"[^\W\d_]{2}")
 _JUDGED_LINES = 2000
+_MOST_TABLES = 3000  # of one text; nobody has printed so many, and each takes time by itself
+_MOST_BROKEN = 200  # tables or places in them; then nobody looks any more at those that cannot be read alone
 
 
 def looks_like(text: SourceText) -> float:
@@ -44,9 +49,16 @@ def parse(text: SourceText) -> ParsedFile:
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
     warnings: list[str] = []
-    for grid in find(text):
+    looked_at = 0
+    for one in sniffing.found(text):
+        if len(broken) >= _MOST_BROKEN and not _names_operation(one):
+            continue  # it would be asked what its values are of
+        if looked_at >= _MOST_TABLES:
+            broken.insert(min(1, len(broken)), _too_many(one.block.numbers[0]))
+            break
+        looked_at += 1
         try:
-            found = _read_alone(grid)
+            found = _read_alone(one.grid)
         except ParseError as error:
             broken.append(error.broken)
             continue
@@ -57,6 +69,16 @@ def parse(text: SourceText) -> ParsedFile:
         first = broken[0]
         raise ParseError(first.message, line=first.line, found=first.found, expected=first.expected)
     return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))
+
+
+def _names_operation(one: sniffing.Found) -> bool:
+    has_words = _WORD.search("\n".join(one.block.records[: sniffing.MOST_HEADER_ROWS]))
+    return has_words is not None and any(map(names_operation, one.headings))
+
+
+def _too_many(line: int) -> Broken:
+    message = "no table is read from here on, as so many stand before it"
+    return Broken(message, line, f"more than {_MOST_TABLES:,} tables", "fewer in one file; upload the rest in parts")
 
 
 def _read_alone(grid: Grid) -> ParsedFile:

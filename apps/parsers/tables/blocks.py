@@ -3,6 +3,7 @@ number. Prose around them, and other tools' output, is left alone.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,6 @@ MOST_COLUMNS = 1000
 _UNDERLINES = re.compile(r"\s{0,40}(?:={2,}|-{2,})(?:\s{1,40}(?:={2,}|-{2,})){1,100}\s*")
 _LONGEST_RECORD = 50  # lines that a quoted cell may go over
 _SAMPLE = 60
-_MOST_SHAPES = 20_000
 _LEAST_VALUES = 0.5
 _SURE = 0.6
 
@@ -52,6 +52,7 @@ def find(text: SourceText) -> list[Block]:
         if taken.isdisjoint(block.numbers):
             taken.update(block.numbers)
             kept.append(block)
+            block.caption = _caption(text, block.numbers[0])
     return sorted(kept, key=lambda one: one.numbers[0])
 
 
@@ -66,27 +67,30 @@ def _occurs(delimiter: str, text: str) -> bool:
 
 
 def _blocks(text: SourceText, delimiter: str) -> Iterator[Block]:
-    for stretch in _stretches(_records(text, delimiter), delimiter):
+    records, numbers = _records(text, delimiter)
+    for stretch in _stretches(records, numbers, _widths(records, delimiter), delimiter):
         block = _trimmed(stretch, delimiter)
         if block is not None:
-            block.caption = _caption(text, block.numbers[0])
             yield block
 
 
 Counted = tuple[str, int, int]  # record, its line, how many cells
 
 
-def _records(text: SourceText, delimiter: str) -> Iterator[tuple[str, int]]:
-    """Lines, and with a quote that stays open the lines up to the one that closes it."""
-    lines = text.lines
+def _records(text: SourceText, delimiter: str) -> tuple[Sequence[str], Sequence[int]]:
+    """Lines, and with a quote that stays open the lines up to the one that closes it; with the number of the first of them."""
+    lines, numbers = text.lines, text.numbers(0, len(text.lines))
     if delimiter not in ("\t", ";", ",") or '"' not in text.text:
-        yield from ((line, text.number(index)) for index, line in enumerate(lines))
-        return
+        return lines, numbers
+    records: list[str] = []
+    firsts: list[int] = []
     index = 0
     while index < len(lines):
         end = _closing(lines, index, delimiter)
-        yield "\n".join(lines[index:end]), text.number(index)
+        records.append("\n".join(lines[index:end]))
+        firsts.append(numbers[index])
         index = end
+    return records, firsts
 
 
 def _closing(lines: Sequence[str], index: int, delimiter: str) -> int:
@@ -99,27 +103,30 @@ def _closing(lines: Sequence[str], index: int, delimiter: str) -> int:
     return index + 1
 
 
-def _stretches(records: Iterator[tuple[str, int]], delimiter: str) -> Iterator[list[Counted]]:
+def _stretches(
+    records: Sequence[str], numbers: Sequence[int], widths: Sequence[int], delimiter: str
+) -> Iterator[list[Counted]]:
     """Runs of lines that have cells. A blank line ends a run only where headings follow it."""
     stretch: list[Counted] = []
-    after_blank = False
-    width_of = _Widths(delimiter)
-    for record, number in records:
+    after_blank, has_rules = False, delimiter == PIPES
+    for record, number, width in zip(records, numbers, widths, strict=True):
+        if width < 2 and not stretch:
+            continue
         if not record.strip():
             after_blank = True
             continue
-        if delimiter == PIPES and is_rule(record):
+        if has_rules and is_rule(record):
             continue
-        width = width_of(record)
         if stretch and width < 2 and _is_under_headings(stretch, record, delimiter):
             continue
         if stretch and (width < 2 or (after_blank and not _continues(stretch, record, width, delimiter))):
-            yield stretch
+            if len(stretch) > 1:
+                yield stretch
             stretch = []
         after_blank = False
         if width > 1:
             stretch.append((record, number, width))
-    if stretch:
+    if len(stretch) > 1:
         yield stretch
 
 
@@ -134,23 +141,14 @@ def _continues(stretch: Sequence[Counted], record: str, width: int, delimiter: s
     return any(map(is_value, splitter(delimiter)(record)[1:] if '"' not in record else ["1"]))
 
 
-class _Widths:
+def _widths(records: Sequence[str], delimiter: str) -> list[int]:
     """How many cells lines have; those of one shape have as many."""
-
-    def __init__(self, delimiter: str) -> None:
-        self._delimiter, self._known = delimiter, dict[str, int]()
-        self._is_counted = delimiter in ("\t", ";", ",")  # that alone costs less than to remember
-
-    def __call__(self, record: str) -> int:
-        if self._is_counted and '"' not in record:
-            return _width(record, self._delimiter)
-        form = shape(record)
-        width = self._known.get(form)
-        if width is None:
-            width = _width(form, self._delimiter)
-            if len(self._known) < _MOST_SHAPES:
-                self._known[form] = width
-        return width
+    if delimiter in ("\t", ";", ","):  # that alone costs less than to remember
+        found = [record.count(delimiter) + 1 if '"' not in record else _width(record, delimiter) for record in records]
+        return [width if 1 < width <= MOST_COLUMNS else 0 for width in found]
+    forms = list(map(shape, records))
+    known = {form: _width(form, delimiter) for form in set(forms)}
+    return [known[form] for form in forms]
 
 
 def _width(record: str, delimiter: str) -> int:
@@ -177,7 +175,9 @@ def _split_width(record: str, delimiter: str) -> int:
 
 def _trimmed(stretch: list[Counted], delimiter: str) -> Block | None:
     """The stretch without lines of another width at its ends, unless they hold values."""
-    width = Counter(counted[2] for counted in stretch).most_common(1)[0][0]
+    if len(stretch) < 2:
+        return None
+    width = _most_common([counted[2] for counted in stretch])
     first, last = 0, len(stretch)
     while first < last and stretch[first][2] != width:
         first += 1
@@ -191,6 +191,13 @@ def _trimmed(stretch: list[Counted], delimiter: str) -> Block | None:
     best, block.values = _shares_of_values(block)
     is_table = block.values >= _LEAST_VALUES if delimiter in (ALIGNED, SINGLE_BLANKS) else best >= _SURE
     return block if is_table else None
+
+
+def _most_common(widths: Sequence[int]) -> int:
+    """The first of those that occur most."""
+    if widths.count(widths[0]) * 2 >= len(widths):
+        return widths[0]
+    return Counter(widths).most_common(1)[0][0]
 
 
 def _with_header(stretch: list[Counted], first: int, rows: list[Counted], delimiter: str) -> list[Counted]:
@@ -210,17 +217,19 @@ def _has_values(record: str, delimiter: str) -> bool:
 
 def _shares_of_values(block: Block) -> tuple[float, float]:
     """In the column that has most of them, and in all cells; of rows from all of the block but its first line."""
-    filled, good = Counter[int](), Counter[int]()
+    filled: dict[int, int] = {}
+    good: dict[int, int] = {}
     for record in block.records[1 :: max(1, len(block.records) // _SAMPLE)]:
         try:
             cells = splitter(block.delimiter)(record) if block.delimiter != ALIGNED else _aligned(record)
         except ValueError:
             continue
         for place, cell in enumerate(cells):
-            filled[place] += bool(cell)
-            good[place] += bool(cell) and is_value(cell)
-    best = max((good[place] / count for place, count in filled.items() if count), default=0.0)
-    return best, good.total() / (filled.total() or 1)
+            if cell:
+                filled[place] = filled.get(place, 0) + 1
+                good[place] = good.get(place, 0) + is_value(cell)
+    best = max((good[place] / count for place, count in filled.items()), default=0.0)
+    return best, sum(good.values()) / (sum(filled.values()) or 1)
 
 
 def _aligned(record: str) -> list[str]:
@@ -241,11 +250,6 @@ def _caption(text: SourceText, first: int) -> str:
 
 
 def _index_of(text: SourceText, number: int) -> int:
-    low, high = 0, len(text.lines)
-    while low < high:
-        middle = (low + high) // 2
-        if text.number(middle) < number:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    if isinstance(text.numbers(0, 0), range):
+        return number - 1
+    return bisect_left(range(len(text.lines)), number, key=text.number)

@@ -9,6 +9,7 @@ refused, never read some other way. `Marks` gathers what a table's numbers prove
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from itertools import product
 
 MISSING = {
@@ -22,6 +23,7 @@ _APOSTROPHES = "’´`ʼ"
 _AS_ASCII = str.maketrans(dict.fromkeys(_BLANKS, " ") | dict.fromkeys(_APOSTROPHES, "'") | {"−": "-"})
 _DIGITS = str.maketrans("12345678", "99999999")
 _LONGEST = 200
+_MOST_SHAPES = 1 << 14  # kept, of some tens of bytes each
 _MARKUP = ("*", "'", "`")
 _NUMBER = r"[-+]?[.,]?[0-9](?:[0-9.,']| (?=[0-9]))*(?:[eE][-+]?[0-9]{1,3}(?![0-9]))?"
 _CELL = re.compile(
@@ -31,6 +33,7 @@ _CELL = re.compile(
     re.IGNORECASE,
 )
 _PLAIN = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,3})?|[-+]?\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?")
+_SIMPLE = re.compile(r"[0-9]+(?:[.,][0-9]+)?")  # a number whatever its mark
 _GROUPED = re.compile(r"[-+]?[0-9]{1,3}(?:@[0-9]{3})+(?![0-9])")
 _OVERFLOW = re.compile(r"\*+")
 _TOO_FAST = re.compile(r"\+{2,}")
@@ -72,8 +75,10 @@ def clean(cell: str) -> str:
 def missing(cell: str, words: dict[str, str]) -> str:
     """Why there is no number, '' where there may be one."""
     text = cell.strip()
-    if text.lower() in words:
-        return words[text.lower()]
+    if (word := text.lower()) in words:
+        return words[word]
+    if text[:1] not in ("+", "*"):
+        return ""
     if _TOO_FAST.fullmatch(text):
         return "too fast to be measured (printed as plus signs)"
     return "did not fit its column (printed as asterisks)" if _OVERFLOW.fullmatch(text) else ""
@@ -81,11 +86,17 @@ def missing(cell: str, words: dict[str, str]) -> str:
 
 def is_value(cell: str) -> bool:
     """Whether a cell can be one: a number of any kind, a pair of them, or a word for a missing one."""
-    if cell.isascii() and cell.isdigit():
+    if _SIMPLE.fullmatch(cell):
         return len(cell) <= _LONGEST
     text = clean(cell)
     if len(text) > _LONGEST or not text:
         return False
+    return _is_value_of(shape(text))
+
+
+@lru_cache(maxsize=_MOST_SHAPES)
+def _is_value_of(text: str) -> bool:
+    """Of a shape: a million cells, of however many tables, have far fewer."""
     return bool(missing(text, MISSING)) or _is_number(text) or all(map(_is_number, halves(text)))
 
 
@@ -115,8 +126,11 @@ def halves(cell: str, separator: str = "/") -> list[str]:
 
 def read(cell: str, decimal: str, thousands: str, words: dict[str, str] | None = None) -> Reading:
     """Raises `CellError` with what was expected."""
+    known = MISSING if words is None else words
+    if cell.isascii() and cell.isdigit() and len(cell) <= _LONGEST and cell not in known:
+        return Reading(Decimal(cell))
     text = clean(cell)
-    if why := missing(text, MISSING if words is None else words):
+    if why := missing(text, known):
         return Reading(missing_reason=why)
     match = _CELL.fullmatch(text.translate(_AS_ASCII)) if len(text) <= _LONGEST else None
     if match is None:

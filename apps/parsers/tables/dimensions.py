@@ -42,11 +42,17 @@ def _unit(text: str, mapping: Mapping) -> str:
 
 
 def _whole(word: str, text: str, unit: str, mapping: Mapping) -> str:
+    if len(text) < 10 and text.isdigit() and text.isascii():
+        factor = _factor("", unit, mapping) if word in SIZES else Decimal(1)
+        return _within(word, int(text) * factor)
     match = _SIZE.fullmatch(text) if len(text) < 40 else None
     if match is None or (match[2] and word not in SIZES):
         raise CellError("a whole number" if word not in SIZES else "a size")
     factor = _factor(match[2], unit, mapping) if word in SIZES else Decimal(1)
-    value = cells.number(match[1].rstrip(), mapping.decimal, mapping.thousands) * factor
+    return _within(word, cells.number(match[1].rstrip(), mapping.decimal, mapping.thousands) * factor)
+
+
+def _within(word: str, value: Decimal) -> str:
     if value != value.to_integral_value() or not 0 <= value <= _LARGEST[word]:
         raise CellError("a whole number" + (" of bytes" if word in SIZES else "") + f" up to {_LARGEST[word]}")
     return str(int(value))

@@ -4,12 +4,13 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from apps.parsers.shape import ParseError
 from apps.parsers.tables import units, words
-from apps.parsers.tables.grid import Column, Grid
+from apps.parsers.tables.grid import Column, Grid, Row
 from apps.parsers.tables.mapping import BESIDE, SIZES, Mapping, Role
 
 _ROLES = (  # the first that fits
@@ -30,6 +31,7 @@ _ROLES = (  # the first that fits
     ("configuration", r"config(uration)?|configurazione|konfiguration|setup|array"),
 )  # fmt: skip
 _PATTERNS = tuple((word, re.compile(pattern)) for word, pattern in _ROLES)
+_OPERATION = dict(_PATTERNS)["operation"]
 _BARE_SIZE = re.compile(r"[kmgt]i?b(?:ytes?)?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+|[#%]")
 
@@ -52,6 +54,13 @@ def guess(grid: Grid) -> Mapping:
         thousands=grid.thousands[0] if len(grid.decimal) == 1 and len(grid.thousands) == 1 else "",
         pair_separator="/" if any(column.kind == "pair" for column in grid.columns) else "",
     )
+
+
+@lru_cache(maxsize=1024)
+def names_operation(heading: str) -> bool:
+    """Whether a column of this heading may say what the values of its table, or its own, are of."""
+    said = _said(heading, units.found_in(heading))
+    return bool(words.operation(said)) or _OPERATION.fullmatch(said) is not None
 
 
 def _only(printed: str) -> str:
@@ -121,12 +130,12 @@ def name(column: Column) -> str:
 
 
 def _about_columns(grid: Grid, mapping: Mapping) -> Iterator[str]:
-    first = grid.rows[0].cells
+    first, some = grid.rows[0].cells, _some(grid, 50)
     for column in grid.columns:
         role = mapping.columns.get(column.index)
         if role is None:
             yield f"what is column {column.index + 1} ({column.heading!r}, {first[column.index][:40] if first else ''!r})?"
-        elif role.word in SIZES and not role.unit and column.kind != "empty" and _is_bare(grid, column.index):
+        elif role.word in SIZES and not role.unit and column.kind != "empty" and _is_bare(some, column.index):
             yield _which_unit(repr(name(column)), column.unit, "sizes")
         elif role.word == "cpu" and not role.unit:
             yield f"is {name(column)!r} in % or a fraction?"
@@ -135,8 +144,13 @@ def _about_columns(grid: Grid, mapping: Mapping) -> Iterator[str]:
             yield f"the table has no column {index + 1}"
 
 
-def _is_bare(grid: Grid, index: int) -> bool:
-    return any(row.cells[index].isdigit() for row in grid.rows[:50] if not row.problem)
+def _some(grid: Grid, most: int) -> list[Row]:
+    """Split once, for all columns."""
+    return [row for row in grid.rows[:most] if not row.problem]
+
+
+def _is_bare(rows: Sequence[Row], index: int) -> bool:
+    return any(row.cells[index].isdigit() for row in rows)
 
 
 def _about_values(grid: Grid, mapping: Mapping) -> Iterator[str]:
@@ -158,8 +172,9 @@ def _about_values(grid: Grid, mapping: Mapping) -> Iterator[str]:
 def _without_unit(grid: Grid, mapping: Mapping, values: list[tuple[Column, Role]]) -> dict[str, list[Column]]:
     """printed unit → the columns whose values have no unit yet."""
     found: dict[str, list[Column]] = {}
+    some = _some(grid, 20)
     for column, role in values:
-        if not role.unit and not _is_said("unit", role, mapping) and not _prints_units(grid, column.index):
+        if not role.unit and not _is_said("unit", role, mapping) and not _prints_units(some, column.index):
             found.setdefault(column.unit or units.found_in(grid.caption), []).append(column)
     return found
 
@@ -175,8 +190,8 @@ def _is_said(word: str, role: Role, mapping: Mapping) -> bool:
     return in_rows or in_pair or mapping.headings == word or bool(role.fixed.get(word) or mapping.fixed.get(word))
 
 
-def _prints_units(grid: Grid, index: int) -> bool:
-    return any(units.found_in(row.cells[index]) for row in grid.rows[:20] if not row.problem)
+def _prints_units(rows: Sequence[Row], index: int) -> bool:
+    return any(units.found_in(row.cells[index]) for row in rows)
 
 
 def _which_unit(column: str, printed: str, what: str) -> str:

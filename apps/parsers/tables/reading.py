@@ -25,6 +25,7 @@ _MOST_IN_A_ROW = 2_000  # places that could not be read, with no value among the
 _MOST_RUNS = 10_000
 _LONGEST_PRINTED = 80
 _TRANSCRIBED = ("ocr_repaired", "read_from_text")
+_POINT = (*SIZES, *COUNTS)
 Dimensions = dict[str, str]
 
 
@@ -61,6 +62,9 @@ class _Reader:
         self.beside = {role.word: i for i, role in roles if role.word in BESIDE}
         self.values = [(grid.columns[i], role, self._cpu_of(i)) for i, role in roles if role.word == "value"]
         self.headings = {column.index: self._heading(column, role) for column, role, _ in self.values}
+        self.of_all = {index: mapping.fixed | heading for index, heading in self.headings.items()}
+        self.telling = self._telling()
+        self.printed: dict[tuple[int, str], str] = {}
 
     def _cpu_of(self, index: int) -> tuple[Column, Role] | None:
         """The CPU column of a value: the first behind it before the next value, or the only one of the row."""
@@ -84,6 +88,13 @@ class _Reader:
             line = self.grid.header[0].line if self.grid.header else self.grid.first_line
             expected = f"{error} as the heading of column {column.index + 1}"
             raise ParseError("needs a mapping", line=line, found=column.heading, expected=expected) from None
+
+    def _telling(self) -> list[str]:
+        """The words, in their order, that tell this table's runs apart."""
+        mapping = self.mapping
+        said = [mapping.fixed, *mapping.pair, *self.headings.values(), *(role.fixed for _, role, _ in self.values)]
+        words = {word for one in said for word in one} | {role.word for _, role in self.rows_say}
+        return sorted(filter(_tells_runs_apart, words))
 
     def has_given_up(self, row: Row) -> bool:
         """Whether nothing could be read for so long that this row would not be the first that can."""
@@ -137,12 +148,13 @@ class _Reader:
         self, row: Row, said: Dimensions, column: Column, role: Role, cpu: tuple[Column, Role] | None
     ) -> None:
         cell = row.cells[column.index]
-        where = self.mapping.fixed | self.headings[column.index] | said | role.fixed
+        where = self.of_all[column.index] | said | role.fixed
         if role.unit:
             where["unit"] = role.unit
         try:
             share = self._cpu(row, *cpu) if cpu else None
-            for printed, half in self._halves(cell, column):
+            halves = self._halves(cell, column) if self.mapping.pair_separator else ((cell, {}),)
+            for printed, half in halves:
                 here = where | half if half else where
                 sample = self._sample(printed, row.line, column, here, share)
                 self._keep(here, self._told_of(sample, row, printed, here) if self.beside else sample)
@@ -175,12 +187,12 @@ class _Reader:
         metric = where.get("metric") or words.METRIC_OF_BASE.get(unit.base)
         if not metric or words.METRICS.get(metric) != unit.base:
             raise CellError(f"a metric in {unit.base or 'counts'}, the mapping says {metric or 'none'}")
-        printed_unit = "" if reading.unit else " " + self._as_printed(column, unit_name)
-        point: dict[str, Any] = {word: int(where[word]) for word in (*SIZES, *COUNTS) if word in where}
+        printed_unit = "" if reading.unit or reading.missing_reason else " " + self._as_printed(column, unit_name)
+        point: dict[str, Any] = {word: int(where[word]) for word in _POINT if word in where}
         return ParsedSample(
             operation=where["operation"], metric=metric, value=_scaled(reading.value, unit),
             **point,
-            printed=f"{cells.clean(cell)}{printed_unit if not reading.missing_reason else ''}"[:_LONGEST_PRINTED],
+            printed=f"{cells.clean(cell)}{printed_unit}"[:_LONGEST_PRINTED],
             line=line, quality=reading.quality or self.mapping.quality, missing_reason=reading.missing_reason,
             low=_scaled(reading.low, unit), high=_scaled(reading.high, unit), cpu=cpu, note=reading.note,
         )  # fmt: skip
@@ -221,13 +233,19 @@ class _Reader:
         return meanings[0]
 
     def _as_printed(self, column: Column, unit_name: str) -> str:
+        key = column.index, unit_name
+        if key not in self.printed:
+            self.printed[key] = self._printed_unit(column, unit_name)
+        return self.printed[key]
+
+    def _printed_unit(self, column: Column, unit_name: str) -> str:
         for printed in (column.unit, units.found_in(self.grid.caption)):
             if printed and unit_name in units.meanings(printed):
                 return printed
         return unit_name
 
     def _keep(self, where: Dimensions, sample: ParsedSample) -> None:
-        key = tuple(sorted((word, value) for word, value in where.items() if value and _tells_runs_apart(word)))
+        key = tuple((word, value) for word in self.telling if (value := where.get(word)))
         run = self.runs.get(key)
         if run is None:
             if len(self.runs) >= _MOST_RUNS:

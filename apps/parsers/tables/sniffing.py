@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from apps.parsers.shape import ParseError
@@ -15,7 +16,7 @@ from apps.parsers.tables import blocks, cells, units
 from apps.parsers.tables.grid import ALIGNED, SINGLE_BLANKS, Column, Grid, Row, Rows
 from apps.parsers.tables.splitting import Aligned, splitter
 
-_MOST_HEADER_ROWS = 3
+MOST_HEADER_ROWS = 3
 _MOST_UNCLEAR = 20
 _MOST_SHAPES = 20_000
 _LONGEST_CELL = 250
@@ -25,20 +26,37 @@ _SIZE_HEADING = re.compile(r"size|dimension|größe|taille|taglia|размер|r
 _HEADING_WORDS = re.compile(r"size|file|config|test|\b[kmg]b\b|host|block|thread|record|operation", re.IGNORECASE)
 
 
+class Found:
+    """A table, looked at when somebody asks for its grid: a text may have ten thousands of which nobody needs any."""
+
+    def __init__(self, block: blocks.Block) -> None:
+        self.block = block
+
+    @cached_property
+    def grid(self) -> Grid:
+        return _grid(self.block)
+
+    @cached_property
+    def headings(self) -> list[str]:
+        """As those of the grid's columns."""
+        rows = _rows(self.block)
+        return _headings(rows[: _header_height(rows)], self.block)
+
+
 def find(text: SourceText) -> list[Grid]:
-    return [grid for _, grid in _found(text)]
+    return [one.grid for one in found(text)]
 
 
 def sniff(text: SourceText) -> Grid:
-    return max(_found(text), key=lambda one: one[0].weight)[1]
+    return max(found(text), key=lambda one: one.block.weight).grid
 
 
-def _found(text: SourceText) -> list[tuple[blocks.Block, Grid]]:
+def found(text: SourceText) -> list[Found]:
     """Kept with the text: who reads a table also shows it to whoever will say what it means."""
-    found: list[tuple[blocks.Block, Grid]] | None = text.__dict__.get(_KEPT)
-    if found is None:
-        found = text.__dict__[_KEPT] = [(block, _grid(block)) for block in _blocks(text)]
-    return found
+    kept: list[Found] | None = text.__dict__.get(_KEPT)
+    if kept is None:
+        kept = text.__dict__[_KEPT] = list(map(Found, _blocks(text)))
+    return kept
 
 
 def _blocks(text: SourceText) -> list[blocks.Block]:
@@ -49,9 +67,13 @@ def _blocks(text: SourceText) -> list[blocks.Block]:
     return found
 
 
-def _grid(block: blocks.Block) -> Grid:
+def _rows(block: blocks.Block) -> Rows:
     split = Aligned(block.records, block.width) if block.delimiter == ALIGNED else splitter(block.delimiter)
-    rows = Rows(block.records, block.numbers, split, block.width, block.delimiter != SINGLE_BLANKS)
+    return Rows(block.records, block.numbers, split, block.width, block.delimiter != SINGLE_BLANKS)
+
+
+def _grid(block: blocks.Block) -> Grid:
+    rows = _rows(block)
     height = _header_height(rows)
     headings = _headings(rows[:height], block)
     header = tuple(
@@ -78,7 +100,7 @@ def _grid(block: blocks.Block) -> Grid:
 def _header_height(rows: Rows) -> int:
     """Rows at the top without a number; or one of numbers (sizes) whose first cell says that headings stand here."""
     height = 0
-    for row in rows[:_MOST_HEADER_ROWS]:
+    for row in rows[:MOST_HEADER_ROWS]:
         if len(rows) - height < 2 or any(
             cell and cells.is_value(cell) and cells.missing(cell, cells.MISSING) == "" for cell in row.cells
         ):
@@ -140,7 +162,6 @@ class _Seen:
     columns: list[_Column]
     headings: list[str]
     marks: cells.Marks = field(default_factory=cells.Marks)
-    shapes: dict[str, tuple[str, cells.Marks]] = field(default_factory=dict)
 
     def look_at(self, row: Row, count: int) -> None:
         """`count` rows of this one's shape."""
@@ -149,7 +170,7 @@ class _Seen:
         for cell, column in zip(row.cells, self.columns, strict=True):
             if not cell:
                 continue
-            kind, marks = self._shown_by(cells.shape(cell[:_LONGEST_CELL]))
+            kind, marks = _shown_by(cells.shape(cell[:_LONGEST_CELL]))
             if not kind:
                 continue
             column.kinds[kind] += count
@@ -161,18 +182,11 @@ class _Seen:
         """The numbers that can be one thing or another: (line, heading, as printed)."""
         for row in rows:
             for index, cell in enumerate(() if row.problem else row.cells):
-                if cell and self._shown_by(cells.shape(cell[:_LONGEST_CELL]))[1].unclear:
+                if cell and _shown_by(cells.shape(cell[:_LONGEST_CELL]))[1].unclear:
                     yield row.line, self.headings[index] or f"column {index + 1}", cell[:80]
 
-    def _shown_by(self, shape: str) -> tuple[str, cells.Marks]:
-        known = self.shapes.get(shape)
-        if known is None:
-            known = _shown_by(shape)
-            if len(self.shapes) < _MOST_SHAPES:
-                self.shapes[shape] = known
-        return known
 
-
+@lru_cache(maxsize=_MOST_SHAPES)
 def _shown_by(shape: str) -> tuple[str, cells.Marks]:
     """The kind of a cell, '' for a missing value, and what it proves about marks."""
     marks = cells.Marks()

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import structs
 
+from apps.lib.units import size
 from apps.parsers.archives import Limits, Member, members
 from apps.parsers.registry import formats
 from apps.parsers.source_text import SourceText
@@ -32,7 +33,10 @@ from apps.uploads.sandbox import frames
 
 _COLLECT_EVERY = 50
 MEMORY = int(os.environ.get("SPINDLE_PARSER_MEMORY", 1 << 30))  # bytes that are the process's own
-TOO_MUCH = f"reading it took more than {MEMORY >> 20} MiB of memory"
+TOO_MUCH = (
+    f"reading it took more than {MEMORY >> 20} MiB of memory, all that a reader may have (SPINDLE_PARSER_MEMORY); its bytes are "
+    "kept. Split it, or bring a shorter one: of a fio log, one made with log_avg_msec"
+)
 
 
 class Read(msgspec.Struct, tag_field="act", tag="read"):
@@ -119,7 +123,7 @@ def _read(one: Read, as_columns: bool = False) -> dict[str, Any]:
         found = read_file(SourceText(one.data, one.name), one.only, one.mapping)
         return {"read": in_columns(found) if as_columns else found}
     except MemoryError:
-        return {"error": TOO_MUCH}
+        return {"error": f"it has {size(len(one.data))}; {TOO_MUCH}"}
     except Exception as error:
         return {"error": _failed(error)}
 

@@ -1,0 +1,78 @@
+"""The lines of a text that dd printed: records lines and results, but for those that only told its progress."""
+
+from msgspec import Struct
+
+from apps.parsers.dd_lines import ALONE, BEGUN, CUT, RECORDS, Result, Unclear, read_result
+from apps.parsers.source_text import SourceText
+
+_CUT_OFF = "a result that is cut off"
+_LONGEST = 200
+
+Records = tuple[int, int]
+
+
+class Event(Struct):
+    """A line that dd printed. `result` is Unclear where it is broken, and None for a records line."""
+
+    index: int
+    records: Records | None = None
+    result: Result | Unclear | None = None
+    last: int = 0  # index of the last line, where a result is wrapped
+    is_progress: bool = False
+
+
+def events(text: SourceText) -> list[Event]:
+    lines = text.lines
+    found: list[Event] = []
+    for index, line in enumerate(lines):
+        if "/s" in line and (result := read_result(line)):
+            found.append(Event(index, None, result, index))
+        elif "+" in line and len(line) < _LONGEST and (match := RECORDS.search(line)):
+            full, part = match.groups()
+            found.append(Event(index, (int(full), int(part)), None, index))
+        elif _is_cut(line, found[-1] if found else None, index):
+            found.append(_wrapped(lines, index))
+        elif "B/" in line and not line.isascii() and (result := read_result(line)):  # "MB/秒", "МB/с"
+            found.append(Event(index, None, result, index))
+    _mark_progress(found, text)
+    return [event for event in found if not event.is_progress]
+
+
+def _is_cut(line: str, before: Event | None, index: int) -> bool:
+    """Whether this begins as a result does, and ends before its rate."""
+    if before and before.records and index - before.last <= 2:
+        return bool(CUT.search(line)) or (index - before.last == 1 and len(line) < _LONGEST and bool(BEGUN.match(line)))
+    return " bytes " in line and len(line) < _LONGEST and bool(ALONE.match(line))
+
+
+def _wrapped(lines: list[str], index: int) -> Event:
+    """A result that a mail program broke, or that was cut off."""
+    if index + 1 < len(lines) and (result := read_result(f"{lines[index].rstrip()} {lines[index + 1].lstrip()}")):
+        return Event(index, result=result, last=index + 1)
+    expected = "the seconds and the rate behind it"
+    return Event(index, result=Unclear(_CUT_OFF, lines[index].strip()[:120], expected), last=index)
+
+
+def _mark_progress(found: list[Event], text: SourceText) -> None:
+    """`status=progress` prints whole seconds, over and over on one line, before the records lines."""
+    for position, event in enumerate(found):
+        if event.records is not None or not _may_be_progress(event.result):
+            continue
+        before = found[position - 1] if position else None
+        after = found[position + 1] if position + 1 < len(found) else None
+        follows_records = before is not None and before.records is not None and event.index - before.last <= 1
+        is_rewritten = any(
+            other is not None and other.result and text.number(other.index) == text.number(event.index)
+            for other in (before, after)
+        )
+        precedes_records = (
+            isinstance(event.result, Result)
+            and after is not None
+            and after.records is not None
+            and after.index - event.last <= 2
+        )
+        event.is_progress = is_rewritten or (precedes_records and not follows_records)
+
+
+def _may_be_progress(result: Result | Unclear | None) -> bool:
+    return result.is_whole_seconds if isinstance(result, Result) else result is not None and result.message == _CUT_OFF

@@ -1,0 +1,76 @@
+"""Lines of fio's normal report that end before they should, because fio was killed, or another tool printed there.
+
+Each kind of line has something that stands at its end in every version. A line without it, also when the next one goes
+on with it as mails have it, is not whole: its last figure may be half a number.
+"""
+
+import re
+from collections.abc import Sequence
+
+from apps.parsers.fio_text_lines import PERCENTILES, SHARE, SHARES_GO_ON
+
+_SPREAD = re.compile(r"dev=\s*[\d.]+"), "min=, max=, avg= and stdev="
+_DISTRIBUTION = re.compile(r"[\d.]+%\W*$"), "shares up to its last %"
+_DEPTHS = re.compile(r"64=\s*[\d.]+%"), "shares up to >=64=0.0%"
+_ENDS = {
+    "slat": _SPREAD, "clat": _SPREAD, "sync": _SPREAD, "bw": _SPREAD, "iops": _SPREAD, "lat": _SPREAD,
+    "cpu": (re.compile(r"sys=\s*[\d.]+%"), "usr=0.0%, sys=0.0%"),
+    "IO": _DEPTHS, "submit": _DEPTHS, "complete": _DEPTHS,
+    "issued": (re.compile(r"short="), "total=, short= and dropped="),
+    "latency": (re.compile(r"depth=\d"), "target=, window=, percentile= and depth="),
+}  # fmt: skip
+_BEGINS = re.compile(
+    r"\s*(?:(slat|clat|lat|sync) \([num]sec\)\s*:\s*(?:(min)=|\d)|(bw) \(\s*[KkM]i?(?:B|bit)\s*/s\)\s*:\s*min=|(iops)\s*: min="
+    r"|(cpu)\s*:\s*usr=|(IO) depths\s*:\s|(submit|complete)\s*:\s*0=|(issued) (?:rwts?|r/w/d)?\s*: ?total=|(latency)\s*:\s*target=)"
+)
+_GOES_ON = re.compile(
+    r"\s*(?:(?:min|max|per|avg|stdev|dev|samples|sys|short|drop|dropped|window|percentile|depth|>?=?\d{1,5})=|[\d.]+[,%])"
+)
+DEPTHS = re.compile(r"(  IO depths|     submit|     complete)|     issued|     latency")
+_LONGEST = 1000
+
+
+def whole(lines: Sequence[str], index: int) -> tuple[str, str]:
+    """What is sound of a line, with the next one where a mail wrapped it; and what it should have had, where it is not whole."""
+    line = lines[index][:_LONGEST]
+    begun = _BEGINS.match(line)
+    if begun is None:
+        return line, ""
+    kind = next(word for word in begun.groups() if word and word != "min")
+    end, expected = _DISTRIBUTION if begun[1] and not begun[2] else _ENDS[kind]
+    if end.search(line):
+        return line, ""
+    more = lines[index + 1][:_LONGEST] if index + 1 < len(lines) else ""
+    joined = f"{line} {more.strip()}"
+    if _GOES_ON.match(more) and end.search(joined):
+        return joined, ""
+    return line.rpartition(",")[0], expected
+
+
+def behind(line: str) -> str:
+    """What has to follow a line of the report; nothing where it may be the last of its kind."""
+    if PERCENTILES.match(line) or _is_share(line):
+        return "the other percentiles" if _goes_on(line) else ""
+    depths = DEPTHS.match(line)
+    return "submit, complete and issued" if depths and depths[1] else ""
+
+
+def is_more(line: str) -> bool:
+    """Whether this is what may follow one that is not the last of its kind."""
+    return _is_share(line) or bool(DEPTHS.match(line) or _GOES_ON.match(line))
+
+
+def _is_share(line: str) -> bool:
+    return bool(SHARE.search(line) or SHARES_GO_ON.match(line))
+
+
+def _goes_on(line: str) -> bool:
+    """fio puts a comma behind all percentiles but the last, and a mail may break one."""
+    bare = line.rstrip()
+    rest = bare.rpartition("]")[2].lstrip()
+    return rest.startswith(",") or bare.endswith((",", ":", "=")) or bare.count("[") > bare.count("]")
+
+
+def told(number: int, line: str, expected: str) -> str:
+    shown = " ".join(line.split())[-80:]
+    return f"line {number}: fio's report breaks off here; found {shown!r}, expected {expected}"
