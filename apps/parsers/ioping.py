@@ -7,8 +7,8 @@
     generated 3 requests in 200.5 ms, 12 KiB, 14 iops, 59.9 KiB/s
     min/avg/max/mdev = 208.9 us / 252.4 us / 295.8 us / 43.5 us
 
-One run per statistics block, with the requests above it as a series (over the time that the requests took: the pauses
-between them are not printed). Samples: iops, bandwidth, latency_min, _mean, _max, _stdev and io_bytes.
+One run per statistics block. The requests above it are a histogram, but for those that ioping itself does not count:
+when each was made is not printed, so there is no series. Samples: iops, bandwidth, latency_min, _mean, _max, _stdev and io_bytes.
 
 Versions (ioping.c at the tags of koct9i/ioping)
 - 0.4: no rate at all; 0.5: `364 iops 1.4 mb/s`; 0.6: `364 iops, 1.4 mb/s`, later `MiB/s`; one unit for all latencies.
@@ -18,17 +18,19 @@ Versions (ioping.c at the tags of koct9i/ioping)
 - With -G reads and writes are one statistic: the operation is `mixed`.
 - Random or sequential is never printed, only the command line shows it (-L); random is the default.
 - 1.3 with -I puts the local time before each request.
+- A block without its title is read where it says `read` or `written`, or the command line stands above it.
 - A line of latencies alone, below the command line, is a block whose other lines somebody left out.
-Raw lines (-p, -P, -B): see `ioping_raw`. Units: see `ioping_units`.
+nench.sh's lines: see `ioping_nench`. Raw lines (-p, -P, -B): see `ioping_raw`. Units: see `ioping_units`.
 """
 
 import re
 from dataclasses import dataclass, field
 
-from apps.parsers import ioping_raw, ioping_units
-from apps.parsers.ioping_figures import LATENCY_LINE, block_size_of, figures_of
-from apps.parsers.ioping_samples import CUT, missing, operation, samples, sums
-from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSeries, ParseError
+from apps.parsers import ioping_nench, ioping_raw, ioping_requests, ioping_units
+from apps.parsers.ioping_figures import DONE_LINE, LATENCY_LINE, block_size_of, figures_of
+from apps.parsers.ioping_requests import MARK, Request
+from apps.parsers.ioping_samples import CUT, missing, operation, samples
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "ioping"
@@ -36,18 +38,20 @@ TITLE = "ioping"
 
 _LONGEST = 4096
 _BEHIND = 7  # lines that a statistics block may take
-_HEAD = re.compile(r"(?:^|\s)([\d.]{1,20} (?:bytes|[KMGTP]i?B|[kmgtp]?b|B)) (from|to|<<<|>>>) (.+)$")
-_TIME = re.compile(r"(\d{1,18}) time=([\d.]{1,20} ?[a-z]{1,4})")
 _COMMAND = re.compile(r"(?:^|[$#>%]) ?((?:sudo |time )?ioping -?[^|;&]+)")
+_NO_DIRECTION = "the statistics do not say whether they count reads or writes"
 _TITLE = " ioping statistics ---"
-_DIRECTIONS = {"from": "read", "<<<": "read", "to": "write", ">>>": "write"}
 
 
 def looks_like(text: SourceText) -> float:
-    if _TITLE in text.text or (": request=" in text.text and " time=" in text.text):
+    if _TITLE in text.text or (MARK in text.text and " time=" in text.text):
         return 1.0 if any(_is_own(line) for line in text.lines) else 0.0
     if "ioping " in text.text and "min/avg/max/mdev" in text.text:
         return 0.8 if any(_is_latencies(line) for line in text.lines) else 0.0
+    if ioping_nench.is_its(text) or (
+        " requests completed in " in text.text and any(DONE_LINE.match(line[:_LONGEST]) for line in text.lines)
+    ):
+        return 0.9
     return ioping_raw.looks_like(text)
 
 
@@ -63,7 +67,7 @@ def parse(text: SourceText) -> ParsedFile:
 
 
 def _is_own(line: str) -> bool:
-    return len(line) <= _LONGEST and bool(_title(line) or _request(line))
+    return len(line) <= _LONGEST and bool(_title(line) or ioping_requests.read(line))
 
 
 @dataclass(slots=True)
@@ -74,14 +78,12 @@ class _Group:
     last: int
     command: str
     target: str = ""
-    requests: list[tuple[float, str]] = field(default_factory=list)  # ns, direction
-    number: int = 0
-    size: str = ""
+    requests: list[Request] = field(default_factory=list)
     periods: list[ioping_raw.Raw] = field(default_factory=list)
 
     @property
     def directions(self) -> set[str]:
-        return {direction for _, direction in self.requests}
+        return {one.direction for one in self.requests}
 
 
 class _Reading:
@@ -94,16 +96,23 @@ class _Reading:
         self.group: _Group | None = None
         self.command = ""
         self.covered = -1  # the last line of the block before
+        self.is_nench = ioping_nench.is_its(text)
 
     def take(self, index: int, line: str) -> None:
         if index <= self.covered:
             return
         if raw := ioping_raw.read(line):
             self._period(index, raw)
-        elif ": request=" in line and (found := _request(line)):
-            self._request(index, *found)
+        elif MARK in line and (request := ioping_requests.read(line)):
+            self._request(index, request)
         elif title := _title(line):
-            self._statistics(index, title)
+            self._statistics(index + 1, title)
+        elif " requests completed in " in line and DONE_LINE.match(line):
+            self._statistics(index, self.group.target if self.group else "")
+        elif self.is_nench and "ioping: " in line and (found := ioping_nench.read(self.text, index)):
+            self.close()
+            self._keep(found)
+            self.covered = index + 1
         elif (self.command or self.group) and _is_latencies(line):
             self._latencies(index, line)
         elif "ioping " in line and (match := _COMMAND.search(line)):
@@ -141,23 +150,33 @@ class _Reading:
     def _period(self, index: int, raw: ioping_raw.Raw) -> None:
         self._open(index).periods.append(raw)
 
-    def _request(self, index: int, number: int, size: str, word: str, target: str, latency: float) -> None:
-        if (group := self.group) and group.requests and (number <= group.number or target != group.target):
+    def _request(self, index: int, request: Request) -> None:
+        last = self.group.requests[-1] if self.group and self.group.requests else None
+        if last and (request.number <= last.number or request.target != last.target):
             self.close()
         group = self._open(index)
-        group.requests.append((latency, _DIRECTIONS[word]))
-        group.number, group.target, group.size = number, target, size
+        group.requests.append(request)
+        group.target = request.target
 
-    def _statistics(self, index: int, target: str) -> None:
+    def _statistics(self, start: int, target: str) -> None:
+        """The block whose first line below its title is `start`."""
         group = self.group
         if group and group.target and group.target != target:
             self.close()
-        group = self._open(index)
-        block = self.text.lines[index + 1 : index + _BEHIND]
-        ends = [place for place, line in enumerate(block) if _title(line) or ": request=" in line]
-        block = [line[:_LONGEST] for line in block[: ends[0] if ends else None]]
-        self.covered = group.last = index + _last(block)
-        self.runs.append(self._run(group, target, " ".join(block[: _last(block)]), block, ""))
+        group = self._open(start if not target else start - 1)
+        block = [line[:_LONGEST] for line in self.text.lines[start : start + _BEHIND - 1]]
+        ends = [place for place, line in enumerate(block) if _title(line) or MARK in line]
+        ends += [place for place, line in enumerate(block) if DONE_LINE.match(line)][1:]
+        block = block[: min(ends, default=None)]
+        self.covered = group.last = start - 1 + _last(block)
+        told = " ".join(block[: _last(block)])
+        if target or group.command or group.requests or _says_direction(told):
+            self.runs.append(self._run(group, target, told, block, ""))
+        else:
+            found = block[0].strip()[:100]
+            self.broken.append(
+                Broken(_NO_DIRECTION, self.text.number(start), found, "'read' or 'written' behind the size")
+            )
         self.group, self.command = None, ""
 
     def _latencies(self, index: int, line: str) -> None:
@@ -172,14 +191,16 @@ class _Reading:
         counted, figures = figures_of(told, lambda printed: self._place(group, block, printed))
         asked = ioping_units.workload(group.command) if group.command else {}
         size = asked.get("block_size")
-        block_size = block_size_of(group.size, told) or (size if isinstance(size, int) else None)
+        block_size = block_size_of(group.requests[-1].size if group.requests else "", told) or (
+            size if isinstance(size, int) else None
+        )
         shown = target or group.target
         path, _, device = shown.rpartition(" (")
         found = samples(name, figures, counted, block_size, note)
         if not any(sample.metric == "latency_mean" for sample in found):
             found.append(missing(name, self.text.number(group.last), block_size, CUT))
         return ParsedRun(
-            tool="ioping", tool_version="", samples=tuple(found), series=_series(group, name), problem=problem,
+            tool="ioping", tool_version="", samples=tuple(found), histograms=ioping_requests.histograms(group.requests, name), problem=problem,
             labels={"device": device.rstrip(")")} if path else {}, target=path or shown,
             workload={**asked, "rw": _RW.get(name, name)},
             line=self.text.number(group.first), last_line=self.text.number(group.last),
@@ -206,16 +227,6 @@ def _title(line: str) -> str:
     return head.partition("--- ")[2] if title else ""
 
 
-def _request(line: str) -> tuple[int, str, str, str, float] | None:
-    """Number, size, arrow or word, target, and latency in ns."""
-    head, _, tail = line.partition(": request=")
-    match, time = _HEAD.search(head), _TIME.match(tail)
-    latency = ioping_units.time(time[2]) if time else None
-    if match is None or time is None or latency is None:
-        return None
-    return int(time[1]), match[1], match[2], match[3], latency
-
-
 def _last(block: list[str]) -> int:
     """How many lines of it ioping printed: up to the latencies, or up to the rates."""
     ends = [place for place, line in enumerate(block) if "mdev" in line or "requests" in line]
@@ -225,29 +236,17 @@ def _last(block: list[str]) -> int:
     return ends[-1] + 1 + wrapped
 
 
+def _says_direction(told: str) -> bool:
+    return " written, " in told or " read, " in told
+
+
 def _direction(told: str, group: _Group, options: dict[str, str] | None) -> str:
     if (options and "G" in options) or len(group.directions) > 1:
         return "mixed"
-    if " written, " in told or " read, " in told:
+    if _says_direction(told):
         return "write" if " written, " in told else "read"
     if options and "W" in options:
         return "write"
     if "generated " in told and "iops" in told:
         return "mixed"  # since 1.0 only -G leaves the word out
     return next(iter(group.directions), "read")
-
-
-def _series(group: _Group, name: str) -> tuple[ParsedSeries, ...]:
-    if not group.requests:
-        return ()
-    times = sums([latency for latency, _ in group.requests])
-    kept: dict[str, list[int]] = {}
-    for index, (_, direction) in enumerate(group.requests):
-        kept.setdefault(direction, []).append(index)
-    return tuple(
-        ParsedSeries(
-            name if len(kept) == 1 else f"rand{direction}", "latency_mean", 0, "report",
-            tuple(times[index] for index in indices), tuple(group.requests[index][0] for index in indices),
-        )
-        for direction, indices in kept.items()
-    )  # fmt: skip

@@ -12,20 +12,28 @@ _FIGURES = {
     "bandwidth": re.compile(r"([\d.]{1,20} [A-Za-z]{1,3}/s)"),
     "io_bytes": re.compile(r", ([\d.]{1,20} [KMGTP]?i?B)(?: (?:read|written))?, "),
 }
+DONE_LINE = re.compile(
+    r"\s*[\d.]{1,20}(?: [kMGT])? requests completed in [\d.]{1,20} [a-z]{1,4}, .*\d(?: [kMGT])? iops\b"
+)
 LATENCY_LINE = re.compile(r"min/avg/max/mdev = *" + " ?/ ?".join(["([\\d.]{1,20})(?: ([a-z]{1,4}))?"] * 4))
 
 
 def figures_of(told: str, place: Callable[[str], int]) -> tuple[float | None, dict[str, Figure]]:
     done = _DONE.search(told)
     rates = told[done.start() :].partition("generated ")[0].partition("min/avg")[0] if done else ""
+    found = rates_of(rates, place)
+    if match := LATENCY_LINE.search(told):
+        found |= dict(zip(LATENCIES, _latencies(match, place), strict=True))
+    return ioping_units.count(done[1]) if done else None, found
+
+
+def rates_of(rates: str, place: Callable[[str], int]) -> dict[str, Figure]:
     found: dict[str, Figure] = {}
     for metric, pattern in _FIGURES.items():
         if match := pattern.search(rates):
             read = ioping_units.count if metric == "iops" else ioping_units.size
             found[metric] = Figure(read(match[1]), match[0].strip(", "), place(match[1]))
-    if match := LATENCY_LINE.search(told):
-        found |= dict(zip(LATENCIES, _latencies(match, place), strict=True))
-    return ioping_units.count(done[1]) if done else None, found
+    return found
 
 
 def _latencies(match: re.Match[str], place: Callable[[str], int]) -> Iterator[Figure]:

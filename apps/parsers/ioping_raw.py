@@ -6,6 +6,7 @@ Count, time, requests/s, bytes/s, min, avg, max, mdev; since 1.0 also all reques
 STATISTICS"). Times are µs in 0.7 to 0.9 and ns since 1.0: which, is told by the line itself, where requests/s must be
 count ÷ time. A line for which neither holds is none of ioping's. 0.4 to 0.6 print four numbers; those are not read.
 
+Periods are placed by all time; where that column is missing, by the time in requests, which is all that is printed.
 Neither reads or writes nor the target are printed: lines that stand alone are read only below a command line.
 """
 
@@ -28,7 +29,8 @@ _PERIODS = "only statistics of periods are printed, not of the whole run"
 @dataclass(frozen=True, slots=True)
 class Raw:
     count: int
-    time: float  # ns, as all times here
+    time: float  # ns, as all times here; in requests
+    wall: float  # with the pauses, where that is printed
     figures: tuple[float, ...]  # in the order of _METRICS
     printed: tuple[str, ...]
     unit: str  # of the times as printed
@@ -54,7 +56,10 @@ def read(line: str) -> Raw | None:
     for scale in (1, 1000) if len(words) == 8 else (1,):
         if abs(iops - 1e9 * count / (time * scale)) <= 1 or close(iops, 1e9 * count / (time * scale), 1e-3):
             figures = (iops, speed, *(value * scale for value in (least, mean, most, spread)))
-            return Raw(count, time * scale, tuple(map(float, figures)), tuple(words[2:8]), "ns" if scale == 1 else "us")
+            wall = int(words[9]) if len(words) == 10 else time * scale
+            return Raw(
+                count, time * scale, wall, tuple(map(float, figures)), tuple(words[2:8]), "ns" if scale == 1 else "us"
+            )
     return None
 
 
@@ -95,7 +100,7 @@ def _figures(total: Raw, line: int) -> dict[str, Figure]:
 def _series(periods: Sequence[Raw], name: str) -> tuple[ParsedSeries, ...]:
     if not periods:
         return ()
-    ends = sums([one.time for one in periods])
+    ends = sums([one.wall for one in periods])
     return tuple(
         ParsedSeries(name, metric, 0, "report", ends, tuple(one.figures[place] for one in periods))
         for place, metric in enumerate(_METRICS[:4])

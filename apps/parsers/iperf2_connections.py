@@ -1,18 +1,30 @@
 """The streams of an iperf 2 test: which line counts, who sent, and their samples."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from apps.parsers.finite import positive
+from apps.parsers.finite import number, positive
 from apps.parsers.iperf_lines import Local, Point, Report, datagrams, series
 from apps.parsers.shape import ParsedSample, ParsedSeries
 from apps.parsers.source_text import SourceText
 
 DEFAULT_PORT = 5001  # iperf 2's (Settings.cpp); its clients connect to it unless told otherwise
 CUT = "the line over the whole time is missing"
+NO_NUMBER = "the server's report is no number"
+NOT_TIMED = "no packet was timed"
+CLOCKS = "the clocks of the two hosts are not together"
 SIDE_UNKNOWN = "nothing says whether this is the client's or the server's output"
 _WRITES = re.compile(r"^ {1,8}\d{1,18}/\d{1,18}(?:/\d{1,18})? {1,16}\d{1,18}(?: |$)")
+_RTT = re.compile(
+    r"^ {1,8}\d{1,18}/\d{1,18} {1,16}\d{1,18} {1,16}-?\d{1,18}[KMG]?/(\d{1,18})(?:\(\d{1,18}\))? us(?: |$)"
+)
+_TRIPS = re.compile(
+    r"^ {1,8}(?:[\d.]{1,20} ms {1,6}\d{1,18}/ {0,10}\d{1,18} \([^)]{0,20}%\) {1,8})?"
+    + "/".join([r" {0,4}(-?\d{1,12}\.\d{1,6})"] * 4)
+    + " ms(?: |$)"
+)
+_LATENCIES = ("latency_mean", "latency_min", "latency_max", "latency_stdev")  # in the order of the columns
 _RETRIES = re.compile(r"^ {1,8}\d{1,18}/\d{1,18} {1,16}(\d{1,18})(?! {0,8}pps)(?: |$)")
 
 
@@ -49,6 +61,7 @@ class Connection:
     local: Local | None = None
     lines: list[Report] = field(default_factory=list)
     server_lines: list[Report] = field(default_factory=list)
+    unread: tuple[int, str] | None = None  # the line and the rate of a server's report that is no number
     has_sent: bool = False  # a line says how many datagrams were sent, or that nobody confirmed the last one
 
     @property
@@ -103,11 +116,16 @@ def samples_of(one: Connection, section: int, streams: int, header: Header, text
         yield from _samples(point, operation, whole, text)
     for report in one.server_lines[-1:]:
         yield from _samples(point, "net_receive", report, text)
+    if one.unread and not one.server_lines:
+        index, printed = one.unread
+        yield point.sample("net_receive", "bandwidth", None, printed, text.number(index), reason=NO_NUMBER)
 
 
 def _samples(point: Point, operation: str, report: Report, text: SourceText) -> Iterator[ParsedSample]:
     line = text.number(report.index)
-    yield point.sample(operation, "bandwidth", report.rate, report.printed_rate, line)
+    rtt = _RTT.match(report.rest)
+    note = f"RTT {rtt[1]} us at the end" if rtt and operation == "net_send" else ""
+    yield point.sample(operation, "bandwidth", report.rate, report.printed_rate, line, note=note)
     yield point.sample(operation, "io_bytes", report.moved, report.printed_moved, line)
     if found := datagrams(report.rest):
         jitter, jitter_text, lost, lost_text = found
@@ -117,6 +135,19 @@ def _samples(point: Point, operation: str, report: Report, text: SourceText) -> 
             yield point.sample(operation, "lost", lost, lost_text, line)
     elif (match := _RETRIES.match(report.rest)) and (count := positive(match[1])) is not None:
         yield point.sample(operation, "retransmits", count, f"Rtry {match[1]}", line)
+    if match := _TRIPS.match(report.rest):
+        yield from _trips(point, operation, match.groups(), line)
+
+
+def _trips(point: Point, operation: str, words: Sequence[str], line: int) -> Iterator[ParsedSample]:
+    """What --trip-times measured. Nothing timed prints zeros; below zero the clocks differ, which leaves only the spread."""
+    values = [number(word) or 0.0 for word in words]
+    for metric, word, value in zip(_LATENCIES, words, values, strict=True):
+        reason = "" if any(values) else NOT_TIMED
+        if metric != "latency_stdev" and min(values) < 0:
+            reason = CLOCKS
+        ns = None if reason else round(value * 1e6, 3)
+        yield point.sample(operation, metric, ns, f"{word} ms", line, reason=reason)
 
 
 def series_of(one: Connection, section: int, header: Header) -> list[ParsedSeries]:

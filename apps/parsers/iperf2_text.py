@@ -15,7 +15,9 @@ Oddities: `0.0- 1.0` has a blank inside; the unit changes from line to line; a l
 nothing says who sent: the figures are missing then (the reason and the tool's text stay), and a warning says so. Rows
 of UDP with jitter and losses are the receiver's, who alone can count them; who tells how many datagrams were sent, or
 has the column `Write/Err` of `-e`, sent them.
-The retransmits of `-e` are the column `Rtry`; NetPwr, RTT, PPS and trip times are not read.
+The retransmits of `-e` are the column `Rtry`, and its RTT is a note: the last one that the kernel told, no mean. The
+`Latency avg/min/max/stdev` of --trip-times is latency_*; NetPwr and PPS are not read. A server's report whose rate is
+`nan` or `inf` is missing.
 Units: see `iperf_lines`. Formats: iperf 2's Locale.c (2.0.5, 2.2.1) and ReportOutputs.c (2.2.1).
 """
 
@@ -25,7 +27,8 @@ from dataclasses import dataclass, field
 
 from apps.parsers.finite import INT8
 from apps.parsers.iperf2_connections import CUT, SIDE_UNKNOWN, Connection, Header, samples_of, series_of
-from apps.parsers.iperf_lines import Line, Local, Report, asked, command, has_reports, lines_of
+from apps.parsers.iperf_commands import asked, command, is_of_another
+from apps.parsers.iperf_lines import Line, Local, Report, has_reports, lines_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSection, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -39,6 +42,10 @@ _BUFFER = re.compile(r"(?:Write|Read) buffer size: {1,4}(\d{1,9}(?:\.\d{1,3})?) 
 _DATAGRAM = re.compile(r"^\s{0,16}(?:Sending|Receiving) (\d{1,9}) byte datagrams")
 _SERVER_REPORT = re.compile(r"\[ {0,6}(\d{1,6})\] Server Report:")
 _SENT = re.compile(r"\[ {0,6}(\d{1,6})\] (?:Sent \d{1,18} datagrams|WARNING: did not receive ack of last datagram)")
+_NO_RATE = re.compile(
+    r"\[ {0,6}(\d{1,6})\] {1,8}[\d.]{1,20}- ?[\d.]{1,20} {1,6}sec {1,6}\S{1,40} \S{0,6}Bytes {1,6}(\S{0,20}(?:nan|inf)\S{0,20} \w{0,6}/sec)",
+    re.IGNORECASE,
+)
 _MOST = 256  # streams that a server is asked about while more of them connect
 _FACTORS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
@@ -89,9 +96,10 @@ class _Test:
 
     def goes_on_with(self, local: Local) -> bool:
         known = self.connections.get(local.id)
-        if known is not None and (known.local is not None or known.lines):
+        if known is not None and (known.lines or len(self.connections) == 1):
             return False
-        is_under_way = len(self.connections) < _MOST and not all(one.whole for one in self.connections.values())
+        heard = [one for one in self.connections.values() if one.lines]
+        is_under_way = len(self.connections) < _MOST and not all(one.whole for one in heard)
         return not self.has_reports or is_under_way
 
     def ends_before(self, line: str) -> bool:
@@ -118,8 +126,12 @@ class _Test:
         self.covers(report.index)
 
     def successor(self) -> "_Test":
-        """The next test of the same server: its header is printed once."""
-        return _Test(header=self.header.of_server())
+        """The next test of the same server: its header is printed once. Who connected and has no figures may still be
+        measuring, or is nobody's client at all.
+        """
+        silent = [one for one in self.connections.values() if one.local and not one.lines and not one.server_lines]
+        kept = {one.id: one for one in silent[-_MOST:]} if not self.header.client_port else {}
+        return _Test(header=self.header.of_server(), connections=kept)
 
     def run(self, text: SourceText) -> ParsedRun:
         shown = [one for one in self.connections.values() if one.lines and not one.id.startswith("FD")]
@@ -145,7 +157,8 @@ class _Test:
     def _local(self, one: Connection) -> Local | None:
         plain = self.connections.get(one.id.removeprefix("*"))
         if plain is None and one.id == "SUM":
-            plain = next((each for each in self.connections.values() if each.local), None)
+            known = [each for each in self.connections.values() if each.local]
+            plain = next((each for each in known if each.lines), known[0] if known else None)
         return plain.local if plain else None
 
 
@@ -165,7 +178,7 @@ def _tests(text: SourceText) -> Iterator[_Test]:
         if found := command(line.text):
             shown = found
         elif _read(test, line) and shown:
-            test.header.told |= asked(shown)
+            test.header.told |= asked("" if is_of_another(shown, test.header.host) else shown)
             shown = ""
     if test.has_reports or test.header.client_port:
         yield test
@@ -181,6 +194,10 @@ def _read(test: _Test, line: Line) -> bool:
     elif match := _SERVER_REPORT.search(line.text):
         test.reported_by_server = match[1]
         test.covers(line.index)
+    elif test.reported_by_server and (match := _NO_RATE.search(line.text)) and match[1] == test.reported_by_server:
+        test.connections.setdefault(match[1], Connection(match[1])).unread = (line.index, match[2])
+        test.reported_by_server = ""
+        test.covers(line.index)
     elif (match := _SENT.search(line.text)) and match[1] in test.connections:
         test.connections[match[1]].has_sent = True
     elif _read_header(test.header, line.text):
@@ -192,7 +209,8 @@ def _read(test: _Test, line: Line) -> bool:
 
 def _read_header(header: Header, line: str) -> bool:
     if match := _CLIENT.search(line):
-        header.host, header.protocol, header.client_port = match[1], match[2].lower(), int(match[3])
+        host = "" if "*" in match[1] else match[1]  # (**hidden**), with --hide-ips
+        header.host, header.protocol, header.client_port = host, match[2].lower(), int(match[3])
     elif match := _SERVER.search(line):
         header.protocol, header.server_port = match[1].lower(), int(match[2])
     elif match := _WINDOW.search(line):

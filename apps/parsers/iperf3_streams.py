@@ -4,7 +4,7 @@ import re
 from calendar import timegm
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from apps.parsers.finite import positive
 from apps.parsers.iperf_lines import Local, Point, Report, datagrams, series
@@ -31,6 +31,8 @@ class Test:
     is_reverse: bool = False
     is_complete: bool = False  # the words before the summary have been seen
     is_summary: bool = False
+    is_ruled: bool = False  # the line before was the rule above a summary
+    side: str = ""  # of the summary's lines below, as a line of its own said
     is_udp: bool = False
     sends_by_header: bool = False  # `Retr` or `Total Datagrams` over the intervals
     jitter_by_header: bool = False
@@ -60,13 +62,15 @@ class Test:
         self.target = self.target or local.peer
 
     def header(self, line: str, is_summary: bool) -> None:
-        self.is_summary = is_summary and self.has_reports
+        self.is_summary, self.side = is_summary and self.has_reports, ""
         if not self.is_summary:
             self.jitter_by_header = "Jitter" in line
             self.sends_by_header = "Retr" in line or ("Total Datagrams" in line and not self.jitter_by_header)
 
     def add(self, report: Report) -> None:
         rest = report.rest.rstrip()
+        if self.side and not rest.endswith(("sender", "receiver")):
+            report = replace(report, rest=f"{rest}  {self.side}")
         key = (report.role, report.id)
         if rest.endswith("(omitted)"):
             self.intervals.setdefault(key, [])
@@ -76,8 +80,11 @@ class Test:
             self.intervals.setdefault(key, []).append(report)
 
     def is_done_before(self, report: Report) -> bool:
-        """Whether the line, behind a summary, is an interval again."""
-        return report.start == 0 and not self.is_summary and not report.rest.rstrip().endswith(("sender", "receiver"))
+        """Whether the line is an interval of the next test: behind a summary, or from 0.00 to earlier than the last one."""
+        if report.start or self.is_summary or report.rest.rstrip().endswith(("sender", "receiver")):
+            return False
+        known = self.intervals.get((report.role, report.id))
+        return bool(self.finals) or bool(known and report.end < known[-1].end)
 
     def set_cpu(self, local_side: str, local: str, remote: str) -> None:
         other = "receiver" if local_side == "sender" else "sender"

@@ -13,6 +13,8 @@ Oddities
 - `Bandwidth` became `Bitrate` in 3.2; 3.0 and 3.1 end UDP tests with one line, the client's rate beside the receiver's
   jitter. That line has no `sender`: it is this side's, as the header above tells (`Connecting to host` sends, unless
   `Reverse mode`; a server sends where it prints `Retr` or `Total Datagrams`).
+- 3.0's betas name the sides of the summary on lines of their own, `Sent` and `Received`.
+- Excerpts one below the other are tests of their own: a connection, or a heading whose rows begin at 0.00 again.
 - A receiver of 0.00 Bytes beside a sender's bytes never told its figures: missing.
 - A test without summary (killed) keeps its intervals and is broken.
 - `CPU Utilization` (-V) is of one core (iperf_util.c `cpu_util`); `Time:` is GMT or UTC.
@@ -25,7 +27,8 @@ from dataclasses import dataclass
 
 from apps.parsers.finite import INT4, whole
 from apps.parsers.iperf3_streams import Test
-from apps.parsers.iperf_lines import Line, asked, command, has_reports, lines_of
+from apps.parsers.iperf_commands import asked, command, is_of_another
+from apps.parsers.iperf_lines import Line, has_reports, lines_of, report_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -42,11 +45,15 @@ _CPU = re.compile(
     r"CPU Utilization: local/(sender|receiver) ([\d.]{1,20})%[^,]{0,60}, remote/(?:sender|receiver) ([\d.]{1,20})%"
 )
 _TIME = re.compile(r"Time: \w{3}, (\d{1,2}) (\w{3}) (\d{4}) (\d\d):(\d\d):(\d\d) (?:GMT|UTC)")
+_STOPPED = ("iperf3: error - ", "iperf3: interrupt - ")
+_SIDE = re.compile(r"\s{0,16}(?:Total )?(sent|received)\s*", re.IGNORECASE)
+_BELOW = 6  # lines in which the first row stands below its heading
+_SIDES = {"sent": "sender", "received": "receiver"}
 _ERROR = re.compile(r"iperf3: (error - .{1,200}|interrupt - .{1,200})")
 
 
 def looks_like(text: SourceText) -> float:
-    return 1.0 if has_reports(text, 3) else 0.3 if "iperf3: error - " in text.text else 0.0
+    return 1.0 if has_reports(text, 3) else 0.3 if any(word in text.text for word in _STOPPED) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -79,9 +86,8 @@ class _Header:
 
 def _tests(text: SourceText) -> Iterator[Test]:
     test, head = Test(), _Header()
-    was_rule = False
     for line in lines_of(text, 3):
-        if _begins_another(test, line):
+        if _begins_another(test, line, text):
             yield test
             test = Test()
         if found := command(line.text):
@@ -90,34 +96,49 @@ def _tests(text: SourceText) -> Iterator[Test]:
         if match := _VERSION.match(line.text):
             head.version = match[1]
             continue
-        is_rule = "- - - - -" in line.text
-        if _read(test, line, was_rule) and (head.shown or head.version):
+        if _read(test, line) and (head.shown or head.version):
             test.version, test.told = head.version or test.version, test.told | asked(head.shown)
             head = _Header()
-        was_rule = is_rule or (was_rule and not line.text.strip())
+        if _CLIENT.search(line.text) and is_of_another(str(test.told.get("command", "")), test.target):
+            test.told = {}
+        test.is_ruled = "- - - - -" in line.text or (test.is_ruled and not line.text.strip())
     if test.has_reports or test.problem or test.is_client is not None:
         yield test
 
 
-def _begins_another(test: Test, line: Line) -> bool:
+def _begins_another(test: Test, line: Line, text: SourceText) -> bool:
     is_header = _CLIENT.search(line.text) or _ACCEPTED.search(line.text) or "Server listening on" in line.text
     if not test.has_reports and not test.problem:
         return bool(is_header) and test.is_client is not None  # nothing came of that one
     if line.report:
-        return bool(test.finals) and test.is_done_before(line.report)
-    if line.local or "iperf3: error - " in line.text or "[ ID]" in line.text:
-        return bool(test.finals)
-    return bool(is_header)
+        return test.is_done_before(line.report)
+    if "[ ID]" in line.text:
+        return bool(test.finals) or not (test.is_complete or test.is_ruled or _goes_on(test, line, text))
+    if line.local:
+        return test.has_reports
+    return bool(test.finals if "iperf3: error - " in line.text else is_header)
 
 
-def _read(test: Test, line: Line, was_rule: bool) -> bool:
+def _goes_on(test: Test, line: Line, text: SourceText) -> bool:
+    """Whether what stands below a heading is still this test's: its summary, or intervals that count on."""
+    for below in text.lines[line.index + 1 : line.index + _BELOW]:
+        if _SIDE.fullmatch(below):
+            return True
+        if report := report_of(below):
+            return bool(report.start) or report.rest.rstrip().endswith(("sender", "receiver"))
+    return True
+
+
+def _read(test: Test, line: Line) -> bool:
     """Whether the line says something of the test."""
     if line.report:
         test.add(line.report)
     elif line.local:
         test.connects(line.local)
     elif "[ ID]" in line.text:
-        test.header(line.text, is_summary=was_rule or test.is_complete)
+        test.header(line.text, is_summary=test.is_ruled or test.is_complete)
+    elif (match := _SIDE.fullmatch(line.text)) and test.has_reports:
+        test.is_summary, test.side = True, _SIDES[match[1].lower()]
     elif not _read_words(test, line.text):
         return False
     test.covers(line.index)

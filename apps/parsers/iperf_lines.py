@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from apps.parsers.finite import INT4, positive, whole
+from apps.parsers.finite import positive
+from apps.parsers.iperf_commands import command
 from apps.parsers.shape import ParsedSample, ParsedSeries
 from apps.parsers.source_text import SourceText
 
@@ -26,9 +27,7 @@ _REPORT = re.compile(
 _LOCAL = re.compile(
     r"\[ {0,6}(\*?\d{1,6})\] local (\S{1,100}) port (\d{1,5}) connected (with|to) (\S{1,100}) port (\d{1,5})(.*)$"
 )
-_COMMAND = re.compile(r"(?:^\s{0,16}|[$#>%] ?|-- )((?:sudo |time )?(?:[\w.~/-]{0,80}/)?iperf3? -[^|;&]+)")
 _NEEDLE = re.compile(r"\](?:\[[TR]X-[CS]\])? {1,8}\d{1,9}\.\d{1,6}- ?\d{1,9}\.\d{1,6} {1,6}sec {1,6}\d")
-_OPTIONS = {"runtime": re.compile(r" -t ?(\d{1,9})\b"), "numjobs": re.compile(r" -P ?(\d{1,9})\b")}
 _OF_2 = re.compile(r"Client connecting to |Server listening on (?:TCP|UDP)|iperf version 2")
 _OF_3 = re.compile(r"Connecting to host |Server listening on \d|Accepted connection from |iperf3|^iperf 3\.|iperf Done")
 _ROLES = ("sender", "receiver")
@@ -83,10 +82,18 @@ def lines_of(text: SourceText, tool: Tool) -> Iterator[Line]:
             continue
         if "/sec" in line and index + 1 < len(text.lines) and text.lines[index + 1].strip() in _ROLES:
             line = f"{line.rstrip()} {text.lines[index + 1].strip()}"  # a mail has wrapped it
+        elif "] local " in line and index + 1 < len(text.lines) and not _LOCAL.search(line):
+            line = _unwrapped(line, text.lines[index + 1])
         report, local = (_report(index, line), _local(line)) if "[" in line else (None, None)
         now = _tool(line, report, local) or now or (2 if report else 0)
         if now == tool:
             yield Line(index, line, report[0] if report else None, local[0] if local else None)
+
+
+def _unwrapped(line: str, following: str) -> str:
+    """A connection's line with its rest, which a mail has put on the next one."""
+    whole = f"{line.rstrip()} {following.strip()}" if len(following) <= LONGEST else line
+    return whole if _LOCAL.search(whole) else line
 
 
 def _tool(line: str, report: tuple[Report, Tool] | None, local: tuple[Local, Tool] | None) -> Tool:
@@ -95,6 +102,11 @@ def _tool(line: str, report: tuple[Report, Tool] | None, local: tuple[Local, Too
     if "iperf" in line or "onnect" in line or "Server listening" in line:
         return 2 if _OF_2.search(line) else 3 if _OF_3.search(line) else 2 if command(line) else 0
     return 3 if "Bitrate" in line else 0
+
+
+def report_of(line: str) -> Report | None:
+    found = _report(0, line) if len(line) <= LONGEST else None
+    return found[0] if found else None
 
 
 def _report(index: int, line: str) -> tuple[Report, Tool] | None:
@@ -124,20 +136,6 @@ def _local(line: str) -> tuple[Local, Tool] | None:
     return local, 2 if word == "with" else 3
 
 
-def command(line: str) -> str:
-    match = _COMMAND.search(line) if "iperf" in line else None
-    return match[1].strip()[:1000] if match else ""
-
-
-def asked(shown: str) -> dict[str, str | int | float]:
-    """What a command line as shown asked for."""
-    told: dict[str, str | int | float] = {"command": shown} if shown else {}
-    for name, pattern in _OPTIONS.items():
-        if (match := pattern.search(shown)) and (value := whole(match[1], INT4)):
-            told[name] = value
-    return told
-
-
 @dataclass(frozen=True, slots=True)
 class Point:
     """Where in a run a figure belongs."""
@@ -148,11 +146,11 @@ class Point:
 
     def sample(
         self, operation: str, metric: str, value: float | None, printed: str, line: int | None, *,
-        reason: str = "", cpu: float | None = None,
+        reason: str = "", cpu: float | None = None, note: str = "",
     ) -> ParsedSample:  # fmt: skip
         return ParsedSample(
             operation, metric, value, section=self.section, threads=self.threads, block_size=self.block_size,
-            printed=printed[:80], line=line, missing_reason=reason, cpu=cpu,
+            printed=printed[:80], line=line, missing_reason=reason, cpu=cpu, note=note,
         )  # fmt: skip
 
 

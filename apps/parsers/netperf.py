@@ -21,14 +21,15 @@ Oddities
 - `!!! WARNING` stands between banner and table when the confidence was not reached: a warning.
 - PerfKitBenchmarker keeps the lines (or whole outputs) as JSON strings, a list of them on a line too: the quotes are
   taken off.
-- Without banner (-P 0) only `KEY=VALUE` tells what it is; bare numbers are read as runs of their own only directly below a
-  stream's row.
+- A peer of `(null)` is none; -H names it, also where there is no banner.
+- Without banner (-P 0) only `KEY=VALUE` tells what it is, or the names of -o in the command line above bare CSV; bare
+  numbers are read as runs of their own only directly below a stream's row.
 """
 
 import re
 from collections.abc import Iterator
 
-from apps.parsers import netperf_omni, netperf_tables
+from apps.parsers import netperf_command, netperf_omni, netperf_tables
 from apps.parsers.finite import positive
 from apps.parsers.netperf_test import UNIT, Test, per_second
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
@@ -52,6 +53,7 @@ _COMMAND = re.compile(r"(?:^|[$#>%/] ?|\s)(netperf(?: -[^|;&\"]*)?)$")
 _LISTED = re.compile(r'\[[\[ ]{0,8}"')
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)(?:"|\\?$)')  # an end that is missing ends with the line: linear
 _LONGEST_STRING = 1_000_000
+_NOBODY = ("0.0.0.0", "::", "::0", "(null)", "")  # noqa: S104 - "any", and what the tool could not name
 _WARNING = "Desired confidence was not achieved"
 
 
@@ -59,7 +61,11 @@ def looks_like(text: SourceText) -> float:
     body = text.text
     if " TEST from " in body or " TEST to " in body:
         return 1.0 if any(" TEST " in line and _BANNER.search(line[:_LONGEST]) for line in text.lines) else 0.0
-    return 0.9 if "THROUGHPUT=" in body and "THROUGHPUT_UNITS=" in body else 0.0
+    if "THROUGHPUT=" in body and "THROUGHPUT_UNITS=" in body:
+        return 0.9
+    return (
+        0.9 if "netperf " in body and " -o" in body and any(test.figures for test in _tests(_unquoted(text))) else 0.0
+    )
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -97,13 +103,13 @@ def _unquoted(text: SourceText) -> Iterator[tuple[int, str]]:
 
 def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
     test: Test | None = None
-    command = ""
+    command = asked = ""
     for number, line in lines:
         key = netperf_omni.key_of(line) if "=" in line else ""
         if " TEST " in line and (match := _BANNER.search(line)):
             if test is not None:
                 yield test
-            test, command = Test(match[1].removeprefix("MIGRATED "), command), ""
+            test, command, asked = Test(match[1].removeprefix("MIGRATED "), command), "", ""
         elif test is not None and key in test.keys:  # without banners, a key that comes again begins the next test
             yield test
             test = Test(test.kind, "")
@@ -112,7 +118,12 @@ def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
         elif "netperf" in line and (match := _COMMAND.search(line.rstrip())):
             if test is not None:
                 yield test
-            test, command = None, match[1]
+            test, command, asked = None, match[1], match[1]
+        elif asked and line.strip():  # directly below the command, or below figures of it
+            found = _bare(asked, line)
+            if found is not None and test is not None:
+                yield test
+            test, command, asked = (found, "", asked) if found else (test, command, "")
         if test is not None and len(test.lines) < _MOST_LINES:
             test.lines.append((number, line))
             test.keys |= {key} - {""}
@@ -120,11 +131,17 @@ def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
         yield test
 
 
+def _bare(asked: str, line: str) -> Test | None:
+    found = netperf_command.figures(asked, line)
+    return Test(netperf_command.kind(asked), asked, figures=found) if found else None
+
+
 def _read(test: Test, warnings: list[str]) -> ParsedRun | Broken:
     head = " ".join(line.strip() for _, line in test.lines[:3])
     for pattern, attribute in ((_HOST, "host"), (_PEER, "target")):
-        if test.kind and (match := pattern.search(head)) and match[1] not in ("0.0.0.0", "::"):  # noqa: S104 - "any"
-            setattr(test, attribute, match[1])
+        if test.kind and not test.figures and (match := pattern.search(head)):
+            setattr(test, attribute, next((name for name in (match[1], match[2] or "") if name not in _NOBODY), ""))
+    test.target = test.target or netperf_command.peer(test.command)
     for number, line in test.lines:
         if _WARNING in line:
             warnings.append(f"line {number}: {_WARNING.lower()}")

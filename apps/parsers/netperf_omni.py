@@ -29,6 +29,8 @@ _SIZES = {
     "receive_buffer": ("rsr_size_end", "remote_recv_socket_size_final"),
 }  # fmt: skip
 BEGINNINGS = ("THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "DIRECTION", "PROTOCOL", "SOCKET_TYPE", "LSS_SIZE_REQ")
+_CPU = ("local_cpu_util", "remote_cpu_util")
+_NO_UNIT = "its unit is not printed"
 _PROTOCOLS = ("protocol", "socket_type")
 
 Fields = dict[str, tuple[str, int]]  # name → (text, line)
@@ -41,10 +43,33 @@ def key_of(line: str) -> str:
 
 def read(test: Test, warnings: list[str]) -> bool:
     """Whether there were figures with a name."""
+    if test.figures:
+        return _bare(test)
     fields = _keywords(test) or _csv(test, warnings) or _columns(test)
     throughput, unit = _first(fields, ("throughput",)), _first(fields, ("throughput_units",))
     if throughput is None or unit is None:
         return False
+    return _measured(test, fields, throughput, unit)
+
+
+def _bare(test: Test) -> bool:
+    """Figures whose names stand in the command: latencies without a throughput too, and that perhaps without its unit."""
+    line = test.lines[0][0]
+    fields = {name: (cell, line) for name, cell in test.figures.items()}
+    throughput, unit = _first(fields, ("throughput",)), _first(fields, ("throughput_units",))
+    if throughput and unit:
+        return _measured(test, fields, throughput, unit)
+    if not test.operation:
+        return False
+    _facts(test, fields)
+    if throughput:
+        metric = "rate" if test.operation == "net_request" else "bandwidth"
+        test.add(test.operation, metric, None, throughput[0], line, reason=_NO_UNIT)
+    _latencies(test, fields, test.operation)
+    return bool(test.samples)
+
+
+def _measured(test: Test, fields: Fields, throughput: tuple[str, int], unit: tuple[str, int]) -> bool:
     operation = _operation(test, fields, unit[0])
     if not operation:
         return False
@@ -83,6 +108,7 @@ def _facts(test: Test, fields: Fields) -> None:
             size = test.size(name, found[0].strip())
             if name == "block_size":
                 test.block_size = size
+    test.set_cpu([fields[name][0] for name in _CPU if name in fields])
     if (found := _first(fields, _PROTOCOLS)) and found[0].strip().lower() in ("tcp", "udp", "sctp"):
         test.told["protocol"] = found[0].strip().lower()
 

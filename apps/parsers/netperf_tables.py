@@ -76,7 +76,7 @@ def _stream(test: Test, title: str, row: Row) -> bool:
     test.size("receive_buffer", values[0])
     test.size("send_buffer", values[1])
     test.block_size = test.size("block_size", values[2])
-    test.note = _cpu(values[5:7])
+    test.set_cpu(values[5:7])
     _add(test, test.operation, "bandwidth", values[4], unit, line)
     return True
 
@@ -88,14 +88,14 @@ def _datagrams(test: Test, title: str, rows: list[Row]) -> bool:
         return False
     test.size("send_buffer", values[0])
     test.block_size = test.size("block_size", values[1])
-    test.note = _cpu(values[6:7])
+    test.set_cpu(values[6:7])
     _add(test, "net_send", "bandwidth", values[5], unit, line)
     if len(rows) < 2 or len(rows[1][1]) < 4:
         test.add("net_receive", "bandwidth", None, "", line, reason="the receiver's row is missing")
         return True
     line, got = rows[1]
     test.size("receive_buffer", got[0])
-    test.note = _cpu(got[4:5])
+    test.set_cpu(got[4:5])
     _add(test, "net_receive", "bandwidth", got[3], unit, line)
     sent, received = positive(values[3]), positive(got[2])
     if sent and received is not None and received <= sent:
@@ -109,7 +109,7 @@ def _requests(test: Test, title: str, row: Row) -> bool:
         return False
     for name, word in zip(("send_buffer", "receive_buffer", "request_size", "response_size"), values, strict=False):
         test.size(name, word)
-    test.note = _cpu(values[6:8])
+    test.set_cpu(values[6:8])
     tput = _TPUT_UNIT.search(title)
     unit = tput[1] if tput else _unit(title)
     if "Latency" in title and "per tran" in title:
@@ -133,9 +133,3 @@ def _requests(test: Test, title: str, row: Row) -> bool:
 def _add(test: Test, operation: str, metric: str, word: str, unit: str, line: int) -> None:
     value = per_second(word, unit)
     test.add(operation, metric, value, f"{word} {unit}/s", line, reason="" if value is not None else "not a number")
-
-
-def _cpu(values: list[str]) -> str:
-    """Percent of all CPUs of a host; -1 is not measured."""
-    told = [value for value in values if (positive(value) or 0) > 0]
-    return f"CPU {' and '.join(told)} % of all cores" if told else ""

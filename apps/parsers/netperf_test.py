@@ -1,5 +1,6 @@
 """One netperf test as it is read: which operation it measures, its figures, and the run that comes of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from apps.parsers.finite import INT8, epoch, positive, whole
@@ -21,6 +22,7 @@ class Test:
     kind: str  # the banner's words: "TCP STREAM"
     command: str
     lines: list[tuple[int, str]] = field(default_factory=list)
+    figures: dict[str, str] = field(default_factory=dict)  # of bare CSV, by the names in the command
     keys: set[str] = field(default_factory=set)  # of KEY=VALUE, those that were printed so far
     host: str = ""
     target: str = ""
@@ -33,6 +35,11 @@ class Test:
     _points: list[tuple[float, float]] = field(default_factory=list)
     _began: float | None = None
     _unit: str = ""
+
+    def set_cpu(self, percents: Sequence[str]) -> None:
+        """Percent of all CPUs of a host; -1 is not measured."""
+        told = [percent for percent in percents if (positive(percent) or 0) > 0]
+        self.note = f"CPU {' and '.join(told)} % of all cores" if told else ""
 
     @property
     def operation(self) -> str:

@@ -26,6 +26,9 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "sequential write (creation)": ("write",), "sequential rewrite": ("rewrite",), "sequential read": ("read",),
     "random read": ("randread",), "random write": ("randwrite",), "random r/w": ("randread", "randwrite"),
 }  # fmt: skip
+_ASKED = re.compile(r"--file-test-mode=(\w{1,10})")
+_MODES = {"seqwr": "sequential write (creation)", "seqrewr": "sequential rewrite", "seqrd": "sequential read",
+          "rndrd": "random read", "rndwr": "random write", "rndrw": "random r/w"}  # fmt: skip
 _RW = {"sequential write (creation)": "write", "sequential rewrite": "write", "sequential read": "read",
        "random read": "randread", "random write": "randwrite", "random r/w": "randrw"}  # fmt: skip
 _ENGINES = {"synchronous": "sync", "asynchronous": "libaio", "fast mmaped": "mmap", "slow mmaped": "mmap"}
@@ -40,12 +43,15 @@ class Banner:
     workload: dict[str, str | int | float] = field(default_factory=dict)
 
 
-def read_banner(lines: Sequence[tuple[int, str]]) -> Banner:
+def read_banner(lines: Sequence[tuple[int, str]], command: str = "") -> Banner:
+    """Where the banner was cut off, the command line says the mode."""
     banner = Banner()
     for _, line in lines:
         _read(banner, line)
         if banner.operations:
             break
+    if not banner.operations and (asked := _ASKED.search(command)) and asked[1] in _MODES:
+        _read(banner, f"Doing {_MODES[asked[1]]} test")
     for name in ("file_size", "block_size"):
         if (value := getattr(banner, name)) is not None:
             banner.workload[name] = value

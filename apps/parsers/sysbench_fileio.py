@@ -35,8 +35,16 @@ TITLE = "sysbench fileio"
 _START = re.compile(r"sysbench (\d[\w.-]{0,40})[: ]")
 _FATAL = re.compile(r"(?:FATAL|ALERT): (.{1,300})")
 _COMMAND = re.compile(r"(?:^|[$#>%] ?)((?:sudo |time )?sysbench [^|;&]+)")
-_OWN = ("Extra file open flags:", "Operations performed:", "File operations:", ": IOPS=", ":  IOPS=")
-_ONCE = _OWN[:3]
+_ONCE = (
+    "Extra file open flags:",
+    "Operations performed:",
+    "File operations:",
+    "Throughput:",
+    "reads/s:",
+    "read, MiB/s:",
+)
+_OLD_SPEED = "Total transferred "
+_OWN = (*_ONCE[:3], _OLD_SPEED, ": IOPS=", ":  IOPS=", "read, MiB/s:", "written, MiB/s:")
 _PERCENTILES = ("50", "90", "95", "99")
 _END = "execution time (avg/stddev):"  # the last line of a report
 _DISTANCE = 6  # lines between the version and the options
@@ -54,7 +62,9 @@ def looks_like(text: SourceText) -> float:
         "Operations performed:" in body and "Requests/sec executed" in body
     ):
         return 1.0
-    return 0.9 if "fsyncs/s:" in body or ("fsync: IOPS=" in body and "sysbench" in body) else 0.0
+    is_newest = "fsync: IOPS=" in body and ("sysbench" in body or "Throughput:" in body)
+    is_rate = "fsyncs/s:" in body or ("read, MiB/s:" in body and "written, MiB/s:" in body)
+    return 0.9 if is_newest or is_rate or (_OLD_SPEED in body and "Requests/sec executed" in body) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -105,7 +115,7 @@ def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str]]:
     for index, line in enumerate(text.lines):
         if not line:
             continue
-        own = next((word for word in _ONCE if line.lstrip().startswith(word)), "")
+        own = _once(line)
         is_closed = is_closed or own in seen
         if "sysbench" in line and ("--" in line or " run" in line) and (match := _COMMAND.search(line[:2000])):
             command = match[1]
@@ -124,16 +134,23 @@ def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str]]:
         yield first, next(closed, end), version, shown
 
 
+def _once(line: str) -> str:
+    """Which of the words that stand once in a run; of 0.4 also `Read 629Mb  Written 419Mb  Total transferred …`."""
+    words = line.lstrip()
+    own = next((word for word in _ONCE if words.startswith(word)), "")
+    return own or (_OLD_SPEED if words.startswith("Read ") and _OLD_SPEED in words else "")
+
+
 def _begins_bare(text: SourceText, index: int, before: int | None, is_closed: bool) -> bool:
     """Whether a run begins here without its version line: that stands directly above the options."""
     line = text.lines[index]
     if before is None or is_closed:
-        return line.lstrip().startswith(("Running the test with", *_ONCE))
+        return line.startswith("Running the test with") or bool(_once(line))
     return line.startswith("Running the test with") and index - before > _DISTANCE
 
 
 def _run(lines: list[tuple[int, str]], version: str, command: str) -> ParsedRun | Broken:
-    banner, report = read_banner(lines), read_report(lines)
+    banner, report = read_banner(lines, command), read_report(lines)
     if not banner.operations and _does_both(report):
         banner.operations = ("randread", "randwrite")
         banner.workload["rw"] = "randrw"
@@ -160,7 +177,12 @@ def _does_both(report: Report) -> bool:
     """Only random r/w reads and writes in one test, so that a report without its banner says what it is."""
     return any(
         all(_value(report.figures.get(name)) > 0 for name in pair)
-        for pair in (("reads", "writes"), ("read_count", "write_count"))
+        for pair in (
+            ("reads", "writes"),
+            ("read_bytes", "written_bytes"),
+            ("read_count", "write_count"),
+            ("read_moved", "write_moved"),
+        )
     )
 
 
@@ -184,7 +206,7 @@ def _quality(figure: Figure | None) -> str:
 def _wanted(banner: Banner, report: Report) -> Iterator[tuple[str, str, str, str]]:
     """(operation, metric, the figure's name, note) of every sample that this run should have."""
     whole = banner.operations[0] if len(banner.operations) == 1 else "mixed"
-    if "reads" in report.figures or "writes" in report.figures:
+    if report.is_by_direction():
         yield from _by_direction(banner, report)
         note = _WITH_SYNCS if _value(report.figures.get("syncs")) else ""
     else:

@@ -57,13 +57,19 @@ class Report:
     buckets: list[tuple[int, int]] = field(default_factory=list)  # ns, count
 
     def has_results(self) -> bool:
-        return bool(self.figures.keys() & {"operations", "reads", "writes", "requests"})
+        return bool(self.figures.keys() & {"operations", "reads", "writes", "requests", "read_bytes", "written_bytes"})
+
+    def is_by_direction(self) -> bool:
+        """As since 1.0, if only the throughput."""
+        return bool(self.figures.keys() & {"reads", "writes", "read_bytes", "written_bytes"})
 
     def counted_nothing(self) -> bool:
         """Whether not one request was done: then every figure is a zero that nobody measured."""
         events = self.figures.get("events")
         counted = [
-            self.figures[name].value for name in ("operations", "reads", "writes", "syncs") if name in self.figures
+            self.figures[name].value
+            for name in ("operations", "reads", "writes", "syncs", "read_bytes", "written_bytes")
+            if name in self.figures
         ]
         return bool(events is not None and events.value == 0) or (bool(counted) and not any(counted))
 

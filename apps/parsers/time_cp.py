@@ -5,7 +5,7 @@ One real line each, of bash and zsh:
     `real\\t0m0.512s`  behind  `$ time cp big /mnt/raid/`
     `cp big /mnt/raid/  0.00s user 0.42s system 98% cpu 0.430 total`
 
-    real 0m0.512s | real 0.51 | 0.51 real 0.00 user 0.42 sys | 0.00user 0.42system 0:00.51elapsed 82%CPU …
+    real 0m0.512s | real 0m 0.51s (busybox) | real 0.51 | 0.51 real 0.00 user 0.42 sys | 0.00user 0.42system 0:00.51elapsed 82%CPU …
     0.002u 0.421s 0:00.51 82.3% … | Elapsed (wall clock) time (h:mm:ss or m:ss): 0:00.51 | Executed in 512.10 millis …
 
 Each copy is a run with `elapsed` and, where the size of what was copied is in the text, `bandwidth`. The size is that of
@@ -31,7 +31,7 @@ _TIME = re.compile(r"(?:^|[\s#$%>;&|(\\`])((?:/usr/bin/|/bin/)?time\s)")
 _CP = re.compile(r"(?:^|[\s(;&|'\"])((?:/\S{0,200}/)?cp\s+\S)")
 _ZSH = re.compile(rf"\s{_N}s user {_N}s system [\d.,]{{1,8}}% cpu (?:{_CLOCK}|{_N}) total")
 _VERBOSE = re.compile(r'\s*Command being timed: "(.*\bcp\s+\S.*)"')
-_MINUTES = r"(?:(\d{1,5})h)?(?:(\d{1,6})m)?(\d{1,9}(?:[.,]\d{1,9})?)s?"
+_MINUTES = r"(?:(\d{1,5})h ?)?(?:(\d{1,6})m ?)?(\d{1,9}(?:[.,]\d{1,9})?)s?"
 _LINES = {name: re.compile(rf"\s*{name}\s+{_MINUTES}\s*$") for name in ("real", "user", "sys")}
 _BSD = re.compile(rf"\s*{_N} real\s+{_N} user\s+{_N} sys")
 _GNU = re.compile(rf"\s*{_N}user {_N}system {_CLOCK}elapsed")
@@ -41,7 +41,7 @@ _WALL = re.compile(rf"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): {_CLOC
 _VERBOSE_CPU = re.compile(rf"\s*(User|System) time \(seconds\): {_N}")
 _FISH_UNITS = {"micros": 1e-6, "millis": 1e-3, "secs": 1.0, "mins": 60.0, "hours": 3600.0}
 _UNREAD = re.compile(  # where a wall time stands that is none
-    r"\s*(?:real\s+\S*\d\S*\s*$|\S+ real\s+\S+ user\s|\S+user \S+system \S+elapsed|Executed in\s)"
+    r"\s*(?:real\s+(?:\d{1,6}[hm] ){0,2}\S*\d\S*\s*$|\S+ real\s+\S+ user\s|\S+user \S+system \S+elapsed|Executed in\s)"
 )
 _SKIPPED = re.compile(r"\s*(?:`{3}\w{0,20}\s*)?$|\s*(?:(?:cp|sudo|Password|Command exited)\b|\[sudo\])|\S+ -> \S")
 _LONGEST = 1000

@@ -51,14 +51,16 @@ def test_writes_sync_and_direct_of_the_command_line_are_told() -> None:
     assert not run.samples[0].note
 
 
-def test_requests_without_statistics_keep_their_series_and_are_broken() -> None:
+def test_requests_without_statistics_keep_their_latencies_and_are_broken() -> None:
     parsed = ioping.parse(
         SourceText(
             "4 KiB <<< . (ext4 /dev/sda1): request=1 time=93 us\n4 KiB <<< . (ext4 /dev/sda1): request=2 time=1 ms\n"
         )
     )
     (run,) = parsed.runs
-    assert run.series[0].values == (93_000, 1_000_000)
+    assert [(one.operation, one.kind, one.bins) for one in run.histograms] == [
+        ("randread", "lat", ((93_000, 1), (1_000_000, 1)))
+    ]
     assert [(sample.value, bool(sample.missing_reason)) for sample in run.samples] == [(None, True)]
     assert parsed.broken[0].line == 2
 
@@ -150,7 +152,80 @@ def test_a_time_stamp_that_is_no_date_is_not_read(stamp: str) -> None:
     assert [sample.value for sample in run.samples if sample.metric == "iops"] == [5]
 
 
+def test_requests_have_no_times_because_none_are_printed_and_what_ioping_does_not_count_is_left_out() -> None:
+    line = "4 KiB <<< . (ext4 /dev/sda1): request={} time={}\n"
+    text = (
+        line.format(1, "900 us (warmup)")
+        + line.format(2, "93 us")
+        + line.format(3, "93 us (fast)")
+        + line.format(4, "1 ms")
+    )
+    (run,) = runs(
+        f"{text}\n--- . (ext4 /dev/sda1) ioping statistics ---\n"
+        "3 requests completed in 1.19 ms, 12 KiB read, 2.53 k iops, 9.88 MiB/s\ngenerated 4 requests in 3.00 s, 16 KiB, 1 iops, 5.33 KiB/s\n"
+        "min/avg/max/mdev = 93 us / 395.3 us / 1 ms / 427.6 us\n"
+    )
+    assert run.series == ()
+    assert run.histograms[0].bins == ((93_000, 2), (1_000_000, 1))
+
+
+BLOCK = "{0} requests completed in 15.9 ms, 40 KiB{1}, {0} iops, 24.5 MiB/s\nmin/avg/max/mdev = 85.2 us / 160.5 us / 1.2 ms / 110.3 us\n"
+
+
+def test_blocks_without_their_titles_are_runs() -> None:
+    text = "Before:\n" + BLOCK.format(10, " read") + "After:\n" + BLOCK.format(20, " written")
+    assert ioping.looks_like(SourceText(text)) > 0.5
+    found = [(run.samples[0].operation, values(run)["iops"], run.line, run.last_line) for run in runs(text)]
+    assert found == [("randread", 10, 2, 3), ("randwrite", 20, 5, 6)]
+
+
+def test_a_block_without_its_title_that_does_not_say_what_it_counted_is_broken() -> None:
+    parsed = ioping.parse(SourceText(BLOCK.format(10, "")))
+    assert (parsed.runs, [one.line for one in parsed.broken]) == ((), [1])
+    (run,) = runs("$ ioping -c 11 -W /dev/sdq\n" + BLOCK.format(10, ""))
+    assert {sample.operation for sample in run.samples} == {"randwrite"}
+
+
+NENCH = (
+    "ioping: seek rate\n    min/avg/max/mdev = 61.2 us / 75.4 us / 90.1 us / 7.70 us\n"
+    "ioping: sequential read speed\n    generated 9.00 k requests in 5.00 s, 2.25 GiB, 1.80 k iops, 450.0 MiB/s\n\ndd: sequential write speed\n"
+)
+
+
+def test_the_two_runs_of_nench_are_random_and_sequential_reads() -> None:
+    assert ioping.looks_like(SourceText(NENCH)) > 0.5
+    seek, speed = runs(NENCH)
+    assert values(seek) == {
+        "latency_min": 61_200,
+        "latency_mean": 75_400,
+        "latency_max": 90_100,
+        "latency_stdev": 7_700,
+    }
+    assert values(speed) == {"iops": 1800, "bandwidth": 450 * 1024**2, "io_bytes": 2.25 * 1024**3}
+    assert [(run.samples[0].operation, run.line, run.last_line) for run in (seek, speed)] == [
+        ("randread", 1, 2), ("read", 3, 4),
+    ]  # fmt: skip
+
+
+def test_nench_without_ioping_says_so_and_has_no_run() -> None:
+    parsed = ioping.parse(SourceText(NENCH.replace("min/avg/max/mdev", "[ioping not available]")))
+    assert [run.line for run in parsed.runs] == [3]
+    parsed = ioping.parse(SourceText(NENCH.replace("generated", "made")))
+    assert ([run.line for run in parsed.runs], [one.line for one in parsed.broken]) == ([1], [4])
+
+
+TOTAL = "6 1379046 4351 17821015 201809 229841 269129 28613 8 7000000000\n"
+
+
+def test_periods_stand_where_all_time_says_and_not_the_time_in_requests() -> None:
+    line = "3 689523 4351 17821015 201809 229841 269129 28613 4 {}\n"
+    (run,) = runs("$ ioping -p 4 .\n" + line.format(3_000_000_000) + line.format(4_000_000_000) + TOTAL)
+    assert {tuple(one.times_s) for one in run.series} == {(3, 7)}
+
+
 HOSTILE = {
+    "blocks without titles": BLOCK.format(10, " read") * 8000,
+    "headings of nench": "ioping: sequential read speed\n" * 20_000 + NENCH,
     "dashes": ("--- " * 1000 + "\n") * 250,
     "ends of titles": ("x ioping statistics ---" + " --- " * 800 + "\n") * 250,
     "raw lines": "$ ioping .\n" + "1 1000 1000000 1 1000 1000 1000 0\n" * 30_000,

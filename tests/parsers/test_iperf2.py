@@ -215,3 +215,118 @@ def test_a_udp_line_that_is_cut_is_no_senders(fields: int) -> None:
     row = "20240718030119,172.16.60.140,5001,192.168.0.8,59608,3,0.0-9.8,392785470,320693067,0.114,539,267740,0.201,0"
     parsed = iperf2_csv.parse(SourceText(",".join(row.split(",")[:fields])))
     assert (parsed.runs, [one.line for one in parsed.broken]) == ((), [1])
+
+
+SERVER = "Server listening on TCP port 5001\nTCP window size: 64.0 KByte (default)\n"
+
+
+def connected(name: int, port: int, peer: str = "10.0.0.7") -> str:
+    return f"[{name:3}] local 10.0.0.8 port 5001 connected with {peer} port {port}\n"
+
+
+def measured(name: int, rate: str) -> str:
+    return f"[{name:3}]  0.0-10.0 sec  1.00 GBytes  {rate} Mbits/sec\n"
+
+
+def test_a_peer_that_only_connected_makes_no_streams_of_the_clients_behind_it() -> None:
+    text = SERVER + connected(4, 49951, "192.0.2.9") + connected(5, 60144) + measured(5, "80.0")
+    text += connected(6, 60145) + measured(6, "88.0") + connected(4, 60146) + measured(4, "96.0")
+    runs = iperf2_text.parse(SourceText(text)).runs
+    assert [(figures(run), run.target) for run in runs] == [
+        ([(0, "net_receive", "bandwidth", rate)], "10.0.0.7") for rate in (10e6, 11e6, 12e6)
+    ]
+
+
+def test_who_still_measures_when_the_next_one_connects_keeps_its_host() -> None:
+    text = SERVER + connected(4, 1) + connected(5, 2, "10.0.0.6") + measured(4, "80.0") + connected(6, 3)
+    first, second = iperf2_text.parse(SourceText(text + measured(5, "88.0") + measured(6, "96.0"))).runs
+    assert figures(first) == [(0, "net_receive", "bandwidth", 10e6)]
+    assert (len(second.sections), second.host, second.target) == (2, "10.0.0.8", "10.0.0.6")
+
+
+@pytest.mark.parametrize("rate", ["-nan bits/sec", "inf Mbits/sec"])
+def test_a_servers_report_that_is_no_number_is_missing(rate: str) -> None:
+    text = CLIENT.format("UDP") + measured(3, "80.0") + "[  3] Server Report:\n"
+    (run,) = iperf2_text.parse(
+        SourceText(f"{text}[  3] 0.00-0.00 sec  0.000 Bytes  {rate}  9.000 ms 77/0 (inf%)\n")
+    ).runs
+    assert figures(run) == [(0, "net_send", "bandwidth", 10e6), (0, "net_receive", "bandwidth", None)]
+    assert (run.samples[-1].printed, run.samples[-1].line) == (rate, 7)
+    assert run.samples[-1].missing_reason
+
+
+@pytest.mark.parametrize("asked", ["iperf -c 10.0.0.9 -t 60", "iperf -t 60 -c n9", "iperf -uc 10.0.0.9"])
+def test_a_command_that_names_another_host_than_the_banner_is_not_this_runs(asked: str) -> None:
+    text = f"iperf -c 10.0.0.8\n{asked}\n\n" + CLIENT.format("TCP") + WHOLE
+    assert iperf2_text.parse(SourceText(text)).runs[0].workload == {"protocol": "tcp"}
+
+
+@pytest.mark.parametrize(
+    "asked", ["iperf -c 10.0.0.8%eth1 -t 60", "iperf -c $HOST -t 60", "iperf --client 10.0.0.8 -t 60"]
+)
+def test_a_command_that_names_no_other_host_stays(asked: str) -> None:
+    workload = iperf2_text.parse(SourceText(f"$ {asked}\n" + CLIENT.format("TCP") + WHOLE)).runs[0].workload
+    assert (workload["command"], workload["runtime"]) == (asked, 60)
+
+
+def test_a_banner_that_hides_its_host_names_no_other_one() -> None:
+    text = "$ iperf -c n8 -t 60 --hide-ips\n" + CLIENT.format("TCP").replace("to 10.0.0.8", "to (**hidden**)") + WHOLE
+    (run,) = iperf2_text.parse(SourceText(text)).runs
+    assert (run.workload["runtime"], run.target) == (60, "10.0.0.8")
+
+
+@pytest.mark.parametrize("typed", ["iperf.exe -c 10.0.0.8 -t 20", r"D:\tools\iperf.exe -c 10.0.0.8 -t 20"])
+def test_a_command_behind_the_prompt_of_windows_is_read(typed: str) -> None:
+    workload = (
+        iperf2_text.parse(SourceText(rf"C:\Old tools>{typed}" + "\n" + CLIENT.format("TCP") + WHOLE)).runs[0].workload
+    )
+    assert (workload["command"], workload["runtime"]) == (typed, 20)
+
+
+TIMED = "  1.500/0.500/4.000/0.250 ms (96/131072)   64 KByte 5012  90=30:60:0:0:0:0:0:0"
+
+
+@pytest.mark.parametrize(
+    "rest", [TIMED, "   0.020 ms 3/1200 (0.25%) 1.500/0.500/4.000/0.250 ms 1200 pps 90/2(1) pkts 6"]
+)
+def test_the_latencies_of_trip_times_are_kept(rest: str) -> None:
+    text = SERVER + connected(1, 4000) + f"[  1] 0.00-1.00 sec  1.00 MBytes  8.00 Mbits/sec{rest}\n"
+    found = [one for one in figures(iperf2_text.parse(SourceText(text)).runs[0]) if "latency" in one[2]]
+    assert found == [
+        (0, "net_receive", "latency_mean", 1.5e6), (0, "net_receive", "latency_min", 5e5),
+        (0, "net_receive", "latency_max", 4e6), (0, "net_receive", "latency_stdev", 2.5e5),
+    ]  # fmt: skip
+
+
+def test_latencies_of_nothing_that_was_timed_are_missing() -> None:
+    rest = TIMED.replace("1.500/0.500/4.000/0.250", "0.000/0.000/0.000/0.000")
+    text = SERVER + connected(1, 4000) + f"[  1] 0.00-1.00 sec  1.00 MBytes  8.00 Mbits/sec{rest}\n"
+    samples = iperf2_text.parse(SourceText(text)).runs[0].samples
+    assert {(s.value, s.missing_reason) for s in samples if "latency" in s.metric} == {(None, "no packet was timed")}
+
+
+def test_latencies_below_zero_say_that_the_clocks_differ_and_leave_only_the_spread() -> None:
+    rest = "   0.052 ms    0/   17 (0%) -0.125/-0.250/ 0.375/ 0.120 ms   17 pps"
+    text = SERVER + connected(1, 4000) + f"[  1] 0.00-1.00 sec  1.00 MBytes  8.00 Mbits/sec{rest}\n"
+    samples = [one for one in iperf2_text.parse(SourceText(text)).runs[0].samples if "latency" in one.metric]
+    assert [one.value for one in samples] == [None, None, None, 120_000]
+    assert [(one.printed, one.missing_reason) for one in samples][1] == (
+        "-0.250 ms", "the clocks of the two hosts are not together",
+    )  # fmt: skip
+
+
+def test_the_round_trip_time_of_enhanced_reports_is_a_note() -> None:
+    text = (
+        CLIENT.format("TCP")
+        + "[  3] 0.0000-2.0000 sec  1.00 MBytes  8.00 Mbits/sec  34/0         7      64K/243(19) us  4112\n"
+    )
+    (run,) = iperf2_text.parse(SourceText(text)).runs
+    assert {s.metric: s.note for s in run.samples}["bandwidth"] == "RTT 243 us at the end"
+
+
+def test_a_mebibyte_of_peers_that_only_connect_is_read_within_two_seconds() -> None:
+    text = SERVER + "".join(connected(number, number, "192.0.2.9") for number in range(4, 9000))
+    text += "".join(connected(3, number) + measured(3, "80.0") for number in range(4000))
+    before = time.process_time()
+    assert iperf2_text.parse(SourceText(text)).runs
+    assert within(time.process_time() - before, 2)

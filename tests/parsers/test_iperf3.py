@@ -207,3 +207,79 @@ def test_a_test_whose_lines_cannot_be_read_leaves_the_next_one_whole() -> None:
         (7, "iperf Done."),
         (19, "Connecting to host n4, port 5201"),
     ]
+
+
+LOCAL = "[  5] local 10.0.0.7 port {} connected to{}10.0.0.8 port 5201\n"
+HEADING = "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
+ROW = "[  5]   {0}.00-{1}.00   sec  1.00 MBytes  {2:.2f} Mbits/sec    0    256 KBytes       \n"
+
+
+def rows(*rates: float) -> str:
+    return "".join(ROW.format(at, at + 1, rate) for at, rate in enumerate(rates))
+
+
+def series(text: str) -> list[tuple[float, ...]]:
+    return [tuple(one.series[0].values) for one in iperf3_text.parse(SourceText(text)).runs]
+
+
+@pytest.mark.parametrize("gap", [" ", "\n  ", "\n"])
+@pytest.mark.parametrize("between", ["", "And without it:\n\n"])
+def test_two_excerpts_are_two_runs_whose_connections_may_be_wrapped(gap: str, between: str) -> None:
+    text = LOCAL.format(41, gap) + HEADING + rows(8, 16) + between + LOCAL.format(42, gap) + HEADING + rows(80, 88)
+    runs = iperf3_text.parse(SourceText(text)).runs
+    assert [(run.host, run.target, tuple(run.series[0].values)) for run in runs] == [
+        ("10.0.0.7", "10.0.0.8", (1e6, 2e6)), ("10.0.0.7", "10.0.0.8", (10e6, 11e6)),
+    ]  # fmt: skip
+
+
+def test_a_heading_over_rows_from_the_beginning_or_a_count_from_it_begins_a_run() -> None:
+    assert series(HEADING + rows(8, 16) + HEADING + rows(80)) == [(1e6, 2e6), (10e6,)]
+    assert series(HEADING + rows(8, 16) + rows(80, 88)) == [(1e6, 2e6), (10e6, 11e6)]
+
+
+def test_a_heading_over_rows_that_count_on_begins_none() -> None:
+    assert series(HEADING + rows(8, 16) + HEADING + ROW.format(2, 3, 24)) == [(1e6, 2e6, 3e6)]
+
+
+def test_the_summary_below_a_heading_without_its_rule_is_the_same_tests() -> None:
+    text = (
+        HEADING
+        + rows(8, 16)
+        + HEADING
+        + "[  5]   0.00-2.00   sec  2.00 MBytes  12.0 Mbits/sec    0             sender\n"
+    )
+    (run,) = iperf3_text.parse(SourceText(text)).runs
+    assert (figures(run)[0], tuple(run.series[0].values)) == (("net_send", "bandwidth", 1.5e6), (1e6, 2e6))
+
+
+def test_omitted_seconds_count_from_the_beginning_in_one_run() -> None:
+    text = HEADING + rows(8).replace("KBytes       ", "KBytes       (omitted)") + rows(16, 24)
+    assert series(text) == [(2e6, 3e6)]
+
+
+@pytest.mark.parametrize("words", [("      Sent", "      Received"), ("      Total sent", "      Total received")])
+def test_the_sides_of_a_summary_may_be_named_on_lines_of_their_own(words: tuple[str, str]) -> None:
+    total = "[  5]   0.00-2.00   sec  2.00 MBytes  {} Mbits/sec{}\n"
+    text = "Connecting to host n2, port 5201\n" + HEADING + rows(8, 16) + HEADING
+    text += f"{words[0]}\n{total.format('12.0', '   3')}{words[1]}\n{total.format('11.2', '')}\niperf Done.\n"
+    parsed = iperf3_text.parse(SourceText(text))
+    assert parsed.broken == ()
+    assert figures(parsed.runs[0]) == [
+        ("net_send", "bandwidth", 1.5e6), ("net_send", "retransmits", 3), ("net_receive", "bandwidth", 1.4e6),
+    ]  # fmt: skip
+    assert tuple(parsed.runs[0].series[0].values) == (1e6, 2e6)
+
+
+def test_a_test_that_was_interrupted_before_its_first_row_is_told() -> None:
+    text = SourceText(
+        "iperf 3.6\nTest Complete. Summary Results:\n" + HEADING + "iperf3: interrupt - the client has terminated\n"
+    )
+    assert iperf3_text.looks_like(text) > 0
+    parsed = iperf3_text.parse(text)
+    assert (parsed.runs, [one.found for one in parsed.broken]) == ((), ["interrupt - the client has terminated"])
+
+
+@pytest.mark.parametrize(("asked", "is_its"), [("iperf3 -c n2 -t 60", True), ("iperf3 -c n3 -t 60", False)])
+def test_a_command_for_another_host_is_not_this_runs(asked: str, is_its: bool) -> None:
+    (run,) = iperf3_text.parse(SourceText(f"$ {asked}\nConnecting to host n2, port 5201\n" + HEADING + rows(8))).runs
+    assert run.workload == ({"command": asked, "runtime": 60} if is_its else {})

@@ -179,3 +179,57 @@ def test_a_unit_that_is_padded_is_read() -> None:
     assert figures(run(BANNER.format("TCP STREAM") + STREAM.format("MBytes  ", "2.00"))) == [
         ("net_send", "bandwidth", 2 * 1024**2)
     ]
+
+
+NAMELESS = "TEST from (null) (0.0.0.0) port 0 AF_INET to (null) () port 0 AF_INET : demo\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "target"), [("-H 192.0.2.5", "192.0.2.5"), ("-H n5,4", "n5"), ("-H $PEER", ""), ("", "")]
+)
+def test_a_peer_that_the_banner_cannot_name_is_the_one_of_the_command(asked: str, target: str) -> None:
+    text = f"$ netperf {asked} -l 10\nMIGRATED TCP STREAM {NAMELESS}" + STREAM.format("10^6bits", "8.00")
+    assert (run(text).host, run(text).target) == ("", target)
+
+
+def test_the_unspecified_address_of_ipv6_is_no_host() -> None:
+    text = "MIGRATED TCP STREAM TEST from ::0 (::) port 0 AF_INET6 to 2001:db8::7 () port 0 AF_INET6 : demo\n"
+    one = run(text + STREAM.format("10^6bits", "8.00"))
+    assert (one.host, one.target) == ("", "2001:db8::7")
+
+
+def test_bare_figures_have_the_names_that_the_command_asked_for() -> None:
+    asked = "# netperf -H n5 -P 0 -t TCP_RR -- -r 64,64 -o P50_LATENCY,MAX_LATENCY,THROUGHPUT,THROUGHPUT_UNITS\n"
+    text = (
+        asked
+        + "\n12,340,4500.25,Trans/s\n13,350,4400.25,Trans/s\nThen to n6 came the others.\n14,360,4300.25,Trans/s\n"
+    )
+    runs = netperf.parse(SourceText(text)).runs
+    assert netperf.looks_like(SourceText(text)) > 0.5
+    assert [figures(one) for one in runs] == [
+        [("net_request", "rate", rate), ("net_request", "latency_p50", p50), ("net_request", "latency_max", most)]
+        for rate, p50, most in ((4500.25, 12e3, 340e3), (4400.25, 13e3, 350e3))
+    ]  # fmt: skip
+    assert [(one.line, one.last_line, one.target) for one in runs] == [(3, 3, "n5"), (4, 4, "n5")]
+
+
+def test_bare_figures_without_a_unit_say_no_rate() -> None:
+    one = run("$ netperf -P 0 -t TCP_RR -- -o THROUGHPUT,P99_LATENCY\n4500.25,88\n")
+    assert figures(one) == [("net_request", "rate", None), ("net_request", "latency_p99", 88e3)]
+    assert one.samples[0].printed == "4500.25"
+
+
+@pytest.mark.parametrize(
+    "above", ["", "$ netperf -P 0 -t TCP_RR -- -o P50_LATENCY\n", "$ other -o P50_LATENCY,P99_LATENCY\n"]
+)
+def test_bare_figures_that_nothing_names_are_not_guessed(above: str) -> None:
+    text = SourceText(f"{above}78,91\n")
+    assert netperf.looks_like(text) == 0
+    with pytest.raises(ParseError):
+        netperf.parse(text)
+
+
+def test_keywords_without_a_banner_have_the_peer_of_the_command_and_the_cpu_as_a_note() -> None:
+    text = "$ netperf -P 0 -H n5 -- -k ALL\nTHROUGHPUT=8.00\nTHROUGHPUT_UNITS=10^6bits/s\nDIRECTION=Send\n"
+    one = run(text + "LOCAL_CPU_UTIL=12.50\nREMOTE_CPU_UTIL=-1.00\n")
+    assert (one.target, one.samples[0].note, one.samples[0].cpu) == ("n5", "CPU 12.50 % of all cores", None)

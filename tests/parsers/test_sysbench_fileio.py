@@ -165,3 +165,56 @@ def test_a_figure_that_the_end_of_the_file_cuts_is_none(cut: str) -> None:
 def test_a_run_of_one_cut_line_has_no_results() -> None:
     (broken,) = sysbench_fileio.parse(SourceText("Extra file open flags: 0")).broken
     assert broken.message == "the run has no results"
+
+
+OLD = "Read 16Mb  Written 8Mb  Total transferred 24Mb  ({}Mb/sec)\n  {} Requests/sec executed\n"
+
+
+def test_a_second_report_behind_prose_that_begins_with_its_bytes_is_a_run() -> None:
+    text = (
+        "On a:\nOperations performed:  4 Read, 2 Write, 0 Other = 6 Total\n"
+        + OLD.format(3, 40)
+        + "On b:\n"
+        + OLD.format(5, 50)
+    )
+    parsed = sysbench_fileio.parse(SourceText(text))
+    assert [(run.samples[0].value, run.samples[1].value, run.line, run.last_line) for run in parsed.runs] == [
+        (40, 3 * 1024**2, 2, 4), (50, 5 * 1024**2, 6, 7),
+    ]  # fmt: skip
+    assert [one.line for one in parsed.broken] == [5, 7]  # each lacks its latencies
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Throughput:\n         read:  IOPS=96.00 1.50 MiB/s (1.57 MB/s)\n         write: IOPS=64.00 1.00 MiB/s (1.05 MB/s)\n"
+        "         fsync: IOPS=5.00\n",
+        "Throughput:\n    read, MiB/s:                  1.50\n    written, MiB/s:               1.00\n",
+    ],
+    ids=["1.1", "1.0"],
+)
+def test_the_throughput_alone_is_a_run_of_random_reads_and_writes(text: str) -> None:
+    assert sysbench_fileio.looks_like(SourceText(text)) > 0.5
+    runs = sysbench_fileio.parse(
+        SourceText(text + "and with the other scheduler\n" + text.replace("1.50", "2.50"))
+    ).runs
+    found = [{s.operation: s.value for s in run.samples if s.metric == "bandwidth"} for run in runs]
+    assert found == [{"randread": rate * 1024**2, "randwrite": 1024**2} for rate in (1.5, 2.5)]
+
+
+def test_the_mode_of_a_report_without_its_banner_is_the_commands() -> None:
+    text = "Throughput:\n    read, MiB/s:                  1.50\n    written, MiB/s:               0.00\n"
+    (run,) = sysbench_fileio.parse(SourceText("$ sysbench fileio --file-test-mode=seqrd run\n" + text)).runs
+    assert [(s.operation, s.metric, s.value) for s in run.samples][:2] == [
+        ("read", "iops", None), ("read", "bandwidth", 1.5 * 1024**2),
+    ]  # fmt: skip
+    parsed = sysbench_fileio.parse(SourceText(text))
+    assert (parsed.runs, [one.message for one in parsed.broken]) == ((), ["the test mode is not printed"])
+
+
+def test_rates_that_grep_left_of_several_runs_are_runs() -> None:
+    rates = "    reads/s:                      {}\n    writes/s:                     40.00\n"
+    rates += "    read, MiB/s:                  1.50\n    written, MiB/s:               1.00\n"
+    text = "test threads 4\n" + rates.format("60.00") + "test threads 8\n" + rates.format("75.00")
+    runs = sysbench_fileio.parse(SourceText(text)).runs
+    assert [(run.samples[0].value, run.samples[2].value, run.line) for run in runs] == [(60, 40, 2), (75, 40, 7)]

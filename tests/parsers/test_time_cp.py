@@ -175,3 +175,10 @@ def test_wall_time_that_cannot_be_read_is_told_by_zsh_and_gnu_times_long_form() 
     long = '\tCommand being timed: "cp a b"\n\tUser time (seconds): 0.00\n\tElapsed (wall clock) time (h:mm:ss or m:ss): x\n'
     assert [(one.line, one.found) for one in parse(zsh).broken] == [(1, zsh.strip())]
     assert [(one.line, one.found) for one in parse(long).broken] == [(1, long.splitlines()[0].strip())]
+
+
+@pytest.mark.parametrize(("printed", "seconds"), [("0m 16.62s", 16.62), ("2m 6.50s", 126.5), ("1h 02m 03s", 3723)])
+def test_busybox_puts_blanks_between_minutes_and_seconds(printed: str, seconds: float) -> None:
+    text = f"/ # echo 3 > /proc/sys/vm/drop_caches; time cp /tmp/a /mnt/b\nreal\t{printed}\nuser\t0m 0.00s\nsys\t0m 5.98s\n"
+    (run,) = time_cp.parse(SourceText(text)).runs
+    assert (run.samples[0].value, run.target, run.last_line) == (pytest.approx(seconds * 1e9), "/mnt/b", 4)

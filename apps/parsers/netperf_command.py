@@ -1,0 +1,37 @@
+"""What netperf's command line says of a result that does not: the peer, the test, and the names of bare CSV figures.
+
+$ netperf -P 0 -t TCP_RR -H 10.0.0.2 -- -o P50_LATENCY,P99_LATENCY
+78,124
+"""
+
+import re
+
+from apps.parsers.finite import positive
+
+_HOST = re.compile(r" -H {0,4}([^\s,]{1,200})")
+_TEST = re.compile(r" -t {0,4}(\w{1,40})")
+_NAMES = re.compile(r" -o {0,4}([A-Za-z][\w,]{1,2000})(?: |$)")
+_DEFAULT = "TCP_STREAM"  # netperf's, where -t is not given
+
+
+def peer(command: str) -> str:
+    """The host of -H; empty where that is a variable."""
+    match = _HOST.search(command.partition(" -- ")[0])
+    named = match[1].strip("'\"") if match else ""
+    return "" if any(letter in named for letter in "$<{*") else named
+
+
+def kind(command: str) -> str:
+    """As the banner has it: "TCP RR"."""
+    match = _TEST.search(command.partition(" -- ")[0])
+    return (match[1] if match else _DEFAULT).upper().replace("_", " ")
+
+
+def figures(command: str, line: str) -> dict[str, str]:
+    """The cells of a line by the names that -o asked for, in small letters; empty where they are not as many, or no figures."""
+    match = _NAMES.search(f" {command.partition(' -- ')[2]}")
+    names = match[1].lower().split(",") if match else []
+    cells = [cell.strip() for cell in line.split(",")]
+    if not names or len(cells) != len(names) or not any(positive(cell) is not None for cell in cells):
+        return {}
+    return dict(zip(names, cells, strict=True))
