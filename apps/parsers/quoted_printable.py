@@ -3,7 +3,8 @@
     clat (usec): min=3D32, max=3D945, avg=3D453.85, stdev=3D=
     36.12
 
-`=3D` stands for `=`, and a line that ends with `=` goes on in the next one. Decoded is what stands behind such a header,
+`=3D` stands for `=`, and a line that ends with `=` goes on in the next one, but for `=0A=`: some programs write the end
+of every line so, and nothing goes on. Decoded is what stands behind such a header,
 and a whole text in which every `=` is one of these, as it is in a body that was saved without its header.
 """
 
@@ -47,7 +48,9 @@ def _body(data: bytes, line: int, emptied: set[int]) -> bytes:
     begun: list[bytes] = []
     for one in data.split(b"\n"):
         bare = one.rstrip(b" \t\r")
-        if bare.endswith(b"="):
+        if bare.endswith(b"=0A="):
+            one = bare.removesuffix(b"=0A=").removesuffix(b"=0D")
+        elif bare.endswith(b"="):
             begun.append(bare[:-1])
             continue
         lines.append(b"".join([*begun, one]))

@@ -84,3 +84,10 @@ def test_endless_mails_take_linear_time(name: str) -> None:
     text = SourceText(ENDLESS[name])
     assert text.number(0) >= 1 if text.lines else True
     assert within(time.process_time() - before, 2)
+
+
+@pytest.mark.parametrize("end", [b"=0A=\n", b"=0D=0A=\n", b"=0A=\r\n"])
+def test_a_line_feed_that_is_encoded_ends_its_line(end: bytes) -> None:
+    text = SourceText(HEADER + end.join([b"a=3D1", b"", b"a line that is =\nwrapped", b"b=3D2", b""]))
+    assert text.lines[4:8] == ["a=1", "", "a line that is wrapped", "b=2"]
+    assert [text.number(index) for index in range(4, 8)] == [5, 6, 7, 9]

@@ -28,11 +28,16 @@ _COLUMNS = frozenset(
         "WWN RAND PKNAME HCTL TRAN SUBSYSTEMS REV VENDOR ZONED DAX START MQ ID-LINK ID DISK-SEQ",
     )
 )
-_HEADER = re.compile(r"^[>#\s]{0,4}K?NAME +[A-Z][^\n]{1,2000}$", re.MULTILINE)
+_HEADER = re.compile(r"^[>#\s]{0,40}K?NAME +[A-Z][^\n]{1,2000}$", re.MULTILINE)
 _PAIRS = re.compile(r'^[>#\s]{0,4}K?NAME="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
 _JSON = re.compile(r'"blockdevices"\s*:\s*\[')
 _BESIDE = "\t │|"  # a branch of the tree goes on beside it
-_TREE = re.compile(r"[\s│├└─┬|`.'-]*(?=[\w/])")
+_TREE = re.compile(r"[^\w/]{0,200}(?=[\w/])")
+_LEFT_OUT = re.compile(r"\s*(?:\.{3}|…|\[(?:\.{3}|…|snip)\]|<snip>)\s*$")
+_NAME = re.compile(r"\S+(?: \(dm-\d+\))?")  # old ones tell the kernel's name beside it
+_NUMBER = re.compile(r"(?<=\s)\d{1,7}(:)\d{1,9}(?=\s|$)")
+_ROW = re.compile(r"[^\w/]{0,200}+\S{1,200}+(?: \(dm-\d{1,5}\))?\s{1,200}+\d{1,7}:\d{1,9}(?=\s|$)")
+_MOST_SHIFTED = 4
 
 
 def looks_like(text: SourceText) -> float:
@@ -40,7 +45,7 @@ def looks_like(text: SourceText) -> float:
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, _is_rest)
+    return util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, _is_rest, _is_row)
 
 
 def _is_header(line: str) -> bool:
@@ -48,18 +53,69 @@ def _is_header(line: str) -> bool:
     return len(words) > 1 and words[0] in ("NAME", "KNAME") and set(words) <= _COLUMNS
 
 
+def _is_row(header: str, line: str) -> bool:
+    """Sure only where the heading has the numbers of devices."""
+    columns = header.split()
+    if columns[1] == "MAJ:MIN":
+        return _ROW.match(line) is not None
+    return "MAJ:MIN" in columns and _NUMBER.search(line) is not None
+
+
 def _read_text(lines: Sequence[str]) -> list[Content]:
-    rows = [line for line in lines if not _is_rest(lines[0], line)]
-    devices = util_linux.rows(NAME, rows)
+    lines = _without_margin(lines)
+    rows = _until_odd([line for line in lines if not _is_rest(lines[0], line)])
+    devices = util_linux.rows(NAME, _straightened(rows))
     if "maj:min" in devices[0]:
         devices = util_linux.while_true(devices, lambda one: re.fullmatch(r"\d{1,7}:\d{1,9}", str(one.get("maj:min"))))
-    devices = util_linux.while_true(devices, lambda one: " " not in str(one.get("name") or one.get("kname")))
+    devices = util_linux.while_true(devices, lambda one: _NAME.fullmatch(str(one.get("name") or one.get("kname"))))
     _more_mounts(devices, lines)
-    return _with_parents(devices, rows[1:])
+    return _with_parents(devices, [line for line in lines[1:] if _LEFT_OUT.match(line) or not _is_rest(lines[0], line)])
+
+
+def _without_margin(lines: Sequence[str]) -> list[str]:
+    margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    return [line.removeprefix(margin) for line in lines]
+
+
+def _until_odd(lines: Sequence[str]) -> list[str]:
+    """Up to the first line that is none of the table: without a number of a device, or with a first word too long for its column."""
+    if util_linux.is_raw(lines):
+        return list(lines)
+    header = lines[0]
+    width = header.find(f" {header.split()[1]}")
+    for place, line in enumerate(lines[1:], start=1):
+        is_odd = (
+            not _is_row(header, line) if "MAJ:MIN" in header else " " not in line[: width + 1] and len(line) > width
+        )
+        if is_odd:
+            return list(lines[:place])
+    return list(lines)
+
+
+def _straightened(lines: Sequence[str]) -> list[str]:
+    """Without the tree. Some print what stands deeper in it some places to the right of its heading; the colons of `8:0` tell how
+    many.
+    """
+    colons = [match.start(1) if match else -1 for match in map(_NUMBER.search, lines)]
+    straight = next((colon for colon, line in zip(colons, lines, strict=True) if colon > 0 and line[0].isalnum()), -1)
+    found = []
+    for colon, line in zip(colons, lines, strict=True):
+        tree = _TREE.match(line)
+        shift = colon - straight if straight > 0 and tree else 0
+        if tree and 0 < shift <= min(_MOST_SHIFTED, sum(map(str.isspace, tree[0]))):
+            line = " " * (tree.end() - shift) + line[tree.end() :]
+        elif tree:
+            line = " " * tree.end() + line[tree.end() :]
+        found.append(line)
+    return found
 
 
 def _is_rest(header: str, line: str) -> bool:
-    """Whether a line has nothing but one more place where the device above is mounted: below the others, or wrapped by a mail."""
+    """Whether a line has nothing but one more place where the device above is mounted: below the others, or wrapped by a mail.
+    Also where somebody left rows out.
+    """
+    if _LEFT_OUT.match(line):
+        return True
     place = header.find("MOUNTPOINT")
     if place < 0 or not line.strip():
         return False
@@ -73,7 +129,7 @@ def _more_mounts(devices: Sequence[Content], lines: Sequence[str]) -> None:
     for line in lines[1:]:
         is_rest = _is_rest(lines[0], line)
         place += not is_rest
-        if is_rest and 0 <= place < len(devices):
+        if is_rest and 0 <= place < len(devices) and not _LEFT_OUT.match(line):
             several = devices[place].get("mountpoints")
             if isinstance(several, list) and (not line.startswith("/") or not several):
                 several.append(line.strip(_BESIDE))
@@ -82,14 +138,19 @@ def _more_mounts(devices: Sequence[Content], lines: Sequence[str]) -> None:
 
 
 def _with_parents(devices: list[Content], lines: Sequence[str]) -> list[Content]:
+    """Behind rows that were left out, nobody knows what a row is below."""
     above: list[tuple[int, str]] = []
-    for device, line in zip(devices, lines, strict=False):
-        match = _TREE.match(line)
-        depth = match.end() if match else 0
-        above = [(place, name) for place, name in above if place < depth]
-        if above and depth:
-            device["parent"] = above[-1][1]
-        above.append((depth, str(device.get("name") or device.get("kname"))))
+    waiting = iter(devices)
+    for line in lines:
+        if _LEFT_OUT.match(line):
+            above = []
+        elif (device := next(waiting, None)) is not None:
+            match = _TREE.match(line)
+            depth = match.end() if match else 0
+            above = [(place, name) for place, name in above if place < depth]
+            if above and depth:
+                device["parent"] = above[-1][1]
+            above.append((depth, str(device.get("name") or device.get("kname"))))
     return devices
 
 

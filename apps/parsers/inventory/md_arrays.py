@@ -31,6 +31,7 @@ _BEGINS = re.compile(
     r"\s*(?:Personalities\b|unused devices|md\S{0,60}\s*:\s|\d+ blocks|bitmap:|\[[=>.]|(?:resync|recovery|check|repair|reshape)\s*=)"
 )
 _LONGEST = 20_000
+_BLOCKS = re.compile(r"(?<=\s)\d{1,15} blocks\b.*")
 _TOLERATED = {"raid0": 0, "linear": 0, "raid4": 1, "raid5": 1, "raid6": 2}
 
 
@@ -113,12 +114,16 @@ def read(lines: Sequence[str]) -> MdStat | None:
     warnings: list[str] = []
     current = ""
     for number, line in joined(lines):
-        if line.startswith("Personalities"):
+        begun = line.lstrip()
+        if begun.startswith("Personalities"):
             personalities = tuple(re.findall(r"\[(\w{1,20})\]", line))
-        elif head := _ARRAY.match(line.strip()):
+        elif head := _ARRAY.match(begun.rstrip()):
             current = head[1]
             arrays[current] = _begun(head, number, warnings)
-        elif line.startswith("unused devices") or not line.strip():
+            if blocks := _BLOCKS.search(begun[:_LONGEST]):  # all of it in one line, as a mail program may flow it
+                arrays[current] = _measured(arrays[current], blocks[0][:2000])
+                arrays[current] = _acting(arrays[current], blocks[0][:2000])
+        elif begun.startswith("unused devices") or not begun:
             current = ""
         elif current:
             arrays[current] = _continued(arrays[current], line[:2000])
@@ -141,7 +146,7 @@ def joined(lines: Sequence[str]) -> list[tuple[int, str]]:
 
 
 def _begun(head: re.Match[str], number: int, warnings: list[str]) -> MdArray:
-    words = head[4].split()
+    words = _BLOCKS.sub("", head[4]).split()
     level = words.pop(0) if words and "[" not in words[0] else ""
     members = []
     for word in words:
@@ -163,15 +168,21 @@ def _member_state(flags: str) -> str:
 def _continued(array: MdArray, line: str) -> MdArray:
     if line.strip().startswith("bitmap:"):
         return replace(array, bitmap=line.strip().removeprefix("bitmap:").strip()[:100])
+    acting = _acting(array, line)
+    return acting if acting is not array else _measured(array, line)
+
+
+def _acting(array: MdArray, line: str) -> MdArray:
     if action := _ACTION.search(line):
         progress = min(round(float(action[2]) / 100, 4), 1.0) if action[2] else None
         return replace(array, action=action[1], progress=progress)
-    if blocks := re.match(r"\s*(\d{1,15}) blocks", line):
-        return _measured(replace(array, size=int(blocks[1]) * 1024), line)
     return array
 
 
 def _measured(array: MdArray, line: str) -> MdArray:
+    blocks = re.match(r"\s*(\d{1,15}) blocks", line)
+    if not blocks:
+        return array
     chunk = re.search(r"(\d{1,12})k chunks?\b", line)
     algorithm = re.search(r"algorithm (\d{1,3})\b", line)
     copies = re.search(r"\d+ (?:near|far|offset)-copies", line)
@@ -180,6 +191,7 @@ def _measured(array: MdArray, line: str) -> MdArray:
     places = re.search(r"\[([U_]{1,2000})\]", line)
     return replace(
         array,
+        size=int(blocks[1]) * 1024,
         chunk_size=int(chunk[1]) * 1024 if chunk else None,
         layout=_ALGORITHMS.get(int(algorithm[1]), algorithm[0]) if algorithm else copies[0] if copies else "",
         metadata=metadata[1] if metadata else "",

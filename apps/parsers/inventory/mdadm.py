@@ -15,13 +15,17 @@ from typing import Any
 
 import jc
 
+from apps.parsers.inventory import mdadm_platform
 from apps.parsers.inventory.printed import Block, Content, count, field, has_block, is_prompt, parse_blocks, put, typed
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
 NAME = "mdadm"
 TITLE = "mdadm --detail, --examine"
-_HEAD = re.compile(r"(/dev/\S{1,200}|\S{1,200}):\s*$")
+_HEAD = re.compile(r"(\s{0,40})`?([^\s()`]{1,200}):`?\s*$")
+_HEADLESS = re.compile(r"\s{0,40}(?:Version|Magic) : \S")
+_LEVEL = re.compile(r"\s{0,40}Raid Level : \S")
+_CALLED = re.compile(r"mdadm [^\n]{0,100}?(?:--detail|--examine|-D|-E)\b[^/\n]{0,40}(/dev/[^\s:]{1,100}):?\s*$")
 _FIRST = re.compile(r"\s*(?:Version|Magic|MBR Magic|Raid Level) : ")
 _FIELD = re.compile(r"\s*[A-Z][\w /.\-\[\]]{1,40} : |\s*[A-Z][\w ]{1,30} :$")
 _TABLE = re.compile(r"\s*(?:this|Number|\d+|-)\s+(?:Major|\d+|-)\s+(?:Minor|\d+|-)\s+(?:RaidDevice|\d+|-)(?:\s|$)")
@@ -29,6 +33,12 @@ _SECTION = re.compile(r"\[(\S[^\]]{0,80})\]:\s*$")
 _OTHER = re.compile(r"\s{6,}\(?\S")  # a value that goes on
 _EXPORT = re.compile(r"MD_[A-Z0-9_]{1,60}=")
 _BESIDE = ("RaidDevice", "Magic : ", "Raid Devices : ", "Total Devices : ", "Member Arrays : ")
+_STATE = re.compile(r"\b(?:faulty removed|active sync)$")
+_SHORT = {
+    "faulty removed": "Removed",
+    "active sync": "Active",
+}  # without a device behind them, jc takes the second word for one
+_LONG = {short: state for state, short in _SHORT.items()}
 _SCAN = re.compile(r"(?:ARRAY|INACTIVE-ARRAY) \S+ .*\b(?:UUID|metadata|level)=")
 _NUMBERS = re.compile(
     r"(?:raid|total|active|working|failed|spare)_devices|preferred_minor|events|number|major|minor|raid_device"
@@ -39,6 +49,8 @@ def looks_like(text: SourceText) -> float:
     whole = text.text
     if "Raid Level : " in whole and any(word in whole for word in _BESIDE):
         return 1.0 if has_block(text, _blocks) else 0.0
+    if "Platform : " in whole and has_block(text, _blocks):
+        return 1.0
     if "MD_LEVEL=" in whole or "MD_METADATA=" in whole:
         return 0.9
     return 0.8 if ("ARRAY /" in whole and any(map(_SCAN.match, text.lines))) else 0.0
@@ -52,27 +64,61 @@ def parse(text: SourceText) -> ParsedFile:
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     index = 0
     while index < len(lines):
+        if not lines[index] or lines[index].isspace():
+            index += 1
+            continue
         end = index
         for pattern in (_EXPORT, _SCAN):
             while end < len(lines) and pattern.match(lines[end]):
                 end += 1
-        if end == index and _HEAD.match(lines[index]) and any(map(_FIRST.match, lines[index + 1 : index + 4])):
-            end = _end(lines, index + 1)
+        end = end if end > index else _device_end(lines, index)
         if end > index:
             yield index, end
         index = max(end, index + 1)
 
 
-def _end(lines: Sequence[str], index: int) -> int:
+def _device_end(lines: Sequence[str], index: int) -> int:
+    """Behind what is told of a device; `index` where nothing begins. Its name may be missing."""
+    head = _HEAD.match(lines[index])
+    if head and _has_first(lines, index + 1):
+        return _end(lines, index + 1, _width(head[1]))
+    first = index + bool(_CALLED.search(lines[index]))
+    if first < len(lines) and _HEADLESS.match(lines[first]) and any(map(_LEVEL.match, lines[first + 1 : first + 10])):
+        return _end(lines, first + 1, 0)
+    return mdadm_platform.end(lines, index)
+
+
+def _has_first(lines: Sequence[str], index: int) -> bool:
+    """Whether a device's first field is soon there, before another head."""
+    for line in lines[index : index + 3]:
+        if _FIRST.match(line):
+            return True
+        if _HEAD.match(line) or "Platform : " in line:
+            break
+    return False
+
+
+def _end(lines: Sequence[str], index: int, margin: int) -> int:
+    """`margin`: what a page put before every line."""
     end = index
     while index < len(lines):
-        line = lines[index]
-        if line.strip():
+        if lines[index].strip():
+            line = _level(lines[index], margin)
             if not (_is_own(line) or _is_rest(lines, index)):
                 break
             end = index + 1
         index += 1
     return end
+
+
+def _width(blanks: str) -> int:
+    return len(blanks.expandtabs())
+
+
+def _level(line: str, margin: int) -> str:
+    """Without the margin; tabs stand for the blanks that were there before it."""
+    begun = line.lstrip()
+    return " " * (_width(line[: len(line) - len(begun)]) - margin) + begun
 
 
 def _is_own(line: str) -> bool:
@@ -113,11 +159,22 @@ def _read(lines: Sequence[str]) -> tuple[str, Any]:
         )
     if _SCAN.match(lines[0]):
         return count(len(lines), "array"), {"arrays": [_scanned(line) for line in lines]}
-    lines = _joined(lines)
+    if mdadm_platform.is_platform(lines):
+        return mdadm_platform.read(lines)
+    lines = _joined(_with_head(lines))
     content = _with_sections(lines) if any(map(_SECTION.match, lines)) else _by_jc(lines)
-    if "raid_level" not in content and "magic" not in content:
+    if not content.keys() & {"raid_level", "magic", "mbr_magic"}:
         raise ValueError("a Raid Level")
     return _summary(content), content
+
+
+def _with_head(lines: Sequence[str]) -> list[str]:
+    """Without a page's margin, and the device's name first: as the command above gives it where mdadm's own line is missing."""
+    head, called = _HEAD.match(lines[0]), _CALLED.search(lines[0])
+    if head:
+        return [f"{head[2]}:", *(_level(line, _width(head[1])) for line in lines[1:])]
+    name = called[1] if called else ""
+    return [f"{name}:", *(_level(line, 0) for line in lines[bool(called) :])]
 
 
 def _scanned(line: str) -> Content:
@@ -132,17 +189,29 @@ def _scanned(line: str) -> Content:
 
 def _by_jc(lines: Sequence[str]) -> Content:
     try:
-        found = jc.parse("mdadm", "\n".join(line.rstrip() for line in lines) + "\n", quiet=True, raw=True)
+        plain = [_shortened(line.rstrip()) for line in lines]
+        found = jc.parse("mdadm", "\n".join(plain) + "\n", quiet=True, raw=True)
     except Exception as error:  # whatever jc makes of odd lines
         raise ValueError(f"a block that jc reads ({type(error).__name__})") from None
-    if not isinstance(found, dict) or not found.get("device"):
+    if not isinstance(found, dict) or not found:
         raise ValueError("a device with its fields")
-    content = {key: _number(key, value) for key, value in found.items() if key != "device_table"}
+    content = _named(lines) | {key: _number(key, value) for key, value in found.items() if key != "device_table"}
     members = found.get("device_table") or []
     content["device_table"] = [
-        {key: _number(key, value) for key, value in member.items()} for member in members if not _is_this(member)
+        {key: _LONG.get(str(value)) or _number(key, value) for key, value in member.items()}
+        for member in members
+        if not _is_this(member)
     ]
     return content
+
+
+def _shortened(line: str) -> str:
+    return _STATE.sub(lambda state: _SHORT[state[0]], line) if _TABLE.match(line) else line
+
+
+def _named(lines: Sequence[str]) -> Content:
+    name = lines[0].strip().removesuffix(":")
+    return {"device": name} if name else {}
 
 
 def _is_this(member: dict[str, Any]) -> bool:
@@ -155,7 +224,7 @@ def _number(key: str, value: Any) -> Any:
 
 
 def _with_sections(lines: Sequence[str]) -> Content:
-    content: Content = {"device": lines[0].strip().removesuffix(":")}
+    content = _named(lines)
     here = content
     for line in lines[1:]:
         if match := _SECTION.match(line):
@@ -172,4 +241,6 @@ def _summary(content: Content) -> str:
     state = str(content.get("state", "")).strip()
     chunk = content.get("chunk_size", "")
     parts = [f"{level} of {total} devices" if total != "" else str(level), state, f"chunk {chunk}" if chunk else ""]
-    return f"{content['device']}: " + ", ".join(part for part in parts if part)
+    if "mbr_magic" in content and not level:
+        parts = [f"MBR with {count(sum(key.startswith('partition') for key in content), 'partition')}"]
+    return f"{content.get('device') or 'a device'}: " + ", ".join(part for part in parts if part)

@@ -8,7 +8,7 @@ sizes in bytes. A text may hold several of them, with prose between.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from apps.parsers.inventory import md_arrays
 from apps.parsers.inventory.md_arrays import MdArray
@@ -18,41 +18,60 @@ from apps.parsers.source_text import SourceText
 
 NAME = "mdstat"
 TITLE = "/proc/mdstat"
-_BEGIN = re.compile(r"Personalities ?:")
-_LIKE = re.compile(r"^[>#\s]{0,8}Personalities ?:", re.MULTILINE)
-_ARRAY = re.compile(r"\s{0,8}md\w{1,60}\s?: (?:active|inactive|broken) [^\n]*\[\d")
-_INSIDE = re.compile(r"\s+\S|md\S{0,60}\s*:\s|\[raid|\[linear|finish=|\d+k chunk|speed=")
+_BEGIN = re.compile(r"(\s{0,40})Personalities ?:")
+_LIKE = re.compile(r"^[>#\s]{0,40}Personalities ?:", re.MULTILINE)
+_ARRAY = re.compile(r"(\s{0,40})(md\w{1,60})\s?: (?:active|inactive|broken) [^\n]*\[\d")
+_INSIDE = re.compile(
+    r"\s+\S|md\S{0,60}\s*:\s|finish=|\d+k chunk|speed=|blocks super|algorithm \d|\[\d+/\d+\]"
+    r"|\[[U_]{1,200}\]|\[(?:raid|linear)|(?:\[\w{1,20}\]\s*)++$"  # what a mail wrapped
+)
+_MEMBER = re.compile(r"[\w!/-]\[\d{1,6}\]")
 
 
 def looks_like(text: SourceText) -> float:
     if _LIKE.search(text.text):
         return 1.0
-    return 0.8 if ": active " in text.text and any(map(_ARRAY.match, text.lines)) else 0.0
+    return 0.8 if "active " in text.text and any(map(_ARRAY.match, text.lines)) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return parse_blocks(text, NAME, _blocks, _read, "Personalities : …")
+    found = parse_blocks(text, NAME, _blocks, _read, "Personalities : …")
+    warnings = [
+        f"mdstat from line {one.line} on, its {told.removeprefix('mdstat, ')}"
+        for one in found.inventory
+        for told in one.content.pop("warnings")
+    ]
+    return replace(found, warnings=(*found.warnings, *warnings))
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """From `Personalities`, or the first array, to `unused devices`, or what is none of it."""
+    """From `Personalities`, or the first array, to `unused devices`, an array that was told already, or what is none of it."""
     index = 0
     while index < len(lines):
-        if not (_BEGIN.match(lines[index]) or _ARRAY.match(lines[index])):
-            index += 1
-            continue
-        first, last = index, index
-        index += 1
-        while index < len(lines) and not _BEGIN.match(lines[index]):
-            line = lines[index]
-            if line.startswith("unused devices"):
-                last, index = index, index + 1
-                break
-            if line.strip() and not _INSIDE.match(line):
-                break
-            last = index if line.strip() else last
-            index += 1
-        yield first, last + 1
+        begun = _BEGIN.match(lines[index]) or _ARRAY.match(lines[index])
+        end = _end(lines, index, begun[1]) if begun else 0
+        if end:
+            yield index, end
+        index = max(end, index + 1)
+
+
+def _end(lines: Sequence[str], first: int, margin: str) -> int:
+    """`margin`: what a page put before every line."""
+    names: set[str] = set()
+    last = first
+    for index in range(first, len(lines)):
+        line = lines[index].removeprefix(margin)
+        array = _ARRAY.match(lines[index])
+        if index > first and (_BEGIN.match(lines[index]) or (array and array[2] in names)):
+            break
+        if line.startswith("unused devices"):
+            return index + 1
+        is_more = _MEMBER.search(line) and _MEMBER.search(lines[index - 1])  # what is no member there is warned of
+        if index > first and line.strip() and not (is_more or _INSIDE.match(line)):
+            break
+        names.update([array[2]] if array else [])
+        last = index if line.strip() else last
+    return last + 1
 
 
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
@@ -62,9 +81,11 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
     arrays = [{**asdict(array), "state": array.state} for array in found.arrays]
     summary = "; ".join(map(_summary, found.arrays[:4])) or "no arrays"
     more = f"; {len(arrays) - 4} more" if len(arrays) > 4 else ""
-    return summary + more, {"personalities": list(found.personalities), "arrays": arrays}
+    content = {"personalities": list(found.personalities), "arrays": arrays, "warnings": list(found.warnings)}
+    return summary + more, content
 
 
 def _summary(array: MdArray) -> str:
     chunk = f", chunk {array.chunk_size // 1024}K" if array.chunk_size else ""
-    return f"{array.name}: {array.level or 'no level'} of {count(len(array.members), 'device')}, {array.state}{chunk}"
+    devices = max(len(array.members), array.raid_devices or 0)  # one that is missing is not listed
+    return f"{array.name}: {array.level or 'no level'} of {count(devices, 'device')}, {array.state}{chunk}"

@@ -101,7 +101,7 @@ def is_prompt(line: str) -> bool:
 def host_before(lines: Sequence[str], first: int) -> str:
     """The host of the prompt that the tool was called at, where it stands right above."""
     for line in reversed(lines[max(0, first - 3) : first + 1]):
-        if match := _PROMPT.match(line):
+        if match := _PROMPT.match(line.lstrip()):
             return match[1]
     return ""
 
@@ -121,25 +121,32 @@ def inventory(text: SourceText, tool: str, block: Block, summary: str, content: 
 def parse_blocks(
     text: SourceText, tool: str, blocks: Callable[[Sequence[str]], Iterable[Block]], read: Read, expected: str
 ) -> ParsedFile:
-    """Each block by itself; `read` raises ValueError that says what was expected."""
+    """Each block by itself; `read` raises ValueError that says what was expected. A page may have indented some of them only:
+    what was read without its margin counts where nothing was read before.
+    """
     found: list[ParsedInventory] = []
     broken: list[Broken] = []
+    taken = bytearray(len(text.lines) + 1)  # which lines
     for source in sources(text):
-        for first, end in blocks([line[:_LONGEST_LINE] for line in source.lines]):
-            lines = [line[:_LONGEST_LINE] for line in source.lines[first:end]]
+        shown = [line[:_LONGEST_LINE] for line in source.lines]
+        for first, end in blocks(shown):
+            if any(taken[first:end]):
+                continue
+            taken[first:end] = b"\1" * (end - first)
+            lines = shown[first:end]
             try:
                 summary, content = read(lines)
             except ValueError as error:
                 broken.append(Broken(f"{tool}: not readable", source.number(first), lines[0].strip()[:200], str(error)))
             else:
                 found.append(inventory(source, tool, (first, end), summary, content))
-        if found or broken:
-            break
+    found.sort(key=lambda one: one.line or 0)
+    broken.sort(key=lambda one: one.line or 0)
     return whole(text, tool, found, broken, expected)
 
 
 def sources(text: SourceText) -> Iterator[SourceText]:
-    """The text, then without what pages and mails put before its lines: where one has something, the next is not asked."""
+    """The text, then without what pages and mails put before its lines, each of as many lines."""
     yield text
     if any(line[:1] in _INDENTS and line.strip() for line in text.lines):
         yield unindented(text)

@@ -4,29 +4,38 @@
 
 Source: smartmontools' ataprint.cpp, scsiprint.cpp, nvmeprint.cpp. Content: {"version", "information": {…}, "health",
 "data": {…}, "attributes": [{"id", "name", "flag", "value", "worst", "thresh", "type", "updated", "when_failed",
-"raw"}]}. Keys as printed: `Device Model` (ATA), `Vendor` and `Product` (SCSI), `Model Number` (NVMe). Numbers carry the
-thousands marks of the user's locale and stay as printed. `-x` prints attributes without type and updated. A mail may
-have wrapped their lines.
+"raw"}]}, and "device" where a loop printed it above. Keys as printed: `Device Model` (ATA), `Vendor` and `Product`
+(SCSI), `Model Number` (NVMe). Numbers carry the thousands marks of the user's locale and stay as printed. `-x` prints
+attributes without type and updated; `-l scterc` is in data, as {"Read", "Write"}. A mail may have wrapped their lines,
+and parts of a report may come without its head.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from apps.parsers.inventory.printed import Block, Content, is_prompt, parse_blocks, put, typed
+from apps.parsers.inventory.printed import Block, Content, count, has_block, parse_blocks, put, typed
+from apps.parsers.inventory.smartctl_blocks import (
+    DEVICE,
+    RECOVERY,
+    SECTION,
+    VERSION,
+    device_blocks,
+    may_be_headless,
+    part_of,
+)
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
 NAME = "smartctl text"
 TITLE = "smartctl"
 TOOL = "smartctl"
-_VERSION = re.compile(r"smartctl (?:version )?(\d\.[\w.\-]{1,30})")
 _LIKE = re.compile(
     r"^[>#\s]{0,4}smartctl (?:version )?\d\.\d|=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===",
     re.MULTILINE,
 )
-_SECTION = re.compile(r"=== START OF ([A-Z /]{1,60}?) SECTION ===")
 _FIELD = re.compile(r"([A-Z][^:=|]{0,70}?)\s{0,40}(?::|\s=)\s{1,60}(\S.*)")
+_LIMIT = re.compile(r"\s{0,20}(Read|Write):\s{1,20}(\S.*)")
 _INSIDE = re.compile(r"  ([A-Z][\w \-]{1,60}?) = (\d+)")
 _HEALTH = ("SMART overall-health self-assessment test result", "SMART Health Status")
 _ATTRIBUTE = re.compile(
@@ -47,7 +56,7 @@ _BRIEF_KEYS = ("id", "name", "flag", "value", "worst", "thresh", "when_failed", 
 def looks_like(text: SourceText) -> float:
     found = _LIKE.search(text.text)
     if not found:
-        return 0.0
+        return 0.7 if may_be_headless(text.text) and has_block(text, _blocks) else 0.0
     return 1.0 if "Copyright (C) 2002" in text.text or "=== START OF" in found[0] else 0.7
 
 
@@ -56,27 +65,13 @@ def parse(text: SourceText) -> ParsedFile:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """From a version line, or an information section without one, to the next or a prompt; prose behind is left out."""
-    first = last = None
-    is_cut = False
-    for index, line in enumerate(lines):
-        begins = _VERSION.match(line) or (first is None and _SECTION.match(line))
-        if first is not None and last is not None and (begins or is_prompt(line)):
-            yield first, last + 1
-            first = None
-        if begins:
-            first, last = index, index
-        elif first is not None and (is_cut or _is_known(line)):
-            last = index
-        is_cut = bool(_CUT.match(line))
-    if first is not None and last is not None:
-        yield first, last + 1
+    return device_blocks(lines, _is_known, _CUT.match)
 
 
 def _is_known(line: str) -> bool:
     stripped = line.strip()
     return bool(
-        _SECTION.match(line)
+        SECTION.match(line)
         or _ATTRIBUTE.match(line)
         or _BRIEF.match(line)
         or (_FIELD.match(stripped) and len(stripped) < 120)
@@ -84,28 +79,54 @@ def _is_known(line: str) -> bool:
 
 
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
-    version = _VERSION.match(lines[0])
+    device = DEVICE.match(lines[0])
+    lines = lines[1:] if device else lines
+    version = next(filter(None, map(VERSION.match, lines[:3])), None)
     content: Content = {
         "version": version[1] if version else "",
         "information": {},
         "health": "",
         "data": {},
         "attributes": [],
-    }
+    } | ({"device": device[1]} if device else {})
     here: dict[str, Any] = content["data"]
-    for line in _unwrapped(lines[1:] if version else lines):
-        if match := _SECTION.match(line):
-            here = content["information" if match[1] == "INFORMATION" else "data"]
-        elif match := _ATTRIBUTE.match(line):
-            content["attributes"].append(_attribute(_KEYS, match.groups()))
-        elif match := _BRIEF.match(line):
-            content["attributes"].append(_attribute(_BRIEF_KEYS, match.groups()))
-        elif match := _FIELD.match(line) or _INSIDE.match(line):
-            _take(content, here, match[1].strip(), match[2].strip())
+    limits: dict[str, Any] | None = None
+    for line in _unwrapped(line for line in lines if not VERSION.match(line)):
+        if limits is not None and (match := _LIMIT.match(line)):
+            limits[match[1]] = match[2].strip()
+            continue
+        limits = None
+        if match := RECOVERY.match(line):
+            limits = _recovery(content["data"], match[1])
+        else:
+            here = _line(content, here, line)
     return _summary(content), content
 
 
-def _unwrapped(lines: Sequence[str]) -> Iterator[str]:
+def _recovery(data: dict[str, Any], behind: str) -> dict[str, Any]:
+    """Where the limits of SCT error recovery control go; what else is said of it is told in their place."""
+    limits: dict[str, Any] = {}
+    data["SCT Error Recovery Control"] = behind.strip() if behind.startswith(" command") else limits
+    return limits
+
+
+def _line(content: Content, here: dict[str, Any], line: str) -> dict[str, Any]:
+    """Where the fields of the next line go."""
+    if match := SECTION.match(line):
+        found: dict[str, Any] = content["information" if match[1] == "INFORMATION" else "data"]
+        return found
+    if part_of(line) in ("family", "model") and not content["data"]:
+        here = content["information"]
+    if match := _ATTRIBUTE.match(line):
+        content["attributes"].append(_attribute(_KEYS, match.groups()))
+    elif match := _BRIEF.match(line):
+        content["attributes"].append(_attribute(_BRIEF_KEYS, match.groups()))
+    elif match := _FIELD.match(line) or _INSIDE.match(line):
+        _take(content, here, match[1].strip(), match[2].strip())
+    return here
+
+
+def _unwrapped(lines: Iterable[str]) -> Iterator[str]:
     held = ""
     for line in lines:
         whole = f"{held.rstrip()} {line.lstrip()}" if held else line.rstrip()
@@ -143,7 +164,18 @@ def _summary(content: Content) -> str:
     size = about.get("User Capacity") or about.get("Namespace 1 Size/Capacity") or ""
     named = f"{model} ({serial})" if serial else str(model)
     health = f"health {content['health']}" if content["health"] else ""
-    return (
-        ", ".join(part for part in (named.strip(), str(size), health) if part)
-        or f"smartctl {content['version']}: no data"
-    )
+    return ", ".join(part for part in (named.strip(), str(size), health) if part) or _of_a_part(content)
+
+
+def _of_a_part(content: Content) -> str:
+    """What is there, where the drive is not named."""
+    limits = content["data"].get("SCT Error Recovery Control")
+    if content["attributes"]:
+        told = count(len(content["attributes"]), "attribute")
+    elif limits:
+        told = ", ".join(f"{key} {value}" for key, value in limits.items()) if isinstance(limits, dict) else limits
+        told = f"SCT error recovery control {told}"
+    else:
+        told = count(len(content["data"]), "value") if content["data"] else "no data"
+    name = content.get("device") or f"smartctl {content['version']}".strip()
+    return f"{name}: {told}"

@@ -30,7 +30,7 @@ def looks_like(
     if not header.search(text.text):
         return 0.0
     found = (
-        source.lines[first : min(end, first + 2)]
+        source.lines[first : min(end, first + 4)]
         for source in sources(text)
         for first, end in tables(source.lines, is_header)
     )
@@ -53,10 +53,11 @@ def parse(
     pairs: re.Pattern[str],
     read: Callable[[Sequence[str]], list[Content]],
     is_rest: Callable[[str, str], bool] = lambda header, line: False,
+    is_row: Callable[[str, str], bool] = lambda header, line: False,
 ) -> ParsedFile:
     """Everything that `tool` printed in the text; `read` raises ValueError for a table that is none.
 
-    `is_rest` tells of a heading and a line whether the line goes on with the row above.
+    `is_rest` tells of a heading and a line whether the line goes on with the row above, `is_row` whether it surely is a row.
     """
     found: list[ParsedInventory] = []
     broken: list[Broken] = []
@@ -76,9 +77,24 @@ def parse(
             else:
                 block = first, first + _length(source.lines[first:end], len(devices), is_rest)
                 found.append(inventory(source, tool, block, summary(devices), {key: devices}))
+                broken += _lost(source, tool, (first, block[1], end), is_row)
         if found or broken:
             break
     return whole(text, tool, sorted(found, key=lambda one: one.line or 0), broken, f"{key} as JSON, pairs or a table")
+
+
+def _lost(
+    source: SourceText, tool: str, table: tuple[int, int, int], is_row: Callable[[str, str], bool]
+) -> list[Broken]:
+    """Told where rows stand behind a line that is none. `table`: the heading, that line, and behind the last one."""
+    first, odd, end = table
+    if not any(is_row(source.lines[first], line) for line in source.lines[odd:end]):
+        return []
+    return [
+        Broken(
+            f"{tool}: rows below are not read", source.number(odd), source.lines[odd][:200], "a row under the headings"
+        )
+    ]
 
 
 def _length(lines: Sequence[str], count: int, is_rest: Callable[[str, str], bool]) -> int:
@@ -132,10 +148,13 @@ def rows(tool: str, lines: Sequence[str]) -> list[Content]:
     if len(header) > _MOST_COLUMNS or len(set(header)) != len(header):
         raise ValueError(f"at most {_MOST_COLUMNS} different columns")
     keys = [word.lower() for word in header]  # as in the JSON: maj:min, phy-sec
-    if _is_raw(lines):
+    if is_raw(lines):
         return [dict(zip(keys, map(unescaped, line.split(" ")), strict=False)) for line in lines[1:]]
+    shown = [line.rstrip() for line in lines]
+    if tool == "lsblk" and "NAME" not in header:
+        shown[0] = shown[0].replace("KNAME", "NAME ", 1)  # jc asks for a name
     try:
-        found = jc.parse(tool, "\n".join(line.rstrip() for line in lines) + "\n", quiet=True, raw=True)
+        found = jc.parse(tool, "\n".join(shown) + "\n", quiet=True, raw=True)
     except Exception as error:  # whatever jc makes of odd lines
         raise ValueError(f"a table that jc reads ({type(error).__name__})") from None
     if not isinstance(found, list) or len(found) != len(lines) - 1:
@@ -165,7 +184,7 @@ def _is_under(line: str, values: Sequence[Any], columns: Sequence[tuple[int, int
     return right * 2 > told or not told
 
 
-def _is_raw(lines: Sequence[str]) -> bool:
+def is_raw(lines: Sequence[str]) -> bool:
     width = len(lines[0].split())
     if "  " in lines[0].strip() or not lines[0].isascii():
         return False
