@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 import jc
@@ -13,6 +13,8 @@ from apps.parsers.source_text import SourceText
 
 _PAIR = re.compile(r'([A-Z0-9:_%.-]{1,40})="([^"]*)"')
 _MOST_COLUMNS = 100
+_MOST_TABLES = 20_000  # of one text; each takes jc some time, however small
+_MOST_LOOKED_AT = 1000  # headings below which no row can be read, before nobody looks for another
 Summary = Callable[[Sequence[Any]], str]
 
 
@@ -34,7 +36,7 @@ def looks_like(
         for source in sources(text)
         for first, end in tables(source.lines, is_header)
     )
-    return 1.0 if any(_is_readable(lines, read) for lines in found) else 0.0
+    return 1.0 if any(_is_readable(lines, read) for lines in islice(found, _MOST_LOOKED_AT)) else 0.0
 
 
 def _is_readable(lines: Sequence[str], read: Callable[[Sequence[str]], list[Content]]) -> bool:
@@ -67,7 +69,7 @@ def parse(
         rows_ = [read_pairs(line) for line in text.lines[slice(*block)]]
         found.append(inventory(text, tool, block, summary(rows_), {key: rows_}))
     for source in sources(text):
-        for first, end in tables(source.lines, is_header):
+        for first, end in _first_tables(source, tool, is_header, broken):
             try:
                 devices = read(source.lines[first:end])
             except ValueError as error:
@@ -81,6 +83,17 @@ def parse(
         if found or broken:
             break
     return whole(text, tool, sorted(found, key=lambda one: one.line or 0), broken, f"{key} as JSON, pairs or a table")
+
+
+def _first_tables(
+    source: SourceText, tool: str, is_header: Callable[[str], bool], broken: list[Broken]
+) -> Iterator[Block]:
+    for count, (first, end) in enumerate(tables(source.lines, is_header)):
+        if count == _MOST_TABLES:
+            message = f"{tool}: only the first {_MOST_TABLES:,} tables of a text are read"
+            broken.append(Broken(message, source.number(first), source.lines[first][:200], "fewer tables in one file"))
+            return
+        yield first, end
 
 
 def _lost(

@@ -165,3 +165,11 @@ def test_an_array_that_a_mail_put_into_one_line_is_read() -> None:
         "resync",
         2,
     )
+
+
+def test_of_very_many_tables_the_first_are_read_and_the_end_is_told() -> None:
+    found = parsed("lsblk", "NAME SIZE\nsda 1T\n\n" * 20_001)
+    assert len(found.inventory) == 20_000
+    (broken,) = found.broken
+    assert (broken.line, broken.found) == (60_001, "NAME SIZE")
+    assert "20,000" in broken.message
