@@ -16,6 +16,7 @@ from apps.parsers.registry import Format
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
 from apps.runs.metrics import METRICS, OPERATIONS
+from apps.uploads.tabular import offered, read_mapped
 from tests.pace import slowness
 
 Result = TypeVar("Result")
@@ -40,8 +41,13 @@ def timed(act: Callable[[], Result], most: float = SLOWEST_S) -> tuple[Result, f
 
 
 def tried(one: Format, text: SourceText) -> tuple[ParsedFile | None, float]:
-    """What the format makes of the text, None where it is none of its own. Any other exception is the test's failure."""
+    """What the format makes of the text, None where it is none of its own. Any other exception is the test's failure.
+
+    Of a table also what the mapping dialog asks, and what is read once everything that it guesses is said.
+    """
     score = one.looks_like(text)
+    if one.kind == "table" and (asked := offered(text, None)):
+        read_mapped(text, asked["guess"])
     try:
         return one.parse(text), score
     except ParseError as error:

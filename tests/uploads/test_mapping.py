@@ -196,3 +196,9 @@ def test_tables_of_the_same_look_in_one_text_are_read_together_and_others_named(
     ]
     mixed = reading(TABLE + b"\nsome words between\n\n" + other, ANSWERS)
     assert any("another table, of other columns" in one for one in mixed.warnings)
+
+
+def test_a_first_row_of_fewer_cells_does_not_stop_the_questions() -> None:
+    found = read_file(SourceText(b"1| 1| S5\n51 177456\n5 51 S5\n"))
+    assert found.error
+    assert "needs a mapping" in str(found.error)

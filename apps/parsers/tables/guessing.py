@@ -130,7 +130,8 @@ def name(column: Column) -> str:
 
 
 def _about_columns(grid: Grid, mapping: Mapping) -> Iterator[str]:
-    first, some = grid.rows[0].cells, _some(grid, 50)
+    some = _some(grid, 50)
+    first = some[0].cells if some else ()  # a row with a problem may have fewer cells than there are columns
     for column in grid.columns:
         role = mapping.columns.get(column.index)
         if role is None:
