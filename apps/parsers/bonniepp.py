@@ -41,6 +41,7 @@ TITLE = "bonnie++"
 _HAS_CSV = re.compile(
     r"[0-9]\.[0-9]{2}[a-z]?,[0-9]\.[0-9]{2}[a-z]{0,2},|,[0-9]{1,9}[MG](?::[0-9]{1,7}k?)?,|\+{5},|,{13}"
 )
+_DIRECTORY = re.compile(r"bonnie\+\+ (?:.{0,500}? )?-d ?([^\s$;|&-][^\s$;|&]{0,250})(?:\s|$)")
 _BY_HOST = re.compile(r"^[\w.-]+: (?:Version  ?[0-9]|[0-9]\.[0-9]{2}[a-z]?,[0-9]\.[0-9]{2})", re.MULTILINE)
 
 
@@ -125,6 +126,8 @@ class _Scan:
         line = self.lines[index]
         if "," in line and line.count(",") > 1:
             return self._csv(index)
+        if ";" in line and (broken := bonniepp_csv.with_semicolons(line, index)):
+            self.broken.append(broken)
         if bonniepp_text.IO_HEADER in line:
             return self._io(index)
         if bonniepp_text.FILES_HEADER in line:
@@ -185,6 +188,7 @@ def _run(record: Record, text: SourceText, floor: int, host: str) -> ParsedRun:
         labels={"seed": record.seed} if record.seed else {},
         workload={**_asked(record), "command": command} if command else _asked(record),
         host=record.name or host,
+        target=directory[1] if (directory := _DIRECTORY.search(command)) else "",
         caption=caption,
         line=number(record.first),
         last_line=number(record.last),

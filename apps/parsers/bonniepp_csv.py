@@ -52,6 +52,16 @@ def read(lines: Sequence[str], index: int) -> Record | Broken | None:
     return _read_old(lines, index)
 
 
+def with_semicolons(line: str, index: int) -> Broken | None:
+    """A record that a spreadsheet wrote again: what a comma is in it, nobody knows."""
+    one = read([line.replace(";", ",")], 0) if line.count(";") >= FEWEST_OLD_FIELDS and "," not in line else None
+    if not isinstance(one, Record):
+        return None
+    return Broken(
+        "a CSV line with semicolons", index, line.strip()[:80], "commas between the fields, as bonnie++ prints them"
+    )
+
+
 def is_sure(record: Record) -> bool:
     """Whether 27 fields are bonnie++'s without a table beside them: only it has 4G and +++++."""
     is_small_only = not record.size and all(record.rates[FILES:])
@@ -79,7 +89,7 @@ def _new_record(body: list[str], name: str, program: str, index: int, last: int)
     at = 6 if has_seeks else 4
     files = at + 12
     return Record(
-        index, last, program, name.strip()[:LONGEST_NAME], body[2],
+        index, last, program, name.strip().strip('"')[:LONGEST_NAME], body[2],
         body[3] or (None if has_seeks else ""),  # 2.00 leaves the chunk empty whatever it was
         body[0], body[4] if has_seeks else "", body[5] if has_seeks else "", body[1],
         (body[files], body[files + 1], body[files + 2], body[files + 3] or body[files + 4]),
@@ -143,7 +153,7 @@ def _old_record(body: list[str], name: str, index: int, last: int) -> Record | N
         return None
     size, _, chunk = body[0].partition(":")
     return Record(
-        index, last, "", name.strip()[:LONGEST_NAME], size, chunk, files=files_of(body[13]),
+        index, last, "", name.strip().strip('"')[:LONGEST_NAME], size, chunk, files=files_of(body[13]),
         rates=_rates(body[1:13:2] + body[14::2]), cpus=body[2:13:2] + body[15::2],
         lines=(index, index, index, index),
     )  # fmt: skip

@@ -86,6 +86,9 @@ def command_at(lines: Sequence[str], index: int, number: int) -> Command | None:
     words = [match["command"].rstrip().removesuffix("\\")]
     for following in lines[index + 1 : index + WRAPPED_LINES]:
         continued = lines[index].rstrip().endswith("\\") if len(words) == 1 else words[-1].endswith("\\")
+        if words[-1].endswith((" --", " -")) and following[:1].isalpha():  # a mail wrapped it behind the dashes
+            words[-1] += following.strip()[:4096]
+            continue
         if not (continued or following.lstrip().startswith("-")):
             break
         words.append(following.strip()[:4096])
@@ -108,6 +111,8 @@ def _options(words: Sequence[str]) -> dict[str, str]:
             options[waiting], waiting = word, ""
         elif word.startswith("-"):
             name, has_value, value = word.lstrip("-").partition("=")
+            if not name:
+                continue
             names += name == "name" and value != "global"
             options[name] = _value(value) if has_value else ""
             waiting = name if not has_value and name in _BLANK_VALUES else ""

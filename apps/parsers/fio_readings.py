@@ -61,8 +61,9 @@ class Job:
         self._load = self._load or (load_of(self.options) if self.options else UNTOLD)
         return self._load
 
-    def section(self, number: int) -> ParsedSection:
-        return ParsedSection(number, self.name[:NAME_LONGEST], dict(self.options), self.error)
+    def section(self, number: int, *, with_host: bool = False) -> ParsedSection:
+        name = f"{self.host}: {self.name}" if with_host and self.host else self.name
+        return ParsedSection(number, name[:NAME_LONGEST], dict(self.options), self.error)
 
     def samples(self, number: int, threads: int | None) -> Iterator[ParsedSample]:
         load = self.load()

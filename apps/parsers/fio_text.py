@@ -36,7 +36,7 @@ from apps.parsers.fio_definitions import command_at, definition_at
 from apps.parsers.fio_documents import MOST_JOBS, plain_bytes
 from apps.parsers.fio_quantities import Style, Version, version_of
 from apps.parsers.fio_readings import Job
-from apps.parsers.fio_text_draft import Draft, run_of
+from apps.parsers.fio_text_draft import SUM, Draft, run_of
 from apps.parsers.fio_twice import told_elsewhere
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
@@ -55,8 +55,11 @@ _HOST = re.compile(r"hostname=(\S{1,255}?), be=.*\bfio=(fio-[^,\s]{1,60})")
 _FAILED = re.compile(r"(?:<[^<>\s]{1,255}> )?fio: pid=\d{1,12}, err=(\d{1,9})/")
 _BARE_VERSION = re.compile(r"[12]\.\d{1,2}(?:\.\d{1,2}){0,2}\s*$")
 _BOLD = re.compile(r"\*([A-Za-z]{2,5}=\s{0,8}[\w./%]{1,30})\*")  # a word with its figure, as mails and forums print it
+_STARRED = re.compile(r"\A(\s{0,60})/?\*{1,3}(?=(?:read|write|trim|mixed)\s{0,8}:)")  # put weight on
+_SPEAKER = re.compile(r"<([^<>\s]{1,255})>\s*$")  # whose report comes below, of `--client`
+_OTHER_WORDS = re.compile(r"\s*[A-Za-z][\w-]{0,40}:?\s{1,40}IOPS=[\d.]{1,20}\w?,\s{0,8}BW=")
 _MOST_TOLD = 20
-_SUM = "All clients"
+_DIRECTIONS = "read, write, trim or mixed, a colon, and IOPS="
 _KB_1000 = re.compile(r"kb_base=1000\b")
 
 
@@ -89,12 +92,16 @@ def parse(text: SourceText) -> ParsedFile:
     return ParsedFile(tuple(runs), tuple(warnings), tuple(reading.broken))
 
 
+def _unmarked(line: str) -> str:
+    return _STARRED.sub(r"\1", _BOLD.sub(r"\1", line), count=1)
+
+
 class _Reading:
     """One pass over the lines."""
 
     def __init__(self, text: SourceText) -> None:
         self.text = text
-        self.lines = [_BOLD.sub(r"\1", line) if "=" in line and "*" in line else line for line in text.lines]
+        self.lines = [_unmarked(line) if "=" in line and "*" in line else line for line in text.lines]
         self.done: list[tuple[ParsedRun, frozenset[tuple[str, str, int]], int]] = []
         self.draft = Draft()
         self.reader: forms.Reader | None = None
@@ -116,8 +123,7 @@ class _Reading:
         """What stands above the results: each of it begins a new run where there are results already."""
         if definition := definition_at(self.lines, index, number):
             self._next()
-            self.draft.definitions[definition.name, definition.group] = definition
-            self.draft.hosts |= {definition.host} - {""}
+            self.draft.define(definition)
         elif command := command_at(self.lines, index, number):
             self._next()
             self.draft = Draft(Style(kb_base=1000 if _KB_1000.search(command.text) else 1024), command=command)
@@ -128,6 +134,8 @@ class _Reading:
             self._next()
             self.draft.hosts.add(host[1])
             self._version(version_of(host[2]))
+        elif line.startswith("<") and (speaker := _SPEAKER.match(line)) and speaker[1] in self.draft.hosts:
+            self.draft.speaker = speaker[1]
         elif "fio: pid=" in line and (error := _FAILED.match(line)):
             self.draft.errors.add(int(error[1]))
         else:
@@ -158,7 +166,7 @@ class _Reading:
         if "(groupid=" in line and (header := forms.HEADER.match(_ETA.sub("", line))):
             self._job(header, number)
         elif "Run status group" in line and _GROUPS.match(line):
-            self._group(line, number)
+            self._group(index, line, number)
         elif self.draft.is_ended:
             return self._after(index, line, number)
         else:
@@ -166,35 +174,46 @@ class _Reading:
         return True
 
     def _job(self, header: re.Match[str], number: int) -> None:
-        name, host = header["name"].strip(), header["host"] or ""
+        name = header["name"].strip()
+        host = "" if name == SUM else header["host"] or self.draft.speaker
         key = (name, int(header["group"]), header["pid"] or "", host)
         if key in self.draft.keys:
             self.draft.restart()
+        elif self.draft.goes_on(name, host):
+            self.draft.is_ended, self.draft.groups = False, []
         elif (
             len(self.draft.jobs) >= MOST_JOBS
             or self.draft.is_ended
-            or (self.draft.jobs and self.draft.jobs[-1].group > key[1] and name != _SUM)
+            or (self.draft.jobs and self.draft.jobs[-1].group > key[1])
         ):
             self._next()
-        options = self.draft.options(name, key[1])
+        options = self.draft.options(name, key[1], host)
         count = int(header["jobs"]) if header["jobs"] else None
         job = Job(name, key[1], int(header["error"]), count, number, host, options)
         self.draft.keys.add(key)
-        if name != _SUM:  # would count everything twice
+        if name != SUM:  # would count everything twice
             self.draft.jobs.append(job)
         self.reader = forms.Reader(self.draft.style, job)
 
-    def _group(self, line: str, number: int) -> None:
-        if len(self.draft.groups) >= MOST_JOBS:
+    def _group(self, index: int, line: str, number: int) -> None:
+        if len(self.draft.groups) >= MOST_JOBS or self._is_another(index, line):
             self._next()
         self.draft.is_ended = True
         job = Job(line.strip()[:60], len(self.draft.groups), line=number)
         self.draft.groups.append(job)
         self.reader = forms.Reader(self.draft.style, job)
 
+    def _is_another(self, index: int, line: str) -> bool:
+        """Whether a group that was there before has other sums below it now: of a report that has lost all above them."""
+        if line.strip()[:60] not in {group.name for group in self.draft.groups[:1]}:
+            return False
+        below = next((one for one in self.lines[index + 1 : index + 3] if one.strip()), "")
+        return forms.GROUP.match(below) is not None and "".join(below.split()) not in self.draft.rates
+
     def _after(self, index: int, line: str, number: int) -> bool:
         """Below the jobs: sums of groups, and disks."""
         if self.reader and forms.GROUP.match(line):
+            self.draft.rates.add("".join(line.split()))
             self.reader.group(self._joined(index, "msec" if "run=" in line else "maxt="), number)
             return True
         if forms.DIRECTION.match(line) and "msec" in self._joined(index, "msec"):
@@ -235,6 +254,8 @@ class _Reading:
             return False
         match = forms.NAMED_DIRECTION.match(line)
         if match is None:
+            if _OTHER_WORDS.match(line) and not forms.DIRECTION.match(line) and len(self.broken) < _MOST_TOLD:
+                self.broken.append(Broken("rates in no line of fio's", number, line.strip()[:120], _DIRECTIONS))
             return False
         return self._begin(match["name"].strip(" \t:+-/*#"), line[match.start("rates") :], number)
 
@@ -296,6 +317,7 @@ class _Reading:
             reader.cpu(match, number)
         else:
             return False
+        self._take_faults(reader)
         return True
 
     def _shares(self, reader: forms.Reader, index: int, line: str, number: int) -> bool:

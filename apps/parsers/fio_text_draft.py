@@ -11,6 +11,7 @@ from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import ParsedRun
 
 Key = tuple[str, int, str, str]
+SUM = "All clients"
 
 
 @dataclass(slots=True)
@@ -21,12 +22,16 @@ class Draft:
     version: str = ""
     command: Command | None = None
     definitions: dict[tuple[str, int], Definition] = field(default_factory=dict)  # by name and group
+    of_host: dict[tuple[str, int, str], Definition] = field(
+        default_factory=dict
+    )  # by name, group and host of `--client`
     jobs: list[Job] = field(default_factory=list)
     keys: set[Key] = field(default_factory=set)
     groups: list[Job] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
+    speaker: str = ""  # whose report comes next
     errors: set[int] = field(default_factory=set)
-    rates: set[str] = field(default_factory=set)  # each direction's line, without its blanks
+    rates: set[str] = field(default_factory=set)  # each direction's line and sum, without its blanks
     first: int | None = None
     last: int = 0
     is_ended: bool = False
@@ -40,9 +45,13 @@ class Draft:
         self.first = self.first or line
         self.last = max(self.last, line)
 
-    def options(self, name: str, group: int) -> dict[str, str]:
+    def define(self, one: Definition) -> None:
+        self.definitions[one.name, one.group] = self.of_host[one.name, one.group, one.host] = one
+        self.hosts |= {one.host} - {""}
+
+    def options(self, name: str, group: int, host: str = "") -> dict[str, str]:
         """What is said of a job before it runs. A report that has lost its name is that of the only job."""
-        mine = self.definitions.get((name, group))
+        mine = self.of_host.get((name, group, host)) or self.definitions.get((name, group))
         if not name and len(self.definitions) == 1:
             (mine,) = self.definitions.values()
         return {**(self.command.options if self.command else {}), **(mine.options if mine else {})}
@@ -60,6 +69,11 @@ class Draft:
         """(job, direction, ms): by these the same run is known in another report."""
         return frozenset((job.name, name, ms) for job in self.jobs for name, ms in job.runtimes.items())
 
+    def goes_on(self, name: str, host: str) -> bool:
+        """Whether a job below an end belongs here all the same: of the next client, or the sum of them all."""
+        is_next = host in self.hosts and all(job.host and job.host != host for job in self.jobs)
+        return bool(self.jobs) and (is_next or name == SUM)
+
     def restart(self) -> None:
         """The report of a status interval was not the last one."""
         self.jobs, self.keys, self.groups, self.is_ended = [], set(), [], False
@@ -73,12 +87,18 @@ def run_of(draft: Draft) -> ParsedRun:
     return ParsedRun(
         tool="fio",
         tool_version=draft.version,
-        sections=tuple(job.section(number) for number, job in enumerate(jobs)),
+        sections=tuple(job.section(number, with_host=len(hosts) > 1) for number, job in enumerate(jobs)),
         samples=tuple(all_samples(jobs, hosts=max(1, len(hosts)))),
         problem="; ".join(f"fio's {job.name} ended with {error_text(job.error)}" for job in jobs if job.error),
         workload=workload_of([job.load() for job in jobs], command),
         host=hosts.pop() if len(hosts) == 1 else "",
-        target=jobs[0].options.get("filename", "")[:NAME_LONGEST] if len(jobs) == 1 else "",
+        target=_target(jobs[0]) if len(jobs) == 1 else "",
         line=draft.first,
         last_line=draft.last,
     )
+
+
+def _target(job: Job) -> str:
+    """Not a variable of somebody's shell."""
+    name = job.options.get("filename", "")
+    return "" if "$" in name else name[:NAME_LONGEST]

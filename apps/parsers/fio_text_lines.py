@@ -36,7 +36,7 @@ _GROUP_NEW = re.compile(
 _GROUP_OLD = re.compile(
     rf"io=\s*{_OLD_SIZE}\s*,\s*aggrb=\s*{_OLD_SIZE}(?:/s)?\s*,\s*minb=\s*{_OLD_SIZE}(?:/s)?\s*,\s*maxb=\s*{_OLD_SIZE}"
 )
-_PART = re.compile(r"\b(min|max|avg|stdev|dev)=\s*([\d.]+[kKMGTPE]?)")
+_PART = re.compile(r"\b(min|max|avg|stdev|dev)=\s*([\d.]+[kKMGTPE]?(,\d[\d.,]{0,20})?)")
 SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)th=(?:\[\s*(\d{1,19})\s*\]|\s*(\d{1,19})\s*(?:,|$))")  # no half brackets
 _RATES = {True: "IOPS=n, BW=n/s (n/s)(bytes/n msec)", False: "io=bytes, bw=n/s, iops=n, runt=n msec"}
 SHARES_GO_ON = re.compile(r"\s*(?:\||\d{1,19}\],?\s*$)")
@@ -93,6 +93,13 @@ class Reader:
         else:
             self._keep(metric, value, printed, line)
 
+    def _tell_comma(self, metric: str, word: str, printed: str, line: int) -> None:
+        """fio prints no comma inside a number: whoever wrote one may mean thousands, or decimals."""
+        found = f"{word}={printed.rstrip(',')}"
+        self.faults.append(Broken(f"a comma inside the number {word}", line, found, "digits, and a point"))
+        if self.direction:
+            self.job.add_missing(self.direction, metric, NO_NUMBER, line, found)
+
     def unread_rates(self, text: str, line: int) -> None:
         """A direction whose line `rates` cannot read: what stands below it is its own all the same."""
         head = DIRECTION.match(text)
@@ -136,11 +143,14 @@ class Reader:
     def latency(self, match: re.Match[str], text: str, line: int) -> bool:
         kind, unit = match.groups()
         is_kept = True
-        for word, printed in _PART.findall(text):
+        for word, printed, comma in _PART.findall(text):
+            metric = f"{_KINDS.get(kind, kind)}_{_WORDS[word]}"
+            if comma:
+                self._tell_comma(metric, word, printed, line)
+                continue
             read = self.style.count(printed)
             if read and unit == "nsec" and printed.isdigit():
                 read = replace(read, quality="exact")
-            metric = f"{_KINDS.get(kind, kind)}_{_WORDS[word]}"
             is_kept &= self._keep(metric, _scaled(read, _SCALES[unit]), f"{word}={printed} {unit}", line, kind)
         return is_kept
 
@@ -206,7 +216,10 @@ class Reader:
             self._keep(metric, _scaled(style.size(printed), 1000 / 1024 if is_early else 1), printed, line)
 
     def _spread(self, name: str, text: str, scale: float, unit: str, line: int) -> None:
-        for word, printed in _PART.findall(text):
+        for word, printed, comma in _PART.findall(text):
+            if comma:
+                self._tell_comma(f"{name}_{_WORDS[word]}", word, printed, line)
+                continue
             read = _scaled(self.style.count(printed), scale)
             self._keep(f"{name}_{_WORDS[word]}", read, f"{word}={printed} {unit}", line)
 

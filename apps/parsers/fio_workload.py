@@ -43,18 +43,23 @@ def _sync(load: Load) -> str | None:
     return SYNC_WORDS.get(load.options.get("sync", "?").strip().lower())
 
 
+def _told(word: str) -> str | None:
+    """Nothing is known of a shell's variable but its name."""
+    return None if "$" in word else word or None
+
+
 def _given(name: str, read: Callable[[Load], Value | None]) -> Callable[[Load], Value | None]:
     return lambda load: read(load) if name in load.options else None
 
 
 _READERS: dict[str, Callable[[Load], Value | None]] = {
-    "rw": _given("rw", lambda load: load.rw),
+    "rw": _given("rw", lambda load: _told(load.rw or "")),
     "block_size": _block_size,
     "file_size": lambda load: load.file_size,
     "iodepth": _given("iodepth", lambda load: load.iodepth),
     "numjobs": _given("numjobs", lambda load: load.threads),
     "direct": _direct,
     "sync": _sync,
-    "ioengine": _given("ioengine", lambda load: load.options["ioengine"].strip()[:64] or None),
+    "ioengine": _given("ioengine", lambda load: _told(load.options["ioengine"].strip()[:64])),
     "runtime": lambda load: load.runtime_s,
 }

@@ -100,12 +100,14 @@ class SourceText:
             found = [_HOST.match(line) for line in self.lines]
             names = {match[1] for match in found if match}
             if self._are_marked(found, names) and all(map(_is_host, names)):
-                return self._parts(found, names)
+                return self._parts(_places(found), names)
+            if names := self._in_stretches(found):
+                return self._parts(_places(found), names)
         if any("  |" in line for line in beginning):
             found = [_CONTAINER.match(line) for line in self.lines]
             names = {match[1] for match in found if match}
             if self._are_marked(found, names) and _take_turns([match[1] for match in found if match], names):
-                return self._parts(found, names)
+                return self._parts(_places(found), names)
         return [("", self)]
 
     def _are_marked(self, found: Sequence[re.Match[str] | None], names: set[str]) -> bool:
@@ -114,12 +116,30 @@ class SourceText:
         marked = sum(1 for match in found if match)
         return marked >= 3 and marked >= 0.9 * filled and len(names) <= _MOST_HOSTS
 
-    def _parts(self, found: Sequence[re.Match[str] | None], names: set[str]) -> list[tuple[str, "SourceText"]]:
+    def _in_stretches(self, found: list[re.Match[str] | None]) -> set[str]:
+        """The hosts whose lines take turns with nothing between them, in a file that has prose around; "" is that prose. Of
+        other lines `found` forgets their marks.
+        """
+        stretches = []
+        for first, behind in _stretches(found, self.lines):
+            marks = [match[1] for match in found[first:behind] if match]
+            if _are_hosts_in_turn(marks):
+                stretches.append((first, behind))
+        if not stretches:
+            return set()
+        kept: list[re.Match[str] | None] = [None] * len(found)
+        for first, behind in stretches:
+            kept[first:behind] = found[first:behind]
+        found[:] = kept
+        names = {match[1] for match in found if match} | {""}
+        return names if len(names) <= _MOST_HOSTS else set()
+
+    def _parts(self, places: Sequence[tuple[str, int]], names: set[str]) -> list[tuple[str, "SourceText"]]:
         mine: dict[str, tuple[list[str], list[int]]] = {name: ([], []) for name in sorted(names)}
-        for index, match in enumerate(found):
-            if match:
-                lines, numbers = mine[match[1]]
-                lines.append(self.lines[index][match.end() :])
+        for index, (name, begin) in enumerate(places):
+            if name in mine:
+                lines, numbers = mine[name]
+                lines.append(self.lines[index][begin:])
                 numbers.append(self.number(index))
         parts: dict[str, SourceText] = {}
         for name, cleaned in mine.items():
@@ -251,6 +271,31 @@ def _without_prefix(lines: list[str]) -> list[str]:
 
 def _is_host(name: str) -> bool:
     return any(letter.isdigit() for letter in name) or "." in name
+
+
+def _places(found: Sequence[re.Match[str] | None]) -> list[tuple[str, int]]:
+    """Whose each line is, and where it begins behind the mark."""
+    return [(match[1], match.end()) if match else ("", 0) for match in found]
+
+
+def _stretches(found: Sequence[re.Match[str] | None], lines: Sequence[str]) -> list[tuple[int, int]]:
+    """(first, behind the last) index of marked lines that have nothing but blank ones between them."""
+    stretches, first, last = [], -1, -1
+    for index, match in enumerate(found):
+        if match and _is_host(match[1]):
+            first, last = (index if first < 0 else first), index
+        elif first >= 0 and lines[index].strip():
+            stretches.append((first, last + 1))
+            first = -1
+    return [*stretches, (first, last + 1)] if first >= 0 else stretches
+
+
+def _are_hosts_in_turn(marks: Sequence[str]) -> bool:
+    names = set(marks)
+    if len(marks) < _FEWEST_OF_ONE * len(names) or len(names) < 2:
+        return False
+    turns = sum(1 for one, other in pairwise(marks) if one != other)
+    return turns >= 2 * len(names) and all(_is_host(name) and name[0].isalpha() for name in names)
 
 
 def _take_turns(marks: Sequence[str], names: set[str]) -> bool:

@@ -33,6 +33,11 @@ NAME = "sysbench fileio"
 TITLE = "sysbench fileio"
 
 _START = re.compile(r"sysbench (\d[\w.-]{0,40})[: ]")
+_INDENTED = re.compile(
+    r" {1,16}(?:sysbench \d|Running the test with|Number of threads:|Extra file open flags:|\d{1,9} files, |\S{1,20} total file size|"
+    r"Block size |Read/Write ratio for|Periodic FSYNC|Calling fsync\(\)|Using \w+ (?:mmaped )?I/O mode|Doing |Creating files for|"
+    r"Initializ|\[ {0,8}\d|FATAL:|ALERT:)"
+)
 _FATAL = re.compile(r"(?:FATAL|ALERT): (.{1,300})")
 _COMMAND = re.compile(r"(?:^|[$#>%] ?)((?:sudo |time )?sysbench [^|;&]+)")
 _ONCE = (
@@ -71,7 +76,7 @@ def parse(text: SourceText) -> ParsedFile:
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
     for first, end, version, command in _blocks(text):
-        lines = [(text.number(index), text.lines[index][:2000]) for index in range(first, end)]
+        lines = [(text.number(index), _plain(text.lines[index][:2000])) for index in range(first, end)]
         if _is_test(lines):
             found = _run(_without_cut(lines, text), version, command)
             (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
@@ -80,6 +85,11 @@ def parse(text: SourceText) -> ParsedFile:
     if not runs and not broken:
         raise ParseError("no fileio test of sysbench in the text", expected="'Extra file open flags:' and results")
     return ParsedFile(tuple(runs), broken=tuple(broken))
+
+
+def _plain(line: str) -> str:
+    """What sysbench prints at the margin, where a mail has it indented."""
+    return line.lstrip(" ") if line.startswith(" ") and _INDENTED.match(line) else line
 
 
 def _is_test(lines: list[tuple[int, str]]) -> bool:
@@ -92,7 +102,7 @@ def _without_cut(lines: list[tuple[int, str]], text: SourceText) -> list[tuple[i
     """Without the file's last line where that ends in the middle of a figure, whose digits would say another one."""
     last = next((line for line in reversed(text.lines) if line.strip()), "")
     is_cut = not text.text.endswith(("\n", "\r")) and not _WHOLE.search(last) and not _is_closed(lines)
-    return lines[:-1] if is_cut and len(lines) > 1 and lines[-1][1] == last[:2000] else lines
+    return lines[:-1] if is_cut and len(lines) > 1 and lines[-1][1] == _plain(last[:2000]) else lines
 
 
 def _is_closed(lines: list[tuple[int, str]]) -> bool:
@@ -112,9 +122,10 @@ def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str]]:
     starts: list[tuple[int, str, str]] = []
     command, is_closed = "", False
     seen: set[str] = set()  # of what stands once in a run
-    for index, line in enumerate(text.lines):
-        if not line:
+    for index, printed in enumerate(text.lines):
+        if not printed:
             continue
+        line = _plain(printed)
         own = _once(line)
         is_closed = is_closed or own in seen
         if "sysbench" in line and ("--" in line or " run" in line) and (match := _COMMAND.search(line[:2000])):
@@ -143,7 +154,7 @@ def _once(line: str) -> str:
 
 def _begins_bare(text: SourceText, index: int, before: int | None, is_closed: bool) -> bool:
     """Whether a run begins here without its version line: that stands directly above the options."""
-    line = text.lines[index]
+    line = _plain(text.lines[index])
     if before is None or is_closed:
         return line.startswith("Running the test with") or bool(_once(line))
     return line.startswith("Running the test with") and index - before > _DISTANCE

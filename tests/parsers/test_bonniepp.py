@@ -373,3 +373,17 @@ def test_one_bad_latency_leaves_the_others(bad: str, blank: bool) -> None:
     assert [one.value for one in told] == [None if blank else 27010e3, None, 12422e6, 33647e3, 506e6, 260e6]
     assert (told[1].printed, told[1].missing_reason) == (bad, "no latency as bonnie++ prints it")
     assert found.warnings == (f"line 5: '{bad}' is no latency as bonnie++ prints it",)
+
+
+REST = ",,,39873,8,34114,8,,,+++++,+++,+++++,+++,16" + ",+++++,+++" * 6
+
+
+def test_a_spreadsheets_csv_has_no_quotes_in_the_name_and_the_command_says_the_target() -> None:
+    (run,) = bonniepp.parse(SourceText(f'$ bonnie++ -d /mnt/old -q\n"db7",300M{REST}\n')).runs
+    assert (run.host, run.target) == ("db7", "/mnt/old")
+
+
+def test_a_csv_line_with_semicolons_is_told_and_not_read() -> None:
+    found = bonniepp.parse(SourceText(f"db7,300M{REST}\n\n" + f"db8,300M{REST}\n".replace(",", ";")))
+    assert [run.host for run in found.runs] == ["db7"]
+    assert [(one.line, one.message) for one in found.broken] == [(3, "a CSV line with semicolons")]

@@ -218,3 +218,26 @@ def test_rates_that_grep_left_of_several_runs_are_runs() -> None:
     text = "test threads 4\n" + rates.format("60.00") + "test threads 8\n" + rates.format("75.00")
     runs = sysbench_fileio.parse(SourceText(text)).runs
     assert [(run.samples[0].value, run.samples[2].value, run.line) for run in runs] == [(60, 40, 2), (75, 40, 7)]
+
+
+def test_a_report_that_a_mail_indents_keeps_its_mode() -> None:
+    told = """  $ sysbench fileio --threads=2 --file-test-mode=seqwr run
+  sysbench 1.1.0-aa00bb1 (using bundled LuaJIT 2.1.0-beta3)
+
+  Running the test with following options:
+  Number of threads: 2
+
+  Extra file open flags: (none)
+  4 files, 64MiB each
+  256MiB total file size
+  Block size 16KiB
+  Doing sequential write (creation) test
+
+  Throughput:
+           read:  IOPS=0.00 0.00 MiB/s (0.00 MB/s)
+           write: IOPS=320.50 5.01 MiB/s (5.25 MB/s)
+           fsync: IOPS=7.25
+"""
+    (run,) = sysbench_fileio.parse(SourceText(told)).runs
+    assert run.workload["numjobs"] == 2
+    assert {(s.operation, s.value) for s in run.samples if s.metric == "iops"} >= {("write", 320.5)}
