@@ -7,8 +7,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 _MARKS = "'’‘´`.,\u00a0\u202f\u2009 "
-_WHOLE = (  # digits, or groups of three with marks between them; never the end of a longer number
-    rf"(?<![0-9])(?<![0-9][{_MARKS.rstrip()}])(?:[0-9]{{4,20}}(?![0-9])"
+_WHOLE = (  # digits, or groups of three with marks between them; never the end of a longer number, nor of a damaged one
+    rf"(?<![0-9])(?<![0-9][{_MARKS.rstrip()}])(?<![0-9][A-Za-z])(?:[0-9]{{4,20}}(?![0-9])"
     rf"|(?<![\w./-])[0-9]{{1,3}}(?:[{_MARKS}][0-9]{{3}}){{1,6}}+(?![0-9])|[0-9]{{1,3}}(?![0-9]))"
 )
 _NUMBER = r"(?:[0-9][0-9.,'’‘´`\u00a0\u202f]{0,30}(?:e[-+]?[0-9]{1,3})?)"
@@ -45,6 +45,7 @@ ALONE = re.compile(  # without records lines: only what nobody else prints, and 
 RECORDS = re.compile(r"(?<![A-Za-z0-9_.,+:-])(?P<full>[0-9]{1,18})\+(?P<part>[0-9]{1,18})[ \u00a0\u202f][^\W\d_]{2}")
 LONE = re.compile(r"\s*(?:\^C)?[0-9]{1,18}\+[0-9]{1,18} records (?:in|out)\s*$", re.MULTILINE)
 _SECONDS_GROUP, _UNIT_GROUP, _RATE_GROUP = 2, 3, 4  # of both, by number: a name is looked up each time
+_DAMAGED = re.compile(r"(?<![^\s(])([0-9]{1,20}[A-Za-z]{1,3}[0-9]{1,20}) bytes(?: \(| transferred in )")
 _POWERS = " KMGTPE"
 _GREATEST = 2**63
 
@@ -79,7 +80,7 @@ def read_result(line: str) -> Result | Unclear | None:
     first, second = (BSD, GNU) if ")" in line[-12:] and "/s" in line[line.rfind("(") :] else (GNU, BSD)
     match = first.search(line) or second.search(line)
     if match is None:
-        return None
+        return _damaged(line)
     printed, time, _, printed_rate, *prefix = match.groups()
     size, seconds = _whole(printed), _decimal(time)
     if size is None or size >= _GREATEST or seconds is None:
@@ -93,6 +94,12 @@ def read_result(line: str) -> Result | Unclear | None:
         size, seconds if 1e-9 <= seconds < 1e12 else None, rate, slack, rate_text, is_whole,
         not printed.isdigit() or _has_marks(printed_rate + time), time.isdigit(), start, seconds_text,
     )  # fmt: skip
+
+
+def _damaged(line: str) -> Unclear | None:
+    """A result whose bytes are no number because a letter got into it."""
+    match = _DAMAGED.search(line) if " copied, " in line or " transferred in " in line else None
+    return match and Unclear("a number that is none", match[1], "dd's digits")
 
 
 def _plain_result(size: str, seconds_text: str, time: str, rate_text: str, rate: str, prefix: str) -> Result:

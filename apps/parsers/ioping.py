@@ -173,7 +173,7 @@ class _Reading:
         if target or group.command or group.requests or _says_direction(told):
             self.runs.append(self._run(group, target, told, block, ""))
         else:
-            found = block[0].strip()[:100]
+            found = next(iter(block), self.text.lines[group.first]).strip()[:100]
             self.broken.append(
                 Broken(_NO_DIRECTION, self.text.number(start), found, "'read' or 'written' behind the size")
             )

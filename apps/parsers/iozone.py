@@ -100,8 +100,10 @@ class _Reader:
         if not line or line.isspace() or line.lstrip()[0].isdigit():
             return
         banner = Banner() if self._is_used(line) else self.banner
-        if banner.read(line, index) or banner.read_shell(line, index):
+        if banner.read(line, index):
             self.banner = banner
+        elif (command := banner if "command" not in banner.facts else Banner()).read_shell(line, index):
+            self.banner = command  # of the last one above the figures; nothing came of those before it
         elif line.strip() == "iozone test complete." and self.drafts:
             self.drafts[-1].last = index
 

@@ -88,7 +88,7 @@ class Table:
         if not 0 < at <= _LONGEST_NAME or not name[0][0].isalpha() or ROW(" ".join(tokens)) is None:
             return False
         self.draft.caption = " ".join(name).rstrip(":|- ")
-        self.draft.points.add((tokens[0], tokens[1]))
+        self.draft.points.add((tokens[0].lstrip("0"), tokens[1].lstrip("0")))
         self._add(tokens, self.columns.operations, index)
         return True
 
@@ -149,7 +149,7 @@ class Table:
         return tokens
 
     def _is_new(self, tokens: list[str]) -> bool:
-        point = (tokens[0], tokens[1])
+        point = (tokens[0].lstrip("0"), tokens[1].lstrip("0"))  # a damaged 64 may be 064
         if point in self.draft.points:
             return False
         self.draft.points.add(point)

@@ -379,3 +379,11 @@ def test_a_command_of_a_saved_page_is_shown_as_it_was_typed() -> None:
         'sh -c "dd if=/dev/zero of=/mnt/f bs=1M && sync" ; rm /mnt/f',
         "/mnt/f",
     )
+
+
+def test_a_letter_within_the_bytes_is_told_and_never_cut_off() -> None:
+    damaged = "10+0 records in\n10+0 records out\n10x485760 bytes (10 MB) copied, 1.5 s, 7.0 MB/s\n"
+    sound = "1+0 records in\n1+0 records out\n10485760 bytes (10 MB) copied, 1.5 s, 7.0 MB/s\n"
+    found = dd.parse(SourceText((damaged + sound).encode()))
+    assert [run.line for run in found.runs] == [4]
+    assert [(one.line, one.found) for one in found.broken] == [(3, "10x485760")]

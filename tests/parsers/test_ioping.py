@@ -241,3 +241,10 @@ def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> 
     except ParseError:
         pass
     assert within(time.process_time() - before, 2)
+
+
+def test_a_title_right_below_what_looks_like_statistics_stops_nothing() -> None:
+    cut = b"4 KiB <<< . (ext4 /dev/vda 252.0 GiB): requ4 KiB <<< . (ext4 /dev/vda 252.0 GiB): request=3 time=192.1 us\n"
+    title = b"\n--- . (ext4 /dev/vda 252.0 GiB) ioping statistics ---\n2 requests completed in 416.2 us, 8 KiB read, 4.80 k iops"
+    text = SourceText(b'""}],' + cut + title + b"/dev/vda 252.0 GiB): requ" + cut + title + b"\n")
+    assert ioping.parse(text).runs

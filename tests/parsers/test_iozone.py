@@ -279,3 +279,19 @@ def test_rows_that_somebody_put_names_before_are_runs_of_their_own() -> None:
         ("raid 0", 3, 904000 * 1024, "randwrite"), ("md5", 4, 261700 * 1024, "randwrite"),
     ]  # fmt: skip
     assert {sample.file_size for run in runs for sample in run.samples} == {5 << 30}
+
+
+def test_a_row_whose_size_was_damaged_to_a_leading_zero_makes_no_point_twice() -> None:
+    head = b"\tCommand line used: iozone -a -n 64k -g 64k -i 0 -f test\n\tOutput is in Kbytes/sec\n              KB  reclen   write rewrite\n"
+    rows = b"             064       4  546928 1226821\n              64       8  811459 1879725\n              64       4  546928 1226821\n"
+    for run in iozone.parse(SourceText(head + rows)).runs:
+        points = [(s.operation, s.file_size, s.block_size) for s in run.samples]
+        assert len(points) == len(set(points))
+
+
+def test_a_run_begins_at_its_own_command_not_at_others_listed_above() -> None:
+    prose = b"The tests were\n\n$ iozone -a -g 500M -i 0 | tee a.dat\n\nand then\n\n"
+    block = b"# iozone -t 10 | tee b.dat\n\tChildren see throughput for 10 initial writers \t= 1418609.94 KB/sec\n"
+    (run,) = iozone.parse(SourceText(prose + block)).runs
+    assert run.line == 7
+    assert run.workload["command"] == "iozone -t 10"

@@ -15,6 +15,8 @@ from itertools import product
 MISSING = {
     "": "blank in the table", "-": "printed as a dash", "–": "printed as a dash", "—": "printed as a dash",
     "n.a.": "printed N.A.", "n.a": "printed N.A.", "n/a": "printed N.A.", "na": "printed N.A.", "#n/a": "printed N.A.",
+    "n.d.": "printed n.d.", "n.d": "printed n.d.", "n/d": "printed n.d.", "n.v.": "printed n.v.",
+    "k.a.": "printed k.A.", "k. a.": "printed k.A.", "н/д": "printed н/д",
     "nan": "printed nan", "?": "printed ?", "x": "printed x", "failed": "failed", "not run": "not run",
 }  # fmt: skip
 THOUSANDS = ("", ".", ",", "'", " ")

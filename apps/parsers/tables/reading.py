@@ -302,7 +302,7 @@ def _quality(text: str) -> str:
 
 
 def _broken(line: int, column: Column, cell: str, expected: str) -> Broken:
-    return Broken(f"{name(column)}: no such value", line, cell[:200], expected)
+    return Broken(f"{name(column)}: a cell that is no value of its column", line, cell[:200], expected)
 
 
 def _scaled(number: Decimal | None, unit: units.Unit) -> float | None:
