@@ -38,6 +38,13 @@ document.addEventListener("spindle:theme", () => {
   }
 });
 
+/* Between two ticks; 0 where it is not the same everywhere. The first and the last one may stand at the axis' ends. */
+function stepOf(spec, all) {
+  if ((spec.type ?? "linear") !== "linear" || all.length < 2) return 0;
+  const [one, next] = all.length > 2 ? [all[1], all[2]] : all;
+  return Math.abs(next.value - one.value);
+}
+
 /* options: x {type, unit, title}, y {type, unit, title}, tooltip title */
 export function plot(id, type, datasets, { x, y, title }) {
   const canvas = document.getElementById(id);
@@ -45,7 +52,7 @@ export function plot(id, type, datasets, { x, y, title }) {
   const axis = (spec, more) => ({
     type: spec.type ?? "linear",
     title: { display: Boolean(spec.title), text: spec.title },
-    ticks: { callback(value) { return this.chart.data.datasets.length ? tick(value, spec.unit) : ""; }, maxRotation: 0, autoSkipPadding: 14, ...spec.ticks },
+    ticks: { callback(value, _, all) { return this.chart.data.datasets.length ? tick(value, spec.unit, stepOf(spec, all)) : ""; }, maxRotation: 0, autoSkipPadding: 14, ...spec.ticks },
     ...spec.bounds,
     ...more,
   });
@@ -118,7 +125,7 @@ const seconds = (value) => `${significant(value)}\u00a0s`;
 /* Values over the seconds of a run. */
 export function overTime(metric, unit, datasets = []) {
   return plot(`chart-${metric}`, "line", datasets, {
-    x: { title: "seconds", unit: "", bounds: { min: 0 } },
+    x: { title: "seconds", unit: "seconds", bounds: { min: 0 } },
     y: { unit, bounds: { beginAtZero: true } },
     title: (seconds) => `${Number(seconds).toFixed(1)} s`,
   });

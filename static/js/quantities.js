@@ -11,6 +11,7 @@ const LADDERS = {
   ns: [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]],
   "%": [[1, "%"]],
   "": [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"]],
+  seconds: [[1, ""]], // of a run's time: 4\u202f994.5, never 4.99 k
 };
 
 export const UNIT_OF = { bandwidth: "B/s", iops: "1/s", latency_mean: "ns" };
@@ -24,17 +25,23 @@ export function human(value, unit = "") {
   return `${number.toFixed(Math.min(digits, 6))}\u00a0${label}`.trim();
 }
 
-/* For axes: no zeros that say nothing. */
-export function tick(value, unit = "") {
+/* For axes: no zeros that say nothing, and as many digits as tell a step from the next one. */
+export function tick(value, unit = "", step = 0) {
   const [number, label = ""] = human(value, unit).split("\u00a0");
-  return `${Number(number)}\u00a0${label}`.trim();
+  const factor = (LADDERS[unit].find(([, name]) => name === label) ?? [1])[0];
+  const decimals = step > 0 ? Math.min(9, Math.max(0, Math.ceil(-Math.log10(step / factor) - 1e-9))) : 0;
+  const shown = decimals > (number.split(".")[1] ?? "").length ? Number((value / factor).toFixed(decimals)) : Number(number);
+  return `${grouped(String(shown))}\u00a0${label}`.trim();
+}
+
+export function grouped(digits) {
+  const [whole, rest] = digits.split(".");
+  return `${whole.replace(/\B(?=(\d{3})+$)/g, "\u202f")}${rest ? `.${rest}` : ""}`;
 }
 
 /* At least 3 significant digits, thousands apart by a thin space: as `significant` in apps/lib/units.py. */
 export function significant(value) {
   if (value === 0) return "0";
   const decimals = Math.min(Math.max(0, 2 - Math.floor(Math.log10(Number(Math.abs(value).toPrecision(3))))), 9);
-  const [whole, rest] = Math.abs(value).toFixed(decimals).split(".");
-  const apart = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
-  return `${value < 0 ? "\u2212" : ""}${apart}${rest ? `.${rest}` : ""}`;
+  return `${value < 0 ? "\u2212" : ""}${grouped(Math.abs(value).toFixed(decimals))}`;
 }

@@ -2,6 +2,7 @@
    The page has at most 1,000 moments of each series; a closer look asks the server for those of that part. */
 
 import { overTime } from "./charts.js";
+import { grouped } from "./quantities.js";
 
 const SMALLEST = 1e-3; // seconds
 const POINTS = 1000;
@@ -62,7 +63,7 @@ class Zoom {
   say() {
     const [start, end] = this.part.map((seconds) => Number(seconds.toPrecision(6)));
     const isWhole = this.part[0] === this.whole[0] && this.part[1] === this.whole[1];
-    document.getElementById("zoom-says").textContent = isWhole ? "Drag over a chart to look closer." : `${start} to ${end} s`;
+    document.getElementById("zoom-says").textContent = isWhole ? "Drag over a chart to look closer." : `${grouped(String(start))} to ${grouped(String(end))} s`;
   }
 
   async ask() {
