@@ -24,7 +24,7 @@ from apps.studies.models import Study
 from apps.uploads.reading import FileReading
 
 MAX_TRIES = 3
-LEASE = timedelta(minutes=11)  # longer than a task may live
+LEASE = timedelta(minutes=11)  # longer than a task may live; that its worker died is mostly seen sooner (`alive.py`)
 LEASE_OF_ONE = timedelta(minutes=3)  # longer than one small file may take
 
 

@@ -26,6 +26,7 @@ from apps.lib.sql import undurable
 from apps.parsers.archives import Refusal, is_archive
 from apps.runs.artefact_store import ArtefactStoreError, keep_all, open_stream
 from apps.runs.models import Artefact
+from apps.uploads.alive import alive
 from apps.uploads.as_before import as_before, read_alone
 from apps.uploads.found import Finder
 from apps.uploads.keeping import keep_files
@@ -78,19 +79,20 @@ def parse(upload: Upload, progress: Callable[[], None] | None = None) -> bool:
     `progress` is called after each batch.
     """
     parsing = _Parsing(upload, time.monotonic() + TASK_S, progress or (lambda: None))
-    try:
-        is_done = parsing.all()
+    with alive(upload):
+        try:
+            is_done = parsing.all()
+            if is_done:
+                join_if_decided(upload)
+        except Exception as error:
+            log.exception("upload %s could not be read", upload.pk)
+            _failed(upload, error)
+            return True
         if is_done:
-            join_if_decided(upload)
-    except Exception as error:
-        log.exception("upload %s could not be read", upload.pk)
-        _failed(upload, error)
-        return True
-    if is_done:
-        _excuse_empty_files(upload)
-        is_done = upload.finish()
-    else:
-        upload.go_on_later()
+            _excuse_empty_files(upload)
+            is_done = upload.finish()
+        else:
+            upload.go_on_later()
     _tell(upload)
     return is_done
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -29,6 +29,7 @@ class Tally:
 
     files: int
     waiting: int
+    opening: int  # archives whose other files are not here yet
     problems: int
     unmapped: int  # tables that somebody must say more about
     runs: int
@@ -46,9 +47,11 @@ class Tally:
 
 def tally(upload: Upload) -> Tally:
     open_ = Q(state__in=(FileState.PARSED, FileState.PARTLY), run_count__gt=0, kept_at=None, packed__isnull=False)
+    members = UploadedFile.objects.filter(archive=OuterRef("pk"))
     counts = UploadedFile.objects.filter(upload=upload).aggregate(
         files=Count("id"),
         waiting=Count("id", filter=Q(state=FileState.WAITING)),
+        opening=Count("id", filter=Q(Exists(members), state=FileState.WAITING)),
         problems=Count("id", filter=Q(state__in=(FileState.PARTLY, FileState.FAILED, FileState.REFUSED))),
         unmapped=Count("id", filter=Q(state=FileState.FAILED, format="table")),
         runs=Sum("run_count", default=0),

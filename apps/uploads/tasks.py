@@ -4,6 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.labs.isolation import all_labs, lab_scope
+from apps.uploads.alive import queue_the_orphaned
 from apps.uploads.keeping import keep
 from apps.uploads.models import Upload
 from apps.uploads.parsing import parse
@@ -40,6 +41,7 @@ def keep_upload(upload_id: int, files: list[int] | None = None) -> int:
 def sweep_uploads() -> int:
     """Every 30 s: uploads whose worker died, or whose task was lost, are published again. Says how many."""
     with all_labs():
+        queue_the_orphaned(timezone.now())
         due = list(Upload.objects.to_parse(timezone.now()).order_by("id").values_list("pk", flat=True)[:200])
     for upload_id in due:
         parse_upload.delay(upload_id)

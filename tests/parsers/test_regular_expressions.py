@@ -27,9 +27,8 @@ from tests.parsers.hostile import IS_LONG
 _UNBOUNDED = 400  # repetitions that may be as many are as bad as those without a bound
 _LENGTHS = (40, 16_000)  # the first for those that need exponential time
 _SLOWEST_S = 0.1 * slowness()  # linear ones take less than a hundredth
-_SEEN_S = (
-    0.02  # what no linear one takes; not held against a floor, for the machine may be quicker now than it was then
-)
+# what no linear one takes; not held against a floor, for the machine may be quicker now than it was then
+_SEEN_S = 0.02
 _STOPPED_S = (1.0 if IS_LONG else 0.2) * slowness()
 _LETTERS = " 1a,.:-A=/(\t\n\"'>*+_#;%"
 _SEARCHING = {"search", "finditer", "findall", "sub", "subn", "split"}

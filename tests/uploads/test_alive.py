@@ -1,0 +1,81 @@
+"""A worker that died in the middle of an upload: seen by the lock that its connection held, long before its lease ends."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from apps.labs.models import Lab
+from apps.uploads import parsing
+from apps.uploads.alive import alive, queue_the_orphaned
+from apps.uploads.models import LEASE, LEASE_OF_ONE, Upload, UploadState
+from apps.uploads.receiving import add_file, open_upload
+
+A_MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def upload(lab: Lab) -> Upload:
+    made = open_upload(lab, "old.txt", door=Upload.Door.REST, who="tester")
+    add_file(made, "old.txt", b"nothing that anybody knows\n")
+    assert made.claim()
+    return made
+
+
+@contextmanager
+def _worker(upload: Upload) -> Iterator[psycopg.Connection]:
+    """Another process's connection, which holds what a worker's would."""
+    values = connection.get_connection_params()
+    wanted = {name: values[name] for name in ("host", "port", "user", "password", "dbname") if values.get(name)}
+    with psycopg.connect(**wanted, autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock_shared(%s, %s)", [0x5B1E, upload.pk])
+        yield other
+
+
+def _state(upload: Upload) -> str:
+    return Upload.objects.get(pk=upload.pk).state
+
+
+def test_an_upload_whose_worker_died_waits_again_within_a_minute(upload: Upload) -> None:
+    now = timezone.now() + A_MINUTE
+    with _worker(upload) as worker:
+        assert queue_the_orphaned(now) == 0, "somebody lives"
+        assert _state(upload) == UploadState.PARSING
+        worker.close()
+        for _ in range(100):  # the server sees the end of a connection a moment later
+            if queue_the_orphaned(now):
+                break
+        assert _state(upload) == UploadState.QUEUED
+    assert upload.claim(), "another worker takes it up"
+
+
+def test_whoever_has_just_claimed_is_not_taken_for_dead(upload: Upload) -> None:
+    assert queue_the_orphaned(timezone.now()) == 0
+
+
+def test_a_request_that_reads_one_small_file_is_left_to_its_lease(upload: Upload) -> None:
+    Upload.objects.filter(pk=upload.pk).update(lease_until=timezone.now() + LEASE_OF_ONE)
+    assert queue_the_orphaned(timezone.now()) == 0
+    assert LEASE_OF_ONE < LEASE
+
+
+def test_reading_holds_the_lock_and_lets_it_go(upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    later = timezone.now() + A_MINUTE
+    monkeypatch.setattr(parsing._Parsing, "all", lambda self: seen.append(queue_the_orphaned(later)) or True)
+    parsing.parse(upload)
+    assert seen == [0]
+    Upload.objects.filter(pk=upload.pk).update(state=UploadState.PARSING, lease_until=timezone.now() + LEASE)
+    assert queue_the_orphaned(later) == 1
+
+
+def test_two_that_read_it_both_count(upload: Upload) -> None:
+    later = timezone.now() + A_MINUTE
+    with _worker(upload), alive(upload):
+        pass
+    with _worker(upload):
+        assert queue_the_orphaned(later) == 0
