@@ -55,6 +55,7 @@ class UploadQuerySet(LabQuerySet["Upload"]):
             sample_count=Sum("files__sample_count", default=0),
             kept_count=Count("files", filter=Q(files__kept_at__isnull=False)),
             to_keep_count=Count("files", filter=Q(files__run_count__gt=0, files__packed__isnull=False)),
+            unmapped_count=Count("files", filter=Q(files__state=FileState.FAILED, files__format="table")),
         )
 
 

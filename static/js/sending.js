@@ -108,7 +108,7 @@ export class Sender {
 
   stop() {
     this.isStopped = true;
-    for (const request of this.running) request.abort();
+    for (const request of this.running) if (!request.isThere) request.abort(); // all of it has left, and may have arrived
   }
 
   async start() {
@@ -191,6 +191,7 @@ export class Sender {
       request.setRequestHeader("Accept", "application/json");
       request.setRequestHeader("X-CSRFToken", this.form.elements.csrfmiddlewaretoken.value);
       if (progress) request.upload.addEventListener("progress", progress);
+      request.upload.addEventListener("load", () => { request.isThere = true; });
       this.running.add(request);
       request.addEventListener("loadend", () => {
         this.running.delete(request);

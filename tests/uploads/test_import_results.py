@@ -192,7 +192,7 @@ def test_the_same_bytes_twice_in_one_import_are_told_as_that(lab: Lab, tmp_path:
     ("options", "words"),
     [
         ({"lab": "nowhere"}, "There is no lab 'nowhere'. Labs here: "),
-        ({"host": "gamma"}, "--host: found 'gamma', expected one of: none"),
+        ({"host": "gamma"}, "--host: found 'gamma', and there is no host yet"),
         ({"study": "x"}, "--study: found 'x'"),
         ({"labels": "cable"}, "expected name=value"),
     ],

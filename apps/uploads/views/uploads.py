@@ -126,6 +126,8 @@ def _kept(request: LabRequest, upload: Upload, count: int) -> HttpResponse:
     if count:
         _record(request, "upload kept", upload, runs=count)
         messages.success(request, f"{count} run{'s' * (count != 1)} kept.")
+    elif upload.discarded_at:
+        messages.warning(request, "Nothing was kept: this upload was discarded. Read again brings its runs back.")
     elif not upload.joined:
         messages.warning(request, "Nothing was kept: no file with runs that are not kept yet was chosen.")
     return redirect(upload)

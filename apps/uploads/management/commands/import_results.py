@@ -150,6 +150,8 @@ def _named(model: Any, field: str, asked: str | None, **also: Any) -> Any:
         return None
     found = list(model.objects.filter(**{field: asked}, **also)[:2])
     if len(found) != 1:
-        known = ", ".join(map(str, model.objects.values_list(field, flat=True)[:20])) or "none"
-        raise CommandError(f"--{model.__name__.lower()}: found {asked!r}, expected one of: {known}")
+        word = model.__name__.lower()
+        known = ", ".join(map(str, model.objects.values_list(field, flat=True)[:20]))
+        expected = f"expected one of: {known}" if known else f"and there is no {word} yet; add one on the pages first"
+        raise CommandError(f"--{word}: found {asked!r}, {expected}")
     return found[0]
