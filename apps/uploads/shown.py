@@ -143,14 +143,14 @@ def neighbours(file: UploadedFile) -> list[tuple[str, UploadedFile | None]]:
     others = (
         UploadedFile.objects.filter(upload=file.upload_id).exclude(state=FileState.UNPACKED).only("name", "upload_id")
     )
-    before, behind = others.filter(pk__lt=file.pk).order_by("-id"), others.filter(pk__gt=file.pk).order_by("id")
+    before = others.filter(Q(name__lt=file.name) | Q(name=file.name, pk__lt=file.pk)).order_by("-name", "-id")
+    behind = others.filter(Q(name__gt=file.name) | Q(name=file.name, pk__gt=file.pk)).order_by("name", "id")
     return [("Previous file", before.first()), ("Next file", behind.first())]
 
 
 def page_of(upload: Upload, files: Any, number: str | None, hosts: Sequence[Host]) -> "Page[FileRow]":
-    found = (
-        files.filter(upload=upload).light().select_related("known_as__upload").defer("known_as__packed").order_by("id")
-    )
+    found = files.filter(upload=upload).light().select_related("known_as__upload").defer("known_as__packed")
+    found = found.order_by("name", "id")  # browsers and archives give them in no order
     page: Any = Paginator(found, FILES).get_page(number)
     page.object_list = rows_of(upload, page.object_list, hosts)
     return page  # type: ignore[no-any-return]

@@ -6,6 +6,8 @@ import pytest
 from django.test import Client
 
 from apps.labs.models import Lab
+from apps.uploads.models import UploadedFile
+from apps.uploads.shown import neighbours
 from tests.uploads.conftest import REPORT, Bring
 
 pytestmark = pytest.mark.django_db
@@ -52,3 +54,12 @@ def test_an_empty_file_is_called_empty_and_counted_files_are_called_files(engine
     upload = bring({"fio.json": REPORT, "nothing.log": b""})
     assert '<span class="chip">empty</span>' in _page(engineer, upload.get_absolute_url())
     assert "1 file to keep" in _page(engineer, "/uploads/")
+
+
+def test_files_stand_in_the_order_of_their_names_and_lead_to_each_other_so(engineer: Client, bring: Bring) -> None:
+    upload = bring({"h2/b.txt": b"x\n", "h1/a.txt": b"y\n", "h2/a.txt": b"z\n"})
+    shown = _page(engineer, upload.get_absolute_url())
+    names = sorted(["h1/a.txt", "h2/a.txt", "h2/b.txt"], key=lambda name: shown.index(f">{name}<"))
+    assert names == ["h1/a.txt", "h2/a.txt", "h2/b.txt"]
+    middle = UploadedFile.objects.get(upload=upload, name="h2/a.txt")
+    assert [one and one.name for _, one in neighbours(middle)] == ["h1/a.txt", "h2/b.txt"]
