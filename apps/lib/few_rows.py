@@ -3,6 +3,7 @@
 put("runs_sample", columns, types, rows)                  # plain tuples
 put_one(upload, id="next.id")                             # the text and values of an INSERT, for a statement of several
 change(file, ["state", "error"])                          # columns of a row that is there
+change_all(runs, ["host", "labels"])                      # of several
 
 All values travel as text that the statement casts, because PostgreSQL plans one text anew for each kind of number that Python sends.
 """
@@ -41,6 +42,16 @@ def change(row: models.Model, names: Sequence[str]) -> None:
     model = type(row)
     values = {name: text_of(type_name, value(row)) for name, type_name, value in _fields(model, tuple(names))}
     send(_changing(model, tuple(names)), {**values, "pk": str(row.pk)})
+
+
+def change_all(rows: Sequence[models.Model], names: Sequence[str]) -> None:
+    """The same for rows of one model, in one statement; Django's own takes a hundred times as long to write it."""
+    if rows:
+        model = type(rows[0])
+        fields = [*_fields(model, tuple(names)), *_fields(model, (str(model._meta.pk.name),))]
+        send(_changing_all(model, tuple(names)), {
+            column: array(type_name, [value(row) for row in rows]) for column, type_name, value in fields
+        })  # fmt: skip
 
 
 def put_one(row: models.Model, **by_sql: str) -> tuple[str, dict[str, Any]]:
@@ -130,6 +141,18 @@ def _changing(model: type[models.Model], names: tuple[str, ...]) -> str:
     parts = ", ".join(f'"{column}" = %({column})s::{type_name}' for column, type_name, _ in _fields(model, names))
     key = model._meta.pk
     return f'UPDATE "{model._meta.db_table}" SET {parts} WHERE "{key.column}" = %(pk)s::{_type(key)}'  # noqa: S608  (names of models)
+
+
+@cache
+def _changing_all(model: type[models.Model], names: tuple[str, ...]) -> str:
+    changed, key = _fields(model, names), _fields(model, (str(model._meta.pk.name),))[0]
+    parts = ", ".join(f'"{column}" = new."{column}"' for column, _, _ in changed)
+    columns = ", ".join(f'"{column}"' for column, _, _ in (*changed, key))
+    arrays = ", ".join(f"%({column})s::{type_name}[]" for column, type_name, _ in (*changed, key))
+    return (  # names of models
+        f'UPDATE "{model._meta.db_table}" AS old SET {parts} FROM unnest({arrays}) AS new({columns}) '  # noqa: S608
+        f'WHERE old."{key[0]}" = new."{key[0]}"'
+    )
 
 
 def _quoted(value: Any) -> str:

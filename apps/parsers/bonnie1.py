@@ -32,6 +32,7 @@ TITLE = "Bonnie 1.x"
 
 _SIZE = re.compile(r"(?P<label>.*?)(?:(?<![0-9])(?P<volumes>[0-9]{1,4})\* ?|(?:^| ))(?P<size>[0-9]{1,9})")
 _LARGEST = 2**63 - 1
+_STRAY = "a header of Bonnie's that is not whole: what stands below is not read"
 _OVERFLOW = "*****: wider than its column"
 
 
@@ -50,6 +51,10 @@ def parse(text: SourceText) -> ParsedFile:
     lines, index, floor = text.lines, 0, 0
     while index < len(lines):
         if not bonnie1_table.is_header(lines[index]):
+            if "%CPU" in lines[index] and bonnie1_table.is_stray(lines[index]):
+                broken.append(
+                    Broken(_STRAY, text.number(index), lines[index].strip()[:120], "three lines in their order")
+                )
             index += 1
             continue
         header = bonnie1_table.header(lines, index, floor)

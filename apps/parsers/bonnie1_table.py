@@ -53,6 +53,11 @@ class Row:
     last: int
 
 
+def is_stray(line: str) -> bool:
+    """A header's last line that stands where none is."""
+    return line.count("%CPU") > 3 and len(line) <= _LONGEST_ROW and "K/sec" in line
+
+
 def is_header(line: str) -> bool:
     return "-Rewrite-" in line and len(line) <= _LONGEST_ROW and _HEADER.search(line) is not None
 
@@ -146,7 +151,7 @@ def _row(lines: Sequence[str], index: int, count: int, is_next: bool) -> Row | B
         words.pop()  # somebody's remark
     if row := _plain_row(words, count, index, last):
         return row
-    if is_next and _numbers(words) >= max(5, len(words) * 0.6):
+    if is_next and sum(1 for word in words if _CELL.fullmatch(word)) >= max(5, len(words) * 0.6):
         return Broken("a row of Bonnie's that cannot be read", index, line.strip()[:120], f"a size and {count} numbers")
     return None
 

@@ -89,13 +89,15 @@ def _parse(text: SourceText, host: str) -> ParsedFile:
             broken.append(Broken("cut off before the first figure", record.first, text.lines[record.first][:80]))
         if record.cut is not None:
             warnings.append(f"line {run.line}: the CSV line is cut off; what is missing says so")
-        warnings += [
-            f"line {one.line}: {one.printed[:40]!r} is {UNREADABLE}"
-            for one in run.samples
-            if one.missing_reason == UNREADABLE
-        ]
+        if record.has_unread:
+            warnings += _unread(run)
     placed = [replace(one, line=text.number(one.line or 0)) for one in broken]
     return ParsedFile(tuple(runs), tuple(warnings), tuple(placed))
+
+
+def _unread(run: ParsedRun) -> list[str]:
+    bad = [one for one in run.samples if one.missing_reason == UNREADABLE]
+    return [f"line {one.line}: {one.printed[:40]!r} is {UNREADABLE}" for one in bad]
 
 
 def _first_csv(lines: Sequence[str]) -> Record | None:
@@ -120,7 +122,8 @@ class _Scan:
         while index < len(lines):
             index = self._step(index)
         self._flush()
-        self.broken += bonniepp_cut.like(lines, self.short, self.found)
+        if self.short:
+            self.broken += bonniepp_cut.like(lines, self.short, self.found)
 
     def _step(self, index: int) -> int:
         line = self.lines[index]
@@ -180,11 +183,12 @@ class _Scan:
 
 def _run(record: Record, text: SourceText, floor: int, host: str) -> ParsedRun:
     caption, command = bonniepp_caption.before(text.lines, record.first, floor)
-    number = text.number
+    number, lines = text.number, record.lines
+    one_line = lines.count(lines[0]) == len(lines)  # as of every CSV line
     return ParsedRun(
         tool="bonnie++",
         tool_version=record.version,
-        samples=samples(record, [number(line) for line in record.lines]),
+        samples=samples(record, [number(lines[0])] * len(lines) if one_line else [number(line) for line in lines]),
         labels={"seed": record.seed} if record.seed else {},
         workload={**_asked(record), "command": command} if command else _asked(record),
         host=record.name or host,

@@ -30,6 +30,8 @@ _OLD = re.compile(
     rf"(?:[0-9]{{1,9}}(?::link|:symlink|:[0-9]{{1,12}}:[0-9]{{1,12}})?(?:/[0-9]{{1,9}})?)?,{_PAIRS}"
 )
 _OLD_START = re.compile(r"[^,]*,[0-9]{1,9}[MG](?::[0-9]{1,7}k?)?,")
+_LIKE_OLD_START = re.compile(r"[^,]*,\w{1,10}[MG](?::\w{1,8})?,")
+_OWN = re.compile(r"\+{5},|,[0-9]{1,9}[um]s(?:,|$)")
 _HEAD = rf"{_COUNT},[^,]*+,(?:[0-9]{{1,9}}+[MGT]?)?,(?:[0-9]{{1,9}}+[km]?)?,"
 _TAIL = (
     rf"{_PAIRS}{_COUNT},(?:link|symlink|[0-9]{{1,12}}+)?,[0-9]{{0,12}}+,(?:[0-9]{{1,9}}+[km]?)?,(?:[0-9]{{1,9}}+[km]?)?,{_PAIRS}"
@@ -76,6 +78,8 @@ def _read_new(lines: Sequence[str], index: int, start: int, version: str, progra
     if len(fields) < wanted:
         return _cut_new(fields, wanted, index, last, program)
     fields[-1] = _clean(fields[-1])
+    if len(fields) >= 2 * wanted - 2:
+        return Broken("two CSV lines of bonnie++'s in one", index, lines[index].strip()[:80], "a line for each run")
     for extra in {0, len(fields) - wanted}:  # a name may hold commas, or something was put behind
         body = fields[3 + extra : wanted + extra]
         if _BODIES[wanted].fullmatch(",".join(body) + ","):
@@ -144,8 +148,14 @@ def _read_old(lines: Sequence[str], index: int) -> Record | Broken | None:
     if _OLD.fullmatch(",".join(body) + ","):
         return _old_record(body, ",".join(fields[: 1 - OLD_FIELDS]), index, last)
     good = sum(1 for one in body if _FIELD.fullmatch(one))
-    is_bad = good >= len(body) * 0.75 and _OLD_START.match(lines[index])
+    is_bad = good >= len(body) * 0.75 and _is_like_record(lines[index])
     return _broken(body, index, OLD_FIELDS) if is_bad else None
+
+
+def _is_like_record(line: str) -> bool:
+    """Whether a line of which nearly all are figures is bonnie++'s, be there a letter in its size or its versions."""
+    is_new = line.count(",") >= NEW_FIELDS - 1 and _OWN.search(line) is not None
+    return is_new or _LIKE_OLD_START.match(line) is not None
 
 
 def _old_record(body: list[str], name: str, index: int, last: int) -> Record | None:

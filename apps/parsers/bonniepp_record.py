@@ -41,6 +41,7 @@ class Record(Struct):
     has_kib: bool = False  # whether its header says that rates are K/sec
     io_unit: str = "K/s"  # of rates that have no suffix
     cut: int | None = None  # how many tests were there before the line was cut off
+    has_unread: bool = False  # a latency that cannot be read; known once its samples are made
 
     @property
     def is_scaled(self) -> bool:

@@ -16,7 +16,14 @@ from apps.parsers.shape import ParsedSample
 _FACTORS = {"us": 1e3, "ms": 1e6, "s": 1e9}
 _FLOATS = json.Decoder(list[float]).decode
 _FLOATS_OR_NONE = json.Decoder(list[float | None]).decode
-_SHARES = {str(percent): percent / 100 for percent in range(101)}
+
+
+class _Shares(dict[str, float | None]):
+    def __missing__(self, printed: str) -> float | None:
+        return int(printed) / 100 if printed.isdigit() else None
+
+
+_SHARES = _Shares({str(percent): percent / 100 for percent in range(101)})
 
 UNREADABLE = "no latency as bonnie++ prints it"
 _LATENCY = re.compile(r"(\d{1,9})(us|ms|s)")
@@ -34,6 +41,7 @@ def samples(record: Record, numbers: Sequence[int]) -> tuple[ParsedSample, ...]:
     found: list[ParsedSample] = []
     values, nanoseconds = _plain(record), _nanoseconds(record.latencies)
     has_latencies, files = any(record.latencies), record.files[0]
+    record.has_unread = has_latencies and None in nanoseconds
     plan = _plan(
         record.version, record.size, record.chunk, record.concurrency, record.seeks, record.seekers, files,
         record.io_unit, record.is_text,
@@ -58,7 +66,7 @@ def samples(record: Record, numbers: Sequence[int]) -> tuple[ParsedSample, ...]:
             printed += unit
         found.append(ParsedSample(
             operation, metric, value, 0, size, block, threads, None, printed, line,
-            quality, reason, low, None, _SHARES.get(cpu) or _share(cpu), about,
+            quality, reason, low, None, _SHARES[cpu], about,
         ))  # fmt: skip
         if has_latencies and (printed or latency):
             found.append(ParsedSample(
@@ -157,10 +165,6 @@ def _bound(record: Record, test: int) -> float | None:
     else:
         done = record.file_size if test < SEEK else record.file_count
     return done / record.shortest if done else None
-
-
-def _share(printed: str) -> float | None:
-    return int(printed) / 100 if printed.isdigit() else None
 
 
 def _nanoseconds(printed: Sequence[str]) -> Sequence[float | None]:

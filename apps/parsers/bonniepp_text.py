@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from apps.parsers.bonniepp_csv import FEWEST_COMMAS, files_of
 from apps.parsers.bonniepp_record import FILES, Record
+from apps.parsers.bonniepp_words import MARKS, words_of
 from apps.parsers.shape import Broken
 
 IO_HEADER, FILES_HEADER = "-Per Chr-", "-Create-- --Read"
@@ -22,13 +23,15 @@ _OPTIONS = r"(?::([0-9]{1,7}[km]?)?)?(?::([0-9]{1,4})?)?(?::([0-9]{1,9})?)?(?::(
 _IO = re.compile(rf"([0-9]{{1,9}}[MGT]){_OPTIONS}")
 _IO_PLAIN = re.compile(rf"([0-9]{{1,9}}[MGT]?){_OPTIONS}")  # 1.00: megabytes without a letter
 _SMALL = re.compile(r"[0-9]{1,9}(?::link|:symlink|:[0-9]{1,12}:[0-9]{1,12})?(?:/[0-9]{1,9})?")
+_LIKE_IO = re.compile(r"\w{0,10}[0-9]\w{0,10}[MGT](?::\w{0,10}){0,4}|\w{1,2}[MGT]")  # with a letter in its figures
 _VERSION = re.compile(r"\bVersion +([0-9]\.[0-9]{2}[a-z]{0,2})")
+_UNKNOWN = "?"
 _CONCURRENCY = re.compile(r"Concurrency +([0-9]{1,4})")
 _HEADER_WORDS = re.compile(r"(?:K/sec|/sec|%CP|-+[A-Z][a-z]+-*|Chr-|files|files:max(?::min)?|\*+)")
-_LATENCY = re.compile(r"[0-9]{1,9}(?:us|ms|s)")
+LATENCY = re.compile(r"[0-9]{1,9}(?:us|ms|s)")
 _MOST_BETWEEN = 3  # other lines between rows, captions, and bad rows in a table
 _ONLY_FOUR = (1, 2, 4, 5)
-_ENDS = tuple("0123456789+*=")  # of a row: a number, perhaps with a mark of its mail or forum
+_ENDS = tuple("0123456789+*>")  # of a row: a number, perhaps with a mark of its mail or forum
 
 
 @dataclass(slots=True)
@@ -56,6 +59,7 @@ class Table:
     has_kib: bool  # rates in K/sec
     rows: list[Row]
     broken: list[Broken]
+    is_bent: bool = False  # its version cannot be read: what has no k, m or g may be anything
 
 
 def read(lines: Sequence[str], index: int, floor: int) -> Table:
@@ -65,10 +69,19 @@ def read(lines: Sequence[str], index: int, floor: int) -> Table:
     concurrency = _CONCURRENCY.search(lines[index])
     name = "" if is_io else lines[index].partition(FILES_HEADER)[0].strip()
     table = Table(first, index, version, concurrency[1] if concurrency else "", name, False, False, [], [])
+    if version == _UNKNOWN:
+        table.version, table.is_bent = "", True
+        table.broken.append(
+            Broken("a version that cannot be read", first, lines[first].strip()[:80], "as in Version 2.00")
+        )
     at = index + 1
     while at < len(lines) and _is_header(lines[at]):
         table.is_plain = table.is_plain or " MB " in lines[at]
         table.has_kib = table.has_kib or "K/sec" in lines[at]
+        if any(map(str.isdigit, lines[at].rpartition("%CP")[2])):
+            table.broken.append(
+                Broken("a row of bonnie++'s behind its header", at, lines[at].strip()[:120], "a line of its own")
+            )
         table.last, at = at, at + 1
     between = 0
     while at < len(lines) and max(between, len(table.broken)) <= _MOST_BETWEEN and not _begins_another(lines[at]):
@@ -81,6 +94,8 @@ def read(lines: Sequence[str], index: int, floor: int) -> Table:
         elif lines[at].strip():
             between += 1
         at = max(at, table.last) + 1
+    if at < len(lines) and not table.rows and (row := _unless_row(words_of(lines[at]), lines[at], at, _IO)):
+        table.broken.append(row)  # the next header's first line stands behind it
     return table
 
 
@@ -101,6 +116,8 @@ def _above(lines: Sequence[str], index: int, floor: int) -> tuple[int, str]:
         line = lines[at]
         if found := _VERSION.search(line):
             return at, found[1]
+        if "Version " in line and "Sequential " in line:
+            return at, _UNKNOWN
         if not ("Sequential" in line or "Random" in line or "Create-" in line or _is_header(line)):
             break
         first = at
@@ -120,10 +137,12 @@ def _is_header(line: str) -> bool:
 
 def _row(lines: Sequence[str], index: int, is_io: bool, is_plain: bool) -> Row | Broken | None:
     line = lines[index]
-    if len(line) > _LONGEST_ROW or not line.rstrip().endswith(_ENDS):
+    if len(line) > _LONGEST_ROW:
         return None
-    words, last = _words(line), index
+    words, last = words_of(line), index
     spec = _SMALL if not is_io else _IO_PLAIN if is_plain else _IO
+    if not line.rstrip(MARKS).endswith(_ENDS):
+        return _unless_row(words, line, index, spec)
     cells = _cells(words, spec, 12)
     if cells is None:
         words, last, cells = _unbroken(lines, index, words, spec, is_io)
@@ -135,20 +154,13 @@ def _row(lines: Sequence[str], index: int, is_io: bool, is_plain: bool) -> Row |
     return Row(" ".join(words[:head]), words[head], cells, at - 1, latencies, latency_line, index)
 
 
-def _words(line: str) -> list[str]:
-    """Without the bold marks of forums and the = of mails."""
-    if "*" in line:
-        line = line.replace("**", "")
-    return line.rstrip("= ").split()
-
-
 def _unbroken(
     lines: Sequence[str], index: int, words: list[str], spec: re.Pattern[str], is_io: bool
 ) -> tuple[list[str], int, list[str] | None]:
     """A row that a mail program broke, else one without its two tests by characters, which may be broken as well."""
     forms, last = [(words, index)], index
     while last < min(index + 2, len(lines) - 1) and 4 < len(words) < 40:
-        more = _words(lines[last + 1])
+        more = words_of(lines[last + 1])
         if not more or len(more) > 11 or not all(_RATE.fullmatch(word) for word in more):
             break
         words, last = words + more, last + 1
@@ -173,8 +185,9 @@ def _cells(words: list[str], spec: re.Pattern[str], count: int) -> list[str] | N
 def _unless_row(words: list[str], line: str, index: int, spec: re.Pattern[str]) -> Broken | None:
     """A row that cannot be read: one that has its size and numbers behind it, but not as many as there are tests."""
     numbers = sum(1 for word in words if _RATE.fullmatch(word))
-    has_spec = any(spec.fullmatch(word) for word in words[:-1])
-    if numbers < 4 or not has_spec or numbers < len(words) * 0.6:
+    has_spec = any(spec.fullmatch(word) or _LIKE_IO.fullmatch(word) for word in words[:-1])
+    is_of_numbers = numbers >= len(words) * 0.6 or "Latency " in line  # that is the next line
+    if numbers < 4 or not has_spec or not is_of_numbers:
         return None
     return Broken("a row of bonnie++'s that cannot be read", index, line.strip()[:120], "six pairs of rate and CPU")
 
@@ -186,7 +199,7 @@ def _latencies(lines: Sequence[str], index: int, count: int) -> tuple[list[str],
     found, at = lines[index].split()[1:], index + 1
     if len(found) < count and at < len(lines):
         more = lines[at].split()
-        if more and all(_LATENCY.fullmatch(word) for word in more):
+        if more and all(LATENCY.fullmatch(word) for word in more):
             found, at = found + more, at + 1
     return (found if len(found) == count and _are_latencies(found) else _by_place(lines[index], count)), at
 
@@ -201,7 +214,7 @@ def _by_place(line: str, count: int) -> list[str]:
 
 def _are_latencies(words: Sequence[str]) -> bool:
     """Whether most are, so that each stands where it belongs."""
-    return sum(1 for word in words if _LATENCY.fullmatch(word)) * 2 > len(words)
+    return sum(1 for word in words if LATENCY.fullmatch(word)) * 2 > len(words)
 
 
 def _io_record(table: Table, row: Row) -> Record:
@@ -212,7 +225,7 @@ def _io_record(table: Table, row: Row) -> Record:
         seeks, seekers, lines=(row.line, row.line, row.latency_line, row.latency_line), is_text=True,
     )  # fmt: skip
     record.has_kib = table.has_kib
-    record.has_suffixes = any(one[-1] in "kmg" for one in row.pairs[::2])
+    record.has_suffixes = (table.is_bent and not table.has_kib) or any(one[-1] in "kmg" for one in row.pairs[::2])
     if record.is_scaled:
         record.concurrency = record.concurrency or "1"  # printed only where it is another
     _fill(record, row, 0)
@@ -222,7 +235,7 @@ def _io_record(table: Table, row: Row) -> Record:
 
 def _with_files(record: Record | None, table: Table, row: Row) -> Record:
     if record is None:
-        record = Record(table.first, table.last, table.version, row.name, is_text=True)
+        record = Record(table.first, table.last, table.version, row.name, is_text=True, has_suffixes=table.is_bent)
         record.lines = (row.line, row.line, row.latency_line, row.latency_line)
         _only_row(record, table, row)
     record.files = files_of(row.spec)

@@ -4,10 +4,13 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 
 from apps.parsers import bonniepp_csv
-from apps.parsers.bonniepp_record import Record
+from apps.parsers.bonniepp_record import FILES, SEEK, Record
+from apps.parsers.bonniepp_text import LATENCY
 from apps.parsers.source_text import SourceText
 
 MOST_BETWEEN = 4  # lines between two parts that still belong to one run
+_MOST_BELOW = 12  # lines of a table of which a row cannot be read
+_FEWEST_ALIKE = 4
 _FEWEST_FIGURES = 3  # that make two equal CSV lines one
 
 Signature = tuple[str, tuple[str, ...], tuple[str, ...]]
@@ -29,7 +32,10 @@ def joined(found: Sequence[Record], text: SourceText, warnings: list[str]) -> li
             kept[place] = record
             continue
         twins = tables.get(_signature(record)) if tables else None
-        if twins:
+        if tables and not twins and place - 1 in kept and _is_nearly(found[place - 1], record):
+            repeated.add(place - 1)  # of the table above, a figure cannot be read
+            _take(found[place - 1], record, True)
+        elif twins:
             at = twins.popleft()
             _take(found[at], record, at + 1 == place)
             repeated.add(at)
@@ -56,7 +62,7 @@ def _signature(record: Record) -> Signature:
 def _take(table: Record, csv: Record, is_next: bool) -> None:
     """What the table alone says, and its lines where the CSV line follows it."""
     csv.version = csv.version or table.version
-    csv.chunk = table.chunk
+    csv.chunk = table.chunk if table.size else csv.chunk
     if is_next and 0 < csv.first - table.last <= MOST_BETWEEN:
         csv.first = table.first
 
@@ -67,3 +73,16 @@ def _is_tail_of(record: Record, table: Record | None) -> bool:
         return False
     there = max(0, record.cut - 1)
     return record.cpus[:there] == table.cpus[:there] and record.first - table.last <= MOST_BETWEEN
+
+
+def _is_nearly(table: Record, csv: Record) -> bool:
+    """Whether a table above a CSV line is of the same invocation, but for a row or a latency that cannot be read."""
+    is_far = csv.first - table.last > _MOST_BELOW
+    if not table.is_text or csv.cut is not None or is_far or (table.size and table.size != csv.size):
+        return False
+    rates = [] if table.is_scaled else [*zip(table.rates, csv.rates, strict=True)]
+    printed = [*rates[:SEEK], *rates[FILES:], *zip(table.cpus, csv.cpus, strict=True)]
+    late = [pair for pair in zip(table.latencies, csv.latencies, strict=True) if LATENCY.fullmatch(pair[0])]
+    both = [(one, other) for one, other in (*printed, *late) if one and other]
+    alike = sum(1 for one, _ in both if one[0] != "+")
+    return alike >= _FEWEST_ALIKE and all(one == other for one, other in both)

@@ -18,7 +18,7 @@ from apps.parsers.shape import Broken
 from apps.parsers.source_text import shown
 
 _KEPT = b"0123456789, \n"
-_HEXADECIMAL = re.compile(rb"0[xX]([0-9a-fA-F]{1,8})\b")
+_HEXADECIMAL = re.compile(rb"\b0[xX]([0-9a-fA-F]{1,8})\b")
 _ROW = re.compile(rb" *\d{1,18}(?: *, *\d{1,18})* *\Z")
 _LARGEST = 2**62
 _MOST_TOLD = 20

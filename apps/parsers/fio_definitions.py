@@ -17,8 +17,9 @@ _DEFINITION = re.compile(
     r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(g=(?P<group>\d{1,9})\): rw=(?P<rw>[a-z:0-9]+)"
 )
 _SIZES = re.compile(r"(?:\(([RWT])\) )?(?<![\w.])(\d[\w.]*+)-(\d[\w.]*)")
+_LIKE = re.compile(r"\s*(?P<name>.{1,255}?): \(g=[^)\s]{1,12}\): rw=")
 _ENGINE = re.compile(r"ioengine=([\w:./-]{1,64})")
-_DEPTH = re.compile(r"iodepth=(\d{1,9})\b")
+_DEPTH = re.compile(r"\biodepth=([^\s,]{1,20})")  # a word that is no number is no depth, and not fio's default either
 _COMMAND = re.compile(r"(?:^|[#$>%]\s*|\bsudo\s+|\btime\s+)(?P<command>(?:[\w./-]{0,80}/)?fio\s+\S.*)$")
 _STARTED_BY = re.compile(  # programs that start another one, with their own options
     r"(?:^|[#$>%])\s*(?:sudo\s+|time\s+)?(?:numactl|taskset|chrt|nice|ionice|env|nohup|perf|cgexec|systemd-run|ip|ssh|"
@@ -65,11 +66,37 @@ def definition_at(lines: Sequence[str], index: int, number: int) -> Definition |
     return Definition(match["name"].strip(), int(match["group"]), options, number, match["host"] or "")
 
 
+def _are_all(found: Sequence[tuple[str, str, str]], text: str) -> bool:
+    """Whether none is missing in front of another, which would then stand for it."""
+    marks = "".join(mark for mark, _, _ in found)
+    return "RWT".startswith(marks) if marks else len(found) == text.partition("bs=")[2].split(",")[0].count("/") + 1
+
+
+def doubt_of(lines: Sequence[str], index: int) -> str:
+    """What cannot be read of a job's definition, for people: its samples have no such size or depth then."""
+    like = _LIKE.match(lines[index])
+    if like is None:
+        return ""
+    if _DEFINITION.match(lines[index]) is None:
+        return f"the definition of {like['name'].strip()!r} cannot be read; found {lines[index][like.end('name') :].strip()[:40]!r}"
+    rest = " ".join(line.strip() for line in lines[index : index + 2])
+    depth = _DEPTH.search(rest)
+    style = Style(is_before_2_17="(R)" not in rest)
+    sizes = rest[like.end() : like.end() + 400].split("ioengine=")[0]
+    parts = _SIZES.findall(sizes)[:3]
+    is_short = "bs=" in sizes and (not parts or not _are_all(parts, sizes))
+    found = ["bs"] if is_short else []
+    found += [f"{low}-{high}" for _, low, high in parts if not (style.size(low) and style.size(high))]
+    found += [f"iodepth={depth[1]}"] if depth and not depth[1].isdecimal() else []
+    return f"of the definition of {like['name'].strip()!r} cannot be read: {', '.join(found)}" if found else ""
+
+
 def _sizes(text: str) -> dict[str, str]:
     """`bs` in bytes as options have it, reads, writes and trims; `bsrange` where one of them is a range."""
-    found = _SIZES.findall(text.split("ioengine=")[0])[:3]
-    if not found:
-        return {}
+    bare = text.split("ioengine=")[0]
+    found = _SIZES.findall(bare)[:3]
+    if not found or not _are_all(found, bare):  # fio's default is for who says nothing: here nothing can be read
+        return {"bsrange": bare.partition("bs=")[2].strip(", ")[:80]}
     style = Style(is_before_2_17=not any(mark for mark, _, _ in found))
     parts = [style.size(low) if low == high else None for _, low, high in found]
     whole = [str(int(part.value)) for part in parts if part is not None and part.value.is_integer()]

@@ -126,8 +126,10 @@ class Document(Struct, Generic[AnyJob]):
         return self.jobs if self.jobs is not None else self.client_stats or []
 
     def entries(self) -> list[AnyJob]:
-        """The jobs, or those of all clients without their sum, which would count everything twice."""
-        return [job for job in self.listed if self.jobs is not None or job.jobname != "All clients"]
+        """The jobs, or those of all clients without their sum, which would count everything twice; the sum where somebody
+        kept nothing else.
+        """
+        return [job for job in self.listed if self.jobs is not None or job.jobname != "All clients"] or self.listed
 
     def loads(self) -> list[Load]:
         """What each entry was asked to do."""

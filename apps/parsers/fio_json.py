@@ -36,6 +36,7 @@ from apps.parsers.fio_doubts import without_twice
 from apps.parsers.fio_faults import NoJsonError
 from apps.parsers.fio_found import Found, documents_in
 from apps.parsers.fio_lines import Lines
+from apps.parsers.fio_names import unread_names, unread_options
 from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
@@ -76,7 +77,7 @@ def parse(text: str | bytes | SourceText) -> ParsedFile:
     groups = _by_run(found)
     twice: list[Broken] = []
     runs = [run for group in groups for run in _run(data, group, warnings, twice)]
-    if tail := _cut_off(data, found[-1][1], broken, len(groups[-1]) > 1):
+    if tail := _cut_off(data, found[-1][1], broken, len(groups[-1]) > 1) or _unread_end(data, groups[-1], broken):
         warnings.append(tail)
     return ParsedFile(tuple(runs), tuple(dict.fromkeys(warnings)), (*(one.broken for one in broken), *twice))
 
@@ -110,6 +111,15 @@ def _cut_off(data: bytes, end: int, broken: list[ParseError], has_history: bool)
     words = data[start : start + 80].split()
     is_fio = b"".join(words).startswith(_HEAD) or _HEAD.startswith(b"".join(words))
     return f"line {line}: {told}" if last is None and is_fio and not broken else ""
+
+
+def _unread_end(data: bytes, group: Sequence[tuple[Found, ProgressPoint]], broken: Sequence[ParseError]) -> str:
+    """What to say where the last status report of a run is there and cannot be read."""
+    last = data.count(b"\n", 0, group[-1][0][1]) + 1
+    lines = [one.line for one in broken if one.line is not None and one.line > last]
+    if not lines or len(group) < 2:
+        return ""
+    return f"line {lines[-1]}: the last status report cannot be read; the figures are those of the one before it"
 
 
 def _by_run(found: Sequence[Found]) -> list[list[tuple[Found, ProgressPoint]]]:
@@ -203,8 +213,7 @@ def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> lis
     if known:
         kept = {id(job) for job in entries}
         parts = [part for part, job in zip(parts, document.listed, strict=True) if id(job) in kept]
-    version = document.version.removeprefix("fio-")
-    is_version_2 = version.startswith(("1.", "2.")) and not version.startswith("2.99")
+    is_version_2 = _is_version_2(document.version.removeprefix("fio-"), entries)
     return [
         Section(
             job,
@@ -216,6 +225,13 @@ def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> lis
         )
         for number, (job, load) in enumerate(zip(entries, document.loads(), strict=True))
     ]
+
+
+def _is_version_2(version: str, entries: Sequence[Job]) -> bool:
+    """Before 2.99 `io_bytes` is KiB; where the version cannot be read, the names of the latencies tell."""
+    if version[:1] in ("1", "2", "3") and version[1:2] == ".":
+        return version.startswith(("1.", "2.")) and not version.startswith("2.99")
+    return any(one is not None and one.clat is not None for job in entries for one in (job.read, job.write, job.trim))
 
 
 def _parsed_section(section: Section) -> ParsedSection:
@@ -232,6 +248,8 @@ def _warn(document: Document[Job], sections: Sequence[Section], warnings: list[s
         name = clean(section.job.jobname)
         if not section.load.options:
             warnings.append(f"job {name!r}: no options are printed; block size, depth, and random or not are unknown")
+        warnings += [f"job {name!r}: {told}" for told in unread_options(section.load.options)]
+        warnings += [f"job {name!r}: {told}" for told in unread_names(section.job, has_bins=not section.is_version_2)]
         if strangers := section.strangers():
             warnings.append(
                 f"job {name!r}: it also moved data by {', '.join(strangers)}, which its rw={section.load.rw} does not; "

@@ -31,7 +31,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from apps.parsers.fio_definitions import Definition, definition_at
+from apps.parsers.fio_definitions import Definition, definition_at, doubt_of
 from apps.parsers.fio_documents import MOST_JOBS, plain_bytes
 from apps.parsers.fio_options import operation
 from apps.parsers.fio_progress import SHORTEST_MS
@@ -53,6 +53,7 @@ _NEEDLE = re.compile(
 )
 _OLDEST = re.compile(rb"^[^;\n]{1,255};\d+;\d+(?:;[0-9.]+){13};[0-9.]+%;", re.MULTILINE)
 _SUM = "All clients"
+_MOST_TOLD = 20
 
 
 def looks_like(text: SourceText) -> float:
@@ -72,6 +73,8 @@ def parse(text: SourceText) -> ParsedFile:
     warnings: list[str] = []
     for index, line in enumerate(text.lines):
         number = text.number(index)
+        if ": (g=" in line and (doubt := doubt_of(text.lines, index)) and len(warnings) < _MOST_TOLD:
+            warnings.append(f"line {number}: {doubt}")
         if found := definition_at(text.lines, index, number):
             definitions[found.group, found.name] = found
         elif (record := record_in(line, number, broken)) is not None:

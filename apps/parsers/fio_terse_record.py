@@ -14,6 +14,7 @@ _SHARES = 29
 _WIDTHS = {"1": (16,), "2": (20, 41), "3": (41,), "4": (41,), "5": (47,)}
 _DIRECTIONS = {1: ("mixed",), 2: ("read", "write"), 3: ("read", "write", "trim"), 4: ("read", "write", "trim", "mixed")}
 _THIRD_IN_3 = ("read", "write", "mixed")  # version 3 has no trims, but what unified_rw_reporting=both adds
+_NOT_MEASURED = re.compile(r"-?(?:nan|inf)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,20}(?:\.\d{1,12})?\Z")
 _ORDER = ("min", "max", "mean", "stdev")
 _TRUE_KIB = (2, 0, 8)
@@ -53,7 +54,10 @@ def record_in(line: str, number: int, broken: list[Broken]) -> Record | None:
         return None
     start = _NEW.search(line)
     if start is None and ("%;" not in line or _OLD.match(line) is None):
-        return None  # other tools also print numbers between semicolons
+        if "%;" in line and _shares_at(line.split(";")) is not None:  # other tools print numbers between semicolons too
+            found, expected = line.strip()[:40], "3;fio-3.33;name;group;error"
+            broken.append(Broken("a terse record of fio whose beginning cannot be read", number, found, expected))
+        return None
     fields = line[start.start() if start else 0 :].strip().split(";")
     shares = _shares_at(fields)
     header = 5 if start else 4 if fields[0] == "2" else 3
@@ -62,7 +66,7 @@ def record_in(line: str, number: int, broken: list[Broken]) -> Record | None:
         found, expected = f"{len(fields)} fields", "whole blocks of figures, CPU and 29 shares"
         broken.append(Broken("a terse record of fio that is not whole", number, found, expected))
         return None
-    return _read(fields, header, width, shares, number)
+    return _read(fields, header, width, shares, number, broken)
 
 
 def _tell_cut(line: str, number: int, broken: list[Broken]) -> None:
@@ -88,16 +92,20 @@ def _width(version: str, figures: int) -> int | None:
     )
 
 
-def _read(fields: Sequence[str], header: int, width: int, shares: int, line: int) -> Record:
+def _read(fields: Sequence[str], header: int, width: int, shares: int, line: int, broken: list[Broken]) -> Record:
     name, group, error = fields[header - 3 : header]
+    if whole(group) is None or whole(error) is None:
+        broken.append(Broken("group or error of a terse record is no number", line, f"{group};{error}", "two numbers"))
     version = fields[1].strip().removeprefix("fio").lstrip("- ") if header == 5 else ""
+    if version and version_of(f"fio-{version}") is None:
+        broken.append(Broken("the version of a terse record cannot be read", line, fields[1][:40], "fio-3.33"))
     job = Job(name, whole(group) or 0, whole(error) or 0, line=line)
     count = (shares - 5 - header) // width
     moved = 0
     is_3 = header == 5 and fields[0] == "3" and count == 3
     for place, direction in enumerate(_THIRD_IN_3 if is_3 else _DIRECTIONS[count]):
         block = fields[header + place * width : header + (place + 1) * width]
-        moved += _Block(job, direction, block, line, version_of(f"fio-{version}" if version else "")).read()
+        moved += _Block(job, direction, block, line, version_of(f"fio-{version}" if version else ""), broken).read()
     _cpu(job, fields[shares - 5], fields[shares - 4])
     return Record(job, version, moved, _disks(fields[shares + _SHARES :]))
 
@@ -110,6 +118,8 @@ def _disks(fields: Sequence[str]) -> tuple[str, ...]:
 def _cpu(job: Job, user: str, system: str) -> None:
     parts = [_number(text.removesuffix("%")) for text in (user, system)]
     if parts[0] is None or parts[1] is None or not job.runtimes:
+        for direction in job.runtimes:
+            job.add_missing(direction, "cpu", "not printed as numbers", job.line, f"usr {user} + sys {system}")
         return
     for direction in job.runtimes:
         value = Quantity(round((parts[0] + parts[1]) / 100, 8), quality="exact")
@@ -130,6 +140,7 @@ class _Block:
     fields: Sequence[str]
     line: int
     version: tuple[str, tuple[int, ...]] | None
+    faults: list[Broken]
 
     def read(self) -> int:
         """KiB that it moved; nothing is kept of a direction that moved none."""
@@ -138,6 +149,8 @@ class _Block:
         moved, runtime = whole(head[0]), whole(head[-1])
         if moved is None or runtime is None:
             self.job.add_missing(self.direction, "bandwidth", "its bytes or its time are no number", self.line)
+            found, told = f"{head[0]};{head[-1]}"[:80], f"the bytes or the time of {self.direction} are no number"
+            self.faults.append(Broken(told, self.line, found, "KiB and ms"))
         if not runtime or moved is None or not any(field.strip("0.") for field in head):
             return 0
         self.job.runtimes[self.direction] = runtime
@@ -180,9 +193,11 @@ class _Block:
             self._spread("iops", rest[place + 6 : place + 10], 1, "IOPS")
 
     def _spread(self, kind: str, fields: Sequence[str], scale: int = 1000, unit: str = "us") -> None:
-        if not any(field.strip("0.") for field in fields):
-            return  # not measured
+        if not any(_number(field) for field in fields):  # zeros: not measured
+            fields = [field if _number(field) is None else "" for field in fields]
         for word, printed in zip(_ORDER, fields, strict=True):
+            if not printed:
+                continue
             quality = "exact" if "." in printed and unit != "KiB/s" else "rounded"
             self._keep(f"{kind}_{word}", printed, scale, unit, quality)
 
@@ -192,11 +207,17 @@ class _Block:
             metric = percentile_metric("clat", _number(share) or 0.0)
             if metric is not None:
                 self._keep(metric, printed, 1000, "us", "rounded")
+            elif _number(share) is None:
+                self.faults.append(
+                    Broken(
+                        "a percentile of a terse record that cannot be read", self.line, field[:40], "99.000000%=123"
+                    )
+                )
 
     def _keep(self, metric: str, printed: str, scale: int, unit: str, quality: str) -> None:
         if (value := _number(printed)) is not None:
             self.job.add(
                 self.direction, metric, Quantity(product(value, scale), quality=quality), f"{printed} {unit}", self.line
             )
-        elif metric in ("bandwidth", "iops"):
+        elif not _NOT_MEASURED.match(printed):
             self.job.add_missing(self.direction, metric, "not printed as a number", self.line, f"{printed} {unit}")

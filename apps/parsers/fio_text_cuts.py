@@ -7,7 +7,8 @@ on with it as mails have it, is not whole: its last figure may be half a number.
 import re
 from collections.abc import Sequence
 
-from apps.parsers.fio_text_lines import PERCENTILES, SHARE, SHARES_GO_ON
+from apps.parsers.fio_text_lines import PERCENTILES, SHARES_GO_ON
+from apps.parsers.fio_text_shares import SHARE
 
 _SPREAD = re.compile(r"dev=\s*[\d.]+"), "min=, max=, avg= and stdev="
 _DISTRIBUTION = re.compile(r"[\d.]+%\W*$"), "shares up to its last %"

@@ -28,6 +28,7 @@ class Draft:
     jobs: list[Job] = field(default_factory=list)
     keys: set[Key] = field(default_factory=set)
     groups: list[Job] = field(default_factory=list)
+    sums: list[Job] = field(default_factory=list)  # of all clients
     hosts: set[str] = field(default_factory=set)
     speaker: str = ""  # whose report comes next
     errors: set[int] = field(default_factory=set)
@@ -39,7 +40,7 @@ class Draft:
 
     @property
     def has_results(self) -> bool:
-        return bool(self.jobs or self.groups)
+        return bool(self.jobs or self.groups or self.sums)
 
     def claim(self, line: int) -> None:
         self.first = self.first or line
@@ -76,12 +77,12 @@ class Draft:
 
     def restart(self) -> None:
         """The report of a status interval was not the last one."""
-        self.jobs, self.keys, self.groups, self.is_ended = [], set(), [], False
+        self.jobs, self.keys, self.groups, self.sums, self.is_ended = [], set(), [], [], False
         self.repeats += 1
 
 
 def run_of(draft: Draft) -> ParsedRun:
-    jobs = [*draft.jobs, *draft.failed()][:MOST_JOBS] or draft.groups
+    jobs = [*draft.jobs, *draft.failed()][:MOST_JOBS] or draft.sums or draft.groups
     hosts = (draft.hosts | {job.host for job in jobs}) - {""}
     command = draft.command.text if draft.command else ""
     return ParsedRun(

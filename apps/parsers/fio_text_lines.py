@@ -6,12 +6,9 @@ from dataclasses import dataclass, field, replace
 from apps.parsers.fio_doubts import NO_NUMBER
 from apps.parsers.fio_quantities import TRUE_KIB, Quantity, Style, product
 from apps.parsers.fio_readings import Job, percentile_metric
+from apps.parsers.fio_text_shares import SHARE, damaged
 from apps.parsers.shape import Broken
 
-HEADER = re.compile(
-    r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(groupid=(?P<group>\d{1,9})(?:, jobs=(?P<jobs>\d{1,9}))?\): "
-    r"err=\s*(?P<error>\d{1,9})(?: \([^)]{0,300}\))?:(?: pid=(?P<pid>\d{1,12}))?"
-)
 # a mail that was filled anew has the end of the line above in front: the date's year, `zone resets`
 DIRECTION = re.compile(r"\s*(?:<[^<>\s]{1,255}> |20\d\d )?(read|write|trim|mixed)\s*:\s*(?=io=|IOPS=)")
 NAMED_DIRECTION = re.compile(
@@ -20,6 +17,7 @@ NAMED_DIRECTION = re.compile(
 _NEW = re.compile(
     r"IOPS=([^\s,()]{1,24}),\s*BW=([^\s,()]{1,32})(?:\s*\(([^()]{0,32})\)(?:\s*\(([^()/]{1,32})/(\d{1,19})msec\))?)?"
 )
+_BRACKET = re.compile(r"\s*(\([^()]{1,60}msec\))")
 _OLD_SIZE = r"([\d.]{1,24} ?\w{0,4})"
 _OLD = re.compile(
     rf"io=\s*{_OLD_SIZE}\s*,\s*bw=\s*{_OLD_SIZE}/s\s*,\s*(?:iops=\s*([\d.]{{1,24}}\w?)\s*,\s*)?runt=\s*(\d{{1,19}})(?:\.\d{{1,3}})?\s*msec"
@@ -28,7 +26,7 @@ LATENCY = re.compile(r"\s*(?:(?:zone )?resets )?(slat|clat|lat|sync) \(([num]sec
 PERCENTILES = re.compile(r"\s*(slat|clat|lat|sync) percentiles \(([num]sec)\)\s*:")
 BANDWIDTH = re.compile(r"\s*bw \(\s*([KkM]i?(?:B|bit))\s*/s\)\s*:\s*min=")
 IOPS = re.compile(r"\s*iops\s*: min=")
-CPU = re.compile(r"\s*cpu\s*:\s*usr=([\d.]{1,12})%,\s*sys=([\d.]{1,12})%")
+CPU = re.compile(r"\s*cpu\s*:\s*usr=([^\s,%]{1,12})%,\s*sys=([^\s,%]{1,12})%")
 GROUP = re.compile(r"\s*(?:<[^<>\s]{1,255}> )?(READ|WRITE|TRIM|MIXED):\s*(?=io=|bw=)")
 _GROUP_NEW = re.compile(
     r"bw=([\w./]{1,32})[^,]*,\s*([\w.]{1,32})(?:/s)?-([\w./]{1,32})[^,]*,\s*io=([\w.]{1,32})[^,]*,\s*run=\d"
@@ -36,8 +34,8 @@ _GROUP_NEW = re.compile(
 _GROUP_OLD = re.compile(
     rf"io=\s*{_OLD_SIZE}\s*,\s*aggrb=\s*{_OLD_SIZE}(?:/s)?\s*,\s*minb=\s*{_OLD_SIZE}(?:/s)?\s*,\s*maxb=\s*{_OLD_SIZE}"
 )
-_PART = re.compile(r"\b(min|max|avg|stdev|dev)=\s*([\d.]+[kKMGTPE]?(,\d[\d.,]{0,20})?)")
-SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)th=(?:\[\s*(\d{1,19})\s*\]|\s*(\d{1,19})\s*(?:,|$))")  # no half brackets
+_PART = re.compile(r"\b(min|max|avg|stdev|dev)=\s*([^\s,]{1,40}(,\d[\d.,]{0,20})?)")
+_NOT_MEASURED = re.compile(r"-?(?:nan|inf)\b", re.IGNORECASE)
 _RATES = {True: "IOPS=n, BW=n/s (n/s)(bytes/n msec)", False: "io=bytes, bw=n/s, iops=n, runt=n msec"}
 SHARES_GO_ON = re.compile(r"\s*(?:\||\d{1,19}\],?\s*$)")
 _SCALES = {"nsec": 1, "usec": 1000, "msec": 1_000_000}
@@ -54,6 +52,7 @@ class Reader:
     direction: str = ""
     percentiles: tuple[str, int] | None = None
     faults: list[Broken] = field(default_factory=list)  # figures that cannot be read
+    has_count: bool = True  # of the job's processes, or none is printed
     kib: int | None = 1024  # what the K of this job's bandwidth stands for; None where that is open
 
     def rates(self, text: str, line: int) -> bool:
@@ -83,7 +82,9 @@ class Reader:
         self._keep_or_tell("bandwidth", rate, f"BW={bandwidth}", line)
         self._keep_or_tell("iops", style.count(iops), f"IOPS={iops}", line)
         if moved:
-            self._keep("io_bytes", style.size(moved), moved, line)
+            self._keep_or_tell("io_bytes", style.size(moved), moved, line)
+        elif bracketed is not None and (rest := _BRACKET.match(match.string, match.end())):
+            self._keep_or_tell("io_bytes", None, rest[1], line)
         self.job.runtimes[self.direction] = int(runtime or 0)
 
     def _keep_or_tell(self, metric: str, value: Quantity | None, printed: str, line: int) -> None:
@@ -93,12 +94,18 @@ class Reader:
         else:
             self._keep(metric, value, printed, line)
 
-    def _tell_comma(self, metric: str, word: str, printed: str, line: int) -> None:
-        """fio prints no comma inside a number: whoever wrote one may mean thousands, or decimals."""
-        found = f"{word}={printed.rstrip(',')}"
-        self.faults.append(Broken(f"a comma inside the number {word}", line, found, "digits, and a point"))
-        if self.direction:
-            self.job.add_missing(self.direction, metric, NO_NUMBER, line, found)
+    def _number(self, metric: str, word: str, printed: str, line: int, *, has_comma: bool) -> Quantity | None:
+        """A figure of a line that has several. fio prints no comma inside a number: whoever wrote one may mean thousands, or
+        decimals.
+        """
+        bare = printed.rstrip("),;]}*`'\"")
+        read = None if has_comma else self.style.count(bare)
+        if read is None and not _NOT_MEASURED.match(bare):
+            told = f"a comma inside the number {word}" if has_comma else f"{word} is no number"
+            self.faults.append(Broken(told, line, f"{word}={bare}", "digits, and a point"))
+            if self.direction:
+                self.job.add_missing(self.direction, metric, NO_NUMBER, line, f"{word}={bare}")
+        return read
 
     def unread_rates(self, text: str, line: int) -> None:
         """A direction whose line `rates` cannot read: what stands below it is its own all the same."""
@@ -120,10 +127,10 @@ class Reader:
             reason = "its K is 1000 or 1024, which this version of fio does not tell"
             self.job.add_missing(self.direction, "bandwidth", reason, line, f"bw={bandwidth}/s")
         else:
-            self._keep("bandwidth", _scaled(read, self.kib / 1024), f"bw={bandwidth}/s", line)
+            self._keep_or_tell("bandwidth", _scaled(read, self.kib / 1024), f"bw={bandwidth}/s", line)
         if iops:
-            self._keep("iops", style.count(iops), f"iops={iops}", line)
-        self._keep("io_bytes", size, f"io={moved}", line)
+            self._keep_or_tell("iops", style.count(iops), f"iops={iops}", line)
+        self._keep_or_tell("io_bytes", size, f"io={moved}", line)
         self.job.runtimes[self.direction] = int(runtime)
 
     def _style(self, *, is_old: bool) -> Style:
@@ -145,10 +152,7 @@ class Reader:
         is_kept = True
         for word, printed, comma in _PART.findall(text):
             metric = f"{_KINDS.get(kind, kind)}_{_WORDS[word]}"
-            if comma:
-                self._tell_comma(metric, word, printed, line)
-                continue
-            read = self.style.count(printed)
+            read = self._number(metric, word, printed, line, has_comma=bool(comma))
             if read and unit == "nsec" and printed.isdigit():
                 read = replace(read, quality="exact")
             is_kept &= self._keep(metric, _scaled(read, _SCALES[unit]), f"{word}={printed} {unit}", line, kind)
@@ -172,7 +176,15 @@ class Reader:
                     line,
                     kind,
                 )
+        self._tell_shares(kind, text, len(found), line)
         return bool(found)
+
+    def _tell_shares(self, kind: str, text: str, found: int, line: int) -> None:
+        for share, printed in damaged(text, found):
+            self.faults.append(Broken("a percentile that cannot be read", line, printed, "99.00th=[ 123]"))
+            metric = percentile_metric("lat" if kind == "sync" else kind, share) if share is not None else None
+            if metric is not None and self.direction:
+                self.job.add_missing("sync" if kind == "sync" else self.direction, metric, NO_NUMBER, line, printed)
 
     def bandwidth(self, match: re.Match[str], text: str, line: int) -> None:
         """Smallest, largest and mean of the intervals: KiB/s whatever the label says, divided by kb_base under M."""
@@ -188,12 +200,22 @@ class Reader:
 
     def cpu(self, match: re.Match[str], line: int) -> None:
         """Of all processes that the job adds up: fio prints the mean of one."""
-        share = sum(float(part) for part in match.groups() if part.replace(".", "", 1).isdigit()) / 100
-        value = Quantity(round(share * (self.job.jobs or 1), 6), quality="rounded")
-        moved = sorted(self.job.runtimes)
+        moved, parts = sorted(self.job.runtimes), match.groups()
+        if any(map(_NOT_MEASURED.match, parts)):
+            return
+        if not (self.has_count and all(part.replace(".", "", 1).isdecimal() for part in parts)):
+            self._tell_cpu(match[0].strip(), moved, line)
+            return
+        value = Quantity(round(sum(map(float, parts)) / 100 * (self.job.jobs or 1), 6), quality="rounded")
         for direction in moved:
             note = "all directions of the job together" if len(moved) > 1 else ""
             self.job.add(direction, "cpu", value, f"usr={match[1]}%, sys={match[2]}%", line, note)
+
+    def _tell_cpu(self, found: str, moved: list[str], line: int) -> None:
+        expected = "usr=0.0%, sys=0.0%, and above them how many jobs"
+        self.faults.append(Broken("the CPU's shares cannot be read", line, found, expected))
+        for direction in moved:
+            self.job.add_missing(direction, "cpu", NO_NUMBER, line, found)
 
     def group(self, text: str, line: int) -> None:
         """The sums of a group, for a report that has nothing else."""
@@ -217,11 +239,8 @@ class Reader:
 
     def _spread(self, name: str, text: str, scale: float, unit: str, line: int) -> None:
         for word, printed, comma in _PART.findall(text):
-            if comma:
-                self._tell_comma(f"{name}_{_WORDS[word]}", word, printed, line)
-                continue
-            read = _scaled(self.style.count(printed), scale)
-            self._keep(f"{name}_{_WORDS[word]}", read, f"{word}={printed} {unit}", line)
+            read = self._number(f"{name}_{_WORDS[word]}", word, printed, line, has_comma=bool(comma))
+            self._keep(f"{name}_{_WORDS[word]}", _scaled(read, scale), f"{word}={printed} {unit}", line)
 
     def _keep(self, metric: str, value: Quantity | None, printed: str, line: int, kind: str = "") -> bool:
         direction = "sync" if kind == "sync" else self.direction

@@ -8,7 +8,7 @@ from apps.parsers.fio_options import Load, bytes_of, directions
 
 Value = str | int | float
 SYNC_WORDS = {"0": "none", "none": "none", "1": "sync", "sync": "sync", "dsync": "dsync"}
-_ON = {"1", "true", "yes", ""}
+_SWITCH = {"1": 1, "true": 1, "yes": 1, "": 1, "0": 0, "false": 0, "no": 0}
 
 
 def workload_of(loads: Sequence[Load], command: str = "") -> dict[str, Value]:
@@ -32,7 +32,8 @@ def _block_size(load: Load) -> int | None:
 def _direct(load: Load) -> int | None:
     for name, means in (("direct", 1), ("buffered", 0)):
         if name in load.options:
-            return means if load.options[name].strip().lower() in _ON else 1 - means
+            is_on = _SWITCH.get(load.options[name].strip().lower())
+            return None if is_on is None else means if is_on else 1 - means
     return None
 
 

@@ -32,6 +32,9 @@ TITLE = "hdparm -tT"
 _TIMING = re.compile(
     r"Timing (O_DIRECT )?(buffer-cache|cached|buffered disk|disk) reads(?: \(offset (\d{1,9}) GB\))?: *((?:(?!Timing ).)*)"
 )
+_LIKE_TIMING = re.compile(r"\s*Timing (?:O_DIRECT|buffer|cached|disk)")
+_CUT = "a timing whose figures are cut off or not as hdparm prints them"
+_EXPECTED = "N MB in S seconds = R MB/sec"
 _FIGURES = re.compile(
     r"(\d{1,9})\sMB\sin\s{1,8}(\d{1,6}\.\d{1,3})\sseconds\s?=\s{0,8}(\d{1,9}(?:\.\d{1,3})?)\s(([kM]B)/s(?:ec)?)(?![a-z])"
 )
@@ -95,6 +98,8 @@ def _drafts(text: SourceText, broken: list[Broken], warnings: list[str]) -> Iter
                 current = _elided(text.lines, index)
             current.is_direct = current.is_direct or bool(timing[1])
             current.last = _take(current, operation, timing, text, index, broken, warnings)
+        if "Timing " in line and _LIKE_TIMING.match(line) and not _TIMING.search(line):
+            broken.append(Broken(_CUT, text.number(index), line.strip()[:200], _EXPECTED))
     if current:
         yield current
 
@@ -163,8 +168,7 @@ def _agrees(figures: re.Match[str], value: float) -> bool:
 
 def _take_failure(draft: _Draft, operation: str, rest: str, number: int, broken: list[Broken]) -> None:
     if not rest or rest[0].isdigit() or rest.startswith("^C"):
-        message = "a timing whose figures are cut off or not as hdparm prints them"
-        broken.append(Broken(message, number, rest[:200], "N MB in S seconds = R MB/sec"))
+        broken.append(Broken(_CUT, number, rest[:200], _EXPECTED))
         return
     if not _MESSAGE.search(rest):
         return  # somebody's words about it

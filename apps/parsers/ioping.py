@@ -27,7 +27,7 @@ import re
 from dataclasses import dataclass, field
 
 from apps.parsers import ioping_nench, ioping_raw, ioping_requests, ioping_units
-from apps.parsers.ioping_figures import DONE_LINE, LATENCY_LINE, block_size_of, figures_of
+from apps.parsers.ioping_figures import DONE_LINE, LATENCY_LINE, block_size_of, figures_of, is_damaged
 from apps.parsers.ioping_requests import MARK, Request
 from apps.parsers.ioping_samples import CUT, missing, operation, samples
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
@@ -40,7 +40,8 @@ _LONGEST = 4096
 _BEHIND = 7  # lines that a statistics block may take
 _COMMAND = re.compile(r"(?:^|[$#>%]) ?((?:sudo |time )?ioping -?[^|;&]+)")
 _NO_DIRECTION = "the statistics do not say whether they count reads or writes"
-_TITLE = " ioping statistics ---"
+_DAMAGED = "a line of ioping's whose figures cannot be read"
+_TITLE, _COUNT = " ioping statistics ---", " requests completed in "
 
 
 def looks_like(text: SourceText) -> float:
@@ -49,7 +50,7 @@ def looks_like(text: SourceText) -> float:
     if "ioping " in text.text and "min/avg/max/mdev" in text.text:
         return 0.8 if any(_is_latencies(line) for line in text.lines) else 0.0
     if ioping_nench.is_its(text) or (
-        " requests completed in " in text.text and any(DONE_LINE.match(line[:_LONGEST]) for line in text.lines)
+        _COUNT in text.text and any(DONE_LINE.match(line[:_LONGEST]) for line in text.lines)
     ):
         return 0.9
     return ioping_raw.looks_like(text)
@@ -61,8 +62,9 @@ def parse(text: SourceText) -> ParsedFile:
         if line and len(line) <= _LONGEST:
             reading.take(index, line)
     reading.close()
-    if not reading.runs and not reading.broken:
-        raise ParseError("nothing of ioping in the text", expected="a line with 'ioping statistics'")
+    if not reading.runs and all(one.message == _DAMAGED for one in reading.broken):
+        number = reading.broken[0].line if reading.broken else None
+        raise ParseError("nothing of ioping in the text", line=number, expected="a line with 'ioping statistics'")
     return ParsedFile(tuple(reading.runs), broken=tuple(reading.broken))
 
 
@@ -105,9 +107,11 @@ class _Reading:
             self._period(index, raw)
         elif MARK in line and (request := ioping_requests.read(line)):
             self._request(index, request)
+        elif MARK in line:
+            self._damaged(index)
         elif title := _title(line):
             self._statistics(index + 1, title)
-        elif " requests completed in " in line and DONE_LINE.match(line):
+        elif _COUNT in line and DONE_LINE.match(line):
             self._statistics(index, self.group.target if self.group else "")
         elif self.is_nench and "ioping: " in line and (found := ioping_nench.read(self.text, index)):
             self.close()
@@ -131,6 +135,10 @@ class _Reading:
                 self.broken.append(Broken("the statistics are missing", line, "", "'--- … ioping statistics ---'"))
                 self.runs.append(self._run(self.group, "", "", [], CUT))
         self.group, self.command = None, ""
+
+    def _damaged(self, index: int) -> None:
+        found = self.text.lines[index].strip()[:100]
+        self.broken.append(Broken(_DAMAGED, self.text.number(index), found, "figures as ioping prints them"))
 
     def _keep(self, found: ParsedRun | Broken) -> None:
         if isinstance(found, Broken):
@@ -170,7 +178,8 @@ class _Reading:
         block = block[: min(ends, default=None)]
         self.covered = group.last = start - 1 + _last(block)
         told = " ".join(block[: _last(block)])
-        if target or group.command or group.requests or _says_direction(told):
+        self._look_for_damage(start - bool(target), start + _last(block), told)
+        if group.command or group.requests or (target and _COUNT in told) or _says_direction(told):
             self.runs.append(self._run(group, target, told, block, ""))
         else:
             found = next(iter(block), self.text.lines[group.first]).strip()[:100]
@@ -178,6 +187,13 @@ class _Reading:
                 Broken(_NO_DIRECTION, self.text.number(start), found, "'read' or 'written' behind the size")
             )
         self.group, self.command = None, ""
+
+    def _look_for_damage(self, first: int, behind: int, told: str) -> None:
+        places = [at for at in range(first, behind) if is_damaged(self.text.lines[at])]
+        if not places and _COUNT not in told and "mdev" in told:
+            places = [first]  # the line that counts is missing
+        for at in places:
+            self._damaged(at)
 
     def _latencies(self, index: int, line: str) -> None:
         """The last line of a statistics block whose first ones somebody left out."""
@@ -247,6 +263,6 @@ def _direction(told: str, group: _Group, options: dict[str, str] | None) -> str:
         return "write" if " written, " in told else "read"
     if options and "W" in options:
         return "write"
-    if "generated " in told and "iops" in told:
+    if "generated " in told and DONE_LINE.match(told):
         return "mixed"  # since 1.0 only -G leaves the word out
     return next(iter(group.directions), "read")

@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterator
 from apps.parsers import ioping_units
 from apps.parsers.ioping_samples import LATENCIES, Figure
 
-_DONE = re.compile(r"([\d.]{1,20}(?: [kMGT])?) requests completed in ")
+_EDGE = r"(?<![^\s,(])"  # of a figure: digits behind a letter are the end of another one
+_DONE = re.compile(rf"{_EDGE}([\d.]{{1,20}}(?: [kMGT])?) requests completed in ")
 _FIGURES = {
-    "iops": re.compile(r"([\d.]{1,20}(?: [kMGT])?) iops"),
-    "bandwidth": re.compile(r"([\d.]{1,20} [A-Za-z]{1,3}/s)"),
+    "iops": re.compile(rf"{_EDGE}([\d.]{{1,20}}(?: [kMGT])?) iops"),
+    "bandwidth": re.compile(rf"{_EDGE}([\d.]{{1,20}} [A-Za-z]{{1,3}}/s)"),
     "io_bytes": re.compile(r", ([\d.]{1,20} [KMGTP]?i?B)(?: (?:read|written))?, "),
 }
 DONE_LINE = re.compile(
     r"\s*[\d.]{1,20}(?: [kMGT])? requests completed in [\d.]{1,20} [a-z]{1,4}, .*\d(?: [kMGT])? iops\b"
 )
-LATENCY_LINE = re.compile(r"min/avg/max/mdev = *" + " ?/ ?".join(["([\\d.]{1,20})(?: ([a-z]{1,4}))?"] * 4))
+LATENCY_LINE = re.compile(r"min/avg/max/mdev = *" + " ?/ ?".join(["([\\d.]{1,20})(?: ([a-z]{1,4}))?(?![^\\s/])"] * 4))
+_COUNTED = re.compile(r"\s*[\d.]{1,20}(?: [kMGT])? requests completed in [\d.]{1,20} [a-z]{1,4}(?:,|\s*$)")
+_MIXED = re.compile(r"[A-Za-z][\d.]{0,20}\d|\d\.?[A-Za-z]")
 
 
 def figures_of(told: str, place: Callable[[str], int]) -> tuple[float | None, dict[str, Figure]]:
@@ -25,6 +28,14 @@ def figures_of(told: str, place: Callable[[str], int]) -> tuple[float | None, di
     if match := LATENCY_LINE.search(told):
         found |= dict(zip(LATENCIES, _latencies(match, place), strict=True))
     return ioping_units.count(done[1]) if done else None, found
+
+
+def is_damaged(line: str) -> bool:
+    """Whether a line that counts requests has a letter where a figure should be; each part of it begins with one."""
+    if " requests completed in " not in line:
+        return False
+    parts = [part.strip() for part in line.split(",")]
+    return not _COUNTED.match(line) or bool(_MIXED.search(line)) or not all(part[:1].isdigit() for part in parts)
 
 
 def rates_of(rates: str, place: Callable[[str], int]) -> dict[str, Figure]:

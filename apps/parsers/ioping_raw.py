@@ -53,13 +53,13 @@ def read(line: str) -> Raw | None:
     count, time, iops, speed, least, mean, most, spread = map(int, words[:8])
     if not count or not time or not least <= mean <= most or abs(count * mean - time) > count:
         return None
-    for scale in (1, 1000) if len(words) == 8 else (1,):
-        if abs(iops - 1e9 * count / (time * scale)) <= 1 or close(iops, 1e9 * count / (time * scale), 1e-3):
-            figures = (iops, speed, *(value * scale for value in (least, mean, most, spread)))
-            wall = int(words[9]) if len(words) == 10 else time * scale
-            return Raw(
-                count, time * scale, wall, tuple(map(float, figures)), tuple(words[2:8]), "ns" if scale == 1 else "us"
-            )
+    scale = 1000 if len(words) == 8 else 1  # eight columns of ns are ten that were cut off
+    if abs(iops - 1e9 * count / (time * scale)) <= 1 or close(iops, 1e9 * count / (time * scale), 1e-3):
+        figures = (iops, speed, *(value * scale for value in (least, mean, most, spread)))
+        wall = int(words[9]) if len(words) == 10 else time * scale
+        return Raw(
+            count, time * scale, wall, tuple(map(float, figures)), tuple(words[2:8]), "ns" if scale == 1 else "us"
+        )
     return None
 
 

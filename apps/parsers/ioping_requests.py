@@ -12,7 +12,8 @@ from apps.parsers import ioping_units
 from apps.parsers.shape import ParsedHistogram
 
 _HEAD = re.compile(r"(?:^|\s)([\d.]{1,20} (?:bytes|[KMGTP]i?B|[kmgtp]?b|B)) (from|to|<<<|>>>) (.+)$")
-_TIME = re.compile(r"(\d{1,18}) time=([\d.]{1,20} ?[a-z]{1,4})")
+_TIME = re.compile(r"(\d{1,18}) time=([\d.]{1,20} ?[a-z]{1,4})(?!\S)")
+_RAW_BEFORE = re.compile(r"(?:\d{1,18} ){4}")
 _NOT_COUNTED = ("(warmup)", "(too fast)", "(too slow)")
 _DIRECTIONS = {"from": "read", "<<<": "read", "to": "write", ">>>": "write"}
 MARK = ": request="
@@ -32,7 +33,7 @@ def read(line: str) -> Request | None:
     head, _, tail = line.partition(MARK)
     match, time = _HEAD.search(head), _TIME.match(tail)
     latency = ioping_units.time(time[2]) if time else None
-    if match is None or time is None or latency is None:
+    if match is None or time is None or latency is None or MARK in tail or _RAW_BEFORE.match(head):
         return None
     is_counted = not any(mark in tail for mark in _NOT_COUNTED)
     return Request(int(time[1]), match[1], _DIRECTIONS[match[2]], match[3], latency, is_counted)

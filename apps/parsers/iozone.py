@@ -41,6 +41,8 @@ from apps.parsers.source_text import SourceText
 NAME = "iozone"
 TITLE = "IOzone"
 
+_DAMAGED = "a line of IOzone's whose figures cannot be read"
+_PHASE = "Children see throughput for N initial writers = X kB/sec"
 _MOST_BLANK = 2  # lines between labelled rows
 _LOOSE = 12  # lines between a banner and its figures
 _NEEDLES = (START, " throughput for ", "reclen", ' report"', "report Y-axis is type of test")
@@ -88,10 +90,16 @@ class _Reader:
                 index = self._table(index)
             elif "throughput for" in line and SEEN.search(line):
                 index = self._phase(index)
+            elif "Children see throughput for" in line:
+                self._break(_DAMAGED, index, _PHASE)
+                index += 1
             elif '"' in line and report.MATRIX.match(line):
                 index = self._matrix(index)
             elif '"' in line and report.THROUGHPUT.match(line):
                 index = self._throughput_report(index)
+            elif ' report"' in line:
+                self._break(_DAMAGED, index, 'a title as "Writer report" on a line of its own')
+                index += 1
             else:
                 self._other(line, index)
                 index += 1
@@ -123,6 +131,10 @@ class _Reader:
     def _break(self, message: str, index: int, expected: str) -> None:
         found = self.text.lines[index].strip()[:200]
         self.broken.append(Broken(message, self.text.number(index), found, expected))
+
+    def _tell(self, damaged: list[int], expected: str) -> None:
+        for index in damaged:
+            self._break(_DAMAGED, index, expected)
 
     def _table(self, index: int) -> int:
         lines = self.text.lines
@@ -174,6 +186,7 @@ class _Reader:
             draft = self._draft("throughput", index)
             phase, last, following = read_phase(self.text, index, self.banner)
             draft.take_phase(phase)
+        self._tell(phase.damaged, "a throughput in kB/sec or ops/sec")
         draft.last = last
         return max(following, index + 1)
 
@@ -190,6 +203,8 @@ class _Reader:
                 draft = self._draft("report", index)
                 draft.take_report(report.matrix_samples(matrix, self.text, draft.unit()))
             self._warn(draft, (), ())
+        if matrix.operation:
+            self._tell(matrix.damaged, 'record sizes or a file size in "…", then figures')
         draft.last = matrix.last
         return matrix.last + 1
 
@@ -199,6 +214,8 @@ class _Reader:
         if found.tests and "Throughput" in self.text.lines[index]:
             self._take_throughput(found, draft, index)
             draft = self.drafts[-1]
+        if "Throughput" in self.text.lines[index]:
+            self._tell(found.damaged, "a test and its figures")
         draft.last = found.last
         return found.last + 1
 

@@ -13,8 +13,10 @@ MATRIX = re.compile(r'^\s*"(Re-)?(Writer|Reader|Random read|Random write|Backwar
 THROUGHPUT = re.compile(r'^\s*"(Throughput|CPU utilization) report Y-axis is type of test X-axis is number of')
 _SIZES = re.compile(r'\s*(?:"\d{1,15}"\s*)+').fullmatch
 _ROW = re.compile(r'\s*"(\d{1,15})"((?:\s+\d{1,20})*)\s*').fullmatch
+_LIKE_ROW = re.compile(r'\s*"\w{1,15}"(?:\s+"?\w{1,20}"?)*\s*').fullmatch  # with letters in its figures
 _CPU_ROW = re.compile(r'\s*"\d{1,15}"(?:\s+\d{1,9}\.\d\d)*\s*').fullmatch
 _FIGURES = re.compile(r'\s*"\s*([A-Z][A-Za-z -]{2,20}?)\s*"((?:\s+-?(?:\d{1,20}\.\d\d|nan|inf))+)\s*').fullmatch
+_LIKE_FIGURES = re.compile(r'\s*"\s*[A-Z][A-Za-z -]{2,20}?\s*"\s+\S|\s*"(?:Record size =|Output is in) ').match
 _RECORD = re.compile(r'\s*"Record size = (\d{1,15}) [kK][bB]ytes ?"').match
 _UNIT = re.compile(r'\s*"Output is in ([^"]{1,20})"').match
 _MATRICES = {
@@ -30,6 +32,7 @@ _TESTS = {
     "Mixed workload": "mixed", "Random write": "randwrite", "Pwrite": "pwrite", "Pread": "pread",
     "Fwrite": "fwrite", "Fread": "fread",
 }  # fmt: skip
+_ROWS_ABOVE = 60
 _UNITS = {"kbytes/sec": ("bandwidth", 1024.0), "ops/sec": ("iops", 1.0)}
 
 
@@ -40,6 +43,7 @@ class Matrix:
     operation: str
     last: int
     cells: list[tuple[int, int, str, int]] = field(default_factory=list)
+    damaged: list[int] = field(default_factory=list)  # indices of its lines that cannot be read
 
 
 def read_matrix(text: SourceText, index: int) -> Matrix:
@@ -48,20 +52,33 @@ def read_matrix(text: SourceText, index: int) -> Matrix:
     is_cpu = "CPU" in title[3]
     matrix = Matrix("" if is_cpu else _MATRICES.get((title[1] or "", title[2]), ""), index)
     if index + 1 >= len(text.lines) or not _SIZES(text.lines[index + 1]):
+        matrix.damaged += range(index + 1, min(index + 2, len(text.lines)))
         return matrix
     records = [int(size) * KIB for size in re.findall(r"\d+", text.lines[index + 1])]
     matrix.last = index + 1
     for at in range(index + 2, len(text.lines)):
         row = _ROW(text.lines[at])
         if row is None and not (is_cpu and _CPU_ROW(text.lines[at])):
-            break
+            if not _LIKE_ROW(text.lines[at]):
+                break
+            matrix.damaged.append(at)
         matrix.last = at
         if row is not None:
             figures = row[2].split()
+            if at + 1 == len(text.lines) and _is_cut(text, at):
+                matrix.damaged.append(at)
+                figures.pop()
             matrix.cells += [
                 (int(row[1]) * KIB, record, figure, at) for record, figure in zip(records, figures, strict=False)
             ]
     return matrix
+
+
+def _is_cut(text: SourceText, index: int) -> bool:
+    """Whether the text ends in the middle of a figure: IOzone prints a blank behind each, as the rows above have it."""
+    rows = [line for line in text.lines[max(0, index - _ROWS_ABOVE) : index] if _ROW(line)]
+    is_bare = text.lines[index][-1:].isdigit() and not text.text.endswith(("\n", "\r"))
+    return is_bare and any(line.endswith(" ") for line in rows)
 
 
 def matrix_samples(matrix: Matrix, text: SourceText, unit: tuple[str, str, float, str]) -> list[ParsedSample]:
@@ -85,6 +102,7 @@ class Throughput:
     record: int | None = None
     unit: str = ""
     tests: list[tuple[str, list[str], int]] = field(default_factory=list)
+    damaged: list[int] = field(default_factory=list)  # indices of its lines that cannot be read
 
 
 def read_throughput(text: SourceText, index: int) -> Throughput:
@@ -97,8 +115,10 @@ def read_throughput(text: SourceText, index: int) -> Throughput:
             report.unit = unit[1]
         elif figures := _FIGURES(line):
             report.tests.append((figures[1], figures[2].split(), at))
-        elif line.strip():
+        elif line.strip() and not _LIKE_FIGURES(line):
             break
+        elif line.strip():
+            report.damaged.append(at)
         if line.strip():
             report.last = at
     return report

@@ -10,6 +10,8 @@ from typing import Annotated
 import msgspec
 
 from apps.parsers.iozone_banner import KIB
+from apps.parsers.iozone_columns import ROW
+from apps.parsers.source_text import SourceText
 
 GREATEST = 10**15
 LONGEST_ROW = 400
@@ -86,3 +88,23 @@ def plain_numbers(words: Sequence[str]) -> list[float]:
     except msgspec.MsgspecError:
         return []
     return numbers if len(numbers) == len(words) else []  # a word with a comma in it is no number
+
+
+def is_like_row(line: str, width: int) -> bool:
+    """Whether nearly all words are numbers, and the others have a figure in them or are but a letter."""
+    words = line.split() if len(line) < LONGEST_ROW else []
+    others = [word for word in words if not word.isdigit()]
+    is_alike = all(len(word) == 1 or any(letter.isdigit() for letter in word) for word in others)
+    return 2 < len(words) <= width and len(others) < 3 and is_alike
+
+
+def ends_in_figure(text: SourceText, origin: int) -> bool:
+    """Whether the text ends before the column in which the row above ends: figures are aligned to the right.
+
+    `origin` is where the record size ends.
+    """
+    if len(text.lines) < 2 or text.text.endswith(("\n", "\r")):
+        return False
+    rows = [line.rstrip() for line in text.lines[-2:]]
+    are_aligned = all(ROW(row) and len(row[:origin].split()) == 2 and row[origin - 1 :][:1].isdigit() for row in rows)
+    return are_aligned and len(rows[1]) < len(rows[0])

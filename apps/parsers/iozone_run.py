@@ -69,7 +69,7 @@ class Draft:
         return True
 
     def take_throughput_report(self, samples: Sequence[ParsedSample]) -> bool:
-        measured = {key: phase.children for key, phase in self.phases.items()}
+        measured = {key: phase.children for key, phase in self.phases.items() if phase.children}
         repeated = [sample for sample in samples if (sample.operation, sample.threads) in measured]
         if any(sample.printed.split()[0] != measured[sample.operation, sample.threads or 0] for sample in repeated):
             return False

@@ -7,7 +7,15 @@ from operator import mul
 
 from apps.parsers.iozone_banner import KIB
 from apps.parsers.iozone_columns import HEADER, ROW, Columns, place
-from apps.parsers.iozone_rows import GREATEST, LONGEST_ROW, Rows, plain_numbers, read_rows
+from apps.parsers.iozone_rows import (
+    GREATEST,
+    LONGEST_ROW,
+    Rows,
+    ends_in_figure,
+    is_like_row,
+    plain_numbers,
+    read_rows,
+)
 from apps.parsers.iozone_run import Draft
 from apps.parsers.shape import Broken, ParsedSample, ParsedTable
 from apps.parsers.source_text import SourceText
@@ -47,18 +55,20 @@ class Table:
     metrics: "repeat[str]" = field(init=False)
     factors: "repeat[float]" = field(init=False)
     is_usual: bool = field(init=False)  # every column has a word here, and the unit needs no note
+    end: int = field(init=False)  # index behind the last line that may be a row
 
     def __post_init__(self) -> None:
         self.unit = self.draft.unit()
         self.is_usual = not self.unit[3] and all(self.columns.operations)
         unit, metric, factor, _ = self.unit
         self.mark, self.metrics, self.factors = f" {unit}\n", repeat(metric), repeat(factor)
+        self.end = len(self.text.lines) - ends_in_figure(self.text, self.columns.origin)
 
     def read(self, index: int) -> int:
         """Rows from `index` on; the index behind them. Stops before a size that the table already has."""
         lines, draft = self.text.lines, self.draft
         full = len(self.columns.operations) + 2
-        while (index := self._plain_rows(index, full)) < len(lines):
+        while (index := self._plain_rows(index, full)) < self.end:
             line, last = lines[index], index
             if ROW(line) is None:
                 following = self._behind_gap(index)
@@ -77,6 +87,8 @@ class Table:
             else:
                 self._add_placed(line, tokens, index)
             draft.last, index = last, last + 1
+        if index == self.end < len(lines):
+            self._break(lines[index], index, "the text ends in the middle of a row", _CELL_PLACES)
         return index
 
     def read_labelled(self, index: int) -> bool:
@@ -95,9 +107,9 @@ class Table:
     def _plain_rows(self, index: int, full: int) -> int:
         """Rows with every figure and nothing else, as nearly all are; the index of the first line that is none."""
         lines, at = self.text.lines, index
-        is_plain = self.is_usual and at < len(lines) and len(lines[at].split()) == full
+        is_plain = self.is_usual and at < self.end and len(lines[at].split()) == full
         while is_plain:
-            rows = read_rows(lines[at : at + self.at_once], full)
+            rows = read_rows(lines[at : min(at + self.at_once, self.end)], full)
             is_plain = rows.count == self.at_once
             if self._take(rows, at):
                 at += rows.count
@@ -166,17 +178,25 @@ class Table:
                     self._break(lines[each], each, "a line that is no row of the table", _CELL_PLACES)
                 return at
             if stripped.startswith(_END) or HEADER.search(lines[at]):
-                return None
+                break
             if stripped and not stripped.startswith(_BETWEEN):
                 strange.append(at)
                 if len(strange) > _MOST_STRANGE:
-                    return None
+                    break
+        for each in strange:
+            if is_like_row(lines[each], len(self.columns.operations) + 2):
+                self._break(lines[each], each, "a row that cannot be read", _CELL_PLACES)
         return None
 
     def _goes_on(self, line: str, is_behind_strange: bool) -> bool:
-        """Whether a row of numbers is one of this table: behind something strange it must have all its figures."""
-        tokens = line.split()
-        return len(tokens) == len(self.columns.operations) + 2 or (len(tokens) > 2 and not is_behind_strange)
+        """Whether a row of numbers is one of this table: behind something strange it must have all its figures, or
+        its record size below that word.
+        """
+        tokens, origin = line.split(), self.columns.origin
+        if len(tokens) == len(self.columns.operations) + 2:
+            return True
+        is_in_place = len(line[:origin].split()) == 2 and line[origin - 1 : origin].isdigit()
+        return len(tokens) > 2 and (not is_behind_strange or is_in_place)
 
     def _joined(self, tokens: list[str], index: int, full: int) -> tuple[list[str], int]:
         """A row that a mail program broke into several lines."""
@@ -191,7 +211,8 @@ class Table:
             self._break(line, index, "a row that does not fit the header", _CELL_PLACES)
             return
         tail = line[line.index(tokens[1], line.index(tokens[0]) + len(tokens[0])) + len(tokens[1]) :]
-        if [tail[start:end].strip() for start, end in self.spans] != tokens[2:]:
+        behind = self.spans[-1][1] if self.spans else 0
+        if len(tail) < behind or [tail[start:end].strip() for start, end in self.spans] != tokens[2:]:
             if self.damaged > _MOST_BROKEN:
                 return
             found = place(tail, self.columns)

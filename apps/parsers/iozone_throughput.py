@@ -17,6 +17,9 @@ SEEN = re.compile(
 _EACH = re.compile(rf"(Min|Max|Avg) throughput per (?:process|thread)\s*=\s*{_NUMBER} {_UNIT}/sec")
 _XFER = re.compile(rf"Min xfer\s*=\s*{_NUMBER} {_UNIT}")
 _CPU = re.compile(rf"CPU [uU]tilization: Wall time\s+{_NUMBER}\s+CPU time\s+{_NUMBER}\s+CPU utilization\s+{_NUMBER} ?%")
+_LIKE_ONE = re.compile(
+    r"\s*(?:(?:Min|Max|Avg) throughput per |Min xfer|Parent sees throughput|CPU [uU]tilization: Wall)"
+)
 _CHILD = re.compile(r"Child\[\d+\] xfer count =")
 OPERATIONS = {
     "initial writers": "write", "rewriters": "rewrite", "readers": "read", "re-readers": "reread",
@@ -40,6 +43,7 @@ class Phase:
     cpu: float | None = None
     file_size: int | None = None
     record: int | None = None
+    damaged: list[int] = field(default_factory=list)  # indices of its lines that cannot be read
 
     @property
     def operation(self) -> str:
@@ -62,7 +66,11 @@ def read_phase(text: SourceText, index: int, banner: Banner) -> tuple[Phase, int
         line = text.lines[index]
         if line.strip() and not _CHILD.search(line):
             if not _take(phase, line, text.number(index)):
-                break
+                if not _LIKE_ONE.match(line) or SEEN.search(line):
+                    break
+                phase.damaged.append(index)
+            elif line.count("=") + line.count("CPU time") > 1:
+                phase.damaged.append(index)  # the next line stands behind it
         elif not line.strip() and not _goes_on(text, index):
             break
         last = index if line.strip() else last

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from apps.parsers.finite import number, positive
+from apps.parsers.iperf_commands import client_of
 from apps.parsers.iperf_lines import Local, Point, Report, datagrams, series
 from apps.parsers.shape import ParsedSample, ParsedSeries
 from apps.parsers.source_text import SourceText
@@ -62,6 +63,7 @@ class Connection:
     lines: list[Report] = field(default_factory=list)
     server_lines: list[Report] = field(default_factory=list)
     unread: tuple[int, str] | None = None  # the line and the rate of a server's report that is no number
+    is_doubted: bool = False  # a line of it cannot be read
     has_sent: bool = False  # a line says how many datagrams were sent, or that nobody confirmed the last one
 
     @property
@@ -71,7 +73,7 @@ class Connection:
     @property
     def whole(self) -> Report | None:
         """The line over the whole time: from 0.0, and as long as all before it."""
-        if not self.lines or self.lines[-1].start != 0:
+        if not self.lines or self.lines[-1].start != 0 or (self.is_doubted and len(self.lines) == 1):
             return None
         return self.lines[-1] if all(one.end <= self.lines[-1].end for one in self.lines) else None
 
@@ -98,10 +100,11 @@ class Connection:
 
     def _is_client(self, header: Header) -> bool | None:
         if bool(header.client_port) != bool(header.server_port):
-            return bool(header.client_port)
+            is_called = self.local is not None and self.local.port == header.client_port != self.local.peer_port
+            return bool(header.client_port) and not is_called  # with -d the server connects back to the same port
         port, peer = (self.local.port, self.local.peer_port) if self.local else (0, 0)
         client, server = (peer == (header.client_port or DEFAULT_PORT)), (port == (header.server_port or DEFAULT_PORT))
-        return client if client != server else None
+        return client if client != server else client_of(str(header.told.get("command", "")))
 
 
 def samples_of(one: Connection, section: int, streams: int, header: Header, text: SourceText) -> Iterator[ParsedSample]:

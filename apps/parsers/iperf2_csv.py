@@ -16,6 +16,7 @@ Who measured
 Connections whose intervals overlap are one run. The time stamp has no zone (before 2.1.9), so the run has no start.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -31,16 +32,22 @@ TITLE = "iperf 2 CSV"
 _DEFAULT_PORT, _FIRST_EPHEMERAL = "5001", 32768
 _EXPECTED = "9 or 14 fields that begin with a time stamp"
 _MOST_TOLD = 20
+_SHORT = 0.6  # of the longest connection: what lasts less is an interval, and the text ends before the rest
+_NEAR = 50  # lines
+_COMMAS = 8  # of a line that is not the other side's report
 _CUT = "the line over the whole time is missing"
 
 
 @dataclass(slots=True)
 class _Connection:
     rows: list[Row] = field(default_factory=list)
+    is_doubted: bool = False  # what it has is an interval, as others last longer, or a line behind cannot be read
 
     @property
     def whole(self) -> Row | None:
         last = self.rows[-1]
+        if self.is_doubted:
+            return None
         return last if last.start == 0 and all(row.end <= last.end for row in self.rows) else None
 
     @property
@@ -61,18 +68,30 @@ def parse(text: SourceText) -> ParsedFile:
         Broken("a CSV line of iperf 2 that is cut off or bent", text.number(index), text.lines[index][:100], _EXPECTED)
         for index in cut[:_MOST_TOLD]
     ]
-    if not rows and broken:
+    if not rows and any(map(is_row, (text.lines[index] for index in cut))):
         return ParsedFile(broken=tuple(broken))
     if not rows:
         raise ParseError("no CSV line of iperf 2 in the text", expected=_EXPECTED)
     servers = _server_ports(rows)
     runs: list[ParsedRun] = []
     for test in _tests(rows):
+        _doubt(test, cut, text)
         found = _run(test, servers, text)
         (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
         if isinstance(found, ParsedRun) and found.problem:
             broken.append(Broken(found.problem, found.last_line, "", "a line from 0.0 over the whole time"))
     return ParsedFile(tuple(runs), broken=tuple(broken))
+
+
+def _doubt(test: Sequence[_Connection], cut: Sequence[int], text: SourceText) -> None:
+    longest = max(one.rows[-1].end for one in test)
+    for one in test:
+        row = one.rows[-1]
+        if len(one.rows) == 1:
+            near = cut[bisect_right(cut, row.index) :][:_NEAR]
+            behind = (text.lines[index] for index in near if index <= row.index + _NEAR)
+            is_bent = any(f",{row.key[1]}," in line and line.count(",") <= _COMMAS for line in behind)
+            one.is_doubted = row.end < longest * _SHORT or is_bent
 
 
 class _Test:

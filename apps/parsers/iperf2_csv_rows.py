@@ -14,7 +14,13 @@ _ROW = re.compile(
     r"^(?:[+-]\d{4}:)?\d{14}(?:\.\d{1,9})?,[^,\s]{0,100},\d{0,5},[^,\s]{0,100},\d{0,5},(?:-?\d{1,9}|SUM),\d"
 )
 _LIKE_ROW = re.compile(r"^(?:[+-]\d{4}:)?\d{14}(?:\.\d{1,9})?,[\da-fA-F.:]{2,100}(?:,\d{0,5})?(?:,|$)")
+_BENT_ROW = re.compile(
+    r"^[\w+:.-]{10,40},[\w.:%]{1,100},\w{0,6},[\w.:%]{1,100},\w{0,6},-?\w{1,9},[\w.]{1,16}-[\w.]{1,16},\w{1,20},\w{1,20}(?:,|$)"
+)
+_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|[\da-fA-F.]*:[\da-fA-F:.]*(?:%\S{1,20})?|\W{0,9}hidden\W{0,9}|")
 _INTERVAL = re.compile(r"(\d{1,9}\.\d{1,6})-(\d{1,9}\.\d{1,6})")
+_ADDRESSES = ("srcaddress", "dstaddr")
+_COMMAS = (len(_BASIC) - 1, len(_DATAGRAMS) - 1)
 _LONGEST = 2000
 _FIRST = "2+-1"  # of a year, or of a time zone
 _LEAST_S = 1.0  # in shorter intervals, the decimals of their ends say too little
@@ -45,9 +51,9 @@ class Row:
 
     @property
     def is_consistent(self) -> bool:
-        """Whether the rate has all its digits, as the bytes and seconds tell: with one less it would be a tenth."""
+        """Whether the rate has all its digits and no more, as the bytes and seconds tell: with one less it would be a tenth."""
         seconds = self.end - self.start
-        return seconds < _LEAST_S or self.rate * seconds >= _LEAST_SHARE * self.moved
+        return seconds < _LEAST_S or _LEAST_SHARE * self.moved <= self.rate * seconds <= (self.moved + 1) / _LEAST_SHARE
 
     @property
     def counts_datagrams(self) -> bool:
@@ -64,10 +70,18 @@ def rows_of(text: SourceText, cut: list[int] | None = None) -> Iterator[Row]:
             words = line.strip().split(",")
             names = header if len(words) == len(header) else _DATAGRAMS if len(words) >= len(_DATAGRAMS) else _BASIC
             row = _row(index, dict(zip(names, words, strict=False))) if is_row(line) else None
-            if row and (len(names) >= len(words) or names is _DATAGRAMS) and row.is_consistent:
+            is_whole = _counts_are_numbers(words) if names is _DATAGRAMS else len(names) >= len(words)
+            if row and is_whole and row.is_consistent:
                 yield row
             elif cut is not None:
                 cut.append(index)
+        elif cut is not None and line.count(",") in _COMMAS and _BENT_ROW.match(line[:_LONGEST]):
+            cut.append(index)
+
+
+def _counts_are_numbers(words: Sequence[str]) -> bool:
+    """Jitter, lost and all datagrams: they tell who received."""
+    return all(number(word) is not None for word in words[9:12])
 
 
 def _row(index: int, cells: dict[str, str]) -> Row | None:
@@ -75,6 +89,8 @@ def _row(index: int, cells: dict[str, str]) -> Row | None:
     start, end = (match[1], match[2]) if match else (cells.get("istart", ""), cells.get("iend", ""))
     values = [number(word) for word in (start, end, cells.get("speed", ""), cells.get("bytes", ""))]
     if any(value is None or value < 0 for value in values):
+        return None
+    if not all(_ADDRESS.fullmatch(cells[name]) for name in _ADDRESSES):
         return None
     begin, until, bits, moved = (value or 0.0 for value in values)
     return Row(index, cells, begin, until, bits / 8, moved)

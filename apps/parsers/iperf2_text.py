@@ -11,6 +11,10 @@ One run per test: what a client connected at once, what a server accepted at onc
 `net_send`, a server's `net_receive`; `[ *1]` (2.1: reverse, full duplex) is the other way. Behind `Server Report:` a
 client shows what the server received. `[FD1]`, the sum of both directions, is not read.
 
+Totals alone, one below the other, are tests of their own where a command or somebody's words stand between them; the
+command says whose lines they are where no header does. A line alone from 0.0 is no total where a later one of its stream
+cannot be read, or where other streams last longer.
+
 Oddities: `0.0- 1.0` has a blank inside; the unit changes from line to line; a log without header is read too, where
 nothing says who sent: the figures are missing then (the reason and the tool's text stay), and a warning says so. Rows
 of UDP with jitter and losses are the receiver's, who alone can count them; who tells how many datagrams were sent, or
@@ -23,30 +27,31 @@ Units: see `iperf_lines`. Formats: iperf 2's Locale.c (2.0.5, 2.2.1) and ReportO
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from apps.parsers.finite import INT8
-from apps.parsers.iperf2_connections import CUT, SIDE_UNKNOWN, Connection, Header, samples_of, series_of
+from apps.parsers.iperf2_connections import SIDE_UNKNOWN, Connection, Header
+from apps.parsers.iperf2_test import ANY, CLIENT, SERVER, Test
 from apps.parsers.iperf_commands import asked, command, is_of_another
-from apps.parsers.iperf_lines import Line, Local, Report, has_reports, lines_of
-from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSection, ParseError
+from apps.parsers.iperf_lines import Line, bent, broken_lines, has_reports, lines_of
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "iperf2"
 TITLE = "iperf 2 text"
 
-_CLIENT = re.compile(r"Client connecting to (\S{1,200}), (TCP|UDP) port (\d{1,5})")
-_SERVER = re.compile(r"Server listening on (TCP|UDP) ports? (\d{1,5})")
 _WINDOW = re.compile(r"(?:TCP window|UDP buffer) size: {1,4}(\d{1,9}(?:\.\d{1,3})?) ([KMG]?)Byte")
 _BUFFER = re.compile(r"(?:Write|Read) buffer size: {1,4}(\d{1,9}(?:\.\d{1,3})?) ([KMG]?)Byte")
 _DATAGRAM = re.compile(r"^\s{0,16}(?:Sending|Receiving) (\d{1,9}) byte datagrams")
-_SERVER_REPORT = re.compile(r"\[ {0,6}(\d{1,6})\] Server Report:")
+_HEADING = re.compile(  # each is read by a pattern above
+    r"(?:TCP window|UDP buffer|Write buffer|Read buffer) size:|^\s{0,16}(?:Sending|Receiving) \S+ byte datagrams"
+    r"|^Server listening on (?:TCP|UDP)|^Client connecting to "
+)
+_SERVER_REPORT = re.compile(r"\[ {0,6}(\S{1,8})\] Server Report:")
 _SENT = re.compile(r"\[ {0,6}(\d{1,6})\] (?:Sent \d{1,18} datagrams|WARNING: did not receive ack of last datagram)")
 _NO_RATE = re.compile(
     r"\[ {0,6}(\d{1,6})\] {1,8}[\d.]{1,20}- ?[\d.]{1,20} {1,6}sec {1,6}\S{1,40} \S{0,6}Bytes {1,6}(\S{0,20}(?:nan|inf)\S{0,20} \w{0,6}/sec)",
     re.IGNORECASE,
 )
-_MOST = 256  # streams that a server is asked about while more of them connect
 _FACTORS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
@@ -58,7 +63,8 @@ def parse(text: SourceText) -> ParsedFile:
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
     warnings: list[str] = []
-    for test in _tests(text):
+    damaged: list[int] = []
+    for test in _tests(text, damaged):
         if not test.has_reports:
             expected = "a report from 0.0 over the whole time"
             broken.append(
@@ -72,6 +78,7 @@ def parse(text: SourceText) -> ParsedFile:
             last = text.lines[test.last][:100]
             broken.append(Broken(run.problem, run.last_line, last, "a report from 0.0 over the whole time"))
         runs.append(run)
+    broken += broken_lines(text, damaged)
     if not runs:
         raise ParseError(
             "no report line of iperf 2 in the text", expected="'[  3]  0.0-10.0 sec  … MBytes  … Mbits/sec'"
@@ -79,93 +86,15 @@ def parse(text: SourceText) -> ParsedFile:
     return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))
 
 
-@dataclass(slots=True)
-class _Test:
-    """The connections of one test, and what stands above them."""
-
-    header: Header = field(default_factory=Header)
-    first: int = -1
-    last: int = -1
-    connections: dict[str, Connection] = field(default_factory=dict)
-    reported_by_server: str = ""
-    has_reports: bool = False
-
-    def covers(self, index: int) -> None:
-        self.first = index if self.first < 0 else self.first
-        self.last = index
-
-    def goes_on_with(self, local: Local) -> bool:
-        known = self.connections.get(local.id)
-        if known is not None and (known.lines or len(self.connections) == 1):
-            return False
-        heard = [one for one in self.connections.values() if one.lines]
-        is_under_way = len(self.connections) < _MOST and not all(one.whole for one in heard)
-        return not self.has_reports or is_under_way
-
-    def ends_before(self, line: str) -> bool:
-        """Whether this is the header of the next test, be it that nothing came of this one."""
-        if _CLIENT.search(line):
-            return self.has_reports or bool(self.header.client_port)
-        return self.has_reports and bool(_SERVER.search(line))
-
-    def takes(self, report: Report) -> bool:
-        """False where this line begins another test: a count from 0.0 again."""
-        known = self.connections.get(report.id)
-        if known is None or not known.lines or self.reported_by_server:
-            return True
-        return not (report.start == 0 and report.end < known.lines[-1].end)
-
-    def add(self, report: Report) -> None:
-        one = self.connections.setdefault(report.id, Connection(report.id))
-        if self.reported_by_server == report.id:
-            one.server_lines.append(report)
-            self.reported_by_server = ""
-        else:
-            one.lines.append(report)
-            self.has_reports = True
-        self.covers(report.index)
-
-    def successor(self) -> "_Test":
-        """The next test of the same server: its header is printed once. Who connected and has no figures may still be
-        measuring, or is nobody's client at all.
-        """
-        silent = [one for one in self.connections.values() if one.local and not one.lines and not one.server_lines]
-        kept = {one.id: one for one in silent[-_MOST:]} if not self.header.client_port else {}
-        return _Test(header=self.header.of_server(), connections=kept)
-
-    def run(self, text: SourceText) -> ParsedRun:
-        shown = [one for one in self.connections.values() if one.lines and not one.id.startswith("FD")]
-        shown.sort(key=lambda one: one.id != "SUM")
-        sections = tuple(ParsedSection(number, one.name) for number, one in enumerate(shown))
-        for one in shown:  # a reversed stream's facts stand on the line of its plain number
-            one.local = one.local or self._local(one)
-            one.has_sent = one.has_sent or (one.id == "SUM" and any(each.has_written() for each in shown))
-        local = next((one.local for one in shown if one.local), None)
-        streams = max(1, sum(1 for one in shown if one.id != "SUM" and not one.id.startswith("*")))
-        samples = [
-            each for number, one in enumerate(shown) for each in samples_of(one, number, streams, self.header, text)
-        ]
-        header = self.header
-        return ParsedRun(
-            tool="iperf", tool_version="", sections=sections if len(sections) > 1 else (), samples=tuple(samples),
-            series=tuple(each for number, one in enumerate(shown) for each in series_of(one, number, header)),
-            problem="" if any(one.whole for one in shown) else CUT, workload=header.workload(),
-            host=local.host if local else "", target=header.host or (local.peer if local else ""),
-            line=text.number(self.first), last_line=text.number(self.last),
-        )  # fmt: skip
-
-    def _local(self, one: Connection) -> Local | None:
-        plain = self.connections.get(one.id.removeprefix("*"))
-        if plain is None and one.id == "SUM":
-            known = [each for each in self.connections.values() if each.local]
-            plain = next((each for each in known if each.lines), known[0] if known else None)
-        return plain.local if plain else None
-
-
-def _tests(text: SourceText) -> Iterator[_Test]:
-    test, shown = _Test(), ""
+def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:
+    """Also adds to `damaged` the indices of lines of which not all can be read."""
+    test, shown = Test(), ""
     for line in lines_of(text, 2):
-        if line.report and not test.takes(line.report):
+        found = command(line.text)
+        if found and test.has_reports:  # nothing above it is of the next test
+            yield test
+            test = Test()
+        if line.report and not test.takes(line.report, text):
             yield test
             test = test.successor()
         elif line.local and test.connections and not test.goes_on_with(line.local):
@@ -174,17 +103,27 @@ def _tests(text: SourceText) -> Iterator[_Test]:
             test = test.successor()
         elif test.ends_before(line.text):
             yield test
-            test = _Test()
-        if found := command(line.text):
-            shown = found
-        elif _read(test, line) and shown:
+            test = Test()
+        name = bent(line)
+        shown, is_read = (found, True) if found else (shown, _read(test, line))
+        if is_read and shown and not found:
             test.header.told |= asked("" if is_of_another(shown, test.header.host) else shown)
             shown = ""
+        if name is not None and not is_read:
+            test.doubt(name)
+        if name is not None or _is_bent_heading(line, is_read):
+            damaged.append(line.index)
     if test.has_reports or test.header.client_port:
         yield test
 
 
-def _read(test: _Test, line: Line) -> bool:
+def _is_bent_heading(line: Line, is_read: bool) -> bool:
+    """Whether a line above the figures says nothing that can be read, or has the next one behind it."""
+    found = _HEADING.findall(line.text) if not line.report else []
+    return len(found) > is_read
+
+
+def _read(test: Test, line: Line) -> bool:
     """Whether the line says something of the test."""
     if line.report:
         test.add(line.report)
@@ -192,7 +131,7 @@ def _read(test: _Test, line: Line) -> bool:
         test.connections.setdefault(line.local.id, Connection(line.local.id)).local = line.local
         test.covers(line.index)
     elif match := _SERVER_REPORT.search(line.text):
-        test.reported_by_server = match[1]
+        test.reported_by_server = match[1] if match[1].isdigit() else ANY
         test.covers(line.index)
     elif test.reported_by_server and (match := _NO_RATE.search(line.text)) and match[1] == test.reported_by_server:
         test.connections.setdefault(match[1], Connection(match[1])).unread = (line.index, match[2])
@@ -208,10 +147,10 @@ def _read(test: _Test, line: Line) -> bool:
 
 
 def _read_header(header: Header, line: str) -> bool:
-    if match := _CLIENT.search(line):
+    if match := CLIENT.search(line):
         host = "" if "*" in match[1] else match[1]  # (**hidden**), with --hide-ips
         header.host, header.protocol, header.client_port = host, match[2].lower(), int(match[3])
-    elif match := _SERVER.search(line):
+    elif match := SERVER.search(line):
         header.protocol, header.server_port = match[1].lower(), int(match[2])
     elif match := _WINDOW.search(line):
         header.told["window_size"] = _bytes(match)

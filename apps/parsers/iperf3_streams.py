@@ -36,6 +36,7 @@ class Test:
     is_udp: bool = False
     sends_by_header: bool = False  # `Retr` or `Total Datagrams` over the intervals
     jitter_by_header: bool = False
+    has_heading: bool = False  # the line with Interval and Transfer over the intervals
     target: str = ""
     local: Local | None = None
     version: str = ""
@@ -64,6 +65,7 @@ class Test:
     def header(self, line: str, is_summary: bool) -> None:
         self.is_summary, self.side = is_summary and self.has_reports, ""
         if not self.is_summary:
+            self.has_heading = True
             self.jitter_by_header = "Jitter" in line
             self.sends_by_header = "Retr" in line or ("Total Datagrams" in line and not self.jitter_by_header)
 
@@ -72,7 +74,7 @@ class Test:
         if self.side and not rest.endswith(("sender", "receiver")):
             report = replace(report, rest=f"{rest}  {self.side}")
         key = (report.role, report.id)
-        if rest.endswith("(omitted)"):
+        if "(omitted)" in rest:
             self.intervals.setdefault(key, [])
         elif self.is_summary or rest.endswith(("sender", "receiver")):
             self.finals.setdefault(key, []).append(report)
@@ -80,8 +82,12 @@ class Test:
             self.intervals.setdefault(key, []).append(report)
 
     def is_done_before(self, report: Report) -> bool:
-        """Whether the line is an interval of the next test: behind a summary, or from 0.00 to earlier than the last one."""
-        if report.start or self.is_summary or report.rest.rstrip().endswith(("sender", "receiver")):
+        """Whether the line is of the next test: an interval behind a summary, or from 0.00 to earlier than the last one; the
+        same side of the same stream once more.
+        """
+        if side := _side_of(report):
+            return any(_side_of(one) == side for one in self.finals.get((report.role, report.id), ()))
+        if report.start or self.is_summary:
             return False
         known = self.intervals.get((report.role, report.id))
         return bool(self.finals) or bool(known and report.end < known[-1].end)
@@ -132,12 +138,23 @@ class Test:
             return "net_send" if role.startswith("TX") else "net_receive"
         if self.is_client is not None and self.is_client:
             return "net_receive" if self.is_reverse else "net_send"
-        if self.sends_by_header:
+        if self.sends_by_header or (not self.has_heading and self._sends_by_rows()):
             return "net_send"
         return "net_receive" if self.jitter_by_header or self.is_client is False else ""
 
+    def _sends_by_rows(self) -> bool:
+        """Only who sends prints a number behind the rate: retransmits, or datagrams."""
+        return any(_RETRIES.match(one.rest) for found in self.intervals.values() for one in found[:1])
+
+    def without_side(self) -> list[Report]:
+        """Lines of a summary that say no side where others do, or where TCP's always do: they are cut off."""
+        found = [one for finals in self.finals.values() for one in finals]
+        bare = [one for one in found if not _side_of(one)]
+        return bare if len(bare) < len(found) else [one for one in bare if not one.rest.strip()]
+
     def _samples(self, key: Key, point: Point, text: SourceText) -> Iterator[ParsedSample]:
-        finals = self.finals.get(key, [])
+        bare = self.without_side()
+        finals = [one for one in self.finals.get(key, []) if one not in bare]
         sides = {_side_of(one) or self._side(key[0]): one for one in finals}
         if len(sides) > 1:
             sides.pop("", None)
@@ -147,8 +164,7 @@ class Test:
             yield point.sample(self._side(key[0]) or "net_send", "bandwidth", None, "", line, reason=_CUT)
         for operation, report in sides.items():
             line = text.number(report.index)
-            sent = sides.get("net_send")
-            is_silent = operation == "net_receive" and not report.moved and bool(sent and sent.moved)
+            is_silent = not report.moved and any(one.moved for one in sides.values())
             if is_silent or not operation:
                 reason = _NO_FIGURES if is_silent else _SIDE_UNKNOWN
                 yield point.sample(operation or "net_send", "bandwidth", None, report.printed_rate, line, reason=reason)

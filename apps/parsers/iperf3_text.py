@@ -15,7 +15,8 @@ Oddities
   `Reverse mode`; a server sends where it prints `Retr` or `Total Datagrams`).
 - 3.0's betas name the sides of the summary on lines of their own, `Sent` and `Received`.
 - Excerpts one below the other are tests of their own: a connection, or a heading whose rows begin at 0.00 again.
-- A receiver of 0.00 Bytes beside a sender's bytes never told its figures: missing.
+- A side of 0.00 Bytes beside the other one's bytes never told its figures: missing.
+- Summaries alone, one below the other, are tests of their own: a side of a stream is printed once.
 - A test without summary (killed) keeps its intervals and is broken.
 - `CPU Utilization` (-V) is of one core (iperf_util.c `cpu_util`); `Time:` is GMT or UTC.
 Units: see `iperf_lines`. Formats: iperf_locale.c.
@@ -28,18 +29,18 @@ from dataclasses import dataclass
 from apps.parsers.finite import INT4, whole
 from apps.parsers.iperf3_streams import Test
 from apps.parsers.iperf_commands import asked, command, is_of_another
-from apps.parsers.iperf_lines import Line, has_reports, lines_of, report_of
+from apps.parsers.iperf_lines import Line, bent, broken_lines, has_reports, lines_of, report_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "iperf3"
 TITLE = "iperf 3 text"
 
-_CLIENT = re.compile(r"Connecting to host (\S{1,200}), port \d")
-_ACCEPTED = re.compile(r"Accepted connection from (\S{1,200}), port \d")
+_CLIENT = re.compile(r"Connecting to host (\S{1,200}), port ")
+_ACCEPTED = re.compile(r"Accepted connection from (\S{1,200}), port ")
 _VERSION = re.compile(r"^\s*iperf (3\.[\w.+-]{1,30})")
 _ASKED = re.compile(
-    r"Starting Test: protocol: (\w{1,9}), (\d{1,9}) streams, (\d{1,12}) byte blocks, omitting (\d{1,9}) seconds(?:, (\d{1,9}) second test)?"
+    r"Starting Test: protocol: (\w{1,9}), (\d{1,9}) streams, (\d{1,12}) byte blocks, omitting (\d{1,9}) seconds(?:, (\d{1,9}) second test)?(?=,|\s*$)"
 )
 _CPU = re.compile(
     r"CPU Utilization: local/(sender|receiver) ([\d.]{1,20})%[^,]{0,60}, remote/(?:sender|receiver) ([\d.]{1,20})%"
@@ -59,16 +60,19 @@ def looks_like(text: SourceText) -> float:
 def parse(text: SourceText) -> ParsedFile:
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
-    for test in _tests(text):
+    damaged: list[int] = []
+    for test in _tests(text, damaged):
         if not test.has_reports:
             found = test.problem or text.lines[test.last][:100]
             broken.append(Broken("the test has no results", text.number(test.first), found, "lines of intervals"))
             continue
         run = test.run(text)
         runs.append(run)
+        damaged += [one.index for one in test.without_side()]
         if not test.finals:
             found, expected = text.lines[test.last][:100], "a line that ends with sender or receiver"
             broken.append(Broken("the summary is missing", run.last_line, found, expected))
+    broken += broken_lines(text, damaged)
     if not runs and not broken:
         raise ParseError(
             "no report line of iperf 3 in the text", expected="'[  5]   0.00-10.00  sec  … MBytes  … Mbits/sec'"
@@ -84,9 +88,12 @@ class _Header:
     shown: str = ""
 
 
-def _tests(text: SourceText) -> Iterator[Test]:
+def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:
+    """Also adds to `damaged` the indices of lines of which not all can be read."""
     test, head = Test(), _Header()
     for line in lines_of(text, 3):
+        if bent(line) is not None or (line.report is None and _is_bent(line.text)):
+            damaged.append(line.index)
         if _begins_another(test, line, text):
             yield test
             test = Test()
@@ -129,11 +136,21 @@ def _goes_on(test: Test, line: Line, text: SourceText) -> bool:
     return True
 
 
+def _is_bent(line: str) -> bool:
+    if "Starting Test: protocol:" in line:
+        return not _ASKED.search(line)
+    return "CPU Utilization: local/" in line and not _CPU.search(line)
+
+
 def _read(test: Test, line: Line) -> bool:
     """Whether the line says something of the test."""
     if line.report:
         test.add(line.report)
-    elif line.local:
+        test.covers(line.index)
+        return True
+    if "Reverse mode, remote host" in line.text:  # only a client prints it
+        test.is_reverse = test.is_client = True
+    if line.local:
         test.connects(line.local)
     elif "[ ID]" in line.text:
         test.header(line.text, is_summary=test.is_ruled or test.is_complete)
@@ -150,8 +167,6 @@ def _read_words(test: Test, line: str) -> bool:
         test.is_client, test.target = True, match[1]
     elif match := _ACCEPTED.search(line):
         test.is_client, test.target = False, match[1]
-    elif "Reverse mode, remote host" in line:
-        test.is_reverse = True
     elif match := _ASKED.search(line):
         _read_asked(test, match)
     elif match := _CPU.search(line):
@@ -163,7 +178,7 @@ def _read_words(test: Test, line: str) -> bool:
     elif "Test Complete. Summary Results" in line:
         test.is_complete = True
     else:
-        return "iperf Done" in line or "received out-of-order" in line
+        return "Reverse mode, remote host" in line or "iperf Done" in line or "received out-of-order" in line
     return True
 
 

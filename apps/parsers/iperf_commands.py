@@ -10,6 +10,15 @@ _COMMAND = re.compile(
 )
 _OPTIONS = {"runtime": re.compile(r" -t ?(\d{1,9})\b"), "numjobs": re.compile(r" -P ?(\d{1,9})\b")}
 _PEER = re.compile(r" (?:-\w{0,8}c|--client) {0,4}([^\s-]\S{0,200})")
+_CALLS = re.compile(r" (?:-\w{0,8}c|--client)[ =]?[^\s-]")
+_SERVES = re.compile(r" (?:-\w{0,8}s|--server)(?: |$)")
+_TURNS = re.compile(r" (?:-\w{0,8}[rdRX]\w{0,8}|--(?:dualtest|tradeoff|reverse|full-duplex|bidir))(?: |$)")
+
+
+def client_of(shown: str) -> bool | None:
+    """Whether a command line as shown starts a client, whose lines all say what it sent; None where it does not tell."""
+    is_client, is_server = bool(_CALLS.search(shown)), bool(_SERVES.search(shown))
+    return None if is_client == is_server or _TURNS.search(shown) else is_client
 
 
 def command(line: str) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from apps.parsers.finite import positive
 from apps.parsers.iperf_commands import command
-from apps.parsers.shape import ParsedSample, ParsedSeries
+from apps.parsers.shape import Broken, ParsedSample, ParsedSeries
 from apps.parsers.source_text import SourceText
 
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
@@ -30,8 +30,17 @@ _LOCAL = re.compile(
 _NEEDLE = re.compile(r"\](?:\[[TR]X-[CS]\])? {1,8}\d{1,9}\.\d{1,6}- ?\d{1,9}\.\d{1,6} {1,6}sec {1,6}\d")
 _OF_2 = re.compile(r"Client connecting to |Server listening on (?:TCP|UDP)|iperf version 2")
 _OF_3 = re.compile(r"Connecting to host |Server listening on \d|Accepted connection from |iperf3|^iperf 3\.|iperf Done")
+_LIKE_REPORT = re.compile(
+    r"\[([^\]]{1,12})\](?:\[[^\]]{4}\])? {0,8}[\w.]{1,16}- ?[\w.]{1,16} {0,6}sec {0,6}[\w.]{1,24} [KMGTP]?Bytes"
+    r" {0,6}[\w.]{1,24} [KMGTP]?(?:bits|Bytes)/sec"
+)
+_CUT_REPORT = re.compile(r"\[([^\]]{1,12})\](?:\[[^\]]{4}\])? {0,8}[\d.]{1,16}-[\d. secBytbiKMGTP/]{0,60}$")
+_BENT = re.compile(  # 895K/45(13) is sound
+    r"[A-Za-z][\d.]{0,20}\d|\d\.?(?:[A-JLN-Zabcdf-z]|e(?![+-]))|(?<![^\s/])[A-Za-z](?=[\s/]|$)|\[|(?:sender|receiver|omitted\))\S"
+)
 _ROLES = ("sender", "receiver")
 LONGEST = 4096
+_MOST_TOLD = 1000
 
 Tool = Literal[0, 2, 3]
 
@@ -101,7 +110,7 @@ def _tool(line: str, report: tuple[Report, Tool] | None, local: tuple[Local, Too
         return (report or local or (None, 0))[1]
     if "iperf" in line or "onnect" in line or "Server listening" in line:
         return 2 if _OF_2.search(line) else 3 if _OF_3.search(line) else 2 if command(line) else 0
-    return 3 if "Bitrate" in line else 0
+    return 3 if "Bitrate" in line or "Reverse mode, remote host" in line else 0
 
 
 def report_of(line: str) -> Report | None:
@@ -109,12 +118,28 @@ def report_of(line: str) -> Report | None:
     return found[0] if found else None
 
 
+def bent(line: Line) -> str | None:
+    """The id in a report line of which not all can be read; None of a sound one, and of any other line."""
+    if line.report:
+        return line.report.id if line.report.rest and _BENT.search(line.report.rest) else None
+    match = _LIKE_REPORT.search(line.text) if "/sec" in line.text else _CUT_REPORT.match(line.text)
+    return match[1].strip() if match else None
+
+
+def broken_lines(text: SourceText, indices: Sequence[int]) -> list[Broken]:
+    """What is to be told of lines that cannot be read, up to a thousand."""
+    return [
+        Broken("a line of iperf's whose figures cannot be read", text.number(index), text.lines[index].strip()[:100])
+        for index in indices[:_MOST_TOLD]
+    ]
+
+
 def _report(index: int, line: str) -> tuple[Report, Tool] | None:
     if "/sec" not in line or (match := _REPORT.search(line)) is None:
         return None
     name, role, start, end, gap, moved, moved_unit, rate, rate_unit, unit, rest = match.groups()
     values = [positive(word) for word in (start, end, moved, rate)]
-    if None in values:
+    if None in values or "/sec" in rest:  # the next line stands behind it
         return None
     begin, until, amount, speed = (value or 0.0 for value in values)
     per_second = speed * 1024.0 ** _POWERS[rate_unit] if unit == "Bytes" else speed * 1000.0 ** _POWERS[rate_unit] / 8

@@ -47,7 +47,7 @@ _BANNER = re.compile(
 _PEER = re.compile(r" to {1,4}(\S{1,200})(?: \(([^)]{0,100})\))?(?: port|\s|$)")
 _HOST = re.compile(r" from {1,4}(\S{1,200}) \(([^)]{0,100})\) port")
 _INTERIM = re.compile(
-    rf"Interim result: {{1,8}}([\d.]{{1,20}}) {UNIT}/s over {{1,4}}([\d.]{{1,20}}) seconds(?: ending at (\d{{1,12}}\.\d{{1,6}}))?"
+    rf"Interim result: {{1,8}}([\d.]{{1,20}}) {UNIT}/s over {{1,4}}([\d.]{{1,20}}) seconds(?: ending at (\d{{1,12}}\.\d{{1,6}}))?\s*$"
 )
 _COMMAND = re.compile(r"(?:^|[$#>%/] ?|\s)(netperf(?: -[^|;&\"]*)?)$")
 _LISTED = re.compile(r'\[[\[ ]{0,8}"')
@@ -74,6 +74,11 @@ def parse(text: SourceText) -> ParsedFile:
     warnings: list[str] = []
     for test in _tests(_unquoted(text)):
         found = _read(test, warnings)
+        broken += [
+            Broken("an interim result that cannot be read", number, line.strip()[:100])
+            for number, line in test.lines
+            if "Interim result:" in line and not _INTERIM.search(line)
+        ]
         (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
         if isinstance(found, ParsedRun) and found.samples[0].operation in ("net_send", "net_receive"):
             runs += [other.run() for other in netperf_tables.others(test)]

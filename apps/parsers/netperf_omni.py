@@ -7,7 +7,7 @@ Throughput,Throughput Units,50th Percentile Latency Microseconds                
 import re
 from collections.abc import Mapping
 
-from apps.parsers.finite import positive
+from apps.parsers.finite import number, positive
 from apps.parsers.netperf_test import Test, per_second
 
 _KEYWORD = re.compile(r"^\s*([A-Z][A-Z0-9_]{1,60}(?:\[\d{1,9}\])?)=(.{0,300})$")
@@ -30,6 +30,7 @@ _SIZES = {
 }  # fmt: skip
 BEGINNINGS = ("THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "DIRECTION", "PROTOCOL", "SOCKET_TYPE", "LSS_SIZE_REQ")
 _CPU = ("local_cpu_util", "remote_cpu_util")
+_UNREADABLE = "not readable"
 _NO_UNIT = "its unit is not printed"
 _PROTOCOLS = ("protocol", "socket_type")
 
@@ -115,8 +116,11 @@ def _facts(test: Test, fields: Fields) -> None:
 
 def _latencies(test: Test, fields: Fields, operation: str) -> None:
     for metric, names in _LATENCIES.items():
-        if (found := _first(fields, names)) and (value := positive(found[0])) is not None:
+        found = _first(fields, names)
+        if found and (value := positive(found[0])) is not None:
             test.add(operation, metric, round(value * 1e3, 6), f"{found[0]} us", found[1])
+        elif found and found[0] and number(found[0]) is None:  # one below zero was not measured
+            test.add(operation, metric, None, found[0][:40], found[1], reason=_UNREADABLE)
 
 
 def _interim(test: Test, fields: Fields) -> None:

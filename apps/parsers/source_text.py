@@ -13,26 +13,15 @@ whose lines keep their numbers, or in base64, whose lines are numbered as decode
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby
 
-from apps.parsers import mail_base64, quoted_printable
+from apps.parsers import host_marks, mail_base64, quoted_printable
+from apps.parsers.encodings import encoding_of
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-_a-z])")
 _QUOTE = re.compile(r"^(?:> ?)+", re.MULTILINE)
-_CYRILLIC = re.compile("[а-яА-ЯёЁ]{3}")
-_HOST = re.compile(r"([A-Za-z0-9][\w.-]{0,62}):(?: |$)")
-_CONTAINER = re.compile(r"([A-Za-z0-9][\w.-]{0,99}) {2,64}\|(?: |$)")
-_MARKS = (  # longest first: UTF-32's begins with UTF-16's
-    (b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"), (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
-)  # fmt: skip
-_SAMPLE = 1 << 16
-_MOST_HOSTS = 5000
 _MOST_SPREAD = 300_000  # lines of all parts
-_FEWEST_OF_ONE = 5  # lines of a container, on average
-_NOT_ASCII = bytes(range(128, 256))
-_NOT_LOW = bytes(range(8, 256))
-_BEGINNING = 2000  # characters
+_LOOK = 2000  # characters
 NOT_KEPT = "\ufffd"  # stands for NUL and lone surrogates, which no database text holds
 
 
@@ -88,51 +77,21 @@ class SourceText:
         return self.data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
 
     def by_host(self) -> list[tuple[str, "SourceText"]]:
-        """The parts of an output that pdsh or clush put a host before each line of, or docker compose a container where several of
-        them take turns; [("", self)] for any other.
+        """The parts of an output whose lines say whose they are (`host_marks.py`); [("", self)] for any other.
 
         A part's lines keep their numbers.
         """
-        # a mark and at most four bytes for each character: nobody decodes all of a large file for a look
-        head = self.data[: 4 * _BEGINNING + 8]
-        beginning = head.decode(self.encoding, "replace").replace("\x00", NOT_KEPT)[:_BEGINNING].split("\n")
-        if any(_HOST.match(line) for line in beginning):
-            found = [_HOST.match(line) for line in self.lines]
-            names = {match[1] for match in found if match}
-            if self._are_marked(found, names) and all(map(_is_host, names)):
-                return self._parts(_places(found), names)
-            if names := self._in_stretches(found):
-                return self._parts(_places(found), names)
-        if any("  |" in line for line in beginning):
-            found = [_CONTAINER.match(line) for line in self.lines]
-            names = {match[1] for match in found if match}
-            if self._are_marked(found, names) and _take_turns([match[1] for match in found if match], names):
-                return self._parts(_places(found), names)
-        return [("", self)]
+        is_json = self.head[:1] == b"{"  # of one machine, and there are thousands of them
+        marked = host_marks.marked(self.lines) if not is_json and host_marks.may_be_in(self._looks()) else None
+        return self._parts(*marked) if marked else [("", self)]
 
-    def _are_marked(self, found: Sequence[re.Match[str] | None], names: set[str]) -> bool:
-        """Whether nearly all lines begin with a name."""
-        filled = sum(1 for line in self.lines if line.strip())
-        marked = sum(1 for match in found if match)
-        return marked >= 3 and marked >= 0.9 * filled and len(names) <= _MOST_HOSTS
-
-    def _in_stretches(self, found: list[re.Match[str] | None]) -> set[str]:
-        """The hosts whose lines take turns with nothing between them, in a file that has prose around; "" is that prose. Of
-        other lines `found` forgets their marks.
-        """
-        stretches = []
-        for first, behind in _stretches(found, self.lines):
-            marks = [match[1] for match in found[first:behind] if match]
-            if _are_hosts_in_turn(marks):
-                stretches.append((first, behind))
-        if not stretches:
-            return set()
-        kept: list[re.Match[str] | None] = [None] * len(found)
-        for first, behind in stretches:
-            kept[first:behind] = found[first:behind]
-        found[:] = kept
-        names = {match[1] for match in found if match} | {""}
-        return names if len(names) <= _MOST_HOSTS else set()
+    def _looks(self) -> list[str]:
+        """Lines of the beginning, the middle and the end: nobody decodes all of a large file for a look."""
+        step = _LOOK * {"utf-16": 2, "utf-32": 4}.get(self.encoding[:6], 1)  # bytes
+        last = max(0, len(self.data) - step)
+        places = sorted({0, last // 2 & ~3, last & ~3})  # where no letter of UTF-16 or UTF-32 is cut
+        pieces = [self.data[place : place + step].decode(self.encoding, "replace")[:_LOOK] for place in places]
+        return [line for one in pieces for line in one.replace("\x00", NOT_KEPT).split("\n")]
 
     def _parts(self, places: Sequence[tuple[str, int]], names: set[str]) -> list[tuple[str, "SourceText"]]:
         mine: dict[str, tuple[list[str], list[int]]] = {name: ([], []) for name in sorted(names)}
@@ -193,67 +152,6 @@ def _may_be_quoted_printable(data: bytes) -> bool:
     return b"=" in data and (b"uoted-printable" in data or (b"D" in data and b"=3D" in data))
 
 
-def encoding_of(data: bytes) -> str:
-    """UTF-8 unless the bytes say otherwise: a mark, UTF-16's many zeros, or bytes that UTF-8 has not.
-
-    Those last are Cyrillic (cp1251, KOI8-R) where that gives Cyrillic words, else latin-1, or cp1252 where Windows' own
-    characters stand: the tools' own words are ASCII.
-    """
-    if data.isascii() and b"\0" not in data:
-        return "utf-8"
-    for mark, name in _MARKS:
-        if data.startswith(mark):
-            return name
-    if wide := _wide(data[:_SAMPLE]):
-        return wide
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if error.start >= len(data) - 3 and error.reason == "unexpected end of data":
-            return "utf-8"  # cut off in the middle of a letter
-        return "utf-8" if _is_mostly_utf_8(data) else _of_one_byte(data)
-    return "utf-8"
-
-
-def _wide(head: bytes) -> str:
-    """UTF-16 and UTF-32 without a mark: the letters of our scripts have a byte below 8 in the same place of each."""
-    quarter = len(head) // 4
-    zeros = [head[place::4].count(0) for place in range(4)]
-    if quarter > 1 and max(zeros) >= quarter:
-        if min(zeros[2:]) >= quarter and zeros[0] < quarter * 0.1:
-            return "utf-32-le"
-        if min(zeros[:2]) >= quarter and zeros[3] < quarter * 0.1:
-            return "utf-32-be"
-    if len(head) >= 4 and sum(zeros) > len(head) * 0.02:
-        even, odd = (len(head[place::2].translate(None, _NOT_LOW)) for place in (0, 1))
-        if max(even, odd) > len(head) * 0.3 and min(even, odd) < len(head) * 0.05:
-            return "utf-16-le" if odd > even else "utf-16-be"
-    return ""
-
-
-def _is_mostly_utf_8(data: bytes) -> bool:
-    """A few broken bytes in UTF-8 make no other encoding; in those, hardly two letters make one of UTF-8's."""
-    ascii_count = len(data.translate(None, _NOT_ASCII))
-    understood = len(data.decode("utf-8", "ignore").encode())
-    return understood - ascii_count > 0.8 * (len(data) - ascii_count)
-
-
-def _of_one_byte(data: bytes) -> str:
-    """KOI8-R has the small letters where cp1251 has the capital ones, and texts are mostly small letters."""
-    head = data[:_SAMPLE]
-    if _is_cyrillic(data):
-        low = sum(1 for byte in head if 0xC0 <= byte < 0xE0)
-        high = sum(1 for byte in head if byte >= 0xE0)
-        return "koi8-r" if low > high else "cp1251"
-    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in head) else "latin-1"
-
-
-def _is_cyrillic(data: bytes) -> bool:
-    letters = sum(1 for byte in data[:_SAMPLE] if byte >= 0xC0)
-    words = _CYRILLIC.findall(data[:_SAMPLE].decode("cp1251", "replace"))
-    return bool(words) and len(words) * 3 >= letters * 0.5
-
-
 def _without_prefix(lines: list[str]) -> list[str]:
     """Without a `#` or one blank that stands before every line that is not empty."""
     first = next((line for line in lines if line.strip()), "")
@@ -267,41 +165,6 @@ def _without_prefix(lines: list[str]) -> list[str]:
                 continue  # indented as a whole: that is somebody's layout
             return [line.removeprefix(prefix) if line != bare else "" for line in lines]
     return lines
-
-
-def _is_host(name: str) -> bool:
-    return any(letter.isdigit() for letter in name) or "." in name
-
-
-def _places(found: Sequence[re.Match[str] | None]) -> list[tuple[str, int]]:
-    """Whose each line is, and where it begins behind the mark."""
-    return [(match[1], match.end()) if match else ("", 0) for match in found]
-
-
-def _stretches(found: Sequence[re.Match[str] | None], lines: Sequence[str]) -> list[tuple[int, int]]:
-    """(first, behind the last) index of marked lines that have nothing but blank ones between them."""
-    stretches, first, last = [], -1, -1
-    for index, match in enumerate(found):
-        if match and _is_host(match[1]):
-            first, last = (index if first < 0 else first), index
-        elif first >= 0 and lines[index].strip():
-            stretches.append((first, last + 1))
-            first = -1
-    return [*stretches, (first, last + 1)] if first >= 0 else stretches
-
-
-def _are_hosts_in_turn(marks: Sequence[str]) -> bool:
-    names = set(marks)
-    if len(marks) < _FEWEST_OF_ONE * len(names) or len(names) < 2:
-        return False
-    turns = sum(1 for one, other in pairwise(marks) if one != other)
-    return turns >= 2 * len(names) and all(_is_host(name) and name[0].isalpha() for name in names)
-
-
-def _take_turns(marks: Sequence[str], names: set[str]) -> bool:
-    """Whether names come back after others, and often: a table's first column has each but once, or all of one together."""
-    turns = sum(1 for one, other in pairwise(marks) if one != other)
-    return 1 < len(names) <= turns and len(marks) >= _FEWEST_OF_ONE * len(names) and turns * 2 <= len(marks)
 
 
 def blocks(lines: Sequence[str]) -> list[tuple[int, int]]:

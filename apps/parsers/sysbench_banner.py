@@ -13,11 +13,11 @@ from apps.parsers.sysbench_report import whole_size
 
 _SIZE = r"([\d.]{1,20}(?:e\+\d{1,2})?)([KMGTP]?)i?[bB]"
 _THREADS = re.compile(r"^Number of threads: (\d{1,12})\s*$")
-_TOTAL = re.compile(rf"^{_SIZE} total file size")
-_BLOCK = re.compile(rf"^Block size {_SIZE}")
+_TOTAL = re.compile(rf"^{_SIZE} total file size\s*$")
+_BLOCK = re.compile(rf"^Block size {_SIZE}\s*$")
 _FLAGS = re.compile(r"^Extra file open flags: ([^\n]{1,60})")
-_FILES = re.compile(r"^(\d{1,9}) files, ")
-_PERIODIC = re.compile(r"calling fsync\(\) each (\d{1,12}) requests")
+_FILES = re.compile(r"^(\d{1,9}) files, \S{1,20} each\s*$")
+_PERIODIC = re.compile(r"^Periodic FSYNC enabled, calling fsync\(\) each (\d{1,12}) requests\.?\s*$")
 _RATIO = re.compile(r"^Read/Write ratio for combined random IO test: (\d{1,9}\.\d{2})")
 _ENGINE = re.compile(r"^Using (synchronous|asynchronous|(?:fast|slow) mmaped) I/O mode")
 _MODE = re.compile(r"^Doing (.{1,40}) test\s*$")
@@ -31,6 +31,9 @@ _MODES = {"seqwr": "sequential write (creation)", "seqrewr": "sequential rewrite
           "rndrd": "random read", "rndwr": "random write", "rndrw": "random r/w"}  # fmt: skip
 _RW = {"sequential write (creation)": "write", "sequential rewrite": "write", "sequential read": "read",
        "random read": "randread", "random write": "randwrite", "random r/w": "randrw"}  # fmt: skip
+_DAMAGED = re.compile(
+    r"Number of threads:|\S{1,20} files, \S+ each|\S{1,20} total file size|Block size \S|Periodic FSYNC enabled|Read/Write ratio for "
+)
 _ENGINES = {"synchronous": "sync", "asynchronous": "libaio", "fast mmaped": "mmap", "slow mmaped": "mmap"}
 
 
@@ -41,13 +44,15 @@ class Banner:
     block_size: int | None = None
     operations: tuple[str, ...] = ()
     workload: dict[str, str | int | float] = field(default_factory=dict)
+    damaged: list[tuple[int, str]] = field(default_factory=list)  # line, what stands there
 
 
 def read_banner(lines: Sequence[tuple[int, str]], command: str = "") -> Banner:
     """Where the banner was cut off, the command line says the mode."""
     banner = Banner()
-    for _, line in lines:
-        _read(banner, line)
+    for number, line in lines:
+        if not _read(banner, line) and _DAMAGED.match(line):
+            banner.damaged.append((number, line))
         if banner.operations:
             break
     if not banner.operations and (asked := _ASKED.search(command)) and asked[1] in _MODES:
@@ -60,7 +65,8 @@ def read_banner(lines: Sequence[tuple[int, str]], command: str = "") -> Banner:
     return banner
 
 
-def _read(banner: Banner, line: str) -> None:
+def _read(banner: Banner, line: str) -> bool:
+    """Whether the line says something."""
     told = banner.workload
     if match := _THREADS.match(line):
         banner.threads = whole(match[1], INT4)
@@ -81,7 +87,8 @@ def _read(banner: Banner, line: str) -> None:
         if match[1] in _RW:
             told["rw"] = _RW[match[1]]
     else:
-        _fsync(told, line)
+        return _fsync(told, line)
+    return True
 
 
 def _flags(told: dict[str, str | int | float], words: Sequence[str]) -> None:
@@ -94,10 +101,13 @@ def _flags(told: dict[str, str | int | float], words: Sequence[str]) -> None:
         told["open_flags"] = " ".join(words)
 
 
-def _fsync(told: dict[str, str | int | float], line: str) -> None:
-    if match := _PERIODIC.search(line):
+def _fsync(told: dict[str, str | int | float], line: str) -> bool:
+    if match := _PERIODIC.match(line):
         told["fsync"] = int(match[1])
     elif line.startswith("Calling fsync() at the end of test"):
         told["end_fsync"] = 1
     elif line.startswith("Calling fsync() after each write operation"):
         told["fsync"] = 1
+    else:
+        return False
+    return True

@@ -55,6 +55,7 @@ _END = "execution time (avg/stddev):"  # the last line of a report
 _DISTANCE = 6  # lines between the version and the options
 _FAILED = "sysbench did no request"
 _NOT_PRINTED = "not printed"
+_DAMAGED = "a line of sysbench's whose figures cannot be read"
 _WHOLE = re.compile(
     r"\.\d\d(?:ms)?\s*$|[^\d.\s]\s*$"
 )  # the end of a line of figures: they have two decimals, or words behind
@@ -78,9 +79,12 @@ def parse(text: SourceText) -> ParsedFile:
     for first, end, version, command in _blocks(text):
         lines = [(text.number(index), _plain(text.lines[index][:2000])) for index in range(first, end)]
         if _is_test(lines):
-            found = _run(_without_cut(lines, text), version, command)
+            whole = _without_cut(lines, text)
+            banner, report = read_banner(whole, command), read_report(whole)
+            found = _run(whole, version, command, banner, report)
             (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
-            if isinstance(found, ParsedRun) and (cut := _cut(found, lines)):
+            broken += [Broken(_DAMAGED, line, said.strip()[:100]) for line, said in (*banner.damaged, *report.damaged)]
+            if isinstance(found, ParsedRun) and (cut := _cut(found, lines, len(whole) < len(lines))):
                 broken.append(cut)
     if not runs and not broken:
         raise ParseError("no fileio test of sysbench in the text", expected="'Extra file open flags:' and results")
@@ -109,9 +113,10 @@ def _is_closed(lines: list[tuple[int, str]]) -> bool:
     return any(_END in line for _, line in lines)
 
 
-def _cut(run: ParsedRun, lines: list[tuple[int, str]]) -> Broken | None:
+def _cut(run: ParsedRun, lines: list[tuple[int, str]], is_shortened: bool) -> Broken | None:
     """What is wrong with a report that lacks its end and some of its figures."""
-    if _is_closed(lines) or not any(sample.missing_reason == _NOT_PRINTED for sample in run.samples):
+    is_lacking = is_shortened or any(sample.missing_reason == _NOT_PRINTED for sample in run.samples)
+    if _is_closed(lines) or not is_lacking:
         return None
     number, last = next((line for line in reversed(lines) if line[1].strip()), lines[-1])
     return Broken("the report ends before its last figures; what is missing says so", number, last.strip()[:100], _END)
@@ -160,8 +165,9 @@ def _begins_bare(text: SourceText, index: int, before: int | None, is_closed: bo
     return line.startswith("Running the test with") and index - before > _DISTANCE
 
 
-def _run(lines: list[tuple[int, str]], version: str, command: str) -> ParsedRun | Broken:
-    banner, report = read_banner(lines, command), read_report(lines)
+def _run(
+    lines: list[tuple[int, str]], version: str, command: str, banner: Banner, report: Report
+) -> ParsedRun | Broken:
     if not banner.operations and _does_both(report):
         banner.operations = ("randread", "randwrite")
         banner.workload["rw"] = "randrw"

@@ -13,6 +13,7 @@ MIB = 1024**2
 _UNITS = {"": 1, "K": 1024, "M": MIB, "G": 1024**3, "T": 1024**4, "P": 1024**5}
 _SIZE = r"([\d.]{1,20}(?:e\+\d{1,2})?)([KMGTP]?)i?[bB]"
 _NUMBER = r"([\d.]{1,40})"
+_END = r"(?![^\s,;|)])"  # of a figure: with a letter behind it, the digits before that say another one
 
 _OLD_TOTAL = re.compile(
     r"Operations performed:\s+(\d{1,20}) [Rr]eads?, (\d{1,20}) [Ww]rites?, (\d{1,20}) Other = (\d{1,20}) Total"
@@ -20,27 +21,34 @@ _OLD_TOTAL = re.compile(
 _OLD_BYTES = re.compile(rf"Read {_SIZE}  Written {_SIZE}  Total transferred {_SIZE}  \({_SIZE}/sec\)")
 _OLD_RATE = re.compile(rf"^\s*{_NUMBER} Requests/sec executed")
 _NEW = {
-    "reads": re.compile(rf"^\s*reads/s:\s+({_NUMBER})"),
-    "writes": re.compile(rf"^\s*writes/s:\s+({_NUMBER})"),
-    "syncs": re.compile(rf"^\s*fsyncs/s:\s+({_NUMBER})"),
-    "read_bytes": re.compile(rf"^\s*read, MiB/s:\s+({_NUMBER})"),
-    "written_bytes": re.compile(rf"^\s*written, MiB/s:\s+({_NUMBER})"),
+    "reads": re.compile(rf"^\s*reads/s:\s+({_NUMBER}){_END}"),
+    "writes": re.compile(rf"^\s*writes/s:\s+({_NUMBER}){_END}"),
+    "syncs": re.compile(rf"^\s*fsyncs/s:\s+({_NUMBER}){_END}"),
+    "read_bytes": re.compile(rf"^\s*read, MiB/s:\s+({_NUMBER}){_END}"),
+    "written_bytes": re.compile(rf"^\s*written, MiB/s:\s+({_NUMBER}){_END}"),
     "min": re.compile(rf"^\s*min:\s+({_NUMBER}(?:ms)?)\s*$"),
     "avg": re.compile(rf"^\s*avg:\s+({_NUMBER}(?:ms)?)\s*$"),
     "max": re.compile(rf"^\s*max:\s+({_NUMBER}(?:ms)?)\s*$"),
-    "events": re.compile(r"^\s*total number of events:\s+((\d{1,20}))"),
-    "elapsed": re.compile(rf"^\s*(?:total time|time elapsed):\s+({_NUMBER}s)"),
+    "events": re.compile(rf"^\s*total number of events:\s+((\d{{1,20}})){_END}"),
+    "elapsed": re.compile(rf"^\s*(?:total time|time elapsed):\s+({_NUMBER}s){_END}"),
 }
 _SHOWN = {"reads": " reads/s", "writes": " writes/s", "syncs": " fsyncs/s", "read_bytes": " MiB/s",
           "written_bytes": " MiB/s", "min": " ms", "avg": " ms", "max": " ms"}  # fmt: skip
 _FACTORS = {"read_bytes": MIB, "written_bytes": MIB, "min": 1e6, "avg": 1e6, "max": 1e6, "elapsed": 1e9}
-_NEWEST = re.compile(rf"^\s*(read|write|fsync):\s+IOPS=({_NUMBER})(?: ({_NUMBER} MiB/s))?")
+_NEWEST = re.compile(rf"^\s*(read|write|fsync):\s+IOPS=({_NUMBER})(?: ({_NUMBER} MiB/s){_END}|\s*$)")
 _NEWEST_NAMES = {"read": ("reads", "read_bytes"), "write": ("writes", "written_bytes"), "fsync": ("syncs", "")}
-_PERCENTILE = re.compile(rf"^\s*(?:approx\.\s+(\d{{1,3}}) percentile|(\d{{1,3}})th percentile):\s+({_NUMBER}(?:ms)?)")
+_PERCENTILE = re.compile(
+    rf"^\s*(?:approx\.\s+(\d{{1,3}}) percentile|(\d{{1,3}})th percentile):\s+({_NUMBER}(?:ms)?){_END}"
+)
 _INTERVAL = re.compile(
-    rf"^\[\s*{_NUMBER}\s?s\s?\] reads: {_NUMBER} Mi?B/s writes: {_NUMBER} Mi?B/s fsyncs: {_NUMBER}/s "
+    rf"^\[\s*{_NUMBER}\s?s\s?\] reads: {_NUMBER} Mi?B/s writes: {_NUMBER} Mi?B/s fsyncs: {_NUMBER}/s [^\[]*$"
 )
 _BUCKET = re.compile(rf"^\s+{_NUMBER} \|\**\s+(\d{{1,18}})\s*$")
+_DAMAGED = re.compile(  # lines that only sysbench begins so, and that say a figure
+    r"\s*(?:(?:reads|writes|fsyncs)/s:|(?:read|written), MiB/s:|(?:read|write|fsync): +IOPS=|(?:min|avg|max):|total number of events:"
+    r"|\S{1,12} percentile:|approx\. +\S{1,12} percentile:|Operations performed:|Read \S{1,20} +Written |\S{1,20} Requests/sec executed"
+    r"|\[ {0,8}\S{1,12} ?s ?\] reads:|\S{1,20} \|[* ]{20})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,7 @@ class Report:
     figures: dict[str, Figure] = field(default_factory=dict)
     intervals: list[tuple[float, float, float, float]] = field(default_factory=list)  # s, B/s read, B/s written, 1/s
     buckets: list[tuple[int, int]] = field(default_factory=list)  # ns, count
+    damaged: list[tuple[int, str]] = field(default_factory=list)  # line, what stands there
 
     def has_results(self) -> bool:
         return bool(self.figures.keys() & {"operations", "reads", "writes", "requests", "read_bytes", "written_bytes"})
@@ -88,17 +97,30 @@ def read_report(lines: Sequence[tuple[int, str]]) -> Report:
     """`lines` are (number in the file, text)."""
     report = Report()
     for line, text in lines:
+        is_read = False
         for name, value, printed in _figures(text):
             if value is not None:
                 report.figures.setdefault(name, Figure(value, printed, line))
-        if match := _INTERVAL.match(text):
-            values = [positive(word) for word in match.groups()]
-            if None not in values:
-                at, read, written, syncs = (value or 0.0 for value in values)
-                report.intervals.append((at, read * MIB, written * MIB, syncs))
-        elif "|" in text and (match := _BUCKET.match(text)) and (value := positive(match[1])) is not None:
-            report.buckets.append((round(value * 1e6), int(match[2])))
+                is_read = True
+        is_glued = is_read and text.count(":") > 1  # the next line's label stands in it
+        if is_glued or (not is_read and not _row(report, text) and _DAMAGED.match(text)):
+            report.damaged.append((line, text))
     return report
+
+
+def _row(report: Report, text: str) -> bool:
+    """Whether the line is one of an interval or of a histogram."""
+    if match := _INTERVAL.match(text):
+        values = [positive(word) for word in match.groups()]
+        if None in values:
+            return False
+        at, read, written, syncs = (value or 0.0 for value in values)
+        report.intervals.append((at, read * MIB, written * MIB, syncs))
+    elif "|" in text and (match := _BUCKET.match(text)) and (value := positive(match[1])) is not None:
+        report.buckets.append((round(value * 1e6), int(match[2])))
+    else:
+        return False
+    return True
 
 
 def _figures(text: str) -> Iterator[tuple[str, float | None, str]]:

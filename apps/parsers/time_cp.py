@@ -31,19 +31,23 @@ _TIME = re.compile(r"(?:^|[\s#$%>;&|(\\`])((?:/usr/bin/|/bin/)?time\s)")
 _CP = re.compile(r"(?:^|[\s(;&|'\"])((?:/\S{0,200}/)?cp\s+\S)")
 _ZSH = re.compile(rf"\s{_N}s user {_N}s system [\d.,]{{1,8}}% cpu (?:{_CLOCK}|{_N}) total")
 _VERBOSE = re.compile(r'\s*Command being timed: "(.*\bcp\s+\S.*)"')
-_MINUTES = r"(?:(\d{1,5})h ?)?(?:(\d{1,6})m ?)?(\d{1,9}(?:[.,]\d{1,9})?)s?"
+_MINUTES = r"(?:(?:(\d{1,5})h ?)?(\d{1,6})m ?(?=\S{1,20}s)|(?=\S{0,20}(?:[.,]|s)))(\d{1,9}(?:[.,]\d{1,9})?)s?"  # 1m3.4 is cut off, and 1 alone
 _LINES = {name: re.compile(rf"\s*{name}\s+{_MINUTES}\s*$") for name in ("real", "user", "sys")}
 _BSD = re.compile(rf"\s*{_N} real\s+{_N} user\s+{_N} sys")
 _GNU = re.compile(rf"\s*{_N}user {_N}system {_CLOCK}elapsed")
 _TCSH = re.compile(rf"\s*{_N}u {_N}s {_CLOCK} ")
 _FISH = re.compile(rf"\s*Executed in\s+{_N} (millis|secs|mins|hours|micros)")
-_WALL = re.compile(rf"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): {_CLOCK}")
+_WALL = re.compile(
+    r"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): (\d{1,6}:\d\d(?:[.,]\d{1,9}|:\d\d(?:[.,]\d{1,9})?))\s*$"
+)
 _VERBOSE_CPU = re.compile(rf"\s*(User|System) time \(seconds\): {_N}")
 _FISH_UNITS = {"micros": 1e-6, "millis": 1e-3, "secs": 1.0, "mins": 60.0, "hours": 3600.0}
 _UNREAD = re.compile(  # where a wall time stands that is none
     r"\s*(?:real\s+(?:\d{1,6}[hm] ){0,2}\S*\d\S*\s*$|\S+ real\s+\S+ user\s|\S+user \S+system \S+elapsed|Executed in\s)"
 )
+_UNREAD_CPU = re.compile(r"\s*(?:user|sys)\s+\S*\d\S*\s*$")
 _SKIPPED = re.compile(r"\s*(?:`{3}\w{0,20}\s*)?$|\s*(?:(?:cp|sudo|Password|Command exited)\b|\[sudo\])|\S+ -> \S")
+_NO_CPU = "a time in the processor that cannot be read"
 _LONGEST = 1000
 _MOST_AFTER = 30
 _MOST_BLANK = 2
@@ -113,6 +117,10 @@ def _copies(text: SourceText, broken: list[Broken]) -> Iterator[Copy]:
             found = _behind(lines, index)
             if found.real is not None:
                 yield Copy(command, index, found)
+                if found.unread:
+                    broken.append(
+                        Broken(_NO_CPU, text.number(found.last + 1), found.unread.strip()[:200], "user 0m0.512s")
+                    )
             elif found.unread or found.user is not None or found.sys is not None:
                 broken.append(_without_wall(text, found.line or index, found.unread or line))
         elif "s user " in line and "% cpu " in line and _CP.search(line):
@@ -143,6 +151,8 @@ def _behind(lines: list[str], index: int) -> Timing:
         if not _take(timing, line, at) and (blank > _MOST_BLANK or not _SKIPPED.match(line)):
             if timing.real is None and _UNREAD.match(line):
                 timing.unread, timing.line = line, at
+            elif timing.real is not None and _UNREAD_CPU.match(line):
+                timing.unread = line
             break
     return timing
 

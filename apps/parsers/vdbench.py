@@ -16,34 +16,37 @@ Units (Report.java, FwdStats.java; users guide): MB is 1024² (`1024**2` in the 
 
 Operation: read % of the average: 100 → read, 0 → write, between → mixed. Random or sequential is only in flatfile.html.
 
-Oddities: labels grow into the time (`11:23:54.347avg_2-1200`); times roll over at midnight; the `created` line tells
+Oddities: labels grow into the time (`11:23:54.347avg_2-1200`), some builds print one number (`avg_600`); `avg_2-1`, of a
+run that ended in its first interval, averages nothing, and has NaN for the CPU; times roll over at midnight; the `created` line tells
 UTC, a run's own lines only local time, so the start is counted from there. Lines without any header (a copy of the
 screen) are read where rate × bytes = MB/sec proves which columns they are. A run without `avg_` was aborted: broken.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from apps.parsers import vdbench_skew
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.vdbench_clock import Clock, created_at
 from apps.parsers.vdbench_columns import Columns, read_columns, recognised
-from apps.parsers.vdbench_definition import START, loops, workload
-from apps.parsers.vdbench_samples import Row, samples_of, series_of
+from apps.parsers.vdbench_damaged import DamagedRow, damaged_row
+from apps.parsers.vdbench_definition import START, STARTED, loops, workload
+from apps.parsers.vdbench_samples import Row, operation_of, samples_of, series_of
 
 NAME = "vdbench"
 TITLE = "Vdbench report"
 
 _LONGEST = 4000
-_ROW = re.compile(
-    r"^(\d\d:\d\d:\d\d\.\d{3}) {0,12}(\d{1,9}|(?:avg|std|max)_\d{1,9}-\d{1,9}) {1,40}(-?\d[\d. -]{0,1000})$"
-)
+_LABEL = r"\d{1,9}|(?:avg|std|max)_\d{1,9}(?:-\d{1,9})?"
+_ROW = re.compile(rf"^(\d\d:\d\d:\d\d\.\d{{3}}) {{0,12}}({_LABEL}) {{1,40}}((?:-?\d|NaN)(?:[\d. -]|NaN){{0,1000}})$")
+_TIMED = re.compile(rf"^(\d\d:\d\d:\d\d\.\d{{3}}) {{0,12}}({_LABEL}) {{1,40}}(\S.{{0,1000}})$")
 _TITLE = re.compile(r"^ {0,8}\S{3,12} \d\d, \d{4} {0,4}\S*[Ii]nterval")
 _REPORT = "Vdbench summary report, created "
 _VERSION = re.compile(r"Vdbench distribution: (vdbench\S{1,40})")
 _NEEDLES = ("Vdbench", "Starting RD=", ".ReqstdOps.", "1024**2", "avg_")
 _MISSING = "the line of averages is missing"
+_EMPTY = "the averages are over no interval: the run ended in its first"
 
 
 def looks_like(text: SourceText) -> float:
@@ -101,6 +104,11 @@ class _Reading:
         if match := START.search(line):
             self.close()
             self.now = _Definition(index, index, match[2], match[3], self.clock.at(match[1]))
+        elif "Starting RD=" in line and (match := STARTED.search(line)):
+            self.close()
+            self.now = _Definition(index, index, match[2], match[3])
+            told = "the time at which a run began cannot be read"
+            self.broken.append(Broken(told, self.text.number(index), match[1], "a time such as 13:45:13.001"))
         elif _TITLE.match(line) and index + 1 < len(self.text.lines):
             self.columns = read_columns(line, self.text.lines[index + 1][:_LONGEST])
         elif match := _ROW.match(line):
@@ -109,6 +117,16 @@ class _Reading:
             self.clock.start(*created_at(line))
         elif match := _VERSION.search(line):
             self.version = match[1]
+        elif self.columns and (row := damaged_row(line, self.columns.names)):
+            self._damaged(index, row)
+
+    def _damaged(self, index: int, row: DamagedRow) -> None:
+        """A letter got into a line of figures: its other figures stand, where its time and its label do."""
+        self.broken.append(
+            Broken("a figure of this line cannot be read", self.text.number(index), row.found, row.expected)
+        )
+        if row.whole and (match := _TIMED.match(row.whole)):
+            self._row(index, match)
 
     def _row(self, index: int, match: re.Match[str]) -> None:
         label, values = match[2], match[3].split()
@@ -121,6 +139,8 @@ class _Reading:
         now = self.now
         now.last = index
         row = Row(self.text.number(index), self.clock.at(match[1]), match[3], match.start(3), self._named(values, kind))
+        if kind == "avg" and _ends_before(label):
+            row = replace(row, is_empty=True)
         if kind == "std":
             now.spread = row
         elif kind == "max":
@@ -153,9 +173,11 @@ class _Reading:
     def _run(self, now: _Definition) -> ParsedRun:
         columns = Columns(tuple((now.whole or now.intervals[-1]).values))
         samples = tuple(samples_of(columns, now.whole, now.spread, now.largest, now.intervals, loops(now.told)))
-        if now.whole is None:
-            operation = "mixed" if columns.is_files else "read"
-            samples = (ParsedSample(operation, "iops", None, line=self.text.number(now.last), missing_reason=_MISSING),)
+        if now.whole is None or now.whole.is_empty:
+            read = now.intervals[-1].value("read pct") if now.intervals else None
+            operation = "mixed" if columns.is_files else operation_of(read)
+            line, reason = self.text.number(now.last), _EMPTY if now.whole else _MISSING
+            samples = (ParsedSample(operation, "iops", None, line=line, missing_reason=reason),)
         return ParsedRun(
             tool="vdbench", tool_version=self.version, samples=samples,
             series=tuple(series_of(columns, now.whole, now.intervals, now.began)),
@@ -163,3 +185,9 @@ class _Reading:
             labels={"rd": now.name} if now.name else {}, workload=workload(now.told),
             line=self.text.number(now.first), last_line=self.text.number(now.last),
         )  # fmt: skip
+
+
+def _ends_before(label: str) -> bool:
+    """`avg_2-1`: the first interval is warm-up, and there was no second one."""
+    first, _, last = label.partition("_")[2].partition("-")
+    return bool(last) and int(first) > int(last)

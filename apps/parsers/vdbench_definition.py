@@ -4,6 +4,7 @@ import re
 
 SKEW = "Workload skew report"  # the title of the page that has no intervals
 START = re.compile(r"(\d\d:\d\d:\d\d\.\d{3}) (?:Starting|Simulating) RD=([^;<\s]{1,100})([^<]{0,600})")
+STARTED = re.compile(r"([^\s<>:]{1,4}:[^\s<>]{1,14}) Starting RD=([^;<\s]{1,100})([^<]{0,600})")  # with whatever time
 _RUNTIME = re.compile(r"elapsed=(\d{1,9})\b")
 _RATE = re.compile(r"(?:I/O rate|fwdrate)[:=] ?([\w ]{1,40})")
 _LOOPS = re.compile(r"For loops: (.{1,300})")

@@ -39,6 +39,15 @@ _FILES = (("iops", "{}_rate", 1.0), ("bandwidth", "mb_{}", _MIB), ("latency_mean
 _UNITS = {"mb/sec": "MB/sec", "mb_read": "MB/sec", "mb_write": "MB/sec"}
 _MOST_RATE = 999_988  # Vdbench's numbers for "as fast as it goes": 999988 and 9999988
 
+_TELLING = {"interval", "read%", "seekpct", "read_rate", "write_rate"}  # no row is read without them
+_FIGURES = (
+    *(column for _, column, _ in _DEVICES), *(column.format(side) for _, column, _ in (*_SIDES, *_FILES) for side in ("read", "write")),
+    "read%", "seekpct",
+)  # fmt: skip
+_ASKED = ("rdpct", "reqrate", "threads", "xfersize")  # may be words: max
+_ANY_TIME = re.compile(r"^\s{0,20}([^\s:]{1,4}:\S{1,14})\s")
+_LABEL = re.compile(r"\d{1,9}|avg_\d{1,9}(?:-\d{1,9})?")
+
 Wanted = tuple[str, str, str, float]  # operation, metric, column, factor
 
 
@@ -163,13 +172,19 @@ def _runs(text: SourceText, broken: list[Broken]) -> Iterator[_Run]:
     for index, line in enumerate(text.lines):
         if "tod" in line and (found := _header(line)):
             names = found
-        elif names and len(line) <= _LONGEST and (match := _TIME.match(line)):
+        elif names and len(line) <= _LONGEST and (match := _TIME.match(line) or _like_row(line, names)):
             words = line.split()
             if len(words) != len(names):
                 expected = f"{len(names)} columns"
                 broken.append(Broken("a row is not as wide as its title", text.number(index), line[:100], expected))
                 continue
             cells = dict(zip(names, words, strict=True))
+            strange = _strange(cells)
+            if strange or match.re is not _TIME:
+                told = ", ".join(strange.values()) or words[0]
+                broken.append(Broken("a figure of this row cannot be read", text.number(index), told[:60], "a number"))
+                if match.re is not _TIME or _TELLING & set(strange):
+                    continue
             is_whole = cells["interval"].startswith("avg_")
             if not is_whole and not cells["interval"].isdecimal():
                 continue
@@ -184,6 +199,22 @@ def _runs(text: SourceText, broken: list[Broken]) -> Iterator[_Run]:
                 now.rows.append(row)
     if now is not None:
         yield now
+
+
+def _like_row(line: str, names: Sequence[str]) -> re.Match[str] | None:
+    """A row of figures whose time cannot be read."""
+    words = line.split()
+    is_row = len(words) == len(names) and _LABEL.fullmatch(words[names.index("interval")])
+    return _ANY_TIME.match(line) if is_row else None
+
+
+def _strange(cells: dict[str, str]) -> dict[str, str]:
+    """What is no figure where only figures are."""
+    if not _LABEL.fullmatch(cells["interval"]) and not cells["interval"].startswith(("avg_", "std_", "max_", "n/a")):
+        return {"interval": cells["interval"]}
+    strange = {name: word for name in _FIGURES if (word := cells.get(name, "n/a")) != "n/a" and number(word) is None}
+    asked = {name: word for name in _ASKED if (word := cells.get(name, ""))[:1].isdigit() and number(word) is None}
+    return {**strange, **asked}
 
 
 def _workload(cells: dict[str, str]) -> dict[str, str | int | float]:

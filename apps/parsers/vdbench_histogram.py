@@ -28,6 +28,7 @@ _HEAD = re.compile(r"min\(ms\) <\s{1,12}max\(ms\)\s{1,12}count")
 _BIN = re.compile(
     r"^\s{1,12}(\d{1,12}(?:\.\d{1,3})?) <\s{1,12}(\d{1,12}(?:\.\d{1,3})?|max)\s{1,16}(\d{1,3}(?:[,.\s']?\d{3}){0,5})\s{1,12}\d{1,3}\.\d"
 )
+_FORM = "min < max, a count and two shares"
 
 
 def looks_like(text: SourceText) -> float:
@@ -35,12 +36,13 @@ def looks_like(text: SourceText) -> float:
 
 
 def parse(text: SourceText) -> ParsedFile:
-    runs = [one.run() for one in _definitions(text) if any(one.bins.values())]
+    broken: list[Broken] = []
+    runs = [one.run() for one in _definitions(text, broken) if any(one.bins.values())]
     if not runs and "min(ms) <" in text.text:
         return ParsedFile(broken=(Broken("the histogram has no bins", 1, "", "lines of 'min < max count'"),))
     if not runs:
         raise ParseError("no histogram of Vdbench in the text", expected="'min(ms) < max(ms) count'")
-    return ParsedFile(tuple(runs))
+    return ParsedFile(tuple(runs), broken=tuple(broken))
 
 
 @dataclass(slots=True)
@@ -63,7 +65,7 @@ class _Definition:
         )  # fmt: skip
 
 
-def _definitions(text: SourceText) -> Iterator[_Definition]:
+def _definitions(text: SourceText, broken: list[Broken]) -> Iterator[_Definition]:
     now = _Definition("", 0)
     title, operation = "", ""
     for index, line in enumerate(text.lines):
@@ -79,6 +81,11 @@ def _definitions(text: SourceText) -> Iterator[_Definition]:
             now.bins[operation][found[0]] = now.bins[operation].get(found[0], 0) + found[1]
             now.last = text.number(index)
             now.first = now.first or now.last
+        elif operation and " < " in line:
+            found_words = " ".join(line.split())[:60]
+            broken.append(
+                Broken("a bin cannot be read; the histogram is without it", text.number(index), found_words, _FORM)
+            )
         elif line.strip():
             title, operation = line, ""
     yield now

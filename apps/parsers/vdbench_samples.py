@@ -19,6 +19,7 @@ class Row:
     text: str  # from the first value on
     start: int  # the column of the text
     values: Mapping[str, str]  # by column; empty for std_ and max_
+    is_empty: bool = False  # averages over no interval
 
     def value(self, name: str) -> float | None:
         return positive(self.values.get(name, ""))
@@ -69,7 +70,7 @@ def samples_of(
     columns: Columns, whole_row: Row | None, spread: Row | None, largest: Row | None, intervals: Sequence[Row],
     loops: Mapping[str, int],
 ) -> Iterator[ParsedSample]:  # fmt: skip
-    if whole_row is None:
+    if whole_row is None or whole_row.is_empty:
         return
     size_column = "xfer size" if columns.is_files else "bytes i/o"
     block_size = loops.get("xfersize") or _fixed(size_column, whole_row, intervals)
@@ -145,7 +146,8 @@ def series_of(
         wanted = [(side, f"{side} rate", f"mb/sec {side}", f"{side} resp") for side in ("read", "write")]
         wanted = [one for one in wanted if any(row.value(one[1]) for row in intervals)]
     else:
-        percent = whole_row.value("read pct") if whole_row else intervals[-1].value("read pct")
+        told = whole_row if whole_row and not whole_row.is_empty else intervals[-1]
+        percent = told.value("read pct")
         speed = next((name for name in columns.names if name.startswith("MB/sec")), "")
         wanted = [(operation_of(percent), "i/o rate", speed, "resp time")]
     for operation, rate, speed, latency in wanted:

@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 
 from msgspec import structs
 
+from apps.parsers.finite import number
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParsedSection, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.vdbench_columns import Columns, read_columns
+from apps.parsers.vdbench_damaged import TELLING
 from apps.parsers.vdbench_definition import SKEW, START, loops, workload
 from apps.parsers.vdbench_samples import Row, samples_of
 
@@ -100,6 +102,11 @@ def _definitions(text: SourceText, broken: list[Broken]) -> Iterator[_Definition
                 broken.append(Broken("a row is not as wide as its title", text.number(index), line[:100], expected))
                 continue
             named = dict(zip(columns.names, values, strict=False))
+            strange = [word for name, word in named.items() if name in TELLING and number(word) is None]
+            if strange:
+                message = "what this row did cannot be read"
+                broken.append(Broken(message, text.number(index), ", ".join(strange)[:60], "a number"))
+                continue
             now.rows.append((kind, label, columns, Row(text.number(index), 0.0, rest, len(line) - len(rest), named)))
             now.first, now.last = (index if now.first < 0 else now.first), index
     yield now

@@ -155,6 +155,10 @@ class UploadedFile(s.Serializer[Any]):
     is_kept = s.BooleanField()
     left_out = s.IntegerField(help_text="runs that somebody left out when the others were kept")
     run_ids = s.ListField(child=s.IntegerField())
+    host = s.IntegerField(allow_null=True, help_text="that its runs have; null where each has its own, or none")
+    target = s.IntegerField(allow_null=True)
+    guessed = s.CharField(help_text="why this host, where nobody said so")
+    printed_hosts = s.ListField(child=s.CharField(), help_text="the host names that stand in the text")
     page = s.URLField()
 
 

@@ -44,7 +44,7 @@ def shown_upload(request: AnyRequest, upload: Upload, files: Sequence[UploadedFi
         "file_count": upload.files.count() if any(links) else len(files),
         "next": links[0],
         "previous": links[1],
-        "files": [_file(request, file, runs.get(file.pk, ())) for file in files],
+        "files": [_file(request, upload, file, runs.get(file.pk, ())) for file in files],
     }
 
 
@@ -82,7 +82,9 @@ def _upload(request: AnyRequest, upload: Upload) -> dict[str, Any]:
     }
 
 
-def _file(request: AnyRequest, file: UploadedFile, kept: Iterable[int]) -> dict[str, Any]:
+def _file(request: AnyRequest, upload: Upload, file: UploadedFile, kept: Iterable[int]) -> dict[str, Any]:
+    file.upload = upload
+    host, target = file.place
     return {
         "id": file.pk,
         "name": file.name,
@@ -102,5 +104,9 @@ def _file(request: AnyRequest, file: UploadedFile, kept: Iterable[int]) -> dict[
         "is_kept": file.kept_at is not None,
         "left_out": len(file.left_out),
         "run_ids": list(kept),
+        "host": host,
+        "target": target,
+        "guessed": file.guessed,
+        "printed_hosts": file.printed_hosts,
         "page": request.build_absolute_uri(file.get_absolute_url()),
     }

@@ -68,6 +68,7 @@ urlpatterns = [
     path("api/v1/uploads/", uploads.uploads, name="api-uploads"),
     path("api/v1/uploads/<int:pk>/", uploads.upload, name="api-upload"),
     path("api/v1/uploads/<int:pk>/keep/", uploads.upload_keep, name="api-upload-keep"),
+    path("api/v1/uploads/<int:pk>/take-back/", uploads.upload_take_back, name="api-upload-take-back"),
     path("api/v1/plans/", plans.plans, name="api-plans"),
     path("api/v1/plans/<int:pk>/", plans.plan, name="api-plan"),
     path("api/v1/studies/", studies.studies, name="api-studies"),

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from django.db.models import Q
 
-from apps.inventory.models import Target
+from apps.inventory.models import Host, Target
 from apps.lib.sql import rows
 from apps.uploads.models import Upload, UploadedFile
 
@@ -30,8 +30,11 @@ class Guess:
 class Guesser:
     """For the files of one upload; asks the database a few times, however many files."""
 
-    def __init__(self, upload: Upload) -> None:
+    def __init__(self, upload: Upload, hosts: Iterable[Host] | None = None) -> None:
+        """`hosts`: the lab's, where they are at hand."""
         self.upload = upload
+        if hosts is not None:
+            self.hosts = {host.name.lower(): host.pk for host in hosts}
         self.earlier: dict[tuple[str, ...], Guess | None] = {}
 
     @cached_property
@@ -76,11 +79,16 @@ class Guesser:
     def guess(self, name: str, printed_hosts: Iterable[str], printed_targets: Iterable[str]) -> Guess:
         printed = [one for one in printed_hosts if one]
         if len(set(printed)) > 1:
-            return Guess()  # a person must say which run is whose
+            return Guess()  # each run is its own host's (`of_run`), or a person says whose they all are
         found = self._by_print(printed) or self._by_path(name) or self._by_earlier(name, printed)
         if found is None or found.host_id is None or found.target_id:
             return found or Guess()
         return Guess(found.host_id, self._target(found.host_id, printed_targets), found.reason)
+
+    def of_run(self, host: str, target: str) -> tuple[int | None, int | None]:
+        """(host, target) of one run of a file whose runs print different hosts."""
+        host_id = self.host_named(host) if host else None
+        return host_id, self._target(host_id, [target]) if host_id else None
 
     def _by_print(self, printed: list[str]) -> Guess | None:
         known = {pk: word for word in printed if (pk := self.host_named(word)) is not None}

@@ -7,9 +7,11 @@ from typing import Any
 from django.db.models import Q
 
 from apps.uploads.models import FileState, Upload, UploadedFile
+from apps.uploads.named_hosts import named_hosts
 from apps.uploads.on_disk import Named
 
 KNOWN = 50  # named; the others are counted
+NAMES = 10  # of hosts
 _BROKEN = 5  # runs of one file
 
 
@@ -49,11 +51,20 @@ class ImportReport:
         if self.named.left_out:
             yield f"  {self.named.left_out} links, pipes or devices inside folders were left out."
         yield from self._known_lines()
+        yield from self._host_lines()
         for file in self._failed().light().iterator():
             for problem in [file.error] if file.error else file.broken[:_BROKEN]:
                 yield f"  {problem_line(file.name, problem)}"
             if len(file.broken) > _BROKEN and not file.error:
                 yield f"  {file.name}: {len(file.broken) - _BROKEN} more runs that could not be read"
+
+    def _host_lines(self) -> Iterator[str]:
+        """Names that nobody's host has, where that leaves something without one."""
+        if nobodys := [one.name for one in named_hosts(self.upload) if one.is_a_name and one.known_id is None]:
+            more = f" and {len(nobodys) - NAMES} more" if len(nobodys) > NAMES else ""
+            yield (
+                f"  The lab has no host called {', '.join(nobodys[:NAMES])}{more}: the upload's page asks which hosts they are."
+            )
 
     def _failed(self) -> Any:
         return self.files.filter(state__in=(FileState.FAILED, FileState.REFUSED, FileState.PARTLY))

@@ -19,6 +19,7 @@ from apps.inventory.models import Host, Snapshot, Target
 from apps.inventory.snapshots import describe
 from apps.lib.copying import ids_asked, insert_tuples
 from apps.lib.pipelined import Asking, abreast
+from apps.parsers.shape import ParsedRun
 from apps.runs import workload
 from apps.runs.arrivals import announce
 from apps.runs.column_store import numbers_asked_of, save_columns
@@ -27,6 +28,7 @@ from apps.runs.models import Histogram, Run, RunArtefact, Series
 from apps.runs.samples import numbers_asked, save_all_samples
 from apps.runs.workloads import workloads_asked
 from apps.studies.models import Configuration, Study, StudyRun
+from apps.uploads.guessing import Guesser
 from apps.uploads.known import mark_kept
 from apps.uploads.known_runs import join_study
 from apps.uploads.left_out import left_out_of
@@ -150,7 +152,7 @@ def _write(upload: Upload, found: list[_New]) -> None:
 
 def _row(upload: Upload, one: _New, pk: int, places: "_Places") -> NewRun:
     run = one.read.run
-    host, target = places.of(one.file)
+    host, target = places.of(one.file, run)
     return NewRun(
         id=pk,
         lab_id=upload.lab_id,
@@ -176,10 +178,14 @@ class _Places:
         self.upload, self.now = upload, timezone.now()
         self.taken: dict[tuple[int | None, int | None], Snapshot | None] = {}
         self.rows: dict[tuple[int | None, int | None], tuple[Host | None, Target | None]] = {}
+        self.guesser = Guesser(upload)
 
-    def of(self, file: UploadedFile) -> tuple[Host | None, Target | None]:
+    def of(self, file: UploadedFile, run: ParsedRun) -> tuple[Host | None, Target | None]:
+        """Of the file; of a file that prints several hosts, and of which nobody said one, the run's own."""
         file.upload = self.upload
         key = file.place
+        if key == (None, None) and len(file.printed_hosts) > 1:
+            key = self.guesser.of_run(run.host, run.target)
         if key not in self.rows:
             target = Target.objects.select_related("host").filter(pk=key[1]).first() if key[1] else None
             host = target.host if target else Host.objects.filter(pk=key[0]).first() if key[0] else None

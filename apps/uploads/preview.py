@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -74,11 +75,17 @@ class ShownRun:
     def title(self) -> str:
         return f"{self.run.tool} {self.run.tool_version}".strip()
 
-    @property
+    @cached_property
     def point(self) -> str:
         """Where all of its samples share it."""
         points = {point_text(one) for one in self.run.samples}
         return points.pop() if len(points) == 1 else ""
+
+    @cached_property
+    def note(self) -> str:
+        """The same, of what is to be said of its values."""
+        notes = {one.note for one in self.run.samples}
+        return notes.pop() if len(notes) == 1 and len(self.run.samples) > 1 else ""
 
     @property
     def words(self) -> list[tuple[str, str]]:

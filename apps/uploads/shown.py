@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.db.models import Count, Q, Sum
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -18,7 +18,7 @@ from apps.uploads.offers import likely_host
 
 FILES = 50  # on one page
 FOUND = 25  # pieces of inventory, and job files, on one page
-LINKS = 3  # runs named for one file; the rest is counted
+LINKS = 3  # runs, or hosts, named for one file; the rest is counted
 SURE, FAIRLY = 0.9, 0.5
 SIZES = ("block_size", "file_size")
 
@@ -47,11 +47,9 @@ class Tally:
 
 def tally(upload: Upload) -> Tally:
     open_ = Q(state__in=(FileState.PARSED, FileState.PARTLY), run_count__gt=0, kept_at=None, packed__isnull=False)
-    members = UploadedFile.objects.filter(archive=OuterRef("pk"))
     counts = UploadedFile.objects.filter(upload=upload).aggregate(
         files=Count("id"),
         waiting=Count("id", filter=Q(state=FileState.WAITING)),
-        opening=Count("id", filter=Q(Exists(members), state=FileState.WAITING)),
         problems=Count("id", filter=Q(state__in=(FileState.PARTLY, FileState.FAILED, FileState.REFUSED))),
         unmapped=Count("id", filter=Q(state=FileState.FAILED, format="table")),
         runs=Sum("run_count", default=0),
@@ -62,7 +60,14 @@ def tally(upload: Upload) -> Tally:
         known=Count("id", filter=Q(state=FileState.KNOWN)),
         left=Count("id", filter=Q(kept_at=None) & ~Q(state__in=(FileState.UNPACKED, FileState.KNOWN))),
     )
-    return Tally(**counts)
+    return Tally(**counts, opening=_opening(upload) if counts["waiting"] else 0)
+
+
+def _opening(upload: Upload) -> int:
+    """Of the few that wait while files come out of them; asked beside the others, PostgreSQL looks for the members of every file."""
+    waiting = UploadedFile.objects.filter(upload=upload, state=FileState.WAITING).values("pk")
+    opened = UploadedFile.objects.filter(upload=upload, archive__in=waiting).order_by()
+    return opened.values("archive").distinct().count()  # type: ignore[no-any-return]
 
 
 @dataclass
@@ -70,6 +75,7 @@ class FileRow:
     file: UploadedFile
     runs: list[int] = field(default_factory=list)  # kept from it, or from the file with the same bytes
     places: dict[int, Host] = field(default_factory=dict)
+    own: str = ""  # where its runs print different hosts: those that the lab has
 
     @property
     def sure(self) -> str:
@@ -117,6 +123,11 @@ class FileRow:
         return f"{target}" if target else str(host or "")
 
     @property
+    def says(self) -> str:
+        """The first hosts that the text prints, where it belongs to none."""
+        return "" if any(self.file.place) else _first(self.file.printed_hosts)
+
+    @property
     def why(self) -> str:
         """Why that host, where nobody said so."""
         is_own = self.file.place == (self.file.host_id, self.file.target_id)
@@ -128,7 +139,8 @@ def rows_of(upload: Upload, files: Iterable[UploadedFile], hosts: Sequence[Host]
     places = {host.pk: host for host in hosts}
     for file in listed:
         file.upload = upload
-    rows = {file.pk: FileRow(file, places=places) for file in listed}
+    guesser = Guesser(upload, hosts)
+    rows = {file.pk: FileRow(file, places=places, own=_own_hosts(file, guesser, places)) for file in listed}
     of_file: dict[int, list[int]] = {file.known_as_id or file.pk: [] for file in listed}
     pairs = UploadedRun.objects.filter(file__in=of_file).order_by("run_id").values_list("file_id", "run_id")
     for file_id, run_id in pairs:
@@ -136,6 +148,18 @@ def rows_of(upload: Upload, files: Iterable[UploadedFile], hosts: Sequence[Host]
     for file in listed:
         rows[file.pk].runs = of_file[file.known_as_id or file.pk]
     return list(rows.values())
+
+
+def _own_hosts(file: UploadedFile, guesser: Guesser, places: dict[int, Host]) -> str:
+    if any(file.place) or len(file.printed_hosts) < 2:
+        return ""
+    found = [guesser.host_named(name) for name in file.printed_hosts]
+    return _first(list(dict.fromkeys(str(places[pk]) for pk in found if pk in places)))
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LINKS} more" if len(names) > LINKS else ""
+    return f"{', '.join(names[:LINKS])}{more}"
 
 
 def neighbours(file: UploadedFile) -> list[tuple[str, UploadedFile | None]]:

@@ -37,6 +37,19 @@ def keep_upload(upload_id: int, files: list[int] | None = None) -> int:
         return keep(upload, files)
 
 
+@shared_task(name="uploads.take_back_upload")
+def take_back_upload(upload_id: int, files: list[int] | None = None) -> int:
+    """What was kept of it, or of these files, is taken back where it is too much for one request. Says how many runs."""
+    from apps.uploads.taking_back import take_back  # which hands the upload over to `parse_upload`
+
+    with all_labs():
+        upload = Upload.objects.filter(pk=upload_id).first()
+    if upload is None:
+        return 0
+    with lab_scope(upload.lab_id):
+        return take_back(upload, files)
+
+
 @shared_task(name="uploads.sweep")
 def sweep_uploads() -> int:
     """Every 30 s: uploads whose worker died, or whose task was lost, are published again. Says how many."""

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.uploads.views import files, found, mapping, starting, uploads
+from apps.uploads.views import files, found, hosts, mapping, starting, taking_back, uploads
 
 upload = "uploads/<int:pk>/"
 file = "uploads/<int:upload>/files/<int:pk>/"
@@ -11,7 +11,9 @@ urlpatterns = [
     path(upload + "belongs/", uploads.belongs, name="upload-belongs"),
     path(upload + "keep/", uploads.keep, name="upload-keep"),
     path(upload + "again/", uploads.again, name="upload-again"),
+    path(upload + "hosts/", hosts.named, name="upload-hosts"),
     path(upload + "inventory/", found.all_of, name="upload-inventory"),
+    path(upload + "take-back/", taking_back.taken_back, name="upload-take-back"),
     path(upload + "discard/", uploads.discard, name="upload-discard"),
     path(file, files.file, name="uploaded-file"),
     path(file + "bytes/", files.raw, name="uploaded-file-bytes"),

@@ -80,6 +80,7 @@ export class Sender {
   }
 
   draw() {
+    this.frame = null;
     const total = this.all.reduce((sum, one) => sum + one.file.size, 0);
     const sent = this.all.reduce((sum, one) => sum + (one.state === "sent" ? one.file.size : one.sent), 0);
     const share = total ? sent / total : this.count("sent") / (this.all.length || 1);
@@ -93,6 +94,11 @@ export class Sender {
     element("clear").hidden = busy || !this.all.length;
     const more = this.all.length > SHOWN ? `; the first ${SHOWN} are listed` : "";
     if (this.all.length) this.say(`${this.count("sent")} of ${this.all.length} files sent, ${size(total)}${failed ? `, ${failed} failed` : ""}${more}.`);
+  }
+
+  /* Once a frame: drawing adds up all files, of which there may be thousands. */
+  drawSoon() {
+    this.frame ??= requestAnimationFrame(() => this.running.size ? this.draw() : (this.frame = null));
   }
 
   say(text) {
@@ -118,6 +124,7 @@ export class Sender {
       return;
     }
     this.isStopped = false;
+    this.place = 0;
     try {
       this.upload ??= await this.open();
     } catch (error) {
@@ -155,9 +162,14 @@ export class Sender {
     return tops.length > 1 ? `${tops[0]} and ${tops.length - 1} more` : tops[0];
   }
 
+  next() {
+    while (this.place < this.all.length && this.all[this.place].state !== "waiting") this.place += 1;
+    return this.all[this.place];
+  }
+
   async lane() {
     let one;
-    while (!this.isStopped && (one = this.all.find((each) => each.state === "waiting"))) {
+    while (!this.isStopped && (one = this.next())) {
       one.state = "sending";
       this.mark(one);
       this.follow(one);
@@ -167,13 +179,13 @@ export class Sender {
       const answer = await this.request(this.upload.add, data, (event) => {
         one.sent = Math.min(event.loaded, one.file.size);
         this.mark(one);
-        this.draw();
+        this.drawSoon();
       });
       if (answer.status === 201) one.state = "sent";
       else if (this.isStopped) Object.assign(one, { state: "waiting", sent: 0 });
       else this.fail(one, this.why(answer));
       this.mark(one);
-      this.draw();
+      this.drawSoon();
     }
   }
 

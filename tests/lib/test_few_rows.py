@@ -13,7 +13,7 @@ from apps.inventory.vocabulary import Author
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent, Lab
 from apps.lib.copying import ids_asked
-from apps.lib.few_rows import array, change, put, put_one
+from apps.lib.few_rows import array, change, change_all, put, put_one
 from apps.lib.pipelined import abreast, in_one_go, is_queued, send
 from apps.lib.sql import one_row, rows
 from apps.runs.models import Run
@@ -172,3 +172,14 @@ def test_inside_of_a_transaction_it_ends_with_that(lab: Lab) -> None:
         send(*_event(lab, "x" * 1000))
     assert connection.in_atomic_block
     assert _acts(lab) == ["a"]
+
+
+def test_several_rows_are_changed_in_one_statement(lab: Lab) -> None:
+    hosts = [Host.objects.create(lab=lab, name=f"h{number}", ram_bytes=number) for number in range(3)]
+    for host in hosts[:2]:
+        host.ram_bytes, host.labels, host.notes = None, {"a": 'with "quotes", {braces} and \\'}, f"of {host.name}"
+    change_all(hosts[:2], ["ram_bytes", "labels", "notes"])
+    change_all([], ["notes"])
+    found = {one.name: (one.ram_bytes, one.labels, one.notes) for one in Host.objects.all()}
+    assert found == {host.name: (host.ram_bytes, host.labels, host.notes) for host in hosts}
+    assert found["h1"] == (None, {"a": 'with "quotes", {braces} and \\'}, "of h1")

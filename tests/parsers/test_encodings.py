@@ -192,26 +192,3 @@ def test_endless_texts_take_linear_time(name: str) -> None:
     assert text.head is not None
     assert within(time.process_time() - before, 2)
     assert count <= len(ENDLESS[name])
-
-
-def test_the_lines_of_each_host_keep_their_numbers() -> None:
-    parts = dict(SourceText(b"n1: a\nn2: b\nn1: c\n\nn2: d\n").by_host())
-    assert {name: part.lines for name, part in parts.items()} == {"n1": ["a", "c"], "n2": ["b", "d"]}
-    assert [parts["n2"].number(index) for index in range(2)] == [2, 5]
-    assert parts["n1"].data == b"a\n\nc"
-    assert parts["n2"].data == b"\nb\n\n\nd"
-
-
-def test_hosts_that_take_turns_amid_prose_are_read_apart() -> None:
-    turns = "".join(f"n{host}: line {line}\n" for line in range(6) for host in (1, 2))
-    prose = "One sentence of a README.\n" * 20
-    parts = dict(SourceText(f"# pdsh -w n[1-2] ./run\n{turns}\nThen:\nn3: is down\n{prose}").by_host())
-    assert sorted(parts) == ["", "n1", "n2"]
-    assert parts["n2"].lines == [f"line {line}" for line in range(6)]
-    assert (parts["n2"].number(0), parts[""].number(1)) == (3, 14)
-    assert "n3: is down" in parts[""].lines
-
-
-def test_hosts_one_after_the_other_amid_prose_are_not_split() -> None:
-    text = SourceText("".join(f"n{host}: line {line}\n" for host in (1, 2) for line in range(6)) + "prose\n" * 9)
-    assert text.by_host() == [("", text)]

@@ -86,6 +86,19 @@ def test_keeping_later_is_one_more_request(sender: Sender, cast: Cast) -> None:
     assert len(kept.json()["files"][0]["run_ids"]) == 1
 
 
+def test_what_was_kept_can_be_taken_back(sender: Sender, cast: Cast) -> None:
+    url = sender.post({"run.json": REPORT}, "?keep=true").json()["url"]
+    early = sender.client.post(f"{url}take-back/", **sender.head)
+    assert early.status_code == 409
+    worked(cast)
+    taken = sender.client.post(f"{url}take-back/", **sender.head)
+    assert (taken.status_code, taken.json()["state"], taken.json()["files"][0]["run_ids"]) == (202, "queued", [])
+    worked(cast)
+    found = sender.get(url).json()
+    assert (found["state"], found["files"][0]["runs"], found["files"][0]["is_kept"]) == ("parsed", 1, False)
+    assert sender.client.post(f"{url}keep/", **sender.head).json()["files"][0]["run_ids"]
+
+
 def test_an_error_names_line_found_and_expected(sender: Sender, cast: Cast) -> None:
     url = sender.post({"notes.txt": b"\n\nbring milk\n"}).json()["url"]
     worked(cast)

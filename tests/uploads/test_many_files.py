@@ -1,5 +1,6 @@
 """What a person does with all files that match, more than a page shows, and how the runs of an upload are found again."""
 
+import time
 from typing import Any
 
 import pytest
@@ -8,9 +9,11 @@ from django.test import Client
 from apps.inventory.models import Host
 from apps.labs.models import Lab
 from apps.runs.models import Run
-from apps.uploads.models import Upload, UploadedFile
+from apps.uploads.models import FileState, Upload, UploadedFile
+from apps.uploads.shown import tally
 from apps.uploads.tasks import keep_upload
 from apps.uploads.views import uploads
+from tests.pace import within
 from tests.uploads.conftest import Bring, zipped
 
 pytestmark = pytest.mark.django_db
@@ -78,3 +81,24 @@ def test_the_plain_form_keeps_the_folders_of_names(engineer: Client) -> None:
     answer = engineer.generic("POST", "/uploads/", f"{files}{words}--b--\r\n", "multipart/form-data; boundary=b")
     assert answer.status_code == 302
     assert list(UploadedFile.objects.order_by("id").values_list("name", flat=True)) == ["h1/r.txt", "h2/r.txt"]
+
+
+@pytest.mark.parametrize("is_read", [True, False], ids=["read", "being opened"])
+def test_a_page_of_thousands_of_files_opens_at_once(engineer: Client, lab: Lab, is_read: bool) -> None:
+    """It is asked for every second while they are read."""
+    upload = Upload.objects.create(lab=lab, name="all.zip", door="page", state="parsed" if is_read else "parsing")
+    state = FileState.UNPACKED if is_read else FileState.WAITING
+    archive = UploadedFile.objects.create(upload=upload, name="all.zip", state=state)
+    UploadedFile.objects.bulk_create(
+        UploadedFile(
+            upload=upload, archive=archive, name=f"{number}.txt", format="dd", run_count=1, printed_hosts=[f"n{number % 300}"],
+            state=FileState.PARSED if is_read or number < 4000 else FileState.WAITING,
+        )
+        for number in range(8000)
+    )  # fmt: skip
+    engineer.get(upload.get_absolute_url())  # what is read once
+    began = time.perf_counter()
+    shown = engineer.get(upload.get_absolute_url()).content.decode()
+    assert within(time.perf_counter() - began, 1.5)
+    assert ("still being opened" in shown) is not is_read
+    assert (tally(upload).waiting, tally(upload).opening) == ((0, 0) if is_read else (4001, 1))

@@ -266,3 +266,14 @@ def test_a_run_of_one_line_names_one_line(engineer: Client, bring: Bring) -> Non
 def test_what_is_cut_off_is_not_called_no_result(engineer: Client, bring: Bring) -> None:
     shown = page(engineer, only_file(bring({"run.json": REPORT[: len(REPORT) // 2]})))
     assert "could be read as a result; why stands above" in shown
+
+
+def test_what_is_said_of_all_values_is_said_once(bring: Bring, engineer: Client) -> None:
+    samples = tuple(ParsedSample("read", "bandwidth", 1.0, threads=n, note="no unit") for n in range(3))
+    same, other = (
+        ParsedRun("iozone", "", samples=samples),
+        ParsedRun("iozone", "", samples=(*samples, ParsedSample("read", "iops", 1.0))),
+    )
+    runs = tuple(ReadRun(run, "iozone", 1.0) for run in (same, other))
+    file = made(bring({"a.json": REPORT}), FileReading(format="iozone", runs=runs))
+    assert page(engineer, file).count("no unit") == 1 + 3

@@ -24,18 +24,33 @@ from apps.inventory.discovery.tool_text import (
 )
 
 TOOL = "arcconf"
-_SEGMENT = re.compile(r"(?:Group (\d{1,3}), )?Segment (\d{1,4})")
+_SEGMENT = re.compile(r"(?:Group (\d{1,3}), )?Segment (\d{1,4})", re.IGNORECASE)
+_VOLUME = re.compile(r"Logical device number (\d{1,5})", re.IGNORECASE)
 _AT = re.compile(r"\((?:Controller:\d+,)?(?:(?:Enclosure|Connector):(\d+),(?:Slot|Device):(\d+)|(\d+),(\d+))\)")
 _LOCATION = re.compile(r"(?:Enclosure|Connector) (\d+), (?:Slot|Device) (\d+)")
 _STATES = {"online": "online", "ready": "unconfigured", "hot spare": "spare", "hot-spare": "spare", "failed": "failed",
            "rebuilding": "rebuilding", "raw": "jbod", "raw (pass through)": "jbod", "missing": "missing"}  # fmt: skip
 
 
+class _AnyCase(dict[str, Any]):
+    """Fields by their names in any capitals, which change from version to version (`Installed memory`, `Installed Memory`)."""
+
+    def __init__(self, plain: dict[str, Any]) -> None:
+        super().__init__({name: _AnyCase(one) if isinstance(one, dict) else one for name, one in plain.items()})
+        self._names = {name.lower(): name for name in self}
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return super().get(self._names.get(name.lower(), name), default)
+
+    def __getitem__(self, name: str) -> Any:
+        return super().__getitem__(self._names.get(name.lower(), name))
+
+
 def parse(printed: str) -> Cards:
     """Raises `UnreadableError` for what is no output of arcconf."""
     found = Buildings(TOOL)
     serials: dict[str, int] = {}
-    for content in contents(TOOL, printed, ("arcconf",)):
+    for content in map(_AnyCase, contents(TOOL, printed, ("arcconf",))):
         about = dictionary(content.get("Controller information"))
         serial = told(about.get("Controller Serial Number"), 120) or told(about.get("Controller Model"))
         number = serials.setdefault(serial, len(serials) + 1) if serial else max(1, len(serials))
@@ -44,7 +59,7 @@ def parse(printed: str) -> Cards:
         for key, value in list(dictionary(content.get("Physical Device information")).items())[:10_000]:
             _drive(card, told(key, 40), dictionary(value))
         for key, value in list(dictionary(content.get("Logical device information")).items())[:10_000]:
-            if match := re.fullmatch(r"Logical [Dd]evice number (\d{1,5})", str(key)):
+            if match := _VOLUME.fullmatch(str(key)):
                 _volume(card, match[1], dictionary(value))
     return Cards(found.done())
 
@@ -120,9 +135,9 @@ def _volume(card: Building, number: str, fields: dict[str, Any]) -> None:
     read = text_of(fields, "Read-cache status", "Read-cache mode", "Read-cache setting").lower()
     spans = _spans(card, fields)
     card.volumes.put(
-        f"v{number}", name=text_of(fields, "Logical device name", "Logical Device name"), level=_level(fields, len(spans)),
+        f"v{number}", name=text_of(fields, "Logical device name"), level=_level(fields, len(spans)),
         capacity_bytes=size_of(fields.get("Size")), chunk_size=size_of(text_of(fields, "Stripe-unit size", "Interface Stripe-unit size")),
-        state=state_of(text_of(fields, "Status of logical device", "Status of Logical Device")),
+        state=state_of(text_of(fields, "Status of logical device")),
         write_policy="write back" if write.startswith(("on", "enabled")) else "write through" if write.startswith(("off", "disabled")) else "",
         read_policy="read ahead" if read.startswith(("on", "enabled")) else "no read ahead" if read.startswith(("off", "disabled")) else "",
         device=told(fields.get("Disk Name"), 60), spans=spans,
@@ -130,7 +145,7 @@ def _volume(card: Building, number: str, fields: dict[str, Any]) -> None:
 
 
 def _level(fields: dict[str, Any], spans: int) -> str:
-    printed = text_of(fields, "RAID level", "RAID Level") or str(fields.get("RAID level", ""))[:20]
+    printed = text_of(fields, "RAID level") or str(fields.get("RAID level", ""))[:20]
     return "jbod" if "simple" in printed.lower() else f"RAID{printed}" if re.fullmatch(r"\d{1,2}", printed) else ""
 
 

@@ -110,11 +110,15 @@ def _drive(card: Building, fields: dict[str, Any]) -> None:
 
 def _inquiry(kind: str, value: object) -> tuple[str, str, str, str]:
     """(vendor, model, serial, firmware). SAS: vendor 8, model 16, firmware 4, serial; SATA: serial, model, firmware."""
-    words = str(value if isinstance(value, str) else "")[:200].split()
+    line = str(value if isinstance(value, str) else "")[:200].strip()
+    vendor, model, firmware, serial = line[:8].strip(), line[8:24].strip(), line[24:28], line[28:].strip()
+    if kind == "SAS" and serial and " " not in f"{vendor}{model}{firmware}{serial}" and vendor and model:
+        return told(vendor, 40), told(model), told(serial, 80), told(firmware, 60)
+    words = line.split()  # a copy that lost blanks
     if kind == "SAS" and len(words) >= 3:
         tail = words[2] if len(words) == 3 else "".join(words[2:])
         return told(words[0], 40), told(words[1]), told(tail[4:], 80), told(tail[:4], 60)
-    return _sata(str(value if isinstance(value, str) else "")[:200])
+    return _sata(line)
 
 
 def _sata(line: str) -> tuple[str, str, str, str]:

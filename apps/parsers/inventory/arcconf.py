@@ -17,11 +17,13 @@ from apps.parsers.source_text import SourceText
 
 NAME = "arcconf"
 TITLE = "arcconf"
-_BEGIN = re.compile(r"Controllers found: (\d{1,3})\s*$")
-_LIKE = re.compile(r"^[>#\s]{0,4}Controllers found: \d+\s*$", re.MULTILINE)
+_BEGIN = re.compile(r"Controllers [Ff]ound: (\d{1,3})\s*$")
+_LIKE = re.compile(r"^[>#\s]{0,4}Controllers [Ff]ound: \d+\s*$", re.MULTILINE)
+_HEADLESS = re.compile(r"Controller [Ii]nformation\s*$")  # copied without the line above it
+_MODEL = re.compile(r"\s+(?:Controller Status|Controller Model)\s*: \S")
 _DASHES = re.compile(r"\s*-{20,}\s*$")
 _ITEM = re.compile(
-    r"\s*((?:Logical [Dd]evice number|Device|Channel|Array Number|Array|Phy|Connector|Enclosure|Segment|Task"
+    r"\s*((?:Logical [Dd]evice [Nn]umber|Device|Channel|Array Number|Array|Phy|Connector|Enclosure|Segment|Task"
     r"|maxCache [\w ]{1,40}[Nn]umber) ?#? ?\d{1,5})\s*:?\s*$"
 )
 _SUB_ITEM = re.compile(r"(?:Phy|Segment) ?#")
@@ -29,26 +31,44 @@ _FIELD = re.compile(r"\s*\S[^\n]{0,100}?:(?:\s|$)")
 _SENTENCE = re.compile(r"\s{3,}Device is an? (.*\S)")
 _TITLED = re.compile(r"([A-Z][\w ]{2,60}):\s*$")
 _LOGICAL = re.compile(r"Logical [Dd]evice number")
+_TITLES = {  # a version writes them with capitals; whoever reads on knows them by these
+    name.lower(): name
+    for name in ("Controller information", "Logical device information", "Physical Device information")
+}
 
 
 def looks_like(text: SourceText) -> float:
-    return 1.0 if _LIKE.search(text.text) else 0.0
+    if _LIKE.search(text.text):
+        return 1.0
+    is_part = "ontroller " in text.text and "ontroller Model" in text.text
+    return 0.9 if is_part and any(_begins(text.lines, index) for index in range(len(text.lines))) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
     return parse_blocks(text, NAME, _blocks, _read, "Controllers found: 1")
 
 
+def _begins(lines: Sequence[str], index: int) -> bool:
+    """Whether an output begins here: with its own line, or with the dashes over the controller."""
+    if _BEGIN.match(lines[index]):
+        return True
+    is_title = _DASHES.match(lines[index]) and index + 2 < len(lines) and _HEADLESS.match(lines[index + 1])
+    if not is_title or not _DASHES.match(lines[index + 2]):
+        return False
+    is_below = any(_BEGIN.match(line) for line in lines[max(0, index - 3) : index])
+    return not is_below and any(map(_MODEL.match, lines[index + 3 : index + 8]))
+
+
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     """From `Controllers found` to the end of the sections, an empty one included."""
     index = 0
     while index < len(lines):
-        if not _BEGIN.match(lines[index]):
+        if not _begins(lines, index):
             index += 1
             continue
         first = last = index
         index += 1
-        while index < len(lines) and not _BEGIN.match(lines[index]) and not is_prompt(lines[index]):
+        while index < len(lines) and not _begins(lines, index) and not is_prompt(lines[index]):
             line = lines[index]
             if line.strip() and line[0] not in " \t" and not _is_known(lines, index):
                 break
@@ -69,16 +89,17 @@ def _is_known(lines: Sequence[str], index: int) -> bool:
 
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
     head = _BEGIN.match(lines[0])
-    content: Content = {"Controllers found": int(head[1]) if head else None}
+    content: Content = {"Controllers found": int(head[1])} if head else {}
     section = item = here = content
     around: Content | None = None  # what `here` is a Phy or a Segment of
-    for index, line in enumerate(lines[1:], start=1):
+    for index, line in enumerate(lines[bool(head) :], start=int(bool(head))):
         if not line.strip() or _DASHES.match(line):
             continue
         is_between = _DASHES.match(lines[index - 1]) and index + 1 < len(lines) and _DASHES.match(lines[index + 1])
         match = _ITEM.match(line)
         if (is_between and line[0] not in " \t") or (_TITLED.match(line) and not match):
-            section = item = here = _below(content, line.strip().removesuffix(":"))
+            title = line.strip().removesuffix(":")
+            section = item = here = _below(content, _TITLES.get(title.lower(), title))
             around = None
         elif is_between:
             here, around = _below(item, line.strip()), None
@@ -86,7 +107,7 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
             around = around if around is not None else here if here is not section else item
             here = _below(around, match[1])
         elif match:
-            item = here = _below(section, match[1])
+            item = here = _below(section, match[1].replace("Device Number", "device number"))
             around = None
         else:
             _take(here, line)
@@ -108,23 +129,17 @@ def _take(here: Content, line: str) -> None:
 
 
 def _summary(content: Content) -> str:
-    controller = content.get("Controller information")
-    model = str(controller.get("Controller Model", "")).strip() if isinstance(controller, dict) else ""
-    logical = content.get("Logical device information")
-    physical = content.get("Physical Device information")
-    parts = [model]
+    controller, logical, physical = (content.get(name) for name in _TITLES.values())
+    parts = [str(controller.get("Controller Model", "")).strip() if isinstance(controller, dict) else ""]
     if isinstance(logical, dict):
-        states = sorted(
-            {
-                str(part.get("Status of logical device"))
-                for key, part in logical.items()
-                if _LOGICAL.match(key) and isinstance(part, dict)
-            }
-        )
-        parts.append(
-            f"{count(sum(map(bool, map(_LOGICAL.match, logical))), 'logical device')}"
-            + (f" ({', '.join(states)})" if states else "")
-        )
+        units = [part for key, part in logical.items() if _LOGICAL.match(key) and isinstance(part, dict)]
+        states = sorted({state for one in units if (state := _value(one, "Status of logical device"))})
+        parts.append(f"{count(len(units), 'logical device')}" + (f" ({', '.join(states)})" if states else ""))
     if isinstance(physical, dict):
         parts.append(count(sum(key.startswith("Device #") for key in physical), "physical device"))
     return ", ".join(filter(None, parts)) or ", ".join(key for key in content if key != "_name")
+
+
+def _value(part: Content, name: str) -> str:
+    """Whatever letters of the name are capitals."""
+    return next((str(value) for key, value in part.items() if key.lower() == name.lower()), "")

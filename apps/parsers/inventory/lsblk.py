@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from apps.parsers.inventory import util_linux
+from apps.parsers.inventory import lsblk_folded, util_linux
 from apps.parsers.inventory.printed import Content, count
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
@@ -29,7 +29,12 @@ _COLUMNS = frozenset(
     )
 )
 _HEADER = re.compile(r"^[>#\s]{0,40}K?NAME +[A-Z][^\n]{1,2000}$", re.MULTILINE)
-_PAIRS = re.compile(r'^[>#\s]{0,4}K?NAME="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
+_PAIRS = re.compile(  # its columns stand as somebody asked for them, the name not always first
+    r'^[>#\s]{0,4}(?:K?NAME="[^"\n]*" [A-Z:_%-]+="'
+    r"|(?:ALIGNMENT|DISC-[A-Z]{3,4}|FSTYPE|GROUP|HOTPLUG|LABEL|MAJ[:_-]MIN|MODEL|MOUNTPOINTS?|PATH|PKNAME|RM|RO|ROTA|SERIAL|SIZE"
+    r'|STATE|TRAN|TYPE|UUID|VENDOR|WWN)="[^"\n]*" (?:[^\n]{0,4000}? )?K?NAME=")',
+    re.MULTILINE,
+)
 _JSON = re.compile(r'"blockdevices"\s*:\s*\[')
 _BESIDE = "\t │|"  # a branch of the tree goes on beside it
 _TREE = re.compile(r"[^\w/]{0,200}(?=[\w/])")
@@ -37,6 +42,8 @@ _LEFT_OUT = re.compile(r"\s*(?:\.{3}|…|\[(?:\.{3}|…|snip)\]|<snip>)\s*$")
 _NAME = re.compile(r"\S+(?: \(dm-\d+\))?")  # old ones tell the kernel's name beside it
 _NUMBER = re.compile(r"(?<=\s)\d{1,7}(:)\d{1,9}(?=\s|$)")
 _ROW = re.compile(r"[^\w/]{0,200}+\S{1,200}+(?: \(dm-\d{1,5}\))?\s{1,200}+\d{1,7}:\d{1,9}(?=\s|$)")
+_TYPE = re.compile(r"(?<=\s)(?:disk|part|lvm|crypt|loop|rom|mpath|raid\d{1,2})(?=\s|$)")
+_BRANCH = re.compile(r"[\s│|]{0,100}(?:[├└]─|[|`]-)\S")
 _MOST_SHIFTED = 4
 
 
@@ -54,15 +61,15 @@ def _is_header(line: str) -> bool:
 
 
 def _is_row(header: str, line: str) -> bool:
-    """Sure only where the heading has the numbers of devices."""
+    """Sure only where the heading has the numbers of devices, or the row a branch of the tree."""
     columns = header.split()
     if columns[1] == "MAJ:MIN":
         return _ROW.match(line) is not None
-    return "MAJ:MIN" in columns and _NUMBER.search(line) is not None
+    return _BRANCH.match(line) is not None or ("MAJ:MIN" in columns and _NUMBER.search(line) is not None)
 
 
 def _read_text(lines: Sequence[str]) -> list[Content]:
-    lines = _without_margin(lines)
+    lines = lsblk_folded.unfolded(_without_margin(lines))
     rows = _until_odd([line for line in lines if not _is_rest(lines[0], line)])
     devices = util_linux.rows(NAME, _straightened(rows))
     if "maj:min" in devices[0]:
@@ -94,9 +101,11 @@ def _until_odd(lines: Sequence[str]) -> list[str]:
 
 def _straightened(lines: Sequence[str]) -> list[str]:
     """Without the tree. Some print what stands deeper in it some places to the right of its heading; the colons of `8:0` tell how
-    many.
+    many, or where `part` begins.
     """
-    colons = [match.start(1) if match else -1 for match in map(_NUMBER.search, lines)]
+    has_numbers = "MAJ:MIN" in lines[0]
+    found_marks = map((_NUMBER if has_numbers else _TYPE).search, lines)
+    colons = [match.start(1 if has_numbers else 0) if match else -1 for match in found_marks]
     straight = next((colon for colon, line in zip(colons, lines, strict=True) if colon > 0 and line[0].isalnum()), -1)
     found = []
     for colon, line in zip(colons, lines, strict=True):
@@ -112,9 +121,9 @@ def _straightened(lines: Sequence[str]) -> list[str]:
 
 def _is_rest(header: str, line: str) -> bool:
     """Whether a line has nothing but one more place where the device above is mounted: below the others, or wrapped by a mail.
-    Also where somebody left rows out.
+    Also the rest of a row that has a name too long for its column, and where somebody left rows out.
     """
-    if _LEFT_OUT.match(line):
+    if _LEFT_OUT.match(line) or lsblk_folded.is_folded(header, line):
         return True
     place = header.find("MOUNTPOINT")
     if place < 0 or not line.strip():

@@ -27,7 +27,7 @@ _HEADLESS = re.compile(r"\s{0,40}(?:Version|Magic) : \S")
 _LEVEL = re.compile(r"\s{0,40}Raid Level : \S")
 _CALLED = re.compile(r"mdadm [^\n]{0,100}?(?:--detail|--examine|-D|-E)\b[^/\n]{0,40}(/dev/[^\s:]{1,100}):?\s*$")
 _FIRST = re.compile(r"\s*(?:Version|Magic|MBR Magic|Raid Level) : ")
-_FIELD = re.compile(r"\s*[A-Z][\w /.\-\[\]]{1,40} : |\s*[A-Z][\w ]{1,30} :$")
+_FIELD = re.compile(r"\s*[A-Z][\w /.\-\[\]]{1,40} : |\s*[A-Z][\w ]{1,30} :$|\s*[a-z][a-z ]{2,20}\[\d{1,4}\] : ")
 _TABLE = re.compile(r"\s*(?:this|Number|\d+|-)\s+(?:Major|\d+|-)\s+(?:Minor|\d+|-)\s+(?:RaidDevice|\d+|-)(?:\s|$)")
 _SECTION = re.compile(r"\[(\S[^\]]{0,80})\]:\s*$")
 _OTHER = re.compile(r"\s{6,}\(?\S")  # a value that goes on
@@ -47,7 +47,8 @@ _NUMBERS = re.compile(
 
 def looks_like(text: SourceText) -> float:
     whole = text.text
-    if "Raid Level : " in whole and any(word in whole for word in _BESIDE):
+    is_array = "Raid Level : " in whole or "Raid Level[0] : " in whole
+    if is_array and any(word in whole for word in _BESIDE):
         return 1.0 if has_block(text, _blocks) else 0.0
     if "Platform : " in whole and has_block(text, _blocks):
         return 1.0
@@ -241,6 +242,10 @@ def _summary(content: Content) -> str:
     state = str(content.get("state", "")).strip()
     chunk = content.get("chunk_size", "")
     parts = [f"{level} of {total} devices" if total != "" else str(level), state, f"chunk {chunk}" if chunk else ""]
+    disks = [key.rpartition("_")[2] for key in content if re.fullmatch(r"raid_level_\d{1,4}", key)]
+    if disks:  # DDF: the virtual disks of a container
+        named = [f"{content.get(f'name_{one}', one)} {content[f'raid_level_{one}']}".strip() for one in disks]
+        parts = [f"container of {count(len(disks), 'virtual disk')}", *named[:4]]
     if "mbr_magic" in content and not level:
         parts = [f"MBR with {count(sum(key.startswith('partition') for key in content), 'partition')}"]
     return f"{content.get('device') or 'a device'}: " + ", ".join(part for part in parts if part)

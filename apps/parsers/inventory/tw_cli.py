@@ -17,10 +17,12 @@ from apps.parsers.source_text import SourceText
 NAME = "tw_cli"
 TITLE = "tw_cli (3ware)"
 _HEADER = re.compile(
-    r"(?:Unit\s+UnitType\s+Status|V?Port\s+Status\s+Unit|Name\s+OnlineState|Ctl\s+Model|Encl\s+Slots|Slot\s+Status)\b"
+    r"(?:Unit\s+UnitType\s+Status|V?Port\s+Status\s+Unit|Name\s+OnlineState|Ctl\s+Model|Encl\s+(?:Slots|Status)|Slot\s+Status"
+    r"|Fan\s+Status\s+State|TempSensor\s+Status|PowerSupply\s+Status|Alarm\s+Status)\b"
 )
+_ABOVE = re.compile(r"\s*-{3}(?:Speed)?-{0,10}\s*$")  # a title over two columns of a table
 _LIKE = re.compile(rf"^[>#\s]{{0,4}}(?:{_HEADER.pattern}|/c\d+(?:/[upe]\d+)? [A-Z][\w ()-]{{2,60}} = )", re.MULTILINE)
-_PROPERTY = re.compile(r"(/c\d{1,3}(?:/(?:[upe]\d{1,3}|bbu))?) ([A-Z][^=\n]{1,80}?) = (.*)")
+_PROPERTY = re.compile(r"(/c\d{1,3}(?:/(?:[upe]\d{1,3}|bbu))?) ([A-Z][^\n]{1,80}?) = (.*)")
 _RULE = re.compile(r"-{10,}\s*$")
 
 
@@ -46,6 +48,8 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
                 in_table = True
             elif not line.strip():
                 in_table = False
+            elif _ABOVE.match(line) and index + 1 < len(lines) and _HEADER.match(lines[index + 1]):
+                pass
             elif not (in_table or _PROPERTY.match(line)) or is_prompt(line):
                 break
             last = index if line.strip() else last

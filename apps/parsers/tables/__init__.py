@@ -85,10 +85,11 @@ def _read_alone(grid: Grid) -> ParsedFile:
     mapping = guess(grid)
     if grid.delimiter == SINGLE_BLANKS:
         message = "needs a mapping: single blanks do not show which words belong to which column"
-        raise ParseError(message, line=grid.first_line)
+        raise ParseError(message, line=grid.first_line, found=grid.shown, expected="a mapping of its columns")
     if mapping.headings:
         headings = ", ".join(
             grid.columns[index].heading for index, role in mapping.columns.items() if role.word == "value"
         )
-        raise ParseError(f"needs a mapping: what are the columns {headings[:150]}?", line=grid.first_line)
+        message = f"needs a mapping: what are the columns {headings[:150]}?"
+        raise ParseError(message, line=grid.first_line, found=grid.shown, expected="a mapping of its columns")
     return read(grid, mapping)

@@ -11,6 +11,7 @@ SINGLE_BLANKS = " "
 ALIGNED = "  "
 PIPES = "|"
 _SOME = 20_000
+_LONGEST_SHOWN = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,13 @@ class Grid:
     @property
     def first_line(self) -> int:
         return self.header[0].line if self.header else self.rows[0].line
+
+    @property
+    def shown(self) -> str:
+        """Its headings, for messages; its first row where it has none."""
+        headings = [column.heading for column in self.columns if column.heading]
+        first = self.header[0].cells if self.header else self.rows[0].cells
+        return ", ".join(headings or first)[:_LONGEST_SHOWN]
 
     @property
     def last_line(self) -> int:

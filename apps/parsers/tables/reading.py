@@ -31,7 +31,8 @@ Dimensions = dict[str, str]
 
 def read(grid: Grid, mapping: Mapping) -> ParsedFile:
     if open_questions := questions(grid, mapping):
-        raise ParseError("needs a mapping: " + " ".join(open_questions), line=grid.first_line)
+        message = f"needs a mapping: {' '.join(open_questions)}"
+        raise ParseError(message, line=grid.first_line, found=grid.shown, expected="a mapping that answers it")
     reader = _Reader(grid, with_marks(grid, mapping))
     for row in grid.rows:
         if reader.has_given_up(row):
@@ -242,7 +243,7 @@ class _Reader:
         for printed in (column.unit, units.found_in(self.grid.caption)):
             if printed and unit_name in units.meanings(printed):
                 return printed
-        return unit_name
+        return f"[{unit_name}]"  # the mapping's, not the text's
 
     def _keep(self, where: Dimensions, sample: ParsedSample) -> None:
         key = tuple((word, value) for word in self.telling if (value := where.get(word)))

@@ -20,6 +20,7 @@ from apps.publishing.uploaded import shown_upload, shown_uploads
 from apps.uploads.keeping import keep
 from apps.uploads.models import Upload
 from apps.uploads.sent_paths import keeps_paths
+from apps.uploads.taking_back import take_back
 
 
 @schema.described(schema.Upload, paged=True, methods=["GET"], operation_id="uploads_list", description="Newest first.")
@@ -76,10 +77,32 @@ def upload(request: Request, pk: int) -> Response:
 @resource("POST", needed_scope=Scope.UPLOAD, needed_role=Role.ENGINEER)
 def upload_keep(request: Request, pk: int) -> Response:
     """Make runs of what was recognised and is not kept yet. Asking twice keeps nothing twice."""
-    found = get_object_or_404(Upload.objects, pk=pk)
-    if not found.has_ended:
-        expected = "an upload that has been read"
-        raise ProblemError(409, f"Upload {pk} is {found.state}.", field="state", found=found.state, expected=expected)
+    found = _read(request, pk)
     count = keep(found)
     AuditEvent.objects.record(found.lab_id, "upload kept", found.name[:200], who=who(request), upload=pk, runs=count)
     return Response(shown_upload(request, found))
+
+
+@schema.described(schema.Upload, status=202, errors=(404, 409), request=None, operation_id="uploads_take_back")
+@resource("POST", needed_scope=Scope.UPLOAD, needed_role=Role.ENGINEER)
+def upload_take_back(request: Request, pk: int) -> Response:
+    """What was kept by mistake is no run any more; its files are read again from their bytes and wait. Runs that a published report
+    describes stay.
+    """
+    found = _read(request, pk)
+    count = take_back(found)
+    AuditEvent.objects.record(
+        found.lab_id, "runs taken back", found.name[:200], who=who(request), upload=pk, runs=count
+    )
+    found.refresh_from_db()
+    return Response(shown_upload(request, found), status=202)
+
+
+def _read(request: Request, pk: int) -> Upload:
+    """One that has been read, of the token's lab. 409 for any other."""
+    django_request: Any = request._request
+    found: Upload = get_object_or_404(Upload.objects, pk=pk, lab=django_request.lab)
+    if not found.has_ended:
+        expected = "an upload that has been read"
+        raise ProblemError(409, f"Upload {pk} is {found.state}.", field="state", found=found.state, expected=expected)
+    return found

@@ -18,6 +18,7 @@ from apps.uploads.choosing import Change, preferred, rivalries, ticked, with_cho
 from apps.uploads.forms import FileForm, whole_numbers
 from apps.uploads.left_out import shown as shown_left_out
 from apps.uploads.models import UploadedFile
+from apps.uploads.moving import follow
 from apps.uploads.places import hosts_with_targets
 from apps.uploads.preview import shown_file
 from apps.uploads.reading import FileReading
@@ -96,19 +97,22 @@ def _change(request: LabRequest) -> Change:
 @require_POST
 @member_required(Role.ENGINEER)
 def belongs(request: LabRequest, upload: int, pk: int) -> HttpResponse:
-    """Host, target and labels of this file, before its upload's."""
+    """Host, target and labels of this file, before its upload's; runs that were kept of it follow."""
     found = mine(request, upload, pk)
     form = FileForm(request.lab, hosts_with_targets(request.lab), request.POST)
     if not form.is_valid():
         return _shown(request, found, form, 422)
-    host, target = form.cleaned_data["place"]
-    if found.kept_at:
-        messages.warning(request, "Its runs are kept; change them one by one.")
-    else:
-        UploadedFile.objects.filter(pk=found.pk).update(
-            host=host, target=target, guessed="", labels=form.cleaned_data["labels"]
-        )
-        messages.success(request, "Saved.")
+    place, labels = found.place, found.labels
+    (found.host, found.target), found.labels = form.cleaned_data["place"], form.cleaned_data["labels"]
+    found.guessed = ""
+    found.save(update_fields=["host", "target", "labels", "guessed"])
+    moved = follow(found, place, labels) if found.kept_at else 0
+    if moved:
+        AuditEvent.objects.record(
+            request.lab.pk, "runs moved", found.name[-200:], who=str(request.user), upload=upload, runs=moved,
+            to=str(found.target or found.host or ""), labels=found.labels,
+        )  # fmt: skip
+    messages.success(request, f"Saved, for {moved} kept run{'s' * (moved != 1)}." if moved else "Saved.")
     return redirect(found)
 
 

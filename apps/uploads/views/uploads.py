@@ -14,6 +14,8 @@ from apps.uploads import keeping
 from apps.uploads.forms import BelongingForm, FileFilter, whole_numbers
 from apps.uploads.known_runs import join_if_decided
 from apps.uploads.models import Upload, UploadedFile
+from apps.uploads.moving import move, runs_of
+from apps.uploads.named_hosts import named_hosts
 from apps.uploads.offers import offers_of
 from apps.uploads.places import found_place, hosts_with_targets, place_choices
 from apps.uploads.receiving import read_all_again
@@ -45,8 +47,11 @@ def _shown(request: LabRequest, upload: Upload, form: BelongingForm | None = Non
         "places": place_choices(hosts),
         "may_change": request.member.covers(Role.ENGINEER) and upload.lab_id == request.lab.pk,
     }
-    if context["may_change"] and upload.has_ended and context["inventory"].paginator.count:
-        context["sure_offers"] = len(offers_of(upload).sure)
+    context["may_select"] = context["may_change"] and (counts.to_keep or counts.kept)
+    if context["may_change"] and upload.has_ended:
+        context["named_hosts"] = [one for one in named_hosts(upload) if one.is_a_name]
+        if context["inventory"].paginator.count:
+            context["sure_offers"] = len(offers_of(upload).sure)
     template = "uploads/_upload.html" if request.htmx else "uploads/upload.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=status)
 
@@ -81,25 +86,25 @@ def belongs(request: LabRequest, pk: int) -> HttpResponse:
 @require_POST
 @member_required(Role.ENGINEER)
 def keep(request: LabRequest, pk: int) -> HttpResponse:
-    """`act`: all, selected (the files in `file`), or place (the selected files belong to `place`). With `every` all files that the filter
-    of the address lets through are selected, on whatever page they are.
+    """`act`: all, selected (the files in `file`), or place (the selected files belong to `place`, and so do their kept runs). With `every`
+    all files that the filter of the address lets through are selected, on whatever page they are.
     """
     found = _mine(request, pk)
     if request.POST.get("act") == "place":
-        return _place(request, found, _selected(request, found))
+        return _place(request, found)
     if not found.has_ended:
         messages.warning(request, "It is still being read; keep it when that is done.")
         return redirect(found)
     if request.POST.get("act") == "all":
         return _keep_all(request, found)
-    return _keep_selected(request, found, _selected(request, found))
+    return _keep_selected(request, found, list(_selected(request, found).to_keep().values_list("pk", flat=True)))
 
 
-def _selected(request: LabRequest, upload: Upload) -> list[int]:
+def _selected(request: LabRequest, upload: Upload) -> Any:
+    files = UploadedFile.objects.filter(upload=upload)
     if request.POST.get("every"):
-        matching = FileFilter(request.GET).of(UploadedFile.objects.filter(upload=upload))
-        return list(matching.to_keep().values_list("pk", flat=True))
-    return whole_numbers(request.POST.getlist("file"))
+        return FileFilter(request.GET).of(files)
+    return files.filter(pk__in=whole_numbers(request.POST.getlist("file")))
 
 
 def _keep_all(request: LabRequest, upload: Upload) -> HttpResponse:
@@ -133,16 +138,21 @@ def _kept(request: LabRequest, upload: Upload, count: int) -> HttpResponse:
     return redirect(upload)
 
 
-def _place(request: LabRequest, upload: Upload, selected: list[int]) -> HttpResponse:
+def _place(request: LabRequest, upload: Upload) -> HttpResponse:
     place = request.POST.get("place", "")
     offered = {value for _, group in place_choices(hosts_with_targets(request.lab))[1:] for value, _ in group}
-    if place in offered:
-        host, target = found_place(request.lab, place)
-        files = UploadedFile.objects.filter(upload=upload, pk__in=selected, kept_at=None)
-        count = files.update(host=host, target=target, guessed="")
-        messages.success(request, f"{count} file{'s' * (count != 1)} of {target or host}.")
-    else:
+    if place not in offered:
         messages.warning(request, "Choose a host for the selected files first.")
+        return redirect(upload)
+    host, target = found_place(request.lab, place)
+    selected = list(_selected(request, upload).filter(run_count__gt=0).values_list("pk", "kept_at"))
+    files = [pk for pk, _ in selected]
+    UploadedFile.objects.filter(pk__in=files).update(host=host, target=target, guessed="")
+    moved = move(runs_of(*[pk for pk, kept in selected if kept]), host, target)
+    if moved:
+        _record(request, "runs moved", upload, to=str(target or host), runs=moved)
+    also = f", with {moved} kept run{'s' * (moved != 1)}" if moved else ""
+    messages.success(request, f"{len(files)} file{'s' * (len(files) != 1)} of {target or host}{also}.")
     return redirect(upload)
 
 

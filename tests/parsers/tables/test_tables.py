@@ -354,7 +354,8 @@ def test_reading_takes_time_in_proportion_to_rows() -> None:
         return time.process_time() - started
 
     seconds(1000)
-    assert seconds(40_000) < 8 * 1.6 * max(seconds(5_000), 0.05)
+    few = max(min(seconds(5_000) for _ in range(3)), 0.05)
+    assert any(seconds(40_000) < 8 * 1.6 * few for _ in range(3))  # one pause of the machine is no slope
 
 
 def test_the_module_is_a_parser() -> None:
@@ -369,3 +370,29 @@ def test_a_first_column_that_is_headed_with_a_size_unit_alone_holds_the_file_siz
     assert [found.columns[index].word for index in range(3)] == ["file_size", "value", "value"]
     assert found.columns[0].unit == "", "MB may be 1000 or 1024: that is asked"
     assert found.layout == "wide"
+
+
+def test_a_unit_that_only_the_mapping_knows_stands_in_brackets() -> None:
+    mapping = Mapping(
+        "long", {0: Role("configuration"), 1: Role("value")}, fixed={"operation": "read", "unit": "MB/s (1000)"}
+    )
+    (run,) = read(grid("config,read\nmd0,12.5\n"), mapping).runs
+    assert run.samples[0].printed == "12.5 [MB/s (1000)]"
+    (run,) = read(grid("config,read (MB/s)\nmd0,12.5\n"), mapping).runs
+    assert run.samples[0].printed == "12.5 MB/s"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("config;ext3;xfs\nmd0;10;20\nmd1;11;12\n", "config, ext3, xfs"),
+        (WIDE.replace("MiB/s", "MB/s"), "config, write (MB/s), read (MB/s)"),
+        ("size write read\n1 2 3\n4 5 6\n", "1, 2, 3"),
+    ],
+    ids=["headings", "unit", "single blanks"],
+)
+def test_what_has_to_be_mapped_is_told_with_found_and_expected(text: str, found: str) -> None:
+    with pytest.raises(ParseError) as error:
+        parse(SourceText(text))
+    assert error.value.found == found
+    assert error.value.expected.startswith("a mapping")

@@ -1,0 +1,63 @@
+"""The line over each job of fio's normal report: `rand: (groupid=1, jobs=2): err= 0: pid=30699: Sat Nov 21 16:35:21 2026`.
+
+A letter that got into one of its numbers must not give the job's figures to the job above it: the line is read all the
+same, and what is no number in it is taken from an earlier report of the same job, or unknown.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from apps.parsers.shape import Broken
+
+Key = tuple[str, int, str, str]  # name, group, process, host
+_HEADER = re.compile(
+    r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(groupid=(?P<group>[^,)\s]{1,12})(?:, jobs=(?P<jobs>[^,)\s]{1,12}))?\): "
+    r"err=\s*(?P<error>[^\s:(]{1,12})(?: \([^)]{0,300}\))?:(?: pid=(?P<pid>[^\s:]{1,14}))?"
+)
+_LONGEST = {"group": 9, "jobs": 9, "error": 9, "pid": 12}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`unread`: which of its numbers are none."""
+
+    name: str
+    host: str
+    group: int | None
+    jobs: int | None
+    error: int | None
+    pid: str
+    unread: tuple[str, ...] = ()
+
+    def key(self, host: str, known: Iterable[Key]) -> Key:
+        """By which the same job is known in the next status report."""
+        if self.unread:
+            for name, group, pid, of in known:
+                is_group = self.group is None or group == self.group
+                if (name, of) == (self.name, host) and is_group and ("pid" in self.unread or pid == self.pid):
+                    return name, group, pid, of
+        return self.name, self.group or 0, self.pid, host
+
+    def fault(self, line: int, found: str) -> Broken:
+        message = f"{', '.join(self.unread)} of a job cannot be read"
+        return Broken(message, line, found.strip()[:120], "(groupid=n, jobs=n): err= n: pid=n")
+
+
+def header_in(line: str) -> Header | None:
+    match = _HEADER.match(line)
+    if match is None:
+        return None
+    words = {name: match[name] for name in _LONGEST}
+    unread = tuple(name for name, word in words.items() if word and not _is_number(word, _LONGEST[name]))
+    numbers = {name: int(word) if word and name not in unread else None for name, word in words.items()}
+    if len(unread) > 2 or (len(unread) == 2 and not match["pid"]):
+        return None  # somebody writes about it
+    return Header(
+        match["name"].strip(), match["host"] or "", numbers["group"], numbers["jobs"], numbers["error"],
+        words["pid"] or "", unread,
+    )  # fmt: skip
+
+
+def _is_number(word: str, longest: int) -> bool:
+    return word.isascii() and word.isdecimal() and len(word) <= longest

@@ -1,0 +1,99 @@
+"""Whose each line is, in an output that pdsh or clush put a host before each line of, or docker compose a container where several of
+them take turns.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+_HOST = re.compile(r"([A-Za-z0-9][\w.-]{0,62}):(?: |$)")
+_CONTAINER = re.compile(r"([A-Za-z0-9][\w.-]{0,99}) {2,64}\|(?: |$)")
+_MOST_HOSTS = 5000
+_FEWEST_OF_ONE = 5  # lines of a container, on average
+Found = list[re.Match[str] | None]
+Marked = tuple[list[tuple[str, int]], set[str]]
+
+
+def may_be_in(lines: Iterable[str]) -> bool:
+    """Whether any of these lines begins like that."""
+    return any(_HOST.match(line) or "  |" in line for line in lines)
+
+
+def marked(lines: Sequence[str]) -> Marked | None:
+    """Each line's name and where it begins behind the mark, and all names; "" is what has no mark. None for any other output."""
+    found: Found = [_HOST.match(line) for line in lines]
+    names = _names(found)
+    if _are_nearly_all(found, names, lines) and all(map(_is_host, names)):
+        return _places(found), names
+    if names := _in_stretches(found, lines):
+        return _places(found), names
+    found = [_CONTAINER.match(line) for line in lines]
+    names = _names(found)
+    if _are_nearly_all(found, names, lines) and _take_turns([match[1] for match in found if match], names):
+        return _places(found), names
+    return None
+
+
+def _names(found: Found) -> set[str]:
+    return {match[1] for match in found if match}
+
+
+def _are_nearly_all(found: Found, names: set[str], lines: Sequence[str]) -> bool:
+    """Whether nearly all lines begin with a name."""
+    filled = sum(1 for line in lines if line.strip())
+    count = sum(1 for match in found if match)
+    return count >= 3 and count >= 0.9 * filled and len(names) <= _MOST_HOSTS
+
+
+def _in_stretches(found: Found, lines: Sequence[str]) -> set[str]:
+    """The hosts whose lines take turns with nothing between them, in a file that has prose around; "" is that prose. Of
+    other lines `found` forgets their marks.
+    """
+    stretches = [
+        (first, behind)
+        for first, behind in _stretches(found, lines)
+        if _are_hosts_in_turn([match[1] for match in found[first:behind] if match])
+    ]
+    if not stretches:
+        return set()
+    kept: Found = [None] * len(found)
+    for first, behind in stretches:
+        kept[first:behind] = found[first:behind]
+    found[:] = kept
+    names = _names(found) | {""}
+    return names if len(names) <= _MOST_HOSTS else set()
+
+
+def _is_host(name: str) -> bool:
+    return any(letter.isdigit() for letter in name) or "." in name
+
+
+def _places(found: Sequence[re.Match[str] | None]) -> list[tuple[str, int]]:
+    """Whose each line is, and where it begins behind the mark."""
+    return [(match[1], match.end()) if match else ("", 0) for match in found]
+
+
+def _stretches(found: Sequence[re.Match[str] | None], lines: Sequence[str]) -> list[tuple[int, int]]:
+    """(first, behind the last) index of marked lines that have nothing but blank ones between them."""
+    stretches, first, last = [], -1, -1
+    for index, match in enumerate(found):
+        if match and _is_host(match[1]):
+            first, last = (index if first < 0 else first), index
+        elif first >= 0 and lines[index].strip():
+            stretches.append((first, last + 1))
+            first = -1
+    return [*stretches, (first, last + 1)] if first >= 0 else stretches
+
+
+def _are_hosts_in_turn(marks: Sequence[str]) -> bool:
+    names = set(marks)
+    if len(marks) < _FEWEST_OF_ONE * len(names) or len(names) < 2:
+        return False
+    turns = sum(1 for one, other in pairwise(marks) if one != other)
+    return turns >= 2 * len(names) and all(_is_host(name) and name[0].isalpha() for name in names)
+
+
+def _take_turns(marks: Sequence[str], names: set[str]) -> bool:
+    """Whether names come back after others, and often: a table's first column has each but once, or all of one together."""
+    turns = sum(1 for one, other in pairwise(marks) if one != other)
+    return 1 < len(names) <= turns and len(marks) >= _FEWEST_OF_ONE * len(names) and turns * 2 <= len(marks)

@@ -1,0 +1,70 @@
+"""Runs that were kept by mistake are none any more: their files are read again from their bytes, and wait to be decided on.
+
+what_goes(upload, files)        # what would be lost, to show it before
+take_back(upload, files)        # `files` None: all of the upload
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count
+
+from apps.runs.models import Run
+from apps.studies.models import Study
+from apps.uploads.models import FileState, Upload, UploadedFile
+from apps.uploads.receiving import hand_over
+
+_AT_ONCE = 100
+
+
+@dataclass(frozen=True)
+class Going:
+    """`studies`: with how many of the runs. `staying`: files whose runs a published report describes by now."""
+
+    files: int
+    runs: int
+    studies: Sequence[tuple[Study, int]]
+    staying: int
+
+
+def what_goes(upload: Upload, files: Iterable[int] | None = None) -> Going:
+    kept = _kept(upload, files)
+    going = _taken_back(kept)
+    runs = Run.objects.filter(uploaded_from__file__in=going)
+    counts = runs.filter(study_run__isnull=False).values_list("study_run__configuration__study").annotate(Count("pk"))
+    by_study = dict(counts.order_by().values_list("study_run__configuration__study", "pk__count"))
+    studies = [(study, by_study[study.pk]) for study in Study.objects.filter(pk__in=by_study).order_by("title")]
+    count = going.count()
+    return Going(count, runs.count(), studies, kept.count() - count)
+
+
+def take_back(upload: Upload, files: Iterable[int] | None = None) -> int:
+    """Says how many runs. Doing it again does nothing more."""
+    ids = list(_taken_back(_kept(upload, files)).values_list("pk", flat=True))
+    count = 0
+    for start in range(0, len(ids), _AT_ONCE):
+        with transaction.atomic():
+            some = UploadedFile.objects.filter(pk__in=ids[start : start + _AT_ONCE], kept_at__isnull=False)
+            held = [file.pk for file in some.light().select_for_update(of=("self",))]
+            gone = list(Run.objects.filter(uploaded_from__file__in=held).values_list("pk", flat=True))
+            Run.objects.filter(pk__in=gone).delete()
+            waiting: dict[str, Any] = {"kept_at": None, "state": FileState.WAITING, "packed": None, "left_out": []}
+            UploadedFile.objects.filter(pk__in=held).update(**waiting)
+            count += len(gone)
+    if ids:
+        Upload.objects.filter(pk=upload.pk).update(is_kept_at_once=False, discarded_at=None)  # or they were kept again
+        hand_over(upload)
+    return count
+
+
+def _kept(upload: Upload, files: Iterable[int] | None) -> Any:
+    every = UploadedFile.objects.filter(upload=upload, kept_at__isnull=False, artefact__isnull=False)
+    return every if files is None else every.filter(pk__in=list(files))
+
+
+def _taken_back(kept: Any) -> Any:
+    """Of these files those that nothing but their upload describes."""
+    described = Run.objects.exclude(origin=Run.Origin.UPLOADED).values("uploaded_from__file")
+    return kept.exclude(pk__in=described.filter(uploaded_from__isnull=False))

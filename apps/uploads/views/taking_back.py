@@ -1,0 +1,41 @@
+"""What was kept by mistake is taken back: shown first, then done."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.labs.models import AuditEvent, Role
+from apps.uploads.forms import whole_numbers
+from apps.uploads.models import Upload, UploadedFile
+from apps.uploads.taking_back import take_back, what_goes
+from apps.uploads.tasks import take_back_upload
+
+AT_ONCE = 200  # runs that one request takes back
+
+
+@member_required(Role.ENGINEER)
+def taken_back(request: LabRequest, pk: int) -> HttpResponse:
+    """GET says what will be lost; POST does it. Of the one file in `file`, or of all."""
+    upload = get_object_or_404(Upload.objects.select_related("lab"), pk=pk, lab=request.lab)
+    asked = (request.POST if request.method == "POST" else request.GET).get("file")
+    files = whole_numbers([asked]) if asked else None
+    file = UploadedFile.objects.filter(upload=upload, pk__in=files).light().first() if files else None
+    going = what_goes(upload, files)
+    back = file or upload
+    if request.method != "POST":
+        context = {"upload": upload, "file": file, "going": going, "back": back}
+        return render(request, "uploads/take-back.html", context)
+    AuditEvent.objects.record(
+        request.lab.pk, "runs taken back", upload.name[:200], who=str(request.user), upload=pk, runs=going.runs, files=going.files
+    )  # fmt: skip
+    if going.runs > AT_ONCE:
+        take_back_upload.delay(upload.pk, files)
+        messages.success(request, f"{going.runs} runs are being taken back; that goes on without this page.")
+    else:
+        count = take_back(upload, files)
+        messages.success(
+            request, f"{count} run{'s' * (count != 1)} taken back. What was read is shown again in a moment."
+        )
+    return redirect(back)

@@ -1,0 +1,70 @@
+"""Excerpts of iperf's output as mails and notes have them: nothing but summaries, one test below the other."""
+
+import pytest
+
+from apps.parsers import iperf2_text, iperf3_text
+from apps.parsers.shape import ParsedRun
+from apps.parsers.source_text import SourceText
+
+BOTH = """\
+[  5]   0.00-10.00  sec  {sent} MBytes   {rate} Mbits/sec    0         sender
+[  5]   0.00-10.01  sec  {sent} MBytes   {rate} Mbits/sec              receiver
+"""
+HEAD = """\
+Client connecting to 10.1.1.2, TCP port 5001
+[  3] local 10.1.1.1 port 57437 connected with 10.1.1.2 port 5001
+[  5] local 10.1.1.1 port 5001 connected with 10.1.1.2 port 42621
+"""
+
+
+def total(rate: int, end: str = "10.0", name: str = "  3") -> str:
+    return f"[{name}]  0.0-{end} sec  {rate} MBytes   {rate} Mbits/sec\n"
+
+
+def rates(runs: tuple[ParsedRun, ...]) -> list[dict[str, float | None]]:
+    return [{one.operation: one.value for one in run.samples if one.metric == "bandwidth"} for run in runs]
+
+
+def test_summaries_of_iperf_3_below_each_other_are_tests_of_their_own() -> None:
+    text = (
+        "Before:\niperf3 -c h -R\n"
+        + BOTH.format(sent=510, rate=400)
+        + "After:\niperf3 -c h -R\n"
+        + BOTH.format(sent=540, rate=440)
+    )
+    runs = iperf3_text.parse(SourceText(text)).runs
+    assert rates(runs) == [{"net_send": 50e6, "net_receive": 50e6}, {"net_send": 55e6, "net_receive": 55e6}]
+
+
+def test_a_side_without_bytes_beside_the_others_never_told_its_figures() -> None:
+    text = (
+        "Accepted connection from 10.1.1.1, port 40106\n" + BOTH.format(sent="0.00", rate="0.00").splitlines()[0] + "\n"
+    )
+    text += BOTH.format(sent=540, rate=440).splitlines()[1] + "\n"
+    (run,) = iperf3_text.parse(SourceText(text)).runs
+    assert rates((run,)) == [{"net_send": None, "net_receive": 55e6}]
+
+
+@pytest.mark.parametrize("between", ["$ iperf -c 10.1.1.2\n", "and with the new driver:\n"])
+def test_totals_of_iperf_2_below_each_other_are_tests_of_their_own(between: str) -> None:
+    runs = iperf2_text.parse(SourceText("$ iperf -c 10.1.1.2\n" + total(80) + between + total(88, "10.1"))).runs
+    assert [run.samples[0].printed for run in runs] == ["80 Mbits/sec", "88 Mbits/sec"]
+
+
+def test_an_interval_over_the_whole_time_is_no_test_of_its_own() -> None:
+    (run,) = iperf2_text.parse(SourceText("$ iperf -c 10.1.1.2 -i 10\n" + total(80) + total(80))).runs
+    assert rates((run,)) == [{"net_send": 10e6}]
+
+
+@pytest.mark.parametrize(
+    ("command", "operation"), [("iperf -c h", "net_send"), ("iperf -s -i 1", "net_receive"), ("iperf -c h -d", "")]
+)
+def test_the_command_says_whose_lines_they_are_where_nothing_else_does(command: str, operation: str) -> None:
+    (run,) = iperf2_text.parse(SourceText(f"$ {command}\n" + total(80))).runs
+    assert rates((run,)) == [{operation or "net_send": 10e6 if operation else None}]
+
+
+def test_what_connects_back_to_a_client_is_received() -> None:
+    (run,) = iperf2_text.parse(SourceText(HEAD + total(80) + total(40, name="  5"))).runs
+    assert rates((run,)) == [{"net_send": 10e6, "net_receive": 5e6}]
+    assert {one.threads for one in run.samples} == {1}
