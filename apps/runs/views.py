@@ -79,7 +79,7 @@ def artefact(request: LabRequest, pk: int, name: str) -> HttpResponseBase:
     part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)
     stream = artefact_store.open_stream(part.artefact)
     response = StreamingHttpResponse(stream, content_type="application/octet-stream")
-    response["Content-Disposition"] = content_disposition_header(True, f"run-{pk}-{part.name}")
+    response["Content-Disposition"] = content_disposition_header(True, f"run-{pk}-{part.name.rpartition('/')[2]}")
     response["Content-Length"] = part.artefact.size
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["X-Content-Type-Options"] = "nosniff"

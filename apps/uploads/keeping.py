@@ -75,8 +75,8 @@ def keep(upload: Upload, files: Iterable[int] | None = None) -> int:
         with transaction.atomic():
             # two who press the button at once: the second one finds the files kept
             some = UploadedFile.objects.filter(pk__in=ids[start : start + _AT_ONCE])
-            locked = some.to_keep().select_for_update(of=("self",))
-            count += keep_files(upload, [(file, file.reading) for file in locked if file.packed is not None])
+            held = some.to_keep().held()
+            count += keep_files(upload, [(file, file.reading) for file in held if file.packed is not None])
     join_study(upload)
     return count
 

@@ -171,6 +171,10 @@ class FileQuerySet(LabQuerySet["UploadedFile"]):
         """Without what only the preview needs."""
         return self.defer("packed")
 
+    def held(self) -> Self:
+        """Kept, moved and taken back by nobody else until this transaction ends; in one order, so that no two wait for each other."""
+        return self.select_for_update(of=("self",)).order_by("id")
+
 
 class UploadedFile(ThroughParent):
     """One file, or one member of an archive."""

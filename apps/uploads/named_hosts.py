@@ -132,9 +132,9 @@ def answer(upload: Upload, answers: Sequence[tuple[NamedHost, Host]]) -> Answere
 
 
 def _files_of(upload: Upload, hosts: Mapping[str, Host]) -> dict[Host, list[tuple[int, bool]]]:
-    """(id, whether it waits) of the files without a host whose names are all one host's."""
+    """(id, whether it waits) of the files without a host whose names are all one host's; nobody keeps one meanwhile."""
     found: dict[Host, list[tuple[int, bool]]] = {}
-    files = UploadedFile.objects.filter(upload=upload, host=None).exclude(printed_hosts=[])
+    files = UploadedFile.objects.filter(upload=upload, host=None).exclude(printed_hosts=[]).held()
     for pk, printed, kept_at in files.values_list("pk", "printed_hosts", "kept_at"):
         of = {hosts.get(name) for name in printed}
         if len(of) == 1 and (host := of.pop()):

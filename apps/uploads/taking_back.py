@@ -44,17 +44,20 @@ def take_back(upload: Upload, files: Iterable[int] | None = None) -> int:
     """Says how many runs. Doing it again does nothing more."""
     ids = list(_taken_back(_kept(upload, files)).values_list("pk", flat=True))
     count = 0
+    if ids:  # or they were kept again
+        Upload.objects.filter(pk=upload.pk).update(is_kept_at_once=False, discarded_at=None)
     for start in range(0, len(ids), _AT_ONCE):
         with transaction.atomic():
-            some = UploadedFile.objects.filter(pk__in=ids[start : start + _AT_ONCE], kept_at__isnull=False)
-            held = [file.pk for file in some.light().select_for_update(of=("self",))]
+            some = list(_kept(upload, ids[start : start + _AT_ONCE]).held().values_list("pk", flat=True))
+            held = list(
+                _taken_back(_kept(upload, some)).values_list("pk", flat=True)
+            )  # a report may describe one by now
             gone = list(Run.objects.filter(uploaded_from__file__in=held).values_list("pk", flat=True))
             Run.objects.filter(pk__in=gone).delete()
             waiting: dict[str, Any] = {"kept_at": None, "state": FileState.WAITING, "packed": None, "left_out": []}
             UploadedFile.objects.filter(pk__in=held).update(**waiting)
             count += len(gone)
     if ids:
-        Upload.objects.filter(pk=upload.pk).update(is_kept_at_once=False, discarded_at=None)  # or they were kept again
         hand_over(upload)
     return count
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from bin._lib.account import Account
 
 LOG_LIMIT = 10 * 2**20  # bytes; a longer log is put aside when its program starts
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what ends this program
+KILLED = 5.0  # seconds that one may take to be gone after SIGKILL; waiting for a disk it may take longer
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -60,13 +62,23 @@ class Process:
         return self._child.pid
 
     def alive(self) -> bool:
-        return self._child.poll() is None
+        return self._status() is None
 
     def how_it_ended(self) -> str:
-        status = self._child.poll()
+        status = self._status()
         if status is None:
             return "still runs"
         return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+
+    def _status(self) -> int | None:
+        """A signal whose handler raises waits meanwhile: between taking and giving back `Popen`'s lock it would leave the lock
+        taken, and the next to wait for this child would do so forever.
+        """
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+        try:
+            return self._child.poll()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
     def signal(self, number: signal.Signals) -> None:
         self._child.send_signal(number)
@@ -85,8 +97,8 @@ class Process:
             return
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._child.pid, signal.SIGKILL)
-        self._child.wait()
-        self._group_gone = True
+        if self.wait(KILLED):
+            self._group_gone = True
 
     def ask_to_stop(self) -> None:
         if self.alive():

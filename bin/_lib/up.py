@@ -1,6 +1,7 @@
 """`bin/up`: from a fresh checkout to a running dashboard, step by step; safe to run again."""
 
 import argparse
+import faulthandler
 import os
 import signal
 import socket
@@ -14,10 +15,10 @@ from bin._lib import assets, django, environment, machine, packages, production,
 from bin._lib.console import Console, Trouble, fail, shown
 from bin._lib.demo import Demo, Status
 from bin._lib.layout import ROOT, DataFolder
+from bin._lib.process import STOPPING
 from bin._lib.programs import Programs, known_agent, running_fio
 from bin._lib.supervisor import Supervisor
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STEPS = 11
 PAGES = {
     "overview": "Start page",
@@ -77,6 +78,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 def main(argv: list[str]) -> int:
     options = parse(argv)
+    faulthandler.register(signal.SIGUSR1)  # `kill -USR1` tells where it is
     console = Console(STEPS - options.no_demo_run + options.production)
     heed_signals()
     up = Up(options, console)
@@ -97,14 +99,14 @@ def main(argv: list[str]) -> int:
 
 def heed_signals() -> None:
     """Except those that the caller wants ignored, as nohup does."""
-    for number in SIGNALS:
+    for number in STOPPING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stop_once)
 
 
 def stop_once(number: int, _frame: FrameType | None) -> None:
     """The first signal stops in order; further ones do not cut that short."""
-    for each in SIGNALS:
+    for each in STOPPING:
         signal.signal(each, signal.SIG_IGN)
     raise Stopped(number)
 

@@ -29,7 +29,7 @@ class Launcher:
         for process in self.started:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
-                process.wait(PATIENCE)
+                self.wait(process)
             if process.stdout:
                 process.stdout.close()
 
@@ -69,9 +69,19 @@ class Launcher:
 
     def ended(self, process: subprocess.Popen[str]) -> tuple[int, str]:
         """Exit status and the rest of what it printed."""
-        rest, _ = process.communicate(timeout=PATIENCE)
+        try:
+            rest, _ = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"bin/up did not end in {PATIENCE} s:\n{self.output}{where_it_is(process)}") from None
         self.output += rest
         return process.returncode, rest
+
+    def wait(self, process: subprocess.Popen[str]) -> None:
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
 
     def stop(self, process: subprocess.Popen[str], number: signal.Signals = signal.SIGINT) -> tuple[int, str, float]:
         """Exit status, what it printed, seconds."""
@@ -88,6 +98,14 @@ class Launcher:
     def get(self, path: str = "/") -> str:
         with urllib.request.urlopen(self.url.rstrip("/") + path, timeout=5) as answer:
             return str(answer.read().decode())
+
+
+def where_it_is(process: subprocess.Popen[str]) -> str:
+    """The rest of what it printed, with its stack as the last of it; it is killed."""
+    process.send_signal(signal.SIGUSR1)
+    time.sleep(1)
+    process.kill()
+    return process.communicate()[0]
 
 
 def clean_environment() -> dict[str, str]:

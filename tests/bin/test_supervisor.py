@@ -1,8 +1,12 @@
 """Children that die are started again, more and more slowly, and all are stopped in order."""
 
 import os
+import signal
 import time
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from bin._lib.process import Command, Process
 from bin._lib.supervisor import STOP_ORDER, Supervisor
@@ -51,6 +55,49 @@ def test_those_that_do_not_listen_are_killed_with_their_children(tmp_path: Path)
     assert not process.alive()
     child = int((tmp_path / "child").read_text())
     assert wait_for(lambda: not is_alive(child), 5)
+
+
+class Interrupting:
+    """A lock; a signal comes just when it has been taken."""
+
+    def __init__(self, lock: Any) -> None:
+        self.lock = lock
+
+    def acquire(self, *how: Any) -> bool:
+        taken = self.lock.acquire(*how)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return bool(taken)
+
+    def release(self) -> None:
+        self.lock.release()
+
+    def __enter__(self) -> None:
+        self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
+
+
+def test_a_signal_amid_the_look_at_a_child_leaves_it_able_to_end(tmp_path: Path) -> None:
+    class Stopped(BaseException):
+        pass
+
+    def stop(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise Stopped
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        process = Process(shell("web", "exec sleep 60", tmp_path))
+        child: Any = process._child
+        child._waitpid_lock = Interrupting(child._waitpid_lock)
+        with pytest.raises(Stopped):
+            process.alive()
+        assert not child._waitpid_lock.lock.locked()
+        process.ask_to_stop()
+        assert process.end(5)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_the_patience_for_all_together_is_fifteen_seconds() -> None:

@@ -5,8 +5,10 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.test import Client
 
 from apps.labs.models import Lab
 from apps.uploads.models import Upload, UploadedFile
@@ -51,6 +53,11 @@ def bring(lab: Lab) -> Bring:
         return upload
 
     return brought
+
+
+@pytest.fixture
+def engineer(lab: Lab, sign_in: Any) -> Client:
+    return sign_in("engineer")  # type: ignore[no-any-return]
 
 
 def only_file(upload: Upload) -> UploadedFile:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.labs.models import Lab
 from apps.parsers.source_text import SourceText
 from apps.runs.models import Run, Sample
 from apps.uploads.keeping import keep
@@ -24,11 +23,6 @@ ANSWERS = {
     "role-0": "file_size", "unit-0": "MB (1024)", "role-1": "value", "role-2": "value", "decimal": ",",
     "headings": "configuration", "fixed-operation": "write", "fixed-unit": "KB/s (1024)",
 }  # fmt: skip
-
-
-@pytest.fixture
-def engineer(lab: Lab, sign_in: Any) -> Client:
-    return sign_in("engineer")  # type: ignore[no-any-return]
 
 
 def mapping_page(upload: Upload) -> str:

@@ -24,11 +24,6 @@ from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def engineer(lab: Lab, sign_in: Any) -> Client:
-    return sign_in("engineer")  # type: ignore[no-any-return]
-
-
 def page(client: Client, file: UploadedFile, query: str = "", **headers: str) -> str:
     answer = client.get(file.get_absolute_url() + query, headers=headers)
     assert answer.status_code == 200

@@ -26,11 +26,6 @@ pytestmark = pytest.mark.django_db
 JSON = {"Accept": "application/json"}
 
 
-@pytest.fixture
-def engineer(lab: Lab, sign_in: Any) -> Client:
-    return sign_in("engineer")  # type: ignore[no-any-return]
-
-
 def page(engineer: Client, upload: Upload, query: str = "", **headers: str) -> str:
     answer = engineer.get(upload.get_absolute_url() + query, headers=headers)
     assert answer.status_code == 200

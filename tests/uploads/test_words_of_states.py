@@ -15,11 +15,6 @@ TABLE = b"file size MB;sata 3ware;scsi zero channel\n100;177456,5;166733,9\n200;
 
 
 @pytest.fixture
-def engineer(lab: Lab, sign_in: Any) -> Client:
-    return sign_in("engineer")  # type: ignore[no-any-return]
-
-
-@pytest.fixture
 def viewer(lab: Lab, sign_in: Any) -> Client:
     return sign_in("viewer")  # type: ignore[no-any-return]
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -102,11 +103,13 @@ def belongs(request: LabRequest, upload: int, pk: int) -> HttpResponse:
     form = FileForm(request.lab, hosts_with_targets(request.lab), request.POST)
     if not form.is_valid():
         return _shown(request, found, form, 422)
-    place, labels = found.place, found.labels
-    (found.host, found.target), found.labels = form.cleaned_data["place"], form.cleaned_data["labels"]
-    found.guessed = ""
-    found.save(update_fields=["host", "target", "labels", "guessed"])
-    moved = follow(found, place, labels) if found.kept_at else 0
+    with transaction.atomic():
+        found = UploadedFile.objects.light().held().select_related("upload").get(pk=found.pk)  # it may be kept just now
+        place, labels = found.place, found.labels
+        (found.host, found.target), found.labels = form.cleaned_data["place"], form.cleaned_data["labels"]
+        found.guessed = ""
+        found.save(update_fields=["host", "target", "labels", "guessed"])
+        moved = follow(found, place, labels) if found.kept_at else 0
     if moved:
         AuditEvent.objects.record(
             request.lab.pk, "runs moved", found.name[-200:], who=str(request.user), upload=upload, runs=moved,

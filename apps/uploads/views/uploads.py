@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -145,10 +146,11 @@ def _place(request: LabRequest, upload: Upload) -> HttpResponse:
         messages.warning(request, "Choose a host for the selected files first.")
         return redirect(upload)
     host, target = found_place(request.lab, place)
-    selected = list(_selected(request, upload).filter(run_count__gt=0).values_list("pk", "kept_at"))
-    files = [pk for pk, _ in selected]
-    UploadedFile.objects.filter(pk__in=files).update(host=host, target=target, guessed="")
-    moved = move(runs_of(*[pk for pk, kept in selected if kept]), host, target)
+    with transaction.atomic():
+        selected = list(_selected(request, upload).filter(run_count__gt=0).held().values_list("pk", "kept_at"))
+        files = [pk for pk, _ in selected]
+        UploadedFile.objects.filter(pk__in=files).update(host=host, target=target, guessed="")
+        moved = move(runs_of(*[pk for pk, kept in selected if kept]), host, target)
     if moved:
         _record(request, "runs moved", upload, to=str(target or host), runs=moved)
     also = f", with {moved} kept run{'s' * (moved != 1)}" if moved else ""
