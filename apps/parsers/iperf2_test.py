@@ -92,6 +92,13 @@ class Test:
         kept = {one.id: one for one in silent[-_MOST:]} if not self.header.client_port else {}
         return Test(header=self.header.of_server(), connections=kept)
 
+    def silent(self) -> list[str]:
+        """A client's streams without a line beside those that have some; who connects to a server may be another test's."""
+        under = {name.lstrip("*FD") for name, one in self.connections.items() if one.lines or one.server_lines}
+        if not self.header.client_port or "SUM" in self.connections:
+            return []
+        return [one.id for one in self.connections.values() if one.local and one.id.lstrip("*FD") not in under]
+
     def run(self, text: SourceText) -> ParsedRun:
         shown = [one for one in self.connections.values() if one.lines and not one.id.startswith("FD")]
         shown.sort(key=lambda one: one.id != "SUM")

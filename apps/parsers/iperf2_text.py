@@ -52,6 +52,7 @@ _NO_RATE = re.compile(
     r"\[ {0,6}(\d{1,6})\] {1,8}[\d.]{1,20}- ?[\d.]{1,20} {1,6}sec {1,6}\S{1,40} \S{0,6}Bytes {1,6}(\S{0,20}(?:nan|inf)\S{0,20} \w{0,6}/sec)",
     re.IGNORECASE,
 )
+_NAMED = 5  # streams
 _FACTORS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
@@ -74,6 +75,10 @@ def parse(text: SourceText) -> ParsedFile:
         run = test.run(text)
         if any(sample.missing_reason == SIDE_UNKNOWN for sample in run.samples):
             warnings.append(f"line {run.line}: {SIDE_UNKNOWN}; the intervals are kept as net_send")
+        if silent := test.silent():
+            warnings.append(
+                f"line {run.line}: {_listed(silent)} connected, and no line says how fast: the text may be cut off"
+            )
         if run.problem:
             last = text.lines[test.last][:100]
             broken.append(Broken(run.problem, run.last_line, last, "a report from 0.0 over the whole time"))
@@ -84,6 +89,11 @@ def parse(text: SourceText) -> ParsedFile:
             "no report line of iperf 2 in the text", expected="'[  3]  0.0-10.0 sec  … MBytes  … Mbits/sec'"
         )
     return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))
+
+
+def _listed(streams: list[str]) -> str:
+    names = f"{', '.join(streams[:_NAMED])}{' …' if len(streams) > _NAMED else ''}"
+    return f"{len(streams)} other stream{'s' * (len(streams) > 1)} ({names})"
 
 
 def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:

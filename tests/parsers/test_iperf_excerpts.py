@@ -1,11 +1,14 @@
 """Excerpts of iperf's output as mails and notes have them: nothing but summaries, one test below the other."""
 
+from pathlib import Path
+
 import pytest
 
 from apps.parsers import iperf2_text, iperf3_text
 from apps.parsers.shape import ParsedRun
 from apps.parsers.source_text import SourceText
 
+FIXTURES = Path(__file__).parent / "fixtures"
 BOTH = """\
 [  5]   0.00-10.00  sec  {sent} MBytes   {rate} Mbits/sec    0         sender
 [  5]   0.00-10.01  sec  {sent} MBytes   {rate} Mbits/sec              receiver
@@ -68,3 +71,12 @@ def test_what_connects_back_to_a_client_is_received() -> None:
     (run,) = iperf2_text.parse(SourceText(HEAD + total(80) + total(40, name="  5"))).runs
     assert rates((run,)) == [{"net_send": 10e6, "net_receive": 5e6}]
     assert {one.threads for one in run.samples} == {1}
+
+
+def test_a_stream_that_connected_and_has_no_line_is_told() -> None:
+    lines = (FIXTURES / "iperf2_text" / "parallel-enhanced-2.1.txt").read_bytes().splitlines(keepends=True)
+    whole, cut = (iperf2_text.parse(SourceText(b"".join(some))) for some in (lines, lines[:10]))
+    assert not whole.warnings
+    assert cut.warnings == ("line 1: 1 other stream (2) connected, and no line says how fast: the text may be cut off",)
+    reverse = iperf2_text.parse(SourceText((FIXTURES / "iperf2_text" / "reverse-2.1.txt").read_bytes()))
+    assert not reverse.warnings

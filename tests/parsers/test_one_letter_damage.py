@@ -83,3 +83,27 @@ def test_a_letter_in_a_figure_makes_no_other_value_and_is_told(name: str) -> Non
             other = [one for one in found - sound if name != "bonnie++" or not is_near(one, sound)]
             assert not other, f"{case}, {what}: {other}"
             assert not sound - found or now_said - said, f"{case}, {what}: nothing is said of {[*(sound - found)][:3]}"
+
+
+# Of iperf 2 an interval that stands alone is the whole test, and of a copy the clock's lines are told apart by their order.
+BY_LINE = ("bonnie", "hdparm", "ioping", "ioping json", "iozone", "iperf3", "netperf", "sysbench fileio")
+
+
+def cut(data: bytes, offset: int) -> Iterator[tuple[str, bytes]]:
+    """(what was done, the text): a line less, two that changed places, an end amid a line."""
+    lines = data.splitlines(keepends=True)
+    step = max(1, len(lines) // MOST)
+    for at in range(offset % step, len(lines), step):
+        before, line, behind = lines[:at], lines[at], lines[at + 1 :]
+        yield f"line {at + 1} left out", b"".join(before + behind)
+        yield f"line {at + 1} behind the next", b"".join([*before, *behind[:1], line, *behind[1:]])
+        yield f"cut in line {at + 1}", b"".join(before) + line[: len(line) // 2]
+
+
+@pytest.mark.parametrize("name", BY_LINE)
+def test_a_line_less_or_elsewhere_makes_no_other_value_unsaid(name: str) -> None:
+    for offset, (case, data) in enumerate(texts(name).items()):
+        sound, said = read_all(name, data)
+        for what, damaged in cut(data, offset):
+            found, now_said = read_all(name, damaged)
+            assert not found - sound or now_said - said, f"{case}, {what}: {[*(found - sound)][:3]}"
