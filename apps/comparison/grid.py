@@ -7,7 +7,7 @@ from string import ascii_lowercase
 from apps.comparison.caveats.rule import Caveat
 from apps.comparison.cells import Cell, Comparison
 from apps.comparison.details import details, remark
-from apps.comparison.words import bounds_text, label_of, operation_of, text_of
+from apps.comparison.words import label_of, operation_of, text_of
 from apps.lib import units
 from apps.lib.printed_text import printed_as
 from apps.lib.units import ColumnUnit
@@ -124,7 +124,7 @@ def value_text(cell: Cell, unit: ColumnUnit) -> str:
     if cell.figure is not None:
         approximate = "~" if "approximate" in cell.quality else ""
         return f"{approximate}{unit.text(cell.figure)}"
-    return bounds_text(cell.low, cell.high, unit.text)
+    return units.bounds(cell.low, cell.high, unit.text)
 
 
 def _exact(cell: Cell, base_unit: str) -> str:

@@ -1,7 +1,6 @@
 """How facts and points are called and written for people. A fact that is not listed is called by its own name."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from apps.comparison.readings import FILE_SIZE_OVER_RAM
@@ -58,15 +57,6 @@ def text_of(name: str, value: Any) -> str:
     if isinstance(value, int | float):
         return units.plain(value) if isinstance(value, int) else units.significant(value)
     return str(value)
-
-
-def bounds_text(low: float | None, high: float | None, text: Callable[[float], str]) -> str:
-    """`72.7 – 80.9` for a range, `≥ 72.7` or `≤ 80.9` for one bound, nothing for none; `text` writes a number."""
-    if low is not None and high is not None:
-        return f"{text(low)} – {text(high)}"
-    if low is not None:
-        return f"≥ {text(low)}"
-    return f"≤ {text(high)}" if high is not None else ""
 
 
 def natural(value: Any) -> tuple[int, float, tuple[tuple[bool, int, str], ...]]:

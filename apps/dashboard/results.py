@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -43,10 +44,7 @@ class Row:
     @property
     def bounds(self) -> str:
         low, high = (getattr(self.provenance, name, None) for name in ("low", "high"))
-        if low is None and high is None:
-            return ""
-        words = [units.human(bound, self.metric.unit, base()) if bound is not None else "…" for bound in (low, high)]
-        return " to ".join(words)
+        return units.bounds(low, high, partial(units.human, unit=self.metric.unit, base=base()))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ Numbers are written the English way, thousands apart by a thin space that does n
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -107,6 +107,15 @@ def human(value: Number | None, unit: str = "", base: int = 1000) -> str:
 
 
 @lru_cache(maxsize=4096)  # the same few sizes stand on every page
+def bounds(low: float | None, high: float | None, text: Callable[[float], str]) -> str:
+    """`72.7 – 80.9` for a range, `≥ 72.7` or `≤ 80.9` for one bound, nothing for none; `text` writes a number."""
+    if low is not None and high is not None:
+        return f"{text(low)} – {text(high)}"
+    if low is not None:
+        return f"≥ {text(low)}"
+    return f"≤ {text(high)}" if high is not None else ""
+
+
 def size(value: Number | None, rounded_in: int = 1024) -> str:
     """Bytes of memory, files and blocks: whole in the base that divides them (`1 GiB`, `100 MiB`, `250 GB`), because that is what they are
     called, whoever reads; else rounded to binary, or in the base `rounded_in`.

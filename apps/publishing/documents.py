@@ -13,7 +13,7 @@ from apps.comparison.cells import Comparison
 from apps.comparison.details import effect_rows
 from apps.comparison.grid import Grid, grid
 from apps.comparison.method import method_of
-from apps.comparison.words import bounds_text, label_of, operation_of, text_of
+from apps.comparison.words import label_of, operation_of, text_of
 from apps.lib import units
 from apps.lib.quantities import all_written
 from apps.lib.reader_base import base
@@ -167,5 +167,5 @@ def _value(row: dict[str, Any], in_base: int) -> str:
     unit = row["unit"] or ""
     if row["value"] is not None:
         return units.human(row["value"], unit, in_base)
-    said = bounds_text(row["low"], row["high"], partial(units.human, unit=unit, base=in_base))
+    said = units.bounds(row["low"], row["high"], partial(units.human, unit=unit, base=in_base))
     return said or str(row["missing_reason"])

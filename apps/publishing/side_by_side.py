@@ -8,7 +8,7 @@ from apps.comparison.side_by_side.asked import Asked
 from apps.comparison.side_by_side.html import point_of
 from apps.comparison.side_by_side.table import Cell, Row
 from apps.comparison.side_by_side.table import Table as SideBySide
-from apps.comparison.words import bounds_text, operation_of
+from apps.comparison.words import operation_of
 from apps.lib import units
 from apps.lib.tables import Document, Footer, Section, Table
 from apps.publishing.documents import made
@@ -81,7 +81,7 @@ def _text(row: Row, cell: Cell | None) -> str:
         return "not measured"
     memory = "may be memory" if cell.in_ram else "may be partly memory" if cell.partly_in_ram else ""
     if cell.mean is None:
-        bounds = bounds_text(cell.bound_low, cell.bound_high, row.unit.text)
+        bounds = units.bounds(cell.bound_low, cell.bound_high, row.unit.text)
         return (f"{bounds} ({memory})" if memory else bounds) if bounds else "no number"
     half = f" ± {row.unit.text(cell.half)}" if cell.half is not None else ""
     judged = f"; {units.significant(cell.judgement.ratio)}× {cell.judgement.verdict}" if cell.judgement else ""

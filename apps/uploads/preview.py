@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -52,10 +52,7 @@ class ShownSample:
 
     @property
     def bounds(self) -> str:
-        low, high = (units.human(one, self.metric.unit) for one in (self.sample.low, self.sample.high))
-        if self.sample.low is None:
-            return f"at most {high}" if self.sample.high is not None else ""
-        return f"at least {low}" if self.sample.high is None else f"{low} to {high}"
+        return units.bounds(self.sample.low, self.sample.high, partial(units.human, unit=self.metric.unit))
 
 
 @dataclass(frozen=True)

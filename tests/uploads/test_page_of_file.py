@@ -181,9 +181,9 @@ def test_pages_of_runs_follow_each_other(engineer: Client, bring: Bring) -> None
 @pytest.mark.parametrize(
     ("sample", "words"),
     [
-        (ParsedSample("read", "bandwidth", None, low=16_400_000.0, quality="lower_bound"), "at least 16.4\u00a0MB/s"),
-        (ParsedSample("read", "bandwidth", None, high=2e6), "at most 2.00\u00a0MB/s"),
-        (ParsedSample("read", "bandwidth", None, low=2e6, high=3e6), "2.00\u00a0MB/s to 3.00\u00a0MB/s"),
+        (ParsedSample("read", "bandwidth", None, low=16_400_000.0, quality="lower_bound"), "≥ 16.4\u00a0MB/s"),
+        (ParsedSample("read", "bandwidth", None, high=2e6), "≤ 2.00\u00a0MB/s"),
+        (ParsedSample("read", "bandwidth", None, low=2e6, high=3e6), "2.00\u00a0MB/s – 3.00\u00a0MB/s"),
         (ParsedSample("read", "bandwidth", None, missing_reason="not run"), ""),
     ],
 )

@@ -8,7 +8,7 @@ from html import escape
 
 from apps.comparison.cells import Verdict
 from apps.comparison.side_by_side.table import HIGH, LOW, MEAN, WITHOUT, Column, N, Place, Row, Single, Table
-from apps.comparison.words import bounds_text, operation_of
+from apps.comparison.words import operation_of
 from apps.lib import units
 from apps.lib.addresses import numbered
 from apps.lib.many_numbers import exact, significant
@@ -138,11 +138,11 @@ def _without(table: Table, row: int, column: int, mark: str) -> str:
     if without != without:
         return '<td class="num"><span class="absent">not measured</span></td>'
     bounds, shown = table.figures.bounds.get((row, column), (None, None)), table.rows[row]
-    found = bounds_text(*bounds, shown.unit.text)
+    found = units.bounds(*bounds, shown.unit.text)
     if not found:
         runs = "1 run" if without == 1 else f"{int(without)} runs"
         return f'<td class="num"><span class="absent">{runs} without a number</span></td>'
-    full = bounds_text(*bounds, partial(units.exact, unit=shown.metric.unit))
+    full = units.bounds(*bounds, partial(units.exact, unit=shown.metric.unit))
     return f'<td class="num" tabindex="0" title="{full}">{found}{mark}<span class="judgement">bounds only</span></td>'
 
 

@@ -6,7 +6,8 @@ from itertools import groupby
 
 from django.utils.translation import gettext as _
 
-from apps.comparison.words import bounds_text, operation_of
+from apps.comparison.words import operation_of
+from apps.lib import units
 from apps.lib.reader_base import base
 from apps.lib.units import exact, human, in_both_bases
 from apps.runs.metrics import METRICS
@@ -74,7 +75,7 @@ def _row(one: Found, note: str) -> ValueRow:
 
 
 def _text(one: Found, text: Callable[[float], str]) -> str:
-    return text(one.value) if one.value is not None else bounds_text(one.low, one.high, text)
+    return text(one.value) if one.value is not None else units.bounds(one.low, one.high, text)
 
 
 def have_figures(tables: Iterable[PrintedTable]) -> bool:
