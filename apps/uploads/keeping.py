@@ -13,7 +13,6 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.text import slugify
 
 from apps.inventory.models import Host, Snapshot, Target
 from apps.inventory.snapshots import describe
@@ -27,7 +26,8 @@ from apps.runs.facts import run_facts
 from apps.runs.models import Histogram, Run, RunArtefact, Series
 from apps.runs.samples import numbers_asked, save_all_samples
 from apps.runs.workloads import workloads_asked
-from apps.studies.models import Configuration, Study, StudyRun
+from apps.studies.editing.placing import columns_of
+from apps.studies.models import Study, StudyRun
 from apps.uploads.guessing import Guesser
 from apps.uploads.known import mark_kept
 from apps.uploads.known_runs import join_study
@@ -215,26 +215,8 @@ def _artefact_name(file: UploadedFile) -> str:
 
 
 def _join_study(upload: Upload, found: list[_New]) -> None:
-    """Into the configuration that a label names; without one, into the one that is named for the target or host."""
-    study = Study.objects.get(pk=upload.study_id)
-    known = {one.name: one for one in study.configurations.all()}
-    by_label = {one.label.lower(): one for one in known.values()}
-    places = []
-    for one in found:
-        label = _configuration_label(one)
-        name = slugify(label)[:80] or "unnamed"
-        if name not in known and label.lower() not in by_label:
-            known[name] = Configuration.objects.create(
-                study=study, name=name, label=label[:_LONGEST], position=len(known), host=one.row.host, target=one.row.target
-            )  # fmt: skip
-        places.append(StudyRun(run_id=one.row.id, configuration=by_label.get(label.lower()) or known[name]))
-    StudyRun.objects.bulk_create(places)
-
-
-def _configuration_label(one: _New) -> str:
-    row = one.row
-    told = row.labels.get("configuration") or (row.target and row.target.name) or (row.host and row.host.name)
-    return str(told or row.labels.get("machine") or row.labels.get("caption") or row.tool)
+    columns = columns_of(Study.objects.get(pk=upload.study_id))
+    StudyRun.objects.bulk_create(StudyRun(run_id=one.row.id, configuration=columns.of(one.row)) for one in found)
 
 
 def write_values(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.inventory.models import Host
+from apps.inventory.models import Host, Target
 from apps.labs.models import Lab
 from apps.runs.models import Run, RunArtefact, Sample
 from apps.studies.models import Study, StudyRun
@@ -90,6 +90,27 @@ def test_a_study_gets_a_configuration_for_each_label(bring: Bring, lab: Lab) -> 
     keep(bring({"b.json": OTHER}, study=study, labels={"configuration": "Old cable"}))
     assert [one.label for one in study.configurations.all()] == ["Old cable"]
     assert StudyRun.objects.filter(configuration__study=study).count() == 2
+
+
+def test_labels_that_differ_in_anything_are_configurations_of_their_own(bring: Bring, lab: Lab) -> None:
+    study = Study.objects.create(lab=lab, slug="cables", title="Cables")
+    labels = ["RAID 5 (sw)", "RAID 5, sw", "диск 1", "система 1", "система", "файл", "C", "C++", "raid 5 (SW)"]
+    for number, label in enumerate(labels):
+        keep(bring({f"{number}.json": REPORT + b" " * number}, study=study, labels={"configuration": label}))
+    assert [one.label for one in study.configurations.all()] == labels[:-1]
+    assert StudyRun.objects.filter(configuration__label=labels[0]).count() == 2
+    keep(bring({"by-name.json": OTHER}, study=study, labels={"configuration": "raid-5-sw"}))
+    assert StudyRun.objects.filter(configuration__name="raid-5-sw").count() == 3
+
+
+def test_labels_on_one_target_are_configurations_of_their_own(bring: Bring, lab: Lab) -> None:
+    host = Host.objects.create(lab=lab, name="db1")
+    target = Target.objects.create(lab=lab, host=host, name="md0")
+    study = Study.objects.create(lab=lab, slug="mounts", title="Mounts")
+    for number, label in enumerate(("ext3 atime", "ext3 noatime", "")):
+        labels = {"configuration": label} if label else {}
+        keep(bring({f"{number}.json": REPORT + b" " * number}, study=study, target=target, labels=labels))
+    assert [one.label for one in study.configurations.all()] == ["ext3 atime", "ext3 noatime", "md0"]
 
 
 def test_equal_runs_of_one_file_are_numbered_as_repetitions(bring: Bring) -> None:

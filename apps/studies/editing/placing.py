@@ -1,18 +1,35 @@
 """Runs into a study: each into the configuration that was chosen, or into one for each target or host.
 
-place(runs, study, configuration) -> Placed     configuration None: by the runs' targets, made where missing
+place(runs, study, configuration) -> Placed     configuration None: by the runs' labels and targets, made where missing
+columns_of(study).of(run) -> Configuration      the one of a run that is not put yet
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from django.db import transaction
 
+from apps.inventory.models import Host, Target
 from apps.runs.models import Run
 from apps.studies.editing.forms import free_name
 from apps.studies.models import Configuration, Study, StudyRun
 
 MOST_RUNS = 1000
+LONGEST_LABEL = 200
+
+
+class Placeable(Protocol):
+    """A run, or what becomes one."""
+
+    tool: str
+    labels: dict[str, str]
+
+    @property
+    def host(self) -> Host | None: ...
+
+    @property
+    def target(self) -> Target | None: ...
 
 
 @dataclass(frozen=True)
@@ -36,9 +53,8 @@ class Placed:
 def place(runs: Sequence[Run], study: Study, configuration: Configuration | None = None) -> Placed:
     """`runs` with host and target. Doing it again changes nothing."""
     with transaction.atomic():
-        Study.objects.select_for_update().get(pk=study.pk)  # two people who put runs make one column, not two
+        columns = columns_of(study)
         before = dict(StudyRun.objects.filter(run__in=runs).values_list("run_id", "configuration_id"))
-        columns = _Columns(study)
         wanted = {run.pk: configuration or columns.of(run) for run in runs}
         changed = [run for run in runs if before.get(run.pk) != wanted[run.pk].pk]
         for run in changed:  # one by one, because claims hear of each row that is written
@@ -46,20 +62,38 @@ def place(runs: Sequence[Run], study: Study, configuration: Configuration | None
     return Placed(len(changed), sum(run.pk in before for run in changed), tuple(columns.made))
 
 
-class _Columns:
-    """A study's configurations by what runs say; those that are missing are made."""
+def columns_of(study: Study) -> "Columns":
+    """Nobody else puts runs into this study before the caller's transaction ends."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    return Columns(study)
+
+
+class Columns:
+    """A study's configurations by what runs say; those that are missing are made.
+
+    Where a run's label says its configuration, only that one will do, be it by its label or by its name: what differs in a letter
+    may differ in the machine. Else it is the one that is called as the run's target or host is, or the only one of this target.
+    """
 
     def __init__(self, study: Study) -> None:
         self.study, self.made = study, list[str]()
         self.known = list(study.configurations.all())
 
-    def of(self, run: Run) -> Configuration:
-        label = _label(run)
-        found = next((one for one in self.known if one.label.lower() == label.lower()), None)
-        found = found or next((one for one in self.known if run.target_id and one.target_id == run.target_id), None)
+    def of(self, run: Placeable) -> Configuration:
+        told = run.labels.get("configuration", "")
+        label = (told or _called(run))[:LONGEST_LABEL]
+        found = self._labelled(label)
+        if told:
+            found = found or next((one for one in self.known if one.name == told), None)
+        elif run.target and found is None:
+            of_target = [one for one in self.known if one.target_id == run.target.pk]
+            found = of_target[0] if len(of_target) == 1 else None
         return found or self._make(run, label)
 
-    def _make(self, run: Run, label: str) -> Configuration:
+    def _labelled(self, label: str) -> Configuration | None:
+        return next((one for one in self.known if one.label.lower() == label.lower()), None)
+
+    def _make(self, run: Placeable, label: str) -> Configuration:
         row: Configuration = Configuration.objects.create(
             study=self.study, name=free_name(self.study, label), label=label, position=len(self.known),
             host=run.host, target=run.target,
@@ -69,7 +103,6 @@ class _Columns:
         return row
 
 
-def _label(run: Run) -> str:
-    """As uploads name their columns: by a label of that name, else by target or host."""
-    told = run.labels.get("configuration") or (run.target and run.target.name) or (run.host and run.host.name)
-    return str(told or run.labels.get("machine") or run.labels.get("caption") or run.tool)[:200]
+def _called(run: Placeable) -> str:
+    place = run.target or run.host
+    return (place.name if place else "") or run.labels.get("machine") or run.labels.get("caption") or run.tool
