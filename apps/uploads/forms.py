@@ -11,7 +11,7 @@ from apps.lib.forms import SiteForm
 from apps.studies.models import Study
 from apps.uploads.models import FileState, Upload, UploadedFile
 from apps.uploads.places import PlaceField, place_value
-from apps.uploads.receiving import UploadError, labels_from_text
+from apps.uploads.receiving import UploadError, labels_from_text, labels_to_text
 
 
 def whole_numbers(texts: Iterable[str]) -> list[int]:
@@ -22,7 +22,12 @@ def whole_numbers(texts: Iterable[str]) -> list[int]:
 class LabelsField(forms.CharField):
     def __init__(self, **options: Any) -> None:
         super().__init__(
-            **{"required": False, "label": "Labels", "help_text": "name=value, several apart by commas", **options}
+            **{
+                "required": False,
+                "label": "Labels",
+                "help_text": 'name=value, several apart by commas; "in quotes" what has commas',
+                **options,
+            }
         )
 
     def clean(self, value: Any) -> Any:
@@ -32,7 +37,7 @@ class LabelsField(forms.CharField):
             raise forms.ValidationError(f"Found {error.found!r}, expected {error.expected}.") from None
 
     def prepare_value(self, value: Any) -> Any:
-        return ", ".join(f"{name}={text}" for name, text in value.items()) if isinstance(value, dict) else value
+        return labels_to_text(value) if isinstance(value, dict) else value
 
 
 class BelongingForm(SiteForm):

@@ -15,6 +15,9 @@ from apps.studies.models import Study
 from apps.uploads.models import ENDED, FileState, Upload, UploadedFile, UploadState
 from apps.uploads.tasks import parse_upload
 
+_LABEL = re.compile(r'(?:"[^"\n]*"|[^,;\n])+')
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_MARKS = re.compile(r'[,;"\n]')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _DRIVE = re.compile(r"^[A-Za-z]:/")
 LONGEST_NAME = 1000
@@ -138,11 +141,22 @@ def checked_labels(labels: dict[str, str]) -> dict[str, str]:
 
 
 def labels_from_text(text: str) -> dict[str, str]:
-    """`kernel=6.1, cable=old` as people type it. Raises `UploadError`."""
-    labels = {}
-    for word in filter(None, (one.strip() for one in re.split(r"[,\n;]", text))):
-        name, mark, value = word.partition("=")
-        if not mark or not name.strip():
-            raise UploadError("labels", word, "name=value, several apart by commas")
-        labels[name.strip()] = value.strip()
+    """`kernel=6.1, configuration="RAID 5, sw"` as people type it; a quote within quotes is doubled. Raises `UploadError`."""
+    labels: dict[str, str] = {}
+    for word in filter(None, (one.strip() for one in _LABEL.findall(text))):
+        name, mark, value = (one.strip() for one in word.partition("="))
+        if not mark or not name:
+            raise UploadError("labels", word, 'name=value, several apart by commas, a value with commas in "quotes"')
+        if name in labels:
+            raise UploadError("labels", text[:200], f"one value for {name}")
+        labels[name] = value[1:-1].replace('""', '"') if _QUOTED.fullmatch(value) else value
     return checked_labels(labels)
+
+
+def labels_to_text(labels: dict[str, str]) -> str:
+    """What `labels_from_text` reads back."""
+    return ", ".join(f"{name}={_quoted(value)}" for name, value in labels.items())
+
+
+def _quoted(value: str) -> str:
+    return '"' + value.replace('"', '""') + '"' if _MARKS.search(value) else value
