@@ -64,6 +64,7 @@ MIDDLEWARE = [
     "apps.labs.middleware.LabMiddleware",
     "apps.lib.reader_base.ReaderBaseMiddleware",
     "apps.inventory.editing.authors.AuthorMiddleware",
+    "apps.lib.plain_addresses.PlainAddressMiddleware",
 ]
 
 ROOT_URLCONF = "apps.urls"

@@ -21,4 +21,5 @@ urlpatterns = [
     path("", include("apps.dashboard.study_urls")),
 ]
 
+handler400 = "apps.dashboard.errors.bad_request"
 handler403 = "apps.dashboard.errors.forbidden"

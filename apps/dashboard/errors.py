@@ -4,6 +4,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400 with what was found and expected, as far as whoever raised it says."""
+    return render(request, "400.html", {"reason": str(exception)}, status=400)
+
+
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """403 with the sentence that `member_required` gave: which role it needs, and which one the member has."""
     return render(request, "403.html", {"reason": str(exception or "")}, status=403)

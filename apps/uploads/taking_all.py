@@ -89,6 +89,10 @@ def take_all(upload: Upload, digest: str) -> Outcome:
 
 
 def _taken(upload: Upload) -> Outcome:
+    on_offer = FoundInventory.objects.filter(file__upload=upload, state=FoundInventory.State.OFFERED)
+    list(
+        on_offer.select_for_update(of=("self",)).order_by("id").values_list("pk")
+    )  # a file that is read again waits, or has them made anew
     offers = offers_of(upload)
     by_host = sorted(offers.next, key=itemgetter(1))  # stable: of one host in the order of the upload
     hosts = {host.pk: host for host in Host.objects.filter(lab=upload.lab_id, pk__in={pk for _, pk in by_host})}

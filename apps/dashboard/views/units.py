@@ -20,6 +20,6 @@ def choose(request: LabRequest) -> HttpResponse:
         return HttpResponseBadRequest(f"base: found {asked!r}, expected one of: {', '.join(map(str, BASES))}")
     there = without_base(request.POST.get("next", ""))
     is_ours = url_has_allowed_host_and_scheme(there, {request.get_host()}, require_https=request.is_secure())
-    response = redirect(there if is_ours else resolve_url("overview"))
+    response = redirect(there if is_ours and there.startswith("/") else resolve_url("overview"))
     remember(response, int(asked))
     return response

@@ -1,6 +1,7 @@
 """Descriptions of machines that lay among the uploaded files: taken to a host, or declined."""
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -22,7 +23,14 @@ _TOLD = 5  # of each host, that did not go into the inventory
 def decide(request: LabRequest, pk: int) -> HttpResponse:
     """`act`: take (to `host`) or decline."""
     every = FoundInventory.objects.select_related("file__upload", "file__artefact").defer("file__packed")
-    found = get_object_or_404(every, pk=pk, file__upload__lab=request.lab)
+    with transaction.atomic():
+        held = every.select_for_update(of=("self",))  # its file may be being read again, which makes its pieces anew
+        found = get_object_or_404(held, pk=pk, file__upload__lab=request.lab)
+        _decide(request, found)
+    return redirect(f"{found.file.upload.get_absolute_url()}#inventory")
+
+
+def _decide(request: LabRequest, found: FoundInventory) -> None:
     if request.POST.get("act") == "decline":
         taking.decline(found)
         messages.success(request, f"{found.summary}: declined. Its bytes are kept.")
@@ -33,7 +41,6 @@ def decide(request: LabRequest, pk: int) -> HttpResponse:
         AuditEvent.objects.record(
             request.lab.pk, "inventory taken", str(host), who=str(request.user), tool=found.tool, found=found.pk
         )
-    return redirect(f"{found.file.upload.get_absolute_url()}#inventory")
 
 
 @member_required(Role.ENGINEER)

@@ -1,0 +1,19 @@
+"""A NUL in an address is told, and nothing is looked up by it."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "page", ["/runs/", "/switches/", "/uploads/", "/search/", "/compare/", "/studies/", "/trends/", "/lab/"]
+)
+def test_a_nul_in_a_query_is_named(cast, sign_in, page):
+    answer = sign_in("owner").get(f"{page}?q=a%00b&label=%00")
+    assert answer.status_code == 400
+    assert "NUL character (%00) in &#x27;q&#x27;, expected text" in answer.content.decode()
+
+
+def test_a_nul_in_a_path_or_a_name_is_named(cast, sign_in):
+    viewer = sign_in("viewer")
+    assert "in the address" in viewer.get("/runs/1/artefacts/a%00b").content.decode()
+    assert viewer.get("/runs/?%00=1").status_code == 400
+    assert viewer.get("/runs/?q=%2500").status_code == 200
