@@ -109,13 +109,14 @@ class Charted:
 
     metric: Metric
     description: str
+    has_values: bool
 
 
 def charted(run: Run, series: Sequence[Series]) -> list[Charted]:
     """One for each metric that there is, in the order of `METRICS`; while the run goes on, for each that may come."""
     there = {one.metric for one in series if one.overview}
     names = [name for name in METRICS if name in there] if run.has_ended else LIVE
-    return [Charted(METRICS[name], _said(run, name, series if name in there else [])) for name in names]
+    return [Charted(METRICS[name], _said(run, name, series if name in there else []), name in there) for name in names]
 
 
 def _said(run: Run, name: str, series: Sequence[Series]) -> str:

@@ -42,6 +42,7 @@ export class LiveRun {
   show(metric, chart) {
     chart.update("none");
     const caption = document.getElementById(`said-${metric}`);
+    if (chart.data.datasets.length) caption.parentElement.querySelector(".downloads").hidden = false;
     caption.textContent = `${caption.parentElement.querySelector("figcaption").textContent}. ${said(chart, UNIT_OF[metric]) || "Nothing has arrived yet"}.`;
     describe(chart, `${caption.textContent} The same numbers are in the table below.`);
   }

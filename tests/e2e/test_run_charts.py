@@ -161,6 +161,7 @@ def test_the_downloads_of_live_charts_answer(signed_in: Any, running: Any) -> No
     streaming(page, 3)
     page.goto(running.get_absolute_url())
     kinds = {}
+    expect(page.locator("figure").first.locator(".downloads")).to_be_visible()
     for link in page.locator("figure").first.locator(".downloads a").all():
         answer = page.request.get(str(link.get_attribute("href")))
         kinds[link.inner_text()] = (answer.status, answer.headers["content-type"].partition(";")[0])

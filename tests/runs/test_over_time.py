@@ -77,6 +77,12 @@ def test_a_live_page_has_words_tables_and_downloads(running: Run, sign_in) -> No
             assert client.get(address).status_code == 200
 
 
+def test_what_has_not_arrived_cannot_be_had(furnished: Any, sign_in: Any) -> None:
+    page = said(sign_in("viewer").get(furnished.queued.get_absolute_url()))
+    assert page.count('<p class="downloads" hidden>') == 3
+    assert '<p class="downloads">' not in page
+
+
 def test_the_downloads_of_a_live_run_have_what_has_arrived(running: Run, sign_in) -> None:
     client = sign_in("viewer")
     address = f"/api/v1/runs/{running.pk}/series/?metric=bandwidth"
