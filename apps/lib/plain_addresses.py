@@ -1,4 +1,4 @@
-"""Addresses with a NUL, which PostgreSQL keeps in no text: 400 before any page looks something up by it."""
+"""Addresses with a NUL, which PostgreSQL keeps in no text: 400 before anything is looked up by it."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 
 
 class PlainAddressMiddleware:
-    """The REST interface has words of its own for each parameter; forms tell it at the field."""
+    """For pages. Resources of the REST interface answer as problem details; forms tell it at the field."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -22,7 +22,19 @@ class PlainAddressMiddleware:
 def _check(request: HttpRequest) -> None:
     if "\0" in request.path:
         raise BadRequest("Found a NUL character (%00) in the address, expected text.")
-    if "%00" in request.META.get("QUERY_STRING", ""):
-        names = [name for name, values in request.GET.lists() if "\0" in f"{name}{''.join(values)}"]
-        if names:
-            raise BadRequest(f"Found a NUL character (%00) in {names[0]!r}, expected text.")
+    if name := nul_in(request):
+        raise BadRequest(f"Found a NUL character (%00) in {name!r}, expected text.")
+
+
+def nul_in(request: HttpRequest) -> str:
+    """The first parameter of the query that has one; a name that has one is called so too."""
+    if "%00" not in request.META.get("QUERY_STRING", ""):
+        return ""
+    return next(
+        (
+            name or "a parameter without a name"
+            for name, values in request.GET.lists()
+            if "\0" in f"{name}{''.join(values)}"
+        ),
+        "",
+    )

@@ -12,6 +12,8 @@ from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.renderers import BaseRenderer
 
 from apps.labs.models import Role, Scope, Token
+from apps.lib.plain_addresses import nul_in
+from apps.publishing.problems import ProblemError
 from apps.publishing.renderers import JSON
 
 View = Callable[..., Any]
@@ -32,6 +34,8 @@ def resource(
     def decorate(function: View) -> View:
         @wraps(function)
         def handler(request: Any, *args: Any, format: str | None = None, **kwargs: Any) -> Any:
+            if name := nul_in(request._request):
+                raise ProblemError(400, f"{name}: found a NUL character", field=name, found="%00", expected="text")
             return function(request, *args, **kwargs)
 
         view: Any = api_view(list(methods or ("GET",)))(handler)

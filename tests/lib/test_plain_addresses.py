@@ -17,3 +17,10 @@ def test_a_nul_in_a_path_or_a_name_is_named(cast, sign_in):
     assert "in the address" in viewer.get("/runs/1/artefacts/a%00b").content.decode()
     assert viewer.get("/runs/?%00=1").status_code == 400
     assert viewer.get("/runs/?q=%2500").status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["hosts", "arrays", "runs", "uploads", "studies"])
+def test_the_rest_interface_answers_with_a_problem(cast, token, client, kind):
+    answer = client.get(f"/api/v1/{kind}/?label=%00", headers={"authorization": f"Bearer {token('read')}"})
+    assert answer.status_code == 400
+    assert {"field": "label", "found": "%00", "expected": "text"}.items() <= answer.json().items()

@@ -211,6 +211,7 @@ def test_a_runs_document_changes_with_its_samples(reader: Script, cast: Cast) ->
         ("host=%00", "host"),
         ("file_size=99999999999999999999999", "file_size"),
         ("raid_level=%00", "raid_level"),
+        ("%00=1", "\0"),
     ],
 )
 def test_a_question_that_cannot_be_answered_is_a_problem(
