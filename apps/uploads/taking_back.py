@@ -49,10 +49,11 @@ def take_back(upload: Upload, files: Iterable[int] | None = None) -> int:
     for start in range(0, len(ids), _AT_ONCE):
         with transaction.atomic():
             some = list(_kept(upload, ids[start : start + _AT_ONCE]).held().values_list("pk", flat=True))
-            held = list(
-                _taken_back(_kept(upload, some)).values_list("pk", flat=True)
-            )  # a report may describe one by now
-            gone = list(Run.objects.filter(uploaded_from__file__in=held).values_list("pk", flat=True))
+            # a report may describe one by now
+            held = list(_taken_back(_kept(upload, some)).values_list("pk", flat=True))
+            runs = Run.objects.filter(uploaded_from__file__in=held).select_for_update(of=("self",)).order_by("pk")
+            # what somebody writes about one between the look at what refers to it and its end is refused, and not this
+            gone = list(runs.values_list("pk", flat=True))
             Run.objects.filter(pk__in=gone).delete()
             waiting: dict[str, Any] = {"kept_at": None, "state": FileState.WAITING, "packed": None, "left_out": []}
             UploadedFile.objects.filter(pk__in=held).update(**waiting)
