@@ -41,8 +41,8 @@ TRENDS = ("shape", "noise", "steps", "differences", "trend", "words")
 DISCOVERING = (
     "arcconf", "attached", "buses", "cards", "cpuinfo", "dmidecode", "dmsetup", "drives", "ethtool", "findmnt", "found", "host_facts", "joining",
     "layers", "links", "lsblk", "lspci", "lvm", "lvs", "machine", "mdadm", "mdstat", "megacli", "meminfo", "mkfs", "mounts", "nics", "nvme",
-    "omreport", "os_release", "printed", "smartctl", "ssacli", "storage", "storcli", "sysctl", "sysfs", "tool_text", "tools", "tw_cli", "uname",
-    "vdevs", "volumes", "zpool",
+    "omreport", "os_release", "printed", "smartctl", "ssacli", "storage", "storcli", "storcli2", "sysctl", "sysfs", "tool_text", "tools", "tw_cli",
+    "uname", "vdevs", "volumes", "zpool",
 )  # fmt: skip
 PURE = [
     "apps/parsers",

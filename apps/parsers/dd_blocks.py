@@ -12,7 +12,10 @@ from apps.parsers.dd_typed import Typed, is_printed, printed_above, typed_at
 from apps.parsers.source_text import SourceText
 
 _ASIDE = re.compile(r"\s*(?:Password:|\[sudo\]|dd: |dd$|\^C)")
-_TIMED = re.compile(r"\s*(?:real|user|sys)\s+\d|\s*[\d.,]+ (?:real|user|sys)\b")
+_TIMED = re.compile(
+    r"\s*(?:real|user|sys)\s+\d|\s*[\d.,]+ (?:real|user|sys)\b"
+    r"|[^\n]{1,400}? [\d.,]{1,12}s user [\d.,]{1,12}s system \d{1,6}% cpu [\d.,:]{1,16} total\s*$"  # zsh, behind the command
+)
 _USER_AND_HOST = re.compile(r"\s*\[?[\w.-]{1,32}@([\w.-]{1,64})[:\s]")
 _MOST_BACK = 3
 
@@ -180,7 +183,7 @@ def _may_stand_between(line: str, block: Block) -> bool:
 
 
 def _behind_time(lines: list[str], last: int) -> int:
-    """The shell's real, user and sys belong to the dd that was timed."""
+    """The shell's real, user and sys, and zsh's line of them, belong to the dd that was timed."""
     index = last + 1
     while index < len(lines) and index - last < 5 and (not lines[index].strip() or _TIMED.match(lines[index])):
         if lines[index].strip():

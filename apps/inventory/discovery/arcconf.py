@@ -29,7 +29,8 @@ _VOLUME = re.compile(r"Logical device number (\d{1,5})", re.IGNORECASE)
 _AT = re.compile(r"\((?:Controller:\d+,)?(?:(?:Enclosure|Connector):(\d+),(?:Slot|Device):(\d+)|(\d+),(\d+))\)")
 _LOCATION = re.compile(r"(?:Enclosure|Connector) (\d+), (?:Slot|Device) (\d+)")
 _STATES = {"online": "online", "ready": "unconfigured", "hot spare": "spare", "hot-spare": "spare", "failed": "failed",
-           "rebuilding": "rebuilding", "raw": "jbod", "raw (pass through)": "jbod", "missing": "missing"}  # fmt: skip
+           "rebuilding": "rebuilding", "raw": "jbod", "raw (pass through)": "jbod", "online (jbod)": "jbod", "defunct": "failed",
+           "missing": "missing"}  # fmt: skip
 
 
 class _AnyCase(dict[str, Any]):
@@ -146,7 +147,8 @@ def _volume(card: Building, number: str, fields: dict[str, Any]) -> None:
 
 def _level(fields: dict[str, Any], spans: int) -> str:
     printed = text_of(fields, "RAID level") or str(fields.get("RAID level", ""))[:20]
-    return "jbod" if "simple" in printed.lower() else f"RAID{printed}" if re.fullmatch(r"\d{1,2}", printed) else ""
+    match = re.match(r"(\d{1,2}(?:EE?)?)(?: |$)", printed)  # also `6 Reed-Solomon`, `5EE`
+    return "jbod" if "simple" in printed.lower() else f"RAID{match[1]}" if match else ""
 
 
 def _spans(card: Building, fields: dict[str, Any]) -> tuple[tuple[str, ...], ...]:

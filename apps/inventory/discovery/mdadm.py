@@ -14,7 +14,13 @@ from apps.parsers.inventory.md_arrays import MdArray, MdMember, MdStat
 TOOL = "mdadm"
 MAX_ARRAYS = 1024
 _LEVELS = ("raid0", "raid1", "raid4", "raid5", "raid6", "raid10", "linear")
-_STATES = (("faulty", "faulty"), ("spare", "spare"), ("journal", "journal"), ("writemostly", "write-mostly"))
+_STATES = (
+    ("faulty", "faulty"),
+    ("rebuilding", "rebuilding"),
+    ("spare", "spare"),
+    ("journal", "journal"),
+    ("writemostly", "write-mostly"),
+)
 _ACTIONS = (("recovering", "recovery"), ("resyncing", "resync"), ("reshaping", "reshape"), ("checking", "check"))
 
 
@@ -47,6 +53,8 @@ def _detail(content: dict[str, Any]) -> MdDetail | None:
     level = told(content.get("raid_level"), 20)
     if not kname.startswith("md") or level not in _LEVELS:
         return None
+    if "inactive" in told(content.get("state"), 120) and whole(content.get("raid_devices")) is None:
+        level = ""  # mdadm prints raid0 of any array that is not assembled
     members = [(row, name(row.get("device"), 60).removeprefix("/dev/")) for row in rows(content.get("device_table"))]
     places = {
         device: place for row, device in members if device and (place := whole(row.get("raid_device"))) is not None

@@ -1,7 +1,9 @@
-"""omreport of Dell OpenManage: `storage controller`, `vdisk`, `pdisk controller=n`, `enclosure`, `battery`, all `-fmt ssv`.
+"""omreport of Dell OpenManage: `storage controller`, `vdisk`, `pdisk controller=n`, `enclosure`, `battery`, with or without
+`-fmt ssv`.
 
-Which drives a virtual disk has is told only by `pdisk vdisk=n`; without it a virtual disk has its level and device, no
-members. Sizes are printed with their exact bytes. Drives are `0:1:3`: connector, enclosure, slot.
+Which drives a virtual disk has is told only by `pdisk vdisk=n`, by the disk's name; without it a virtual disk has its
+level and device, no members. Sizes are printed with their exact bytes. Drives are `0:1:3`: connector, enclosure, slot.
+A controller is known by its slot; of several that are `Embedded`, the later ones by their name as well.
 """
 
 import re
@@ -22,7 +24,7 @@ from apps.inventory.discovery.tool_text import (
 
 TOOL = "omreport"
 _CARD = re.compile(r"Controller\s+(.{1,80}?) \((?:Slot )?(\w[\w ]{0,20})\)")
-_VOLUME = re.compile(r"Physical Disks on Virtual Disk|Virtual Disk (\d{1,4})", re.IGNORECASE)
+_BELONGING = "List of Physical Disks belonging to "
 _STATES = {"online": "online", "ready": "unconfigured", "failed": "failed", "rebuilding": "rebuilding", "removed": "missing",
            "non-raid": "jbod", "foreign": "unconfigured", "offline": "failed", "missing": "missing"}  # fmt: skip
 _NAMED = re.compile(r"PERC|SAS|BOSS|CERC|HBA|AHCI|MARVELL", re.IGNORECASE)
@@ -31,32 +33,56 @@ _NAMED = re.compile(r"PERC|SAS|BOSS|CERC|HBA|AHCI|MARVELL", re.IGNORECASE)
 def parse(printed: str) -> Cards:
     """Raises `UnreadableError` for what is no output of omreport."""
     found = Buildings(TOOL)
+    belonging: list[tuple[Building, str, list[dict[str, Any]]]] = []
     for content in contents(TOOL, printed, ("omreport",)):
         title = told(content["title"])
         for section in rows(content["sections"]):
             place = _CARD.search(told(section["title"])) or _CARD.search(title)
-            card = found.card(place[2].strip()) if place else None
+            card = _card(found, place[2].strip(), place[1]) if place else None
             for row in rows(section["rows"]):
-                _row(card, found, place[1] if place else "", row)
+                _row(card, found, row)
+            name = told(section.get("above"), 120).removeprefix(_BELONGING)
+            if card and name:
+                belonging.append((card, name, rows(section["rows"])))
+    for card, name, drives in belonging:
+        _members(card, name, drives)
     return Cards(found.done())
 
 
-def _row(card: Building | None, found: Buildings, model: str, row: dict[str, Any]) -> None:
+def _card(found: Buildings, slot: str, model: str) -> Building:
+    """Also `BOSS-S1 (Embedded)` beside `PERC H730P Mini (Embedded)`."""
+    name, key = told(model), slot or "Embedded"
+    card = found.card(key)
+    if card.card.get("model", name) != name:
+        card = found.card(f"{key} {name}")
+    card.put(model=name, vendor="Dell")
+    return card
+
+
+def _row(card: Building | None, found: Buildings, row: dict[str, Any]) -> None:
     if "Cache Memory Size" in row or "Connectors" in row or "Number of Connectors" in row:
-        slot = told(row.get("Slot ID"), 20).removeprefix("PCI Slot ").removeprefix("Slot ") or "Embedded"
-        _about(card or found.card(slot), row)
+        slot = told(row.get("Slot ID"), 20).removeprefix("PCI Slot ").removeprefix("Slot ")
+        _about(card or _card(found, slot, told(row.get("Name"))), row)
     elif card is None:
         return
     elif "Layout" in row:
         _volume(card, row)
-    elif "Product ID" in row and "Bus Protocol" in row:
+    elif "Product ID" in row and "Capacity" in row:
         _drive(card, row)
     elif "Service Tag" in row and "Connector" in row:
         card.shelves.put(told(row.get("ID"), 20), model=told(row.get("Name"), 60), vendor="Dell")
     elif "Recharge Count" in row or "Learn State" in row:
         card.put(cache_protection="battery", protection_state=told(row.get("State"), 60))
-    if card is not None and model:
-        card.put(model=card.card.get("model") or told(model), vendor="Dell")
+
+
+def _members(card: Building, name: str, drives: list[dict[str, Any]]) -> None:
+    """Where the name is that of one virtual disk of the controller."""
+    numbers = [number for number, volume in card.volumes.values.items() if volume.get("name") == name]
+    places = [
+        told(row.get("ID"), 20) for row in drives if told(row.get("Hot Spare"), 20) not in ("Dedicated", "Global")
+    ]
+    if len(numbers) == 1 and any(places):
+        card.volumes.put(numbers[0], spans=(tuple(filter(None, places)),))
 
 
 def _about(card: Building, row: dict[str, Any]) -> None:
@@ -83,7 +109,7 @@ def _volume(card: Building, row: dict[str, Any]) -> None:
 def _drive(card: Building, row: dict[str, Any]) -> None:
     place = told(row.get("ID"), 20)
     shelf, _, slot = place.rpartition(":")
-    kind, spare = interface_named(row.get("Bus Protocol")), told(row.get("Hot Spare"), 20)
+    kind, spare = interface_named(row.get("Bus Protocol") or row.get("Type")), told(row.get("Hot Spare"), 20)
     block = size_of(row.get("Sector Size"))
     is_failing = told(row.get("Failure Predicted"), 10)
     card.drives.put(

@@ -28,8 +28,9 @@ from apps.inventory.discovery.tool_text import (
 TOOL = "ssacli"
 _HEAD = re.compile(r"(.*?) in (?:Slot (\w+)|(.*?))(?: \(.*)?")
 _STATES = (("fail", "failed"), ("rebuild", "rebuilding"), ("missing", "missing"))
-_LEVELS = {"0": "RAID0", "1": "RAID1", "1+0": "RAID10", "5": "RAID5", "6": "RAID6", "50": "RAID50", "60": "RAID60",
-           "1adm": "RAID1", "10adm": "RAID10"}  # fmt: skip
+_LEVEL = re.compile(r"(?:raid)?(0|1\+0|10|1|50|5|60|6|adg)(?:\(?(?:adg|adm|triple)\)?)?")
+_LEVELS = {"1+0": "RAID10", "adg": "RAID6"}
+_SERIAL = re.compile(r"\(sn: ([^()]{1,60})\)")
 _CAGE = re.compile(r"(?:Internal|External) Drive Cage at Port (\w+), Box (\d+)")
 
 
@@ -41,6 +42,8 @@ def parse(printed: str) -> Cards:
         if head:
             card = found.card(head[2] or told(head[3], 15))
             _about(card, told(head[1]), dictionary(content["fields"]), "HBA Mode" in content["title"])
+            if serial := _SERIAL.search(content["title"]):
+                card.put(serial=told(serial[1], 60))
             _parts(card, content)
     return Cards(found.done())
 
@@ -71,7 +74,7 @@ def _parts(card: Building, content: dict[str, Any]) -> None:
         elif node.get("kind") == "logicaldrive":
             words = [told(word, 60) for word in node.get("words", [])]
             _volume(card, told(node["name"], 20), {"Size": (words + [""])[0], "Fault Tolerance": (words + ["", ""])[1].removeprefix("RAID "),
-                                                 "Status": words[-1] if words else ""}, array)  # fmt: skip
+                                                 "Status": words[2] if len(words) > 2 else ""}, array)  # fmt: skip
         elif node["title"].startswith("Logical Drive: "):
             _volume(card, told(node["title"].removeprefix("Logical Drive: "), 20), fields, array)
     _spans(card)
@@ -96,7 +99,8 @@ def _drive(card: Building, node: dict[str, Any], fields: dict[str, Any], array: 
     role = told(fields.get("Drive Type"), 40).lower() + " ".join(words[4:]).lower()
     port, box = told(fields.get("Port"), 10) or place.split(":")[0], told(fields.get("Box"), 10)
     shelf = f"{port}:{box}" if box else place.rpartition(":")[0]
-    state = next((name for word, name in _STATES if word in status.lower()), "")
+    is_predicted = "predictive" in status.lower()  # it still works
+    state = next((name for word, name in _STATES if word in status.lower() and not is_predicted), "")
     rate = fields.get("PHY Maximum Link Rate") or fields.get("PHY Transfer Rate")
     blocks = told(fields.get("Logical/Physical Block Size"), 20).partition("/")[0]
     card.drives.put(
@@ -106,7 +110,7 @@ def _drive(card: Building, node: dict[str, Any], fields: dict[str, Any], array: 
         capacity_bytes=size_of(fields.get("Size") or (words[2] if len(words) > 2 else ""), 1000),
         logical_block_bytes=_whole(blocks), shelf=shelf, slot=slot_number(fields.get("Bay") or place.rpartition(":")[2]),
         state=state or ("spare" if "spare" in role else "unconfigured" if "unassigned" in role else "online" if array else ""),
-        health={"OK": "passed"}.get(status, "failed" if state == "failed" else ""), volume=array,
+        health={"OK": "passed"}.get(status, "failed" if state == "failed" or is_predicted else ""), volume=array,
     )  # fmt: skip
 
 
@@ -118,7 +122,7 @@ def _whole(value: object) -> int | None:
 def _volume(card: Building, number: str, fields: dict[str, Any], array: str) -> None:
     caching = told(fields.get("Caching"), 20)
     card.volumes.put(
-        f"v{number}", level=_LEVELS.get(told(fields.get("Fault Tolerance"), 40).lower().replace(" ", ""), ""),
+        f"v{number}", level=_level(told(fields.get("Fault Tolerance"), 40)),
         name=told(fields.get("Logical Drive Label"), 60), capacity_bytes=size_of(fields.get("Size"), 1024),
         chunk_size=size_of(fields.get("Strip Size")), state=state_of(fields.get("Status")),
         naa=wwn_of(fields.get("Unique Identifier")), device=told(fields.get("Disk Name"), 60),
@@ -127,6 +131,12 @@ def _volume(card: Building, number: str, fields: dict[str, Any], array: str) -> 
     )  # fmt: skip
     if array:
         card.card.setdefault("arrays", {}).setdefault(array, []).append(f"v{number}")
+
+
+def _level(tolerance: str) -> str:
+    """`1`, `RAID 1+0`, `6 (ADG)`; three copies (`1ADM`, `1 (Triple)`) are of the level of two."""
+    match = _LEVEL.fullmatch(tolerance.lower().replace(" ", ""))
+    return _LEVELS.get(match[1], f"RAID{match[1]}") if match else ""
 
 
 def _spans(card: Building) -> None:

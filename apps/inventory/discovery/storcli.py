@@ -2,13 +2,15 @@
 
 `/cX show all` lists drives without serial numbers; `/cX/eALL/sALL show all` adds them. TOPOLOGY says which drive is in
 which span (its `Arr`), `/cX/vALL show all` strip size, the NAA and the kernel's name. Sizes count in 1024. A card
-without RAID (an HBA in IT mode) prints no TOPOLOGY; its drives belong to the kernel.
+without RAID (an HBA in IT mode) prints no TOPOLOGY; its drives belong to the kernel. storcli2 is turned into these words.
 """
 
 import re
 from typing import Any
 
 from apps.inventory.discovery.cards import Building, Buildings, Cards
+from apps.inventory.discovery.printed import whole
+from apps.inventory.discovery.storcli2 import as_first, is_second
 from apps.inventory.discovery.tool_text import (
     LONGEST,
     contents,
@@ -35,6 +37,7 @@ _HBA = re.compile(r"mpt|itsas|lsi_sas", re.IGNORECASE)
 _DRIVE = re.compile(r"Drive /c\d{1,3}(?:/e(\d{1,5}))?/s(\d{1,5})")
 _VOLUME = re.compile(r"/c\d{1,3}/v(\d{1,5})")
 _PROPERTIES = re.compile(r"VD(\d{1,5}) Properties")
+_MEMBERS = re.compile(r"PDs for VD (\d{1,5})")
 _WRITE = (("AWB", "always write back"), ("FWB", "always write back"), ("WB", "write back"), ("WT", "write through"))
 
 
@@ -45,7 +48,7 @@ def parse(printed: str) -> Cards:
         status, data = dictionary(content.get("Command Status")), dictionary(content.get("Response Data"))
         number = slot_number(status.get("Controller"))
         if number is not None and data:
-            _read(found.card(number), data)
+            _read(found.card(number), as_first(data) if is_second(status) else data)
     return Cards(found.done())
 
 
@@ -64,6 +67,8 @@ def _read(card: Building, data: dict[str, Any]) -> None:
             _properties(card, match[1], dictionary(value))
         elif match := _VOLUME.fullmatch(str(key)):
             _of_volume(card, match[1], rows(value))
+        elif match := _MEMBERS.fullmatch(str(key)):
+            _members(card, match[1], rows(value))
     _topology(card, data)
     for row in rows(data.get("Enclosure LIST")):
         name = f"{row.get('EID')}"
@@ -80,7 +85,11 @@ def _lists(data: dict[str, Any]) -> list[list[dict[str, Any]]]:
 def _about(card: Building, data: dict[str, Any]) -> None:
     about = {
         **data,
-        **{k: v for name in ("Basics", "Version", "HwCfg", "Bus") for k, v in dictionary(data.get(name)).items()},
+        **{
+            k: v
+            for name in ("Basics", "Version", "HwCfg", "Bus", "HostInterface")
+            for k, v in dictionary(data.get(name)).items()
+        },
     }
     memory = told(about.get("On Board Memory Size"), 40)
     driver = told(about.get("Driver Name"), 60)
@@ -93,13 +102,14 @@ def _about(card: Building, data: dict[str, Any]) -> None:
     )  # fmt: skip
     for name, protection in (("BBU_Info", "battery"), ("Cachevault_Info", "non-volatile")):
         for row in rows(data.get(name)):
-            card.put(cache_protection=protection, protection_state=told(row.get("State"), 60))
+            is_state = row.get("Property") == "State"  # `/c0/cv show all` has a row for each
+            card.put(cache_protection=protection, protection_state=told(row.get("Value" if is_state else "State"), 60))
     if about.get("BBU") == "Absent" and "cache_protection" not in card.card:
         card.put(cache_protection="none")
 
 
 def _drive(card: Building, row: dict[str, Any]) -> None:
-    place = re.sub(r"\s", "", told(row.get("EID:Slt"), 40))
+    place = _place(row.get("EID:Slt"))
     shelf, _, slot = place.rpartition(":")
     kind = interface_named(row.get("Intf"))
     size = size_of(row.get("Size"))
@@ -126,6 +136,7 @@ def _detailed(card: Building, place: str, parts: dict[str, Any]) -> None:
                 place, vendor=_maker(fields.get("Manufacturer Id")), model=told(fields.get("Model Number")),
                 serial=told(fields.get("SN"), 80), wwn=wwn_of(fields.get("WWN")),
                 firmware=told(fields.get("Firmware Revision"), 60), capacity_bytes=size_of(fields.get("Raw size")),
+                rpm=whole(fields.get("Hard Disk Drive RPM")) or None,
                 generation=generation_of(kind, fields.get("Device Speed")),
                 link_generation=slower(generation_of(kind, fields.get("Device Speed")), generation_of(kind, fields.get("Link Speed"))),
             )  # fmt: skip
@@ -170,15 +181,39 @@ def _properties(card: Building, number: str, fields: dict[str, Any]) -> None:
     )  # fmt: skip
 
 
+def _members(card: Building, number: str, table: list[dict[str, Any]]) -> None:
+    """Which drives a volume has; in which span each is only TOPOLOGY tells, and it counts."""
+    members = tuple(_place(row.get("EID:Slt")) for row in table if not _is_spare(row))
+    if any(members) and not card.volumes.of(f"v{int(number)}").get("spans"):
+        card.volumes.put(f"v{int(number)}", spans=(tuple(filter(None, members)),))
+
+
 def _topology(card: Building, data: dict[str, Any]) -> None:
-    """Which drive is in which span of which drive group; volumes of one group share its drives."""
+    """Which drive is in which span of which drive group; volumes of one group share its drives. A missing drive has its
+    row, without a place, a dedicated spare one without a span.
+    """
     spans: dict[str, dict[str, list[str]]] = {}
+    spares: dict[str, list[str]] = {}
     for row in rows(data.get("TOPOLOGY")):
-        place = re.sub(r"\s", "", told(row.get("EID:Slot"), 40))
-        if told(row.get("Type"), 20) == "DRIVE" and place:
-            group = spans.setdefault(f"{row.get('DG')}", {})
-            group.setdefault(f"{row.get('Arr')}", []).append(place)
+        group, place = f"{row.get('DG')}", _place(row.get("EID:Slot"))
+        if told(row.get("Type"), 20) != "DRIVE":
+            continue
+        if _is_spare(row):
+            spares.setdefault(group, []).append(place)
+        else:
+            spans.setdefault(group, {}).setdefault(f"{row.get('Arr')}", []).append(place)
     groups = dictionary(card.card.get("groups"))
     for number, group in groups.items():
-        found = tuple(tuple(places) for places in spans.get(group, {}).values())
-        card.volumes.put(number, spans=found, shares_drives=list(groups.values()).count(group) > 1)
+        found = tuple(tuple(filter(None, places)) for places in spans.get(group, {}).values())
+        card.volumes.put(
+            number, spans=found if any(found) else (), shares_drives=list(groups.values()).count(group) > 1,
+            spares=tuple(filter(None, spares.get(group, ()))), member_count=sum(map(len, spans.get(group, {}).values())) or None,
+        )  # fmt: skip
+
+
+def _place(value: object) -> str:
+    return re.sub(r"\s", "", told(value, 40))
+
+
+def _is_spare(row: dict[str, Any]) -> bool:
+    return told(row.get("State"), 20) in ("DHS", "GHS")

@@ -26,9 +26,15 @@ _RATES = {"1.5": "1.5G", "3.0": "3G", "6.0": "6G", "12.0": "12G", "22.5": "22.5G
 _LEVEL = re.compile(r"(?:RAID|Primary)?[- ]?(10|50|60|00|1E|[01456])(?:\D|$)", re.IGNORECASE)
 _BELOW = {"10": "1", "50": "5", "60": "6", "00": "0"}
 _STATES = (
-    ("failed", r"fail|offln|offline|dead|inoperable|fatal|inactive|unusable|critical \(failed\)|^ofln"),
-    ("degraded", r"degr|dgrd|pdgd|interim|partial|critical|suboptimal|impacted|ready for rebuild"),
-    ("resyncing", r"rebuild|recover|verif|initiali|background|migrat|expand|consist|resync|transform|rec$"),
+    (
+        "failed",
+        r"fail(?!ed redundancy)|offln|offline|dead|inoperable|fatal|inactive|unusable|critical \(failed\)|^ofln",
+    ),
+    ("degraded", r"degr|dgrd|pdgd|interim|partial|critical|suboptimal|impacted|failed redundancy|ready for rebuild"),
+    (
+        "resyncing",
+        r"rebuild|recover|verif|initiali|background|migrat|expand|consist|resync|transform|reconstruct|regenerat|rec$",
+    ),
     ("clean", r"opt|^ok|ready|online|clean|okay"),
 )
 

@@ -14,6 +14,8 @@ from apps.inventory.discovery.tool_text import contents, dictionary, interface_n
 TOOL = "tw_cli"
 _STATES = (
     ("ok", "online"),
+    ("verify", "online"),
+    ("initializing", "online"),
     ("degraded", "failed"),
     ("rebuild", "rebuilding"),
     ("not-present", "missing"),
@@ -64,7 +66,10 @@ def _row(card: Building, kind: str, row: dict[str, Any]) -> None:
 
 def _unit(card: Building, row: dict[str, Any]) -> None:
     kind, number = told(row.get("UnitType"), 30), told(row.get("Unit"), 20)
-    if kind == "SPARE" or not re.fullmatch(r"u\d{1,4}", number):
+    if not re.fullmatch(r"u\d{1,4}", number):
+        return
+    if kind == "SPARE":
+        card.card.setdefault("spares", []).append(number)
         return
     card.volumes.put(
         number, level="jbod" if kind in ("JBOD", "SINGLE") else kind.replace("-", ""), state=state_of(row.get("Status")),
@@ -88,6 +93,9 @@ def _port(card: Building, kind: str, row: dict[str, Any]) -> None:
 
 def _members(card: Building) -> None:
     ports = sorted(card.drives.values.items(), key=lambda item: int(item[0][1:]))
+    for place, values in ports:
+        if values.get("volume") in card.card.get("spares", []) and values.get("state") == "online":
+            card.drives.put(place, state="spare")
     for number in card.volumes.values:
         places = tuple(place for place, values in ports if values.get("volume") == number)
         if places:

@@ -8,7 +8,7 @@ Blocks and chunks are counted in 1024 bytes. The number in brackets after a memb
 but not always its place. Flags: (F) faulty, (S) spare, (W) write-mostly, (J) journal, (R) replacement. `inactive` may
 lack the level; Intel's and DDF's containers (`super external:imsm`) are inactive and no arrays themselves.
 `resync=DELAYED` and `=PENDING` wait for their turn. The `unused devices` line may be missing, and an md-less kernel
-has no such file.
+has no such file. While a spare of an array without superblock 1.x is rebuilt, its number is behind those of the places.
 """
 
 import re
@@ -37,7 +37,7 @@ _TOLERATED = {"raid0": 0, "linear": 0, "raid4": 1, "raid5": 1, "raid6": 2}
 
 @dataclass(frozen=True)
 class MdMember:
-    """`state`: in sync, spare, faulty, write-mostly, journal, replacement."""
+    """`state`: in sync, spare, faulty, write-mostly, journal, replacement, rebuilding."""
 
     device: str
     number: int
@@ -129,7 +129,7 @@ def read(lines: Sequence[str]) -> MdStat | None:
             arrays[current] = _continued(arrays[current], line[:2000])
     if personalities is None and not arrays:
         return None
-    return MdStat(tuple(arrays.values()), personalities or (), tuple(warnings))
+    return MdStat(tuple(map(_with_rebuilding, arrays.values())), personalities or (), tuple(warnings))
 
 
 def joined(lines: Sequence[str]) -> list[tuple[int, str]]:
@@ -156,6 +156,18 @@ def _begun(head: re.Match[str], number: int, warnings: list[str]) -> MdArray:
             warnings.append(f"mdstat, line {number}: found {word[:60]!r}, expected a member such as sda1[0]")
     members.sort(key=lambda member: (not member.carries_data, member.number))
     return MdArray(head[1], head[2], head[3].strip(" ()"), level[:20], tuple(members))
+
+
+def _with_rebuilding(array: MdArray) -> MdArray:
+    """In superblock 0.90 the numbers of places come first; in 1.x a number says nothing of it."""
+    if array.action != "recovery" or not array.missing or (array.metadata and not array.metadata.startswith("0.9")):
+        return array
+    first = array.raid_devices or len(array.places)
+    members = tuple(
+        replace(one, state="rebuilding") if one.number >= first and one.state == "in sync" else one
+        for one in array.members
+    )
+    return replace(array, members=members)
 
 
 def _member_state(flags: str) -> str:

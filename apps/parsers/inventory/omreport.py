@@ -4,7 +4,9 @@
     ID                            : 0
 
 Source: Dell's OMSA CLI guide; columns change by version and are told by name. Content: {"title", "sections": [{"title",
-"fields": {…}, "rows": [{…}]}]}; sizes as printed with their exact bytes: `743.00 GB (797790175232 bytes)`.
+"fields": {…}, "rows": [{…}]}]}; sizes as printed with their exact bytes: `743.00 GB (797790175232 bytes)`. A section
+whose title stands below `List of Physical Disks belonging to …` has that as "above". People paste what is below a title
+without it.
 """
 
 import re
@@ -29,6 +31,9 @@ _TEXT = re.compile(
     re.MULTILINE,
 )
 _TITLE = re.compile(_TITLES)
+_BELONGING = re.compile(r"List of Physical Disks belonging to \S.{0,100}")
+_ID = re.compile(r"(?:ID|Index)\s{0,80}: \S[^\n]{0,40}$")
+_STATUS = re.compile(r"Status\s{0,80}: (?:Ok|Critical|Non-Critical|Unknown)\b")
 _HAS_TITLE = re.compile(rf"^[>#\s]{{0,4}}{_TITLES}$", re.MULTILINE)
 _FIELD = re.compile(r"[A-Z][\w ().,/%#'-]{0,80}?\s*: ")
 _FIRST = ("ID", "Index")
@@ -51,7 +56,8 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     """From a title, or a heading, as long as there are rows, fields and short titles."""
     index = 0
     while index < len(lines):
-        if not (_TITLE.fullmatch(lines[index].strip()) or _SSV.match(lines[index])) or is_prompt(lines[index]):
+        begins = _TITLE.fullmatch(lines[index].strip()) or _SSV.match(lines[index]) or _is_record(lines, index)
+        if not begins or is_prompt(lines[index]):
             index += 1
             continue
         first = last = index
@@ -64,6 +70,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
         if has_data:
             yield first, last + 1
         index = max(index, first + 1)
+
+
+def _is_record(lines: Sequence[str], index: int) -> bool:
+    return bool(index + 1 < len(lines) and _ID.match(lines[index]) and _STATUS.match(lines[index + 1]))
 
 
 def _may_belong(line: str) -> bool:
@@ -79,18 +89,19 @@ def _may_belong(line: str) -> bool:
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
     sections: list[Content] = []
     header: list[str] = []
-    title = first = ""
+    title = first = above = ""
     here: Content = {}
     is_text = not any(";" in line for line in lines)
     for line in (line.strip() for line in lines):
         if not line:
             header = []
         elif not (";" in line or (is_text and _FIELD.match(line))):
+            above = title if not here and _BELONGING.fullmatch(title) else ""
             title, first, header = line, first or line, []
             here = {}
         else:
             if not here:
-                here = {"title": title, "fields": {}, "rows": []}
+                here = {"title": title, "fields": {}, "rows": []} | ({"above": above} if above else {})
                 sections.append(here)
             header = _take_text(here, line) if is_text else _take_ssv(here, line, header)
     rows = sum(len(section["rows"]) for section in sections)

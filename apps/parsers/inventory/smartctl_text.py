@@ -36,7 +36,7 @@ _LIKE = re.compile(
 )
 _FIELD = re.compile(r"([A-Z][^:=|]{0,70}?)\s{0,40}(?::|\s=)\s{1,60}(\S.*)")
 _LIMIT = re.compile(r"\s{0,20}(Read|Write):\s{1,20}(\S.*)")
-_INSIDE = re.compile(r"  ([A-Z][\w \-]{1,60}?) = (\d+)")
+_INSIDE = re.compile(r"  ([A-Za-z][\w \-<>=/]{1,90}?) = (\d{1,20}(?:\.\d{1,9})?)\s*$")
 _HEALTH = ("SMART overall-health self-assessment test result", "SMART Health Status")
 _ATTRIBUTE = re.compile(
     r"\s{0,3}(\d{1,3}) ([A-Za-z][\w\-/]{1,60})\s+(0x[0-9a-f]{4})\s+(\d{1,3})\s+(\d{1,3})\s+(\d{1,3}|---)\s+(Pre-fail|Old_age)"
@@ -74,6 +74,7 @@ def _is_known(line: str) -> bool:
         SECTION.match(line)
         or _ATTRIBUTE.match(line)
         or _BRIEF.match(line)
+        or _INSIDE.match(line)
         or (_FIELD.match(stripped) and len(stripped) < 120)
     )
 
@@ -121,7 +122,7 @@ def _line(content: Content, here: dict[str, Any], line: str) -> dict[str, Any]:
         content["attributes"].append(_attribute(_KEYS, match.groups()))
     elif match := _BRIEF.match(line):
         content["attributes"].append(_attribute(_BRIEF_KEYS, match.groups()))
-    elif match := _FIELD.match(line) or _INSIDE.match(line):
+    elif match := _INSIDE.match(line) or _FIELD.match(line):
         _take(content, here, match[1].strip(), match[2].strip())
     return here
 

@@ -52,10 +52,10 @@ def summary(controller: Content) -> str:
         about = {**data, **(basics if isinstance(basics, dict) else {})}
         parts = [str(about[key]) for key in _NAMES if about.get(key)][:1]
         parts += [drives for what in ("Virtual Drives", "Physical Drives") if (drives := _drives(about, what))]
-    if status.get("Status") != "Success":
+    if status.get("Status", "Success") != "Success":
         parts.append(f"{status.get('Status')}: {status.get('Description')}")
     name = f"controller {number}: " if number is not None else ""
-    return name + (", ".join(parts) or str(status.get("Status")))
+    return name + (", ".join(parts) or str(status.get("Status", "sections of its output")))
 
 
 def _drives(about: Content, what: str) -> str:

@@ -4,7 +4,8 @@
 
 Source: StorCLI's reference manual. Content as in its JSON: {"Command Status": {…}, "Response Data": {"Basics": {…},
 "PD LIST": [{"EID:Slt": "16:0", "DID": 8, "Size": "465.25 GB", …}]}}, one per controller. Tables stand between dashes,
-a section's name over `====`; explanations of abbreviations below a table are left out.
+a section's name over `====`; explanations of abbreviations below a table are left out. People paste sections without
+the head: their controller is the one that `/c0/v1` names, or none.
 """
 
 import re
@@ -21,9 +22,16 @@ NAME = "storcli text"
 TITLE = "storcli, perccli"
 TOOL = "storcli"
 _STATUS_KEYS = ("CLI Version", "Operating system", "Controller", "Status", "Description")
+_SECTION = r"(?:/c\d{1,3}/v\d{1,5}|(?:Drive )?/c\d{1,3}(?:/e\d{1,5})?/s\d{1,5}|TOPOLOGY|[VP]D LIST|PDs for VD \d{1,5}) ?:[ \t]*"
 _LIKE = re.compile(
-    r"^[>#\s]{0,4}(?:Controller = (?:\d+|All)\s*\n[>#\s]{0,4}Status = \w|CLI Version = \d)", re.MULTILINE
+    r"^[>#\s]{0,4}(?:Controller = (?:\d+|All)\s*\n[>#\s]{0,4}Status = \w|CLI Version = \d"
+    rf"|{_SECTION}\n[>#\s]{{0,4}}[=-]{{3}})",
+    re.MULTILINE,
 )
+_BARE = re.compile(rf"{_SECTION}$")
+_OF_DRIVE = re.compile(r"(Drive /c\d{1,3}(?:/e\d{1,5})?/s\d{1,5}) - Detailed Information")
+_NUMBER = re.compile(r"(?:Drive )?/c(\d{1,3})/")
+_RIGHT = ("DG", "Ctl", "EID")  # columns of numbers that end where their heading does
 _BEGIN = re.compile(r"(?:Controller = (?:\d+|All)|CLI Version = .*)\s*$")
 _LINE = re.compile(r"[^=|]{1,80}? ?=(?: |$)")
 _UNDERLINE = re.compile(r"={3,}\s*$")
@@ -33,7 +41,7 @@ _TITLE = re.compile(r"\S[^=|]{0,100}?\s?:?\s*$")
 
 
 def looks_like(text: SourceText) -> float:
-    return 1.0 if " = " in text.text and _LIKE.search(text.text.replace("\r\n", "\n")) else 0.0
+    return 1.0 if (" = " in text.text or " :" in text.text) and _LIKE.search(text.text.replace("\r\n", "\n")) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -44,7 +52,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     """From `CLI Version` or `Controller` to the next of them that follows other lines, or a prompt."""
     index = 0
     while index < len(lines):
-        if not (_BEGIN.match(lines[index]) and _has_status(lines, index)):
+        if not ((_BEGIN.match(lines[index]) and _has_status(lines, index)) or _is_section(lines, index)):
             index += 1
             continue
         first = last = index
@@ -59,9 +67,18 @@ def _has_status(lines: Sequence[str], index: int) -> bool:
     return any(line.startswith("Status = ") for line in lines[index + 1 : index + 4])
 
 
+def _is_section(lines: Sequence[str], index: int) -> bool:
+    following = lines[index + 1] if index + 1 < len(lines) else ""
+    return bool(_BARE.match(lines[index]) and (_UNDERLINE.match(following) or _DASHES.match(following)))
+
+
 def _begins(lines: Sequence[str], index: int, first: int) -> bool:
     """Another controller: not the `Controller` line among the first lines, nor the one of `Basics`."""
-    return index > first + 3 and bool(_BEGIN.match(lines[index])) and _has_status(lines, index)
+    return (
+        index > first + 3 * bool(_BEGIN.match(lines[first]))
+        and bool(_BEGIN.match(lines[index]))
+        and _has_status(lines, index)
+    )
 
 
 def _is_known(lines: Sequence[str], index: int) -> bool:
@@ -75,24 +92,50 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
     status: Content = {}
     data: Content = {}
     here: Content = status
+    part: Content = data  # where sections go: those of a drive below its detailed information, as in the JSON
     name, index = "", 0
     while index < len(lines):
         line = lines[index]
         following = lines[index + 1] if index + 1 < len(lines) else ""
-        if _UNDERLINE.match(following) and _TITLE.match(line):
-            name = line.strip().removesuffix(":").strip()
-            here = {}
-            index += 1
+        if (_UNDERLINE.match(following) and _TITLE.match(line)) or (_DASHES.match(following) and _names(line)):
+            name, here = line.strip().removesuffix(":").strip(), {}
+            part = _part(data, part, name)
+            index += bool(_UNDERLINE.match(following))
         elif _DASHES.match(line):
             rows, index = _table(lines, index)
-            _place(status if name == "Detailed Status" else data, name or "Table", rows)
+            _place(status if name == "Detailed Status" else part, name or "Table", rows)
         elif found := field(line, "=") if _LINE.match(line) else None:
-            here = _keep(found, status, data, here, name)
+            here = _keep(found, status, part, here, name)
         index += 1
     if "Status" not in status:
-        raise ValueError("Status = Success or Failure")
+        _name_controller(status, data)
     content = {"Command Status": status, "Response Data": data}
     return summary(content), content
+
+
+def _names(line: str) -> bool:
+    """A page may have taken the line below a title for its own mark-up."""
+    stripped = line.strip()
+    return stripped.endswith(" :") and bool(_TITLE.match(line))
+
+
+def _part(data: Content, part: Content, name: str) -> Content:
+    """`Drive /c0/e252/s0 - Detailed Information` has the sections that begin with the drive's name, and its ports."""
+    if _OF_DRIVE.fullmatch(name):
+        found: Content = data.setdefault(name, {})
+        return found
+    if part is data or name in ("VD LIST", "PD LIST", "TOPOLOGY"):
+        return data
+    drive = next((match[1] for match in map(_OF_DRIVE.fullmatch, reversed(data)) if match), "")
+    return part if name.startswith(f"{drive} ") or not _NUMBER.match(name) else data
+
+
+def _name_controller(status: Content, data: Content) -> None:
+    """A paste without the tool's head."""
+    if not data:
+        raise ValueError("Status = Success or Failure")
+    if match := next((match for match in map(_NUMBER.match, data) if match), None):
+        status["Controller"] = int(match[1])
 
 
 def _keep(found: tuple[str, str], status: Content, data: Content, here: Content, name: str) -> Content:
@@ -115,7 +158,16 @@ def _table(lines: Sequence[str], index: int) -> tuple[list[Content], int]:
     ends = list(islice(dashes, 2))
     if len(ends) < 2 or ends[0] != index + 2:
         return [], ends[0] if ends else index
-    return table(lines[index + 1].rstrip(), [line.rstrip() for line in lines[ends[0] + 1 : ends[1]]]), ends[1]
+    header, rows = lines[index + 1].rstrip(), [line.rstrip() for line in lines[ends[0] + 1 : ends[1]]]
+    return table(header, _aligned(header, rows)), ends[1]
+
+
+def _aligned(header: str, rows: list[str]) -> list[str]:
+    """Pages cut the blanks before a line, and with them the first column's alignment."""
+    first = next(iter(header.split()), "")
+    if first not in _RIGHT or any(row[:1] == " " for row in rows) or not header.startswith(first):
+        return rows
+    return [" " * max(0, len(first) - len(row.split(" ", 1)[0])) + row for row in rows]
 
 
 def _place(data: Content, name: str, rows: list[Content]) -> None:

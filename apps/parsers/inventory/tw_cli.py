@@ -17,7 +17,7 @@ from apps.parsers.source_text import SourceText
 NAME = "tw_cli"
 TITLE = "tw_cli (3ware)"
 _HEADER = re.compile(
-    r"(?:Unit\s+UnitType\s+Status|V?Port\s+Status\s+Unit|Name\s+OnlineState|Ctl\s+Model|Encl\s+(?:Slots|Status)|Slot\s+Status"
+    r"(?:Unit\s+UnitType\s+Status|V?Port\s+Status\s+Unit|Name\s+OnlineState|Ctl\s+Model\s+(?:\(V\))?Ports\s+Drives|Encl\s+(?:Slots|Status)|Slot\s+Status"
     r"|Fan\s+Status\s+State|TempSensor\s+Status|PowerSupply\s+Status|Alarm\s+Status)\b"
 )
 _ABOVE = re.compile(r"\s*-{3}(?:Speed)?-{0,10}\s*$")  # a title over two columns of a table

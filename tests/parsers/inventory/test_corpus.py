@@ -156,7 +156,7 @@ MDSTAT = {  # arrays, then of the first ones: name, activity, level, members wit
     ),
     "checkraid-issue43-recovery.txt": (
         1,
-        [("md0", "active", "raid6", "sde1[6] sdf1[7] sdb1[0] sdg1[3] sdd1[2] sdc[1]", 5860543744)],
+        [("md0", "active", "raid6", "sde1[6]rebuilding sdf1[7]rebuilding sdb1[0] sdg1[3] sdd1[2] sdc[1]", 5860543744)],
     ),
     "nodeexporter-many-arrays.txt": (
         17,
