@@ -5,6 +5,7 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from apps.labs.isolation import lab_scope
 from apps.runs.models import Run, Series
 from apps.runs.packing import overview, pack
-from tests.benchmarks.figures import pairs, report
+from tests.benchmarks.figures import UP_S, pairs, report
 from tests.benchmarks.many_samples import fill, targets
 from tests.benchmarks.test_p9_side_by_side import Page as Http
 from tests.comparison.factories import run
@@ -81,6 +82,7 @@ def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Served
     try:
         made.collect()
         made.start_web()
+        time.sleep(UP_S)
         yield made
     finally:
         made.down()

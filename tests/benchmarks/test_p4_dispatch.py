@@ -16,7 +16,7 @@ import pytest
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Token
 from apps.runs.states import State
-from tests.benchmarks.figures import pairs, quantile, report
+from tests.benchmarks.figures import UP_S, pairs, quantile, report
 from tests.faults.stack import Stack, free_port, until
 
 pytestmark = [
@@ -25,7 +25,6 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
 ]
 REST_S = 0.3  # before each chain, so that nothing of the one before runs beside it
-UP_S = 10.0  # a server that has been up for a while: in its first seconds it reads in what later pages need
 SMALLEST = {"rw": "read", "block_size": 4096, "file_size": 4096, "ioengine": "null", "direct": False}
 # Stands for fio: says that it runs, through a pipe, before anything else, and waits until that has been heard, so that nobody has to wait
 # for a processor that fio has by then; then it is fio.

@@ -15,7 +15,7 @@ from django.test import Client
 
 from apps.inventory.models import Target
 from apps.labs.isolation import lab_scope
-from tests.benchmarks.figures import LONG, pairs, quantile
+from tests.benchmarks.figures import LONG, UP_S, pairs, quantile
 from tests.benchmarks.many_samples import MEASURES, fill, targets
 from tests.conftest import Cast
 from tests.faults.stack import Stack, database_url
@@ -35,6 +35,7 @@ def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Stack]
     made = Stack(tmp_path, cast.lab)
     try:
         made.start_web()
+        time.sleep(UP_S)
         yield made
     finally:
         made.down()
