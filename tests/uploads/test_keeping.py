@@ -103,6 +103,16 @@ def test_labels_that_differ_in_anything_are_configurations_of_their_own(bring: B
     assert StudyRun.objects.filter(configuration__name="raid-5-sw").count() == 3
 
 
+def test_targets_of_one_name_on_two_hosts_are_two_configurations(bring: Bring, lab: Lab) -> None:
+    study = Study.objects.create(lab=lab, slug="nodes", title="Nodes")
+    hosts = [Host.objects.create(lab=lab, name=name) for name in ("n1", "n2")]
+    targets = [Target.objects.create(lab=lab, host=host, name="md0") for host in hosts]
+    for number, target in enumerate([*targets, *targets]):
+        keep(bring({f"{number}.json": REPORT + b" " * number}, study=study, target=target))
+    assert [(one.label, one.host) for one in study.configurations.all()] == [("md0", hosts[0]), ("n2 md0", hosts[1])]
+    assert [one.study_runs.count() for one in study.configurations.all()] == [2, 2]
+
+
 def test_labels_on_one_target_are_configurations_of_their_own(bring: Bring, lab: Lab) -> None:
     host = Host.objects.create(lab=lab, name="db1")
     target = Target.objects.create(lab=lab, host=host, name="md0")

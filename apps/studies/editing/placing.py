@@ -72,7 +72,8 @@ class Columns:
     """A study's configurations by what runs say; those that are missing are made.
 
     Where a run's label says its configuration, only that one will do, be it by its label or by its name: what differs in a letter
-    may differ in the machine. Else it is the one that is called as the run's target or host is, or the only one of this target.
+    may differ in the machine. Else it is the one that is called as the run's target or host is, or the only one of this target; `md0`
+    of another host is another one.
     """
 
     def __init__(self, study: Study) -> None:
@@ -80,18 +81,23 @@ class Columns:
         self.known = list(study.configurations.all())
 
     def of(self, run: Placeable) -> Configuration:
-        told = run.labels.get("configuration", "")
-        label = (told or _called(run))[:LONGEST_LABEL]
-        found = self._labelled(label)
-        if told:
-            found = found or next((one for one in self.known if one.name == told), None)
-        elif run.target and found is None:
-            of_target = [one for one in self.known if one.target_id == run.target.pk]
-            found = of_target[0] if len(of_target) == 1 else None
-        return found or self._make(run, label)
+        if told := run.labels.get("configuration", "")[:LONGEST_LABEL]:
+            named = (one for one in self.known if one.name == told)
+            return self._labelled(self.known, told) or next(named, None) or self._make(run, told)
+        return self._placed(run)
 
-    def _labelled(self, label: str) -> Configuration | None:
-        return next((one for one in self.known if one.label.lower() == label.lower()), None)
+    def _placed(self, run: Placeable) -> Configuration:
+        label, fitting = _called(run)[:LONGEST_LABEL], [one for one in self.known if _fits(one, run)]
+        longer = f"{run.host} {label}"[:LONGEST_LABEL]
+        of_target = [one for one in fitting if run.target and one.target_id == run.target.pk]
+        found = self._labelled(fitting, label) or self._labelled(fitting, longer)
+        if found is None and len(of_target) == 1:
+            found = of_target[0]
+        return found or self._make(run, longer if self._labelled(self.known, label) else label)
+
+    @staticmethod
+    def _labelled(among: Sequence[Configuration], label: str) -> Configuration | None:
+        return next((one for one in among if one.label.lower() == label.lower()), None)
 
     def _make(self, run: Placeable, label: str) -> Configuration:
         row: Configuration = Configuration.objects.create(
@@ -101,6 +107,12 @@ class Columns:
         self.known.append(row)
         self.made.append(label)
         return row
+
+
+def _fits(one: Configuration, run: Placeable) -> bool:
+    """Whether it may be the run's as far as both say where they are."""
+    is_elsewhere = one.target_id and run.target and one.target_id != run.target.pk
+    return not is_elsewhere and not (one.host_id and run.host and one.host_id != run.host.pk)
 
 
 def _called(run: Placeable) -> str:
