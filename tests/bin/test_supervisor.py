@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -58,14 +59,16 @@ def test_those_that_do_not_listen_are_killed_with_their_children(tmp_path: Path)
 
 
 class Interrupting:
-    """A lock; a signal comes just when it has been taken."""
+    """A lock; a signal comes just when it has been taken for the first time."""
 
     def __init__(self, lock: Any) -> None:
-        self.lock = lock
+        self.lock, self.has_interrupted = lock, False
 
     def acquire(self, *how: Any) -> bool:
         taken = self.lock.acquire(*how)
-        os.kill(os.getpid(), signal.SIGTERM)
+        if not self.has_interrupted:
+            self.has_interrupted = True
+            signal.pthread_kill(threading.get_ident(), signal.SIGTERM)  # to no other thread of the test run
         return bool(taken)
 
     def release(self) -> None:
