@@ -1,5 +1,6 @@
 """What changed between two snapshots, in words: a replaced disk is no moved disk, and knowing more is no change of the machine."""
 
+import time
 from copy import deepcopy
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from apps.inventory.differences_of import differences_of
 from apps.inventory.differences_of.options import mkfs_options, mount_options
+from tests.pace import within
 
 
 def disk(number: int, letter: str, **fields: Any) -> dict[str, Any]:
@@ -237,8 +239,6 @@ def test_there_is_a_difference_exactly_where_the_contents_differ(before: dict[st
 
 
 def test_a_thousand_disks_are_compared_in_a_moment() -> None:
-    import time
-
     names = [f"{n:04d}" for n in range(1000)]
 
     def large(letters: list[str]) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def test_a_thousand_disks_are_compared_in_a_moment() -> None:
         ]
         return made
 
-    began = time.perf_counter()
+    began = time.process_time()
     found = differences_of(large(names), large([f"x{name}" for name in names]))
     assert {one.kind for one in found} == {"replaced"}
-    assert time.perf_counter() - began < 2
+    assert within(time.process_time() - began, 2)

@@ -8,6 +8,7 @@ from typing import Any
 from apps.inventory.discovery.tool_text import contents, dictionary, rows, told
 
 TOOL = "dmidecode"
+_UNTOLD = ("Other", "RAM", "<OUT OF SPEC>")  # the last one of a dmidecode that is older than the memory
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,14 @@ def parse(printed: str) -> Hardware:
     return Hardware(
         vendor=told(system.get("Manufacturer") or system.get("Vendor"), 120),
         model=told(system.get("Product Name") or system.get("Product")),
-        serial=told(system.get("Serial Number"), 120), board=" ".join(filter(None, named)), ram_type=_memory(modules),
+        serial=_serial(system.get("Serial Number")), board=" ".join(filter(None, named)), ram_type=_memory(modules),
     )  # fmt: skip
+
+
+def _serial(value: object) -> str:
+    """VirtualBox prints 0."""
+    found = told(value, 120)
+    return "" if found == "0" else found
 
 
 def _first(structures: list[dict[str, Any]], kind: int) -> dict[str, Any]:
@@ -51,5 +58,5 @@ def _memory(modules: list[dict[str, Any]]) -> str:
                 module.get("Configured Memory Speed") or module.get("Configured Clock Speed") or module.get("Speed"), 30
             )
             kind = told(module.get("Type"), 30)
-            kinds[" ".join(filter(None, (amount, "" if kind in ("Other", "RAM") else kind, speed)))] += 1
+            kinds[" ".join(filter(None, (amount, "" if kind in _UNTOLD else kind, speed)))] += 1
     return ", ".join(f"{count} × {what}" for what, count in kinds.most_common(4))[:100]

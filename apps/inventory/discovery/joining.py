@@ -14,6 +14,7 @@ from apps.inventory.discovery.sysfs import DeviceTree
 from apps.inventory.discovery.tool_text import wwn_of
 
 _CUT = 8  # the shortest serial number that may be the beginning of a longer one
+_IN_ARRAYS = ("online", "spare", "rebuilding")  # some plain cards mirror two drives
 _FACTS = (
     "vendor",
     "model",
@@ -79,7 +80,7 @@ def with_drives(disks: Disks, label: str, card: Card, controller: FoundControlle
     for drive in card.drives:
         known = disks.same(drive)
         known = known if known and known.key in before else None  # two places of one card are two drives
-        is_kernels = card.kind == "hba" or drive.state == "jbod"
+        is_kernels = drive.state == "jbod" or (card.kind == "hba" and drive.state not in _IN_ARRAYS)
         if known is None and (drive.state == "missing" or (is_kernels and has_lsblk)):
             continue  # a disk that lsblk lists without a number that would tell which
         place: dict[str, Any] = {

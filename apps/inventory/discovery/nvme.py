@@ -1,4 +1,7 @@
-"""`nvme list -o json`: NVMe drives. Version 1 lists namespaces (`DevicePath`), version 2 nests subsystems and controllers."""
+"""`nvme list -o json`: NVMe drives. Version 1 lists namespaces (`DevicePath`), version 2 nests subsystems and controllers.
+
+Namespaces that several paths may lead to (the kernel's own multipath) stand beside a subsystem's controllers, others inside them.
+"""
 
 import re
 from typing import Any
@@ -19,12 +22,16 @@ def parse(printed: str) -> SmartDrives:
 
 
 def _drives(one: dict[str, Any]) -> list[SmartDrive]:
-    nested = [inner for part in rows(one.get("Subsystems"), 512) for inner in rows(part.get("Controllers"), 512)]
-    return [_drive(inner) for inner in nested or [one]]
+    nested = [
+        (inner, rows(inner.get("Namespaces"), 512) or rows(part.get("Namespaces"), 512))
+        for part in rows(one.get("Subsystems"), 512)
+        for inner in rows(part.get("Controllers"), 512)
+    ]
+    return [_drive(inner, spaces) for inner, spaces in nested or [(one, rows(one.get("Namespaces"), 512))]]
 
 
-def _drive(one: dict[str, Any]) -> SmartDrive:
-    spaces = rows(one.get("Namespaces"), 512) or [one]
+def _drive(one: dict[str, Any], spaces: list[dict[str, Any]]) -> SmartDrive:
+    spaces = spaces or [one]
     path = told(one.get("DevicePath"), 60).removeprefix("/dev/") or told(spaces[0].get("NameSpace"), 60)
     sizes = [whole(space.get("PhysicalSize")) or 0 for space in spaces]
     return SmartDrive(

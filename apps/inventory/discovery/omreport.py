@@ -35,9 +35,9 @@ def parse(printed: str) -> Cards:
     found = Buildings(TOOL)
     belonging: list[tuple[Building, str, list[dict[str, Any]]]] = []
     for content in contents(TOOL, printed, ("omreport",)):
-        title = told(content["title"])
+        place = _CARD.search(told(content["title"]))
         for section in rows(content["sections"]):
-            place = _CARD.search(told(section["title"])) or _CARD.search(title)
+            place = _CARD.search(told(section["title"])) or place
             card = _card(found, place[2].strip(), place[1]) if place else None
             for row in rows(section["rows"]):
                 _row(card, found, row)

@@ -28,9 +28,11 @@ from apps.inventory.discovery.tool_text import (
 TOOL = "ssacli"
 _HEAD = re.compile(r"(.*?) in (?:Slot (\w+)|(.*?))(?: \(.*)?")
 _STATES = (("fail", "failed"), ("rebuild", "rebuilding"), ("missing", "missing"))
+_ROLES = (("spare", "spare"), ("unassigned", "unconfigured"), ("hba mode", "jbod"))
 _LEVEL = re.compile(r"(?:raid)?(0|1\+0|10|1|50|5|60|6|adg)(?:\(?(?:adg|adm|triple)\)?)?")
 _LEVELS = {"1+0": "RAID10", "adg": "RAID6"}
 _SERIAL = re.compile(r"\(sn: ([^()]{1,60})\)")
+_ARRAY = re.compile(r"[Aa]rray:? (\w+)(?: \(.*)?")
 _CAGE = re.compile(r"(?:Internal|External) Drive Cage at Port (\w+), Box (\d+)")
 
 
@@ -41,11 +43,17 @@ def parse(printed: str) -> Cards:
         head = _HEAD.fullmatch(told(content["title"]))
         if head:
             card = found.card(head[2] or told(head[3], 15))
-            _about(card, told(head[1]), dictionary(content["fields"]), "HBA Mode" in content["title"])
+            _about(card, told(head[1]), dictionary(content["fields"]), _is_hba(content))
             if serial := _SERIAL.search(content["title"]):
                 card.put(serial=told(serial[1], 60))
             _parts(card, content)
     return Cards(found.done())
+
+
+def _is_hba(content: dict[str, Any]) -> bool:
+    """Also by its drives, where it has no arrays beside them."""
+    titles = [part["title"] for part in content["parts"]]
+    return "HBA Mode" in content["title"] or ("HBA Drives" in titles and not any(map(_ARRAY.fullmatch, titles)))
 
 
 def _about(card: Building, model: str, fields: dict[str, Any], is_hba: bool) -> None:
@@ -54,7 +62,7 @@ def _about(card: Building, model: str, fields: dict[str, Any], is_hba: bool) -> 
     board = told(fields.get("Cache Board Present"), 20)
     card.put(
         model=model, vendor="HPE" if model.startswith("HPE") else "HP", serial=told(fields.get("Serial Number"), 120),
-        kind="hba" if is_hba else "raid", firmware=told(fields.get("Firmware Version"), 60),
+        kind="hba" if is_hba else "", firmware=told(fields.get("Firmware Version"), 60),
         driver=told(fields.get("Driver Name"), 60), has_no_cache=board == "False",
         pci=pci_of(fields.get("PCI Address (Domain:Bus:Device.Function)")),
         bus=told(fields.get("Negotiated PCIe Data Rate"), 60).split(" (")[0],
@@ -85,7 +93,7 @@ def _nodes(top: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
     waiting = [(top, "")]
     while waiting:
         node, array = waiting.pop()
-        named = re.fullmatch(r"[Aa]rray:? (\w+)(?: \(.*)?", str(node["title"]))
+        named = _ARRAY.fullmatch(str(node["title"]))
         inside = named[1] if named else "" if node["title"] in ("Unassigned", "unassigned") else array
         yield node, inside
         waiting.extend((part, inside) for part in reversed(rows(node["parts"])))
@@ -102,14 +110,14 @@ def _drive(card: Building, node: dict[str, Any], fields: dict[str, Any], array: 
     is_predicted = "predictive" in status.lower()  # it still works
     state = next((name for word, name in _STATES if word in status.lower() and not is_predicted), "")
     rate = fields.get("PHY Maximum Link Rate") or fields.get("PHY Transfer Rate")
-    blocks = told(fields.get("Logical/Physical Block Size"), 20).partition("/")[0]
+    blocks = told(fields.get("Logical/Physical Block Size") or fields.get("Native Block Size"), 20).partition("/")[0]
     card.drives.put(
         place, vendor="" if maker == "ATA" else told(maker, 40), model=told(model), serial=told(fields.get("Serial Number"), 80),
         wwn=wwn_of(fields.get("WWID")), firmware=told(fields.get("Firmware Revision"), 60), interface=kind,
         generation=generation_of(kind, rate), is_solid_state=is_ssd(interface), rpm=_whole(fields.get("Rotational Speed")),
         capacity_bytes=size_of(fields.get("Size") or (words[2] if len(words) > 2 else ""), 1000),
         logical_block_bytes=_whole(blocks), shelf=shelf, slot=slot_number(fields.get("Bay") or place.rpartition(":")[2]),
-        state=state or ("spare" if "spare" in role else "unconfigured" if "unassigned" in role else "online" if array else ""),
+        state=state or next((name for word, name in _ROLES if word in role), "online" if array else ""),
         health={"OK": "passed"}.get(status, "failed" if state == "failed" or is_predicted else ""), volume=array,
     )  # fmt: skip
 

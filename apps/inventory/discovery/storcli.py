@@ -93,10 +93,11 @@ def _about(card: Building, data: dict[str, Any]) -> None:
     }
     memory = told(about.get("On Board Memory Size"), 40)
     driver = told(about.get("Driver Name"), 60)
+    personality = told(about.get("Controller Personality") or about.get("Current Personality"), 40)
     card.put(
         model=told(about.get("Product Name") or about.get("Model")), serial=told(about.get("Serial Number"), 120),
         firmware=told(about.get("FW Version") or about.get("Firmware Version"), 60), driver=driver,
-        pci=pci_of(about.get("PCI Address")), kind="hba" if _HBA.match(driver) else "raid",
+        pci=pci_of(about.get("PCI Address")), kind="hba" if _HBA.match(driver) or "HBA" in personality.upper() else "",
         cache_bytes=size_of(memory), has_no_cache=bool(re.fullmatch(r"0 ?[KMG]?B", memory)),
         ports=slot_number(about.get("Backend Port Count")),
     )  # fmt: skip

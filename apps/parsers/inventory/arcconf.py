@@ -11,7 +11,7 @@ one belongs to the device above it. Sizes are MB of 1024 × 1024.
 import re
 from collections.abc import Iterator, Sequence
 
-from apps.parsers.inventory.printed import Block, Content, count, field, is_prompt, parse_blocks, put, typed
+from apps.parsers.inventory.printed import Block, Content, blanked, count, field, is_prompt, parse_blocks, put, typed
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -38,6 +38,7 @@ _TITLES = {  # a version writes them with capitals; whoever reads on knows them 
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     if _LIKE.search(text.text):
         return 1.0
     is_part = "ontroller " in text.text and "ontroller Model" in text.text

@@ -5,48 +5,70 @@
             Size: 16384 MB
 
 Source: dmidecode.c (dmi_table_decode); 2.7 and older end the type's line with a point, 2.2 indents by one more tab.
-Content: {"version", "smbios", "structures": [{"handle", "type", "bytes", "title", "fields": {…}}]}; values as printed,
+Content: {"version", "smbios", "announced", "notes", "structures": [{"handle", "type", "bytes", "title", "fields": {…}}]}; values as printed,
 lists (`Characteristics`) as lists. jc is not used: it fails on the last two and on parts.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from apps.parsers.inventory.printed import Block, Content, count, parse_blocks, put
-from apps.parsers.shape import ParsedFile
+from apps.parsers.inventory.printed import Block, Content, blanked, count, parse_blocks, put
+from apps.parsers.shape import Broken, ParsedFile, ParsedInventory
 from apps.parsers.source_text import SourceText
 
 NAME = "dmidecode"
 TITLE = "dmidecode"
-_VERSION = re.compile(r"(?:# )?dmidecode (\d[\w.\-]{0,20})")
+_VERSION = re.compile(r" ?(?:# )?dmidecode (\d[\w.\-]{0,20})")
 _HANDLE = re.compile(r"\s{0,8}Handle (0x[0-9A-Fa-f]{4,8})(?:, DMI type (\d{1,3}), (\d{1,5}) bytes\.?)?\s*$")
 _TYPE = re.compile(r"\s+DMI type (\d{1,3}), (\d{1,5}) bytes\.?\s*$")
 _SMBIOS = re.compile(r"(?:# )?(?:SMBIOS|Legacy DMI) (\d[\d.]{0,10}) present\.")
 _HEADER = re.compile(
     r"#|Getting SMBIOS|SMBIOS|Legacy DMI|\d+ structures? occupying|Table at |End Of Table|Invalid entry|Wrong DMI"
 )
+_ABOVE = re.compile(
+    r"Getting SMBIOS|Scanning |(?:SMBIOS|Legacy DMI|DMI|SYSID|PNP BIOS) (?:\d[\d.]* )?present|\d+ structures? occupying"
+    r"|(?:DMI t|T)able at 0x"
+)
+_ANNOUNCED = re.compile(r"(\d{1,5}) structures? occupying \d")  # only without `-t`, and not in SMBIOS 3
+_WRONG = re.compile(r"(?:# )?(?:Wrong DMI structures|Invalid entry length)")
+_SAYS_NOTHING = re.compile(
+    r"(?:Not Specified|To Be Filled.*|System (?:manufacturer|Product Name)|Default string|Unknown)\s*$", re.IGNORECASE
+)
 _ANY = re.compile(r"^[>#\s]{0,8}Handle 0x[0-9A-Fa-f]{4}(?:, DMI type \d|\s*$)", re.MULTILINE)
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     if "Handle 0x" not in text.text or "DMI type " not in text.text:
         return 0.0
     return 1.0 if _ANY.search(text.text) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return parse_blocks(text, NAME, _blocks, _read, "Handle 0x0000, DMI type 0, 24 bytes")
+    found = parse_blocks(text, NAME, _blocks, _read, "Handle 0x0000, DMI type 0, 24 bytes")
+    return replace(found, broken=(*found.broken, *filter(None, map(_cut, found.inventory))))
+
+
+def _cut(one: ParsedInventory) -> Broken | None:
+    """Told where structures are missing; dmidecode itself says so where the table has fewer than it announces."""
+    announced, count_ = one.content.get("announced"), len(one.content["structures"])
+    if announced is None or count_ >= announced or one.content.get("notes"):
+        return None
+    found, expected = f"{count(count_, 'structure')}", f"{announced}, as it says at its beginning"
+    return Broken("dmidecode: structures are missing", one.last_line or 1, found, expected)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     """From the header, or the first handle, to what is neither; another version line begins another output."""
-    index = 0
+    index = end = 0
     while index < len(lines):
         if not (_VERSION.match(lines[index]) or _HANDLE.match(lines[index])):
             index += 1
             continue
         first = last = index
+        begin = _above(lines, index, end)
         may_be_title = has_handle = False
         while index < len(lines) and not (index > first and _VERSION.match(lines[index])):
             line = lines[index]
@@ -59,7 +81,19 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             last = index if line.strip() else last
             index += 1
         if has_handle:
-            yield first, last + 1
+            yield begin, last + 1
+        end = last + 1
+
+
+def _above(lines: Sequence[str], index: int, end: int) -> int:
+    """Where the header begins whose first line, with the version, somebody left out or moved; `end` is of the output before."""
+    begin = index
+    for place in range(index - 1, max(end, index - 9) - 1, -1):
+        if _ABOVE.match(lines[place]):
+            begin = place
+        elif lines[place].strip():
+            break
+    return begin
 
 
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
@@ -68,7 +102,12 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
     starts = [index for index, line in enumerate(lines) if _HANDLE.match(line)]
     parts = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
     structures = [_structure(part) for part in parts]
-    return _summary(structures), {"version": version, "smbios": smbios, "structures": structures}
+    content: Content = {"version": version, "smbios": smbios, "structures": structures}
+    if announced := next(filter(None, map(_ANNOUNCED.match, lines[:20])), None):
+        content["announced"] = int(announced[1])
+    if notes := [line.strip() for line in lines if _WRONG.match(line)]:
+        content["notes"] = notes
+    return _summary(structures), content
 
 
 def _structure(lines: Sequence[str]) -> Content:
@@ -84,9 +123,11 @@ def _structure(lines: Sequence[str]) -> Content:
 
 
 def _groups(body: Sequence[str]) -> list[Content]:
-    """A title with its fields; on-board devices have a title each."""
+    """A title with its fields; on-board devices have a title each. A page may have lost what indents all of them."""
     if not body:
         return [{"title": "", "fields": {}}]
+    if ":" in "".join(body[1:]) and all(_indent(line) == _indent(body[0]) for line in body):
+        return [{"title": body[0].strip(), "fields": _fields(body[1:])}]
     starts = [place for place, line in enumerate(body) if _indent(line) == _indent(body[0])]
     parts = [body[start:end] for start, end in zip(starts, [*starts[1:], len(body)], strict=True)]
     return [{"title": part[0].strip(), "fields": _fields(part[1:])} for part in parts]
@@ -117,6 +158,11 @@ def _indent(line: str) -> int:
 def _summary(structures: list[Content]) -> str:
     system: Content = next((one["fields"] for one in structures if one["type"] == 1), {})
     board: Content = next((one["fields"] for one in structures if one["type"] == 2), {})
-    named = system or board
-    machine = " ".join(str(named[key]) for key in ("Manufacturer", "Product Name") if named.get(key))
+    machine = _named(system) or _named(board)
     return ", ".join(filter(None, [machine, count(len(structures), "structure")]))
+
+
+def _named(fields: Content) -> str:
+    """2.0 has other words for them."""
+    words = (fields.get("Manufacturer") or fields.get("Vendor"), fields.get("Product Name") or fields.get("Product"))
+    return " ".join(str(word) for word in words if word and not _SAYS_NOTHING.match(str(word)))

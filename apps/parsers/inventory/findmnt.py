@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from apps.parsers.inventory import util_linux
+from apps.parsers.inventory import findmnt_folded, util_linux
 from apps.parsers.inventory.printed import Content, count
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
@@ -22,7 +22,7 @@ _COLUMNS = frozenset(
     re.findall(
         r"\S+",
         "ACTION AVAIL FREQ FSROOT FSTYPE FS-OPTIONS ID LABEL MAJ:MIN NEW-OPTIONS NEW-TARGET OLD-OPTIONS OLD-TARGET OPTIONS "
-        "OPT-FIELDS PARENT PARTLABEL PARTUUID PASSNO PROPAGATION SIZE SOURCE SOURCES TARGET TID USED USE% UUID "
+        "OPT-FIELDS PARENT PARTLABEL PARTUUID PASSNO PROPAGATION SIZE SOURCE SOURCES TARGET TID UNIQ-ID USED USE% UUID "
         "VFS-OPTIONS DELETED INO.TOTAL INO.USED INO.AVAIL INO.USE%",
     )
 )
@@ -38,7 +38,9 @@ def looks_like(text: SourceText) -> float:
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text)
+    return util_linux.parse(
+        text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, findmnt_folded.is_rest, findmnt_folded.is_row
+    )
 
 
 def _is_header(line: str) -> bool:
@@ -47,6 +49,9 @@ def _is_header(line: str) -> bool:
 
 
 def _read_text(lines: Sequence[str]) -> list[Content]:
+    folded = findmnt_folded.unfolded(lines)
+    if folded:
+        return folded
     return util_linux.while_true(util_linux.rows(NAME, lines), lambda one: str(one.get("target") or "").startswith("/"))
 
 

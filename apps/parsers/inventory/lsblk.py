@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from apps.parsers.inventory import lsblk_folded, util_linux
+from apps.parsers.inventory import lsblk_aligned, lsblk_folded, util_linux
 from apps.parsers.inventory.printed import Content, count
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
@@ -25,10 +25,11 @@ _COLUMNS = frozenset(
         "NAME KNAME PATH MAJ:MIN FSAVAIL FSSIZE FSTYPE FSUSED FSUSE% FSVER MOUNTPOINT MOUNTPOINTS FSROOTS LABEL UUID PTUUID "
         "PTTYPE PARTTYPE PARTTYPENAME PARTLABEL PARTUUID PARTFLAGS PARTN RA RO RM HOTPLUG MODEL SERIAL SIZE STATE OWNER GROUP "
         "MODE ALIGNMENT MIN-IO OPT-IO PHY-SEC LOG-SEC ROTA SCHED RQ-SIZE TYPE DISC-ALN DISC-GRAN DISC-MAX DISC-ZERO WSAME "
-        "WWN RAND PKNAME HCTL TRAN SUBSYSTEMS REV VENDOR ZONED DAX START MQ ID-LINK ID DISK-SEQ",
+        "WWN RAND PKNAME HCTL TRAN SUBSYSTEMS REV VENDOR ZONED DAX START MQ ID-LINK ID DISK-SEQ ZONE-SZ ZONE-WGRAN ZONE-APP "
+        "ZONE-NR ZONE-OMAX ZONE-AMAX MAJ MIN",
     )
 )
-_HEADER = re.compile(r"^[>#\s]{0,40}K?NAME +[A-Z][^\n]{1,2000}$", re.MULTILINE)
+_HEADER = re.compile(r"^[>#\s]{0,40}(?:K?NAME|PATH) +[A-Z][^\n]{1,2000}$", re.MULTILINE)
 _PAIRS = re.compile(  # its columns stand as somebody asked for them, the name not always first
     r'^[>#\s]{0,4}(?:K?NAME="[^"\n]*" [A-Z:_%-]+="'
     r"|(?:ALIGNMENT|DISC-[A-Z]{3,4}|FSTYPE|GROUP|HOTPLUG|LABEL|MAJ[:_-]MIN|MODEL|MOUNTPOINTS?|PATH|PKNAME|RM|RO|ROTA|SERIAL|SIZE"
@@ -44,7 +45,18 @@ _NUMBER = re.compile(r"(?<=\s)\d{1,7}(:)\d{1,9}(?=\s|$)")
 _ROW = re.compile(r"[^\w/]{0,200}+\S{1,200}+(?: \(dm-\d{1,5}\))?\s{1,200}+\d{1,7}:\d{1,9}(?=\s|$)")
 _TYPE = re.compile(r"(?<=\s)(?:disk|part|lvm|crypt|loop|rom|mpath|raid\d{1,2})(?=\s|$)")
 _BRANCH = re.compile(r"[\s│|]{0,100}(?:[├└]─|[|`]-)\S")
+_DEVICE = re.compile(  # prose has no more than one blank between words
+    r"(?:/dev/\S{1,200}|(?:sd|vd|xvd|hd)[a-z]{1,3}\d{0,3}|nvme\d{1,4}n\d{1,4}(?:p\d{1,4})?|(?:md|dm-|loop|sr|zram|bcache|mmcblk|nbd)\d{1,4}(?:p\d{1,4})?)"
+    r"(?:(?: \S{1,200})? {2,}\S| (?:\d[\d.,]{0,20}[BKMGTPE]|disk|part|lvm|crypt|loop|rom|mpath|raid\d{1,2})(?:\s|$))"
+)
 _MOST_SHIFTED = 4
+_FLAG = re.compile("[01]")
+_SIZE = re.compile(r"\d[\d.,]{0,20}[BKMGTPEZY]?")
+_WORD = re.compile(r"[a-z][\w-]{0,20}")
+_CELLS = {
+    "rm": _FLAG, "ro": _FLAG, "rota": _FLAG, "size": _SIZE, "fsavail": _SIZE, "fsuse%": re.compile(r"\d{1,3}%|-"),
+    "type": _WORD, "tran": _WORD, "uuid": re.compile(r"\S+"),
+}  # fmt: skip
 
 
 def looks_like(text: SourceText) -> float:
@@ -52,12 +64,12 @@ def looks_like(text: SourceText) -> float:
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, _is_rest, _is_row)
+    return util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, _is_rest, _is_sure)
 
 
 def _is_header(line: str) -> bool:
     words = line.split()
-    return len(words) > 1 and words[0] in ("NAME", "KNAME") and set(words) <= _COLUMNS
+    return len(words) > 1 and words[0] in ("NAME", "KNAME", "PATH") and set(words) <= _COLUMNS
 
 
 def _is_row(header: str, line: str) -> bool:
@@ -65,23 +77,35 @@ def _is_row(header: str, line: str) -> bool:
     columns = header.split()
     if columns[1] == "MAJ:MIN":
         return _ROW.match(line) is not None
-    return _BRANCH.match(line) is not None or ("MAJ:MIN" in columns and _NUMBER.search(line) is not None)
+    return bool(_BRANCH.match(line) or _DEVICE.match(line)) or (
+        "MAJ:MIN" in columns and _NUMBER.search(line) is not None
+    )
+
+
+def _is_sure(header: str, line: str) -> bool:
+    return _is_row(header, line) or _BRANCH.match(line) is not None
 
 
 def _read_text(lines: Sequence[str]) -> list[Content]:
-    lines = lsblk_folded.unfolded(_without_margin(lines))
+    lines = lsblk_aligned.unwrapped([lsblk_aligned.ungarbled(line) for line in util_linux.without_margin(lines)])
+    lines = lsblk_folded.unfolded(lines)
+    if set(lines[1].split()) <= _COLUMNS and not _is_rest(
+        lines[0], lines[1]
+    ):  # with them every row, each at a place of its own
+        raise ValueError("headings on one line")
     rows = _until_odd([line for line in lines if not _is_rest(lines[0], line)])
-    devices = util_linux.rows(NAME, _straightened(rows))
+    told_apart = None if util_linux.is_raw(rows) else lsblk_aligned.devices(rows)
+    devices = told_apart or util_linux.rows(NAME, _straightened(rows))
     if "maj:min" in devices[0]:
         devices = util_linux.while_true(devices, lambda one: re.fullmatch(r"\d{1,7}:\d{1,9}", str(one.get("maj:min"))))
-    devices = util_linux.while_true(devices, lambda one: _NAME.fullmatch(str(one.get("name") or one.get("kname"))))
+    devices = util_linux.while_true(devices, lambda one: _NAME.fullmatch(_called(one)) and _may_be(one))
     _more_mounts(devices, lines)
     return _with_parents(devices, [line for line in lines[1:] if _LEFT_OUT.match(line) or not _is_rest(lines[0], line)])
 
 
-def _without_margin(lines: Sequence[str]) -> list[str]:
-    margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
-    return [line.removeprefix(margin) for line in lines]
+def _may_be(device: Content) -> bool:
+    """False where a cell has slipped into another column, as pages that join blanks make it look."""
+    return all(not device.get(key) or form.fullmatch(str(device[key])) for key, form in _CELLS.items())
 
 
 def _until_odd(lines: Sequence[str]) -> list[str]:
@@ -101,7 +125,7 @@ def _until_odd(lines: Sequence[str]) -> list[str]:
 
 def _straightened(lines: Sequence[str]) -> list[str]:
     """Without the tree. Some print what stands deeper in it some places to the right of its heading; the colons of `8:0` tell how
-    many, or where `part` begins.
+    many, or where `part` begins. Without either it is the one blank that makes the tree's width odd.
     """
     has_numbers = "MAJ:MIN" in lines[0]
     found_marks = map((_NUMBER if has_numbers else _TYPE).search, lines)
@@ -110,7 +134,7 @@ def _straightened(lines: Sequence[str]) -> list[str]:
     found = []
     for colon, line in zip(colons, lines, strict=True):
         tree = _TREE.match(line)
-        shift = colon - straight if straight > 0 and tree else 0
+        shift = colon - straight if straight > 0 and tree else len(tree[0]) % 2 if straight < 0 and tree else 0
         if tree and 0 < shift <= min(_MOST_SHIFTED, sum(map(str.isspace, tree[0]))):
             line = " " * (tree.end() - shift) + line[tree.end() :]
         elif tree:
@@ -123,7 +147,9 @@ def _is_rest(header: str, line: str) -> bool:
     """Whether a line has nothing but one more place where the device above is mounted: below the others, or wrapped by a mail.
     Also the rest of a row that has a name too long for its column, and where somebody left rows out.
     """
-    if _LEFT_OUT.match(line) or lsblk_folded.is_folded(header, line):
+    if lsblk_folded.is_empty_rest(header, line) or lsblk_folded.is_folded(header, line):
+        return True
+    if _LEFT_OUT.match(line) or lsblk_aligned.is_wrapped(header, line):
         return True
     place = header.find("MOUNTPOINT")
     if place < 0 or not line.strip():
@@ -138,7 +164,8 @@ def _more_mounts(devices: Sequence[Content], lines: Sequence[str]) -> None:
     for line in lines[1:]:
         is_rest = _is_rest(lines[0], line)
         place += not is_rest
-        if is_rest and 0 <= place < len(devices) and not _LEFT_OUT.match(line):
+        is_mount = line.lstrip(_BESIDE).startswith(("/", "[")) and not _LEFT_OUT.match(line)
+        if is_rest and is_mount and 0 <= place < len(devices):
             several = devices[place].get("mountpoints")
             if isinstance(several, list) and (not line.startswith("/") or not several):
                 several.append(line.strip(_BESIDE))
@@ -159,13 +186,18 @@ def _with_parents(devices: list[Content], lines: Sequence[str]) -> list[Content]
             above = [(place, name) for place, name in above if place < depth]
             if above and depth:
                 device["parent"] = above[-1][1]
-            above.append((depth, str(device.get("name") or device.get("kname"))))
+            above.append((depth, _called(device)))
     return devices
+
+
+def _called(device: Content) -> str:
+    path = str(device.get("path") or "")
+    return str(device.get("name") or device.get("kname") or (path if path.startswith("/dev/") else ""))
 
 
 def _summary(devices: Sequence[Any]) -> str:
     found = [device for device in devices if isinstance(device, dict)]
     disks = [device for device in found if device.get("type") == "disk"]
-    shown = ", ".join(f"{disk.get('name') or disk.get('kname')} {disk.get('size') or ''}".strip() for disk in disks[:4])
+    shown = ", ".join(f"{_called(disk)} {disk.get('size') or ''}".strip() for disk in disks[:4])
     more = f", {len(disks) - 4} more" if len(disks) > 4 else ""
     return f"{count(len(found), 'block device')}" + (f": {shown}{more}" if shown else "")

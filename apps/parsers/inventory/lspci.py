@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from apps.parsers.inventory import lspci_wrapped
-from apps.parsers.inventory.printed import Block, Content, count, field, has_block, parse_blocks, put
+from apps.parsers.inventory.printed import Block, Content, blanked, count, field, has_block, parse_blocks, put
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -25,7 +25,7 @@ _KEYED = re.compile(rf"(?:Slot|Device):\s*({_SLOT})\s*$")
 _QUOTED = re.compile(r'"([^"]*)"|(-[rp])(\S*)')
 _IDS = re.compile(r"\[([0-9a-f]{4}:[0-9a-f]{4})\]")
 _BARE_IDS = re.compile(r"([0-9a-f]{4}:[0-9a-f]{4})(?=\s|$)")
-_END = re.compile(r" \((?:rev ([0-9a-f]{2})|prog-if ([0-9a-f]{2})[^)]*)\)")
+_END = re.compile(r" \((?:rev ([0-9a-f]{2})|prog-if ([0-9a-f]{2})(?: \[([^\])]{1,60})\])?[^)]*)\)")
 _ID = re.compile(r" \[([0-9a-f]{4})\]$")
 _HEX = re.compile(r"[0-9a-f]{2,3}: (?:[0-9a-f]{2} ){3}")
 _KEYS = (
@@ -54,6 +54,7 @@ _STORAGE = re.compile(r"RAID|SATA|SAS|SCSI|IDE|Non-Volatile|Fibre|storage", re.I
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     return 1.0 if _SURE.search(text.text) and has_block(text, _blocks) else 0.0
 
 
@@ -78,7 +79,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             line = lines[index]
             is_new = not line.strip() or _starts(line)
             has_details = not is_new and (has_details or lspci_wrapped.is_detail(line))
-            if not (is_new or has_details or _belongs(line) or lspci_wrapped.goes_on(lines, index, widths)):
+            if not (is_new or has_details or _belongs(line) or lspci_wrapped.goes_on(lines, index, widths, _starts)):
                 break
             last = index if line.strip() else last
             index += 1
@@ -126,7 +127,9 @@ def _device(line: str) -> Content:
     device: Content = {"slot": slot, "class": kind or "", "class_id": kind_id or bare or ""}
     ends = list(_END.finditer(rest))
     for end in ends:
-        device |= {key: value for key, value in (("rev", end[1]), ("prog_if", end[2])) if value}
+        device |= {
+            key: value for key, value in (("rev", end[1]), ("prog_if", end[2]), ("prog_if_name", end[3])) if value
+        }
     name = rest[: ends[0].start()] if ends else rest
     ids = list((_BARE_IDS if bare else _IDS).finditer(name))
     if ids:

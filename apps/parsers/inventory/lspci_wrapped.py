@@ -17,10 +17,14 @@ from apps.parsers.inventory.printed import is_prompt
 
 _NARROWEST, _WIDEST = 40, 132
 _TERMINAL = 80
+_EARLY = 72
+_SURE = 3  # lines of one length were cut, not wrapped
 _END = re.compile(r"\(rev [0-9a-f]{2}\)$")
 _LAST = re.compile(r"(?:\((?:rev [0-9a-f]{2}|prog-if [0-9a-f]{2}[^()]{0,40})\)|\[[0-9a-f]{4}:[0-9a-f]{4}\])\s*$")
 _BITS = re.compile(r"(?:[<>]?[A-Z][A-Za-z0-9]{2,14}[+-](?: |$)){1,20}$")
 _TAIL = re.compile(r"\((?:rev [0-9a-f]{2}\)|prog-if [0-9a-f]{2})|\[[0-9a-f]{4}:[0-9a-f]{4}\]")
+_NO_PROSE = re.compile(r"[\w\[(][^\n]{0,78}[^\s.:?!,]\s*$")
+_DUMP = re.compile(r"[0-9a-f]{2,3}: (?:[0-9a-f]{2} ){3}")  # with `-x`
 _DETAIL = re.compile(
     r"(?:Subsystem|Flags|Control|Status|Latency|Interrupt|Region \d|Capabilities|Kernel driver in use|Kernel modules|DeviceName"
     r"|Physical Slot|NUMA node|IOMMU group|Bus|(?:I/O|Memory|Prefetchable memory) behind bridge): |(?:Memory|I/O ports|Expansion ROM) at "
@@ -35,7 +39,8 @@ def widths(lines: Sequence[str], starts: Is) -> tuple[int, int]:
     for line in filter(None, lines):
         is_inside = starts(line) or (is_inside and (not line.strip() or line[0] in "\t "))
         if is_inside:
-            longest, second = max(longest, len(line)), max(second, min(longest, len(line)))
+            length = len(line.rstrip())
+            longest, second = max(longest, length), max(second, min(longest, length))
     return longest, second
 
 
@@ -43,7 +48,7 @@ def is_detail(line: str) -> bool:
     return _DETAIL.match(line) is not None
 
 
-def goes_on(lines: Sequence[str], index: int, longest: tuple[int, int]) -> bool:
+def goes_on(lines: Sequence[str], index: int, longest: tuple[int, int], starts: Is) -> bool:
     """Whether a line is the rest of the one before."""
     before, line = lines[index - 1].rstrip(), lines[index]
     if not before or is_prompt(line):
@@ -54,10 +59,24 @@ def goes_on(lines: Sequence[str], index: int, longest: tuple[int, int]) -> bool:
         return False
     if _LAST.search(line[-200:]):
         return True
+    if len(before) >= _NARROWEST and lines[index - 1][len(before) :] == " " and _NO_PROSE.match(line):
+        return True  # lspci leaves no blank at the end of a line, programs that fold mails do
+    if _is_between(lines, index, longest[0], starts):
+        return True
     width = longest[1] if len(before) == longest[0] else longest[0]
     if not (_NARROWEST <= len(before) <= width <= _WIDEST):
         return False
     return len(before) + 1 + len(line.split(None, 1)[0]) > width
+
+
+def _is_between(lines: Sequence[str], index: int, longest: int, starts: Is) -> bool:
+    """Whether a mail program that folds only what is too long, but then early, left the line there: another device or detail follows."""
+    before, line = lines[index - 1].rstrip(), lines[index]
+    following = lines[index + 1] if index + 1 < len(lines) else ""
+    if not (following.startswith(("\t", "  ")) or is_detail(following) or _DUMP.match(following) or starts(following)):
+        return False
+    has_no_room = len(before) + 1 + len(line.split(None, 1)[0]) > _EARLY and len(before) + 1 + len(line) > longest
+    return before.endswith(",") or (len(before) <= _TERMINAL and has_no_room)
 
 
 def joined(lines: Sequence[str], is_own: Is) -> Iterator[str]:
@@ -68,11 +87,12 @@ def joined(lines: Sequence[str], is_own: Is) -> Iterator[str]:
     before = ""
     for line, is_rest in zip(lines, rests, strict=True):
         if is_rest:
-            whole += line.rstrip() if len(before) == cut else f" {line.strip()}"
+            is_cut = len(before.rstrip()) == cut and before[-1:] != " "
+            whole += line.rstrip() if is_cut else f" {line.strip()}"
         elif whole:
             yield whole
         whole = whole if is_rest else line.rstrip()
-        before = line.rstrip()
+        before = line
     if whole:
         yield whole
 
@@ -94,9 +114,11 @@ def _rests(lines: Sequence[str], is_own: Is) -> Iterator[bool]:
 def _cut(lines: Sequence[str], rests: Sequence[bool]) -> int:
     """Where a terminal cut the lines, whatever stood there; 0 where they were wrapped between words.
 
-    Lines that were cut are of one length, but for one that was cut behind a blank, which copying loses.
+    Lines that were cut are of one length, but for one that was cut behind a blank, which copying loses. The ports of a card differ
+    in nothing but their slots, so that they are of one length wherever they were wrapped.
     """
-    found = [len(lines[index - 1].rstrip()) for index, is_rest in enumerate(rests) if is_rest and not rests[index - 1]]
-    longest = max(found, default=0)
-    is_cut = all(length >= longest - 1 for length in found) and (longest == _TERMINAL or found.count(longest) > 1)
+    before = [lines[index - 1].rstrip() for index, is_rest in enumerate(rests) if is_rest and not rests[index - 1]]
+    longest = max(map(len, before), default=0)
+    as_long = {line.partition(" ")[2] for line in before if len(line) == longest}
+    is_cut = all(len(line) >= longest - 1 for line in before) and (longest == _TERMINAL or len(as_long) >= _SURE)
     return longest if is_cut else 0

@@ -11,12 +11,24 @@ jc reads a block that is cut clean of prompts and prose; sections in brackets ar
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jc
 
-from apps.parsers.inventory import mdadm_platform
-from apps.parsers.inventory.printed import Block, Content, count, field, has_block, is_prompt, parse_blocks, put, typed
+from apps.parsers.inventory import mdadm_bitmap, mdadm_imsm, mdadm_platform, mdadm_scan, mdadm_table
+from apps.parsers.inventory.printed import (
+    Block,
+    Content,
+    blanked,
+    count,
+    field,
+    has_block,
+    is_prompt,
+    parse_blocks,
+    put,
+    typed,
+)
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -27,39 +39,37 @@ _HEADLESS = re.compile(r"\s{0,40}(?:Version|Magic) : \S")
 _LEVEL = re.compile(r"\s{0,40}Raid Level : \S")
 _CALLED = re.compile(r"mdadm [^\n]{0,100}?(?:--detail|--examine|-D|-E)\b[^/\n]{0,40}(/dev/[^\s:]{1,100}):?\s*$")
 _FIRST = re.compile(r"\s*(?:Version|Magic|MBR Magic|Raid Level) : ")
-_FIELD = re.compile(r"\s*[A-Z][\w /.\-\[\]]{1,40} : |\s*[A-Z][\w ]{1,30} :$|\s*[a-z][a-z ]{2,20}\[\d{1,4}\] : ")
+_FIELD = re.compile(
+    r"(?!Personalities )\s*[A-Z][\w /.\-\[\]]{1,40} : |\s*[A-Z][\w ]{1,30} :$|\s*[a-z][a-z ]{2,20}\[\d{1,4}\] : "
+)
 _TABLE = re.compile(r"\s*(?:this|Number|\d+|-)\s+(?:Major|\d+|-)\s+(?:Minor|\d+|-)\s+(?:RaidDevice|\d+|-)(?:\s|$)")
-_SECTION = re.compile(r"\[(\S[^\]]{0,80})\]:\s*$")
+_SECTION = mdadm_imsm.SECTION
 _OTHER = re.compile(r"\s{6,}\(?\S")  # a value that goes on
 _EXPORT = re.compile(r"MD_[A-Z0-9_]{1,60}=")
 _BESIDE = ("RaidDevice", "Magic : ", "Raid Devices : ", "Total Devices : ", "Member Arrays : ")
-_STATE = re.compile(r"\b(?:faulty removed|active sync)$")
-_SHORT = {
-    "faulty removed": "Removed",
-    "active sync": "Active",
-}  # without a device behind them, jc takes the second word for one
-_LONG = {short: state for state, short in _SHORT.items()}
-_SCAN = re.compile(r"(?:ARRAY|INACTIVE-ARRAY) \S+ .*\b(?:UUID|metadata|level)=")
+_OTHERS = ("Platform : ", "Filename : ", mdadm_imsm.MAGIC)
 _NUMBERS = re.compile(
     r"(?:raid|total|active|working|failed|spare)_devices|preferred_minor|events|number|major|minor|raid_device"
 )
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     whole = text.text
     is_array = "Raid Level : " in whole or "Raid Level[0] : " in whole
     if is_array and any(word in whole for word in _BESIDE):
         return 1.0 if has_block(text, _blocks) else 0.0
-    if "Platform : " in whole and has_block(text, _blocks):
+    if any(word in whole for word in _OTHERS) and has_block(text, _blocks):
         return 1.0
     if "MD_LEVEL=" in whole or "MD_METADATA=" in whole:
         return 0.9
-    return 0.8 if ("ARRAY /" in whole and any(map(_SCAN.match, text.lines))) else 0.0
+    return 0.8 if ("ARRAY " in whole and any(map(mdadm_scan.LINE.match, text.lines))) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
     expected = "a device with its fields, such as /dev/md0: and Version : 1.2"
-    return parse_blocks(text, NAME, _blocks, _read, expected)
+    found = parse_blocks(text, NAME, _blocks, _read, expected)
+    return replace(found, broken=(*found.broken, *filter(None, map(mdadm_table.cut, found.inventory))))
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
@@ -69,9 +79,9 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             index += 1
             continue
         end = index
-        for pattern in (_EXPORT, _SCAN):
-            while end < len(lines) and pattern.match(lines[end]):
-                end += 1
+        while end < len(lines) and _EXPORT.match(lines[end]):
+            end += 1
+        end = max(end, mdadm_scan.end(lines, index))
         end = end if end > index else _device_end(lines, index)
         if end > index:
             yield index, end
@@ -86,7 +96,7 @@ def _device_end(lines: Sequence[str], index: int) -> int:
     first = index + bool(_CALLED.search(lines[index]))
     if first < len(lines) and _HEADLESS.match(lines[first]) and any(map(_LEVEL.match, lines[first + 1 : first + 10])):
         return _end(lines, first + 1, 0)
-    return mdadm_platform.end(lines, index)
+    return max(mdadm_bitmap.end(lines, index), mdadm_platform.end(lines, index))
 
 
 def _has_first(lines: Sequence[str], index: int) -> bool:
@@ -158,11 +168,15 @@ def _read(lines: Sequence[str]) -> tuple[str, Any]:
             f"{content.get('MD_DEVNAME', 'array')}: {content.get('MD_LEVEL', '')} of {content.get('MD_DEVICES', '?')} devices",
             content,
         )
-    if _SCAN.match(lines[0]):
-        return count(len(lines), "array"), {"arrays": [_scanned(line) for line in lines]}
+    if mdadm_scan.LINE.match(lines[0]):
+        return mdadm_scan.read(lines)
     if mdadm_platform.is_platform(lines):
         return mdadm_platform.read(lines)
+    if mdadm_bitmap.is_bitmap(lines):
+        return mdadm_bitmap.read(lines)
     lines = _joined(_with_head(lines))
+    if mdadm_imsm.is_member(lines):
+        return mdadm_imsm.read(lines[0].removesuffix(":"), lines[1:])
     content = _with_sections(lines) if any(map(_SECTION.match, lines)) else _by_jc(lines)
     if not content.keys() & {"raid_level", "magic", "mbr_magic"}:
         raise ValueError("a Raid Level")
@@ -178,46 +192,23 @@ def _with_head(lines: Sequence[str]) -> list[str]:
     return [f"{name}:", *(_level(line, 0) for line in lines[bool(called) :])]
 
 
-def _scanned(line: str) -> Content:
-    kind, device, *words = line.split()
-    options = (word.partition("=") for word in words)
-    return {
-        "device": device,
-        **({"inactive": True} if kind != "ARRAY" else {}),
-        **{key: value for key, _, value in options},
-    }
-
-
 def _by_jc(lines: Sequence[str]) -> Content:
+    rest, members = mdadm_table.members(lines)
     try:
-        plain = [_shortened(line.rstrip()) for line in lines]
-        found = jc.parse("mdadm", "\n".join(plain) + "\n", quiet=True, raw=True)
+        found = jc.parse("mdadm", "\n".join(map(str.rstrip, rest)) + "\n", quiet=True, raw=True)
     except Exception as error:  # whatever jc makes of odd lines
         raise ValueError(f"a block that jc reads ({type(error).__name__})") from None
     if not isinstance(found, dict) or not found:
         raise ValueError("a device with its fields")
     content = _named(lines) | {key: _number(key, value) for key, value in found.items() if key != "device_table"}
-    members = found.get("device_table") or []
-    content["device_table"] = [
-        {key: _LONG.get(str(value)) or _number(key, value) for key, value in member.items()}
-        for member in members
-        if not _is_this(member)
-    ]
+    of_ddf = [{key: _number(key, value) for key, value in member.items()} for member in found.get("device_table") or []]
+    content["device_table"] = members or of_ddf
     return content
-
-
-def _shortened(line: str) -> str:
-    return _STATE.sub(lambda state: _SHORT[state[0]], line) if _TABLE.match(line) else line
 
 
 def _named(lines: Sequence[str]) -> Content:
     name = lines[0].strip().removesuffix(":")
     return {"device": name} if name else {}
-
-
-def _is_this(member: dict[str, Any]) -> bool:
-    """0.90's first row is the examined device once more."""
-    return str(member.get("number", "")).startswith("this")
 
 
 def _number(key: str, value: Any) -> Any:

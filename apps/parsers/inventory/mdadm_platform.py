@@ -44,7 +44,7 @@ def read(lines: Sequence[str]) -> tuple[str, Content]:
             controllers.append({"controller": value, "ports": {}, "nvme": []})
         elif controllers and _PORT.fullmatch(key):
             controllers[-1]["ports"][key] = None if "no device attached" in value else value
-        elif controllers and key == "NVMe under VMD":
+        elif controllers and key in ("NVMe under VMD", "NVMe Device"):
             controllers[-1]["nvme"].append(value)
         else:
             put(content, key.lower().replace(" ", "_"), typed(key, value))

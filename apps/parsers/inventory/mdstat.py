@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 
 from apps.parsers.inventory import md_arrays
 from apps.parsers.inventory.md_arrays import MdArray
-from apps.parsers.inventory.printed import Block, Content, count, parse_blocks
+from apps.parsers.inventory.printed import Block, Content, blanked, count, parse_blocks
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -29,6 +29,7 @@ _MEMBER = re.compile(r"[\w!/-]\[\d{1,6}\]")
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     if _LIKE.search(text.text):
         return 1.0
     return 0.8 if "active " in text.text and any(map(_ARRAY.match, text.lines)) else 0.0
@@ -60,6 +61,8 @@ def _end(lines: Sequence[str], first: int, margin: str) -> int:
     names: set[str] = set()
     last = first
     for index in range(first, len(lines)):
+        if not lines[index] or lines[index].isspace():
+            continue
         line = lines[index].removeprefix(margin)
         array = _ARRAY.match(lines[index])
         if index > first and (_BEGIN.match(lines[index]) or (array and array[2] in names)):
@@ -67,10 +70,10 @@ def _end(lines: Sequence[str], first: int, margin: str) -> int:
         if line.startswith("unused devices"):
             return index + 1
         is_more = _MEMBER.search(line) and _MEMBER.search(lines[index - 1])  # what is no member there is warned of
-        if index > first and line.strip() and not (is_more or _INSIDE.match(line)):
+        if index > first and not (is_more or _INSIDE.match(line)):
             break
         names.update([array[2]] if array else [])
-        last = index if line.strip() else last
+        last = index
     return last + 1
 
 

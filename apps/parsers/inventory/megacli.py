@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from apps.parsers.inventory import megacli_summary
-from apps.parsers.inventory.printed import Block, Content, count, field, is_prompt, parse_blocks, put, typed
+from apps.parsers.inventory.printed import Block, Content, blanked, count, field, is_prompt, parse_blocks, put, typed
 from apps.parsers.shape import ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -57,6 +57,7 @@ _FIELD = re.compile(
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     if megacli_summary.is_there(text):
         return 1.0
     if not any(word in text.text for word in _KNOWN) or not _LIKE.search(text.text):

@@ -12,7 +12,7 @@ without it.
 import re
 from collections.abc import Iterator, Sequence
 
-from apps.parsers.inventory.printed import Block, Content, count, is_prompt, parse_blocks, put, typed
+from apps.parsers.inventory.printed import Block, Content, blanked, count, is_prompt, parse_blocks, put, typed
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -40,6 +40,7 @@ _FIRST = ("ID", "Index")
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     plain = text.text.replace("\r\n", "\n")
     if not (_SSV.search(plain) or _TEXT.search(plain)):
         return 0.0
@@ -97,7 +98,8 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
             header = []
         elif not (";" in line or (is_text and _FIELD.match(line))):
             above = title if not here and _BELONGING.fullmatch(title) else ""
-            title, first, header = line, first or line, []
+            title, header = line, []
+            first = first or ("" if sections else line)  # what stands above a title is none of its
             here = {}
         else:
             if not here:

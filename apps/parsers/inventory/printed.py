@@ -69,10 +69,10 @@ def table(header: str, rows: Iterable[str]) -> list[Content]:
     A gap that has no heading behind it is one inside a value (`465.25 GB`, `INTEL SSDSC2BB480G4`).
     """
     lines = [row for row in rows if row.strip()]
-    starts = _starts(header, lines)
-    if not starts:
+    begins = starts(header, lines)
+    if not begins:
         return []
-    edges = [(start, end) for start, end in pairwise([*starts, max(map(len, [header, *lines])) + 1])]
+    edges = [(start, end) for start, end in pairwise([*begins, max(map(len, [header, *lines])) + 1])]
     keys = [header[start:end].strip() for start, end in edges]
     return [
         {key: typed(key, row[start:end].strip()) for key, (start, end) in zip(keys, edges, strict=True)}
@@ -80,7 +80,7 @@ def table(header: str, rows: Iterable[str]) -> list[Content]:
     ]
 
 
-def _starts(header: str, rows: Sequence[str]) -> list[int]:
+def starts(header: str, rows: Sequence[str]) -> list[int]:
     """Where columns begin: behind a place that is blank everywhere, with a heading before the next such place."""
     width = max(map(len, [header, *rows]), default=0)
     if width > 2000:
@@ -124,6 +124,7 @@ def parse_blocks(
     """Each block by itself; `read` raises ValueError that says what was expected. A page may have indented some of them only:
     what was read without its margin counts where nothing was read before.
     """
+    text = blanked(text)
     found: list[ParsedInventory] = []
     broken: list[Broken] = []
     taken = bytearray(len(text.lines) + 1)  # which lines
@@ -160,6 +161,15 @@ def sources(text: SourceText) -> Iterator[SourceText]:
 def has_block(text: SourceText, blocks: Callable[[Sequence[str]], Iterable[Block]]) -> bool:
     """Whether `parse_blocks` would find something to read."""
     return any(next(iter(blocks(source.lines)), None) is not None for source in sources(text))
+
+
+def blanked(text: SourceText) -> SourceText:
+    """With plain blanks where a page or a mail holds words together, so that nothing folds what a terminal printed."""
+    if "\xa0" not in text.text:
+        return text
+    plain = _changed(text, [line.replace("\xa0", " ") for line in text.lines])
+    plain.__dict__["text"] = text.text.replace("\xa0", " ")
+    return plain
 
 
 def _dedented(lines: Sequence[str]) -> Iterator[str]:

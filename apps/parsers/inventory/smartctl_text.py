@@ -4,17 +4,18 @@
 
 Source: smartmontools' ataprint.cpp, scsiprint.cpp, nvmeprint.cpp. Content: {"version", "information": {…}, "health",
 "data": {…}, "attributes": [{"id", "name", "flag", "value", "worst", "thresh", "type", "updated", "when_failed",
-"raw"}]}, and "device" where a loop printed it above. Keys as printed: `Device Model` (ATA), `Vendor` and `Product`
-(SCSI), `Model Number` (NVMe). Numbers carry the thousands marks of the user's locale and stay as printed. `-x` prints
-attributes without type and updated; `-l scterc` is in data, as {"Read", "Write"}. A mail may have wrapped their lines,
-and parts of a report may come without its head.
+"raw"}], "lines": what else stands between them}, and "device" where a loop printed it above. Keys as printed: `Device
+Model` (ATA), `Vendor` and `Product` (SCSI), `Model Number` (NVMe). Numbers carry the thousands marks of the user's
+locale and stay as printed. `-x` prints attributes without type and updated; `-l scterc` is in data, as {"Read",
+"Write"}. A mail may have wrapped their lines, and parts of a report may come without its head. For `--scan` see `smartctl_scan`.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from apps.parsers.inventory.printed import Block, Content, count, has_block, parse_blocks, put, typed
+from apps.parsers.inventory import smartctl_scan
+from apps.parsers.inventory.printed import Block, Content, blanked, count, has_block, parse_blocks, put, typed
 from apps.parsers.inventory.smartctl_blocks import (
     DEVICE,
     RECOVERY,
@@ -49,12 +50,18 @@ _CUT = re.compile(
     r"\s{0,3}\d{1,3} [A-Za-z][\w\-/]{1,60}\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\S{1,3}"
     r"(?:\s+(?:Pre-fail|Old_age))?\s*(?:(?:Always|Offline)\s*(?:\S{1,20}\s*)?)?$"
 )
+_FRAME = re.compile(
+    r"Copyright \(C\)|Home page is |ID# ATTRIBUTE_NAME\s|Vendor Specific SMART Attributes|SMART/Health Information \("
+)
 _KEYS = ("id", "name", "flag", "value", "worst", "thresh", "type", "updated", "when_failed", "raw")
 _BRIEF_KEYS = ("id", "name", "flag", "value", "worst", "thresh", "when_failed", "raw")
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     found = _LIKE.search(text.text)
+    if not found and " device" in text.text and has_block(text, smartctl_scan.blocks):
+        return 1.0
     if not found:
         return 0.7 if may_be_headless(text.text) and has_block(text, _blocks) else 0.0
     return 1.0 if "Copyright (C) 2002" in text.text or "=== START OF" in found[0] else 0.7
@@ -65,7 +72,8 @@ def parse(text: SourceText) -> ParsedFile:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
-    return device_blocks(lines, _is_known, _CUT.match)
+    yield from device_blocks(lines, _is_known, _CUT.match)
+    yield from smartctl_scan.blocks(lines)
 
 
 def _is_known(line: str) -> bool:
@@ -80,6 +88,8 @@ def _is_known(line: str) -> bool:
 
 
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
+    if smartctl_scan.LINE.match(lines[0]):
+        return smartctl_scan.read(lines)
     device = DEVICE.match(lines[0])
     lines = lines[1:] if device else lines
     version = next(filter(None, map(VERSION.match, lines[:3])), None)
@@ -89,6 +99,7 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
         "health": "",
         "data": {},
         "attributes": [],
+        "lines": [],
     } | ({"device": device[1]} if device else {})
     here: dict[str, Any] = content["data"]
     limits: dict[str, Any] | None = None
@@ -114,6 +125,8 @@ def _recovery(data: dict[str, Any], behind: str) -> dict[str, Any]:
 def _line(content: Content, here: dict[str, Any], line: str) -> dict[str, Any]:
     """Where the fields of the next line go."""
     if match := SECTION.match(line):
+        if line[match.end() :].strip():  # a page lost the ends of the lines, and nobody knows where a value ends
+            raise ValueError("each field of smartctl on a line of its own")
         found: dict[str, Any] = content["information" if match[1] == "INFORMATION" else "data"]
         return found
     if part_of(line) in ("family", "model") and not content["data"]:
@@ -124,6 +137,8 @@ def _line(content: Content, here: dict[str, Any], line: str) -> dict[str, Any]:
         content["attributes"].append(_attribute(_BRIEF_KEYS, match.groups()))
     elif match := _INSIDE.match(line) or _FIELD.match(line):
         _take(content, here, match[1].strip(), match[2].strip())
+    elif line.strip() and not _FRAME.match(line):
+        content["lines"].append(line.strip())
     return here
 
 

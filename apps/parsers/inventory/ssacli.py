@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from apps.parsers.inventory.outline import outline
-from apps.parsers.inventory.printed import Block, Content, count, is_prompt, parse_blocks
+from apps.parsers.inventory.printed import Block, Content, blanked, count, is_prompt, parse_blocks
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -33,6 +33,7 @@ _INSIDE = re.compile(
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     if " in " not in text.text or not _LIKE.search(text.text.replace("\r", "")):
         return 0.0
     return 1.0 if _INSIDE.search(text.text) or "(sn: " in text.text else 0.4

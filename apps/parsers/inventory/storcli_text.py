@@ -5,17 +5,18 @@
 Source: StorCLI's reference manual. Content as in its JSON: {"Command Status": {…}, "Response Data": {"Basics": {…},
 "PD LIST": [{"EID:Slt": "16:0", "DID": 8, "Size": "465.25 GB", …}]}}, one per controller. Tables stand between dashes,
 a section's name over `====`; explanations of abbreviations below a table are left out. People paste sections without
-the head: their controller is the one that `/c0/v1` names, or none.
+the head: their controller is the one that `/c0/v1` names, or none. "cut": tables that end before their last dashes, as
+[{"table": its section, "line": of the output}].
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from dataclasses import replace
 from typing import Any
 
-from apps.parsers.inventory.printed import Block, Content, field, is_prompt, parse_blocks, put, table, typed
+from apps.parsers.inventory.printed import Block, Content, blanked, field, is_prompt, parse_blocks, put, table, typed
 from apps.parsers.inventory.storcli_json import summary
-from apps.parsers.shape import ParsedFile
+from apps.parsers.shape import Broken, ParsedFile
 from apps.parsers.source_text import SourceText
 
 NAME = "storcli text"
@@ -41,11 +42,23 @@ _TITLE = re.compile(r"\S[^=|]{0,100}?\s?:?\s*$")
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     return 1.0 if (" = " in text.text or " :" in text.text) and _LIKE.search(text.text.replace("\r\n", "\n")) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return parse_blocks(text, TOOL, _blocks, _read, "Controller = 0, Status = Success")
+    found = parse_blocks(text, TOOL, _blocks, _read, "Controller = 0, Status = Success")
+    cut = [
+        Broken(
+            "storcli: a table is cut off",
+            (one.line or 1) + table["line"] - 1,
+            table["table"],
+            "a line of dashes below its last row",
+        )
+        for one in found.inventory
+        for table in one.content.get("cut", ())
+    ]
+    return replace(found, broken=(*found.broken, *cut))
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
@@ -60,7 +73,20 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
         while index < len(lines) and not is_prompt(lines[index]) and not (_begins(lines, index, first)):
             last = index if _is_known(lines, index) else last
             index += 1
-        yield first, last + 1
+        yield first, _behind_open_table(lines, first, last)
+
+
+def _behind_open_table(lines: Sequence[str], first: int, last: int) -> int:
+    """Behind the block, and the rows of a table that was cut before the dashes that end it."""
+    behind = last + 1
+    heads = [place >= first and bool(_DASHES.match(lines[place])) for place in (last, last - 2, last - 4)]
+    while heads == [True, True, False] and behind < len(lines) and _is_row(lines[behind]):
+        behind += 1
+    return behind
+
+
+def _is_row(line: str) -> bool:
+    return bool(line.strip()) and not is_prompt(line) and not _LINE.match(line) and "  " in line.strip()
 
 
 def _has_status(lines: Sequence[str], index: int) -> bool:
@@ -94,6 +120,7 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
     here: Content = status
     part: Content = data  # where sections go: those of a drive below its detailed information, as in the JSON
     name, index = "", 0
+    cut: list[Content] = []
     while index < len(lines):
         line = lines[index]
         following = lines[index + 1] if index + 1 < len(lines) else ""
@@ -102,14 +129,15 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
             part = _part(data, part, name)
             index += bool(_UNDERLINE.match(following))
         elif _DASHES.match(line):
-            rows, index = _table(lines, index)
+            rows, index, is_cut = _table(lines, index)
+            cut += [{"table": name or "a table", "line": index + 1}] if is_cut else []
             _place(status if name == "Detailed Status" else part, name or "Table", rows)
         elif found := field(line, "=") if _LINE.match(line) else None:
             here = _keep(found, status, part, here, name)
         index += 1
     if "Status" not in status:
         _name_controller(status, data)
-    content = {"Command Status": status, "Response Data": data}
+    content = {"Command Status": status, "Response Data": data} | ({"cut": cut} if cut else {})
     return summary(content), content
 
 
@@ -152,14 +180,25 @@ def _keep(found: tuple[str, str], status: Content, data: Content, here: Content,
     return here
 
 
-def _table(lines: Sequence[str], index: int) -> tuple[list[Content], int]:
-    """The rows, and the index of the dashes that end them."""
-    dashes = (place for place in range(index + 1, len(lines)) if _DASHES.match(lines[place]))
-    ends = list(islice(dashes, 2))
-    if len(ends) < 2 or ends[0] != index + 2:
-        return [], ends[0] if ends else index
-    header, rows = lines[index + 1].rstrip(), [line.rstrip() for line in lines[ends[0] + 1 : ends[1]]]
-    return table(header, _aligned(header, rows)), ends[1]
+def _table(lines: Sequence[str], index: int) -> tuple[list[Content], int, bool]:
+    """The rows, the index of the last line, and whether the dashes that end them are missing."""
+    first = index + 3
+    if not any(map(_DASHES.match, lines[first - 1 : first])):
+        dashes = (place for place in range(index + 1, len(lines)) if _DASHES.match(lines[place]))
+        return [], next(dashes, index), False
+    end = next((place for place in range(first, len(lines)) if _ends_table(lines, place)), len(lines))
+    is_cut = end == len(lines) or not _DASHES.match(lines[end])
+    if is_cut:
+        end = next((place for place in range(first, end) if not _is_row(lines[place])), end)
+    header, rows = lines[index + 1].rstrip(), [line.rstrip() for line in lines[first:end]]
+    return table(header, _aligned(header, rows)), end - is_cut, is_cut
+
+
+def _ends_table(lines: Sequence[str], place: int) -> bool:
+    """Its last dashes, or the next section: what cut the table may have taken them."""
+    following = lines[place + 1] if place + 1 < len(lines) else ""
+    is_title = _names(lines[place]) and _DASHES.match(following)
+    return bool(_DASHES.match(lines[place]) or _UNDERLINE.match(following) or is_title)
 
 
 def _aligned(header: str, rows: list[str]) -> list[str]:

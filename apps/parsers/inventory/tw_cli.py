@@ -10,7 +10,7 @@ counted in 1024.
 import re
 from collections.abc import Iterator, Sequence
 
-from apps.parsers.inventory.printed import Block, Content, count, is_prompt, parse_blocks, put, table, typed
+from apps.parsers.inventory.printed import Block, Content, blanked, count, is_prompt, parse_blocks, put, table, typed
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -27,6 +27,7 @@ _RULE = re.compile(r"-{10,}\s*$")
 
 
 def looks_like(text: SourceText) -> float:
+    text = blanked(text)
     return 1.0 if _LIKE.search(text.text) else 0.0
 
 

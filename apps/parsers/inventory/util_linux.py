@@ -7,11 +7,24 @@ from typing import Any
 
 import jc
 
-from apps.parsers.inventory.printed import Block, Content, inventory, is_prompt, json_values, sources, unescaped, whole
+from apps.parsers.inventory import lsblk_folded
+from apps.parsers.inventory.printed import (
+    Block,
+    Content,
+    blanked,
+    inventory,
+    is_prompt,
+    json_values,
+    sources,
+    starts,
+    unescaped,
+    whole,
+)
 from apps.parsers.shape import Broken, ParsedFile, ParsedInventory
 from apps.parsers.source_text import SourceText
 
 _PAIR = re.compile(r'([A-Z0-9:_%.-]{1,40})="([^"]*)"')
+_ENDS = re.compile(r"[\s^~=*_-]*$")  # nothing, or what somebody drew below the table
 _MOST_COLUMNS = 100
 _MOST_TABLES = 20_000  # of one text; each takes jc some time, however small
 _MOST_LOOKED_AT = 1000  # headings below which no row can be read, before nobody looks for another
@@ -27,12 +40,13 @@ def looks_like(
     read: Callable[[Sequence[str]], list[Content]],
 ) -> float:
     """Sure of JSON and pairs; of a heading only where a row can be read below it."""
+    text = blanked(text)
     if json.search(text.text) or pairs.search(text.text):
         return 1.0
     if not header.search(text.text):
         return 0.0
     found = (
-        source.lines[first : min(end, first + 4)]
+        source.lines[first : min(end, first + 6)]  # a row may be folded
         for source in sources(text)
         for first, end in tables(source.lines, is_header)
     )
@@ -68,7 +82,7 @@ def parse(
     for block in _pair_blocks(text.lines, pairs):
         rows_ = [read_pairs(line) for line in text.lines[slice(*block)]]
         found.append(inventory(text, tool, block, summary(rows_), {key: rows_}))
-    for source in sources(text):
+    for source in sources(blanked(text)):
         for first, end in _first_tables(source, tool, is_header, broken):
             try:
                 devices = read(source.lines[first:end])
@@ -77,7 +91,7 @@ def parse(
                     Broken(f"{tool}: not readable", source.number(first), source.lines[first][:200], str(error))
                 )
             else:
-                block = first, first + _length(source.lines[first:end], len(devices), is_rest)
+                block = first, first + _length(without_margin(source.lines[first:end]), len(devices), is_rest)
                 found.append(inventory(source, tool, block, summary(devices), {key: devices}))
                 broken += _lost(source, tool, (first, block[1], end), is_row)
         if found or broken:
@@ -110,6 +124,11 @@ def _lost(
     ]
 
 
+def without_margin(lines: Sequence[str]) -> list[str]:
+    margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    return [line.removeprefix(margin) for line in lines]
+
+
 def _length(lines: Sequence[str], count: int, is_rest: Callable[[str, str], bool]) -> int:
     """How many of the lines the heading and that many rows take."""
     for place, line in enumerate(lines[1:], start=1):
@@ -132,10 +151,16 @@ def tables(lines: Sequence[str], is_header: Callable[[str], bool]) -> Iterator[B
     for index, line in enumerate(lines):
         if is_header(line):
             end = index + 1
-            while end < len(lines) and lines[end].strip() and not is_prompt(lines[end]) and not is_header(lines[end]):
+            while end < len(lines) and not (
+                _is_end(lines, index, end) or is_prompt(lines[end]) or is_header(lines[end])
+            ):
                 end += 1
             if end > index + 1:
                 yield index, end
+
+
+def _is_end(lines: Sequence[str], first: int, place: int) -> bool:
+    return _ENDS.match(lines[place]) is not None and not lsblk_folded.is_inside(lines, first, place)
 
 
 def _pair_blocks(lines: Sequence[str], pairs: re.Pattern[str]) -> Iterator[Block]:
@@ -165,16 +190,26 @@ def rows(tool: str, lines: Sequence[str]) -> list[Content]:
         return [dict(zip(keys, map(unescaped, line.split(" ")), strict=False)) for line in lines[1:]]
     shown = [line.rstrip() for line in lines]
     if tool == "lsblk" and "NAME" not in header:
-        shown[0] = shown[0].replace("KNAME", "NAME ", 1)  # jc asks for a name
+        shown[0] = shown[0].replace("KNAME", "NAME ", 1).replace("PATH", "NAME", 1)  # jc asks for a name
     try:
         found = jc.parse(tool, "\n".join(shown) + "\n", quiet=True, raw=True)
     except Exception as error:  # whatever jc makes of odd lines
         raise ValueError(f"a table that jc reads ({type(error).__name__})") from None
     if not isinstance(found, list) or len(found) != len(lines) - 1:
-        raise ValueError("a row for every line of the table")
+        found = _by_columns(shown)
     rows_ = while_true(found, lambda row: len(row) == len(keys))
     rows_ = rows_[: _aligned(lines, [list(row.values()) for row in rows_])]
     return [dict(zip(keys, row.values(), strict=True)) for row in rows_]
+
+
+def _by_columns(lines: Sequence[str]) -> list[Content]:
+    """Where jc loses rows, below names as long as their column: each heading with what stands below it, if blanks tell them apart."""
+    header = lines[0].split()
+    begins = starts(lines[0], lines[1:])
+    if len(begins) != len(header):
+        raise ValueError("a row for every line of the table")
+    edges = list(zip(header, begins, [*begins[1:], None], strict=True))
+    return [{word: line[first:end].strip() or None for word, first, end in edges} for line in lines[1:]]
 
 
 def _aligned(lines: Sequence[str], values: Sequence[Sequence[Any]]) -> int:

@@ -11,6 +11,7 @@ FOLDERS = {
     "raid-storcli": {"storcli json", "storcli text"}, "raid-megacli": {"megacli"}, "raid-omreport": {"omreport"},
     "raid-tw_cli": {"tw_cli"}, "raid-hp": {"ssacli"}, "raid-arcconf": {"arcconf"},
 }  # fmt: skip
+CUT = {"glpi-rhel-3.4.txt": "36 structures"}  # of 59
 MAILS_WITH_BOTH = ("mail-degraded-raid5.txt", "mail-imsm-raid5.txt")  # mdadm --detail and /proc/mdstat
 
 
@@ -30,7 +31,7 @@ def test_every_file_is_read_without_a_broken_place(name: str) -> None:
         (format_,) = set(scores(text)) - ({"mdstat"} if file.name in MAILS_WITH_BOTH else set())
         found = parsed(format_, text)
         assert found.inventory, file.name
-        assert not found.broken, file.name
+        assert [broken.found for broken in found.broken] == ([CUT[file.name]] if file.name in CUT else []), file.name
         for one in found.inventory:
             assert one.summary, file.name
             assert one.content, file.name

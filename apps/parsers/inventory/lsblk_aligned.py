@@ -1,0 +1,80 @@
+"""Rows of lsblk's usual columns told apart by their words, where names were changed, tabs lost or the tree garbled.
+
+NAME   MAJ:MIN RM  SIZE RO TYPE MOUNTPOINT
+sda      8:0    0  931G  0 disk
+`-r 253:0 0 931G 0 lvm /
+
+Each of these columns has a word in every row but the last one, MOUNTPOINT, which has all of the rest.
+"""
+
+import re
+from collections.abc import Sequence
+
+from apps.parsers.inventory.printed import Content
+
+_WORDS = {
+    "MAJ:MIN": r"\d{1,7}:\d{1,9}",
+    "RM": "[01]",
+    "SIZE": r"\d[\d.,]{0,20}[BKMGTPE]?",
+    "RO": "[01]",
+    "TYPE": r"[a-z]\w{1,20}",
+}
+_LAST = ("MOUNTPOINT", "MOUNTPOINTS")
+_REST = re.compile(
+    r"(?:(?:(?:RM )?\s{0,6}(?:SIZE )?RO )?TYPE(?:\s{1,6}MOUNTPOINTS?)?"
+    r"|(?:[01] )?(?:disk|part|lvm|crypt|loop|rom|mpath|raid\d{1,2})(?:\s{1,6}[/\[].*)?)\s*$"
+)
+_NAME = r"([^\w/]{0,200}+)([\w/]\S{0,200}+(?: \(dm-\d{1,5}\))?)"
+_GARBLED = re.compile(r"[^A-Za-z0-9/]*â[^A-Za-z0-9/]*")
+_BOXES = {"œ": "├─", "\x9c": "├─", "‚": "│", "\x82": "│", "”": "└─", "\x94": "└─"}
+_BOX = re.compile("â(?:[”\x94]([œ”‚\x94\x9c\x82])(?:â(?:[”\x94][€\x80])?)?|(â))?")
+
+
+def ungarbled(line: str) -> str:
+    """A tree whose UTF-8 was read as Latin-1 or CP1252: `â”œâ”€sda1` and, without control characters, `ââsda1`."""
+    found = _GARBLED.match(line)
+    if not found:
+        return line
+    return _BOX.sub(lambda box: _BOXES.get(box[1] or "", "├─" if box[2] else "│"), found[0]) + line[found.end() :]
+
+
+def is_wrapped(header: str, line: str) -> bool:
+    """Whether a mail may have put the end of a row, or of the heading, there."""
+    return "MAJ:MIN" in header and bool(_REST.match(line))
+
+
+def unwrapped(lines: Sequence[str]) -> list[str]:
+    """The heading and rows as they were before a mail wrapped them; all as they are where that does not make rows whole."""
+    whole = list(lines[:1])
+    for line in lines[1:]:
+        if is_wrapped(lines[0], line):
+            whole[-1] = f"{whole[-1].rstrip()} {line.strip()}"
+        else:
+            whole.append(line)
+    return whole if len(whole) < len(lines) and devices(whole) else list(lines)
+
+
+def devices(lines: Sequence[str]) -> list[Content] | None:
+    """A device for each row, keys in lower case; None for other columns, or where a row does not fit."""
+    headings = lines[0].split()
+    has_last = headings[-1] in _LAST
+    filled = headings[1 : len(headings) - has_last]
+    if not filled or filled[0] != "MAJ:MIN" or not set(filled) <= set(_WORDS) or len(lines) < 2:
+        return None
+    row = re.compile(
+        _NAME + "".join(rf"\s{{1,200}}+({_WORDS[word]})" for word in filled) + r"(?:\s{1,200}+(\S.*))?\s*$"
+    )
+    keys = [heading.lower() for heading in headings]
+    found: list[Content] = []
+    for line in lines[1:]:
+        match = row.match(line)
+        if not match or (match[match.re.groups] and not has_last):
+            return None
+        _, name, *words, rest = match.groups()
+        found.append(dict(zip(keys, [name, *words, *([_mounted(keys[-1], rest)] if has_last else [])], strict=True)))
+    return found
+
+
+def _mounted(key: str, rest: str | None) -> str | list[str] | None:
+    place = (rest or "").rstrip()
+    return ([place] if place else []) if key == "mountpoints" else place or None
