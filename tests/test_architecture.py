@@ -5,6 +5,7 @@ Run this file directly to print the graph as it is.
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,6 +92,7 @@ def _modules(folder: str) -> list[Path]:
     return [path for path in (ROOT / folder).rglob("*.py") if "migrations" not in path.parts]
 
 
+@cache
 def _imports(path: Path) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -19,8 +19,11 @@ Oddities
 """
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import zip_longest
 
 from apps.parsers import bonnie1_table, bonniepp_caption
 from apps.parsers.bonnie1_table import KIB, MIB, Header, Row
@@ -34,6 +37,7 @@ _SIZE = re.compile(r"(?P<label>.*?)(?:(?<![0-9])(?P<volumes>[0-9]{1,4})\* ?|(?:^
 _LARGEST = 2**63 - 1
 _STRAY = "a header of Bonnie's that is not whole: what stands below is not read"
 _OVERFLOW = "*****: wider than its column"
+_CUT = "Bonnie began here, and its table is missing"
 
 
 def looks_like(text: SourceText) -> float:
@@ -70,7 +74,21 @@ def parse(text: SourceText) -> ParsedFile:
         floor = index
     if not runs:
         raise _nothing(broken)
-    return ParsedFile(tuple(runs), broken=tuple(broken))
+    return ParsedFile(tuple(runs), broken=(*broken, *_without_table(text)))
+
+
+def _without_table(text: SourceText) -> Iterator[Broken]:
+    """Runs that were cut off: behind what Bonnie says first comes another beginning, or the end. Not where there is a table for
+    each beginning: runs at the same time mix their lines.
+    """
+    begun = [index for index, line in enumerate(text.lines) if bonnie1_table.is_beginning(line)]
+    headers = [index for index, line in enumerate(text.lines) if bonnie1_table.is_header(line)] if begun else []
+    if len(headers) >= len(begun):
+        return
+    for index, following in zip_longest(begun, begun[1:], fillvalue=len(text.lines)):
+        behind = bisect_right(headers, index)
+        if behind == len(headers) or headers[behind] > following:
+            yield Broken(_CUT, text.number(index), text.lines[index].strip()[:120], "its table")
 
 
 def _nothing(broken: list[Broken]) -> ParseError:

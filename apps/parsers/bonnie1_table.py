@@ -62,6 +62,11 @@ def is_header(line: str) -> bool:
     return "-Rewrite-" in line and len(line) <= _LONGEST_ROW and _HEADER.search(line) is not None
 
 
+def is_beginning(line: str) -> bool:
+    """Whether Bonnie says here which file it is about to write."""
+    return "Bonnie." in line and "size:" in line and _FILE.search(line[:2000]) is not None
+
+
 def header(lines: Sequence[str], index: int, floor: int) -> Header:
     """The header with this second line, and what Bonnie wrote above it while it ran."""
     after = index + 1

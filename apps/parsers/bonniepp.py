@@ -135,6 +135,8 @@ class _Scan:
             return self._io(index)
         if bonniepp_text.FILES_HEADER in line:
             return self._files(index)
+        if "%CP" in line and bonniepp_text.is_stray(line):
+            self.broken.append(bonniepp_text.stray(line, index))
         return self._html(index) if bonniepp_html.HEADER in line else index + 1
 
     def _csv(self, index: int) -> int:

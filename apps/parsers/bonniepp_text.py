@@ -99,6 +99,16 @@ def read(lines: Sequence[str], index: int, floor: int) -> Table:
     return table
 
 
+def is_stray(line: str) -> bool:
+    """Whether it is a header's last line; `read` takes it with its header, so that any other stands alone."""
+    return len(line) <= _LONGEST_ROW and line.count("K/sec %CP ") > 3 and "%CPU" not in line
+
+
+def stray(line: str, index: int) -> Broken:
+    message = "a header of bonnie++'s that is not whole: what stands below is not read"
+    return Broken(message, index, line.strip()[:120], f"a line with {IO_HEADER} above it")
+
+
 def records(io: Table | None, files: Table | None) -> list[Record]:
     """A record for each row; of two tables of one invocation, the rows that belong together are one."""
     large = [_io_record(io, row) for row in io.rows] if io else []

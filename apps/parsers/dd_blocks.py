@@ -12,10 +12,16 @@ from apps.parsers.dd_typed import Typed, is_printed, printed_above, typed_at
 from apps.parsers.source_text import SourceText
 
 _ASIDE = re.compile(r"\s*(?:Password:|\[sudo\]|dd: |dd$|\^C)")
+_OTHER_FENCE = re.compile(  # of the output, in Markdown, and what it is called
+    r"\s*(?:(?:`{3}|~{3})[\w-]*|\.{3}|(?:# ?)?(?:\w{1,10} )?(?:outputs?|results?|sa[ií]da|salida|sortie|ausgabe|resultado|输出|结果)"
+    r"(?: \w{1,10})?[:：]?)\s*$",
+    re.IGNORECASE,
+)
 _TIMED = re.compile(
     r"\s*(?:real|user|sys)\s+\d|\s*[\d.,]+ (?:real|user|sys)\b"
     r"|[^\n]{1,400}? [\d.,]{1,12}s user [\d.,]{1,12}s system \d{1,6}% cpu [\d.,:]{1,16} total\s*$"  # zsh, behind the command
 )
+_BSD_PROGRESS = re.compile(r"\s*[0-9][0-9.,'’ ]{0,30} bytes \([^()]{1,40}\) transferred [0-9.,]{1,12}s, ")
 _USER_AND_HOST = re.compile(r"\s*\[?[\w.-]{1,32}@([\w.-]{1,64})[:\s]")
 _MOST_BACK = 3
 
@@ -141,7 +147,7 @@ def _read_before(block: Block, lines: list[str], floor: int) -> Typed | None:
     while index > floor and left and _may_stand_between(lines[index], block):
         if lines[index].lstrip().startswith("dd: "):
             block.problem = lines[index].strip()[:200]
-        left -= 0 if _is_progress(lines[index]) else 1
+        left -= 0 if _is_progress(lines[index]) or _OTHER_FENCE.match(lines[index]) else 1
         index -= 1
     if index <= floor:
         return None
@@ -169,6 +175,8 @@ def _printing_loop(lines: list[str], index: int, floor: int) -> Typed | None:
 
 
 def _is_progress(line: str) -> bool:
+    if _BSD_PROGRESS.match(line):
+        return True
     result = read_result(line) if "B/" in line or "/s" in line else None
     return isinstance(result, Result) and result.is_whole_seconds
 
@@ -179,7 +187,9 @@ def _start_of(block: Block) -> int:
 
 
 def _may_stand_between(line: str, block: Block) -> bool:
-    return bool(_ASIDE.match(line)) or _is_progress(line) if line.strip() else bool(block.records)
+    if not line.strip():
+        return bool(block.records)
+    return bool(_ASIDE.match(line) or _OTHER_FENCE.match(line)) or _is_progress(line)
 
 
 def _behind_time(lines: list[str], last: int) -> int:

@@ -14,13 +14,13 @@ _WHOLE = (  # digits, or groups of three with marks between them; never the end 
 _NUMBER = r"(?:[0-9][0-9.,'’‘´`\u00a0\u202f]{0,30}(?:e[-+]?[0-9]{1,3})?)"
 _LETTERS = r"[^\W\d_]"
 _S = "[ \u00a0\u202f]"  # blanks: some translations keep number and word together with others
-_SECONDS = r"(?P<unit>(?:[sSсС]|c(?=[,)])|秒|초|másodperc|giây|δ)[^\W\d_]{0,11})"
+_SECONDS = r"(?P<unit>(?:[sSсС]|c(?=[,)])|秒|초|m(?:ásod)?p|giây|δ)[^\W\d_]{0,11})"
 _NO_BYTES = r"(?![kKMGTPE]i?[bB](?![^\W\d_])|[KMG][bB]ytes)"  # "36 KiB written" is another tool's
 GNU = re.compile(
     rf"(?P<bytes>{_WHOLE}){_S}?{_NO_BYTES}{_LETTERS}{{1,20}}(?:{_S}?[(（][^()（）]{{1,60}}[)）])?"
     rf"{_LETTERS}{{0,20}}(?:{_S}{_LETTERS}{{1,20}}){{0,3}}[,，、]{_S}?"
-    rf"(?P<seconds>{_NUMBER}){_S}?{_SECONDS}\.?[,，、]{_S}{{0,3}}"
-    rf"(?P<rate>{_NUMBER}|{_LETTERS}{{1,20}}|Vô hạn){_S}?(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<base>B?)/{_LETTERS}"
+    rf"(?P<seconds>{_NUMBER}){_S}?{_SECONDS}\.?[,，、]{_S}{{0,3}}\*{{0,3}}"  # a page in Markdown has the rate in bold
+    rf"(?P<rate>{_NUMBER}|{_LETTERS}{{1,20}}|Vô hạn){_S}?(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<base>B?)/(?:mp|{_LETTERS})"
 )
 BSD = re.compile(
     rf"(?P<bytes>{_WHOLE}){_S}{_NO_BYTES}{_LETTERS}{{1,20}}{_S}(?!received|sent)"
@@ -37,6 +37,7 @@ CUT = re.compile(
 BEGUN = re.compile(
     rf"\s*{_WHOLE}{_S}[bBoOбБ]{_LETTERS}{{0,12}}(?:{_S}(?:\([^()]{{0,60}}\)?)?)?\s*$"
 )  # right behind records
+ENDS_IN_BYTES = re.compile(rf".* {_WHOLE} bytes\s*$").match  # behind records, in a text that was filled anew
 ALONE = re.compile(  # without records lines: only what nobody else prints, and ends before its rate does
     r"\s*[0-9]{1,19} bytes (?:"
     r"\([0-9][^()]{1,60}\) copied,(?: [0-9][0-9.,e+-]{0,30}(?: s[a-z]{0,6}(?:, ?(?:[0-9.,]{1,12}(?: [kKMGTPE]?B?/?)?)?)?)?)?"

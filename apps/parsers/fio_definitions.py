@@ -20,13 +20,17 @@ _SIZES = re.compile(r"(?:\(([RWT])\) )?(?<![\w.])(\d[\w.]*+)-(\d[\w.]*)")
 _LIKE = re.compile(r"\s*(?P<name>.{1,255}?): \(g=[^)\s]{1,12}\): rw=")
 _ENGINE = re.compile(r"ioengine=([\w:./-]{1,64})")
 _DEPTH = re.compile(r"\biodepth=([^\s,]{1,20})")  # a word that is no number is no depth, and not fio's default either
-_COMMAND = re.compile(r"(?:^|[#$>%]\s*|\bsudo\s+|\btime\s+)(?P<command>(?:[\w./-]{0,80}/)?fio\s+\S.*)$")
+_COMMAND = re.compile(  # behind the prompts of zsh's themes too
+    r"(?:^|[#$>%\u276f\u03bb]\s*|\u279c {1,2}(?:[\w.~/-]{1,60} )?|\bsudo\s+|\btime\s+)(?P<command>(?:[\w./-]{0,80}/)?fio\s+\S.*)$"
+)
 _STARTED_BY = re.compile(  # programs that start another one, with their own options
     r"(?:^|[#$>%])\s*(?:sudo\s+|time\s+)?(?:numactl|taskset|chrt|nice|ionice|env|nohup|perf|cgexec|systemd-run|ip|ssh|"
     r"docker|podman|kubectl|[A-Z_]{1,40}=\S{0,200})\s+(?:\S{1,200}\s+){0,16}?(?P<command>(?:[\w./-]{0,80}/)?fio\s+-.*)$"
 )
 _WORD = re.compile(r"(?:\$\(\([^()]*\)\)|\S)+")
 _PRODUCT = re.compile(r"\$\(\(\s*(\d{1,9})\s*\*\s*(\d{1,9})\s*\)\)\Z")
+_REST_OF_SIZE = re.compile(r"\.\d")
+_MORE_OPTIONS = re.compile(r"\s{0,200}--?[A-Za-z]")  # not a rule of dashes
 _FLAGS = ("time_based", "group_reporting", "thread", "minimal", "unlink", "norandommap", "end_fsync", "stonewall")
 _BLANK_VALUES = (  # may stand behind a blank instead of `=`
     "name", "rw", "readwrite", "bs", "size", "ioengine", "iodepth", "direct", "numjobs", "runtime", "filename",
@@ -58,12 +62,18 @@ def definition_at(lines: Sequence[str], index: int, number: int) -> Definition |
         return None
     rest = line[match.end() :]
     if "iodepth=" not in rest and index + 1 < len(lines):
-        rest += " " + lines[index + 1].strip()  # a mail wrapped it
+        rest += _behind(rest, lines[index + 1])  # a mail wrapped it
     options = {"rw": match["rw"], **_sizes(rest[:400])}
     for name, pattern in (("ioengine", _ENGINE), ("iodepth", _DEPTH)):
         if found := pattern.search(rest):
             options[name] = found[1]
     return Definition(match["name"].strip(), int(match["group"]), options, number, match["host"] or "")
+
+
+def _behind(line: str, following: str) -> str:
+    """The rest of a wrapped line, with no blank inside of a size (`(W) 4096B-` over `4096B`; `32` over `.0KiB`)."""
+    more = following.strip()
+    return more if line.rstrip().endswith("-") or _REST_OF_SIZE.match(more) else f" {more}"
 
 
 def _are_all(found: Sequence[tuple[str, str, str]], text: str) -> bool:
@@ -79,7 +89,8 @@ def doubt_of(lines: Sequence[str], index: int) -> str:
         return ""
     if _DEFINITION.match(lines[index]) is None:
         return f"the definition of {like['name'].strip()!r} cannot be read; found {lines[index][like.end('name') :].strip()[:40]!r}"
-    rest = " ".join(line.strip() for line in lines[index : index + 2])
+    rest = lines[index].strip()
+    rest += _behind(rest, lines[index + 1]) if index + 1 < len(lines) else ""
     depth = _DEPTH.search(rest)
     style = Style(is_before_2_17="(R)" not in rest)
     sizes = rest[like.end() : like.end() + 400].split("ioengine=")[0]
@@ -108,7 +119,7 @@ def _sizes(text: str) -> dict[str, str]:
 def command_at(lines: Sequence[str], index: int, number: int) -> Command | None:
     """A command line, with the lines that it goes on in."""
     line = lines[index]
-    if "fio " not in line or (match := _command(line[:4096])) is None:
+    if "fio " not in line or "IOPS=" in line or (match := _command(line[:4096])) is None:
         return None
     words = [match["command"].rstrip().removesuffix("\\")]
     for following in lines[index + 1 : index + WRAPPED_LINES]:
@@ -116,7 +127,7 @@ def command_at(lines: Sequence[str], index: int, number: int) -> Command | None:
         if words[-1].endswith((" --", " -")) and following[:1].isalpha():  # a mail wrapped it behind the dashes
             words[-1] += following.strip()[:4096]
             continue
-        if not (continued or following.lstrip().startswith("-")):
+        if not (continued or _MORE_OPTIONS.match(following)):
             break
         words.append(following.strip()[:4096])
     text = " ".join(word.removesuffix("\\").strip() for word in words)

@@ -35,6 +35,11 @@ _SECTION = re.compile(r"\s*\[([^\]\n]{1,255})\]\s*$")
 _OPTION = re.compile(r"([A-Za-z][\w-]{0,63})\s*(?:=(.*))?$")
 _SECTION_BYTES = re.compile(rb"^[ \t]*\[[^\]\n]{1,255}\][ \t\r]*$", re.MULTILINE)
 _SURE = re.compile(rb"^[ \t]*(?:rw|readwrite|ioengine|iodepth|numjobs|blocksize|bs)[ \t]*=", re.MULTILINE)
+_BELOW_SECTION = re.compile(  # a line in brackets here and an option there are in many a text
+    rb"^[ \t]*+\[[^\]\n]{1,255}\][ \t\r]*+\n(?:[ \t]*+(?:[#;][^\n]*+|[A-Za-z][\w-]{0,63}+[ \t]*+(?:=[^\n]*+)?)?\r?\n){0,60}?"
+    rb"[ \t]*+(?:rw|readwrite|ioengine|iodepth|numjobs|blocksize|bs)[ \t]*+=",
+    re.MULTILINE,
+)
 _LIKELY = re.compile(rb"^[ \t]*(?:size|filename|runtime|direct)[ \t]*=", re.MULTILINE)
 _CORE = {
     "rw",
@@ -51,6 +56,7 @@ _CORE = {
 }
 _FOUND_LONGEST = 120
 _MOST_SECTIONS = 4096
+_MOST_OPTIONS = 1000  # of a section; fio has some 300
 _SAME = ("kb_base", "1024")  # what fio has by default, and Spindle too
 
 
@@ -68,6 +74,16 @@ class _Section:
     name: str
     line: int
     options: list[_Given] = field(default_factory=list)
+    left_out: int = 0
+
+    def add(self, line: str, number: int) -> bool:
+        """False where the line is no option."""
+        if len(self.options) >= _MOST_OPTIONS and _OPTION.match(line):
+            self.left_out += 1
+            return True
+        given = _option(line, number)
+        self.options += [given] if given else []
+        return given is not None
 
     @property
     def is_global(self) -> bool:
@@ -78,9 +94,9 @@ def looks_like(text: SourceText) -> float:
     data = plain_bytes(text)
     if b"=" not in data or _SECTION_BYTES.search(data) is None:
         return 0.0
-    if _SURE.search(data):
+    if _BELOW_SECTION.search(data):
         return 0.9
-    return 0.3 if _LIKELY.search(data) else 0.0
+    return 0.3 if _SURE.search(data) or _LIKELY.search(data) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -102,9 +118,7 @@ def _blocks(text: SourceText) -> Iterator[tuple[list[_Section], int]]:
             continue
         if match := _SECTION.match(line):
             sections.append(_Section(match[1].strip(), number))
-        elif sections and (given := _option(stripped, number)):
-            sections[-1].options.append(given)
-        else:
+        elif not sections or not sections[-1].add(stripped, number):
             if sections:
                 yield sections, last
             sections = []
@@ -140,6 +154,11 @@ def _workload(sections: list[_Section], name: str, last: int) -> ParsedWorkload:
             shared = {**shared, **known}
         else:
             jobs.append(_job(section, {**shared, **known}, refused))
+    for section in sections[:_MOST_SECTIONS]:
+        if section.left_out:
+            told, most = f"{len(section.options) + section.left_out} options", f"at most {_MOST_OPTIONS}"
+            message = f"too many options in {section.name!r}; the rest is left out"
+            refused[section.line, ""] = Broken(message, section.line, told, most)
     if len(sections) > _MOST_SECTIONS:
         message, found = "too many sections; the rest is left out", f"{len(sections)} sections"
         refused[last, ""] = Broken(message, last, found, f"at most {_MOST_SECTIONS}")

@@ -10,6 +10,8 @@ A log's lines seldom say it, and the wrong one is a thousand times off. What tel
 - its times: no I/O takes longer than its run did so far, so what does in µs is ns. In flight when a ramp_time ended, some
   may; hence more than a second, or more of them than a queue is deep.
 
+- a report of fio that lies beside it (`SourceText.beside`) and says its version: µs, with a warning, or ns.
+
 Where nothing tells, they are read as ns, with a warning that says so and how to say otherwise.
 """
 
@@ -30,8 +32,9 @@ _DEEPEST_QUEUE = 512
 _PIECE = 1 << 18  # rows
 MAYBE = (
     "the values are read as ns, as fio writes them since 2.99; older ones wrote µs, and the log does not tell. "
-    "A folder fio-2.1.10/ around it, or a name as job_lat_us.1.log, would"
+    "A report of that fio beside it would, or a folder fio-2.1.10/ around it, or a name as job_lat_us.1.log"
 )
+SAID = {"ns": 1.0, "us": 1000.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,12 @@ class Unit:
     warning: str = ""
 
 
-def unit_of(table: Table, place: int, name: str, *, is_hexadecimal: bool, has_start: bool) -> Unit:
-    """`place` is the column of the direction; `has_start`: whether times are counted since the run began."""
+def unit_of(
+    table: Table, place: int, name: str, beside: tuple[str, str], *, is_hexadecimal: bool, has_start: bool
+) -> Unit:
+    """`place` is the column of the direction; `beside` as of a `SourceText`; `has_start`: whether times are counted since the
+    run began.
+    """
     if scale := _said(name.lower()):
         return Unit(scale)
     first = int(table.lines[0])
@@ -58,7 +65,23 @@ def unit_of(table: Table, place: int, name: str, *, is_hexadecimal: bool, has_st
         value, at = int(table.columns[1][row]) / _SECOND_US, int(table.columns[0][row]) / 1000
         said = f"in µs, as before fio 2.99, it would have taken {value:.4g} s, but ended {at:.4g} s after the run began"
         return Unit(1.0, f"line {int(table.lines[row])}: the values are ns: {said}")
-    return Unit(1.0, f"line {first}: {MAYBE}")
+    return _as_beside(*beside, first) or Unit(1.0, f"line {first}: {MAYBE}")
+
+
+def writes_ns(version: str) -> bool | None:
+    """Whether this version of fio does: `3.16`, `2.2.8`. None for what is no version."""
+    found = re.match(r"(\d{1,3})\.(\d{1,3})(?!\d)", version)
+    return (int(found[1]), int(found[2])) >= _FIRST_OF_NS if found else None
+
+
+def _as_beside(version: str, report: str, line: int) -> Unit | None:
+    is_ns = writes_ns(version)
+    if is_ns is None or is_ns:
+        return Unit(1.0) if is_ns else None
+    return Unit(
+        1000.0,
+        f"line {line}: the values are read as µs, as fio before 2.99 wrote them: {report} beside it is of fio {version}",
+    )
 
 
 def _said(name: str) -> float:

@@ -14,7 +14,7 @@ Oddities
 - What was measured stands in the file's name only (`_bw`, `_iops`, `_lat`, `_clat`, `_slat`, `_clat_hist`). A log whose
   name does not tell is not read.
 - bw is KiB/s in all versions. Latencies are ns since fio 2.99 and µs before: where nothing tells (`fio_log_units`), they
-  are read as ns, with a warning.
+  are read as ns, with a warning. Who knows better says it with the formats `fio log us` and `fio log ns`.
 - Averaged logs have block size and offset 0. A log of single I/Os has 1 for each in `_iops`: those are counted by the
   second.
 - With log_unix_epoch the time is ms since 1970: the series then begins at its first line.
@@ -23,7 +23,6 @@ Oddities
   their place: numbers of 19 digits, which are refused.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -35,9 +34,10 @@ from numpy.typing import NDArray
 from apps.parsers.fio_bins import BITS, GROUPS, middle
 from apps.parsers.fio_columns import Table, first_rows
 from apps.parsers.fio_documents import plain_bytes
+from apps.parsers.fio_log_names import caption_of, measure_of
 from apps.parsers.fio_log_rows import COUNTS, is_row, rows_as_table, rows_of
 from apps.parsers.fio_log_series import Scaled
-from apps.parsers.fio_log_units import Unit, unit_of
+from apps.parsers.fio_log_units import SAID, Unit, unit_of
 from apps.parsers.narrow import Integers
 from apps.parsers.shape import Broken, ParsedFile, ParsedHistogram, ParsedRun, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
@@ -47,8 +47,6 @@ Floats = NDArray[np.float64]
 NAME = "fio log"
 TITLE = "fio log (bandwidth, IOPS, latency, histogram)"
 
-_NAME = re.compile(r"(?:^|[_.-])(clat_hist|bw|iops|clat|slat|lat)(?=[._-]|$)")
-_NUMBER = re.compile(r"_(?:clat_hist|bw|iops|clat|slat|lat)(?:[_-][nu]s(?:ec)?)?\.(\d{1,6})\.")
 _METRICS = {"bw": "bandwidth", "iops": "iops", "lat": "latency_mean", "clat": "clat_mean", "slat": "slat_mean"}
 _LARGEST_OF = {"bw": "bandwidth_max", "iops": "iops_max", "lat": "latency_max", "clat": "clat_max", "slat": "slat_max"}
 _LATENCIES = ("lat", "clat", "slat")
@@ -83,14 +81,10 @@ def looks_like(text: SourceText) -> float:
     return 1.0 if measure else 0.5
 
 
-def measure_of(name: str) -> str:
-    """`clat` of `job_clat.1.log`; nothing where the name does not tell."""
-    found = _NAME.findall(PurePosixPath(name.replace("\\", "/")).name.lower())
-    return found[-1] if found else ""
-
-
-def parse(text: SourceText) -> ParsedFile:
-    """One run with a series for each direction; `ParseError` where no line is one of a log."""
+def parse(text: SourceText, latencies_in: str = "") -> ParsedFile:
+    """One run with a series for each direction; `ParseError` where no line is one of a log. `latencies_in`: ns or us, where
+    somebody says it.
+    """
     data, above = rows_of(text)
     rows = first_rows(data, _LOOKED_AT)
     if not any(map(is_row, rows)):
@@ -106,7 +100,9 @@ def parse(text: SourceText) -> ParsedFile:
     log = _Log(read, measure, PurePosixPath(text.name.replace("\\", "/")).name)
     if is_histogram:
         return log.histograms()
-    return log.values(log.unit(text.name, is_hexadecimal=any(b"0x" in row for row in rows)))
+    if latencies_in and measure in _LATENCIES:
+        return log.values(Unit(SAID[latencies_in]))
+    return log.values(log.unit(text, is_hexadecimal=any(b"0x" in row for row in rows)))
 
 
 @dataclass(slots=True)
@@ -115,11 +111,12 @@ class _Log:
     measure: str
     name: str
 
-    def unit(self, name: str, *, is_hexadecimal: bool) -> Unit:
+    def unit(self, text: SourceText, *, is_hexadecimal: bool) -> Unit:
         if self.measure not in _LATENCIES:
             return Unit(1024.0 if self.measure == "bw" else 1.0)
         has_start = int(self.table.columns[0][0]) < _EPOCH_MS
-        return unit_of(self.table, self._direction_column(), name, is_hexadecimal=is_hexadecimal, has_start=has_start)
+        place = self._direction_column()
+        return unit_of(self.table, place, text.name, text.beside, is_hexadecimal=is_hexadecimal, has_start=has_start)
 
     def values(self, unit: Unit) -> ParsedFile:
         place = self._direction_column()
@@ -178,7 +175,6 @@ class _Log:
         place: int,
     ) -> ParsedRun:
         size, other = self.table.least[place + 1], self.table.largest[place + 1]
-        number = _NUMBER.search(self.name)
         return ParsedRun(
             tool="fio",
             tool_version="",
@@ -186,7 +182,7 @@ class _Log:
             histograms=histograms,
             started_at=started_at,
             workload={"block_size": size} if size == other > 0 else {},
-            caption=f"job {number[1]}" if number else "",
+            caption=caption_of(self.name),
             line=int(self.table.lines[0]),
             last_line=int(self.table.lines[-1]),
         )

@@ -52,6 +52,17 @@ class Job:
         told = {"value": None, "missing_reason": reason, "line": line, "printed": printed[:PRINTED_LONGEST]}
         self._read.setdefault((direction, metric), told)
 
+    def doubt(self, direction: str, kind: str, reason: str) -> None:
+        """Leave no value of this kind, and say why."""
+        for (name, metric), read in list(self._read.items()):
+            if name == direction and (metric == kind or metric.startswith(f"{kind}_")):
+                kept = {"line": read["line"], "printed": read["printed"]}
+                self._read[name, metric] = {"value": None, "missing_reason": reason, **kept}
+
+    @property
+    def has_rates_alone(self) -> bool:
+        return {metric for _, metric in self._read} <= {"bandwidth", "iops", "io_bytes"}
+
     def value(self, direction: str, metric: str) -> float | None:
         value: float | None = self._read.get((direction, metric), {}).get("value")
         return value

@@ -1,47 +1,27 @@
 """The runs of fio's normal report, line by line. What the lines look like: see `fio_text`."""
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
 
 from apps.parsers import fio_text_cuts as cuts
 from apps.parsers import fio_text_lines as forms
-from apps.parsers.fio_definitions import command_at, definition_at, doubt_of
+from apps.parsers import fio_text_named as named
 from apps.parsers.fio_documents import MOST_JOBS
-from apps.parsers.fio_quantities import Style, Version, version_of
 from apps.parsers.fio_readings import Job
-from apps.parsers.fio_text_draft import SUM, Draft, run_of
+from apps.parsers.fio_text_draft import SUM, Draft, Found, found_of
 from apps.parsers.fio_text_headers import Header, header_in
-from apps.parsers.shape import Broken, ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.fio_text_runs import Runs
+from apps.parsers.fio_text_spreads import OF_A_DIRECTION, spread_of
+from apps.parsers.fio_text_told import DIRECTIONS
 
-_GROUPS = re.compile(r"\s*(?:<[^<>\s]{1,255}> )?Run status group \d{1,9} \(all jobs\)")
-_STARTING = re.compile(r"Starting (?:\d+ (?:process|thread)|\d+ threads and)")
+_GROUPS = re.compile(r"\s*(?:<[^<>\s]{1,255}> )?Run status group (\d{1,9}) \(all jobs\)")
 _DISK = re.compile(r"\s+\S{1,64}: ios=\d|\s*aggrios=|\s*aggrutil=")
 _ETA = re.compile(r"^.*\[eta [^\]]{0,20}\]")
-_HOST = re.compile(r"hostname=(\S{1,255}?), be=.*\bfio=(fio-[^,\s]{1,60})")
-_FAILED = re.compile(r"(?:<[^<>\s]{1,255}> )?fio: pid=\d{1,12}, err=(\d{1,9})/")
-_BARE_VERSION = re.compile(r"[12]\.\d{1,2}(?:\.\d{1,2}){0,2}\s*$")
-_BOLD = re.compile(r"\*([A-Za-z]{2,5}=\s{0,8}[\w./%]{1,30})\*")  # a word with its figure, as mails and forums print it
-_STARRED = re.compile(r"\A(\s{0,60})/?\*{1,3}(?=(?:read|write|trim|mixed)\s{0,8}:)")  # put weight on
-_SPEAKER = re.compile(r"<([^<>\s]{1,255})>\s*$")  # whose report comes below, of `--client`
-_OTHER_WORDS = re.compile(r"\s*[A-Za-z][\w-]{0,40}:?\s{1,40}IOPS=[\d.]{1,20}\w?,\s{0,8}BW=")
-_KB_1000 = re.compile(r"kb_base=1000\b")
-_MOST_TOLD = 20
-_DIRECTIONS = "read, write, trim or mixed, a colon, and IOPS="
+_WHOSE = "two lines of it stand below two reports, and nothing says whose each is"
 
 
-class FioReport:
-    """One pass over the lines; `done` has the runs, with their figures and how often each was said over again."""
-
-    def __init__(self, text: SourceText) -> None:
-        self.text = text
-        self.lines = [_unmarked(line) if "=" in line and "*" in line else line for line in text.lines]
-        self.done: list[tuple[ParsedRun, frozenset[tuple[str, str, int]], int]] = []
-        self.draft = Draft()
-        self.reader: forms.Reader | None = None
-        self.warnings: list[str] = []
-        self.broken: list[Broken] = []
-        self.open: tuple[int, str] | None = None  # the line behind which a list goes on, and with what
+class FioReport(Runs):
+    """One pass over the lines; `runs` has what was found, with its figures and how often each was said over again."""
 
     def read(self, index: int) -> None:
         line = self.lines[index]
@@ -53,67 +33,33 @@ class FioReport:
         if self._before(index, line, number) or self._result(index, line, number):
             self.draft.claim(number)
 
-    def _before(self, index: int, line: str, number: int) -> bool:
-        """What stands above the results: each of it begins a new run where there are results already."""
-        if ": (g=" in line and (doubt := doubt_of(self.lines, index)) and len(self.warnings) < _MOST_TOLD:
-            self.warnings.append(f"line {number}: {doubt}")
-        if definition := definition_at(self.lines, index, number):
-            self._next()
-            self.draft.define(definition)
-        elif command := command_at(self.lines, index, number):
-            self._next()
-            self.draft = Draft(Style(kb_base=1000 if _KB_1000.search(command.text) else 1024), command=command)
-        elif len(line) < 64 and (version := self._version_line(line)):
-            self._next()
-            self._version(version)
-        elif line.startswith("hostname=") and (host := _HOST.match(line[:1000])):
-            self._next()
-            self.draft.hosts.add(host[1])
-            self._version(version_of(host[2]))
-        elif line.startswith("<") and (speaker := _SPEAKER.match(line)) and speaker[1] in self.draft.hosts:
-            self.draft.speaker = speaker[1]
-        elif "fio: pid=" in line and (error := _FAILED.match(line)):
-            self.draft.errors.add(int(error[1]))
-        elif "fio: pid=" in line and ", func=" in line and len(self.broken) < _MOST_TOLD:
-            self.broken.append(
-                Broken("the error of a job cannot be read", number, line[:120], "fio: pid=n, err=n/file:")
-            )
-        else:
-            return "Starting" in line and bool(_STARTING.match(line)) and not self.draft.has_results
-        return True
-
-    def _version_line(self, line: str) -> tuple[str, Version] | None:
-        """`fio-3.33`, `fio 1.59`; before fio 2.0.9 the number alone, below the jobs."""
-        bare = self.draft.definitions and not self.draft.has_results and _BARE_VERSION.match(line)
-        return version_of(f"fio-{line}" if bare else line)
-
-    def _version(self, read: tuple[str, Version] | None) -> None:
-        if read is not None:
-            self.draft.version = read[0]
-            self.draft.style = replace(self.draft.style, version=read[1], is_before_2_17=read[1] < (2, 17))
-
-    def _next(self) -> None:
-        if self.draft.has_results:
-            self.finish()
-            self.draft, self.reader = Draft(), None
-
     def finish(self) -> None:
-        self._end_list()
-        if self.draft.has_results:
-            self.done.append((run_of(self.draft), self.draft.figures(), self.draft.repeats))
+        """At the end of the text."""
+        self._tell_end()
+        self._end_draft()
+        self.named.finish(self.told)
+
+    def runs(self) -> Iterator[Found]:
+        return (found_of(one) if isinstance(one, Draft) else one for one in self.done)
 
     def _result(self, index: int, line: str, number: int) -> bool:
-        if "(groupid=" in line and (header := header_in(_ETA.sub("", line))):
+        if ("(groupid=" in line or "(g=" in line) and (header := self._header(index)):
             self._job(header, number)
-            if header.unread and len(self.broken) < _MOST_TOLD:
-                self.broken.append(header.fault(number, line))
-        elif "Run status group" in line and _GROUPS.match(line):
-            self._group(index, line, number)
+            if header.unread:
+                self.told.take([header.fault(number, line)])
+        elif "Run status group" in line and (group := _GROUPS.match(line)):
+            self._group(index, int(group[1]), number)
         elif self.draft.is_ended:
             return self._after(index, line, number)
         else:
             return self._figures(index, line, number)
         return True
+
+    def _header(self, index: int) -> Header | None:
+        """With the next line, where a mail wrapped it before its end."""
+        line = _ETA.sub("", self.lines[index])
+        more = self.lines[index + 1][:1000] if index + 1 < len(self.lines) else ""
+        return header_in(line) or (header_in(f"{line} {more.strip()}") if len(line) <= 1000 else None)
 
     def _job(self, header: Header, number: int) -> None:
         name = header.name
@@ -135,12 +81,15 @@ class FioReport:
         # the sum would count everything twice, but where somebody kept nothing else
         (self.draft.sums if name == SUM else self.draft.jobs).append(job)
         self.reader = forms.Reader(self.draft.style, job, has_count="jobs" not in header.unread)
+        self.has_depths = False
 
-    def _group(self, index: int, line: str, number: int) -> None:
+    def _group(self, index: int, group: int, number: int) -> None:
+        line = self.lines[index]
         if len(self.draft.groups) >= MOST_JOBS or self._is_another(index, line):
             self._next()
         self.draft.is_ended = True
-        job = Job(line.strip()[:60], len(self.draft.groups), line=number)
+        options = self.draft.options_of_group(group)
+        job = Job(line.strip()[:60], len(self.draft.groups), line=number, options=options)
         self.draft.groups.append(job)
         self.reader = forms.Reader(self.draft.style, job)
 
@@ -159,7 +108,11 @@ class FioReport:
             return True
         if forms.DIRECTION.match(line) and "msec" in self._joined(index, "msec"):
             return not self._is_repeated(line) and self._headless(index, number)
-        return self._named(line, number) or line.startswith("Disk stats") or bool(_DISK.match(line))
+        if self._named(line, number) or line.startswith("Disk stats") or _DISK.match(line):
+            return True
+        if forms.LATENCY.match(line):
+            self.told.orphan(number, line)
+        return False
 
     def _figures(self, index: int, line: str, number: int) -> bool:
         if forms.DIRECTION.match(line):
@@ -167,12 +120,17 @@ class FioReport:
         if self._named(line, number):
             return True
         if self.reader is None:
+            if forms.LATENCY.match(line):
+                self.told.orphan(number, line)
             return False
-        sound, expected = cuts.whole(self.lines, index)
-        if expected:
-            self._tell_cut(index, expected)
-        found = self._spread(self.reader, sound, number) or self._shares(self.reader, index, sound, number)
-        is_mine = found or bool(expected) or cuts.DEPTHS.match(line) is not None
+        is_mine = cuts.DEPTHS.match(line) is not None
+        self.has_depths |= is_mine
+        for part, more in cuts.parts(self.lines, index):
+            sound, expected = cuts.whole(part, more)
+            if expected:
+                self._tell_cut(index, expected)
+            found = self._spread(self.reader, sound, number) or self._shares(self.reader, index, sound, number)
+            is_mine |= found or bool(expected)
         if is_mine or self.open:
             behind = cuts.behind(line)
             self.open = (index, behind) if behind else None
@@ -190,21 +148,31 @@ class FioReport:
         return any(job.name for job in self.draft.jobs) and "".join(line.split()) in self.draft.rates
 
     def _named(self, line: str, number: int) -> bool:
-        """The line of a direction behind a name, as grep prints it, or whoever compares two runs."""
+        """The line of a direction, or of a spread, behind a name."""
         if "IOPS=" not in line and "runt=" not in line:
-            return False
-        match = forms.NAMED_DIRECTION.match(line)
-        if match is None:
-            if _OTHER_WORDS.match(line) and not forms.DIRECTION.match(line) and len(self.broken) < _MOST_TOLD:
-                self.broken.append(Broken("rates in no line of fio's", number, line.strip()[:120], _DIRECTIONS))
-            return False
-        return self._begin(match["name"].strip(" \t:+-/*#"), line[match.start("rates") :], number)
+            return self._named_spread(line, number)
+        if (found := named.rates(line)) is not None:
+            is_read = self._begin(*found, number)
+            if is_read and self.reader:
+                self.draft.is_named = True
+                self.named.begin(found[0], self.reader, self.told)
+            return is_read
+        if not forms.DIRECTION.match(line) and (name := named.other(line)):
+            self.told.tell("rates in no line of fio's", number, line, DIRECTIONS)
+            self.named.end(name)
+        return False
+
+    def _named_spread(self, line: str, number: int) -> bool:
+        found = None if forms.LATENCY.match(line) else named.spread(line)
+        return found is not None and self.named.add(*found, number, self.told)
 
     def _headless(self, index: int, number: int) -> bool:
         return self._begin("", self._joined(index, "msec"), number)
 
     def _begin(self, name: str, rates: str, number: int) -> bool:
+        is_beside = not name and [one.has_rates_alone for one in self.draft.jobs if not one.name] == [True]
         self._next()
+        self.draft.is_beside = is_beside
         job = Job(name, line=number, options=self.draft.options("", 0))
         self.reader = forms.Reader(self.draft.style, job)
         if not self.reader.rates(rates, number):
@@ -228,38 +196,24 @@ class FioReport:
         return True
 
     def _take_faults(self, reader: forms.Reader) -> None:
-        if len(self.broken) < _MOST_TOLD:
-            self.broken += reader.faults
+        self.told.take(reader.faults)
         reader.faults = []
 
-    def _tell_cut(self, index: int, expected: str) -> None:
-        if len(self.warnings) < _MOST_TOLD:
-            self.warnings.append(cuts.told(self.text.number(index), self.lines[index], expected))
-
-    def _end_list(self) -> None:
-        if self.open is not None:
-            self._tell_cut(*self.open)
-        self.open = None
-
     def _spread(self, reader: forms.Reader, line: str, number: int) -> bool:
-        if match := forms.LATENCY.match(line):
-            reader.percentiles = None
-            is_kept = reader.latency(match, line, number)
-            if not is_kept and len(self.warnings) < _MOST_TOLD:
-                self.warnings.append(f"line {number}: {match[1]} is there a second time; the first one was kept")
-        elif match := forms.PERCENTILES.match(line):
-            reader.percentiles = match[1], {"n": 1, "u": 1000, "m": 1_000_000}[match[2][0]]
-            reader.shares(line, number)
-        elif match := forms.BANDWIDTH.match(line):
-            reader.bandwidth(match, line, number)
-        elif forms.IOPS.match(line):
-            reader.iops(line, number)
-        elif match := forms.CPU.match(line):
-            reader.cpu(match, number)
-        else:
-            return False
+        kind, is_kept = spread_of(reader, line, number)
+        if not is_kept:
+            self._twice(reader, kind, number)
+        elif not reader.direction and kind in OF_A_DIRECTION:
+            self.told.orphan(number, line)
         self._take_faults(reader)
-        return True
+        return bool(kind)
+
+    def _twice(self, reader: forms.Reader, kind: str, number: int) -> None:
+        if reader is self.reader and self.draft.is_beside:
+            reader.doubt(kind, _WHOSE)
+            self.told.warn(number, f"{kind}: {_WHOSE}; it is left out")
+        else:
+            self.told.warn(number, f"{kind} is there a second time; the first one was kept")
 
     def _shares(self, reader: forms.Reader, index: int, line: str, number: int) -> bool:
         """A line of percentiles; a mail may have wrapped it in front of a value."""
@@ -277,7 +231,3 @@ class FioReport:
         if last in line or index + 1 >= len(self.lines):
             return line[:1000]
         return f"{line[:1000]} {self.lines[index + 1].strip()[:1000]}"
-
-
-def _unmarked(line: str) -> str:
-    return _STARRED.sub(r"\1", _BOLD.sub(r"\1", line), count=1)

@@ -19,10 +19,14 @@ Oddities
 - Latencies switch between nsec, usec and msec from line to line; `lat (usec) : 2=67%` is a distribution and is left
   out, as are latencies by priority.
 - Random or not, block size and depth stand in the line of the job's definition, file size in the command line, if at
-  all.
+  all. The sums of a group have them where all its jobs are alike.
 - With `--status-interval` the whole report comes again and again under the same process numbers: the last one counts.
-- A direction may stand behind a name (`old.1.log: read: IOPS=…`, as grep prints it): a report of its own, of that name.
-  A line that repeats one of the report's own is somebody speaking of it.
+- A direction may stand behind a name (`old.1.log: read: IOPS=…`, as grep prints it): a report of its own, of that name;
+  spreads behind the same name are its own too, above or below (`fio_text_named`). A line that repeats one of the
+  report's own is somebody speaking of it.
+- Rates behind words that are no direction, spreads below none, and those of two reports side by side are told, not read.
+- The depths of I/O stand below the figures of every job, and the sums below all jobs: a text that ends before the first,
+  or between two jobs that are defined, is cut off.
 - Beside JSON or terse output in the same file (`--output-format=normal,json`) it repeats their figures, rounded: then
   those are read, and this is left out.
 """
@@ -40,6 +44,9 @@ TITLE = "fio normal report"
 
 _HEADER = re.compile(rb": \(groupid=\d+(?:, jobs=\d+)?\): err=")
 _RATES = re.compile(rb"(?:read|write|trim|mixed)\s*:\s*(?:io=[^,\n]{1,30},\s*bw=|IOPS=[\d.]+\w?,\s*BW=)")
+_SPOKEN = re.compile(
+    rb"IOPS=\s{0,8}[\d.]{1,20}\w?,?\s{1,8}BW=\s{0,8}[\d.]{1,20}[kKMGT]?i?B/s(?!, IOS/call)"
+)  # which t/io_uring prints
 _ALL_JOBS = b"Run status group 0 (all jobs)"
 
 
@@ -49,7 +56,9 @@ def looks_like(text: SourceText) -> float:
         return 1.0
     if (b"IOPS=" in whole or b"runt=" in whole) and _RATES.search(whole):
         return 0.9
-    return 0.8 if _ALL_JOBS in whole else 0.0
+    if _ALL_JOBS in whole:
+        return 0.8
+    return 0.3 if b"IOPS=" in whole and _SPOKEN.search(whole) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -58,15 +67,17 @@ def parse(text: SourceText) -> ParsedFile:
     for index in range(len(text.lines)):
         reading.read(index)
     reading.finish()
+    if not reading.done and reading.told.broken:
+        return ParsedFile(broken=tuple(reading.told.broken))
     if not reading.done:
         raise ParseError("no report of fio", line=1, expected="name: (groupid=0, jobs=1): err= 0: …")
     told = set(told_elsewhere(text))
-    runs, warnings = [], reading.warnings
-    for run, figures, repeats in reading.done:
+    runs, warnings = [], reading.told.warnings
+    for run, figures, repeats in reading.runs():
         if figures and figures <= told:
             warnings.append(f"line {run.line}: JSON or terse output in this file has these figures; read there")
             continue
         runs.append(run)
         if repeats:
             warnings.append(f"line {run.line}: {repeats + 1} status reports of one run; the last one is its result")
-    return ParsedFile(tuple(runs), tuple(warnings), tuple(reading.broken))
+    return ParsedFile(tuple(runs), tuple(warnings), tuple(reading.told.broken))

@@ -12,7 +12,7 @@ from apps.parsers.fio_text_shares import SHARE
 
 _SPREAD = re.compile(r"dev=\s*[\d.]+"), "min=, max=, avg= and stdev="
 _DISTRIBUTION = re.compile(r"[\d.]+%\W*$"), "shares up to its last %"
-_DEPTHS = re.compile(r"64=\s*[\d.]+%"), "shares up to >=64=0.0%"
+_DEPTHS = re.compile(r"(?:64|>32)=\s*[\d.]+%"), "shares up to >=64=0.0%"
 _ENDS = {
     "slat": _SPREAD, "clat": _SPREAD, "sync": _SPREAD, "bw": _SPREAD, "iops": _SPREAD, "lat": _SPREAD,
     "cpu": (re.compile(r"sys=\s*[\d.]+%"), "usr=0.0%, sys=0.0%"),
@@ -28,12 +28,24 @@ _GOES_ON = re.compile(
     r"\s*(?:(?:min|max|per|avg|stdev|dev|samples|sys|short|drop|dropped|window|percentile|depth|>?=?\d{1,5})=|[\d.]+[,%])"
 )
 DEPTHS = re.compile(r"(  IO depths|     submit|     complete)|     issued|     latency")
+_MEAN = re.compile(
+    r"\b(?:avg|stdev)=\s{0,8}\d{1,15}\.\d\d\s{0,8}$"
+)  # fio prints two decimals of these, so that it is whole
+_SECOND = re.compile(r"samples=\d{1,9} (iops\s{0,20}: min=)")
 _LONGEST = 1000
 
 
-def whole(lines: Sequence[str], index: int) -> tuple[str, str]:
-    """What is sound of a line, with the next one where a mail wrapped it; and what it should have had, where it is not whole."""
+def parts(lines: Sequence[str], index: int) -> list[tuple[str, str]]:
+    """A line with the next one; twice where a mail that was filled anew put the beginning of another one behind it."""
     line = lines[index][:_LONGEST]
+    more = lines[index + 1][:_LONGEST] if index + 1 < len(lines) else ""
+    second, behind = _SECOND.search(line), _SECOND.search(more)
+    more = more[: behind.start(1)] if behind else more
+    return [(line, more)] if second is None else [(line[: second.start(1)], ""), (line[second.start(1) :], more)]
+
+
+def whole(line: str, more: str) -> tuple[str, str]:
+    """What is sound of a line, with the next one where a mail wrapped it; and what it should have had, where it is not whole."""
     begun = _BEGINS.match(line)
     if begun is None:
         return line, ""
@@ -41,11 +53,10 @@ def whole(lines: Sequence[str], index: int) -> tuple[str, str]:
     end, expected = _DISTRIBUTION if begun[1] and not begun[2] else _ENDS[kind]
     if end.search(line):
         return line, ""
-    more = lines[index + 1][:_LONGEST] if index + 1 < len(lines) else ""
     joined = f"{line} {more.strip()}"
     if _GOES_ON.match(more) and end.search(joined):
         return joined, ""
-    return line.rpartition(",")[0], expected
+    return line if _MEAN.search(line) else line.rpartition(",")[0], expected
 
 
 def behind(line: str) -> str:
@@ -70,8 +81,3 @@ def _goes_on(line: str) -> bool:
     bare = line.rstrip()
     rest = bare.rpartition("]")[2].lstrip()
     return rest.startswith(",") or bare.endswith((",", ":", "=")) or bare.count("[") > bare.count("]")
-
-
-def told(number: int, line: str, expected: str) -> str:
-    shown = " ".join(line.split())[-80:]
-    return f"line {number}: fio's report breaks off here; found {shown!r}, expected {expected}"

@@ -11,6 +11,7 @@ from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import ParsedRun
 
 Key = tuple[str, int, str, str]
+Found = tuple[ParsedRun, frozenset[tuple[str, str, int]], int]  # with its figures, and how often it was said over again
 SUM = "All clients"
 
 
@@ -25,6 +26,9 @@ class Draft:
     of_host: dict[tuple[str, int, str], Definition] = field(
         default_factory=dict
     )  # by name, group and host of `--client`
+    kinds: dict[int, dict[tuple[tuple[str, str], ...], str]] = field(
+        default_factory=dict
+    )  # group → options → a job's name
     jobs: list[Job] = field(default_factory=list)
     keys: set[Key] = field(default_factory=set)
     groups: list[Job] = field(default_factory=list)
@@ -36,6 +40,10 @@ class Draft:
     first: int | None = None
     last: int = 0
     is_ended: bool = False
+    is_beside: bool = (
+        False  # the rates of another report without its name stand directly above: spreads may be that one's
+    )
+    is_named: bool = False  # its spreads may stand anywhere in the text, behind the same name
     repeats: int = 0
 
     @property
@@ -48,6 +56,7 @@ class Draft:
 
     def define(self, one: Definition) -> None:
         self.definitions[one.name, one.group] = self.of_host[one.name, one.group, one.host] = one
+        self.kinds.setdefault(one.group, {})[tuple(one.options.items())] = one.name
         self.hosts |= {one.host} - {""}
 
     def options(self, name: str, group: int, host: str = "") -> dict[str, str]:
@@ -57,6 +66,12 @@ class Draft:
             (mine,) = self.definitions.values()
         return {**(self.command.options if self.command else {}), **(mine.options if mine else {})}
 
+    def options_of_group(self, group: int) -> dict[str, str]:
+        """What all its jobs were asked to do alike."""
+        kinds = self.kinds.get(group, {})
+        name = next(iter(kinds.values()), "")
+        return self.options(name, group) if len(kinds) == 1 else {}
+
     def failed(self) -> list[Job]:
         """Jobs that ended with an error before they did anything: fio leaves them out of its report."""
         if len(self.errors) != 1:
@@ -65,6 +80,16 @@ class Draft:
         missing = [one for key, one in self.definitions.items() if key not in reported]
         (error,) = self.errors
         return [Job(one.name, one.group, error, line=one.line, options=one.options) for one in missing]
+
+    def unreported(self) -> list[Definition]:
+        """Jobs that were defined and have no report, where the sums that fio prints below all jobs are missing too. Of a group
+        that is reported as one, the others are in it.
+        """
+        names = {job.name for job in self.jobs}
+        grouped = {job.group for job in self.jobs if job.jobs != 1}
+        if self.is_ended or self.hosts or self.errors or "" in names or not names:
+            return []
+        return [one for one in self.definitions.values() if one.name not in names and one.group not in grouped]
 
     def figures(self) -> frozenset[tuple[str, str, int]]:
         """(job, direction, ms): by these the same run is known in another report."""
@@ -81,7 +106,11 @@ class Draft:
         self.repeats += 1
 
 
-def run_of(draft: Draft) -> ParsedRun:
+def found_of(draft: Draft) -> Found:
+    return _run_of(draft), draft.figures(), draft.repeats
+
+
+def _run_of(draft: Draft) -> ParsedRun:
     jobs = [*draft.jobs, *draft.failed()][:MOST_JOBS] or draft.sums or draft.groups
     hosts = (draft.hosts | {job.host for job in jobs}) - {""}
     command = draft.command.text if draft.command else ""

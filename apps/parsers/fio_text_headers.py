@@ -15,6 +15,9 @@ _HEADER = re.compile(
     r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(groupid=(?P<group>[^,)\s]{1,12})(?:, jobs=(?P<jobs>[^,)\s]{1,12}))?\): "
     r"err=\s*(?P<error>[^\s:(]{1,12})(?: \([^)]{0,300}\))?:(?: pid=(?P<pid>[^\s:]{1,14}))?"
 )
+_OLDEST = re.compile(
+    r"\s*(?P<name>[^\s(].{0,254}?):? \(g=(?P<group>\d{1,9})\): err=\s*(?P<error>\d{1,9}):?\s*$"
+)  # in fio's HOWTO up to 2.x
 _LONGEST = {"group": 9, "jobs": 9, "error": 9, "pid": 12}
 
 
@@ -47,9 +50,13 @@ class Header:
 def header_in(line: str) -> Header | None:
     match = _HEADER.match(line)
     if match is None:
-        return None
+        return _oldest(line)
     words = {name: match[name] for name in _LONGEST}
-    unread = tuple(name for name, word in words.items() if word and not _is_number(word, _LONGEST[name]))
+    unread = tuple(
+        name
+        for name, word in words.items()
+        if word and not (_is_error(word) if name == "error" else _is_number(word, _LONGEST[name]))
+    )
     numbers = {name: int(word) if word and name not in unread else None for name, word in words.items()}
     if len(unread) > 2 or (len(unread) == 2 and not match["pid"]):
         return None  # somebody writes about it
@@ -59,5 +66,15 @@ def header_in(line: str) -> Header | None:
     )  # fmt: skip
 
 
+def _oldest(line: str) -> Header | None:
+    match = _OLDEST.match(line) if "(g=" in line else None
+    return Header(match["name"].strip(), "", int(match["group"]), None, int(match["error"]), "") if match else None
+
+
 def _is_number(word: str, longest: int) -> bool:
     return word.isascii() and word.isdecimal() and len(word) <= longest
+
+
+def _is_error(word: str) -> bool:
+    """The kernel's own numbers have a sign: `err=-17024`."""
+    return _is_number(word.removeprefix("-"), _LONGEST["error"])

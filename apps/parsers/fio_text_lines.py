@@ -11,9 +11,7 @@ from apps.parsers.shape import Broken
 
 # a mail that was filled anew has the end of the line above in front: the date's year, `zone resets`
 DIRECTION = re.compile(r"\s*(?:<[^<>\s]{1,255}> |20\d\d )?(read|write|trim|mixed)\s*:\s*(?=io=|IOPS=)")
-NAMED_DIRECTION = re.compile(
-    r"\s*(?P<name>[^\s|].{0,120}?)[ \t:]\s*(?P<rates>(?:read|write|trim|mixed)\s*:\s*(?:io=|IOPS=))"
-)
+_OTHER_DIRECTION = re.compile(r"[\s,;](read|write|trim|mixed)\s{0,8}:\s{0,8}(?:io=|IOPS=)")
 _NEW = re.compile(
     r"IOPS=([^\s,()]{1,24}),\s*BW=([^\s,()]{1,32})(?:\s*\(([^()]{0,32})\)(?:\s*\(([^()/]{1,32})/(\d{1,19})msec\))?)?"
 )
@@ -37,10 +35,11 @@ _GROUP_OLD = re.compile(
 _PART = re.compile(r"\b(min|max|avg|stdev|dev)=\s*([^\s,]{1,40}(,\d[\d.,]{0,20})?)")
 _NOT_MEASURED = re.compile(r"-?(?:nan|inf)\b", re.IGNORECASE)
 _RATES = {True: "IOPS=n, BW=n/s (n/s)(bytes/n msec)", False: "io=bytes, bw=n/s, iops=n, runt=n msec"}
+_NO_SUM = "fio before 3.39 prints 0 here, whatever the sum of all directions is"  # its commit 6f3de5cefec6
 SHARES_GO_ON = re.compile(r"\s*(?:\||\d{1,19}\],?\s*$)")
 _SCALES = {"nsec": 1, "usec": 1000, "msec": 1_000_000}
 _WORDS = {"min": "min", "max": "max", "avg": "mean", "stdev": "stdev", "dev": "stdev"}
-_KINDS = {"lat": "latency", "sync": "latency"}
+_KINDS = {"lat": "latency", "sync": "latency", "bw": "bandwidth"}
 
 
 @dataclass(slots=True)
@@ -68,6 +67,9 @@ class Reader:
             self._new_rates(new, line)
         elif old:
             self._old_rates(old, line)
+        other = _OTHER_DIRECTION.search(text, (new or old or head).end())
+        if other and other[1] not in self.job.runtimes:  # somebody has both directions on a line
+            self.rates(text[other.start(1) :], line)
         return True
 
     def _new_rates(self, match: re.Match[str], line: int) -> None:
@@ -75,6 +77,9 @@ class Reader:
         if runtime is not None and not int(runtime):
             return  # fio 3.33 prints the sum of both directions without its bytes and time
         style = self._style(is_old=False)
+        if self.direction == "mixed" and [iops, bandwidth, bracketed].count("0") > 1:
+            self._no_sum(iops, bandwidth, int(runtime or 0), line)
+            return
         if re.search(r"[kMGTP](?:B|bit)/s", bandwidth):
             self.style = replace(self.style, kb_base=1000)
         is_whole = bandwidth.endswith("/s") or bracketed is not None  # clients print none of /s
@@ -86,6 +91,15 @@ class Reader:
         elif bracketed is not None and (rest := _BRACKET.match(match.string, match.end())):
             self._keep_or_tell("io_bytes", None, rest[1], line)
         self.job.runtimes[self.direction] = int(runtime or 0)
+
+    def _no_sum(self, iops: str, bandwidth: str, runtime: int, line: int) -> None:
+        """The sum that fio does not make; a figure of it that is no number is told like any other."""
+        for metric, word, figure in (("bandwidth", "BW", bandwidth), ("iops", "IOPS", iops)):
+            if figure == "0":
+                self.job.add_missing("mixed", metric, _NO_SUM, line, f"{word}=0")
+            else:
+                self._keep_or_tell(metric, None, f"{word}={figure}", line)
+        self.job.runtimes["mixed"] = runtime
 
     def _keep_or_tell(self, metric: str, value: Quantity | None, printed: str, line: int) -> None:
         if value is None:
@@ -158,6 +172,10 @@ class Reader:
             is_kept &= self._keep(metric, _scaled(read, _SCALES[unit]), f"{word}={printed} {unit}", line, kind)
         return is_kept
 
+    def doubt(self, kind: str, reason: str) -> None:
+        """Take back what was read of it."""
+        self.job.doubt("sync" if kind == "sync" else self.direction, _KINDS.get(kind, kind), reason)
+
     def shares(self, text: str, line: int) -> bool:
         """A line of percentiles under their heading."""
         if self.percentiles is None:
@@ -186,30 +204,30 @@ class Reader:
             if metric is not None and self.direction:
                 self.job.add_missing("sync" if kind == "sync" else self.direction, metric, NO_NUMBER, line, printed)
 
-    def bandwidth(self, match: re.Match[str], text: str, line: int) -> None:
+    def bandwidth(self, match: re.Match[str], text: str, line: int) -> bool:
         """Smallest, largest and mean of the intervals: KiB/s whatever the label says, divided by kb_base under M."""
         label = match[1]
         scale = (
             float(self.kib or 0) * (self.style.kb_base if label.startswith("M") else 1) / (8 if "bit" in label else 1)
         )
-        if scale:
-            self._spread("bandwidth", text, scale, f"{label}/s", line)
+        return not scale or self._spread("bandwidth", text, scale, f"{label}/s", line)
 
-    def iops(self, text: str, line: int) -> None:
-        self._spread("iops", text, 1, "IOPS", line)
+    def iops(self, text: str, line: int) -> bool:
+        return self._spread("iops", text, 1, "IOPS", line)
 
-    def cpu(self, match: re.Match[str], line: int) -> None:
+    def cpu(self, match: re.Match[str], line: int) -> bool:
         """Of all processes that the job adds up: fio prints the mean of one."""
         moved, parts = sorted(self.job.runtimes), match.groups()
         if any(map(_NOT_MEASURED.match, parts)):
-            return
+            return True
         if not (self.has_count and all(part.replace(".", "", 1).isdecimal() for part in parts)):
             self._tell_cpu(match[0].strip(), moved, line)
-            return
+            return True
         value = Quantity(round(sum(map(float, parts)) / 100 * (self.job.jobs or 1), 6), quality="rounded")
-        for direction in moved:
-            note = "all directions of the job together" if len(moved) > 1 else ""
-            self.job.add(direction, "cpu", value, f"usr={match[1]}%, sys={match[2]}%", line, note)
+        note = "all directions of the job together" if len(moved) > 1 else ""
+        printed = f"usr={match[1]}%, sys={match[2]}%"
+        are_kept = [self.job.add(direction, "cpu", value, printed, line, note) for direction in moved]
+        return all(are_kept)
 
     def _tell_cpu(self, found: str, moved: list[str], line: int) -> None:
         expected = "usr=0.0%, sys=0.0%, and above them how many jobs"
@@ -237,10 +255,12 @@ class Reader:
             is_early = metric != "io_bytes" and "iB" in printed and style.is_before_2_17
             self._keep(metric, _scaled(style.size(printed), 1000 / 1024 if is_early else 1), printed, line)
 
-    def _spread(self, name: str, text: str, scale: float, unit: str, line: int) -> None:
+    def _spread(self, name: str, text: str, scale: float, unit: str, line: int) -> bool:
+        is_kept = True
         for word, printed, comma in _PART.findall(text):
             read = self._number(f"{name}_{_WORDS[word]}", word, printed, line, has_comma=bool(comma))
-            self._keep(f"{name}_{_WORDS[word]}", _scaled(read, scale), f"{word}={printed} {unit}", line)
+            is_kept &= self._keep(f"{name}_{_WORDS[word]}", _scaled(read, scale), f"{word}={printed} {unit}", line)
+        return is_kept
 
     def _keep(self, metric: str, value: Quantity | None, printed: str, line: int, kind: str = "") -> bool:
         direction = "sync" if kind == "sync" else self.direction

@@ -7,12 +7,13 @@ One real line, of 9.65:
     /dev/DEVICE:
      Timing [buffer-cache|cached|buffered disk|O_DIRECT cached|O_DIRECT disk] reads[ (offset N GB)]: N MB in S seconds = R MB/sec
 
-`cached_read` for the cache, `read` for the disk. A run is what stands under one device line; where that line is missing,
-the device of the command line.
+`cached_read` for the cache, `read` for the disk; `offset` is where the disk is read from, in bytes. A run is what stands under one
+device line; where that line is missing, the device of the command line.
 
 - **Units**: "MB" is 1024 × 1024 and "kB" 1024 bytes in every version: it counts whole buffers of 2 MiB
   (TIMING_BUF_MB in hdparm.c 9.43) and prints total_MB / elapsed, or × 1024 as "kB/sec" below 1 MB/s. Busybox prints
-  whole "kB/s" of 1024 bytes, and cuts its seconds off (print_timing in hdparm.c).
+  whole "kB/s" of 1024 bytes, and cuts its seconds off (print_timing in hdparm.c). The offset's "GB" is 0x40000000 bytes
+  (time_device in hdparm.c, timings_offset).
 - The rate is taken as printed: it comes from the time before that is rounded to 0.01 s. Where it does not agree with the
   MB and seconds beside it, the sample has a note and the file a warning.
 - Mails break the line before the unit. Messages (`HDIO_DRIVE_CMD…`) stand between the lines; `read() hit EOF` in place of
@@ -39,7 +40,7 @@ _FIGURES = re.compile(
     r"(\d{1,9})\sMB\sin\s{1,8}(\d{1,6}\.\d{1,3})\sseconds\s?=\s{0,8}(\d{1,9}(?:\.\d{1,3})?)\s(([kM]B)/s(?:ec)?)(?![a-z])"
 )
 _DEVICE = re.compile(r"\s*(/dev/[\w./:-]{1,200}?):\s*(?:$|Timing )")
-_WORD = r"(?:-[\w=-]{1,40}|[/~$\"'{*][^\s;|&<>`()\[]{0,200}|\d{1,12})"  # an option, a device or a variable, an option's number
+_WORD = r"(?:-[\w=-]{1,40}|[/~$\"'{*](?:[^\s;|&<>`()\[]|\[[\w-]{1,20}\]){0,200}|\d{1,12})"  # an option, a device or a variable, an option's number
 _COMMAND = re.compile(rf"(?:^|[\s#$%>;&|\]`(])(hdparm\s+-[\w=-]{{1,40}}(?:\s+{_WORD}(?![^\s;|&<>`()\[])){{0,20}})")
 _PATH = re.compile(r"/dev/[\w./-]{1,200}")
 _MESSAGE = re.compile(r"fail|error|EOF|returned|invalid|denied|too small|no such|not permitted|HDIO|BLK", re.IGNORECASE)
@@ -58,6 +59,7 @@ class _Draft:
     target: str = ""
     command: str = ""
     is_direct: bool = False
+    offset: int = 0  # GiB
     problem: str = ""
     samples: list[ParsedSample] = field(default_factory=list)
 
@@ -65,6 +67,8 @@ class _Draft:
         workload: dict[str, str | int | float] = {"command": self.command} if self.command else {}
         if self.is_direct:
             workload |= {"direct": 1, "sync": "direct"}
+        if self.offset:
+            workload["offset"] = self.offset << 30
         return ParsedRun(
             tool="hdparm", tool_version="", samples=tuple(self.samples), workload=workload, target=self.target,
             problem=self.problem, line=text.number(self.first), last_line=text.number(self.last),
@@ -92,11 +96,12 @@ def _drafts(text: SourceText, broken: list[Broken], warnings: list[str]) -> Iter
             current = _Draft(index, index, device[1], _command_before(text.lines, index))
         for timing in _TIMING.finditer(line) if " reads" in line else ():
             operation = "cached_read" if "cache" in timing[2] else "read"
-            if current is None or index - current.last > _MOST_BACK or _has(current, operation):
+            if current is None or index - current.last > _MOST_BACK or _is_other(current, operation):
                 if current:
                     yield current
                 current = _elided(text.lines, index)
             current.is_direct = current.is_direct or bool(timing[1])
+            current.offset = int(timing[3] or current.offset)
             current.last = _take(current, operation, timing, text, index, broken, warnings)
         if "Timing " in line and _LIKE_TIMING.match(line) and not _TIMING.search(line):
             broken.append(Broken(_CUT, text.number(index), line.strip()[:200], _EXPECTED))
@@ -104,8 +109,10 @@ def _drafts(text: SourceText, broken: list[Broken], warnings: list[str]) -> Iter
         yield current
 
 
-def _has(draft: _Draft, operation: str) -> bool:
-    return any(sample.operation == operation for sample in draft.samples)
+def _is_other(draft: _Draft, operation: str) -> bool:
+    """Whether a timing is of another drive: hdparm does each but once, and that of the cache first."""
+    is_behind = operation == "cached_read" and bool(draft.samples) and not draft.target
+    return is_behind or any(sample.operation == operation for sample in draft.samples)
 
 
 def _elided(lines: list[str], index: int) -> _Draft:

@@ -38,9 +38,12 @@ TITLE = "ioping"
 
 _LONGEST = 4096
 _BEHIND = 7  # lines that a statistics block may take
-_COMMAND = re.compile(r"(?:^|[$#>%]) ?((?:sudo |time )?ioping -?[^|;&]+)")
+_COMMAND = re.compile(
+    r"(?:^\s*|[$#>%] ?|`)(?:sudo |time )?(?:(?:sudo|time|taskset|ionice|nice|numactl|timeout) (?:[\w=,.:-]{1,40} ){0,4})?(ioping -?[^|;&`]+)"
+)
 _NO_DIRECTION = "the statistics do not say whether they count reads or writes"
 _DAMAGED = "a line of ioping's whose figures cannot be read"
+_ELIDED = "some of the requests are left out, so that no histogram is made of the others"
 _TITLE, _COUNT = " ioping statistics ---", " requests completed in "
 
 
@@ -65,7 +68,7 @@ def parse(text: SourceText) -> ParsedFile:
     if not reading.runs and all(one.message == _DAMAGED for one in reading.broken):
         number = reading.broken[0].line if reading.broken else None
         raise ParseError("nothing of ioping in the text", line=number, expected="a line with 'ioping statistics'")
-    return ParsedFile(tuple(reading.runs), broken=tuple(reading.broken))
+    return ParsedFile(tuple(reading.runs), tuple(reading.warnings), tuple(reading.broken))
 
 
 def _is_own(line: str) -> bool:
@@ -82,6 +85,7 @@ class _Group:
     target: str = ""
     requests: list[Request] = field(default_factory=list)
     periods: list[ioping_raw.Raw] = field(default_factory=list)
+    damaged: int = 0  # lines of requests that cannot be read
 
     @property
     def directions(self) -> set[str]:
@@ -95,6 +99,7 @@ class _Reading:
         self.text = text
         self.runs: list[ParsedRun] = []
         self.broken: list[Broken] = []
+        self.warnings: list[str] = []
         self.group: _Group | None = None
         self.command = ""
         self.covered = -1  # the last line of the block before
@@ -109,6 +114,8 @@ class _Reading:
             self._request(index, request)
         elif MARK in line:
             self._damaged(index)
+            if self.group:
+                self.group.damaged += 1
         elif title := _title(line):
             self._statistics(index + 1, title)
         elif _COUNT in line and DONE_LINE.match(line):
@@ -121,7 +128,7 @@ class _Reading:
             self._latencies(index, line)
         elif "ioping " in line and (match := _COMMAND.search(line)):
             self.close()
-            self.command = match[1].removeprefix("sudo ").removeprefix("time ").strip()
+            self.command = match[1].strip()
         elif line.strip() and self.group is not None and not self.group.requests:
             self.close()  # raw lines stand together
 
@@ -182,11 +189,17 @@ class _Reading:
         if group.command or group.requests or (target and _COUNT in told) or _says_direction(told):
             self.runs.append(self._run(group, target, told, block, ""))
         else:
-            found = next(iter(block), self.text.lines[group.first]).strip()[:100]
-            self.broken.append(
-                Broken(_NO_DIRECTION, self.text.number(start), found, "'read' or 'written' behind the size")
-            )
+            self.broken.append(self._without_direction(start, block, group.first))
         self.group, self.command = None, ""
+
+    def _without_direction(self, start: int, block: list[str], first: int) -> Broken:
+        if not block:
+            title = self.text.lines[first].strip()[:100]
+            return Broken(
+                "the statistics are cut off", self.text.number(first), title, "'requests completed in' below it"
+            )
+        found = block[0].strip()[:100]
+        return Broken(_NO_DIRECTION, self.text.number(start), found, "'read' or 'written' behind the size")
 
     def _look_for_damage(self, first: int, behind: int, told: str) -> None:
         places = [at for at in range(first, behind) if is_damaged(self.text.lines[at])]
@@ -215,8 +228,12 @@ class _Reading:
         found = samples(name, figures, counted, block_size, note)
         if not any(sample.metric == "latency_mean" for sample in found):
             found.append(missing(name, self.text.number(group.last), block_size, CUT))
+        is_whole = ioping_requests.are_all(group.requests, group.damaged, counted)
+        if not is_whole:
+            self.warnings.append(f"line {self.text.number(group.first)}: {_ELIDED}")
         return ParsedRun(
-            tool="ioping", tool_version="", samples=tuple(found), histograms=ioping_requests.histograms(group.requests, name), problem=problem,
+            tool="ioping", tool_version="", samples=tuple(found), problem=problem,
+            histograms=ioping_requests.histograms(group.requests, name) if is_whole else (),
             labels={"device": device.rstrip(")")} if path else {}, target=path or shown,
             workload={**asked, "rw": _RW.get(name, name)},
             line=self.text.number(group.first), last_line=self.text.number(group.last),

@@ -39,6 +39,12 @@ def read(line: str) -> Request | None:
     return Request(int(time[1]), match[1], _DIRECTIONS[match[2]], match[3], latency, is_counted)
 
 
+def are_all(requests: Sequence[Request], damaged: int, counted: float | None) -> bool:
+    """Whether none was left out, by their numbers and by how many ioping counted; `damaged` ones were told."""
+    shown = sum(one.is_counted for one in requests) + damaged
+    return not requests or (requests[-1].number <= len(requests) + damaged and shown >= (counted or 0))
+
+
 def histograms(requests: Sequence[Request], name: str) -> tuple[ParsedHistogram, ...]:
     """Of the latencies that ioping counts; `name` is the operation where there is only one direction."""
     directions = {one.direction for one in requests}

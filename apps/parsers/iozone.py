@@ -34,7 +34,7 @@ from apps.parsers.iozone_banner import START, Banner
 from apps.parsers.iozone_columns import HEADER, Columns, is_above_header, is_rest_of_header, read_header
 from apps.parsers.iozone_run import DEFAULT_NOTE, Draft
 from apps.parsers.iozone_table import Table
-from apps.parsers.iozone_throughput import SEEN, problem_of, read_phase
+from apps.parsers.iozone_throughput import LIKE_ONE, SEEN, problem_of, read_phase
 from apps.parsers.shape import Broken, ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -90,7 +90,7 @@ class _Reader:
                 index = self._table(index)
             elif "throughput for" in line and SEEN.search(line):
                 index = self._phase(index)
-            elif "Children see throughput for" in line:
+            elif "Children see throughput for" in line or LIKE_ONE.match(line):
                 self._break(_DAMAGED, index, _PHASE)
                 index += 1
             elif '"' in line and report.MATRIX.match(line):
@@ -182,9 +182,11 @@ class _Reader:
         if problem := problem_of(phase, self.text.number(index)):
             self.broken.append(problem)
             return max(following, index + 1)
-        if draft is None or draft.kind != "throughput" or not draft.take_phase(phase):
+        is_other = draft is None or draft.kind != "throughput" or draft.mark != phase.mark
+        if is_other or draft is None or not draft.take_phase(phase):
             draft = self._draft("throughput", index)
             phase, last, following = read_phase(self.text, index, self.banner)
+            draft.mark = phase.mark
             draft.take_phase(phase)
         self._tell(phase.damaged, "a throughput in kB/sec or ops/sec")
         draft.last = last

@@ -9,7 +9,7 @@ _OPTIONS_WITH_VALUE = frozenset("JjkVrtsfFdluUSLHPibXYgnyq")  # of iozone.c's ge
 _SIZE = re.compile(r"(\d{1,12})([kKmMgG]?)$")
 _FACTORS = {"": KIB, "k": KIB, "m": KIB**2, "g": KIB**3}
 _NUMBER = r"(\d{1,15})"
-_SHELL = re.compile(r"(?:^`?|[#$%>] ?|[;&|] ?)((?:[\w./~-]*/)?iozone3?\s+-[^|`<>;&]{1,1000})")
+_SHELL = re.compile(r"(?:^\s*|[#$%>;&|] ?|`)((?:[\w./~-]*/)?iozone3?\s+-[^|`<>;&]{1,1000})")
 _LONGEST_KEPT = 200
 _KB = "[kK][bB](?:ytes?)?"
 

@@ -1,5 +1,6 @@
 """A run of IOzone while it is being read."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,9 @@ from apps.parsers.source_text import SourceText
 
 DEFAULT_NOTE = "the text does not say the unit: kB/s, which IOzone prints unless -O or -N is asked for"
 _COLUMNS = ("values", "printed", "file_sizes", "block_sizes", "lines")
+_TITLE = re.compile(r"\s*(?!.*[Pp]assword)(?:#{2,6} ?([^#`]{1,200}?)[ #]*|([^\s`][^`]{0,200}):)\s*$").match
+_UNDER_TITLE = re.compile(r"\s*(?:(?:`{3}|~{3})[\w-]*)?\s*$").match
+_MOST_BACK = 4
 _DEFAULT_UNIT = ("kBytes/sec", "bandwidth", 1024.0)
 
 Point = tuple[str, str, int | None, int | None]
@@ -29,6 +33,7 @@ class Draft:
     phases: dict[tuple[str, int], Phase] = field(default_factory=dict)  # by operation and number of processes
     record: int | None = None  # as the throughput report says it
     caption: str = ""  # what somebody put before its row
+    mark: str = ""  # that its lines begin with, a host's name mostly
 
     def add_rows(self, rows: ParsedTable) -> None:
         if self.samples:
@@ -89,14 +94,15 @@ class Draft:
         if not samples:
             return None
         first = self.first if self.banner.first is None or self.caption else min(self.first, self.banner.first)
+        host = self.mark if re.search(r"[\d.]", self.mark) else ""
         return ParsedRun(
             tool="iozone",
             tool_version=self.banner.version,
             samples=samples,
             workload=self._workload(),
-            host=self.banner.facts.get("host", ""),
+            host=host or self.banner.facts.get("host", ""),
             target=self.banner.target(),
-            caption=self.caption,
+            caption=self.caption or (self.mark if not host else "") or _title_above(text.lines, first),
             line=text.number(first),
             last_line=text.number(self.last),
         )
@@ -115,6 +121,15 @@ class Draft:
             if is_same and (size := int(first[place]) * KIB):
                 asked[name] = size
         return asked
+
+
+def _title_above(lines: Sequence[str], first: int) -> str:
+    """`before the change:`, or a heading in Markdown."""
+    for line in reversed(lines[max(0, first - _MOST_BACK) : first]):
+        if not _UNDER_TITLE(line):
+            title = _TITLE(line[:400])
+            return (title[1] or title[2]).strip() if title else ""
+    return ""
 
 
 def _point(sample: ParsedSample) -> Point:

@@ -17,9 +17,10 @@ SEEN = re.compile(
 _EACH = re.compile(rf"(Min|Max|Avg) throughput per (?:process|thread)\s*=\s*{_NUMBER} {_UNIT}/sec")
 _XFER = re.compile(rf"Min xfer\s*=\s*{_NUMBER} {_UNIT}")
 _CPU = re.compile(rf"CPU [uU]tilization: Wall time\s+{_NUMBER}\s+CPU time\s+{_NUMBER}\s+CPU utilization\s+{_NUMBER} ?%")
-_LIKE_ONE = re.compile(
+LIKE_ONE = re.compile(
     r"\s*(?:(?:Min|Max|Avg) throughput per |Min xfer|Parent sees throughput|CPU [uU]tilization: Wall)"
 )
+_MARKED = re.compile(r"\s*([A-Za-z0-9][\w.-]{0,62}):\s+(?:(?:Children|Parent) sees? |(?:Min|Max|Avg) |CPU )")  # pdsh's
 _CHILD = re.compile(r"Child\[\d+\] xfer count =")
 OPERATIONS = {
     "initial writers": "write", "rewriters": "rewrite", "readers": "read", "re-readers": "reread",
@@ -43,6 +44,7 @@ class Phase:
     cpu: float | None = None
     file_size: int | None = None
     record: int | None = None
+    mark: str = ""  # that its lines begin with
     damaged: list[int] = field(default_factory=list)  # indices of its lines that cannot be read
 
     @property
@@ -59,14 +61,16 @@ def read_phase(text: SourceText, index: int, banner: Banner) -> tuple[Phase, int
     """The test that begins at `index`, the index of its last line, and the index to go on from."""
     first = SEEN.search(text.lines[index])
     assert first is not None
-    phase = Phase(first[3], int(first[2]))
+    phase = Phase(first[3], int(first[2]), mark=_mark(text.lines[index]))
     phase.file_size, phase.record = banner.each or (banner.size("file_size"), banner.size("block_size"))
     last = index
     while index < len(text.lines):
         line = text.lines[index]
         if line.strip() and not _CHILD.search(line):
+            if _mark(line) not in ("", phase.mark):
+                break
             if not _take(phase, line, text.number(index)):
-                if not _LIKE_ONE.match(line) or SEEN.search(line):
+                if not LIKE_ONE.match(line) or SEEN.search(line):
                     break
                 phase.damaged.append(index)
             elif line.count("=") + line.count("CPU time") > 1:
@@ -76,6 +80,11 @@ def read_phase(text: SourceText, index: int, banner: Banner) -> tuple[Phase, int
         last = index if line.strip() else last
         index += 1
     return phase, last, index
+
+
+def _mark(line: str) -> str:
+    match = _MARKED.match(line) if ":" in line else None
+    return match[1] if match else ""
 
 
 def _goes_on(text: SourceText, index: int) -> bool:
@@ -91,8 +100,12 @@ def _take(phase: Phase, line: str, number: int) -> bool:
             return False
         phase.rates[match[1]] = (match[4], match[5], number)
     elif match := _EACH.search(line):
-        phase.rates.setdefault(match[1], (match[2], match[3], number))
+        if match[1] in phase.rates:
+            return False  # another test's, whose first lines are lost
+        phase.rates[match[1]] = (match[2], match[3], number)
     elif match := _XFER.search(line):
+        if phase.xfer:
+            return False
         phase.xfer = (match[1], match[2], number)
     elif match := _CPU.search(line):
         percent = _finite(match[3], 1.0)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from apps.parsers.finite import number, positive
 from apps.parsers.iperf_commands import client_of
@@ -18,7 +19,7 @@ CLOCKS = "the clocks of the two hosts are not together"
 SIDE_UNKNOWN = "nothing says whether this is the client's or the server's output"
 _WRITES = re.compile(r"^ {1,8}\d{1,18}/\d{1,18}(?:/\d{1,18})? {1,16}\d{1,18}(?: |$)")
 _RTT = re.compile(
-    r"^ {1,8}\d{1,18}/\d{1,18} {1,16}\d{1,18} {1,16}-?\d{1,18}[KMG]?/(\d{1,18})(?:\(\d{1,18}\))? us(?: |$)"
+    r"^ {1,8}\d{1,18}/\d{1,18} {1,16}\d{1,18} {1,16}(?:-?\d{1,18}[KMG]?(?:\(\d{1,18}\))?/){1,2}(\d{1,18})(?:\(\d{1,18}\))? us(?: |$)"
 )
 _TRIPS = re.compile(
     r"^ {1,8}(?:[\d.]{1,20} ms {1,6}\d{1,18}/ {0,10}\d{1,18} \([^)]{0,20}%\) {1,8})?"
@@ -26,6 +27,10 @@ _TRIPS = re.compile(
     + " ms(?: |$)"
 )
 _LATENCIES = ("latency_mean", "latency_min", "latency_max", "latency_stdev")  # in the order of the columns
+_BOUNCES = re.compile(r"^ {1,8}\d{1,18}=" + "/".join([r"(\d{1,12}\.\d{1,6})"] * 4) + r" ms(?: |$)")  # of --bounceback
+_BOUNCE_RETRIES = re.compile(r" ms {1,8}(\d{1,9}) {1,8}[\d-]{1,9}[K(]")
+_PER_SECOND = re.compile(r" (?:RPS=(\d{1,12}(?:\.\d{1,6})?)|(\d{1,12}(?:\.\d{1,6})?) rps)(?: |$)")
+_SINCE = re.compile(r" on (20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) \((?:UTC|GMT)\)")
 _RETRIES = re.compile(r"^ {1,8}\d{1,18}/\d{1,18} {1,16}(\d{1,18})(?! {0,8}pps)(?: |$)")
 
 
@@ -104,7 +109,20 @@ class Connection:
             return bool(header.client_port) and not is_called  # with -d the server connects back to the same port
         port, peer = (self.local.port, self.local.peer_port) if self.local else (0, 0)
         client, server = (peer == (header.client_port or DEFAULT_PORT)), (port == (header.server_port or DEFAULT_PORT))
-        return client if client != server else client_of(str(header.told.get("command", "")))
+        return (
+            client
+            if client != server
+            else client_of(str(header.told.get("command", "")), is_marked=self.id.startswith("*"))
+        )
+
+
+def began(local: Local | None) -> float | None:
+    """When it connected, where -e says so in UTC: other zones' letters are not theirs alone."""
+    match = _SINCE.search(local.extra) if local else None
+    try:
+        return datetime.fromisoformat(f"{match[1]}+00:00").timestamp() if match else None
+    except ValueError:
+        return None
 
 
 def samples_of(one: Connection, section: int, streams: int, header: Header, text: SourceText) -> Iterator[ParsedSample]:
@@ -140,6 +158,8 @@ def _samples(point: Point, operation: str, report: Report, text: SourceText) -> 
         yield point.sample(operation, "retransmits", count, f"Rtry {match[1]}", line)
     if match := _TRIPS.match(report.rest):
         yield from _trips(point, operation, match.groups(), line)
+    elif match := _BOUNCES.match(report.rest):
+        yield from _bounces(point, operation, match, report.rest, line)
 
 
 def _trips(point: Point, operation: str, words: Sequence[str], line: int) -> Iterator[ParsedSample]:
@@ -151,6 +171,16 @@ def _trips(point: Point, operation: str, words: Sequence[str], line: int) -> Ite
             reason = CLOCKS
         ns = None if reason else round(value * 1e6, 3)
         yield point.sample(operation, metric, ns, f"{word} ms", line, reason=reason)
+
+
+def _bounces(point: Point, operation: str, match: re.Match[str], rest: str, line: int) -> Iterator[ParsedSample]:
+    """Requests of --bounceback: what went one way stands before them."""
+    if retries := _BOUNCE_RETRIES.search(rest):
+        yield point.sample(operation, "retransmits", float(retries[1]), f"Rtry {retries[1]}", line)
+    if found := _PER_SECOND.search(rest):
+        printed = found[1] or found[2]
+        yield point.sample("net_request", "rate", positive(printed), f"{printed} rps", line)
+    yield from _trips(point, "net_request", match.groups(), line)
 
 
 def series_of(one: Connection, section: int, header: Header) -> list[ParsedSeries]:

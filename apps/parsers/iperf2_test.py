@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from apps.parsers.iperf2_connections import CUT, Connection, Header, samples_of, series_of
+from apps.parsers.iperf2_connections import CUT, Connection, Header, began, samples_of, series_of
+from apps.parsers.iperf_commands import is_interval
 from apps.parsers.iperf_lines import Local, Report, datagrams
 from apps.parsers.shape import ParsedRun, ParsedSection
 from apps.parsers.source_text import SourceText
@@ -106,7 +107,9 @@ class Test:
         longest = max((one.lines[-1].end for one in shown), default=0.0)
         for one in shown:  # a reversed stream's facts stand on the line of its plain number
             one.local = one.local or self._local(one)
-            one.is_doubted = one.is_doubted or one.lines[-1].end < longest * _SHORT
+            one.is_doubted |= one.lines[-1].end < longest * _SHORT or (
+                len(one.lines) == 1 and self._is_interval(longest)
+            )
             one.has_sent = one.has_sent or (one.id == "SUM" and any(each.has_written() for each in shown))
         local = next((one.local for one in shown if one.local), None)
         ways = Counter(one.operation(self.header) for one in shown if one.id != "SUM")
@@ -120,9 +123,13 @@ class Test:
             tool="iperf", tool_version="", sections=sections if len(sections) > 1 else (), samples=tuple(samples),
             series=tuple(each for number, one in enumerate(shown) for each in series_of(one, number, header)),
             problem="" if any(one.whole for one in shown) else CUT, workload=header.workload(),
-            host=local.host if local else "", target=header.host or (local.peer if local else ""),
+            started_at=began(local), host=local.host if local else "", target=header.host or (local.peer if local else ""),
             line=text.number(self.first), last_line=text.number(self.last),
         )  # fmt: skip
+
+    def _is_interval(self, end: float) -> bool:
+        """Whether a line from 0.0, alone, is the first interval of a test of which all else is cut off."""
+        return is_interval(str(self.header.told.get("command", "")), end)
 
     def _local(self, one: Connection) -> Local | None:
         plain = self.connections.get(one.id.removeprefix("*"))

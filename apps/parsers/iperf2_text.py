@@ -13,15 +13,17 @@ client shows what the server received. `[FD1]`, the sum of both directions, is n
 
 Totals alone, one below the other, are tests of their own where a command or somebody's words stand between them; the
 command says whose lines they are where no header does. A line alone from 0.0 is no total where a later one of its stream
-cannot be read, or where other streams last longer.
+cannot be read, where other streams last longer, or where the command asks for it with -i.
 
 Oddities: `0.0- 1.0` has a blank inside; the unit changes from line to line; a log without header is read too, where
 nothing says who sent: the figures are missing then (the reason and the tool's text stay), and a warning says so. Rows
 of UDP with jitter and losses are the receiver's, who alone can count them; who tells how many datagrams were sent, or
 has the column `Write/Err` of `-e`, sent them.
 The retransmits of `-e` are the column `Rtry`, and its RTT is a note: the last one that the kernel told, no mean. The
-`Latency avg/min/max/stdev` of --trip-times is latency_*; NetPwr and PPS are not read. A server's report whose rate is
+`Latency avg/min/max/stdev` of --trip-times is latency_*; NetPwr and PPS are not read. The requests of --bounceback
+(`BB cnt=avg/min/max/stdev`, RPS) are `net_request`. A server's report whose rate is
 `nan` or `inf` is missing.
+A start is read where -e prints when the stream connected, in UTC.
 Units: see `iperf_lines`. Formats: iperf 2's Locale.c (2.0.5, 2.2.1) and ReportOutputs.c (2.2.1).
 """
 

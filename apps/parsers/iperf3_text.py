@@ -38,7 +38,9 @@ TITLE = "iperf 3 text"
 
 _CLIENT = re.compile(r"Connecting to host (\S{1,200}), port ")
 _ACCEPTED = re.compile(r"Accepted connection from (\S{1,200}), port ")
-_VERSION = re.compile(r"^\s*iperf (3\.[\w.+-]{1,30})")
+_VERSION = re.compile(
+    r"^\s*(?:\w{3} \w{3} [ \d]\d [\d:]{8} \d{4} )?iperf (3\.[\w.+-]{1,30})"
+)  # behind --timestamps, too
 _ASKED = re.compile(
     r"Starting Test: protocol: (\w{1,9}), (\d{1,9}) streams, (\d{1,12}) byte blocks, omitting (\d{1,9}) seconds(?:, (\d{1,9}) second test)?(?=,|\s*$)"
 )

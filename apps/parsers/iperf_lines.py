@@ -29,7 +29,9 @@ _LOCAL = re.compile(
 )
 _NEEDLE = re.compile(r"\](?:\[[TR]X-[CS]\])? {1,8}\d{1,9}\.\d{1,6}- ?\d{1,9}\.\d{1,6} {1,6}sec {1,6}\d")
 _OF_2 = re.compile(r"Client connecting to |Server listening on (?:TCP|UDP)|iperf version 2")
-_OF_3 = re.compile(r"Connecting to host |Server listening on \d|Accepted connection from |iperf3|^iperf 3\.|iperf Done")
+_OF_3 = re.compile(
+    r"Connecting to host |Server listening on \d|Accepted connection from |iperf3|(?:^| 20\d\d )iperf 3\.|iperf Done"
+)
 _LIKE_REPORT = re.compile(
     r"\[([^\]]{1,12})\](?:\[[^\]]{4}\])? {0,8}[\w.]{1,16}- ?[\w.]{1,16} {0,6}sec {0,6}[\w.]{1,24} [KMGTP]?Bytes"
     r" {0,6}[\w.]{1,24} [KMGTP]?(?:bits|Bytes)/sec"
@@ -38,7 +40,15 @@ _CUT_REPORT = re.compile(r"\[([^\]]{1,12})\](?:\[[^\]]{4}\])? {0,8}[\d.]{1,16}-[
 _BENT = re.compile(  # 895K/45(13) is sound
     r"[A-Za-z][\d.]{0,20}\d|\d\.?(?:[A-JLN-Zabcdf-z]|e(?![+-]))|(?<![^\s/])[A-Za-z](?=[\s/]|$)|\[|(?:sender|receiver|omitted\))\S"
 )
-_ROLES = ("sender", "receiver")
+_END = re.compile(  # of a line of figures that a mail has wrapped: what was lost, retransmits, the side
+    r"[ \t]{0,40}(?:"
+    r"(?:\d{1,18}/[ \t]{0,10}\d{1,18}[ \t]{1,10})?\([^()\s]{1,12}%\)(?:[ \t]{1,40}(?:sender|receiver))?"
+    r"|(?:\d{1,9}[ \t]{1,40})?(?:sender|receiver)"
+    r")[ \t]{0,40}"
+)
+_RATE = re.compile(r"[ \t]{0,40}(?:\d[\d.]{0,11} )?[KMGTP]?(?:bits|Bytes)/sec")  # wrapped before it, or before its unit
+_SHORT = 80  # what was wrapped
+_SAID = re.compile(r"[ \t]{1,8}(?:\u2190|<-)")  # what somebody says of a line, behind it
 LONGEST = 4096
 _MOST_TOLD = 1000
 
@@ -80,7 +90,12 @@ class Line:
 
 
 def has_reports(text: SourceText, tool: Tool) -> bool:
-    return bool(_NEEDLE.search(text.text)) and any(line.report for line in lines_of(text, tool))
+    return bool(_NEEDLE.search(text.text.replace("\xa0", " "))) and any(line.report for line in lines_of(text, tool))
+
+
+def _blanks(line: str) -> str:
+    """With blanks for those that do not break, which mails have in their place; not in HTML, which says again what a mail says."""
+    return line.replace("\xa0", " ") if "\xa0" in line and "<" not in line and "&" not in line else line
 
 
 def lines_of(text: SourceText, tool: Tool) -> Iterator[Line]:
@@ -89,14 +104,28 @@ def lines_of(text: SourceText, tool: Tool) -> Iterator[Line]:
     for index, line in enumerate(text.lines):
         if not line or len(line) > LONGEST:
             continue
-        if "/sec" in line and index + 1 < len(text.lines) and text.lines[index + 1].strip() in _ROLES:
-            line = f"{line.rstrip()} {text.lines[index + 1].strip()}"  # a mail has wrapped it
-        elif "] local " in line and index + 1 < len(text.lines) and not _LOCAL.search(line):
-            line = _unwrapped(line, text.lines[index + 1])
+        line = _said(text.lines, index)
         report, local = (_report(index, line), _local(line)) if "[" in line else (None, None)
         now = _tool(line, report, local) or now or (2 if report else 0)
         if now == tool:
             yield Line(index, line, report[0] if report else None, local[0] if local else None)
+
+
+def _said(lines: Sequence[str], index: int) -> str:
+    """The line as the tool printed it: with its end where a mail has wrapped it, without what somebody says of it."""
+    line, following = _blanks(lines[index]), _following(lines, index)
+    if "Bytes" in line and "/sec" not in line and _RATE.match(following) and len(following) <= _SHORT:
+        line, following = f"{line.rstrip()} {following.strip()}", _following(lines, index + 1)
+    if "/sec" in line:
+        line = _SAID.split(line, maxsplit=1)[0]
+        return (
+            f"{line.rstrip()} {following.strip()}" if len(following) <= _SHORT and _END.fullmatch(following) else line
+        )
+    return _unwrapped(line, following) if "] local " in line and not _LOCAL.search(line) else line
+
+
+def _following(lines: Sequence[str], index: int) -> str:
+    return _blanks(lines[index + 1]) if index + 1 < len(lines) else ""
 
 
 def _unwrapped(line: str, following: str) -> str:
@@ -114,7 +143,7 @@ def _tool(line: str, report: tuple[Report, Tool] | None, local: tuple[Local, Too
 
 
 def report_of(line: str) -> Report | None:
-    found = _report(0, line) if len(line) <= LONGEST else None
+    found = _report(0, _blanks(line)) if len(line) <= LONGEST else None
     return found[0] if found else None
 
 

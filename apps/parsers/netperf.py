@@ -22,6 +22,7 @@ Oddities
 - PerfKitBenchmarker keeps the lines (or whole outputs) as JSON strings, a list of them on a line too: the quotes are
   taken off.
 - A peer of `(null)` is none; -H names it, also where there is no banner.
+- Who chooses omni's selectors may leave THROUGHPUT out (latencies, TRANSACTION_RATE), or its unit: then the rate is missing.
 - Without banner (-P 0) only `KEY=VALUE` tells what it is, or the names of -o in the command line above bare CSV; bare
   numbers are read as runs of their own only directly below a stream's row.
 """

@@ -21,6 +21,9 @@ _LATENCIES = {
     "latency_mean": ("mean_latency", "mean_latency_microseconds"),
     "latency_stdev": ("stddev_latency", "stddev_latency_microseconds"),
 }
+_RATES = ("transaction_rate", "transaction_rate_tran_s")  # its unit is in its name (nettest_omni.c, TRANSACTION_RATE)
+_HEADS = ("Throughput", "Transaction Rate", "Latency")  # one of them is among the names over figures
+_TELLING = ("throughput_units", *_RATES, *(name for names in _LATENCIES.values() for name in names))  # alone, too
 _RETRANSMITS = ("local_transport_retrans", "local_transport_retransmissions")
 _SIZES = {
     "request_size": ("request_size", "request_size_bytes"), "response_size": ("response_size", "response_size_bytes"),
@@ -47,26 +50,33 @@ def read(test: Test, warnings: list[str]) -> bool:
     if test.figures:
         return _bare(test)
     fields = _keywords(test) or _csv(test, warnings) or _columns(test)
-    throughput, unit = _first(fields, ("throughput",)), _first(fields, ("throughput_units",))
-    if throughput is None or unit is None:
-        return False
-    return _measured(test, fields, throughput, unit)
+    return _first(fields, _TELLING) is not None and _chosen(test, fields)
 
 
 def _bare(test: Test) -> bool:
-    """Figures whose names stand in the command: latencies without a throughput too, and that perhaps without its unit."""
+    """Figures whose names stand in the command."""
     line = test.lines[0][0]
-    fields = {name: (cell, line) for name, cell in test.figures.items()}
+    return _chosen(test, {name: (cell, line) for name, cell in test.figures.items()})
+
+
+def _chosen(test: Test, fields: Fields) -> bool:
+    """What somebody asked for: latencies without a throughput too, and that perhaps without its unit."""
     throughput, unit = _first(fields, ("throughput",)), _first(fields, ("throughput_units",))
     if throughput and unit:
         return _measured(test, fields, throughput, unit)
-    if not test.operation:
+    rate = _first(fields, _RATES)
+    operation = "net_request" if rate else test.operation
+    if not operation:
         return False
     _facts(test, fields)
-    if throughput:
-        metric = "rate" if test.operation == "net_request" else "bandwidth"
-        test.add(test.operation, metric, None, throughput[0], line, reason=_NO_UNIT)
-    _latencies(test, fields, test.operation)
+    if rate:
+        value = positive(rate[0])
+        reason = "" if value is not None else _UNREADABLE
+        test.add(operation, "rate", value, f"{rate[0]} Tran/s", rate[1], reason=reason)
+    elif throughput:
+        metric = "rate" if operation == "net_request" else "bandwidth"
+        test.add(operation, metric, None, throughput[0], throughput[1], reason=_NO_UNIT)
+    _latencies(test, fields, operation)
     return bool(test.samples)
 
 
@@ -140,7 +150,7 @@ def _keywords(test: Test) -> Fields:
         if match := _KEYWORD.match(text):
             fields[match[1].lower()] = (match[2].strip(), line)
             test.last = line
-    return fields if "throughput" in fields else {}
+    return fields if any(name in fields for name in ("throughput", "transaction_rate", "mean_latency")) else {}
 
 
 def _csv(test: Test, warnings: list[str]) -> Fields:
@@ -150,11 +160,15 @@ def _csv(test: Test, warnings: list[str]) -> Fields:
         is_figure = positive(text.partition(",")[0].strip()) is not None and "," in text
         if not is_figure and ("," in text or names) and text.strip() and "Interim" not in text:
             names.append(text.strip())
-        elif is_figure and not _is_interim(text) and any("Throughput" in part for part in names):
+        elif is_figure and not _is_interim(text) and _names_figures(" ".join(names)):
             return _paired(names, test.lines[place + 1 : place + 9], line, warnings)
         elif not text.strip():
             names = []
     return {}
+
+
+def _names_figures(titles: str) -> bool:
+    return any(word in titles for word in _HEADS)
 
 
 def _is_interim(text: str) -> bool:
@@ -163,7 +177,7 @@ def _is_interim(text: str) -> bool:
 
 
 def _paired(names: list[str], lines: list[tuple[int, str]], line: int, warnings: list[str]) -> Fields:
-    start = next(place for place, part in enumerate(names) if "," in part and "Throughput" in " ".join(names[place:]))
+    start = next(place for place, part in enumerate(names) if "," in part and _names_figures(" ".join(names[place:])))
     header = [_name(cell) for cell in " ".join(names[start:]).split(",")]
     values: list[str] = []
     for _, text in lines:
@@ -185,7 +199,7 @@ def _columns(test: Test) -> Fields:
     for line, text in test.lines[1:]:
         cells = list(_CELLS.finditer(text))
         is_figures = (
-            bool(cells) and any(positive(cell[0]) is not None for cell in cells) and "Throughput" in "".join(titles)
+            bool(cells) and any(positive(cell[0]) is not None for cell in cells) and _names_figures(" ".join(titles))
         )
         if is_figures and "(sec)" not in text:
             starts = [cell.start() for cell in cells] + [10_000]

@@ -18,6 +18,7 @@ import apps.parsers
 from apps.parsers.json_strangers import was_left_out
 from apps.parsers.shape import Broken, ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
+from apps.parsers.system_tools import tool_of
 from apps.parsers.timed_lines import without_times
 
 LEAST = 0.15  # below this, nobody thinks of the format
@@ -35,6 +36,7 @@ class Format:
     looks_like: Callable[[SourceText], float]
     parse: Callable[[SourceText], ParsedFile]
     begins: Callable[[bytes], bool] = lambda head: False  # whether a file that begins so is of this format as a whole
+    is_asked_for: bool = False  # never recognised: somebody says that it is this
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,8 @@ def recognise(text: SourceText) -> list[Reading]:
     """What each format that sees something of its own makes of the text, the surest first.
 
     Who reads a whole file by how it begins is asked first, and alone where no line is left. Who is unsure is heard only
-    where nobody is sure; and any rows of figures make a table, so that is asked last. Times before every line, as logs
-    have them, hide parts of a format from who reads the rest: what stands behind them comes first.
+    where nobody is sure; and any rows of figures make a table, so that is asked last, and not of what tools of the system print. Times before
+    every line, as logs have them, hide parts of a format from who reads the rest: what stands behind them comes first.
     """
     for one in formats():
         if one.begins(text.head):
@@ -85,6 +87,8 @@ def recognise(text: SourceText) -> list[Reading]:
         found = _ask(shown, known) if shown else []
         if any(one.has_found and one.confidence >= RECOGNISED for one in found):
             return [one for one in found if one.confidence >= RECOGNISED]
+    if tool_of(text):  # rows of figures, and nothing to map
+        return found
     return found + _ask(text, [one for one in formats() if one.kind == "table"])
 
 
@@ -145,4 +149,5 @@ def _format(module: Any) -> Format:
     package = module.__name__.removeprefix("apps.parsers.").split(".")[0]
     begins = {"begins": module.begins} if hasattr(module, "begins") else {}
     kind = _KINDS.get(package, "results")
-    return Format(module.NAME, module.TITLE, kind, module.looks_like, module.parse, **begins)
+    asked = {"is_asked_for": module.IS_ASKED_FOR} if hasattr(module, "IS_ASKED_FOR") else {}
+    return Format(module.NAME, module.TITLE, kind, module.looks_like, module.parse, **begins, **asked)

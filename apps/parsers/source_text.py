@@ -3,24 +3,30 @@
     text = SourceText(data, name="host3.log")
     text.lines[4], text.number(4)      # a clean line, and its number in the file
 
-Taken away: byte order marks, escape sequences, the `> ` of quoted mail (also a `#` or one blank before every line).
+Taken away: byte order marks, escape sequences, the `> ` of quoted mail (also a `#` or one blank before every line), `<br>`
+at the end of lines, web pages' way of writing blanks.
 A line that was overwritten with carriage returns becomes several, of one number; in a file that has nothing else at the
 end of its lines, as old Macs wrote them, each one counts. Nothing else changes, and columns keep
 their places relative to each other. The bytes as they came stay in `data`, but for mail that travels as quoted-printable,
-whose lines keep their numbers, or in base64, whose lines are numbered as decoded.
+whose lines keep their numbers, or in base64, whose lines are numbered as decoded; a mail's HTML that says its text again is
+blank lines.
 """
 
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 
-from apps.parsers import host_marks, mail_base64, quoted_printable
+from apps.parsers import host_marks, mail_base64, mail_twins, quoted_printable
 from apps.parsers.encodings import encoding_of
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-_a-z])")
 _QUOTE = re.compile(r"^(?:> ?)+", re.MULTILINE)
 _MOST_SPREAD = 300_000  # lines of all parts
+_BLANK = re.compile(r"(?<!\d)\xa0|\xa0(?!\d)")  # as web pages write blanks; between digits it marks thousands
+_MANY_LINES, _MOST_BLANK = 50_000, 1000
+_BREAKS = ("<br>", "<br/>", "<br />")
+_MOST_BREAKS = 3
 _LOOK = 2000  # characters
 NOT_KEPT = "\ufffd"  # stands for NUL and lone surrogates, which no database text holds
 
@@ -31,16 +37,20 @@ def shown(data: bytes) -> str:
 
 
 class SourceText:
-    """One file. `name` is only for messages; formats are told by content."""
+    """One file. `name` is only for messages; formats are told by content. `beside`: the version of fio that wrote what lies
+    beside the file, and the name of the report that says so; for fio's logs, which do not.
+    """
 
-    def __init__(self, data: bytes | str, name: str = "") -> None:
+    def __init__(self, data: bytes | str, name: str = "", beside: tuple[str, str] = ("", "")) -> None:
         self.data = _of_lines(data.encode("utf-8", "replace") if isinstance(data, str) else data)
-        self.name = name
+        self.name, self.beside = name, beside
         self._emptied: frozenset[int] = frozenset()
         if b"ase64" in self.data or b"ASE64" in self.data:
             self.data = mail_base64.decoded(self.data)
         if _may_be_quoted_printable(self.data):
             self.data, self._emptied = quoted_printable.decoded(self.data)
+        if mail_twins.may_be_in(self.data):
+            self.data = mail_twins.told_once(self.data)
 
     @cached_property
     def encoding(self) -> str:
@@ -130,6 +140,10 @@ class SourceText:
         lines = text.split("\n")
         if lines and not lines[-1]:
             lines.pop()
+        if "\xa0" in text:  # not in HTML, which says again what a mail says
+            lines = [line if "<" in line or "&" in line else _BLANK.sub(" ", line) for line in lines]
+        if "<br" in text or "<BR" in text:
+            lines = [_without_breaks(line) for line in lines]
         numbers: Sequence[int] = ()
         if "\r" in text or self._emptied:
             pairs = [
@@ -139,7 +153,8 @@ class SourceText:
                 if (piece or not line) and n not in self._emptied
             ]
             lines, numbers = [piece for piece, _ in pairs], [n for _, n in pairs]
-        return _without_prefix(lines), numbers
+        lines = _without_prefix(lines)
+        return (lines, numbers) if len(lines) < _MANY_LINES else _without_endless_blanks(lines, numbers)
 
 
 def _of_lines(data: bytes) -> bytes:
@@ -150,6 +165,16 @@ def _of_lines(data: bytes) -> bytes:
 def _may_be_quoted_printable(data: bytes) -> bool:
     """Nothing is encoded without a `=`. One byte is found much quicker than three."""
     return b"=" in data and (b"uoted-printable" in data or (b"D" in data and b"=3D" in data))
+
+
+def _without_breaks(line: str) -> str:
+    """Without the `<br>` with which web logs and wikis end a line."""
+    for _ in range(_MOST_BREAKS):
+        bare = line.rstrip()
+        if not bare[-6:].lower().endswith(_BREAKS):
+            break
+        line = bare[: bare.rindex("<")]
+    return line
 
 
 def _without_prefix(lines: list[str]) -> list[str]:
@@ -165,6 +190,19 @@ def _without_prefix(lines: list[str]) -> list[str]:
                 continue  # indented as a whole: that is somebody's layout
             return [line.removeprefix(prefix) if line != bare else "" for line in lines]
     return lines
+
+
+def _without_endless_blanks(lines: list[str], numbers: Sequence[int]) -> tuple[list[str], Sequence[int]]:
+    """A million blank lines, or lines of one letter, are one stretch of them to every format, and each would look at all."""
+    filled = [index for index, line in enumerate(lines) if len(line) > 1 and not line.isspace()]
+    if len(filled) * 2 > len(lines):
+        return lines, numbers
+    kept: list[int] = []
+    for before, index in pairwise([-1, *filled, len(lines)]):
+        kept += range(before + 1, min(index, before + 1 + _MOST_BLANK))
+        kept.append(index)
+    kept.pop()
+    return [lines[index] for index in kept], [numbers[index] if numbers else index + 1 for index in kept]
 
 
 def blocks(lines: Sequence[str]) -> list[tuple[int, int]]:

@@ -2,6 +2,9 @@
 
 128 files, 24Mb each              3Gb total file size              Block size 16Kb
 Doing random r/w test             (sb_fileio.c, `file_print_mode` and `get_test_mode_str`)
+
+What is not printed is taken from the command line, where the report is its own: sizes there count 1024 (`KMGT` in either
+case, whatever stands behind that letter: sb_options.c, `sb_opt_to_size`).
 """
 
 import re
@@ -27,6 +30,8 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "random read": ("randread",), "random write": ("randwrite",), "random r/w": ("randread", "randwrite"),
 }  # fmt: skip
 _ASKED = re.compile(r"--file-test-mode=(\w{1,10})")
+_OPTION = re.compile(r"--(num-threads|threads|file-num|file-total-size|file-block-size)=(\S{1,30})")
+_ASKED_SIZE = re.compile(r"(\d{1,15})(?:([KMGT])[A-Za-z]{0,3})?", re.IGNORECASE)
 _MODES = {"seqwr": "sequential write (creation)", "seqrewr": "sequential rewrite", "seqrd": "sequential read",
           "rndrd": "random read", "rndwr": "random write", "rndrw": "random r/w"}  # fmt: skip
 _RW = {"sequential write (creation)": "write", "sequential rewrite": "write", "sequential read": "read",
@@ -47,8 +52,8 @@ class Banner:
     damaged: list[tuple[int, str]] = field(default_factory=list)  # line, what stands there
 
 
-def read_banner(lines: Sequence[tuple[int, str]], command: str = "") -> Banner:
-    """Where the banner was cut off, the command line says the mode."""
+def read_banner(lines: Sequence[tuple[int, str]], command: str = "", is_own: bool = True) -> Banner:
+    """Where the banner was cut off, the command line says the mode, and the sizes if the report is its own."""
     banner = Banner()
     for number, line in lines:
         if not _read(banner, line) and _DAMAGED.match(line):
@@ -57,12 +62,41 @@ def read_banner(lines: Sequence[tuple[int, str]], command: str = "") -> Banner:
             break
     if not banner.operations and (asked := _ASKED.search(command)) and asked[1] in _MODES:
         _read(banner, f"Doing {_MODES[asked[1]]} test")
+    if is_own and " run" in command:
+        _ask(banner, dict(_OPTION.findall(command)))
     for name in ("file_size", "block_size"):
         if (value := getattr(banner, name)) is not None:
             banner.workload[name] = value
     if banner.threads is not None:
         banner.workload["numjobs"] = banner.threads
     return banner
+
+
+def asks_otherwise(command: str, banner: Banner) -> bool:
+    """Whether the command line is one of another test: of those with none of their own, the last one above is shown."""
+    asked = _ASKED.search(command)
+    return asked is not None and asked[1] in _MODES and _RW[_MODES[asked[1]]] != banner.workload.get("rw")
+
+
+def _ask(banner: Banner, options: dict[str, str]) -> None:
+    """What the command line says of the facts that no line of the banner does."""
+    if banner.threads is None:
+        banner.threads = _count(options.get("threads") or options.get("num-threads", ""))
+    if banner.file_size is None:
+        banner.file_size = _asked_size(options.get("file-total-size", ""))
+    if banner.block_size is None:
+        banner.block_size = _asked_size(options.get("file-block-size", ""))
+    if (files := _count(options.get("file-num", ""))) is not None:
+        banner.workload.setdefault("nrfiles", files)
+
+
+def _count(word: str) -> int | None:
+    return whole(word, INT4) if word.isascii() and word.isdecimal() else None
+
+
+def _asked_size(word: str) -> int | None:
+    match = _ASKED_SIZE.fullmatch(word)
+    return whole_size(match[1], (match[2] or "").upper()) if match else None
 
 
 def _read(banner: Banner, line: str) -> bool:

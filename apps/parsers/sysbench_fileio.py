@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from apps.parsers.shape import Broken, ParsedFile, ParsedHistogram, ParsedRun, ParsedSample, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
-from apps.parsers.sysbench_banner import Banner, read_banner
+from apps.parsers.sysbench_banner import Banner, asks_otherwise, read_banner
 from apps.parsers.sysbench_report import Figure, Report, read_report
 
 NAME = "sysbench fileio"
@@ -39,9 +39,12 @@ _INDENTED = re.compile(
     r"Initializ|\[ {0,8}\d|FATAL:|ALERT:)"
 )
 _FATAL = re.compile(r"(?:FATAL|ALERT): (.{1,300})")
-_COMMAND = re.compile(r"(?:^|[$#>%] ?)((?:sudo |time )?sysbench [^|;&]+)")
+_COMMAND = re.compile(r"(?:^\s*|[$#>%] {0,8}|`)((?:sudo |time )?(?:[\w.~/-]{0,80}/)?sysbench [^|;&`]+)")
+_HEAD = re.compile(  # what stands once above the figures of a run
+    r"(?P<flags>Extra file open flags:)|(?P<files>\d{1,9} files, \S{1,20} each)|(?P<size>\S{1,20} total file size)"
+    r"|(?P<block>Block size \S)|(?P<mode>Doing .{1,40} test\s*$)"
+)
 _ONCE = (
-    "Extra file open flags:",
     "Operations performed:",
     "File operations:",
     "Throughput:",
@@ -49,7 +52,8 @@ _ONCE = (
     "read, MiB/s:",
 )
 _OLD_SPEED = "Total transferred "
-_OWN = (*_ONCE[:3], _OLD_SPEED, ": IOPS=", ":  IOPS=", "read, MiB/s:", "written, MiB/s:")
+_OWN = ("Extra file open flags:", *_ONCE[:2], _OLD_SPEED, ": IOPS=", ":  IOPS=", "read, MiB/s:", "written, MiB/s:")
+_RATES = re.compile(r"\s*(?:reads|writes)/s:\s+\d").match  # alone, where somebody left the titles out
 _PERCENTILES = ("50", "90", "95", "99")
 _END = "execution time (avg/stddev):"  # the last line of a report
 _DISTANCE = 6  # lines between the version and the options
@@ -76,19 +80,28 @@ def looks_like(text: SourceText) -> float:
 def parse(text: SourceText) -> ParsedFile:
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
-    for first, end, version, command in _blocks(text):
+    warnings: list[str] = []
+    for first, end, version, command, is_own in _blocks(text):
         lines = [(text.number(index), _plain(text.lines[index][:2000])) for index in range(first, end)]
         if _is_test(lines):
             whole = _without_cut(lines, text)
-            banner, report = read_banner(whole, command), read_report(whole)
+            banner, report = read_banner(whole, command, is_own), read_report(whole)
             found = _run(whole, version, command, banner, report)
             (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
             broken += [Broken(_DAMAGED, line, said.strip()[:100]) for line, said in (*banner.damaged, *report.damaged)]
             if isinstance(found, ParsedRun) and (cut := _cut(found, lines, len(whole) < len(lines))):
                 broken.append(cut)
+            if isinstance(found, ParsedRun) and (beside := _beside(banner, report)):
+                warnings.append(f"line {found.line}: {beside}")
     if not runs and not broken:
         raise ParseError("no fileio test of sysbench in the text", expected="'Extra file open flags:' and results")
-    return ParsedFile(tuple(runs), broken=tuple(broken))
+    return ParsedFile(tuple(runs), broken=tuple(broken), warnings=tuple(warnings))
+
+
+def _beside(banner: Banner, report: Report) -> str:
+    sides = {_side(operation) for operation in banner.operations}
+    name = report.counts_beside("read" in sides, "write" in sides)
+    return f"{name} are counted in a test that does none: they are not taken" if name else ""
 
 
 def _plain(line: str) -> str:
@@ -99,7 +112,7 @@ def _plain(line: str) -> str:
 def _is_test(lines: list[tuple[int, str]]) -> bool:
     """Whether the block is a fileio run: `prepare` prints a banner too."""
     prepares = any(line.startswith("Creating files for the test") for _, line in lines)
-    return not prepares and any(word in line for _, line in lines for word in _OWN)
+    return not prepares and any(_RATES(line) or any(word in line for word in _OWN) for _, line in lines)
 
 
 def _without_cut(lines: list[tuple[int, str]], text: SourceText) -> list[tuple[int, str]]:
@@ -118,41 +131,46 @@ def _cut(run: ParsedRun, lines: list[tuple[int, str]], is_shortened: bool) -> Br
     is_lacking = is_shortened or any(sample.missing_reason == _NOT_PRINTED for sample in run.samples)
     if _is_closed(lines) or not is_lacking:
         return None
-    number, last = next((line for line in reversed(lines) if line[1].strip()), lines[-1])
-    return Broken("the report ends before its last figures; what is missing says so", number, last.strip()[:100], _END)
+    printed = [line for line in lines if line[1].strip()] or lines
+    number, found = next((line for line in printed if line[0] > (run.last_line or 0)), printed[-1])
+    return Broken("the report ends before its last figures; what is missing says so", number, found.strip()[:100], _END)
 
 
-def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str]]:
-    """Each run's first index, the one behind its last, its version and the command line above it."""
-    starts: list[tuple[int, str, str]] = []
-    command, is_closed = "", False
+def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str, bool]]:
+    """Each run's first index, the one behind its last, its version, the command line above it, and whether no other
+    report stands between the two: one that follows without a command of its own may have been asked for other sizes.
+    """
+    starts: list[tuple[int, str, str, bool]] = []
+    command, is_own, is_closed = "", True, False
     seen: set[str] = set()  # of what stands once in a run
     for index, printed in enumerate(text.lines):
         if not printed:
             continue
         line = _plain(printed)
         own = _once(line)
-        is_closed = is_closed or own in seen
+        is_closed = is_closed or own in seen or (own in _HEAD.groupindex and not seen <= _HEAD.groupindex.keys())
         if "sysbench" in line and ("--" in line or " run" in line) and (match := _COMMAND.search(line[:2000])):
-            command = match[1]
+            command, is_own = match[1], True
         elif match := _START.match(line[:200]):
-            starts.append((index, match[1], command))
+            starts.append((index, match[1], command, is_own))
             command, is_closed, seen = "", False, set()
         elif _begins_bare(text, index, starts[-1][0] if starts else None, is_closed):
-            starts.append((index, "", command))
-            is_closed, seen = False, set()
+            starts.append((index, "", command, is_own))
+            is_own, is_closed, seen = False, False, set()
         elif _END in line:
             is_closed = True
         seen |= {own} - {""}
-    ends = [start for start, _, _ in starts[1:]] + [len(text.lines)]
-    for (first, version, shown), end in zip(starts, ends, strict=False):
+    ends = [start for start, *_ in starts[1:]] + [len(text.lines)]
+    for (first, version, shown, is_first), end in zip(starts, ends, strict=False):
         closed = (index + 1 for index in range(first, end) if _END in text.lines[index])
-        yield first, next(closed, end), version, shown
+        yield first, next(closed, end), version, shown, is_first
 
 
 def _once(line: str) -> str:
     """Which of the words that stand once in a run; of 0.4 also `Read 629Mb  Written 419Mb  Total transferred …`."""
     words = line.lstrip()
+    if head := _HEAD.match(words):
+        return head.lastgroup or ""
     own = next((word for word in _ONCE if words.startswith(word)), "")
     return own or (_OLD_SPEED if words.startswith("Read ") and _OLD_SPEED in words else "")
 
@@ -182,7 +200,8 @@ def _run(
         problem = problem or "the output ends before its results"
     told = [line for line, text in lines if text.startswith(("Doing ", "[", "FATAL:")) or _END in text]
     told += [figure.line for figure in report.figures.values()]
-    workload = banner.workload | ({"command": command[:1000]} if command else {})
+    is_its_own = command and not asks_otherwise(command, banner)
+    workload = banner.workload | ({"command": command[:1000]} if is_its_own else {})
     return ParsedRun(
         tool="sysbench", tool_version=version, samples=samples, series=tuple(_series(banner, report)),
         histograms=_histograms(banner, report), problem=problem, workload=workload,

@@ -24,8 +24,8 @@ _NEW = {
     "reads": re.compile(rf"^\s*reads/s:\s+({_NUMBER}){_END}"),
     "writes": re.compile(rf"^\s*writes/s:\s+({_NUMBER}){_END}"),
     "syncs": re.compile(rf"^\s*fsyncs/s:\s+({_NUMBER}){_END}"),
-    "read_bytes": re.compile(rf"^\s*read, MiB/s:\s+({_NUMBER}){_END}"),
-    "written_bytes": re.compile(rf"^\s*written, MiB/s:\s+({_NUMBER}){_END}"),
+    "read_bytes": re.compile(rf"^\s*read(?:, |-)MiB/s:\s+({_NUMBER}){_END}"),  # a script of centminmod's has a hyphen
+    "written_bytes": re.compile(rf"^\s*written(?:, |-)MiB/s:\s+({_NUMBER}){_END}"),
     "min": re.compile(rf"^\s*min:\s+({_NUMBER}(?:ms)?)\s*$"),
     "avg": re.compile(rf"^\s*avg:\s+({_NUMBER}(?:ms)?)\s*$"),
     "max": re.compile(rf"^\s*max:\s+({_NUMBER}(?:ms)?)\s*$"),
@@ -38,7 +38,7 @@ _FACTORS = {"read_bytes": MIB, "written_bytes": MIB, "min": 1e6, "avg": 1e6, "ma
 _NEWEST = re.compile(rf"^\s*(read|write|fsync):\s+IOPS=({_NUMBER})(?: ({_NUMBER} MiB/s){_END}|\s*$)")
 _NEWEST_NAMES = {"read": ("reads", "read_bytes"), "write": ("writes", "written_bytes"), "fsync": ("syncs", "")}
 _PERCENTILE = re.compile(
-    rf"^\s*(?:approx\.\s+(\d{{1,3}}) percentile|(\d{{1,3}})th percentile):\s+({_NUMBER}(?:ms)?){_END}"
+    rf"^\s*(?:approx\.\s+(\d{{1,3}}) percentile|(\d{{1,3}})th(?: percentile)?):\s+({_NUMBER}(?:ms)?){_END}"
 )
 _INTERVAL = re.compile(
     rf"^\[\s*{_NUMBER}\s?s\s?\] reads: {_NUMBER} Mi?B/s writes: {_NUMBER} Mi?B/s fsyncs: {_NUMBER}/s [^\[]*$"
@@ -71,6 +71,15 @@ class Report:
     def is_by_direction(self) -> bool:
         """As since 1.0, if only the throughput."""
         return bool(self.figures.keys() & {"reads", "writes", "read_bytes", "written_bytes"})
+
+    def counts_beside(self, reads: bool, writes: bool) -> str:
+        """What it counts of a direction that the test has not: sysbench 1.1 counts asynchronous writes as reads."""
+        beside = [(name, place) for name, place, has in (("reads", 1, reads), ("writes", 2, writes)) if not has]
+        for name, place in beside:
+            figures = (self.figures.get(key) for key in (name, "read_bytes" if name == "reads" else "written_bytes"))
+            if any(row[place] for row in self.intervals) or any(one.value for one in figures if one):
+                return name
+        return ""
 
     def counted_nothing(self) -> bool:
         """Whether not one request was done: then every figure is a zero that nobody measured."""

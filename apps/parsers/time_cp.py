@@ -7,6 +7,7 @@ One real line each, of bash and zsh:
 
     real 0m0.512s | real 0m 0.51s (busybox) | real 0.51 | 0.51 real 0.00 user 0.42 sys | 0.00user 0.42system 0:00.51elapsed 82%CPU …
     0.002u 0.421s 0:00.51 82.3% … | Elapsed (wall clock) time (h:mm:ss or m:ss): 0:00.51 | Executed in 512.10 millis …
+    (fish, below a line of underscores; below it `usr time` and `sys time`, whose first figure is that of both the shell and cp)
 
 Each copy is a run with `elapsed` and, where the size of what was copied is in the text, `bandwidth`. The size is that of
 an `ls -l` line, or of a dd that wrote the file, for the one file that the command copies; never of `ls -lh`, which
@@ -32,21 +33,25 @@ _CP = re.compile(r"(?:^|[\s(;&|'\"])((?:/\S{0,200}/)?cp\s+\S)")
 _ZSH = re.compile(rf"\s{_N}s user {_N}s system [\d.,]{{1,8}}% cpu (?:{_CLOCK}|{_N}) total")
 _VERBOSE = re.compile(r'\s*Command being timed: "(.*\bcp\s+\S.*)"')
 _MINUTES = r"(?:(?:(\d{1,5})h ?)?(\d{1,6})m ?(?=\S{1,20}s)|(?=\S{0,20}(?:[.,]|s)))(\d{1,9}(?:[.,]\d{1,9})?)s?"  # 1m3.4 is cut off, and 1 alone
-_LINES = {name: re.compile(rf"\s*{name}\s+{_MINUTES}\s*$") for name in ("real", "user", "sys")}
+_LINES = {name: re.compile(rf"\s*{name}\s+{_MINUTES}\s*(?:#.*)?$") for name in ("real", "user", "sys")}
 _BSD = re.compile(rf"\s*{_N} real\s+{_N} user\s+{_N} sys")
 _GNU = re.compile(rf"\s*{_N}user {_N}system {_CLOCK}elapsed")
 _TCSH = re.compile(rf"\s*{_N}u {_N}s {_CLOCK} ")
-_FISH = re.compile(rf"\s*Executed in\s+{_N} (millis|secs|mins|hours|micros)")
+_FISH_UNIT = "(millis|secs|mins|hours|micros)"
+_FISH = re.compile(rf"\s*Executed in\s+{_N} {_FISH_UNIT}")
+_FISH_CPU = re.compile(rf"\s*(usr|sys) time\s+{_N} {_FISH_UNIT}")
 _WALL = re.compile(
     r"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): (\d{1,6}:\d\d(?:[.,]\d{1,9}|:\d\d(?:[.,]\d{1,9})?))\s*$"
 )
 _VERBOSE_CPU = re.compile(rf"\s*(User|System) time \(seconds\): {_N}")
 _FISH_UNITS = {"micros": 1e-6, "millis": 1e-3, "secs": 1.0, "mins": 60.0, "hours": 3600.0}
 _UNREAD = re.compile(  # where a wall time stands that is none
-    r"\s*(?:real\s+(?:\d{1,6}[hm] ){0,2}\S*\d\S*\s*$|\S+ real\s+\S+ user\s|\S+user \S+system \S+elapsed|Executed in\s)"
+    r"\s*(?:real\s+(?:\d{1,6}[hm] ){0,2}\S*\d\S*\s*(?:$|[#(<])|\S+ real\s+\S+ user\s|\S+user \S+system \S+elapsed|Executed in\s)"
 )
-_UNREAD_CPU = re.compile(r"\s*(?:user|sys)\s+\S*\d\S*\s*$")
-_SKIPPED = re.compile(r"\s*(?:`{3}\w{0,20}\s*)?$|\s*(?:(?:cp|sudo|Password|Command exited)\b|\[sudo\])|\S+ -> \S")
+_UNREAD_CPU = re.compile(r"\s*(?:(?:user|sys)\s+\S*\d\S*\s*$|(?:usr|sys) time\s)")
+_SKIPPED = re.compile(
+    r"\s*(?:`{3}\w{0,20}\s*)?$|_{20,80}\s*$|\s*(?:(?:cp|sudo|Password|Command exited)\b|\[sudo\])|\S+ -> \S|\s*\[?(?:\.{3}|…)\]?\s*$"
+)
 _NO_CPU = "a time in the processor that cannot be read"
 _LONGEST = 1000
 _MOST_AFTER = 30
@@ -166,7 +171,7 @@ def _take(timing: Timing, line: str, index: int) -> bool:
             setattr(timing, name, int(match[1] or 0) * 3600 + int(match[2] or 0) * 60 + _number(match[3]))
             return _note(timing, line, index, match[3] if name == "real" else "")
     if timing.real is not None:
-        return False
+        return _take_fish_cpu(timing, line, index)
     if match := _BSD.match(line):
         timing.real, timing.user, timing.sys = (_number(text) for text in match.groups())
         return _note(timing, line, index, match[1])
@@ -179,6 +184,15 @@ def _take(timing: Timing, line: str, index: int) -> bool:
     return False
 
 
+def _take_fish_cpu(timing: Timing, line: str, index: int) -> bool:
+    match = _FISH_CPU.match(line)
+    name = "user" if match and match[1] == "usr" else "sys"
+    if match is None or getattr(timing, name) is not None:
+        return False
+    setattr(timing, name, _number(match[2]) * _FISH_UNITS[match[3]])
+    return _note(timing, line, index, "")
+
+
 def _finer(timing: Timing, unit: str) -> Timing:
     """fish's millis and micros have their decimals behind a smaller unit."""
     timing.decimals += {"millis": 3, "micros": 6}.get(unit, 0)
@@ -189,7 +203,8 @@ def _note(timing: Timing, line: str, index: int, wall: str) -> bool:
     """Keep where it stands; `wall` is the wall time's text where the line says it."""
     timing.last = index
     if wall:
-        timing.line, timing.printed, timing.decimals = index, " ".join(line.split())[:80], _decimals(wall)
+        timing.line, timing.decimals = index, _decimals(wall)
+        timing.printed = " ".join(line.partition("#")[0].split())[:80]
     return True
 
 

@@ -17,7 +17,7 @@ _LONGEST = 1000
 def paths(command: str) -> tuple[list[str], str]:
     """What was copied, and where to."""
     words = re.split(r"\bcp\s+", command, maxsplit=1)[-1]
-    words = re.split(r"[;&|)]", words, maxsplit=1)[0]
+    words = re.split(r"[;&|)]|\s#", words, maxsplit=1)[0]
     named = [word.strip("\"'") for word in words.split() if not word.startswith("-")]
     return (named[:-1], named[-1]) if len(named) > 1 else ([], "")
 

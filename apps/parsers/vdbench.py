@@ -102,7 +102,8 @@ class _Reading:
 
     def take(self, index: int, line: str) -> None:
         if match := START.search(line):
-            self.close()
+            if not self._is_repeated(index, match[2], match[3]):
+                self.close()
             self.now = _Definition(index, index, match[2], match[3], self.clock.at(match[1]))
         elif "Starting RD=" in line and (match := STARTED.search(line)):
             self.close()
@@ -119,6 +120,12 @@ class _Reading:
             self.version = match[1]
         elif self.columns and (row := damaged_row(line, self.columns.names)):
             self._damaged(index, row)
+
+    def _is_repeated(self, index: int, name: str, told: str) -> bool:
+        """logfile.html says each begin twice: as a link's target, and below that as a line."""
+        now = self.now
+        is_begun = now is not None and not (now.intervals or now.whole)
+        return is_begun and now is not None and (now.name, now.told, now.last >= index - 2) == (name, told, True)
 
     def _damaged(self, index: int, row: DamagedRow) -> None:
         """A letter got into a line of figures: its other figures stand, where its time and its label do."""

@@ -50,6 +50,8 @@ LINES = {  # as the tools' sources and translations write it, every one of 31457
     "Chinese": "3145728字节(3.1 MB，3.0 MiB)已复制，0.5 s，6.3 MB/s",
     "Japanese": "3145728 バイト (3.1 MB, 3.0 MiB) コピーされました、 0.5 s、 6.3 MB/s",
     "Swedish": "3145728 byte (3,1 MB, 3,0 MiB) kopierade, 0,5 s, 6,3 MB/s",
+    "Hungarian": "3145728 bájt (3,1 MB) másolva, 0,5 mp, 6,3 MB/s",
+    "Hungarian, coreutils 5.94": "3145728 bájt (3,1 MB) másolva, 0,5 másodperc, 6,3 MB/mp",
     "Czech": "Zkopírováno 3145728 bajtů (3,1 MB, 3,0 MiB), 0,5 s, 6,3 MB/s",
     "aligned by hand": "3145728 bytes (3.1 MB) copied, 0.5 s,  6.3 MB/s",
     "an exponent": "3145728 bytes (3.1 MB, 3.0 MiB) copied, 5e-01 s, 6.3 MB/s",
@@ -123,6 +125,13 @@ def test_progress_is_no_result() -> None:
     run = only(text + RECORDS + "8388608 bytes (8.4 MB) copied, 2.5 s, 3.4 MB/s\n")
     assert run.samples[0].value == 8388608 / 2.5
     assert (run.samples[0].operation, run.target) == ("read", "/dev/sda")
+
+
+def test_the_progress_that_freebsd_prints_hides_no_command() -> None:
+    progress = "  2097152000 bytes (2097 MB, 2000 MiB) transferred 1.002s, 2093 MB/s\n"
+    result = "3145728 bytes transferred in 0.500000 secs (6291456 bytes/sec)\n"
+    run = only(f"$ dd if=/dev/zero of=/tank/t bs=384k status=progress\n{progress * 4}{RECORDS}{result}")
+    assert (run.target, run.samples[0].operation, run.samples[0].value) == ("/tank/t", "write", 6291456.0)
 
 
 def test_result_that_a_mail_wrapped_is_put_together() -> None:

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from apps.parsers import iozone
 from apps.parsers.source_text import NOT_KEPT, SourceText, blocks
 from tests.pace import within
 
@@ -158,7 +159,7 @@ def test_what_is_no_prefix_of_all_stays() -> None:
 )
 def test_only_a_line_feed_ends_a_line(separator: str) -> None:
     text = f"first{separator}still first\nsecond"
-    assert lines(text.encode()) == text.split("\n")
+    assert lines(text.encode()) == text.replace("\u00a0", " ").split("\n")
     assert SourceText(text.encode()).number(1) == 2
 
 
@@ -192,3 +193,31 @@ def test_endless_texts_take_linear_time(name: str) -> None:
     assert text.head is not None
     assert within(time.process_time() - before, 2)
     assert count <= len(ENDLESS[name])
+
+
+def test_breaks_at_the_end_of_lines_are_none_of_the_tools_words() -> None:
+    text = SourceText("1024+0 records in<br>\nrates <br/> here<BR />  \n<br><br><br><br>\n")
+    assert text.lines == ["1024+0 records in", "rates <br/> here", "<br>"]
+    assert [text.number(index) for index in range(3)] == [1, 2, 3]
+
+
+def test_an_iozone_table_of_a_web_log_is_read() -> None:
+    table = (
+        "              KB  reclen   write rewrite    read    reread<br>\n"
+        "         1048576      64   61000   62000  101000   102000<br>\n"
+    )
+    (run,) = iozone.parse(SourceText(table)).runs
+    assert [one.value for one in run.samples if one.metric == "bandwidth"] == [
+        kb * 1024 for kb in (61000, 62000, 101000, 102000)
+    ]
+
+
+def test_blanks_of_web_pages_are_blanks_and_marks_of_thousands_stay() -> None:
+    text = SourceText("\xa0 KB\xa0 reclen \xa0write\n1\xa0073\xa0741\xa0824 octets, 12\xa0kB\n")
+    assert text.lines == ["  KB  reclen  write", "1\xa0073\xa0741\xa0824 octets, 12 kB"]
+
+
+def test_a_vdbench_report_of_a_web_page_is_read() -> None:
+    head = "\xa0\xa0\xa0\xa0 interval \xa0 \xa0 \xa0 i/o \xa0 MB/sec \xa0bytes \xa0 read \xa0 \xa0resp"
+    plain = SourceText(f"{head}\n".replace("\xa0", " "))
+    assert SourceText(f"{head}\n").lines == plain.lines

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.parsers import fio_jobfile
+from apps.parsers.registry import RECOGNISED
 from apps.parsers.shape import ParsedWorkload, ParseError
 from apps.parsers.source_text import SourceText
 from apps.runs.workload import FIELDS, WorkloadError, checked
@@ -158,3 +159,23 @@ def test_any_values_are_taken_over_whole_or_refused(options: list[tuple[str, str
     except ParseError:
         return
     assert all(set(job) <= {*FIELDS, "name"} for workload in found for job in workload.jobs)
+
+
+def test_a_line_in_brackets_and_an_option_elsewhere_are_no_job_file() -> None:
+    text = SourceText("slower on the other pool:\n[r=160MiB/s]\nI asked for\n\nrw=read\nbs=4k\nand got less.\n")
+    assert fio_jobfile.looks_like(text) < RECOGNISED
+
+
+def test_options_below_a_section_are_a_job_file_whatever_stands_between() -> None:
+    between = "; a remark\n\n# another\ntime_based\nruntime=10\n"
+    for text in ("[a]\nrw=read\n", f"[global]\n{between}ioengine=libaio\n", f"  [a b]\r\n{between}bs = 4k\n"):
+        assert fio_jobfile.looks_like(SourceText(text)) > RECOGNISED
+
+
+def test_more_options_than_fio_has_are_told_and_left_out() -> None:
+    before = time.process_time()
+    (found,) = fio_jobfile.parse(SourceText("[a]\nrw=read\nsize=1m\n" + "ab\n" * 350_000)).workloads
+    assert within(time.process_time() - before, 2)
+    assert len(found.refused) < 1100
+    told = [one for one in found.refused if "too many options" in one.message]
+    assert [(one.line, one.found) for one in told] == [(1, "350002 options")]

@@ -105,7 +105,58 @@ def test_a_name_or_folder_tells_the_unit(name: str, scale: int) -> None:
     parsed = parse(AVERAGED, name)
     assert (parsed.broken, parsed.warnings) == ((), ())
     assert shown(parsed.runs[0].series[0])[3] == [100 * scale, 300 * scale]
-    assert parsed.runs[0].caption == ("job 1" if ".1.log" in name else "")
+
+
+@pytest.mark.parametrize(
+    ("version", "scale"), [("2.1.10", 1000), ("1.58", 1000), ("2.98", 1000), ("2.99", 1), ("3.16-3-gab12", 1)]
+)
+def test_a_report_beside_it_tells_the_unit(version: str, scale: int) -> None:
+    parsed = fio_logs.parse(SourceText(AVERAGED, "a_lat.1.log", (version, "out.json")))
+    assert shown(parsed.runs[0].series[0])[3] == [100 * scale, 300 * scale]
+    said = f"line 1: the values are read as µs, as fio before 2.99 wrote them: out.json beside it is of fio {version}"
+    assert parsed.warnings == ((said,) if scale == 1000 else ())
+
+
+@pytest.mark.parametrize("version", ["", "git", "3", "12345.1"])
+def test_a_report_without_a_version_tells_nothing(version: str) -> None:
+    (warning,) = fio_logs.parse(SourceText(AVERAGED, "a_lat.1.log", (version, "out.json"))).warnings
+    assert warning.startswith("line 1: the values are read as ns")
+
+
+@pytest.mark.parametrize("text", ["1000, 9000000, 0, 0\n2000, 9, 0, 0\n", "5, 100, 0, 4096, 8192, 0\n"])
+def test_what_the_log_itself_proves_is_surer_than_a_report_beside_it(text: str) -> None:
+    parsed = fio_logs.parse(SourceText(text, "a_lat.1.log", ("2.1.10", "out.json")))
+    assert float(parsed.runs[0].series[0].values[0]) in (9_000_000, 100)
+
+
+@pytest.mark.parametrize(("format_", "scale"), [("fio log us", 1000), ("fio log ns", 1)])
+def test_who_knows_it_says_the_unit(format_: str, scale: int) -> None:
+    one = registry.format_named(format_)
+    text = SourceText(AVERAGED, "fio-2.1-or-3.1_lat.1.log", ("2.1.10", "out.json"))
+    assert one.looks_like(text) == 0
+    reading = registry.read_as(one, text)
+    assert reading.parsed
+    assert shown(reading.parsed.runs[0].series[0])[3] == [100 * scale, 300 * scale]
+    assert reading.parsed.warnings == ()
+    bandwidth = registry.read_as(one, SourceText(AVERAGED, "a_bw.1.log"))
+    assert bandwidth.parsed
+    assert shown(bandwidth.parsed.runs[0].series[0])[3] == [100 * 1024, 300 * 1024]
+
+
+@pytest.mark.parametrize(
+    ("name", "caption"),
+    [
+        ("randread_clat.1.log", "randread: completion latency, job 1"), ("a/b\\x-16_bw.50.log", "x-16: bandwidth, job 50"),
+        ("lat.log", "latency"), ("my_bw_job_iops.2.log", "my_bw_job: IOPS, job 2"), ("a_lat_us.1.log", "a: latency, job 1"),
+    ],
+)  # fmt: skip
+def test_a_name_tells_a_log_from_the_others_of_its_job(name: str, caption: str) -> None:
+    assert only(AVERAGED, name).caption == caption
+
+
+def test_a_histogram_may_have_any_name() -> None:
+    rows = "1000, 0, 4096, " + ", ".join(["3"] * 1856) + "\n"
+    assert only(rows, "result.txt").caption == ""
 
 
 def test_bandwidth_needs_no_unit_from_its_name() -> None:

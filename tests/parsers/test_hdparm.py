@@ -203,3 +203,19 @@ def test_timing_without_figures_takes_none_of_another_device() -> None:
     parsed = parse(f"/dev/sda:\n Timing cached reads:  \n/dev/sdb:{LINE}")
     assert told(parsed.runs) == [("/dev/sdb", "read", 99.67 * MIB)]
     assert [one.line for one in parsed.broken] == [2]
+
+
+def test_a_timing_of_the_cache_below_one_of_a_disk_is_of_another_drive() -> None:
+    cached = " Timing O_DIRECT cached reads:   866 MB in  2.00 seconds = 433.00 MB/sec\n"
+    runs = parse(LINE + cached).runs
+    assert [(run.samples[0].operation, run.workload.get("direct")) for run in runs] == [
+        ("read", None),
+        ("cached_read", 1),
+    ]
+    (run,) = parse(f"/dev/sdq:\n{LINE}{cached}").runs
+    assert [one.operation for one in run.samples] == ["read", "cached_read"]
+
+
+def test_a_pattern_in_the_command_is_shown_whole() -> None:
+    (run,) = parse(f"$ sudo hdparm -t /dev/sd[a-c]\n\n/dev/sda:\n{LINE}").runs
+    assert run.workload["command"] == "hdparm -t /dev/sd[a-c]"

@@ -248,3 +248,11 @@ def test_a_title_right_below_what_looks_like_statistics_stops_nothing() -> None:
     title = b"\n--- . (ext4 /dev/vda 252.0 GiB) ioping statistics ---\n2 requests completed in 416.2 us, 8 KiB read, 4.80 k iops"
     text = SourceText(b'""}],' + cut + title + b"/dev/vda 252.0 GiB): requ" + cut + title + b"\n")
     assert ioping.parse(text).runs
+
+
+def test_a_title_that_is_the_last_line_is_told_at_its_own_line() -> None:
+    statistics = "9 requests completed in 2.71 ms, 36 KiB read, 3.32 k iops, 13.0 MiB/s"
+    text = f"--- /mnt/t (ext4 /dev/sda1 931.5 GiB) ioping statistics ---\n{statistics}\n\n--- . (ext4 /dev/sda1) ioping statistics ---"
+    parsed = ioping.parse(SourceText(text))
+    assert len(parsed.runs) == 1
+    assert [(one.message, one.line) for one in parsed.broken] == [("the statistics are cut off", 4)]

@@ -88,7 +88,9 @@ def _read_alone(grid: Grid) -> ParsedFile:
         raise ParseError(message, line=grid.first_line, found=grid.shown, expected="a mapping of its columns")
     if mapping.headings:
         headings = ", ".join(
-            grid.columns[index].heading for index, role in mapping.columns.items() if role.word == "value"
+            grid.columns[index].heading or str(index + 1)
+            for index, role in mapping.columns.items()
+            if role.word == "value"
         )
         message = f"needs a mapping: what are the columns {headings[:150]}?"
         raise ParseError(message, line=grid.first_line, found=grid.shown, expected="a mapping of its columns")

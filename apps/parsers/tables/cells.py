@@ -35,6 +35,7 @@ _CELL = re.compile(
     re.IGNORECASE,
 )
 _PLAIN = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,3})?|[-+]?\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?")
+HAS_DIGIT = re.compile(r"[0-9]").search  # as no word for a missing one has
 _SIMPLE = re.compile(r"[0-9]+(?:[.,][0-9]+)?")  # a number whatever its mark
 _GROUPED = re.compile(r"[-+]?[0-9]{1,3}(?:@[0-9]{3})+(?![0-9])")
 _OVERFLOW = re.compile(r"\*+")
@@ -99,7 +100,9 @@ def is_value(cell: str) -> bool:
 @lru_cache(maxsize=_MOST_SHAPES)
 def _is_value_of(text: str) -> bool:
     """Of a shape: a million cells, of however many tables, have far fewer."""
-    return bool(missing(text, MISSING)) or _is_number(text) or all(map(_is_number, halves(text)))
+    if HAS_DIGIT(text) is None:
+        return bool(missing(text, MISSING))
+    return _is_number(text) or ("/" in text and all(map(_is_number, halves(text))))
 
 
 def _is_number(text: str) -> bool:
@@ -124,6 +127,12 @@ def halves(cell: str, separator: str = "/") -> list[str]:
     """The two halves of a pair `270 / 20`, [""] for what is none."""
     parts = [part.strip() for part in cell.split(separator)]
     return parts if len(parts) == 2 and all(parts) else [""]
+
+
+def is_pair(value: str) -> bool:
+    """Whether a cell with a value has two of them: `270 / 20`, and not `260 MB/s`."""
+    text = clean(value)
+    return halves(text) != [""] and not _is_number(text)
 
 
 def read(cell: str, decimal: str, thousands: str, words: dict[str, str] | None = None) -> Reading:

@@ -135,7 +135,8 @@ def _about_columns(grid: Grid, mapping: Mapping) -> Iterator[str]:
     for column in grid.columns:
         role = mapping.columns.get(column.index)
         if role is None:
-            yield f"what is column {column.index + 1} ({column.heading!r}, {first[column.index][:40] if first else ''!r})?"
+            shown = ", ".join(repr(one) for one in (column.heading, first[column.index][:40] if first else "") if one)
+            yield f"what is column {column.index + 1}{f' ({shown})' if shown else ''}?"
         elif role.word in SIZES and not role.unit and column.kind != "empty" and _is_bare(some, column.index):
             yield _which_unit(repr(name(column)), column.unit, "sizes")
         elif role.word == "cpu" and not role.unit:

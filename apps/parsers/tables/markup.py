@@ -1,7 +1,8 @@
 """Tables that are written in a markup: each row becomes one line of cells between `|`, at the line on which it begins.
 
 HTML's `<tr><td>`, MediaWiki's `{|` with a cell per line, LaTeX's `a & b \\\\`, reStructuredText's between `===`, and lines
-drawn with `│`. A cell over several columns or rows stands in each of them, as HTML and LaTeX define it. Everything else stays as it is.
+drawn with `│`. A cell over several columns or rows stands in each of them, as HTML, MediaWiki and LaTeX define it. Everything else
+stays as it is.
 """
 
 import html
@@ -11,17 +12,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from apps.parsers.source_text import SourceText
+from apps.parsers.tables.margins import MARGIN, NUMBERED, of_dokuwiki, of_frames, of_margins, row_of
 
 Line = tuple[str, int]  # and its number in the file
+Cell = tuple[str, int, int]  # and over how many columns and rows it stands
 
 _LONGEST = 2_000_000  # characters; nobody sets longer tables by hand
 _MOST_SPANNED = 100
+_MOST_COLUMNS = 2000  # behind these a cell stands once
 _MOST_ROWS = 500  # of one of reStructuredText's tables
 _RST_RULE = re.compile(r"={2,}(?: {1,40}={2,}){1,100}\s*")
 _TAG = re.compile(r"<(/?)(table|tr|td|th)\b([^<>]{0,500})>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[/!]?[A-Za-z][^<>]{0,500}>")
 _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
-_ATTRIBUTES = re.compile(r"(?:[A-Za-z-]{1,20} ?= ?(?:\"[^\"|]{0,200}\"|[\w%#.-]{1,40}) ?){1,8}\|(?!\|)")
+_ATTRIBUTES = re.compile(r"(?:[A-Za-z-]{1,20} ?= ?(?:\"[^\"|]{0,200}\"|'[^'|]{0,200}'|[\w%#.-]{1,40}) ?){1,8}\|(?!\|)")
 _DRAWN = "│┃║"
 _DRAWN_RULE = re.compile(r"[─━═┄┈╌┌┐└┘├┤┬┴┼╒╓╔╕╖╗╘╙╚╛╜╝╞╟╠╡╢╣╤╥╦╧╨╩╪╫╬┏┓┗┛┣┫┳┻╋┡┩╇╭╮╯╰ ]{3,}")
 _LATEX_ROW = re.compile(r"\\\\(?:\[[^\]]{0,20}\])?\s*(?:\\[a-z]{4,12}(?:\{[^{}]{0,20}\})?\s*)*$")
@@ -58,10 +62,6 @@ def _text(text: SourceText, lines: Sequence[Line]) -> SourceText:
     return found
 
 
-def _row(cells: Sequence[str]) -> str:
-    return "".join(f"| {cell.replace('|', '/').strip()} " for cell in cells) + "|"
-
-
 def _of_html(lines: Sequence[Line]) -> Iterator[Line]:
     body = "\n".join(line for line, _ in lines)
     starts = [0, *(match.end() for match in re.finditer("\n", body))]
@@ -69,7 +69,7 @@ def _of_html(lines: Sequence[Line]) -> Iterator[Line]:
     for first, end, cells in _html_rows(body):
         begin, last = bisect_right(starts, first) - 1, bisect_right(starts, end) - 1
         yield from _without_tags(lines[behind:begin])
-        yield _row(cells), lines[begin][1]
+        yield row_of(cells), lines[begin][1]
         behind = max(behind, last + 1)
     yield from _without_tags(lines[behind:])
 
@@ -81,7 +81,7 @@ def _without_tags(lines: Sequence[Line]) -> Iterator[Line]:
 def _html_rows(body: str) -> Iterator[tuple[int, int, list[str]]]:
     """Where each row begins and ends, and its cells."""
     spanned: dict[int, tuple[str, int]] = {}  # column → what stands there too, in how many more rows
-    cells: list[tuple[str, int, int]] = []
+    cells: list[Cell] = []
     row, place, spans = -1, 0, (0, 0)
     for tag in _TAG.finditer(body):
         name, is_end = tag[2].lower(), bool(tag[1])
@@ -103,7 +103,7 @@ def _spans(attributes: str) -> tuple[int, int]:
     return max(told.get("col", 1), 1), max(told.get("row", 1), 1)
 
 
-def _spread(cells: Sequence[tuple[str, int, int]], spanned: dict[int, tuple[str, int]]) -> list[str]:
+def _spread(cells: Sequence[Cell], spanned: dict[int, tuple[str, int]]) -> list[str]:
     """The row with what stands over several columns or rows in each of them."""
     row: list[str] = []
 
@@ -116,7 +116,7 @@ def _spread(cells: Sequence[tuple[str, int, int]], spanned: dict[int, tuple[str,
 
     for text, columns, rows in cells:
         from_above()
-        for _ in range(columns):
+        for _ in range(columns if len(row) < _MOST_COLUMNS else 1):
             if rows > 1:
                 spanned[len(row)] = (text, rows - 1)
             row.append(text)
@@ -125,7 +125,7 @@ def _spread(cells: Sequence[tuple[str, int, int]], spanned: dict[int, tuple[str,
 
 
 def _of_mediawiki(lines: Sequence[Line]) -> Iterator[Line]:
-    """Tables with a row per line are left as they are."""
+    """Tables with a row per line are left as they are, where no cell says how it is to be shown."""
     ends = [at for at, (line, _) in enumerate(lines) if line.lstrip().startswith("|}")]
     index = 0
     while index < len(lines):
@@ -136,8 +136,10 @@ def _of_mediawiki(lines: Sequence[Line]) -> Iterator[Line]:
             continue
         end = ends[behind]
         rows = list(_mediawiki_rows(lines[index + 1 : end]))
-        if any(len(row) > 1 for row in rows):
-            yield from ((_row([cell for line, _ in row for cell in _cells(line)]), row[0][1]) for row in rows)
+        if any(len(row) > 1 or _has_attributes(row[0][0]) for row in rows):
+            spanned: dict[int, tuple[str, int]] = {}
+            for row in rows:
+                yield row_of(_spread([cell for line, _ in row for cell in _cells(line)], spanned)), row[0][1]
         else:
             yield from lines[index : end + 1]
         index = end + 1
@@ -159,11 +161,19 @@ def _mediawiki_rows(lines: Sequence[Line]) -> Iterator[list[Line]]:
         yield row
 
 
-def _cells(line: str) -> list[str]:
-    """Of `! a !! b` or `| align="right" | a || b`."""
+def _cells(line: str) -> list[Cell]:
+    """Of `! a !! b` or `| rowspan="2" | a || b`."""
+    found = [(cell, _ATTRIBUTES.match(cell)) for cell in _raw_cells(line)]
+    return [(cell[match.end() :], *_spans(match[0])) if match else (cell, 1, 1) for cell, match in found]
+
+
+def _has_attributes(line: str) -> bool:
+    return "=" in line and any(map(_ATTRIBUTES.match, _raw_cells(line)))
+
+
+def _raw_cells(line: str) -> list[str]:
     marks = line[1:].replace("!!", "||") if line[0] == "!" else line[1:]
-    cells = [" ".join(cell.split()) for cell in marks.split("||")]
-    return [cell[match.end() :] if (match := _ATTRIBUTES.match(cell)) else cell for cell in cells]
+    return [" ".join(cell.split()) for cell in marks.split("||")]
 
 
 def _of_latex(lines: Sequence[Line]) -> Iterator[Line]:
@@ -178,7 +188,7 @@ def _of_latex(lines: Sequence[Line]) -> Iterator[Line]:
         begun.append((bare, number))
         if is_end:
             whole = _LATEX_ROW.sub("", " ".join(part for part, _ in begun))
-            yield (_row(_latex_cells(whole)) if "&" in whole else whole), begun[0][1]
+            yield (row_of(_latex_cells(whole)) if "&" in whole else whole), begun[0][1]
             begun = []
         elif len(begun) > 4 or not bare.strip():
             yield from begun
@@ -236,7 +246,7 @@ def _of_rst(lines: Sequence[Line]) -> Iterator[Line]:
             columns = list(pairwise([*starts, 10**6])) if is_more else []
             yield "|-|", number
         elif columns and line.strip() and all(line[start - 1 : start].isspace() for start, _ in columns if start):
-            yield _row([line[start:end] for start, end in columns]), number
+            yield row_of([line[start:end] for start, end in columns]), number
         else:
             yield line, number
 
@@ -256,10 +266,13 @@ def _until_the_same(lines: Sequence[str]) -> dict[int, int]:
     return distances
 
 
-_CHANGES: tuple[tuple[Callable[[str], bool], Callable[[Sequence[Line]], Iterator[Line]]], ...] = (
+_CHANGES: tuple[tuple[Callable[[str], object], Callable[[Sequence[Line]], Iterator[Line]]], ...] = (
+    (MARGIN.search, of_margins),
     (lambda body: "</t" in body.lower(), _of_html),
     (lambda body: "{|" in body, _of_mediawiki),
     (lambda body: "\\\\" in body and "&" in body, _of_latex),
     (lambda body: any(mark in body for mark in _DRAWN), _of_drawn),
     (lambda body: "== =" in body or "=  =" in body, _of_rst),
+    (lambda body: "| :::" in body or "|:::" in body, of_dokuwiki),
+    (NUMBERED.search, of_frames),
 )

@@ -164,13 +164,13 @@ class _Seen:
     marks: cells.Marks = field(default_factory=cells.Marks)
 
     def look_at(self, row: Row, count: int) -> None:
-        """`count` rows of this one's shape."""
+        """`row` is a shape, and `count` rows have it."""
         if row.problem:
             return
         for cell, column in zip(row.cells, self.columns, strict=True):
             if not cell:
                 continue
-            kind, marks = _shown_by(cells.shape(cell[:_LONGEST_CELL]))
+            kind, marks = _shown_by(cell[:_LONGEST_CELL])
             if not kind:
                 continue
             column.kinds[kind] += count
@@ -192,9 +192,9 @@ def _shown_by(shape: str) -> tuple[str, cells.Marks]:
     marks = cells.Marks()
     if cells.missing(shape, cells.MISSING):
         return "", marks
-    if not cells.is_value(shape):
+    if cells.HAS_DIGIT(shape) is None or not cells.is_value(shape):
         return "name", marks
     marks.look_at(shape)
-    if cells.halves(cells.clean(shape)) != [""]:
+    if cells.is_pair(shape):
         return "pair", marks
     return ("size" if _SIZE.fullmatch(shape) else "number"), marks
