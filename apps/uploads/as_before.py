@@ -8,15 +8,16 @@ from typing import IO
 
 from msgspec import structs
 
+from apps.uploads.beside import Beside
 from apps.uploads.found import Finder
 from apps.uploads.models import UploadedFile
 from apps.uploads.reading import FileReading
 from apps.uploads.sandbox.parent import Found, SandboxError, reader
 
 
-def read_alone(file: UploadedFile, data: bytes | IO[bytes]) -> Found:
+def read_alone(file: UploadedFile, data: bytes | IO[bytes], beside: Beside) -> Found:
     try:
-        return reader().read(data, file.name, file.only, file.mapping)
+        return reader().read(data, file.name, file.only, file.mapping, beside.of(file.name))
     except SandboxError as error:
         return error
 
@@ -29,7 +30,7 @@ def as_before(finder: Finder, file: UploadedFile, data: bytes | IO[bytes], found
     file.mapping = mapping | {"decimal": "", "thousands": ""}
     if not isinstance(data, bytes):
         data.seek(0)
-    again = read_alone(file, data)
+    again = read_alone(file, data, finder.beside)
     if isinstance(again, FileReading) and again.runs:
         return again
     file.mapping = None

@@ -11,6 +11,7 @@ from django.utils import timezone
 from apps.lib.copying import insert
 from apps.lib.few_rows import change
 from apps.parsers.shape import Broken
+from apps.uploads.beside import Beside
 from apps.uploads.guessing import Guesser
 from apps.uploads.known import Before, told_by_name
 from apps.uploads.models import (
@@ -40,6 +41,7 @@ class Finder:
     def __init__(self, upload: Upload) -> None:
         self.upload = upload
         self.guesser = Guesser(upload)
+        self.beside = Beside(upload.pk)
 
     def mark_known(self, files: Sequence[UploadedFile], before: Sequence[UploadedFile] = ()) -> list[UploadedFile]:
         """Those whose bytes came before: kept from another upload, standing in this one, or in the batch `before`, which is

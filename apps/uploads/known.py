@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 
 from apps.lib.pipelined import Asking, abreast
+from apps.parsers.fio_log_names import measure_of
 from apps.parsers.fio_logs import NAME as FIO_LOG
-from apps.parsers.fio_logs import measure_of
 from apps.uploads.models import FileState, UploadedFile
 
 _KEEPING = 0x5B1D  # whose advisory locks these are
@@ -38,7 +38,7 @@ class Before:
 
     def has_name(self, name: str) -> bool:
         """Whether these bytes say the same under that name."""
-        if self.format != FIO_LOG:
+        if not self.format.startswith(FIO_LOG):  # also by somebody's word for its unit
             return True
         mine, other = told_by_name(self.name), told_by_name(name)
         return not mine or not other or mine == other

@@ -1,5 +1,7 @@
 """An upload's files, read one after another: archives are streamed, each member is kept, and the child reads it.
 
+fio's logs of latencies are read last, because reports beside them say their unit (`beside.py`).
+
 Everything goes in batches of one transaction each, so a worker that dies has lost at most two batches, which the next
 one does again: while one is stored, the child reads the next. Memory holds these two, however many files there are.
 """
@@ -7,33 +9,31 @@ one does again: while one is stored, the child reads the next. Memory holds thes
 import gc
 import logging
 import math
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import IO
+from pathlib import PurePosixPath
 
-from django.conf import settings
 from django.db import DatabaseError, transaction
-from django.db.models import Exists
+from django.db.models import Exists, Q
 
 from apps.lib.bell import ring
 from apps.lib.later import later
 from apps.lib.pipelined import in_one_go
 from apps.lib.sql import undurable
 from apps.parsers.archives import Refusal, is_archive
-from apps.runs.artefact_store import ArtefactStoreError, keep_all, open_stream
-from apps.runs.models import Artefact
+from apps.runs.artefact_store import PIECE, LostBytesError, keep_all, open_stream, read
 from apps.uploads.alive import alive
 from apps.uploads.as_before import as_before, read_alone
+from apps.uploads.beside import LOGS, Beside, is_log, read_again
 from apps.uploads.found import Finder
 from apps.uploads.keeping import keep_files
 from apps.uploads.known_runs import join_if_decided
 from apps.uploads.models import GOOD, MAX_TRIES, FileState, Upload, UploadedFile, UploadState
 from apps.uploads.reading import FileReading
 from apps.uploads.sandbox.parent import Found, SandboxError, reader, unpacker
+from apps.uploads.spooling import spooled
 
 TASK_S = 240.0  # then another task goes on
 FIRST_FILES, BATCH_FILES, BATCH_BYTES = (
@@ -50,14 +50,19 @@ class Batch:
 
     files: list[UploadedFile] = field(default_factory=list)
     data: list[bytes] = field(default_factory=list)
+    late: list[tuple[UploadedFile, bytes]] = field(default_factory=list)  # to be read when all others are
     size: int = 0
 
     def is_full(self, most: int) -> bool:
-        return len(self.files) >= min(most, BATCH_FILES) or self.size >= BATCH_BYTES
+        return len(self.files) + len(self.late) >= min(most, BATCH_FILES) or self.size >= BATCH_BYTES
 
     def add(self, file: UploadedFile, data: bytes) -> None:
         self.files.append(file)
         self.data.append(data)
+        self.size += len(data)
+
+    def add_late(self, file: UploadedFile, data: bytes) -> None:
+        self.late.append((file, data))
         self.size += len(data)
 
     def pairs(self) -> Iterator[tuple[UploadedFile, bytes]]:
@@ -159,9 +164,15 @@ class _Parsing:
 
     def all(self) -> bool:
         """False when time ran out."""
-        is_done = self._each()
+        is_done = self._each(~LOGS) and self._logs()
         self._finish_batches(Batch())
         return is_done
+
+    def _logs(self) -> bool:
+        self._finish_batches(Batch())
+        self.finder.beside = Beside(self.upload.pk)
+        read_again(self.upload.pk, self.finder.beside)
+        return self._each(LOGS)
 
     def only(self, file: UploadedFile, data: bytes) -> None:
         batch = Batch()
@@ -170,9 +181,9 @@ class _Parsing:
         self.finder.guesser.look_up()
         self._finish_batches(Batch())
 
-    def _each(self) -> bool:
+    def _each(self, some: Q) -> bool:
         batch, last = Batch(), 0
-        while waiting := self._waiting(last):
+        while waiting := self._waiting(some, last):
             for file in waiting:
                 if self.is_late or not self._one(file, batch):
                     return False
@@ -181,27 +192,32 @@ class _Parsing:
             batch, last = self._flush(batch), waiting[-1].pk
         return True
 
-    def _waiting(self, last: int) -> list[UploadedFile]:
-        files = UploadedFile.objects.filter(upload=self.upload, pk__gt=last).waiting()
+    def _waiting(self, some: Q, last: int) -> list[UploadedFile]:
+        files = UploadedFile.objects.filter(some, upload=self.upload, pk__gt=last).waiting()
         return list(files.select_related("artefact__small")[:BATCH_FILES])
 
     def _one(self, file: UploadedFile, batch: Batch) -> bool:
         """Small files join the batch; archives and big ones go by themselves."""
         assert file.artefact
-        head = next(open_stream(file.artefact), b"")
-        if not (file.only or file.mapping) and is_archive(head):
-            return self._archive(file)
-        if len(head) == file.size:
-            batch.add(file, head)
-        else:
-            self._big(file)
+        try:
+            is_big = file.size > PIECE
+            head = next(open_stream(file.artefact), b"") if is_big else read(file.artefact)
+            if not (file.only or file.mapping) and is_archive(head):
+                return self._archive(file)
+            if is_big:
+                self._big(file)
+            else:
+                batch.add(file, head)
+        except LostBytesError as error:  # of this file; the others are read
+            self._end_with(file, FileState.FAILED, str(error))
         return True
 
     def _big(self, file: UploadedFile) -> None:
         self._finish_batches(Batch())
         if not self._mark_known([file]):
             with spooled(file.artefact) as whole:  # type: ignore[arg-type]
-                self._store([file], [as_before(self.finder, file, whole, read_alone(file, whole))])
+                found = read_alone(file, whole, self.finder.beside)
+                self._store([file], [as_before(self.finder, file, whole, found)])
         self._tell()
 
     def _mark_known(self, files: list[UploadedFile]) -> list[UploadedFile]:
@@ -209,9 +225,9 @@ class _Parsing:
         before = [file for file, _ in self.ahead.fresh] if self.ahead else []
         return self.finder.mark_known([file for file in files if not (file.only or file.mapping)], before)
 
-    def _refuse(self, file: UploadedFile, message: str, found: str = "", expected: str = "") -> None:
-        file.state = FileState.REFUSED
-        file.error = {"message": message, "line": None, "found": found, "expected": expected}
+    def _end_with(self, file: UploadedFile, state: str, message: str) -> None:
+        file.state = state
+        file.error = {"message": message, "line": None, "found": "", "expected": ""}
         file.save()
 
     def _archive(self, file: UploadedFile) -> bool:
@@ -243,10 +259,12 @@ class _Parsing:
             self._refusal(archive, name, one.reason)
         else:
             data: bytes = one.data  # type: ignore[attr-defined]
-            batch.add(UploadedFile(upload=self.upload, archive=archive, name=name, size=len(data)), data)
+            add = batch.add_late if is_log(name) else batch.add
+            add(UploadedFile(upload=self.upload, archive=archive, name=name, size=len(data)), data)
 
     def _refusal(self, archive: UploadedFile, name: str, reason: str) -> None:
-        self._refuse(UploadedFile(upload=self.upload, archive=archive, name=name), reason)
+        refused = UploadedFile(upload=self.upload, archive=archive, name=name)
+        self._end_with(refused, FileState.REFUSED, reason)
 
     def _unpacked(self, file: UploadedFile, notes: list[str]) -> None:
         file.warnings = notes
@@ -261,17 +279,23 @@ class _Parsing:
 
     def _flush(self, batch: Batch) -> Batch:
         """Keep the bytes, let the child read those that are new, and store meanwhile what it read before."""
-        if batch.files:
+        if batch.files or batch.late:
             self.most = min(2 * self.most, BATCH_FILES)
             with collector_off():
                 self._keep(batch)
+                UploadedFile.objects.bulk_create([file for file, _ in batch.late])
                 known = self._mark_known(batch.files)
                 known_ids = {id(file) for file in known}
                 fresh = [(file, data) for file, data in batch.pairs() if id(file) not in known_ids]
                 before, readings = self.ahead, self._readings()
-                self.ahead = Ahead(fresh, known, _begin(fresh, self.wants_columns))
+                self.ahead = Ahead(fresh, known, self._begin(fresh))
                 self._put(before, readings)
         return Batch()
+
+    def _begin(self, fresh: list[tuple[UploadedFile, bytes]]) -> Callable[[], list[Found]]:
+        beside = self.finder.beside
+        asked = [(data, file.name, file.only, file.mapping, beside.of(file.name)) for file, data in fresh]
+        return reader().begin(asked, as_columns=self.wants_columns)
 
     def _finish_batches(self, batch: Batch) -> None:
         """Until nothing is ahead any more."""
@@ -299,7 +323,7 @@ class _Parsing:
 
     def _keep(self, batch: Batch) -> None:
         """The bytes of an archive's members: on the disk they are with the archive, so nobody waits for it here."""
-        new = [(file, data) for file, data in batch.pairs() if file.artefact is None]
+        new = [(file, data) for file, data in (*batch.pairs(), *batch.late) if file.artefact is None]
         if not new:
             return
         with transaction.atomic():
@@ -364,24 +388,3 @@ def _put_known(known: list[UploadedFile]) -> None:
     for file in known:
         if not file._state.adding:
             file.save(update_fields=["state", "known_as"])
-
-
-def _begin(fresh: list[tuple[UploadedFile, bytes]], as_columns: bool) -> Callable[[], list[Found]]:
-    asked = [(data, file.name, file.only, file.mapping) for file, data in fresh]
-    return reader().begin(asked, as_columns=as_columns)
-
-
-def spooled(artefact: Artefact) -> IO[bytes]:
-    """The artefact's bytes in a file without a name, for who must seek in them; gone when it is closed."""
-    folder = Path(settings.ARTEFACT_DIR)
-    try:
-        folder.mkdir(mode=0o750, parents=True, exist_ok=True)  # a small archive itself lies in the database
-        file = tempfile.TemporaryFile(prefix=".spool-", dir=folder)  # noqa: SIM115  (the caller closes it)
-        for piece in open_stream(artefact):
-            file.write(piece)
-        file.flush()
-        file.seek(0)
-    except OSError as error:
-        message = f"{artefact} could not be unpacked into {folder}: {error.strerror or error}"
-        raise ArtefactStoreError(error.errno, message) from error
-    return file

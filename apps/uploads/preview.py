@@ -2,103 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
 from typing import Any
 
 from django.core.paginator import Paginator
+from msgspec import structs
 
-from apps.lib import units
-from apps.parsers.shape import ParsedRun, ParsedSample
 from apps.parsers.source_text import SourceText
 from apps.runs.artefact_store import ArtefactStoreError
-from apps.runs.metrics import METRICS, Metric
-from apps.runs.models import Quality
-from apps.runs.points import point_text
 from apps.uploads.choosing import Rivalry, rivalries
 from apps.uploads.mapped import last_mapping
 from apps.uploads.models import FileState, UploadedFile
-from apps.uploads.reading import FileReading, PackedSeries
+from apps.uploads.reading import FileReading
 from apps.uploads.shown import beside_results
+from apps.uploads.shown_run import ShownRun, shown_run
 from apps.uploads.source_lines import MOST_BYTES, Excerpt, excerpt, head
 
 BROKEN = 50
 RUNS, SAMPLES = 100, 500  # on one page
 EXAMPLE = 12  # samples of each side where two formats claim the same lines
-
-
-@dataclass(frozen=True)
-class ShownSample:
-    sample: ParsedSample
-
-    @property
-    def metric(self) -> Metric:
-        return METRICS[self.sample.metric]
-
-    @property
-    def point(self) -> str:
-        return point_text(self.sample)
-
-    @property
-    def cpu(self) -> str:
-        return units.human(self.sample.cpu, "fraction") if self.sample.cpu is not None else ""
-
-    @property
-    def quality(self) -> str:
-        """Nothing for an exact value; else how far it can be trusted, or why there is none."""
-        one = self.sample
-        if one.missing_reason or one.quality == Quality.EXACT:
-            return one.missing_reason
-        return str(Quality(one.quality).label)
-
-    @property
-    def bounds(self) -> str:
-        return units.bounds(self.sample.low, self.sample.high, partial(units.human, unit=self.metric.unit))
-
-
-@dataclass(frozen=True)
-class ShownRun:
-    """`place`: among the file's runs. `samples`: those on this page, `before` of them on earlier ones."""
-
-    place: int
-    run: ParsedRun
-    format: str
-    is_chosen: bool
-    has_rivals: bool
-    series: Sequence[PackedSeries]
-    samples: Sequence[ShownSample]
-    before: int = 0
-
-    @property
-    def title(self) -> str:
-        return f"{self.run.tool} {self.run.tool_version}".strip()
-
-    @cached_property
-    def point(self) -> str:
-        """Where all of its samples share it."""
-        points = {point_text(one) for one in self.run.samples}
-        return points.pop() if len(points) == 1 else ""
-
-    @cached_property
-    def note(self) -> str:
-        """The same, of what is to be said of its values."""
-        notes = {one.note for one in self.run.samples}
-        return notes.pop() if len(notes) == 1 and len(self.run.samples) > 1 else ""
-
-    @property
-    def words(self) -> list[tuple[str, str]]:
-        """What the text says about the run beside its values."""
-        run = self.run
-        said = [("host", run.host), ("target", run.target), ("caption", run.caption)]
-        said += [(name.replace("_", " "), _word(name, value)) for name, value in run.workload.items()]
-        said += [*run.labels.items(), ("point", self.point)]
-        if run.is_transcribed:
-            said.append(("transcribed", "digits that no tool prints"))
-        return [(name, value[:200]) for name, value in said if value]
-
-
-def _word(name: str, value: Any) -> str:
-    is_size = name in ("block_size", "file_size") and isinstance(value, int)
-    return units.size(value) if is_size else str(value)
 
 
 @dataclass(frozen=True)
@@ -119,7 +40,7 @@ class Conflict:
 
 
 class RunPages(Sequence[list[ShownRun]]):
-    """The file's runs in pages of at most `RUNS` runs and `SAMPLES` samples; for Django's Paginator, one a page."""
+    """The file's runs in pages of at most `RUNS` runs and `SAMPLES` samples."""
 
     def __init__(self, found: FileReading) -> None:
         self.found = found
@@ -154,14 +75,6 @@ def _cuts(found: FileReading) -> Iterator[list[Cut]]:
         yield cuts
 
 
-def shown_run(found: FileReading, place: int, begin: int = 0, end: int | None = None) -> ShownRun:
-    one = found.runs[place]
-    samples = [ShownSample(sample) for sample in one.run.samples[begin:end]]
-    return ShownRun(
-        place, one.run, one.format, one.is_chosen, bool(one.rivals), one.series, samples, before=begin
-    )  # fmt: skip
-
-
 def conflicts(found: FileReading) -> list[Conflict]:
     titles = {one.name: one.title for one in found.candidates}
     return [
@@ -188,13 +101,17 @@ def lines_of(runs: Sequence[ShownRun]) -> set[int]:
 def shown_file(file: UploadedFile, number: str | None) -> dict[str, Any]:
     """What the file's page says about its bytes."""
     found = file.reading or FileReading()
-    page = Paginator(RunPages(found), 1).get_page(number)
-    runs = page.object_list[0] if page.object_list else []
+    pages = RunPages(found)
+    page = Paginator(range(len(pages)), 1).get_page(number)
+    runs = pages[page.number - 1] if pages else []
     broken = [one for one in [file.error, *file.broken] if one][:BROKEN]
     beside = beside_results(file)
     used = lines_of(runs) | {one.line for one in beside if one.line}
     return {
-        "found": found,
+        "found": structs.replace(
+            found, runs=()
+        ),  # a page's context waits for the collector, and a log may have 100,000 runs
+        "has_runs": bool(found.runs),
         "page": page,
         "runs": runs,
         "has_points": has_points(runs),

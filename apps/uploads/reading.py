@@ -26,6 +26,7 @@ from apps.parsers.shape import (
     ParsedWorkload,
 )
 from apps.parsers.source_text import SourceText
+from apps.parsers.system_tools import tool_of
 from apps.runs.columns import Columns, columns_of
 from apps.runs.packing import overview, pack
 from apps.uploads.rivals import overlaps, told
@@ -253,9 +254,12 @@ def _why_not(readings: Sequence[Reading], text: SourceText) -> Broken:
     if errors:
         surest = max(errors, key=lambda one: one.confidence)
         return surest.error or surest.parsed.broken[0]  # type: ignore[union-attr]
-    first = next((line.strip() for line in text.lines if line.strip()), "")
-    titles = [one.title for one in formats() if one.kind == "results"]
+    titles = [one.title for one in formats() if one.kind == "results" and not one.is_asked_for]
     expected = f"the output of a known tool ({', '.join(titles[:_SHOWN])} and {len(titles) - _SHOWN} more)"
+    if known := tool_of(text):
+        message = f"{known.tool} prints this, which is no result of a storage or network benchmark"
+        return Broken(message, known.line, known.printed[:120], expected)
+    first = next((line.strip() for line in text.lines if line.strip()), "")
     return Broken("no format recognises this file", 1, first[:120], expected)
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from apps.inventory.models import Host, Target
 from apps.labs.models import AuditEvent, Lab
 from apps.lib.bell import ring
+from apps.lib.handing_over import publish
 from apps.runs.artefact_store import keep, keep_all
 from apps.studies.models import Study
 from apps.uploads.models import ENDED, FileState, Upload, UploadedFile, UploadState
@@ -90,6 +91,13 @@ def add_files(upload: Upload, files: Sequence[tuple[str, bytes]]) -> None:
     )
 
 
+def forget_if_empty(upload: Upload) -> int:
+    """How many files arrived before something went wrong. An upload without any is no upload."""
+    if not (here := upload.files.count()):
+        upload.delete()
+    return here
+
+
 def hand_over(upload: Upload) -> None:
     """To the workers, once the rows can be seen. An upload that was read already goes on with its new files."""
     with transaction.atomic():
@@ -99,7 +107,7 @@ def hand_over(upload: Upload) -> None:
 
 
 def _publish(upload_id: int) -> None:
-    parse_upload.delay(upload_id)
+    publish(parse_upload, upload_id)  # or the sweeper finds it
     ring(f"upload:{upload_id}", {"state": UploadState.QUEUED})
 
 

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from django.db import transaction
 
-from apps.runs.artefact_store import ArtefactStoreError, read
+from apps.runs.artefact_store import ArtefactStoreError
+from apps.uploads.beside import Beside
 from apps.uploads.found import Finder
 from apps.uploads.keeping import keep_files
 from apps.uploads.kept_file import Change, KeptFile, named_runs, said_otherwise, with_chosen
@@ -23,12 +24,16 @@ from apps.uploads.reading import FileReading, ReadRun
 from apps.uploads.receiving import UploadError
 from apps.uploads.replacing import differences_read
 from apps.uploads.sandbox.parent import SandboxError, reader
+from apps.uploads.spooling import opened
 
 
 def reparse(files: Iterable[UploadedFile], *, apply: bool, keep_new: bool = False) -> Iterator[Change]:
     """Read these files again. With `apply`, what changed is written, each file in a transaction of its own."""
+    beside: Beside | None = None  # of the upload that is read
     for file in files:
-        found = _read_again(file)
+        if beside is None or beside.upload_id != file.upload_id:
+            beside = Beside(file.upload_id)
+        found = _read_again(file, beside)
         if isinstance(found, str):
             yield Change(file, found)
             continue
@@ -37,13 +42,19 @@ def reparse(files: Iterable[UploadedFile], *, apply: bool, keep_new: bool = Fals
         yield from changes
 
 
-def _read_again(file: UploadedFile) -> FileReading | str:
+def _read_again(file: UploadedFile, beside: Beside) -> FileReading | str:
     if file.artefact is None:
         return "its bytes are not here"
     try:
-        return reader().read(read(file.artefact), file.name, file.only, file.mapping)
+        return _read(file, beside)
     except (SandboxError, ArtefactStoreError) as error:
         return f"could not be read again: {error}"
+
+
+def _read(file: UploadedFile, beside: Beside) -> FileReading:
+    assert file.artefact
+    with opened(file.artefact) as whole:
+        return reader().read(whole, file.name, file.only, file.mapping, beside.of(file.name))
 
 
 def keep_after_all(before: UploadedFile, wanted: Collection[int]) -> list[int]:
@@ -53,7 +64,7 @@ def keep_after_all(before: UploadedFile, wanted: Collection[int]) -> list[int]:
     expected = "runs that were left out of a file whose other runs are kept"
     if before.artefact is None or not before.left_out or not wanted:
         raise UploadError("run", "none of them", expected)
-    found = reader().read(read(before.artefact), before.name, before.only, before.mapping)
+    found = _read(before, Beside(before.upload_id))
     with transaction.atomic():
         locked = UploadedFile.objects.select_related("artefact", "upload").select_for_update(of=("self",))
         file = locked.filter(pk=before.pk, kept_at__isnull=False).first()

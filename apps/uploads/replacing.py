@@ -15,6 +15,7 @@ from apps.runs.facts import run_facts
 from apps.runs.models import Run, Sample, Workload
 from apps.runs.samples import drop_values
 from apps.runs.workloads import workloads_asked
+from apps.uploads.differing_series import of_read, of_stored
 from apps.uploads.keeping import write_values
 from apps.uploads.models import UploadedRun
 from apps.uploads.new_runs import time_of
@@ -31,13 +32,13 @@ Values = dict[Key, float | None]
 
 def differences(row: UploadedRun, now: ReadRun) -> tuple[str, ...]:
     """The values that differ, a few of them, and all that differs beside them."""
-    said = [*_of_values(dict(_stored(row.run)), now.samples), *_beside(row, now)]
+    said = [*_of_values(dict(_stored(row.run)), now.samples), *of_stored(row.run, now), *_beside(row, now)]
     return tuple(said) or (_SAME,)
 
 
 def differences_read(before: ReadRun, now: ReadRun) -> tuple[str, ...]:
     """The same of a run that waits in a preview."""
-    said = [*_of_values(_values(before.samples), now.samples)]
+    said = [*_of_values(_values(before.samples), now.samples), *of_read(before, now)]
     return tuple(said) or (_SAME,)
 
 

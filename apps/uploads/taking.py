@@ -7,8 +7,9 @@ from apps.inventory.discovery.receive import MAX_BYTES, RefusedOutputsError, rec
 from apps.inventory.discovery.tools import GATHERED, PARSERS
 from apps.inventory.models import Host, Target, ToolOutput
 from apps.parsers.source_text import SourceText
-from apps.runs.artefact_store import ArtefactStoreError, read
+from apps.runs.artefact_store import ArtefactStoreError
 from apps.uploads.models import FoundInventory
+from apps.uploads.source_lines import MOST_BYTES, head
 
 State = FoundInventory.State
 
@@ -62,11 +63,15 @@ def _decide(found: FoundInventory, state: str, host: Host | None) -> None:
 
 
 def _printed(found: FoundInventory) -> str:
-    """The tool's own lines."""
+    """The tool's own lines. Raises `UnreadableError` where they stand deep in a huge file, which no web process holds whole."""
     assert found.file.artefact
-    text = SourceText(read(found.file.artefact), found.file.name)
-    if found.line is None:
-        return text.text
+    text = SourceText(head(found.file.artefact), found.file.name)
     last = found.last_line or found.line
+    read = text.number(len(text.lines) - 1) if text.lines else 0
+    if found.file.size > MOST_BYTES and (last is None or last > read):
+        beyond = f"an output that goes on behind the first {MOST_BYTES >> 20} MiB of its file"
+        raise UnreadableError(found.tool, beyond, "a file of its own")
+    if found.line is None or last is None:
+        return text.text
     lines = [line for index, line in enumerate(text.lines) if found.line <= text.number(index) <= last]
     return "\n".join(lines) + "\n"

@@ -4,6 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.labs.isolation import all_labs, lab_scope
+from apps.lib.handing_over import publish
 from apps.uploads.alive import queue_the_orphaned
 from apps.uploads.keeping import keep
 from apps.uploads.models import Upload
@@ -22,7 +23,7 @@ def parse_upload(upload_id: int) -> str:
             return "somebody else reads it"
         if parse(upload):
             return "done"
-    parse_upload.delay(upload_id)
+    publish(parse_upload, upload_id)
     return "goes on"
 
 
@@ -57,5 +58,5 @@ def sweep_uploads() -> int:
         queue_the_orphaned(timezone.now())
         due = list(Upload.objects.to_parse(timezone.now()).order_by("id").values_list("pk", flat=True)[:200])
     for upload_id in due:
-        parse_upload.delay(upload_id)
+        publish(parse_upload, upload_id)
     return len(due)

@@ -39,8 +39,8 @@ def test_every_fixture_has_the_same_samples_and_digests() -> None:
 
 
 def test_the_child_sends_columns_to_who_asks(sandbox: Sandbox) -> None:
-    (plain,) = sandbox.begin([(REPORT, "a.json", "", None)])()
-    (other,) = sandbox.begin([(REPORT, "a.json", "", None)], as_columns=True)()
+    (plain,) = sandbox.begin([(REPORT, "a.json", "", None, ("", ""))])()
+    (other,) = sandbox.begin([(REPORT, "a.json", "", None, ("", ""))], as_columns=True)()
     assert isinstance(plain, FileReading)
     assert isinstance(other, FileReading)
     assert plain.runs[0].columns is None

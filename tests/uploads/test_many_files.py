@@ -63,6 +63,22 @@ def test_more_than_a_request_keeps_go_to_a_worker(
     assert keep_upload(pk, files) == 30
 
 
+@pytest.mark.parametrize("act", ["all", "selected"])
+def test_a_file_of_very_many_runs_goes_to_a_worker_too(
+    engineer: Client, bring: Bring, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(uploads, "RUNS_AT_ONCE", 2)
+    monkeypatch.setattr(uploads.keep_upload, "delay", lambda *args: asked.append(args))
+    upload = bring({"loop.txt": "".join(DD.format(n=n) for n in range(3)).encode()})
+    file = upload.files.get()
+    answer = engineer.post(f"{upload.get_absolute_url()}keep/", {"act": act, "file": [file.pk]}, follow=True)
+    assert asked == ([(upload.pk,)] if act == "all" else [(upload.pk, [file.pk])])
+    assert not Run.objects.exists()
+    assert ("3 runs of 1 file are being kept" in answer.content.decode()) == (act == "selected")
+    assert keep_upload(*asked[0]) == 3
+
+
 def test_the_runs_of_an_upload_are_a_list(engineer: Client, many: Upload, bring: Bring) -> None:
     bring({"other.txt": DD.format(n=5).encode()}, keep_at_once=True)
     assert Run.objects.count() == 1
@@ -104,6 +120,6 @@ def test_a_page_of_thousands_of_files_opens_at_once(engineer: Client, lab: Lab, 
     engineer.get(upload.get_absolute_url())  # what is read once
     began = time.perf_counter()
     shown = engineer.get(upload.get_absolute_url()).content.decode()
-    assert within(time.perf_counter() - began, 1.5)
+    assert within(time.perf_counter() - began, 4)  # it took 18 to 32
     assert ("still being opened" in shown) is not is_read
     assert (tally(upload).waiting, tally(upload).opening) == ((0, 0) if is_read else (4001, 1))

@@ -16,8 +16,9 @@ from apps.uploads import preview, source_lines
 from apps.uploads.keeping import keep
 from apps.uploads.models import FileState, Upload, UploadedFile
 from apps.uploads.parsing import parse
-from apps.uploads.preview import RunPages, ShownSample
+from apps.uploads.preview import RunPages
 from apps.uploads.reading import Candidate, FileReading, PackedSeries, ReadRun
+from apps.uploads.shown_run import SERIES, ShownSample
 from apps.uploads.source_lines import excerpt
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
 
@@ -247,9 +248,26 @@ def test_a_large_file_says_how_much_of_its_text_is_looked_at(
 
 
 def test_a_series_says_what_it_is_of_before_it_is_kept(engineer: Client, bring: Bring) -> None:
-    series = PackedSeries("read", "bandwidth", 0, "fio", 1234, b"", [])
-    file = made(bring({"x_bw.log": b"words\n"}), FileReading(runs=runs(1, samples=0, series=(series,))))
-    assert "no single values; over time: read bandwidth (1\u202f234 values)" in page(engineer, file)
+    overview = [[0.0, 102e3, 110e3, 120e3, 1000], [1000.0, 90e3, 210e3, 300e3, 234]]
+    series = PackedSeries("read", "clat_mean", 0, "fio", 1234, b"", overview)
+    unseen = PackedSeries("write", "clat_mean", 0, "fio", 1, b"", [])  # of nothing but missing values
+    file = made(bring({"x_clat.log": b"words\n"}), FileReading(runs=runs(1, samples=0, series=(series, unseen))))
+    shown = page(engineer, file)
+    assert "90.0\u00a0µs to 300\u00a0µs, mean 129\u00a0µs" in shown
+    assert "1\u202f234 values over time" in shown
+    assert "1 value over time" in shown
+    many = (series,) * (SERIES + 3)
+    more = page(engineer, made(bring({"y_clat.log": b"more\n"}), FileReading(runs=runs(1, samples=2, series=many))))
+    assert more.count("mean 129\u00a0µs") == SERIES
+    assert "and 3 more over time" in more
+
+
+def test_a_histogram_says_how_much_is_in_it(engineer: Client, bring: Bring) -> None:
+    rows = b"1000, 0, 4096, " + b", ".join([b"3", *[b"0"] * 1854, b"2"]) + b"\n"
+    shown = page(engineer, only_file(bring({"job_clat_hist.1.log": rows})))
+    assert "clat histogram" in shown
+    assert "5 completions in 2 bins" in shown
+    assert "no values" not in shown
 
 
 def test_a_run_of_one_line_names_one_line(engineer: Client, bring: Bring) -> None:

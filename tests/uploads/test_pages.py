@@ -1,5 +1,6 @@
 """The list of uploads, how files come in, and one upload's page: who sees what, and what each act does."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from apps.studies.models import Study
 from apps.uploads.keeping import keep as keep_all
 from apps.uploads.models import FileState, Upload, UploadedFile, UploadState
 from apps.uploads.parsing import parse
-from apps.uploads.receiving import add_file, hand_over
+from apps.uploads.receiving import add_file, hand_over, open_upload
 from apps.uploads.views import uploads
 from tests.comparison.factories import target as make_target
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
@@ -169,6 +170,33 @@ def test_a_form_of_another_site_is_refused(lab: Lab, cast: Any) -> None:
     assert client.post(f"{upload.get_absolute_url()}add/", {"file": sent("a", b"x")}).status_code == 403
     assert Upload.objects.count() == 1
     assert not UploadedFile.objects.exists()
+
+
+def test_several_files_come_together_each_with_its_path(engineer: Client, lab: Lab) -> None:
+    upload = open_upload(lab, "many", door=Upload.Door.PAGE, who="engineer")
+    address = f"{upload.get_absolute_url()}add/"
+    files = [sent("a.txt", b"x\n"), sent("a.txt", b"y\n" * 50_000), sent("c.txt", b"z\n")]
+    assert engineer.post(address, {"file": files, "path": ["1/a.txt", "2/a.txt", ""]}).status_code == 201
+    found = dict(upload.files.values_list("name", "size"))
+    assert found == {"1/a.txt": 2, "2/a.txt": 100_000, "c.txt": 2}
+    again = [sent("a.txt", b"x\n"), sent("b.txt", b"y\n")]
+    refused = engineer.post(address, {"file": again, "path": ["1/a.txt"]})
+    assert (refused.status_code, refused.json()["error"]) == (
+        400, "Found 1 parts named path for 2 files, expected one for each.",
+    )  # fmt: skip
+    assert upload.files.count() == 3
+
+
+def test_of_files_that_come_together_all_are_kept_or_none(
+    engineer: Client, lab: Lab, tmp_path: Path, settings: Any
+) -> None:
+    (tmp_path / "full").write_text("no folder")
+    settings.ARTEFACT_DIR = tmp_path / "full"
+    upload = open_upload(lab, "many", door=Upload.Door.PAGE, who="engineer")
+    files = [sent("a.txt", b"x\n"), sent("big.txt", bytes(100_000))]
+    answer = engineer.post(f"{upload.get_absolute_url()}add/", {"file": files, "path": ["a.txt", "big.txt"]})
+    assert answer.status_code == 507
+    assert not upload.files.exists()
 
 
 ACTS = ["add/", "belongs/", "keep/", "again/", "discard/"]

@@ -136,10 +136,10 @@ def test_what_the_database_refuses_harms_only_its_own_file(bring: Bring, monkeyp
 
 
 def test_a_reader_that_dies_costs_one_file(bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dying(files: list[object], as_columns: bool) -> Callable[[], list[SandboxError]]:
+    def dying(_: object, files: list[object]) -> Callable[[], list[SandboxError]]:
         return lambda: [SandboxError("reading it took longer than 60 s") for _ in files]
 
-    monkeypatch.setattr(parsing, "_begin", dying)
+    monkeypatch.setattr(parsing._Parsing, "_begin", dying)
     upload = bring({"slow.txt": b"x\n"})
     assert upload.state == UploadState.FAILED
     assert only_file(upload).error["message"] == "reading it took longer than 60 s"

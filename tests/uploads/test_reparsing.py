@@ -34,7 +34,7 @@ def better(found: FileReading, factor: float = 2.0) -> FileReading:
 @pytest.fixture
 def improved(monkeypatch: pytest.MonkeyPatch) -> None:
     class Better:
-        def read(self, data: bytes, name: str, only: str, mapping: object) -> FileReading:
+        def read(self, data: bytes, name: str, *_: object) -> FileReading:
             return better(reader().read(data, name))
 
     monkeypatch.setattr(reparsing, "reader", Better)

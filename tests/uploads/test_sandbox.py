@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apps.uploads.reading import FileReading
-from apps.uploads.sandbox.parent import Asked, Sandbox, SandboxError
+from apps.uploads.sandbox.parent import NOTHING, Asked, Sandbox, SandboxError
 from tests.uploads.conftest import OTHER, REPORT, zipped
 
 
@@ -36,7 +36,7 @@ def test_a_child_that_is_killed_costs_one_file(sandbox: Sandbox) -> None:
 
 
 def asked(*files: bytes) -> list[Asked]:
-    return [(data, "a.json", "", None) for data in files]
+    return [(data, "a.json", "", None, NOTHING) for data in files]
 
 
 def test_many_files_are_one_question(sandbox: Sandbox) -> None:

@@ -9,6 +9,7 @@ from django.db.models.deletion import Collector
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.runs.models import Run
+from apps.studies.editing.placing import place
 from apps.studies.models import Configuration, Study, StudyRun
 from apps.uploads.models import Upload
 from apps.uploads.parsing import parse
@@ -57,3 +58,30 @@ def test_what_is_written_about_a_run_amid_its_deletion_does_not_stop_it(
         other.join(10)
         assert not Run.objects.exists()
         assert len(refused) == 1
+
+
+def test_who_puts_a_run_into_a_study_amid_its_deletion_is_told_that_it_is_gone(
+    kept: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def put() -> None:
+        with lab_scope(kept.lab_id):
+            said.append(place([run], study).sentence)
+        connection.close()
+
+    def delete(self: Collector) -> object:
+        done = deleted(self)
+        other.start()
+        other.join(0.5)
+        return done
+
+    other, deleted = threading.Thread(target=put), Collector.delete
+    with lab_scope(kept.lab_id):
+        run = Run.objects.select_related("host", "target").get()
+        study = Study.objects.create(lab=kept.lab, slug="s", title="S")
+        monkeypatch.setattr(Collector, "delete", delete)
+        assert take_back(kept) == 1
+        other.join(10)
+        assert said == ["0 runs put into the study."]
+        assert not StudyRun.objects.exists()

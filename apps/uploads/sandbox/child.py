@@ -5,9 +5,9 @@
 FD is a socket to the worker. `unpack`: it will only unpack, so no format is imported before it begins.
 Requests (msgpack, `frames.py`), one after another:
 
-    {"act": "read", "data", "name", "only", "mapping", "cpu_s"}  →  {"read": FileReading}; a file's descriptor instead
+    {"act": "read", "data", "name", "only", "mapping", "beside", "cpu_s"}  →  {"read": FileReading}; a file's descriptor instead
         of `data` where "by_file" says so
-    {"act": "read_many", "files": [{"data", "name", "only", "mapping"}, …], "cpu_s", "as_columns"}  →
+    {"act": "read_many", "files": [{"data", "name", "only", "mapping", "beside"}, …], "cpu_s", "as_columns"}  →
         {"many": [{"read"} | {"error"}, …]}, the samples in columns where that is asked for
     {"act": "unpack", "name", "limits", "cpu_s"}, with the archive's descriptor  →  {"member": …} | {"refusal": …} …, {"end": n}
 
@@ -45,6 +45,7 @@ class Read(msgspec.Struct, tag_field="act", tag="read"):
     name: str = ""
     only: str = ""
     mapping: dict[str, Any] | None = None
+    beside: tuple[str, str] = ("", "")
     cpu_s: int = 60
 
 
@@ -120,7 +121,7 @@ def _answer(link: socket.socket, request: Read | ReadMany | Unpack) -> None:
 
 def _read(one: Read, as_columns: bool = False) -> dict[str, Any]:
     try:
-        found = read_file(SourceText(one.data, one.name), one.only, one.mapping)
+        found = read_file(SourceText(one.data, one.name, one.beside), one.only, one.mapping)
         return {"read": in_columns(found) if as_columns else found}
     except MemoryError:
         return {"error": f"it has {size(len(one.data))}; {TOO_MUCH}"}

@@ -37,7 +37,9 @@ class SandboxError(RuntimeError):
 
 
 Found = FileReading | SandboxError
-Asked = tuple[bytes, str, str, dict[str, Any] | None]  # bytes, name, only, mapping
+Beside = tuple[str, str]  # as of a `SourceText`
+Asked = tuple[bytes, str, str, dict[str, Any] | None, Beside]  # bytes, name, only, mapping, beside
+NOTHING: Beside = ("", "")
 
 
 class _Answer(msgspec.Struct):
@@ -65,10 +67,13 @@ class Sandbox:
         self._owes = False  # an answer that nobody waited for
 
     def read(
-        self, data: bytes | IO[bytes], name: str = "", only: str = "", mapping: dict[str, Any] | None = None
-    ) -> FileReading:
+        self, data: bytes | IO[bytes], name: str = "", only: str = "", mapping: dict[str, Any] | None = None,
+        beside: Beside = NOTHING,
+    ) -> FileReading:  # fmt: skip
         """Of bytes, or of an open file from where it stands. Raises `SandboxError`."""
-        ask = {"act": "read", "name": name, "only": only, "mapping": mapping, "cpu_s": int(self.read_s)}
+        ask = {
+            "act": "read", "name": name, "only": only, "mapping": mapping, "beside": beside, "cpu_s": int(self.read_s)
+        }  # fmt: skip
         if isinstance(data, bytes):
             self._ask({**ask, "data": data}, self.read_s)
         else:
@@ -83,7 +88,8 @@ class Sandbox:
         before anything else is asked. Where all together take too much, or one ends the child, each is read by itself.
         `as_columns`: samples that fit come as `ReadRun.columns`.
         """
-        asked = [{"act": "read", "data": d, "name": n, "only": o, "mapping": m} for d, n, o, m in files]
+        words = ("data", "name", "only", "mapping", "beside")
+        asked = [{"act": "read", **dict(zip(words, one, strict=True))} for one in files]
         try:
             if files:
                 ask = {"act": "read_many", "files": asked, "cpu_s": int(self.read_s), "as_columns": as_columns}

@@ -1,11 +1,14 @@
 """The list of uploads, and how files come in: all in one form, or, from a script, one request for each file."""
 
 from collections.abc import Iterable
+from itertools import zip_longest
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import TooManyFilesSent
+from django.core.files.uploadedfile import UploadedFile as SentFile
 from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -17,11 +20,11 @@ from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.lib.uploads import upload_too_large
-from apps.runs.artefact_store import ArtefactStoreError
+from apps.runs.artefact_store import SMALL, ArtefactStoreError
 from apps.uploads.forms import UploadForm
 from apps.uploads.models import Upload
 from apps.uploads.places import hosts_with_targets
-from apps.uploads.receiving import add_file, hand_over, in_trail, open_upload
+from apps.uploads.receiving import add_file, add_files, forget_if_empty, hand_over, in_trail, open_upload
 from apps.uploads.sent_paths import keeps_paths, sent_name
 
 PAGE = 50
@@ -44,7 +47,7 @@ def uploads(request: LabRequest) -> HttpResponseBase:
 @require_POST
 @member_required(Role.ENGINEER)
 def add(request: LabRequest, pk: int) -> HttpResponseBase:
-    """One file of an upload, in the part `file`, with its path in `path`."""
+    """Files of an upload, in parts `file`, each with its path in a part `path`: all of them or none."""
     problem, status = _unfit(request)
     return JsonResponse({"error": problem}, status=status) if problem else _add(request, pk)
 
@@ -96,7 +99,7 @@ def _start(request: LabRequest) -> HttpResponseBase:
     try:
         _take_in(upload, sent)
     except ArtefactStoreError as error:
-        return _list(request, form, str(error), 507)
+        return _list(request, form, f"{error}{_what_arrived(upload)}", 507)
     if _wants_json(request):
         return JsonResponse(
             {"page": upload.get_absolute_url(), "add": reverse("upload-add", args=[upload.pk])}, status=201
@@ -104,17 +107,36 @@ def _start(request: LabRequest) -> HttpResponseBase:
     return redirect(upload)
 
 
+def _what_arrived(upload: Upload) -> str:
+    if here := forget_if_empty(upload):
+        hand_over(upload)
+        return f" {here} file{'s' * (here != 1)} arrived before that, in the upload {upload.name}."
+    return ""
+
+
 @csrf_protect
 def _add(request: LabRequest, pk: int) -> HttpResponse:
     upload = get_object_or_404(Upload, pk=pk, lab=request.lab)
-    file = request.FILES.get("file")
-    if file is None:
+    files, paths = request.FILES.getlist("file"), request.POST.getlist("path")
+    if not files:
         return JsonResponse({"error": "Found no part named file, expected one with the file's bytes."}, status=400)
+    if paths and len(paths) != len(files):
+        message = f"Found {len(paths)} parts named path for {len(files)} files, expected one for each."
+        return JsonResponse({"error": message}, status=400)
     try:
-        _take_in(upload, [(request.POST.get("path") or sent_name(file), file.chunks())])
+        _take_together(upload, [(path or sent_name(one), one) for one, path in zip_longest(files, paths)])
     except ArtefactStoreError as error:
         return JsonResponse({"error": str(error)}, status=507)
     return JsonResponse({}, status=201)
+
+
+@transaction.atomic
+def _take_together(upload: Upload, sent: "list[tuple[str, SentFile[Any]]]") -> None:
+    add_files(upload, [(name, one.read()) for name, one in sent if (one.size or 0) <= SMALL])
+    for name, one in sent:
+        if (one.size or 0) > SMALL:
+            add_file(upload, name, one.chunks())
+    hand_over(upload)
 
 
 def _take_in(upload: Upload, sent: Sent) -> None:

@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
+from apps.lib.handing_over import publish
 from apps.uploads.forms import whole_numbers
 from apps.uploads.models import Upload, UploadedFile
 from apps.uploads.taking_back import take_back, what_goes
@@ -27,11 +28,15 @@ def taken_back(request: LabRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         context = {"upload": upload, "file": file, "going": going, "back": back}
         return render(request, "uploads/take-back.html", context)
+    is_for_worker = going.runs > AT_ONCE
+    if is_for_worker and not publish(take_back_upload, upload.pk, files):
+        message = "Nothing was taken back: Redis, which brings work to the workers, does not answer. Try again soon."
+        messages.warning(request, message)
+        return redirect(back)
     AuditEvent.objects.record(
         request.lab.pk, "runs taken back", upload.name[:200], who=str(request.user), upload=pk, runs=going.runs, files=going.files
     )  # fmt: skip
-    if going.runs > AT_ONCE:
-        take_back_upload.delay(upload.pk, files)
+    if is_for_worker:
         messages.success(request, f"{going.runs} runs are being taken back; that goes on without this page.")
     else:
         count = take_back(upload, files)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Sum
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -11,6 +12,7 @@ from django.views.decorators.http import require_POST
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
+from apps.lib.handing_over import publish
 from apps.uploads import keeping
 from apps.uploads.forms import BelongingForm, FileFilter, whole_numbers
 from apps.uploads.known_runs import join_if_decided
@@ -24,6 +26,7 @@ from apps.uploads.shown import inventory_of, page_of, tally, workloads_of
 from apps.uploads.tasks import keep_upload
 
 AT_ONCE = 200  # files that one request keeps
+RUNS_AT_ONCE = 2000  # of them; a log may hold any number
 
 
 @member_required()
@@ -111,20 +114,34 @@ def _selected(request: LabRequest, upload: Upload) -> Any:
 def _keep_all(request: LabRequest, upload: Upload) -> HttpResponse:
     """Many files by a worker, while the page shows how far it is."""
     waiting = tally(upload)
-    if waiting.to_keep + (waiting.known if upload.study_id else 0) <= AT_ONCE:
+    files = waiting.to_keep + (waiting.known if upload.study_id else 0)
+    if files <= AT_ONCE and waiting.runs_to_keep <= RUNS_AT_ONCE:
         return _kept(request, upload, keeping.keep(upload))
+    if not publish(keep_upload, upload.pk):
+        return _not_handed_over(request, upload)
     _record(request, "upload kept", upload, runs=waiting.runs_to_keep)
-    keep_upload.delay(upload.pk)
     return redirect(f"{upload.get_absolute_url()}?keeping=1")
 
 
 def _keep_selected(request: LabRequest, upload: Upload, files: list[int]) -> HttpResponse:
     """Many files by a worker."""
-    if len(files) <= AT_ONCE:
+    runs = UploadedFile.objects.filter(pk__in=files).aggregate(runs=Sum("run_count", default=0))["runs"]
+    if len(files) <= AT_ONCE and runs <= RUNS_AT_ONCE:
         return _kept(request, upload, keeping.keep(upload, files))
+    if not publish(keep_upload, upload.pk, files):
+        return _not_handed_over(request, upload)
     _record(request, "upload kept", upload, files=len(files))
-    keep_upload.delay(upload.pk, files)
-    messages.success(request, f"{len(files)} files are being kept; that goes on without this page.")
+    messages.success(
+        request,
+        f"{runs} runs of {len(files)} file{'s' * (len(files) != 1)} are being kept; that goes on without this page.",
+    )
+    return redirect(upload)
+
+
+def _not_handed_over(request: LabRequest, upload: Upload) -> HttpResponse:
+    messages.warning(
+        request, "Nothing was kept: Redis, which brings work to the workers, does not answer. Try again soon."
+    )
     return redirect(upload)
 
 

@@ -24,7 +24,7 @@ from apps.uploads.import_report import ImportReport
 from apps.uploads.models import FileState, Upload, UploadedFile
 from apps.uploads.on_disk import DiskFile, Named, UnreadableError
 from apps.uploads.parsing import parse
-from apps.uploads.receiving import UploadError, add_file, add_files, labels_from_text, open_upload
+from apps.uploads.receiving import UploadError, add_file, add_files, forget_if_empty, labels_from_text, open_upload
 
 _SMALL = 1 << 20
 _AT_ONCE = 500
@@ -87,10 +87,11 @@ class Command(BaseCommand):
                 count += _keep(upload, batch, named)
                 self._say(f"kept {count} files")
         except ArtefactStoreError as error:
-            _forget_if_empty(upload)
-            raise CommandError(f"{error} Of what was named, {count} files are here.") from error
+            here = forget_if_empty(upload)
+            where = f", in upload {upload.pk}, which a worker reads" if here else ""
+            raise CommandError(f"{error} Of what was named, {here} files are here{where}.") from error
         if not count:
-            _forget_if_empty(upload)
+            forget_if_empty(upload)
             raise CommandError("\n".join([*named.unreadable, "There are no files in what was named."]))
 
     def _read(self, upload: Upload) -> None:
@@ -130,11 +131,6 @@ def _keep(upload: Upload, files: list[DiskFile], named: Named) -> int:
         except UnreadableError as error:
             named.unreadable.append(str(error))
     return count
-
-
-def _forget_if_empty(upload: Upload) -> None:
-    if not upload.files.exists():
-        upload.delete()
 
 
 def _exists(path: Path) -> bool:
