@@ -65,6 +65,7 @@ MIDDLEWARE = [
     "apps.lib.reader_base.ReaderBaseMiddleware",
     "apps.inventory.editing.authors.AuthorMiddleware",
     "apps.lib.plain_addresses.PlainAddressMiddleware",
+    "apps.runs.lost_bytes.LostBytesMiddleware",
 ]
 
 ROOT_URLCONF = "apps.urls"

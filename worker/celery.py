@@ -23,6 +23,7 @@ def configured(**options: Any) -> Celery:
         worker_prefetch_multiplier=1,
         task_time_limit=600,  # below the broker's visibility timeout of an hour, so a task never runs beside its own redelivery
         broker_connection_retry_on_startup=True,
+        task_publish_retry_policy={"max_retries": 1, "interval_start": 0},  # a person waits; sweepers try for longer
         beat_schedule={
             "sweep": {"task": "agents.sweep", "schedule": 30.0, "options": {"expires": 25}},
             "sweep-uploads": {"task": "uploads.sweep", "schedule": 30.0, "options": {"expires": 25}},

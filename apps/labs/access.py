@@ -6,13 +6,24 @@ from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest
+from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django_htmx.http import HttpResponseClientRedirect
 
 from apps.labs.models import Role
 
 View = Callable[..., HttpResponseBase]
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
+    """A part of a page or a script of it is no place for the form: the whole page goes there, or says so."""
+    htmx = getattr(request, "htmx", None)
+    if htmx:
+        return HttpResponseClientRedirect(redirect_to_login(htmx.current_url_abs_path or "/").url)
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"error": "Your sign-in has ended; sign in again."}, status=401)
+    return redirect_to_login(request.get_full_path())
 
 
 def member_required(role: str = Role.VIEWER) -> Callable[[View], View]:
@@ -22,7 +33,7 @@ def member_required(role: str = Role.VIEWER) -> Callable[[View], View]:
         @wraps(view)
         def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
-                return redirect_to_login(request.get_full_path())
+                return _to_sign_in(request)
             member = request.member  # type: ignore[attr-defined]
             if member is None:
                 return render(request, "labs/no-lab.html", status=403)

@@ -1,5 +1,6 @@
 """Every error of the REST interface as problem details (RFC 9457): what was found, what was expected, and where."""
 
+import logging
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -9,9 +10,11 @@ from rest_framework.views import set_rollback
 
 from apps.comparison.question import QuestionError
 from apps.lib.problems import problem_body
-from apps.runs.artefact_store import ArtefactStoreError
+from apps.runs.artefact_store import ArtefactStoreError, LostBytesError
 from apps.runs.workload import WorkloadError
 from apps.uploads.receiving import UploadError
+
+log = logging.getLogger(__name__)
 
 
 class ProblemError(exceptions.APIException):
@@ -29,6 +32,10 @@ def problem_details(error: Exception, context: dict[str, Any]) -> HttpResponse |
     if isinstance(error, QuestionError | WorkloadError | UploadError):
         set_rollback()
         return answer(400, str(error), field=error.field, found=error.found, expected=error.expected)
+    if isinstance(error, LostBytesError):
+        log.error("%s", error)
+        set_rollback()
+        return answer(410, f"{error}.")
     if isinstance(error, ArtefactStoreError):
         set_rollback()
         return answer(507, str(error))

@@ -15,6 +15,7 @@ import hashlib
 import os
 import tempfile
 import zlib
+from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -51,7 +52,14 @@ _FIELDS = ("id", "lab_id", "sha256", "size", "created_at")
 
 
 class ArtefactStoreError(OSError):
-    """Bytes could not be kept or read; nothing half-written stays behind."""
+    """Bytes could not be kept or read; nothing half-written stays behind. As text it is a sentence for people."""
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
+class LostBytesError(ArtefactStoreError):
+    """Bytes that were kept are gone, damaged or altered. Trying again helps nothing; a backup of the folder does."""
 
 
 def keep(lab_id: int, data: bytes | Iterable[bytes]) -> Artefact:
@@ -132,18 +140,37 @@ def read(artefact: Artefact) -> bytes:
     return b"".join(open_stream(artefact))
 
 
+def tail(artefact: Artefact, most: int) -> bytes:
+    """The last `most` bytes, or all of fewer; checked like all of it, in memory for two pieces."""
+    ends: deque[bytes] = deque()
+    held = 0
+    for piece in open_stream(artefact):
+        ends.append(piece)
+        held += len(piece)
+        while held - len(ends[0]) >= most:
+            held -= len(ends.popleft())
+    return b"".join(ends)[-most:]
+
+
 def open_stream(artefact: Artefact) -> Iterator[bytes]:
-    """The bytes in pieces, in constant memory. `ArtefactStoreError` where the file is gone, or at the end where it was
-    altered.
+    """The bytes in pieces, in constant memory. `LostBytesError` here where the file is gone or is no file of ours, and at the
+    last piece where it was altered.
     """
+    pieces = _pieces(artefact)
+    return chain(
+        [next(pieces, b"")], pieces
+    )  # who answers with a stream learns of a lost file before the answer begins
+
+
+def _pieces(artefact: Artefact) -> Iterator[bytes]:
     if artefact.size <= SMALL and (small := getattr(artefact, "small", None)) is not None:
         yield _unpacked(small, artefact.sha256)
         return
     try:
         file = path_of(artefact.sha256).open("rb")
     except OSError as error:
-        message = f"The bytes of artefact {artefact.sha256} cannot be read: {error}"
-        raise ArtefactStoreError(error.errno, message) from error
+        message = f"The bytes of artefact {artefact.sha256} cannot be read: {error.strerror or error}"
+        raise LostBytesError(error.errno, message) from error
     with file:
         yield from _checked(file, artefact.sha256)
 
@@ -171,21 +198,21 @@ def _checked(file: IO[bytes], sha256: str) -> Iterator[bytes]:
                 yield piece
                 packed = unpacker.unconsumed_tail
         rest = unpacker.flush()
-    except zlib.error as error:
+    except (zlib.error, OSError) as error:
         raise _damaged(sha256, error) from error
     digest.update(rest)
     yield rest
     _same(digest.hexdigest(), sha256)
 
 
-def _damaged(sha256: str, error: Exception) -> ArtefactStoreError:
-    return ArtefactStoreError(errno.EIO, f"The kept bytes of artefact {sha256} are damaged: {error}")
+def _damaged(sha256: str, error: Exception) -> LostBytesError:
+    return LostBytesError(errno.EIO, f"The kept bytes of artefact {sha256} are damaged: {error}")
 
 
 def _same(found: str, sha256: str) -> None:
     if found != sha256:
         message = f"The kept bytes of artefact {sha256} were altered: their SHA-256 is {found}"
-        raise ArtefactStoreError(errno.EIO, message)
+        raise LostBytesError(errno.EIO, message)
 
 
 def _store(pieces: Iterable[bytes]) -> tuple[str, int]:
@@ -218,10 +245,10 @@ def _write(file: IO[bytes], pieces: Iterable[bytes]) -> tuple[str, int]:
 
 
 def _put_in_place(new: Path, final: Path) -> None:
+    """Also over one that is there: it has the same bytes, or lost them, and who reads it goes on with what he opened."""
     _make_folder(final.parent)
-    if not final.exists():
-        new.rename(final)
-        _fsync(final.parent)
+    new.replace(final)
+    _fsync(final.parent)
 
 
 def _make_folder(folder: Path) -> None:
@@ -243,5 +270,5 @@ def _fsync(folder: Path) -> None:
 
 def _way_out(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "Free some space there; it is tried again, and nothing was lost."
+        return "Free some space there, then send it again; what is here already is whole."
     return "Look at the folder and its owner."

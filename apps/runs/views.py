@@ -8,6 +8,7 @@ from django.utils.http import content_disposition_header
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
+from apps.parsers.encodings import encoding_of
 from apps.runs import artefact_store
 from apps.runs.filters import RunFilter
 from apps.runs.listing import NewestFirst
@@ -91,7 +92,7 @@ def artefact_text(request: LabRequest, pk: int, name: str) -> HttpResponse:
     """The artefact inside a page of this site, escaped like any text; a long one from its end, where fio's result
     is."""
     part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)
-    data = artefact_store.read(part.artefact)
-    cut = VIEWED if len(data) > VIEWED else 0
-    text = data[-VIEWED:].decode("utf-8", "replace")
+    cut = VIEWED if part.artefact.size > VIEWED else 0
+    data = artefact_store.tail(part.artefact, VIEWED)
+    text = data.decode(encoding_of(data), "replace")
     return render(request, "runs/artefact.html", {"part": part, "text": text, "cut": cut})

@@ -1,4 +1,4 @@
-/* Draws the comparison's chart from the data beside it, and what one can do with it: zoom, surface, copy. */
+/* Draws the comparison's chart from the data beside it, and what one can do with it: zoom, surface. */
 
 import { draw } from "./chart-drawing.js";
 import { Surface } from "./surface.js";
@@ -66,22 +66,9 @@ function swapped(event) {
   redraw();
 }
 
-async function copyText(button) {
-  const status = document.querySelector("[data-copy-status]");
-  try {
-    const answer = await fetch(button.dataset.copyText);
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-    await navigator.clipboard.writeText(await answer.text());
-    status.textContent = "Copied.";
-  } catch (error) {
-    status.textContent = `Not copied (${error.message}): open the link and copy from there.`;
-  }
-}
-
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
-  if (button.dataset.copyText) copyText(button);
   if (button.dataset.chartZoom) zoom(button.dataset.chartZoom);
   if (button.dataset.chartShowSurface) showSurface(button);
   if (button.dataset.chartTurn) surface?.turn(button.dataset.chartTurn);

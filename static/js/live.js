@@ -4,6 +4,8 @@ import { describe } from "./chart-keys.js";
 import { overTime, said } from "./charts.js";
 import { human, UNIT_OF } from "./quantities.js";
 
+const AGAIN_MS = 3000;
+
 export class LiveRun {
   constructor(panel) {
     this.panel = panel;
@@ -20,6 +22,15 @@ export class LiveRun {
     this.stream = new EventSource(this.panel.dataset.stream);
     this.stream.addEventListener("progress", (event) => this.progress(JSON.parse(event.data)));
     this.stream.addEventListener("state", (event) => this.state(JSON.parse(event.data)));
+    this.stream.addEventListener("error", () => this.broken());
+  }
+
+  /* A browser asks again by itself where the connection broke, but never where a proxy answered that the server is away. */
+  broken() {
+    document.getElementById("live-note").textContent = "Connection lost, trying again …";
+    if (this.stream?.readyState !== EventSource.CLOSED) return;
+    this.close();
+    setTimeout(() => this.open(), AGAIN_MS);
   }
 
   close() {

@@ -18,6 +18,20 @@ function size(bytes) {
   return `${value.toFixed(places)}\u00a0${units[step]}`;
 }
 
+/* Of few files each goes by itself, so that one sees them go; of thousands many at once, for what a request costs beside them. */
+const SHARE = 20;
+const TOGETHER = { files: 40, bytes: 1 << 20 };
+
+/* A browser lets nobody read a file that is another one by now. */
+async function isReadable(file) {
+  try {
+    await file.slice(0, 1).arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export class Sender {
   constructor(form) {
     this.form = form;
@@ -70,8 +84,7 @@ export class Sender {
   }
 
   fail(one, why) {
-    one.state = "failed";
-    one.why = why;
+    Object.assign(one, { state: "failed", why, sent: 0 });
     this.mark(one);
   }
 
@@ -118,24 +131,47 @@ export class Sender {
   }
 
   async start() {
-    for (const one of this.all) if (one.state === "failed" && one.file.size <= this.most) Object.assign(one, { state: "waiting", sent: 0 });
+    for (const one of this.all) if (one.state === "failed" && one.file.size <= this.most && !one.isGone) this.wait(one);
     if (!this.count("waiting")) {
       this.say(this.all.length ? "Nothing here can be sent." : "Choose files, drop them, or paste text first.");
       return;
     }
-    this.isStopped = false;
+    this.isStopped = this.isRefused = false;
     this.place = 0;
     try {
+      await this.renew();
       this.upload ??= await this.open();
     } catch (error) {
-      this.say(error.message);
+      if (this.isRefused) this.refused();
+      else this.say(error.message);
       return;
     }
     await Promise.all(Array.from({ length: AT_ONCE }, () => this.lane()));
     this.draw();
-    if (this.isStopped) this.say("Stopped. What was sent is here already; Upload goes on with the rest.");
+    if (this.isRefused) this.refused();
+    else if (this.isStopped) this.say("Stopped. What was sent is here already; Upload goes on with the rest.");
     else if (!this.count("failed")) location.assign(this.upload.page);
     else this.after();
+  }
+
+  /* The list of files is only in this page, so nobody should have to leave it. */
+  refused() {
+    const link = document.createElement("a");
+    link.href = this.form.dataset.signIn;
+    link.target = "_blank";
+    link.textContent = "Sign in in another tab";
+    element("sending-note").replaceChildren("Your sign-in has ended. ", link, ", then go on here; what was sent is here already.");
+  }
+
+  /* Who signed in again meanwhile has another token against forged requests. */
+  async renew() {
+    if (!this.needsToken) return;
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+    if (!answer?.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const token = page.querySelector("[name=csrfmiddlewaretoken]");
+    if (token) this.form.elements.csrfmiddlewaretoken.value = token.value;
+    this.needsToken = false;
   }
 
   /* Some failed: what did arrive can be looked at. */
@@ -162,31 +198,72 @@ export class Sender {
     return tops.length > 1 ? `${tops[0]} and ${tops.length - 1} more` : tops[0];
   }
 
+  /* The files of the next request: one, or small ones together. */
   next() {
-    while (this.place < this.all.length && this.all[this.place].state !== "waiting") this.place += 1;
-    return this.all[this.place];
+    const most = Math.min(TOGETHER.files, Math.max(1, Math.floor(this.count("waiting") / SHARE)));
+    const found = [];
+    let bytes = 0;
+    for (; this.place < this.all.length && found.length < most; this.place += 1) {
+      const one = this.all[this.place];
+      if (one.state !== "waiting") continue;
+      if (found.length && bytes + one.file.size > TOGETHER.bytes) break;
+      bytes += one.file.size;
+      found.push(one);
+    }
+    return found;
   }
 
   async lane() {
-    let one;
-    while (!this.isStopped && (one = this.next())) {
-      one.state = "sending";
-      this.mark(one);
-      this.follow(one);
+    let some;
+    while (!this.isStopped && !this.isRefused && (some = this.next()).length) {
       const data = new FormData();
-      data.set("path", one.path);
-      data.set("file", one.file, one.file.name);
-      const answer = await this.request(this.upload.add, data, (event) => {
-        one.sent = Math.min(event.loaded, one.file.size);
+      for (const one of some) {
+        one.state = "sending";
         this.mark(one);
-        this.drawSoon();
-      });
-      if (answer.status === 201) one.state = "sent";
-      else if (this.isStopped) Object.assign(one, { state: "waiting", sent: 0 });
-      else this.fail(one, this.why(answer));
-      this.mark(one);
+        data.append("path", one.path);
+        data.append("file", one.file, one.file.name);
+      }
+      this.follow(some[0]);
+      const answer = await this.request(this.upload.add, data, (event) => this.progress(some, event.loaded));
+      if (!(await this.withoutGone(some, answer))) for (const one of some) this.end(one, answer);
       this.drawSoon();
     }
+  }
+
+  progress(some, loaded) {
+    let before = 0;
+    for (const one of some) {
+      one.sent = Math.min(Math.max(0, loaded - before), one.file.size);
+      before += one.file.size;
+      this.mark(one);
+    }
+    this.drawSoon();
+  }
+
+  end(one, answer) {
+    if (answer.status === 201) one.state = "sent";
+    else if (this.isStopped || this.isRefused) this.wait(one);
+    else this.fail(one, this.why(answer));
+    this.mark(one);
+  }
+
+  /* One that cannot be read any more breaks the request of all that go with it: the others go again. */
+  async withoutGone(some, answer) {
+    if (answer.status || this.isStopped) return false;
+    const readable = await Promise.all(some.map((one) => isReadable(one.file)));
+    if (readable.every(Boolean)) return false;
+    for (const [place, one] of some.entries()) {
+      if (readable[place]) this.wait(one);
+      else this.fail(one, "It was changed or removed since it was chosen; choose it again.");
+      one.isGone = !readable[place];
+      this.mark(one);
+    }
+    this.place = Math.min(this.place, this.all.indexOf(some[0]));
+    return true;
+  }
+
+  wait(one) {
+    Object.assign(one, { state: "waiting", sent: 0 });
   }
 
   /* The list moves along with what is sent, unless somebody reads in it. */
@@ -207,6 +284,8 @@ export class Sender {
       this.running.add(request);
       request.addEventListener("loadend", () => {
         this.running.delete(request);
+        this.isRefused ||= request.status === 401; // nobody is signed in any more: the rest would be refused as well
+        this.needsToken ||= this.isRefused || request.status === 403;
         resolve(request);
       });
       request.send(data);
@@ -215,10 +294,12 @@ export class Sender {
 
   why(answer) {
     try {
-      return JSON.parse(answer.responseText).error;
+      const { error } = JSON.parse(answer.responseText);
+      if (error) return error;
     } catch {
-      if (!answer.status) return "The connection broke; try again.";
-      return answer.status === 403 ? "Your role or your sign-in does not cover this; reload the page." : `The server answered ${answer.status}; try again.`;
+      // a page, or nothing
     }
+    if (!answer.status) return "The connection broke; try again.";
+    return answer.status === 403 ? "Your role or your sign-in does not cover this; sign in anew and try again." : `The server answered ${answer.status}; try again.`;
   }
 }

@@ -1,23 +1,5 @@
-/* A study's page: copy a table in a wiki's words, print, and open what is folded while printing. */
+/* A study's page: print, and open what is folded while printing. */
 
-const status = document.querySelector("[data-copy-status]");
-
-async function copyText(button) {
-  try {
-    const answer = await fetch(button.dataset.copyText);
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-    await navigator.clipboard.writeText(await answer.text());
-    button.textContent = "Copied";
-    status.textContent = "Copied.";
-  } catch (error) {
-    status.textContent = `Not copied (${error.message}): open the link and copy from there.`;
-  }
-}
-
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-copy-text]");
-  if (button) copyText(button);
-});
 document.addEventListener("keydown", (event) => {
   const menu = event.key === "Escape" && event.target.closest("details.menu[open]");
   if (!menu) return;

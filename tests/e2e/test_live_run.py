@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.test import Client
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.faults.stack import Stack
 
@@ -62,3 +62,23 @@ def test_a_run_is_cancelled_from_its_page(stack: Stack, signed_in: Page) -> None
     signed_in.get_by_role("button", name="Cancel the run").click()
     stack.wait_for(run, "cancelled", 15)
     assert not stack.fio_processes()
+
+
+def test_a_page_whose_server_was_away_goes_on_by_itself(stack: Stack, signed_in: Page) -> None:
+    asked = []
+
+    def away_at_first(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) == 1:
+            route.fulfill(status=502, body="bad gateway")
+        else:
+            route.continue_()
+
+    signed_in.route("**/events/runs/**", away_at_first)
+    run = stack.run(seconds=12)
+    stack.wait_for(run, "running")
+    signed_in.goto(f"{stack.url}/runs/{run.pk}/")
+    expect(signed_in.locator("#live-note")).to_have_text("Connection lost, trying again …")
+    expect(signed_in.locator("#live-note")).to_contain_text("s since the start")
+    assert len(asked) == 2
+    stack.wait_for(run, "finished")

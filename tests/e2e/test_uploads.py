@@ -171,6 +171,86 @@ def test_a_file_that_fails_says_why_and_the_others_arrive(signed_in: Any, furnis
         assert Upload.objects.get().files.count() == 2
 
 
+def test_a_file_that_was_changed_after_it_was_chosen_is_called_so(
+    signed_in: Any, furnished: Any, worker: Worker, tmp_path: Path
+) -> None:
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_bytes(REPORT)
+    page = signed_in()
+    page.goto("/uploads/")
+    page.get_by_label("Choose files").set_input_files([tmp_path / "a.json", tmp_path / "b.json"])
+    (tmp_path / "b.json").write_bytes(OTHER * 2)
+    page.get_by_role("button", name="Upload 2 files").click()
+    expect(page.locator("#sending-files")).to_contain_text("changed or removed since it was chosen")
+    expect(page.get_by_role("status").filter(has_text="1 of 2 files sent")).to_be_visible()
+
+
+def test_of_many_files_several_go_together_and_one_that_is_gone_stops_no_other(
+    signed_in: Any, furnished: Any, worker: Worker, tmp_path: Path
+) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    for number in range(100):
+        (results / f"{number:02}.json").write_bytes(REPORT + b" " * number)
+    page = signed_in()
+    page.goto("/uploads/")
+    page.get_by_label("Choose files").set_input_files(sorted(results.iterdir()))
+    (results / "07.json").unlink()
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url) if request.url.endswith("/add/") else None)
+    page.get_by_role("button", name="Upload 100 files").click()
+    expect(page.get_by_role("status").filter(has_text="99 of 100 files sent")).to_be_visible()
+    expect(page.locator("#sending-files tr").nth(7)).to_contain_text("changed or removed since it was chosen")
+    expect(page.locator("#sending-files")).not_to_contain_text("connection broke")
+    assert 25 <= len(requests) <= 80
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("status").filter(has_text="Nothing here can be sent.")).to_be_visible()
+    with lab_scope(furnished.lab.pk):
+        sizes = dict(UploadedFile.objects.values_list("name", "size"))
+    assert sizes == {f"{number:02}.json": len(REPORT) + number for number in range(100) if number != 7}
+
+
+def test_who_signs_in_again_meanwhile_goes_on_with_the_rest(
+    signed_in: Any, furnished: Any, worker: Worker, sign_in: Any, live_server: Any
+) -> None:
+    page = signed_in()
+    names = [f"{number}.json" for number in range(5)]
+    choose(page, *names)
+    arrived: list[str] = []
+
+    def sign_out_after_two(route: Any) -> None:
+        arrived.append(route.request.url)
+        if len(arrived) == 3:
+            page.context.clear_cookies()
+        route.continue_()
+
+    page.route("**/add/", sign_out_after_two)
+    page.get_by_role("button", name="Upload 5 files").click()
+    expect(page.get_by_text("Your sign-in has ended.")).to_be_visible()
+    expect(page.get_by_role("link", name="Sign in in another tab")).to_have_attribute("href", "/accounts/login/")
+    session = sign_in("engineer").cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+    page.get_by_role("button", name=re.compile(r"Upload \d files?")).click()
+    page.wait_for_url(re.compile(r"/uploads/\d+/$"))
+    with lab_scope(furnished.lab.pk):
+        assert sorted(UploadedFile.objects.values_list("name", flat=True)) == names
+        assert Upload.objects.count() == 1
+
+
+def test_a_page_that_looks_again_by_itself_leads_to_the_sign_in_when_that_has_ended(
+    signed_in: Any, furnished: Any, worker: Worker
+) -> None:
+    page = signed_in()
+    choose(page, "run.json")
+    page.get_by_role("button", name="Upload 1 file").click()
+    page.wait_for_url(re.compile(r"/uploads/\d+/$"))
+    address = page.url.removeprefix(page.url.partition("/uploads/")[0])
+    page.context.clear_cookies()
+    page.wait_for_url(re.compile(r"/accounts/login/\?next="))
+    assert page.url.endswith(address)
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
 def test_the_list_moves_along_with_what_is_sent(signed_in: Any, furnished: Any, worker: Worker) -> None:
     page = signed_in()
     choose(page, *(f"{number:02}.txt" for number in range(30)))

@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.runs import artefact_store
-from apps.runs.artefact_store import SMALL, ArtefactStoreError, keep, keep_all, open_stream, path_of, read
-from apps.runs.models import Artefact, SmallBytes
+from apps.runs.artefact_store import SMALL, ArtefactStoreError, keep, keep_all, open_stream, path_of, read, tail
+from apps.runs.models import Artefact, RunArtefact, SmallBytes
+from tests.comparison.factories import run
 from tests.conftest import Cast
+
+BIG = bytes(SMALL + 1)
 
 
 @pytest.fixture
@@ -169,3 +173,38 @@ def test_a_lost_file_is_said_and_can_be_kept_again(lab: Lab) -> None:
     with pytest.raises(ArtefactStoreError, match="cannot be read"):
         list(open_stream(artefact))
     assert read(keep(lab.pk, b"lost")) == b"lost"
+
+
+def test_bytes_that_were_altered_are_right_again_when_they_come_again(lab: Lab) -> None:
+    artefact = keep(lab.pk, iter([b"the truth"]))
+    path_of(artefact.sha256).write_bytes(b"rubbish")
+    assert keep(lab.pk, iter([b"the truth"])) == artefact
+    assert read(artefact) == b"the truth"
+
+
+@pytest.mark.parametrize("size", [0, 5, 2_500_000])
+@pytest.mark.parametrize("most", [1, 7, 1 << 20, 3_000_000])
+def test_the_end_of_an_artefact(lab: Lab, size: int, most: int) -> None:
+    data = os.urandom(size)
+    assert tail(keep(lab.pk, data), most) == data[-most:]
+
+
+@pytest.mark.usefixtures("few")
+def test_every_file_that_is_lost_or_altered_is_named(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    few, many, other, sound = (keep(lab.pk, data) for data in (b"few", BIG, BIG + b"1", BIG + b"2"))
+    call_command("check_artefacts")
+    assert "Every kept file has the bytes that came." in capsys.readouterr().out
+    SmallBytes.objects.filter(artefact=few).update(packed=b"rubbish")
+    path_of(many.sha256).unlink()
+    path_of(other.sha256).write_bytes(path_of(sound.sha256).read_bytes())
+    RunArtefact.objects.create(run=run(lab), artefact=many, name="a/result.json", kind="result")
+    with pytest.raises(CommandError, match="3 files lost or altered"):
+        call_command("check_artefacts")
+    told = capsys.readouterr().err.splitlines()
+    assert [one.partition(": ")[2].partition(" artefact ")[0] for one in told] == [
+        "The kept bytes of",
+        "The bytes of",
+        "The kept bytes of",
+    ]
+    assert f"a/result.json of run {RunArtefact.objects.get().run_id}: " in told[1]
+    assert "a file of 3 bytes without a run" in told[0]

@@ -8,6 +8,7 @@ from django.utils import timezone
 from apps.comparison.trends.loading import answers
 from apps.comparison.trends.models import DEBOUNCE, Watch
 from apps.labs.isolation import lab_scope
+from apps.lib.handing_over import publish
 
 
 def call_watches(sender: object, lab_id: int, runs: Sequence[int], **_: Any) -> None:
@@ -21,4 +22,4 @@ def call_watches(sender: object, lab_id: int, runs: Sequence[int], **_: Any) -> 
             if is_waiting or not answers(watch.question, runs):
                 continue
             if Watch.objects.filter(pk=watch.pk).call(now):
-                evaluate_watch.apply_async((watch.pk,), countdown=DEBOUNCE.total_seconds())
+                publish(evaluate_watch, watch.pk, countdown=DEBOUNCE.total_seconds())  # or the sweeper finds it due

@@ -51,15 +51,23 @@ class Placed:
 
 
 def place(runs: Sequence[Run], study: Study, configuration: Configuration | None = None) -> Placed:
-    """`runs` with host and target. Doing it again changes nothing."""
+    """`runs` with host and target. Doing it again changes nothing; runs that somebody took back meanwhile are not put."""
     with transaction.atomic():
         columns = columns_of(study)
+        runs = still_there(runs)
         before = dict(StudyRun.objects.filter(run__in=runs).values_list("run_id", "configuration_id"))
         wanted = {run.pk: configuration or columns.of(run) for run in runs}
         changed = [run for run in runs if before.get(run.pk) != wanted[run.pk].pk]
         for run in changed:  # one by one, because claims hear of each row that is written
             StudyRun.objects.update_or_create(run=run, defaults={"configuration": wanted[run.pk]})
     return Placed(len(changed), sum(run.pk in before for run in changed), tuple(columns.made))
+
+
+def still_there(runs: Sequence[Run]) -> list[Run]:
+    """Those that nobody deletes before the caller's transaction ends."""
+    asked = Run.objects.filter(pk__in=[run.pk for run in runs]).order_by("pk").select_for_update(no_key=True)
+    here = set(asked.values_list("pk", flat=True))
+    return [run for run in runs if run.pk in here]
 
 
 def columns_of(study: Study) -> "Columns":
