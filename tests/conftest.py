@@ -34,8 +34,14 @@ settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] = settings.REDIS_PR
 if template := os.environ.get("SPINDLE_TEST_TEMPLATE"):
     settings.DATABASES["default"].setdefault("TEST", {})["TEMPLATE"] = template
 
-# How long it takes to think of an example is the machine's affair; what must be quick is measured by itself.
-hypothesis.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long it takes to think of an example is the machine's affair; what must be quick is measured by itself. The short
+# form tries the same examples each time, so that a commit is either good or not; --long looks for new ones.
+hypothesis.register_profile(
+    "any machine",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=os.environ.get("SPINDLE_LONG") != "1",
+)
 hypothesis.load_profile("any machine")
 
 # Argon2 is slow on purpose; four people a test would be minutes. Sign-in itself is tested with the real one.

@@ -15,7 +15,7 @@ def task() -> Any:
     app = Celery("away", broker="redis://127.0.0.1:1/0", set_as_current=False)
     app.conf.task_publish_retry_policy = {"max_retries": 1, "interval_start": 0}
 
-    @app.task(name="away.work")
+    @app.task(name="away.work", shared=False)
     def work(number: int) -> int:
         return number
 
