@@ -98,6 +98,20 @@ def test_a_filter_changes_address_table_and_chart_together(page: Any) -> None:
     assert page.locator("#facets input:checked").count() == 0
 
 
+def test_choices_of_filters_that_come_late_do_not_undo_one(page: Any) -> None:
+    held: list[Any] = []
+    page.route("**/compare/filters/**", lambda route: held.append(route))
+    page.goto(f"{page.site}/compare/")
+    until(page, f"{CHART} !== undefined")
+    with page.expect_request("**/compare/filters/**"):
+        page.click("#facets summary")
+    page.check("input[name=interface][value=NVMe]")
+    until(page, f"{CHART}?.data.datasets.length === 1")
+    held[0].continue_()
+    page.wait_for_timeout(500)
+    assert page.locator("#facets input:checked").count() == 1
+
+
 def test_what_is_a_bound_is_drawn_as_a_bound(page: Any) -> None:
     lab = Lab.objects.get()
     with lab_scope(lab.pk):
