@@ -175,7 +175,7 @@ def _printing_loop(lines: list[str], index: int, floor: int) -> Typed | None:
 
 
 def _is_progress(line: str) -> bool:
-    if _BSD_PROGRESS.match(line):
+    if " transferred " in line and _BSD_PROGRESS.match(line):
         return True
     result = read_result(line) if "B/" in line or "/s" in line else None
     return isinstance(result, Result) and result.is_whole_seconds
@@ -189,19 +189,23 @@ def _start_of(block: Block) -> int:
 def _may_stand_between(line: str, block: Block) -> bool:
     if not line.strip():
         return bool(block.records)
-    return bool(_ASIDE.match(line) or _OTHER_FENCE.match(line)) or _is_progress(line)
+    return bool(_ASIDE.match(line) or ("=" not in line and _OTHER_FENCE.match(line))) or _is_progress(line)
 
 
 def _behind_time(lines: list[str], last: int) -> int:
     """The shell's real, user and sys, and zsh's line of them, belong to the dd that was timed."""
     index = last + 1
-    while index < len(lines) and index - last < 5 and (not lines[index].strip() or _TIMED.match(lines[index])):
-        if lines[index].strip():
-            last = index
-        index += 1
+    while index < len(lines) and index - last < 5:
+        line = lines[index]
+        if not line or line.isspace():
+            index += 1
+        elif ("user" in line or "real" in line or "sys" in line) and _TIMED.match(line):
+            last, index = index, index + 1
+        else:
+            break
     return last
 
 
 def _is_next(before: Block, block: Block, lines: list[str]) -> bool:
     """Whether only blank lines stand between them."""
-    return not "".join(lines[before.last + 1 : block.first]).strip()
+    return before.last + 1 == block.first or not "".join(lines[before.last + 1 : block.first]).strip()

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from apps.parsers.dd_lines import ALONE, BEGUN, CUT, ENDS_IN_BYTES, RECORDS, Result, Unclear, read_result
+from apps.parsers.dd_lines import ALONE, BEGUN, CUT, ENDS_IN_BYTES, PLAIN_RECORDS, RECORDS, Result, Unclear, read_result
 from apps.parsers.source_text import SourceText
 
 _CUT_OFF = "a result that is cut off"
@@ -25,9 +25,9 @@ def events(text: SourceText) -> list[Event]:
     lines = text.lines
     found: list[Event] = []
     for index, line in enumerate(lines):
-        if _may_hold_rate(line) and (result := read_result(line)):
+        if ("/s" in line or ("B/" in line and not line.isascii())) and (result := read_result(line)):  # "MB/秒", "МB/с"
             found.append(Event(index, None, result, index))
-        elif "+" in line and len(line) < _LONGEST and (match := RECORDS.search(line)):
+        elif "+" in line and len(line) < _LONGEST and (match := PLAIN_RECORDS(line) or RECORDS.search(line)):
             full, part = match.groups()
             found.append(Event(index, (int(full), int(part)), None, index))
             if (
@@ -40,10 +40,6 @@ def events(text: SourceText) -> list[Event]:
             found.append(_wrapped(lines, index))
     _mark_progress(found, text)
     return [event for event in found if not event.is_progress]
-
-
-def _may_hold_rate(line: str) -> bool:
-    return "/s" in line or ("B/" in line and not line.isascii())  # "MB/秒", "МB/с", "MB/mp"
 
 
 def _is_cut(line: str, before: Event | None, index: int) -> bool:

@@ -44,6 +44,7 @@ ALONE = re.compile(  # without records lines: only what nobody else prints, and 
     r"|transferred in [0-9][0-9.,]{0,20}(?: (?:secs?)?| (?:secs|seconds) \([0-9]{0,19}(?: b[a-z]{0,4}/?[a-z]{0,2})?)?)\s*$"
 )
 RECORDS = re.compile(r"(?<![A-Za-z0-9_.,+:-])(?P<full>[0-9]{1,18})\+(?P<part>[0-9]{1,18})[ \u00a0\u202f][^\W\d_]{2}")
+PLAIN_RECORDS = re.compile(r"([0-9]{1,18})\+([0-9]{1,18}) records (?:in|out)").fullmatch  # as they mostly are
 LONE = re.compile(r"\s*(?:\^C)?[0-9]{1,18}\+[0-9]{1,18} records (?:in|out)\s*$", re.MULTILINE)
 _SECONDS_GROUP, _UNIT_GROUP, _RATE_GROUP = 2, 3, 4  # of both, by number: a name is looked up each time
 _DAMAGED = re.compile(r"(?<![^\s(])([0-9]{1,20}[A-Za-z]{1,3}[0-9]{1,20}) bytes(?: \(| transferred in )")
