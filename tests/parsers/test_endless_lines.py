@@ -4,12 +4,26 @@ import time
 
 import pytest
 
-from apps.parsers.registry import format_named
+from apps.parsers.registry import Format, format_named, formats
 from apps.parsers.source_text import SourceText
 from tests.pace import within
-from tests.parsers.seeds import TEXTS
+from tests.parsers.every import timed, tried
+from tests.parsers.hostile import IS_LONG
+from tests.parsers.seeds import TEXTS, seeds
 
 MEBIBYTE = 1 << 20
+SHORT_LINES = ["a:\n", "\ta: 1\n", "  a\n"]  # what the readers look at longest
+MORE_LINES = [
+    "a b\n",
+    "[x]\n",
+    "(a)\n",
+    "- -\n",
+    "sda 1\n",
+    "ab: 12\n",
+    "a = 1\n",
+    "12 34\n",
+    "a b\n[x]\n  a\n\ta: 1\n1 2\n",
+]
 
 
 @pytest.mark.parametrize("filler", ["\n", " \n", "a\n", "\r\n"], ids=repr)
@@ -36,3 +50,18 @@ def test_lines_that_say_something_all_stay() -> None:
     assert text.number(len(text.lines) - 1) == 3 * 29_990
     some = SourceText("x y\n" + "\n" * 60_000 + "z z\n")
     assert [(some.number(at), line) for at, line in enumerate(some.lines) if line] == [(1, "x y"), (60_002, "z z")]
+
+
+@pytest.mark.parametrize("filler", SHORT_LINES + (MORE_LINES if IS_LONG else []), ids=repr)
+@pytest.mark.parametrize("one", [one for one in formats() if seeds(one)], ids=lambda one: one.name)
+def test_short_lines_without_end_between_two_reports_are_looked_through(one: Format, filler: str) -> None:
+    """A mebibyte in two seconds; the short form takes an eighth of it in as much less."""
+    size = MEBIBYTE if IS_LONG else MEBIBYTE // 8
+    seed = min(seeds(one), key=len)[:20_000]
+    data = seed + b"\n" + filler.encode() * (size // len(filler)) + seed
+    looks = (
+        3 if one.kind == "table" else 1
+    )  # what the dialog offers, what it shows, and what is read: a child's work each
+    most = looks * (2 * size / MEBIBYTE + 0.1)  # a report by itself takes some, too
+    _, seconds = timed(lambda: tried(one, SourceText(data)), most)
+    assert seconds < most

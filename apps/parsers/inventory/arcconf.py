@@ -51,7 +51,10 @@ def parse(text: SourceText) -> ParsedFile:
 
 def _begins(lines: Sequence[str], index: int) -> bool:
     """Whether an output begins here: with its own line, or with the dashes over the controller."""
-    if _BEGIN.match(lines[index]):
+    line = lines[index]
+    if "---" not in line and not line.startswith("Controllers"):
+        return False  # nearly always
+    if _BEGIN.match(line):
         return True
     is_title = _DASHES.match(lines[index]) and index + 2 < len(lines) and _HEADLESS.match(lines[index + 1])
     if not is_title or not _DASHES.match(lines[index + 2]):
@@ -80,12 +83,15 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 def _is_known(lines: Sequence[str], index: int) -> bool:
     line = lines[index]
-    is_section = index > 0 and bool(_DASHES.match(lines[index - 1]))
-    return (
-        is_section
-        or bool(_DASHES.match(line) or _ITEM.match(line) or _TITLED.match(line) or _FIELD.match(line))
-        or line.startswith("Command completed")
-    )
+    if ":" in line and _FIELD.match(line):
+        return True
+    if _is_dashes(line) or (index > 0 and _is_dashes(lines[index - 1])):
+        return True
+    return bool(_ITEM.match(line)) or line.startswith("Command completed")
+
+
+def _is_dashes(line: str) -> bool:
+    return "---" in line and _DASHES.match(line) is not None
 
 
 def _read(lines: Sequence[str]) -> tuple[str, Content]:

@@ -63,7 +63,7 @@ def parse(text: SourceText) -> ParsedFile:
 
 
 def _starts(line: str) -> bool:
-    return bool(_DEVICE.match(line) or _MACHINE.match(line) or _KEYED.match(line))
+    return ":" in line and bool(_DEVICE.match(line) or _MACHINE.match(line) or _KEYED.match(line))
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:

@@ -75,33 +75,46 @@ def parse(text: SourceText) -> ParsedFile:
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     index = 0
     while index < len(lines):
-        if not lines[index] or lines[index].isspace():
-            index += 1
-            continue
-        end = index
-        while end < len(lines) and _EXPORT.match(lines[end]):
-            end += 1
-        end = max(end, mdadm_scan.end(lines, index))
-        end = end if end > index else _device_end(lines, index)
+        end = _block_end(lines, index) if _may_begin(lines[index]) else index
         if end > index:
             yield index, end
         index = max(end, index + 1)
 
 
+def _may_begin(line: str) -> bool:
+    """Whether one of the words stands there that the first line of any block has: a text of very many lines is looked through fast."""
+    return ":" in line or "ARRAY" in line or "MD_" in line or "mdadm " in line
+
+
+def _block_end(lines: Sequence[str], index: int) -> int:
+    """Behind the block that begins at `index`, which is the answer where none does."""
+    end = index
+    while end < len(lines) and _EXPORT.match(lines[end]):
+        end += 1
+    if "ARRAY" in lines[index]:
+        end = max(end, mdadm_scan.end(lines, index))
+    return end if end > index else _device_end(lines, index)
+
+
 def _device_end(lines: Sequence[str], index: int) -> int:
     """Behind what is told of a device; `index` where nothing begins. Its name may be missing."""
-    head = _HEAD.match(lines[index])
-    if head and _has_first(lines, index + 1):
+    line = lines[index]
+    if _has_first(lines, index + 1) and (head := _HEAD.match(line)):
         return _end(lines, index + 1, _width(head[1]))
-    first = index + bool(_CALLED.search(lines[index]))
+    first = index + bool("mdadm " in line and _CALLED.search(line))
     if first < len(lines) and _HEADLESS.match(lines[first]) and any(map(_LEVEL.match, lines[first + 1 : first + 10])):
         return _end(lines, first + 1, 0)
+    if " : " not in line:
+        return index
     return max(mdadm_bitmap.end(lines, index), mdadm_platform.end(lines, index))
 
 
 def _has_first(lines: Sequence[str], index: int) -> bool:
     """Whether a device's first field is soon there, before another head."""
-    for line in lines[index : index + 3]:
+    near = lines[index : index + 3]
+    if " : " not in "\n".join(near):
+        return False
+    for line in near:
         if _FIRST.match(line):
             return True
         if _HEAD.match(line) or "Platform : " in line:
@@ -133,7 +146,7 @@ def _level(line: str, margin: int) -> str:
 
 
 def _is_own(line: str) -> bool:
-    return any(one.match(line) for one in (_FIELD, _TABLE, _SECTION, _OTHER))
+    return bool(_OTHER.match(line) or _FIELD.match(line) or _TABLE.match(line) or _SECTION.match(line))
 
 
 def _is_rest(lines: Sequence[str], index: int) -> bool:

@@ -65,8 +65,7 @@ def device_blocks(
         part = part_of(line)
         named = _named(lines, index) if part else index
         begins = bool(part) and (first < 0 or named < index or _is_of_another(part, seen))
-        is_over = begins or is_prompt(line) or DEVICE.match(line) or _is_over(lines, index, part, seen)
-        if first >= 0 and is_over:
+        if first >= 0 and (begins or is_prompt(line) or DEVICE.match(line) or _is_over(lines, index, part, seen)):
             if _is_whole(lines[first : last + 1], seen):
                 yield first, last + 1
             first = -1
