@@ -157,5 +157,7 @@ def _read(test: Test, warnings: list[str]) -> ParsedRun | Broken:
                 test.interim(rate, over, positive(match[4] or ""), number)
     if not netperf_omni.read(test, warnings) and not netperf_tables.read(test):
         last = next((line for _, line in reversed(test.lines) if line.strip()), "")
-        return Broken("the test has no figures", test.lines[0][0], last.strip()[:100], "a row of numbers")
+        return test.broken or Broken(
+            "the test has no figures", test.lines[0][0], last.strip()[:100], "a row of numbers"
+        )
     return test.run()

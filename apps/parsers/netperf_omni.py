@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from apps.parsers.finite import number, positive
 from apps.parsers.netperf_test import Test, per_second
+from apps.parsers.shape import Broken
 
 _KEYWORD = re.compile(r"^\s*([A-Z][A-Z0-9_]{1,60}(?:\[\d{1,9}\])?)=(.{0,300})$")
 _CELLS = re.compile(r"\S+")
@@ -31,10 +32,12 @@ _SIZES = {
     "send_buffer": ("lss_size_end", "local_send_socket_size_final"),
     "receive_buffer": ("rsr_size_end", "remote_recv_socket_size_final"),
 }  # fmt: skip
+_MOST_NAMES = 100  # lines of a wrapped header
 BEGINNINGS = ("THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "DIRECTION", "PROTOCOL", "SOCKET_TYPE", "LSS_SIZE_REQ")
 _CPU = ("local_cpu_util", "remote_cpu_util")
 _UNREADABLE = "not readable"
 _NO_UNIT = "its unit is not printed"
+_NO_WAY = "nothing says whether this host sent or received"
 _PROTOCOLS = ("protocol", "socket_type")
 
 Fields = dict[str, tuple[str, int]]  # name → (text, line)
@@ -49,8 +52,12 @@ def read(test: Test, warnings: list[str]) -> bool:
     """Whether there were figures with a name."""
     if test.figures:
         return _bare(test)
-    fields = _keywords(test) or _csv(test, warnings) or _columns(test)
-    return _first(fields, _TELLING) is not None and _chosen(test, fields)
+    fields = _keywords(test) or _csv(test, warnings)
+    telling = (
+        (*_TELLING, "throughput") if fields else _TELLING
+    )  # as a name of its own; the old tables have it as a title
+    fields = fields or _columns(test)
+    return _first(fields, telling) is not None and _chosen(test, fields)
 
 
 def _bare(test: Test) -> bool:
@@ -83,6 +90,7 @@ def _chosen(test: Test, fields: Fields) -> bool:
 def _measured(test: Test, fields: Fields, throughput: tuple[str, int], unit: tuple[str, int]) -> bool:
     operation = _operation(test, fields, unit[0])
     if not operation:
+        test.broken = Broken(_NO_WAY, throughput[1], f"{throughput[0]} {unit[0]}"[:100], "a banner, or DIRECTION=Send")
         return False
     _facts(test, fields)
     _interim(test, fields)
@@ -156,14 +164,18 @@ def _keywords(test: Test) -> Fields:
 def _csv(test: Test, warnings: list[str]) -> Fields:
     """The header may be wrapped; the values begin with the first line whose first cell is a number."""
     names: list[str] = []
+    is_named = False  # whether a name of a figure is among them, which may be wrapped, too
     for place, (line, text) in enumerate(test.lines[1:]):
         is_figure = positive(text.partition(",")[0].strip()) is not None and "," in text
         if not is_figure and ("," in text or names) and text.strip() and "Interim" not in text:
-            names.append(text.strip())
-        elif is_figure and not _is_interim(text) and _names_figures(" ".join(names)):
-            return _paired(names, test.lines[place + 1 : place + 9], line, warnings)
+            names = [*names[1 - _MOST_NAMES :], text.strip()]
+            is_named = is_named or _names_figures(" ".join(names[-2:]))
+        elif is_figure and is_named and not _is_interim(text):
+            if _names_figures(" ".join(names)):
+                return _paired(names, test.lines[place + 1 : place + 9], line, warnings)
+            is_named = False
         elif not text.strip():
-            names = []
+            names, is_named = [], False
     return {}
 
 

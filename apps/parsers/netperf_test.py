@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from apps.parsers.finite import INT8, epoch, positive, whole
-from apps.parsers.shape import ParsedRun, ParsedSample, ParsedSeries
+from apps.parsers.shape import Broken, ParsedRun, ParsedSample, ParsedSeries
 
 UNIT = r"(10\^[0369]bits|[KMG]?Bytes|Trans)"
 _FACTORS = {"10^0bits": 1 / 8, "10^3bits": 1e3 / 8, "10^6bits": 1e6 / 8, "10^9bits": 1e9 / 8,
@@ -30,6 +30,7 @@ class Test:
     told: dict[str, str | int | float] = field(default_factory=dict)
     samples: list[ParsedSample] = field(default_factory=list)
     problem: str = ""
+    broken: Broken | None = None  # why its figures are none
     last: int = 0
     note: str = ""
     _points: list[tuple[float, float]] = field(default_factory=list)

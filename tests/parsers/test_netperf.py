@@ -95,7 +95,16 @@ def test_keywords_are_read_without_a_banner_and_come_again_for_the_next_run() ->
 
 def test_keywords_that_do_not_say_the_direction_are_broken() -> None:
     parsed = netperf.parse(SourceText("THROUGHPUT=100.00\nTHROUGHPUT_UNITS=10^6bits/s\n"))
-    assert (parsed.runs, len(parsed.broken)) == ((), 1)
+    (broken,) = parsed.broken
+    assert (parsed.runs, broken.line, broken.found) == ((), 1, "100.00 10^6bits/s")
+    assert broken.message == "nothing says whether this host sent or received"
+
+
+def test_a_keyword_without_its_unit_is_missing() -> None:
+    parsed = netperf.parse(SourceText(BANNER.format("OMNI Send") + "THROUGHPUT=941.23\nELAPSED_TIME=10.0\n"))
+    (sample,) = parsed.runs[0].samples
+    assert (sample.operation, sample.metric, sample.value, sample.printed) == ("net_send", "bandwidth", None, "941.23")
+    assert sample.missing_reason == "its unit is not printed"
 
 
 def test_whole_outputs_in_json_strings_are_read() -> None:
@@ -139,6 +148,9 @@ HOSTILE = {
     "the same key": "THROUGHPUT=1\n" * 80_000,
     "rows of numbers": BANNER.format("TCP STREAM") + "Throughput\n" + "1\n" * 500_000,
     "rows of figures": BANNER.format("TCP STREAM") + "Recv\n" + " 1 2 3 4 5\n" * 95_000,
+    "pairs": BANNER.format("OMNI") + "a,b\n1,2\n" * 130_000,
+    "interim results": BANNER.format("OMNI") + "Throughput,b\n" + "1,Trans/s,3,4.0\na,b\n" * 50_000,
+    "wide names": BANNER.format("OMNI") + ("a," * 2500 + "\n") * 100 + "1,2\n" * 130_000,
     "cells": BANNER.format("OMNI") + "1,2\n" * 260_000,
 }
 
