@@ -39,6 +39,8 @@ def parts(lines: Sequence[str], index: int) -> list[tuple[str, str]]:
     """A line with the next one; twice where a mail that was filled anew put the beginning of another one behind it."""
     line = lines[index][:_LONGEST]
     more = lines[index + 1][:_LONGEST] if index + 1 < len(lines) else ""
+    if "samples=" not in line and "samples=" not in more:
+        return [(line, more)]  # nearly always
     second, behind = _SECOND.search(line), _SECOND.search(more)
     more = more[: behind.start(1)] if behind else more
     return [(line, more)] if second is None else [(line[: second.start(1)], ""), (line[second.start(1) :], more)]

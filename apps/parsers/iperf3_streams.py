@@ -109,8 +109,10 @@ class Test:
         streams = max(Counter(role for role, name in keys if name != "SUM").values(), default=1)
         self.is_udp = any(datagrams(one.rest) for found in self.finals.values() for one in found)
         samples: list[ParsedSample] = []
+        bare = {one.index for one in self.without_side()}
         for number, key in enumerate(keys):
-            samples += self._samples(key, Point(number, streams, self.block_size), text)
+            finals = [one for one in self.finals.get(key, []) if one.index not in bare]
+            samples += self._samples(key, finals, Point(number, streams, self.block_size), text)
         return ParsedRun(
             tool="iperf3", tool_version=self.version, sections=sections if len(sections) > 1 else (),
             samples=tuple(samples), series=tuple(self._series(keys)), started_at=self.started_at,
@@ -152,9 +154,7 @@ class Test:
         bare = [one for one in found if not _side_of(one)]
         return bare if len(bare) < len(found) else [one for one in bare if not one.rest.strip()]
 
-    def _samples(self, key: Key, point: Point, text: SourceText) -> Iterator[ParsedSample]:
-        bare = self.without_side()
-        finals = [one for one in self.finals.get(key, []) if one not in bare]
+    def _samples(self, key: Key, finals: list[Report], point: Point, text: SourceText) -> Iterator[ParsedSample]:
         sides = {_side_of(one) or self._side(key[0]): one for one in finals}
         if len(sides) > 1:
             sides.pop("", None)
