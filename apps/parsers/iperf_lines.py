@@ -37,6 +37,14 @@ _LIKE_REPORT = re.compile(
     r" {0,6}[\w.]{1,24} [KMGTP]?(?:bits|Bytes)/sec"
 )
 _CUT_REPORT = re.compile(r"\[([^\]]{1,12})\](?:\[[^\]]{4}\])? {0,8}[\d.]{1,16}-[\d. secBytbiKMGTP/]{0,60}$")
+_MARKS = tuple(  # of a report line: four of them are one, with a letter too many, or without its id
+    re.compile(mark)
+    for mark in (
+        r"\[[^\]]{1,12}\]", r"\d{1,9}\.\d{1,6}- ?\d{1,9}\.\d{1,6}", r" sec ", r" [KMGTP]?Bytes", r" [KMGTP]?(?:bits|Bytes)/sec"
+    )
+)  # fmt: skip
+_MOST_MISSING = 1
+_MARKED = 120  # the columns in which they stand
 _BENT = re.compile(  # 895K/45(13) is sound
     r"[A-Za-z][\d.]{0,20}\d|\d\.?(?:[A-JLN-Zabcdf-z]|e(?![+-]))|(?<![^\s/])[A-Za-z](?=[\s/]|$)|\[|(?:sender|receiver|omitted\))\S"
 )
@@ -152,7 +160,19 @@ def bent(line: Line) -> str | None:
     if line.report:
         return line.report.id if line.report.rest and _BENT.search(line.report.rest) else None
     match = _LIKE_REPORT.search(line.text) if "/sec" in line.text else _CUT_REPORT.match(line.text)
-    return match[1].strip() if match else None
+    return match[1].strip() if match else _marked(line.text)
+
+
+def _marked(line: str) -> str | None:
+    """The id in a line that is nearly one of a report, empty where it has none. What is no number is not damaged, and a blank
+    that does not break is left where HTML says a mail over again.
+    """
+    if ("Bytes" not in line and "/sec" not in line) or "nan" in line or "inf" in line or "\xa0" in line:
+        return None
+    found = [mark.search(line, 0, _MARKED) for mark in _MARKS]
+    if found.count(None) > _MOST_MISSING:
+        return None
+    return found[0][0].strip("[ ]") if found[0] else ""
 
 
 def broken_lines(text: SourceText, indices: Sequence[int]) -> list[Broken]:

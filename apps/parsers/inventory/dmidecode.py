@@ -12,7 +12,6 @@ lists (`Characteristics`) as lists. jc is not used: it fails on the last two and
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from apps.parsers.inventory.printed import Block, Content, blanked, count, parse_blocks, put
 from apps.parsers.shape import Broken, ParsedFile, ParsedInventory
@@ -141,8 +140,9 @@ def _fields(lines: Sequence[str]) -> Content:
     for line in lines:
         name, mark, value = line.strip().partition(":")
         if _indent(line) > depth and key:
-            listed: Any = fields[key]
-            fields[key] = [*(listed if isinstance(listed, list) else [listed] if listed else []), line.strip()]
+            if not isinstance(fields[key], list):
+                fields[key] = [fields[key]] if fields[key] else []
+            fields[key].append(line.strip())
         elif mark:
             key = name.strip()
             put(fields, key, value.strip())

@@ -34,7 +34,7 @@ _LONGEST_LINE = 4000  # no tool prints more
 
 def typed(key: str, value: str) -> str | int:
     """A whole number where the field can be nothing else; serial numbers, versions and names stay text."""
-    if _WHOLE.fullmatch(value) and not _IDENTITY.search(key):
+    if value[-1:].isdigit() and _WHOLE.fullmatch(value) and not _IDENTITY.search(key):
         return int(value)
     return value
 
