@@ -8,7 +8,7 @@ sizes in bytes. A text may hold several of them, with prose between.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from apps.parsers.inventory import md_arrays
 from apps.parsers.inventory.md_arrays import MdArray
@@ -81,7 +81,10 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
     found = md_arrays.read(lines)
     if found is None:
         raise ValueError("an array such as md0 : active raid1 sda1[0] sdb1[1]")
-    arrays = [{**asdict(array), "state": array.state} for array in found.arrays]
+    arrays = [
+        {**vars(array), "members": tuple(dict(vars(one)) for one in array.members), "state": array.state}
+        for array in found.arrays
+    ]
     summary = "; ".join(map(_summary, found.arrays[:4])) or "no arrays"
     more = f"; {len(arrays) - 4} more" if len(arrays) > 4 else ""
     content = {"personalities": list(found.personalities), "arrays": arrays, "warnings": list(found.warnings)}
