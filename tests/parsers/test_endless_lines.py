@@ -1,6 +1,8 @@
 """A million lines of nothing, or of one letter, between two results: a copied screen, or somebody's bad day."""
 
+import random
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -59,9 +61,55 @@ def test_short_lines_without_end_between_two_reports_are_looked_through(one: For
     size = MEBIBYTE if IS_LONG else MEBIBYTE // 8
     seed = min(seeds(one), key=len)[:20_000]
     data = seed + b"\n" + filler.encode() * (size // len(filler)) + seed
-    looks = (
-        3 if one.kind == "table" else 1
-    )  # what the dialog offers, what it shows, and what is read: a child's work each
-    most = looks * (2 * size / MEBIBYTE + 0.1)  # a report by itself takes some, too
+    most = looks(one) * (2 * size / MEBIBYTE + 0.1)  # a report by itself takes some, too
     _, seconds = timed(lambda: tried(one, SourceText(data)), most)
     assert seconds < most
+
+
+def looks(one: Format) -> int:
+    """What the dialog offers, what it shows, and what is read of a table are a child's work each."""
+    return 3 if one.kind == "table" else 1
+
+
+KNOWN = {  # what took the square of its length
+    "iperf3": [
+        b"Connecting to host a, port 5201\n[ ID] Interval           Transfer     Bitrate\n"
+        b"[  5]   0.00-10.00  sec  1.10 GBytes   944 Mbits/sec  sender\n",
+        b"[  5]   1.00-2.00   sec  1.80 GBytes  15.5 Gbits/sec\n[  5]   0.00-1.00   sec  1.69 GBytes  14.5 Gbits/sec\n",
+    ],
+    "dmidecode": [
+        b"# dmidecode 3.3\n\nHandle 0x0000, DMI type 0, 24 bytes\nBIOS Information\n\tVendor: x\n\tCharacteristics:\n",
+        b"\t\tPCI\n",
+    ],
+}
+
+
+def repeated(one: Format) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """A report up to one of its lines; this one, with the next, or cut; and the rest of the report."""
+    for seed in seeds(one):
+        lines = seed[:30_000].split(b"\n")
+        for index, line in enumerate(lines):
+            for unit in (line, b"\n".join(lines[index : index + 2]), line[: len(line) // 2]):
+                if unit.strip() and len(unit) < 400:
+                    yield b"\n".join(lines[: index + 1]) + b"\n", unit + b"\n", b"\n".join(lines[index + 1 :])
+
+
+@pytest.mark.parametrize("one", [one for one in formats() if seeds(one)], ids=lambda one: one.name)
+def test_a_line_of_a_report_that_comes_without_end_takes_its_length(one: Format) -> None:
+    """A quarter of a mebibyte in a quarter of two seconds, where the square of its length takes much more."""
+    found = list(dict.fromkeys(repeated(one)))
+    chosen = random.Random(one.name).sample(found, min(len(found), 120 if IS_LONG else 1))
+    size = MEBIBYTE // 4
+    for before, unit, behind in chosen:
+        data = before + unit * (size // len(unit)) + behind
+        most = looks(one) * (2 * size / MEBIBYTE + 0.1)
+        _, seconds = timed(lambda: tried(one, SourceText(data)), most)  # noqa: B023
+        assert seconds < most, unit
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_what_took_the_square_of_its_length_no_longer_does(name: str) -> None:
+    before, unit = KNOWN[name]
+    text = SourceText(before + unit * (MEBIBYTE // len(unit)))
+    _, seconds = timed(lambda: tried(format_named(name), text), 2)
+    assert seconds < 2
