@@ -132,12 +132,18 @@ class Document(Struct, Generic[AnyJob]):
         return [job for job in self.listed if self.jobs is not None or job.jobname != "All clients"] or self.listed
 
     def loads(self) -> list[Load]:
-        """What each entry was asked to do."""
+        """What each entry was asked to do; the copies of a job are asked the same, which is worked out once."""
         entries = self.entries()
         copies = Counter((job.jobname, job.groupid) for job in entries)
-        return [
-            load_of(merged(self.global_options, job.job_options), copies[job.jobname, job.groupid]) for job in entries
-        ]
+        known: dict[tuple[object, ...], Load] = {}
+        found = []
+        for job in entries:
+            options, count = merged(self.global_options, job.job_options), copies[job.jobname, job.groupid]
+            key = (count, *options.items())
+            if key not in known:
+                known[key] = load_of(options, count)
+            found.append(known[key])
+        return found
 
 
 WHOLE = msgspec.json.Decoder(Document[Job])

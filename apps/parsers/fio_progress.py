@@ -122,7 +122,8 @@ def _job_point(job: JobTotals, load: Load, elapsed: float | None) -> JobPoint:
     moved = {name: totals for name, totals in found.items() if totals.ios or totals.io_bytes}
     weight = load.runtime_s + load.ramp_s if load.runtime_s else None
     operations = {name: operation(load.rw, name) for name in DIRECTIONS}
-    planned = " + ".join(operations[name] for name in DIRECTIONS if name in (directions(load.rw) or ()))
+    asked = directions(load.rw) or ()
+    planned = " + ".join(operations[name] for name in DIRECTIONS if name in asked)
     return JobPoint(job.jobname, load, _done(moved, load, job.eta, elapsed), weight, operations, moved, planned)
 
 

@@ -25,6 +25,9 @@ class FioReport(Runs):
 
     def read(self, index: int) -> None:
         line = self.lines[index]
+        if index in self.begins:
+            self._next()
+            self.caption = self.begins[index]
         if not line or line.isspace():
             return
         number = self.text.number(index)

@@ -24,6 +24,7 @@ Oddities
 - A direction may stand behind a name (`old.1.log: read: IOPS=…`, as grep prints it): a report of its own, of that name;
   spreads behind the same name are its own too, above or below (`fio_text_named`). A line that repeats one of the
   report's own is somebody speaking of it.
+- A whole report may stand behind the same words on every line (`fio_text_prefixes`), which are the run's caption.
 - Rates behind words that are no direction, spreads below none, and those of two reports side by side are told, not read.
 - The depths of I/O stand below the figures of every job, and the sums below all jobs: a text that ends before the first,
   or between two jobs that are defined, is cut off.

@@ -45,6 +45,7 @@ class Draft:
     )
     is_named: bool = False  # its spreads may stand anywhere in the text, behind the same name
     repeats: int = 0
+    caption: str = ""  # the words that stand before all its lines
 
     @property
     def has_results(self) -> bool:
@@ -123,6 +124,7 @@ def _run_of(draft: Draft) -> ParsedRun:
         workload=workload_of([job.load() for job in jobs], command),
         host=hosts.pop() if len(hosts) == 1 else "",
         target=_target(jobs[0]) if len(jobs) == 1 else "",
+        caption=draft.caption,
         line=draft.first,
         last_line=draft.last,
     )

@@ -11,7 +11,9 @@ from apps.parsers.fio_text_lines import Reader
 from apps.parsers.fio_text_spreads import spread_of
 from apps.parsers.fio_text_told import Told
 
-_RATES = re.compile(r"\s*(?P<name>[^\s|].{0,120}?)[ \t:]\s*(?P<rest>(?:read|write|trim|mixed)\s*:\s*(?:io=|IOPS=))")
+_RATES = re.compile(  # of several blanks the first one ends the name, or each would be tried
+    r"\s*(?P<name>[^\s|].{0,120}?)(?:(?<!\s)[ \t]|:)\s*(?P<rest>(?:read|write|trim|mixed)\s*:\s*(?:io=|IOPS=))"
+)
 _SPREAD = re.compile(
     r"\s*(?P<name>[^\s|=][^|=]{0,120}?)[ \t:]\s{0,16}(?P<rest>(?:slat|clat|lat|sync) {1,4}\([num]sec\)\s*:\s*min=|iops\s*: min="
     r"|bw \(\s*[KkM]i?(?:B|bit)\s*/s\)\s*:\s*min=|cpu\s*:\s*usr=)"

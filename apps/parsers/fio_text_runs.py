@@ -8,6 +8,7 @@ from apps.parsers.fio_definitions import command_at, definition_at, doubt_of
 from apps.parsers.fio_quantities import Style, Version, version_of
 from apps.parsers.fio_text_draft import Draft, Found, found_of
 from apps.parsers.fio_text_lines import Reader
+from apps.parsers.fio_text_prefixes import unprefixed
 from apps.parsers.fio_text_told import Told
 from apps.parsers.source_text import SourceText
 
@@ -27,7 +28,9 @@ class Runs:
 
     def __init__(self, text: SourceText) -> None:
         self.text = text
-        self.lines = [_unmarked(line) if "=" in line and "*" in line else line for line in text.lines]
+        lines = [_unmarked(line) if "=" in line and "*" in line else line for line in text.lines]
+        self.lines, self.begins = unprefixed(lines)
+        self.caption = ""
         self.done: list[Draft | Found] = []
         self.draft = Draft()
         self.reader: Reader | None = None
@@ -91,6 +94,7 @@ class Runs:
         self._end_list()
         for one in self.draft.unreported():
             self.told.warn(one.line, f"fio's report breaks off before that of {one.name[:60]!r}, which is defined here")
+        self.draft.caption = self.caption
         if self.draft.has_results:
             self.done.append(self.draft if self.draft.is_named else found_of(self.draft))
 

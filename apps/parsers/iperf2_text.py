@@ -34,7 +34,7 @@ from apps.parsers.finite import INT8
 from apps.parsers.iperf2_connections import SIDE_UNKNOWN, Connection, Header
 from apps.parsers.iperf2_test import ANY, CLIENT, SERVER, Test
 from apps.parsers.iperf_commands import asked, command, is_of_another
-from apps.parsers.iperf_lines import Line, bent, broken_lines, has_reports, lines_of
+from apps.parsers.iperf_lines import Line, bent, broken_lines, has_reports, lines_of, nearly
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -117,6 +117,7 @@ def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:
             yield test
             test = Test()
         name = bent(line)
+        name = nearly(line) if name is None else name
         shown, is_read = (found, True) if found else (shown, _read(test, line))
         if is_read and shown and not found:
             test.header.told |= asked("" if is_of_another(shown, test.header.host) else shown)

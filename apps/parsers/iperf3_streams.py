@@ -17,6 +17,7 @@ _NO_FIGURES = "its figures did not arrive"
 _CUT = "the output ends before the summary"
 _SIDE_UNKNOWN = "nothing says which side sent"
 _LATE_S = 0.5  # what a summary's line may end behind the last interval
+_LEAST = 2  # intervals: one alone may as well be the next test's that begins alike
 _APART = 0.05  # what its bytes may differ from theirs: of each interval three digits are printed
 _RETRIES = re.compile(r"^ {1,8}(\d{1,18})(?: |$)")
 _MONTHS = {
@@ -49,7 +50,9 @@ class Test:
     last: int = -1
     told: dict[str, str | int | float] = field(default_factory=dict)
     cpu: dict[str, float] = field(default_factory=dict)
+    doubtful: list[int] = field(default_factory=list)  # the indices of lines that are nearly reports
     intervals: dict[Key, list[Report]] = field(default_factory=dict)
+    moved: dict[Key, float] = field(default_factory=dict)  # bytes, of the intervals
     finals: dict[Key, list[Report]] = field(default_factory=dict)
 
     @property
@@ -82,6 +85,7 @@ class Test:
             self.finals.setdefault(key, []).append(report)
         else:
             self.intervals.setdefault(key, []).append(report)
+            self.moved[key] = self.moved.get(key, 0.0) + report.moved
 
     def is_done_before(self, report: Report) -> bool:
         """Whether the line is of the next test: an interval behind a summary, or from 0.00 to earlier than the last one; the
@@ -100,11 +104,11 @@ class Test:
         """Whether it adds up the intervals above, which only a summary does; UDP's of 3.0 and 3.1 names no side, and
         the rule above it may be gone.
         """
-        known = self.intervals.get((report.role, report.id))
-        if not known or report.start or abs(report.end - known[-1].end) > _LATE_S:
+        key = (report.role, report.id)
+        known = self.intervals.get(key, [])
+        if len(known) < _LEAST or report.start or abs(report.end - known[-1].end) > _LATE_S:
             return False
-        moved = sum(one.moved for one in known)
-        return abs(report.moved - moved) <= moved * _APART
+        return abs(report.moved - self.moved[key]) <= self.moved[key] * _APART
 
     def set_cpu(self, local_side: str, local: str, remote: str) -> None:
         other = "receiver" if local_side == "sender" else "sender"

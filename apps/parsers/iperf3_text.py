@@ -13,6 +13,8 @@ Oddities
 - `Bandwidth` became `Bitrate` in 3.2; 3.0 and 3.1 end UDP tests with one line, the client's rate beside the receiver's
   jitter. That line has no `sender`: it is this side's, as the header above tells (`Connecting to host` sends, unless
   `Reverse mode`; a server sends where it prints `Retr` or `Total Datagrams`).
+- Where the rule above it is gone, a line without side is of the summary if it adds up two intervals or more. Both sides'
+  lines without their words are missing. A line that has lost its id, or a letter, is told.
 - 3.0's betas name the sides of the summary on lines of their own, `Sent` and `Received`.
 - Excerpts one below the other are tests of their own: a connection, or a heading whose rows begin at 0.00 again.
 - A side of 0.00 Bytes beside the other one's bytes never told its figures: missing.
@@ -29,7 +31,7 @@ from dataclasses import dataclass
 from apps.parsers.finite import INT4, whole
 from apps.parsers.iperf3_streams import Test
 from apps.parsers.iperf_commands import asked, command, is_of_another
-from apps.parsers.iperf_lines import Line, bent, broken_lines, has_reports, lines_of, report_of
+from apps.parsers.iperf_lines import Line, bent, broken_lines, has_reports, lines_of, nearly, report_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -70,7 +72,7 @@ def parse(text: SourceText) -> ParsedFile:
             continue
         run = test.run(text)
         runs.append(run)
-        damaged += [one.index for one in test.without_side()]
+        damaged += test.doubtful + [one.index for one in test.without_side()]
         if not test.finals:
             found, expected = text.lines[test.last][:100], "a line that ends with sender or receiver"
             broken.append(Broken("the summary is missing", run.last_line, found, expected))
@@ -96,6 +98,8 @@ def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:
     for line in lines_of(text, 3):
         if bent(line) is not None or (line.report is None and _is_bent(line.text)):
             damaged.append(line.index)
+        elif nearly(line) is not None:
+            test.doubtful.append(line.index)
         if _begins_another(test, line, text):
             yield test
             test = Test()

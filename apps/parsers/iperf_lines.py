@@ -43,11 +43,11 @@ _MARKS = tuple(  # of a report line: four of them are one, with a letter too man
         r"\[[^\]]{1,12}\]", r"\d{1,9}\.\d{1,6}- ?\d{1,9}\.\d{1,6}", r" sec ", r" [KMGTP]?Bytes", r" [KMGTP]?(?:bits|Bytes)/sec"
     )
 )  # fmt: skip
-_MOST_MISSING = 1
 _MARKED = 120  # the columns in which they stand
 _BENT = re.compile(  # 895K/45(13) is sound
     r"[A-Za-z][\d.]{0,20}\d|\d\.?(?:[A-JLN-Zabcdf-z]|e(?![+-]))|(?<![^\s/])[A-Za-z](?=[\s/]|$)|\[|(?:sender|receiver|omitted\))\S"
 )
+_LIKE_LOSSES = re.compile(r"^ {1,8}\d{1,12}\.\d{3} \S{1,3} {1,6}-?\d|%")  # behind a rate of UDP
 _END = re.compile(  # of a line of figures that a mail has wrapped: what was lost, retransmits, the side
     r"[ \t]{0,40}(?:"
     r"(?:\d{1,18}/[ \t]{0,10}\d{1,18}[ \t]{1,10})?\([^()\s]{1,12}%\)(?:[ \t]{1,40}(?:sender|receiver))?"
@@ -158,19 +158,22 @@ def report_of(line: str) -> Report | None:
 def bent(line: Line) -> str | None:
     """The id in a report line of which not all can be read; None of a sound one, and of any other line."""
     if line.report:
-        return line.report.id if line.report.rest and _BENT.search(line.report.rest) else None
+        rest = line.report.rest
+        is_bent = rest and (_BENT.search(rest) or (_LIKE_LOSSES.search(rest) and datagrams(rest) is None))
+        return line.report.id if is_bent else None
     match = _LIKE_REPORT.search(line.text) if "/sec" in line.text else _CUT_REPORT.match(line.text)
-    return match[1].strip() if match else _marked(line.text)
+    return match[1].strip() if match else None
 
 
-def _marked(line: str) -> str | None:
-    """The id in a line that is nearly one of a report, empty where it has none. What is no number is not damaged, and a blank
+def nearly(line: Line) -> str | None:
+    """The id in a line that is almost one of a report, empty where it has none. What is no number is not damaged, and a blank
     that does not break is left where HTML says a mail over again.
     """
-    if ("Bytes" not in line and "/sec" not in line) or "nan" in line or "inf" in line or "\xa0" in line:
+    text = line.text
+    if line.report or ("Bytes" not in text and "/sec" not in text) or "nan" in text or "inf" in text or "\xa0" in text:
         return None
-    found = [mark.search(line, 0, _MARKED) for mark in _MARKS]
-    if found.count(None) > _MOST_MISSING:
+    found = [mark.search(text, 0, _MARKED) for mark in _MARKS]
+    if found.count(None) > 1:
         return None
     return found[0][0].strip("[ ]") if found[0] else ""
 

@@ -72,8 +72,12 @@ def _chosen(test: Test, fields: Fields) -> bool:
     if throughput and unit:
         return _measured(test, fields, throughput, unit)
     rate = _first(fields, _RATES)
-    operation = "net_request" if rate else test.operation
+    operation = "net_request" if rate else _operation(test, fields, "")
     if not operation:
+        if throughput:
+            test.broken = Broken(
+                _NO_UNIT, throughput[1], f"THROUGHPUT {throughput[0]}"[:100], "THROUGHPUT_UNITS beside it"
+            )
         return False
     _facts(test, fields)
     if rate:

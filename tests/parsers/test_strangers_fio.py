@@ -224,3 +224,36 @@ def test_a_report_in_an_indented_block_has_its_version_and_its_errors(indent: st
     # the error is that of the job without a report
     assert (run.problem, run.line) == ("fio's lost ended with error 2 (No such file or directory)", 3)
     assert run.tool_version == version
+
+
+WHOLE = "job: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=8\nfio-3.33\n"
+WHOLE += HEADER + RATES + SPREADS + DEPTHS + SUMS
+
+
+def behind(words: str, text: str) -> str:
+    return "".join(f"{words}{line}" for line in text.splitlines(keepends=True))
+
+
+@pytest.mark.parametrize(("first", "second"), [("old.txt:", "new.txt:"), ("- ", "+ "), ("[1] ", "[2] ")])
+def test_whole_reports_behind_the_same_words_on_every_line_are_those_reports(first: str, second: str) -> None:
+    plain = parse(WHOLE).runs[0]
+    found = parse(behind(first, WHOLE) + behind(second, WHOLE) + WHOLE)
+    assert [values(run) for run in found.runs] == [values(plain)] * 3
+    assert [(run.tool_version, run.line) for run in found.runs] == [("3.33", 1), ("3.33", 15), ("3.33", 29)]
+    assert [run.caption for run in found.runs] == [first.strip(" :+-"), second.strip(" :+-"), ""]
+    assert {one.operation for run in found.runs for one in run.samples} == {"randwrite"}
+    assert (found.warnings, found.broken) == ((), ())
+
+
+def test_jobs_without_definitions_behind_other_words_are_other_runs() -> None:
+    job = HEADER + RATES + SPREADS + DEPTHS
+    found = parse(
+        behind("a.txt:", job) + "--\n" + behind("a.txt:", job.replace("pid=9", "pid=10")) + behind("b.txt:", job)
+    )
+    assert [(run.caption, len(run.sections)) for run in found.runs] == [("a.txt", 2), ("b.txt", 1)]
+
+
+@pytest.mark.parametrize("between", [" ", ":", ": ", " : ", "\t", "   "])
+def test_a_name_ends_before_blanks_or_a_colon(between: str) -> None:
+    found = parse(f"old one{between}{RATES.lstrip()}")
+    assert [run.sections[0].name for run in found.runs] == ["old one"]

@@ -161,6 +161,75 @@ def test_the_round_trip_behind_what_is_in_flight_is_a_note() -> None:
     assert run.samples[0].note == "RTT 56167 us at the end"
 
 
+ROWS = """[  5]   0.00-1.00   sec  1.00 MBytes  8.00 Mbits/sec    0   14.1 KBytes
+[  5]   1.00-2.00   sec  1.00 MBytes  16.0 Mbits/sec    0   14.1 KBytes
+"""
+CALLED = "Connecting to host h2, port 5201\n[  5] local 10.0.0.1 port 41212 connected to 10.0.0.2 port 5201\n"
+
+
+def test_a_line_of_iperf_3_over_the_whole_time_is_no_interval_where_its_side_and_the_rule_are_gone() -> None:
+    text = CALLED + HEADING + ROWS + "[  5]   0.00-2.00   sec  2.00 MBytes  8.00 Mbits/sec    0\n"
+    found = iperf3_text.parse(SourceText(text))
+    (run,) = found.runs
+    assert figures(run) == [("net_send", "bandwidth", 1e6, 6), ("net_send", "retransmits", 0, 6)]
+    assert (list(run.series[0].values), run.problem, found.broken) == ([1e6, 2e6], "", ())
+
+
+def test_an_interval_of_iperf_3_from_zero_that_does_not_add_up_is_the_next_tests() -> None:
+    text = CALLED + HEADING + ROWS + "[  5]   0.00-2.00   sec  7.00 MBytes  29.4 Mbits/sec    0\n"
+    found = iperf3_text.parse(SourceText(text))
+    assert [[value for _, _, value, _ in figures(run)] for run in found.runs] == [[None], [None]]
+
+
+def test_two_lines_of_iperf_3_over_the_whole_time_that_name_no_side_are_nobodys() -> None:
+    text = CALLED + "- - - - -\n[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n"
+    row = "[  5]   {}  sec   122 KBytes  {} Kbits/sec  {}  \n"
+    text += (
+        row.format("0.00-1.00 ", "1000", "91")
+        + "- - - - -\n[ ID] Interval           Transfer     Bitrate         Jitter\n"
+    )
+    text += row.format("0.00-1.00 ", "1000", "0.000 ms  0/91 (0%)") + row.format(
+        "0.00-1.04 ", "960", "0.023 ms  3/91 (3%)"
+    )
+    (run,) = iperf3_text.parse(SourceText(text)).runs
+    assert figures(run) == [("net_send", "bandwidth", None, 8)]
+    assert run.samples[0].missing_reason == "nothing says which side sent"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "  0.00-2.04   sec  2.00 MBytes  8.00 Mbits/sec                  receiver",
+        " 5]   0.00-2.04   sec  2.00 MBytes  8.00 Mbits/sec                  receiver",
+        "[  5]   0.00-2.04   sxc  2.00 MBytes  8.00 Mbits/sec                  receiver",
+        "[  5]   0.00-2.04   sec  2.00 MBytes  8.00 Mbxts/sec                  receiver",
+        "[  5][RXC]   0.00-2.04   sec  2.00 MBytes  8.00 Mbits/sec                  receiver",
+        "[  5]   0.00-2.04   sec  2.00 MBytes  8.00 Mbits/sec  0.023 xs  3/173 (1.7%)  receiver",
+    ],
+)
+def test_a_line_of_iperf_3_that_is_nearly_a_report_is_told(row: str) -> None:
+    text = (
+        CALLED + HEADING + ROWS + "[  5]   0.00-2.00   sec  2.00 MBytes  8.00 Mbits/sec    0             sender\n" + row
+    )
+    found = iperf3_text.parse(SourceText(text + "\n\niperf Done.\n"))
+    assert [(one.line, one.found) for one in found.broken] == [(7, row.strip())]
+    assert figures(found.runs[0])[0] == ("net_send", "bandwidth", 1e6, 6)
+
+
+def test_an_interval_of_iperf_2_is_no_total_where_the_total_has_lost_its_id() -> None:
+    rows = "[  3]  0.0- 1.0 sec  1.00 MBytes  8.00 Mbits/sec\n  0.0-10.0 sec  10.0 MBytes  8.39 Mbits/sec\n"
+    found = iperf2_text.parse(SourceText(CLIENT.format("") + rows))
+    assert [value for _, _, value, _ in figures(found.runs[0])] == [None]
+    assert [one.line for one in found.broken] == [6, 7]
+
+
+def test_what_says_how_many_datagrams_came_late_is_no_damaged_report() -> None:
+    rows = "[  3]  0.0-10.0 sec  1.25 MBytes  8.00 Mbits/sec   0.005 ms    0/  893 (0%)\n"
+    rows += "[  3] 0.00-10.00 sec  1 datagrams received out-of-order\n"
+    found = iperf2_text.parse(SourceText(CLIENT.format("") + rows))
+    assert (len(found.runs), found.broken) == (1, ())
+
+
 BANNER = (
     "MIGRATED TCP {} TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.7 () port 0 AF_INET : demo : first burst 0\n"
 )
@@ -191,3 +260,18 @@ def test_a_throughput_without_its_unit_is_missing_beside_latencies() -> None:
     (run,) = netperf.parse(SourceText(text)).runs
     assert figures(run) == [("net_send", "bandwidth", None, 3), ("net_send", "latency_mean", 27.5e3, 3)]
     assert (run.samples[0].printed, run.samples[0].missing_reason) == ("934.15", "its unit is not printed")
+
+
+@pytest.mark.parametrize("also", ["", "ELAPSED_TIME=10.00\n", "MEAN_LATENCY=33.20\n"])
+def test_a_throughput_without_unit_and_banner_is_told_by_what_it_lacks(also: str) -> None:
+    found = netperf.parse(SourceText(f"THROUGHPUT=9414.52\n{also}"))
+    assert [(one.line, one.message, one.found) for one in found.broken] == [
+        (1, "its unit is not printed", "THROUGHPUT 9414.52")
+    ]
+    assert found.runs == ()
+
+
+def test_a_throughput_without_its_unit_is_missing_where_the_direction_is_told() -> None:
+    (run,) = netperf.parse(SourceText("THROUGHPUT=9414.52\nDIRECTION=Send\n")).runs
+    assert figures(run) == [("net_send", "bandwidth", None, 1)]
+    assert run.samples[0].missing_reason == "its unit is not printed"
