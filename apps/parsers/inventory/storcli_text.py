@@ -10,6 +10,7 @@ the head: their controller is the one that `/c0/v1` names, or none. "cut": table
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -51,7 +52,7 @@ def parse(text: SourceText) -> ParsedFile:
     cut = [
         Broken(
             "storcli: a table is cut off",
-            (one.line or 1) + table["line"] - 1,
+            _number(text, one.line or 1, table["line"] - 1),
             table["table"],
             "a line of dashes below its last row",
         )
@@ -59,6 +60,12 @@ def parse(text: SourceText) -> ParsedFile:
         for table in one.content.get("cut", ())
     ]
     return replace(found, broken=(*found.broken, *cut))
+
+
+def _number(text: SourceText, first: int, below: int) -> int:
+    """Of the line so many below the line `first`; a line of the file may hold several that overwrite each other."""
+    index = bisect_left(range(len(text.lines)), first, key=text.number)
+    return text.number(min(index + below, len(text.lines) - 1))
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:

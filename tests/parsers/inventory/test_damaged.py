@@ -171,3 +171,10 @@ def test_a_title_of_omreport_names_nothing_that_stands_above_it() -> None:
     assert found["title"] == ""
     titles = [(one["title"], [row["ID"] for row in one["rows"]]) for one in found["sections"]]
     assert titles == [("", ["0:1:0"]), ("Controller Example B (Slot 2)", ["0:1:1"])]
+
+
+def test_a_cut_table_is_told_at_a_line_of_the_file_also_where_one_overwrites_itself() -> None:
+    cut = "Controller = 0\nStatus = Success\nDescription = None\n\nVD LIST :\n=======\n\n" + DASHES
+    text = f"{cut}DG/VD TYPE  State Access       Size Name\n{DASHES}" + "0/0   RAID1 Optl  RW     446.625 GB os\r" * 3
+    lines = [one.line for one in parsed("storcli text", text).broken]
+    assert lines == [11]
