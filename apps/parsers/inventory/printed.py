@@ -164,9 +164,18 @@ def has_block(text: SourceText, blocks: Callable[[Sequence[str]], Iterable[Block
 
 
 def blanked(text: SourceText) -> SourceText:
-    """With plain blanks where a page or a mail holds words together, so that nothing folds what a terminal printed."""
+    """With plain blanks where a page or a mail holds words together, so that nothing folds what a terminal printed. Made once a
+    text: every reader of inventory asks for it, to look at it and to read it.
+    """
     if "\xa0" not in text.text:
         return text
+    if "_blanked" not in text.__dict__:
+        text.__dict__["_blanked"] = _with_blanks(text)
+    blanked: SourceText = text.__dict__["_blanked"]
+    return blanked
+
+
+def _with_blanks(text: SourceText) -> SourceText:
     plain = _changed(text, [line.replace("\xa0", " ") for line in text.lines])
     plain.__dict__["text"] = text.text.replace("\xa0", " ")
     return plain
