@@ -23,6 +23,7 @@ Oddities
   taken off.
 - A peer of `(null)` is none; -H names it, also where there is no banner.
 - Who chooses omni's selectors may leave THROUGHPUT out (latencies, TRANSACTION_RATE), or its unit: then the rate is missing.
+- A table whose banner was left out is of what the command above it says; requests and datagrams say themselves what they are.
 - Without banner (-P 0) only `KEY=VALUE` tells what it is, or the names of -o in the command line above bare CSV; bare
   numbers are read as runs of their own only directly below a stream's row.
 """
@@ -47,6 +48,9 @@ _BANNER = re.compile(
 )
 _PEER = re.compile(r" to {1,4}(\S{1,200})(?: \(([^)]{0,100})\))?(?: port|\s|$)")
 _HOST = re.compile(r" from {1,4}(\S{1,200}) \(([^)]{0,100})\) port")
+_TITLE = re.compile(  # of a classic table
+    r"^[ \t]{0,40}(?:Recv {1,8}Send {1,8}Send\b|Local ?/ ?Remote\b|Socket {1,8}Message {1,8}Elapsed\b)", re.MULTILINE
+)
 _INTERIM = re.compile(
     rf"Interim result: {{1,8}}([\d.]{{1,20}}) {UNIT}/s over {{1,4}}([\d.]{{1,20}}) seconds(?: ending at (\d{{1,12}}\.\d{{1,6}}))?\s*$"
 )
@@ -64,6 +68,8 @@ def looks_like(text: SourceText) -> float:
         return 1.0 if any(" TEST " in line and _BANNER.search(line[:_LONGEST]) for line in text.lines) else 0.0
     if "THROUGHPUT=" in body and "THROUGHPUT_UNITS=" in body:
         return 0.9
+    if "Elapsed" in body and "bytes" in body and _TITLE.search(body):
+        return 0.8
     return (
         0.9 if "netperf " in body and " -o" in body and any(test.figures for test in _tests(_unquoted(text))) else 0.0
     )
@@ -104,7 +110,7 @@ def _unquoted(text: SourceText) -> Iterator[tuple[int, str]]:
             for piece in (piece for match in _STRING.finditer(bare) for piece in match[1].split("\\n")):
                 yield number, piece.replace('\\"', '"').replace("\\t", " ")[:_LONGEST]
         else:
-            yield number, line[:_LONGEST].expandtabs()
+            yield number, line[:_LONGEST].removesuffix("\\n").expandtabs()  # as a program shows the end of a line
 
 
 def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
@@ -112,15 +118,10 @@ def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
     command = asked = ""
     for number, line in lines:
         key = netperf_omni.key_of(line) if "=" in line else ""
-        if " TEST " in line and (match := _BANNER.search(line)):
+        if (begun := _begun(test, command, number, line, key)) is not None:
             if test is not None:
                 yield test
-            test, command, asked = Test(match[1].removeprefix("MIGRATED "), command), "", ""
-        elif test is not None and key in test.keys:  # without banners, a key that comes again begins the next test
-            yield test
-            test = Test(test.kind, "")
-        elif test is None and key in netperf_omni.BEGINNINGS:
-            test, command = Test("", command), ""
+            test, command, asked = begun, "", ""
         elif "netperf" in line and (match := _COMMAND.search(line.rstrip())):
             if test is not None:
                 yield test
@@ -135,6 +136,26 @@ def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
             test.keys |= {key} - {""}
     if test is not None:
         yield test
+
+
+def _begun(test: Test | None, command: str, number: int, line: str, key: str) -> Test | None:
+    """The test that begins with this line."""
+    if " TEST " in line and (match := _BANNER.search(line)):
+        return Test(match[1].removeprefix("MIGRATED "), command)
+    if test is not None and key in test.keys:  # without banners, a key that comes again begins the next test
+        return Test(test.kind, "")
+    if test is None and key in netperf_omni.BEGINNINGS:
+        return Test("", command)
+    is_free = test is None or not test.has_banner
+    return _untitled(command, number, line) if is_free and _TITLE.match(line) else None
+
+
+def _untitled(command: str, number: int, title: str) -> Test:
+    """A table whose banner somebody left out: the command says what it is of, if anything does."""
+    test = Test(netperf_command.kind(command) if command else "", command, [(number, "")], has_banner=False)
+    if "Recv" in title and test.operation == "net_request":
+        test.kind = ""  # which is another test's command
+    return test
 
 
 def _bare(asked: str, line: str) -> Test | None:

@@ -10,6 +10,7 @@ from apps.parsers.finite import positive
 
 _HOST = re.compile(r" -H {0,4}([^\s,]{1,200})")
 _TEST = re.compile(r" -t {0,4}(\w{1,40})")
+_ASKED = re.compile(r" -t\b")
 _NAMES = re.compile(r" -o {0,4}([A-Za-z][\w,]{1,2000})(?: |$)")
 _DEFAULT = "TCP_STREAM"  # netperf's, where -t is not given
 
@@ -22,9 +23,11 @@ def peer(command: str) -> str:
 
 
 def kind(command: str) -> str:
-    """As the banner has it: "TCP RR"."""
-    match = _TEST.search(command.partition(" -- ")[0])
-    return (match[1] if match else _DEFAULT).upper().replace("_", " ")
+    """As the banner has it: "TCP RR"; empty where that is a variable."""
+    asked = command.partition(" -- ")[0]
+    match = _TEST.search(asked)
+    word = match[1] if match else "" if _ASKED.search(asked) else _DEFAULT
+    return word.upper().replace("_", " ")
 
 
 def figures(command: str, line: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from apps.parsers.finite import number, positive
-from apps.parsers.netperf_test import Test, per_second
+from apps.parsers.netperf_test import NO_WAY, Test, per_second
 from apps.parsers.shape import Broken
 
 _KEYWORD = re.compile(r"^\s*([A-Z][A-Z0-9_]{1,60}(?:\[\d{1,9}\])?)=(.{0,300})$")
@@ -32,12 +32,12 @@ _SIZES = {
     "send_buffer": ("lss_size_end", "local_send_socket_size_final"),
     "receive_buffer": ("rsr_size_end", "remote_recv_socket_size_final"),
 }  # fmt: skip
+_OF_BANNER = re.compile(r'\bAF_INET6?\b|^\s{0,16}: |",\s{0,16}$')  # the rest of one that a mail wrapped
 _MOST_NAMES = 100  # lines of a wrapped header
 BEGINNINGS = ("THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "DIRECTION", "PROTOCOL", "SOCKET_TYPE", "LSS_SIZE_REQ")
 _CPU = ("local_cpu_util", "remote_cpu_util")
 _UNREADABLE = "not readable"
 _NO_UNIT = "its unit is not printed"
-_NO_WAY = "nothing says whether this host sent or received"
 _PROTOCOLS = ("protocol", "socket_type")
 
 Fields = dict[str, tuple[str, int]]  # name → (text, line)
@@ -94,7 +94,7 @@ def _chosen(test: Test, fields: Fields) -> bool:
 def _measured(test: Test, fields: Fields, throughput: tuple[str, int], unit: tuple[str, int]) -> bool:
     operation = _operation(test, fields, unit[0])
     if not operation:
-        test.broken = Broken(_NO_WAY, throughput[1], f"{throughput[0]} {unit[0]}"[:100], "a banner, or DIRECTION=Send")
+        test.broken = Broken(NO_WAY, throughput[1], f"{throughput[0]} {unit[0]}"[:100], "a banner, or DIRECTION=Send")
         return False
     _facts(test, fields)
     _interim(test, fields)
@@ -170,6 +170,8 @@ def _csv(test: Test, warnings: list[str]) -> Fields:
     names: list[str] = []
     is_named = False  # whether a name of a figure is among them, which may be wrapped, too
     for place, (line, text) in enumerate(test.lines[1:]):
+        if _OF_BANNER.search(text):
+            continue
         is_figure = positive(text.partition(",")[0].strip()) is not None and "," in text
         if not is_figure and ("," in text or names) and text.strip() and "Interim" not in text:
             names = [*names[1 - _MOST_NAMES :], text.strip()]
@@ -202,6 +204,8 @@ def _paired(names: list[str], lines: list[tuple[int, str]], line: int, warnings:
         values += text.strip().split(",")
     if len(values) > len(header):
         warnings.append(f"line {line}: {len(values)} values for {len(header)} names; the last ones are not read")
+    elif len(values) < len(header):
+        warnings.append(f"line {line}: {len(values)} values for {len(header)} names; the last names have none")
     return {name: (value.strip(), line) for name, value in zip(header, values, strict=False)}
 
 

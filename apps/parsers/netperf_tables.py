@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from apps.parsers.finite import number, positive
-from apps.parsers.netperf_test import UNIT, Test, per_second
+from apps.parsers.netperf_test import NO_WAY, UNIT, Test, per_second
+from apps.parsers.shape import Broken
 
 _TITLE_UNIT = re.compile(rf"{UNIT} {{0,3}}/s(?:ec)?\b")  # 2.4 pads the unit to eight characters
 _TPUT_UNIT = re.compile(rf"Time {{1,8}}{UNIT}")
@@ -73,7 +74,10 @@ def _unit(title: str) -> str:
 def _stream(test: Test, title: str, row: Row) -> bool:
     line, values = row
     unit = _unit(title)
-    if len(values) < 5 or not unit or not test.operation:
+    if len(values) < 5 or not unit:
+        return False
+    if not test.operation:
+        test.broken = Broken(NO_WAY, line, " ".join(values)[:100], "a banner, or the command with -t")
         return False
     test.size("receive_buffer", values[0])
     test.size("send_buffer", values[1])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from apps.parsers.finite import INT8, epoch, positive, whole
 from apps.parsers.shape import Broken, ParsedRun, ParsedSample, ParsedSeries
 
+NO_WAY = "nothing says whether this host sent or received"
 UNIT = r"(10\^[0369]bits|[KMG]?Bytes|Trans)"
 _FACTORS = {"10^0bits": 1 / 8, "10^3bits": 1e3 / 8, "10^6bits": 1e6 / 8, "10^9bits": 1e9 / 8,
             "Bytes": 1.0, "KBytes": 1024.0, "MBytes": 1024.0**2, "GBytes": 1024.0**3, "Trans": 1.0}  # fmt: skip
@@ -32,6 +33,7 @@ class Test:
     problem: str = ""
     broken: Broken | None = None  # why its figures are none
     last: int = 0
+    has_banner: bool = True
     note: str = ""
     _points: list[tuple[float, float]] = field(default_factory=list)
     _began: float | None = None

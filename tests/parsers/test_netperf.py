@@ -245,3 +245,63 @@ def test_keywords_without_a_banner_have_the_peer_of_the_command_and_the_cpu_as_a
     text = "$ netperf -P 0 -H n5 -- -k ALL\nTHROUGHPUT=8.00\nTHROUGHPUT_UNITS=10^6bits/s\nDIRECTION=Send\n"
     one = run(text + "LOCAL_CPU_UTIL=12.50\nREMOTE_CPU_UTIL=-1.00\n")
     assert (one.target, one.samples[0].note, one.samples[0].cpu) == ("n5", "CPU 12.50 % of all cores", None)
+
+
+WRAPPED = r"""MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 20001
+AF_INET to 10.0.0.9 () port 20001 AF_INET : +/-2.500% @ 99% conf.
+: first burst 0",\n
+Throughput,Throughput Units,Throughput Confidence Width (%),
+Confidence Iterations Run,Stddev Latency Microseconds,
+50th Percentile Latency Microseconds,99th Percentile Latency Microseconds\n
+1300.50,Trans/s,2.522,4,700.25,601,842\n
+"""
+
+
+def test_a_banner_that_is_wrapped_shifts_no_names() -> None:
+    (run,) = netperf.parse(SourceText(WRAPPED)).runs
+    assert {one.metric: one.value for one in run.samples} == {
+        "rate": 1300.5, "latency_stdev": 700_250, "latency_p50": 601_000, "latency_p99": 842_000
+    }  # fmt: skip
+
+
+def test_csv_with_fewer_values_than_names_is_told() -> None:
+    found = netperf.parse(SourceText(WRAPPED.replace(",601,842", ",601")))
+    assert {one.metric for one in found.runs[0].samples} == {"rate", "latency_stdev", "latency_p50"}
+    assert found.warnings == ("line 7: 6 values for 7 names; the last names have none",)
+
+
+STREAM_TABLE = """Recv   Send    Send
+Socket Socket  Message  Elapsed
+Size   Size    Size     Time     Throughput
+bytes  bytes   bytes    secs.    10^6bits/sec
+
+ 87380  16384  16384    10.00      941.44
+"""
+REQUEST_TABLE = """Local /Remote
+Socket Size   Request  Resp.   Elapsed  Trans.
+Send   Recv   Size     Size    Time     Rate
+bytes  Bytes  bytes    bytes   secs.    per sec
+
+16384  87380  1        1       10.00    12507.25
+16384  87380
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "operation"),
+    [("netperf -H 10.0.0.5", "net_send"), ("netperf -H 10.0.0.5 -t TCP_MAERTS", "net_receive")],
+)
+def test_a_table_without_its_banner_is_of_what_the_command_says(command: str, operation: str) -> None:
+    text = SourceText(f"$ {command}\n{STREAM_TABLE}\n{REQUEST_TABLE}")
+    assert netperf.looks_like(text) > 0.5
+    found = netperf.parse(text)
+    assert [(one.operation, one.value) for run in found.runs for one in run.samples] == [
+        (operation, 117_680_000.0), ("net_request", 12507.25)
+    ]  # fmt: skip
+    assert [(run.target, run.line) for run in found.runs] == [("10.0.0.5", 2), ("", 9)]
+
+
+@pytest.mark.parametrize("above", ["", "$ netperf -H h -t $TEST\n", "$ netperf -H h -t TCP_RR\n"])
+def test_a_stream_without_banner_and_command_is_told(above: str) -> None:
+    found = netperf.parse(SourceText(above + STREAM_TABLE))
+    assert (found.runs, [one.found for one in found.broken]) == ((), ["87380 16384 16384 10.00 941.44"])
