@@ -7,6 +7,7 @@ are skipped unread.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -24,9 +25,11 @@ from apps.parsers.source_text import SourceText
 Number = int | float | None
 Options = dict[str, str | int | float | bool | None]
 VERSION = b'"fio version"'
+_BEGINNING = re.compile(r'\{[ \t\r\n]{0,200}"fio version"')
+_JSON = json.JSONDecoder()
 MOST_JOBS = 4096  # fio's own limit
 _MOST_BROKEN = 20
-_FALLBACKS = 16  # how many places may be tried the slow way: keeps the worst text linear
+_FALLBACKS = 16  # how many places that are no JSON may be tried the slow way: keeps the worst text linear
 
 
 class LatencyTotals(Struct):
@@ -230,7 +233,9 @@ def find(
             found = True
             yield start, end, document
         elif broken is not None and len(faults) < _MOST_BROKEN:
-            faults += [fault] if (fault := no_json(decoder.decode, data, start, end)) else []
+            for inner in _otherwise(data, start, end, decoder, faults):
+                found = True
+                yield inner
     if not found and not broken and VERSION in data:
         for one in _find_slowly(data, decoder):
             found, faults = True, []
@@ -239,20 +244,47 @@ def find(
         broken += faults
 
 
+def _otherwise(
+    data: bytes, start: int, end: int, decoder: "Decoder[Document[AnyJob]]", faults: list[ParseError]
+) -> Iterator[tuple[int, int, Document[AnyJob]]]:
+    """What is inside of somebody's JSON that says fio's version; where it is no JSON, why, into `faults`."""
+    if fault := no_json(decoder.decode, data, start, end):
+        faults.append(fault)
+        return
+    yield from _find_inside(data, start, end, decoder)
+
+
 def _find_slowly(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[int, int, Document[AnyJob]]]:
     """Documents that are indented as a whole, or share a line with other text: the JSON reader says where each ends."""
-    text, place = data.decode("utf-8", "replace"), 0
-    for _ in range(_FALLBACKS):
-        place = text.find("{", place)
-        if place < 0:
-            return
+    text, place, left = _by_bytes(data), 0, _FALLBACKS
+    while left and (place := text.find("{", place)) >= 0:
         try:
-            _, end = json.JSONDecoder().raw_decode(text, place)
+            _, end = _JSON.raw_decode(text, place)
         except (ValueError, RecursionError):
             line_end = text.find("\n", place)
-            place = line_end if line_end >= 0 else len(text)
+            place, left = line_end if line_end >= 0 else len(text), left - 1
             continue
-        document = decoded(decoder, text[place:end].encode("utf-8", "replace"))
-        if document is not None:
-            yield len(text[:place].encode()), len(text[:end].encode()), document
+        if data.find(VERSION, place, end) >= 0:
+            document = decoded(decoder, data[place:end])
+            yield from [(place, end, document)] if document else _find_inside(data, place, end, decoder)
         place = end
+
+
+def _find_inside(
+    data: bytes, start: int, end: int, decoder: "Decoder[Document[AnyJob]]"
+) -> Iterator[tuple[int, int, Document[AnyJob]]]:
+    """Documents inside of JSON that somebody's program wrote around them; fio's own begin with its version."""
+    text, behind = _by_bytes(data[start:end]), 0
+    while match := _BEGINNING.search(text, behind):
+        try:
+            _, behind = _JSON.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            return
+        place, last = start + match.start(), start + behind
+        if (document := decoded(decoder, data[place:last])) is not None:
+            yield place, last, document
+
+
+def _by_bytes(data: bytes) -> str:
+    """One character for each byte: what JSON is made of is the same in UTF-8, and places are the bytes'."""
+    return data.decode("latin-1")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from apps.parsers.fio_lines import Lines
+from apps.parsers.fio_lines import LineCount, Lines
 from apps.parsers.shape import ParseError
 from apps.parsers.source_text import shown
 
@@ -59,7 +59,7 @@ def placed(error: ParseError, data: bytes, start: int, end: int) -> ParseError:
 
 def _position(path: str, data: bytes, start: int, end: int) -> int | None:
     """Where the last key of the path stands: each is searched behind the one before it, in its job's part."""
-    lines, within, before, position = Lines(data, start, end), (start, end), "", None
+    lines, within, before, position = Lines(LineCount(data), start, end), (start, end), "", None
     for number, key in _STEPS.findall(path):
         if key:
             if (found := lines.position(key, within)) is None:
@@ -86,27 +86,31 @@ def no_json(decode: Callable[[bytes], object], data: bytes, start: int, end: int
     """Where the bytes stop being JSON; None where they are JSON. `decode` is what refused them."""
     # blanks keep every byte in its place
     text = NOT_NUMBERS.sub(lambda match: match[1] + b"0".rjust(len(match[2])), data[start:end])
-    first = data.count(b"\n", 0, start) + 1
     try:
         decode(text)
     except msgspec.ValidationError:
         return None
-    except RecursionError:
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        return _where(error, text, data.count(b"\n", 0, start) + 1)
+    return None
+
+
+def _where(error: Exception, text: bytes, first: int) -> NoJsonError:
+    """Told of the text, which begins in line `first`."""
+    if isinstance(error, RecursionError):
         message = "the JSON that begins here is nested too deep"
         return NoJsonError(message, line=first, found="", expected="fio's report", is_cut_off=False)
-    except (msgspec.DecodeError, UnicodeError) as error:
-        parts = _AT_BYTE.search(str(error))
-        if parts is None:  # the reader wanted more
-            return _cut_off(text, first)
-        place = min(int(parts[2]), len(text))
-        why = parts[1].removeprefix("JSON is malformed: ")
-        line = first + text.count(b"\n", 0, place)
-        found = shown(text[place : place + _SHOWN]).split("\n")[0].strip()
-        if not found and not text[place:].strip():
-            return _cut_off(text, first)
-        message = f"the JSON that begins in line {first} is none any more: {why}"
-        return NoJsonError(message, line=line, found=found or "the end of the line", expected="JSON", is_cut_off=False)
-    return None
+    parts = _AT_BYTE.search(str(error))
+    if parts is None:  # the reader wanted more
+        return _cut_off(text, first)
+    place = min(int(parts[2]), len(text))
+    why = parts[1].removeprefix("JSON is malformed: ")
+    line = first + text.count(b"\n", 0, place)
+    found = shown(text[place : place + _SHOWN]).split("\n")[0].strip()
+    if not found and not text[place:].strip():
+        return _cut_off(text, first)
+    message = f"the JSON that begins in line {first} is none any more: {why}"
+    return NoJsonError(message, line=line, found=found or "the end of the line", expected="JSON", is_cut_off=False)
 
 
 def _cut_off(text: bytes, line: int) -> NoJsonError:

@@ -35,11 +35,12 @@ from apps.parsers.fio_documents import Document, Job, plain_bytes
 from apps.parsers.fio_doubts import without_twice
 from apps.parsers.fio_faults import NoJsonError
 from apps.parsers.fio_found import Found, documents_in
-from apps.parsers.fio_lines import Lines
+from apps.parsers.fio_lines import LineCount, Lines
 from apps.parsers.fio_names import unread_names, unread_options
 from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
+from apps.parsers.quoted_lines import unquoted
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSection, ParseError
 from apps.parsers.source_text import SourceText, shown
 
@@ -62,21 +63,26 @@ def begins(head: bytes) -> bool:
 def looks_like(text: str | bytes | SourceText) -> float:
     """1 when fio's version line stands there, 0.6 for fio's words without it, 0 otherwise."""
     source = text if isinstance(text, SourceText) else SourceText(text)
-    data = plain_bytes(source)
+    data = plain_bytes(_printed(source))
     if _VERSION.search(data):
         return 1.0
     return 0.6 if sum(1 for word in _WORDS if word.search(data)) >= 2 else 0.0
 
 
+def _printed(text: SourceText) -> SourceText:
+    """As fio printed it, where somebody's program keeps its output in strings."""
+    return unquoted(text, "fio version", '\\"fio version')
+
+
 def parse(text: str | bytes | SourceText) -> ParsedFile:
     """Every run in the text. `ParseError` where there is none, or a field is of the wrong type."""
-    documents = documents_in(text)
+    documents = documents_in(_printed(text) if isinstance(text, SourceText) else text)
     data, found, broken, warnings = documents.data, documents.found, documents.broken, documents.warnings
     if not found:
         raise broken[0] if broken else _nothing(data)
     groups = _by_run(found)
-    twice: list[Broken] = []
-    runs = [run for group in groups for run in _run(data, group, warnings, twice)]
+    twice, count = list[Broken](), LineCount(data)
+    runs = [run for group in groups for run in _run(count, group, warnings, twice)]
     if tail := _cut_off(data, found[-1][1], broken, len(groups[-1]) > 1) or _unread_end(data, groups[-1], broken):
         warnings.append(tail)
     return ParsedFile(tuple(runs), tuple(dict.fromkeys(warnings)), (*(one.broken for one in broken), *twice))
@@ -153,20 +159,20 @@ def _continues(before: ProgressPoint, after: ProgressPoint) -> bool:
 
 
 def _run(
-    data: bytes, group: Sequence[tuple[Found, ProgressPoint]], warnings: list[str], broken: list[Broken]
+    count: LineCount, group: Sequence[tuple[Found, ProgressPoint]], warnings: list[str], broken: list[Broken]
 ) -> Iterator[ParsedRun]:
     """One run, or none where nothing sound is left of it."""
     start, end, document = group[-1][0]
     history = [point for _, point in group]
-    sections = _sections(data, start, end, document)
+    sections = _sections(count, start, end, document)
     samples = tuple(chain.from_iterable(section.samples() for section in sections))
     if any(section.is_doubtful or section.lines is None for section in sections):
-        twice, sound = _sound(data, start, end)
+        twice, sound = _sound(count, start, end)
         if twice:
             broken += twice
             if sound is None:
                 return
-            document, sections = sound, _sections(data, start, end, sound)
+            document, sections = sound, _sections(count, start, end, sound)
             samples = tuple(chain.from_iterable(section.samples() for section in sections))
     _warn(document, sections, warnings)
     began = [point.began_ms for point in history if point.began_ms is not None]
@@ -183,14 +189,14 @@ def _run(
         workload=workload_of([section.load for section in sections]),
         host=_only([section.job.hostname for section in sections]),
         target=_only([section.load.options.get("filename", "") for section in sections]),
-        line=data.count(b"\n", 0, group[0][0][0]) + 1,
-        last_line=data.count(b"\n", 0, end) + 1,
+        line=count.line(group[0][0][0]),
+        last_line=count.line(end),
     )
 
 
-def _sound(data: bytes, start: int, end: int) -> tuple[list[Broken], Document[Job] | None]:
+def _sound(count: LineCount, start: int, end: int) -> tuple[list[Broken], Document[Job] | None]:
     """The keys that stand twice with different values, and the document without them, where it still is one."""
-    whole, twice = without_twice(data[start:end], data.count(b"\n", 0, start) + 1)
+    whole, twice = without_twice(count.data[start:end], count.line(start))
     if not twice:
         return [], None
     try:
@@ -205,9 +211,9 @@ def _only(words: Sequence[str]) -> str:
     return clean(found.pop())[:_LONGEST] if len(found) == 1 else ""
 
 
-def _sections(data: bytes, start: int, end: int, document: Document[Job]) -> list[Section]:
+def _sections(count: LineCount, start: int, end: int, document: Document[Job]) -> list[Section]:
     entries = document.entries()
-    lines = Lines(data, start, end)
+    lines = Lines(count, start, end)
     parts = lines.jobs()
     known = len(parts) == len(document.listed)
     if known:

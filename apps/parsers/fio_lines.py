@@ -63,21 +63,28 @@ class Moments(msgspec.Struct, frozen=True, gc=False):
 NOWHERE = Place()
 
 
-class Lines:
-    """Line numbers for one document inside a text."""
+class LineCount:
+    """Line numbers in a text, counted on from the place that was asked for before: the next one is never far from there."""
 
-    def __init__(self, data: bytes, start: int, end: int) -> None:
-        self.data, self.start, self.end = data, start, end
-        self._line, self._at = data.count(b"\n", 0, start) + 1, start
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._line, self._at = 1, 0
 
     def line(self, position: int) -> int:
-        """Counted from the place that was asked for before: it is never far from there."""
         if position >= self._at:
             self._line += self.data.count(b"\n", self._at, position)
         else:
             self._line -= self.data.count(b"\n", position, self._at)
         self._at = position
         return self._line
+
+
+class Lines:
+    """Where the values of one document inside a text stand."""
+
+    def __init__(self, count: LineCount, start: int, end: int) -> None:
+        self.data, self.start, self.end = count.data, start, end
+        self.line = count.line
 
     def jobs(self) -> list[tuple[int, int]]:
         """Each job's part of the text, from one `jobname` to the next."""

@@ -83,4 +83,4 @@ def version_of(text: str) -> tuple[str, Version] | None:
     if match is None:
         return None
     numbers = tuple(int(part) for part in match.groups() if part)
-    return text[4:64].strip().removeprefix("v"), numbers
+    return text[4:64].rstrip(" \t|").strip().removeprefix("v"), numbers

@@ -17,6 +17,7 @@ from apps.parsers.fio_text_told import DIRECTIONS
 _GROUPS = re.compile(r"\s*(?:<[^<>\s]{1,255}> )?Run status group (\d{1,9}) \(all jobs\)")
 _DISK = re.compile(r"\s+\S{1,64}: ios=\d|\s*aggrios=|\s*aggrutil=")
 _ETA = re.compile(r"^.*\[eta [^\]]{0,20}\]")
+SYNCS = "fsync/fdatasync/sync_file_range:"
 _WHOSE = "two lines of it stand below two reports, and nothing says whose each is"
 
 
@@ -122,6 +123,8 @@ class FioReport(Runs):
             return self._headless(index, number) if self._is_new(line) else self._rates(index, number)
         if self._named(line, number):
             return True
+        if self.reader is None and line.strip() == SYNCS and "sync (" in "".join(self.lines[index + 1 : index + 2]):
+            return self._syncs(number)
         if self.reader is None:
             if forms.LATENCY.match(line):
                 self.told.orphan(number, line)
@@ -139,10 +142,18 @@ class FioReport(Runs):
             self.open = (index, behind) if behind else None
         return is_mine
 
+    def _syncs(self, number: int) -> bool:
+        """What is often all that somebody keeps of a report: how long fsync took. It is of a job, and not of a direction."""
+        job = Job("", line=number, options=self.draft.options("", 0))
+        self.reader = forms.Reader(self.draft.style, job)
+        self.draft.jobs.append(job)
+        self.draft.is_of_syncs = True
+        return True
+
     def _is_new(self, line: str) -> bool:
         """Whether this direction begins a report that has lost the line with its name."""
         match = forms.DIRECTION.match(line)
-        if self.reader is None or match is None:
+        if self.reader is None or match is None or self.draft.is_of_syncs:
             return True
         return match[1] in self.reader.job.runtimes and not self._is_repeated(line)
 

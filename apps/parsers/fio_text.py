@@ -25,6 +25,9 @@ Oddities
   spreads behind the same name are its own too, above or below (`fio_text_named`). A line that repeats one of the
   report's own is somebody speaking of it.
 - A whole report may stand behind the same words on every line (`fio_text_prefixes`), which are the run's caption.
+- It may stand behind numbers that count up (`fio_text_numbered`) or in strings, line by line or as a whole
+  (`quoted_lines`).
+- Latencies of fsync alone, as people keep them to judge a disk for etcd, are a run without rates.
 - Rates behind words that are no direction, spreads below none, and those of two reports side by side are told, not read.
 - The depths of I/O stand below the figures of every job, and the sums below all jobs: a text that ends before the first,
   or between two jobs that are defined, is cut off.
@@ -37,6 +40,7 @@ import re
 from apps.parsers.fio_documents import plain_bytes
 from apps.parsers.fio_report import FioReport
 from apps.parsers.fio_twice import told_elsewhere
+from apps.parsers.quoted_lines import unquoted
 from apps.parsers.shape import ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -49,6 +53,8 @@ _SPOKEN = re.compile(
     rb"IOPS=\s{0,8}[\d.]{1,20}\w?,?\s{1,8}BW=\s{0,8}[\d.]{1,20}[kKMGT]?i?B/s(?!, IOS/call)"
 )  # which t/io_uring prints
 _ALL_JOBS = b"Run status group 0 (all jobs)"
+_SYNCS = b"fsync/fdatasync/sync_file_range:"
+_SYNC = re.compile(rb"sync \([num]sec\)\s{0,8}: min=")
 
 
 def looks_like(text: SourceText) -> float:
@@ -57,13 +63,14 @@ def looks_like(text: SourceText) -> float:
         return 1.0
     if (b"IOPS=" in whole or b"runt=" in whole) and _RATES.search(whole):
         return 0.9
-    if _ALL_JOBS in whole:
+    if _ALL_JOBS in whole or (_SYNCS in whole and _SYNC.search(whole)):
         return 0.8
     return 0.3 if b"IOPS=" in whole and _SPOKEN.search(whole) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
     """Every run in the text; `ParseError` where there is none."""
+    text = unquoted(text, "(groupid=")
     reading = FioReport(text)
     for index in range(len(text.lines)):
         reading.read(index)

@@ -43,6 +43,7 @@ class Draft:
     is_beside: bool = (
         False  # the rates of another report without its name stand directly above: spreads may be that one's
     )
+    is_of_syncs: bool = False  # an excerpt that begins with the latencies of fsync
     is_named: bool = False  # its spreads may stand anywhere in the text, behind the same name
     repeats: int = 0
     caption: str = ""  # the words that stand before all its lines

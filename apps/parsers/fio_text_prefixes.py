@@ -33,7 +33,7 @@ def unprefixed(lines: Sequence[str]) -> tuple[list[str], dict[int, str]]:
         if prefix == last:
             begins.pop(done, None)  # a line of something else stood between
         else:
-            begins[first] = prefix.strip(" \t:+-/*#")
+            begins[first] = prefix.strip(" \t:+-/*#|")
         done, last = first, prefix
         while done < len(lines) and _is_behind(lines[done], prefix):
             found[done] = lines[done][len(prefix) :]

@@ -8,6 +8,7 @@ from apps.parsers.fio_definitions import command_at, definition_at, doubt_of
 from apps.parsers.fio_quantities import Style, Version, version_of
 from apps.parsers.fio_text_draft import Draft, Found, found_of
 from apps.parsers.fio_text_lines import Reader
+from apps.parsers.fio_text_numbered import plain
 from apps.parsers.fio_text_prefixes import unprefixed
 from apps.parsers.fio_text_told import Told
 from apps.parsers.source_text import SourceText
@@ -29,7 +30,7 @@ class Runs:
     def __init__(self, text: SourceText) -> None:
         self.text = text
         lines = [_unmarked(line) if "=" in line and "*" in line else line for line in text.lines]
-        self.lines, self.begins = unprefixed(lines)
+        self.lines, self.begins = unprefixed(plain(lines))
         self.caption = ""
         self.done: list[Draft | Found] = []
         self.draft = Draft()

@@ -71,17 +71,22 @@ def looks(one: Format) -> int:
     return 3 if one.kind == "table" else 1
 
 
-KNOWN = {  # what took the square of its length
-    "iperf3": [
+KNOWN = [  # what took the square of its length
+    (
+        "iperf3",
         b"Connecting to host a, port 5201\n[ ID] Interval           Transfer     Bitrate\n"
         b"[  5]   0.00-10.00  sec  1.10 GBytes   944 Mbits/sec  sender\n",
         b"[  5]   1.00-2.00   sec  1.80 GBytes  15.5 Gbits/sec\n[  5]   0.00-1.00   sec  1.69 GBytes  14.5 Gbits/sec\n",
-    ],
-    "dmidecode": [
+    ),
+    (
+        "dmidecode",
         b"# dmidecode 3.3\n\nHandle 0x0000, DMI type 0, 24 bytes\nBIOS Information\n\tVendor: x\n\tCharacteristics:\n",
         b"\t\tPCI\n",
-    ],
-}
+    ),
+    ("fio json", b"", b'{"fio version":"1"}\n'),
+    ("fio json", b"", b'{"a":[{"fio version":"1"}]}\n'),
+    ("fio json", b"", b' {"fio version":"1"}\n'),
+]
 
 
 def repeated(one: Format) -> Iterator[tuple[bytes, bytes, bytes]]:
@@ -107,9 +112,8 @@ def test_a_line_of_a_report_that_comes_without_end_takes_its_length(one: Format)
         assert seconds < most, unit
 
 
-@pytest.mark.parametrize("name", KNOWN)
-def test_what_took_the_square_of_its_length_no_longer_does(name: str) -> None:
-    before, unit = KNOWN[name]
+@pytest.mark.parametrize(("name", "before", "unit"), KNOWN)
+def test_what_took_the_square_of_its_length_no_longer_does(name: str, before: bytes, unit: bytes) -> None:
     text = SourceText(before + unit * (MEBIBYTE // len(unit)))
     _, seconds = timed(lambda: tried(format_named(name), text), 2)
     assert seconds < 2
