@@ -77,7 +77,7 @@ class Test:
             series=tuple(self._series()), started_at=self._started_at(), problem=words(member(self.value, "error"), 300),
             workload=self._workload(), host=words(member(connected, "local_host")),
             target=words(peer) or words(member(connected, "remote_host")),
-            line=self.document.first, last_line=self.document.last,
+            caption=words(member(self.value, "title"), 200), line=self.document.first, last_line=self.document.last,
         )  # fmt: skip
 
     def _started_at(self) -> float | None:

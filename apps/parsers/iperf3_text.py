@@ -19,6 +19,7 @@ Oddities
 - Excerpts one below the other are tests of their own: a connection, or a heading whose rows begin at 0.00 again.
 - A side of 0.00 Bytes beside the other one's bytes never told its figures: missing.
 - Summaries alone, one below the other, are tests of their own: a side of a stream is printed once.
+- Clients with titles (-T) that write at the same time are read apart (`iperf3_titles`); the title is the run's caption.
 - A test without summary (killed) keeps its intervals and is broken.
 - `CPU Utilization` (-V) is of one core (iperf_util.c `cpu_util`); `Time:` is GMT or UTC.
 Units: see `iperf_lines`. Formats: iperf_locale.c.
@@ -28,10 +29,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from apps.parsers.finite import INT4, whole
 from apps.parsers.iperf3_streams import Test
+from apps.parsers.iperf3_titles import by_title
 from apps.parsers.iperf_commands import asked, command, is_of_another
 from apps.parsers.iperf_lines import Line, bent, broken_lines, has_reports, lines_of, nearly, report_of
+from apps.parsers.quoted_lines import unquoted
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -58,10 +63,28 @@ _ERROR = re.compile(r"iperf3: (error - .{1,200}|interrupt - .{1,200})")
 
 
 def looks_like(text: SourceText) -> float:
-    return 1.0 if has_reports(text, 3) else 0.3 if any(word in text.text for word in _STOPPED) else 0.0
+    return (
+        1.0 if has_reports(unquoted(text, "/sec"), 3) else 0.3 if any(word in text.text for word in _STOPPED) else 0.0
+    )
 
 
 def parse(text: SourceText) -> ParsedFile:
+    text = unquoted(text, "/sec")
+    runs: list[ParsedRun] = []
+    broken: list[Broken] = []
+    for title, part in by_title(text):
+        found, told = _read_all(part)
+        runs += [replace(run, caption=title) for run in found] if title else found
+        broken += told
+    if not runs and not broken:
+        raise ParseError(
+            "no report line of iperf 3 in the text", expected="'[  5]   0.00-10.00  sec  … MBytes  … Mbits/sec'"
+        )
+    return ParsedFile(tuple(sorted(runs, key=lambda run: run.line or 0)), broken=tuple(broken))
+
+
+def _read_all(text: SourceText) -> tuple[list[ParsedRun], list[Broken]]:
+    """What the lines of one terminal, or of one title, hold."""
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
     damaged: list[int] = []
@@ -76,12 +99,7 @@ def parse(text: SourceText) -> ParsedFile:
         if not test.finals:
             found, expected = text.lines[test.last][:100], "a line that ends with sender or receiver"
             broken.append(Broken("the summary is missing", run.last_line, found, expected))
-    broken += broken_lines(text, damaged)
-    if not runs and not broken:
-        raise ParseError(
-            "no report line of iperf 3 in the text", expected="'[  5]   0.00-10.00  sec  … MBytes  … Mbits/sec'"
-        )
-    return ParsedFile(tuple(runs), broken=tuple(broken))
+    return runs, broken + broken_lines(text, damaged)
 
 
 @dataclass(slots=True)

@@ -57,6 +57,9 @@ _END = re.compile(  # of a line of figures that a mail has wrapped: what was los
 _RATE = re.compile(r"[ \t]{0,40}(?:\d[\d.]{0,11} )?[KMGTP]?(?:bits|Bytes)/sec")  # wrapped before it, or before its unit
 _SHORT = 80  # what was wrapped
 _SAID = re.compile(r"[ \t]{1,8}(?:\u2190|<-)")  # what somebody says of a line, behind it
+_END_MARKS = re.compile(
+    r"[ \t]{0,40}(?:</[a-z]{1,10}>|\[/[a-z]{1,10}\]|[|`]){1,8}[ \t]{0,40}$"
+)  # of a block in a forum, of a box
 LONGEST = 4096
 _MOST_TOLD = 1000
 
@@ -125,7 +128,7 @@ def _said(lines: Sequence[str], index: int) -> str:
     if "Bytes" in line and "/sec" not in line and _RATE.match(following) and len(following) <= _SHORT:
         line, following = f"{line.rstrip()} {following.strip()}", _following(lines, index + 1)
     if "/sec" in line:
-        line = _SAID.split(line, maxsplit=1)[0]
+        line = _END_MARKS.sub("", _SAID.split(line, maxsplit=1)[0].replace("**", ""))
         return (
             f"{line.rstrip()} {following.strip()}" if len(following) <= _SHORT and _END.fullmatch(following) else line
         )
