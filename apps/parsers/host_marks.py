@@ -1,5 +1,5 @@
-"""Whose each line is, in an output that pdsh or clush put a host before each line of, or docker compose a container where several of
-them take turns.
+"""Whose each line is, in an output that pdsh or clush put a host before each line of, or docker compose a container, or
+kubectl a pod, where several of them take turns.
 """
 
 import re
@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 _HOST = re.compile(r"([A-Za-z0-9][\w.-]{0,62}):(?: |$)")
-_CONTAINER = re.compile(r"([A-Za-z0-9][\w.-]{0,99}) {2,64}\|(?: |$)")
+_CONTAINERS = tuple(
+    re.compile(form + r"(?: |$)") for form in (r"([A-Za-z0-9][\w.-]{0,99}) {2,64}\|", r"\[pod/([^\]\s]{1,200})\]")
+)
 _MOST_HOSTS = 5000
 _FEWEST_OF_ONE = 5  # lines of a container, on average
 Found = list[re.Match[str] | None]
@@ -16,7 +18,7 @@ Marked = tuple[list[tuple[str, int]], set[str]]
 
 def may_be_in(lines: Iterable[str]) -> bool:
     """Whether any of these lines begins like that."""
-    return any(_HOST.match(line) or "  |" in line for line in lines)
+    return any(_HOST.match(line) or "  |" in line or line.startswith("[pod/") for line in lines)
 
 
 def marked(lines: Sequence[str]) -> Marked | None:
@@ -27,10 +29,11 @@ def marked(lines: Sequence[str]) -> Marked | None:
         return _places(found), names
     if names := _in_stretches(found, lines):
         return _places(found), names
-    found = [_CONTAINER.match(line) for line in lines]
-    names = _names(found)
-    if _are_nearly_all(found, names, lines) and _take_turns([match[1] for match in found if match], names):
-        return _places(found), names
+    for form in _CONTAINERS:
+        found = [form.match(line) for line in lines]
+        names = _names(found)
+        if _are_nearly_all(found, names, lines) and _take_turns([match[1] for match in found if match], names):
+            return _places(found), names
     return None
 
 

@@ -24,7 +24,9 @@ from apps.parsers.source_text import SourceText
 _CLOCK = rb"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _DAY = rb"(?:\d{4}[-/]\d\d[-/]\d\d(?:[T ]|, )|\d{1,2}[-/ ][A-Z][a-z]{2}[-/ ]\d{4}[: ])"
 _DATE = rb"(?:\xef\xbb\xbf)?" + _DAY + _CLOCK + rb"(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
-_LEVEL = rb"(?: \d\d[OE]\+?)?(?: \[?(?:DEBUG|INFO|NOTICE)\]?:?)?"  # a stream of a CI system, or a level
+_LEVEL = (  # a stream of a CI system or a container, or a level
+    rb"(?: (?:\d\d[OE]\+?|std(?:out|err) [FP]))?(?: \[?(?:DEBUG|INFO|NOTICE)\]?:?)?"
+)
 _SHORT = rb"[A-Z][a-z]{2} {1,2}\d{1,2} " + _CLOCK
 _HOST_AND_PROGRAM = rb"[\w.-]{1,64} [\w./@-]{1,64}(?:\[\d{1,10}\])?:"
 _END = rb")(?:[ \t]|(?=\r?$))"
@@ -51,7 +53,7 @@ _SECONDS = tuple(
 _LABELS = {  # by what is in them
     needle: re.compile(rb"^(?:" + form + _END, re.MULTILINE)
     for needle, form in {
-        b"  |": rb"(?:\x1b\[[\d;]{0,12}m)?[\w.-]{1,100} {2,64}\|(?:\x1b\[0?m)?",  # docker compose
+        b"  |": rb"(?:\x1b\[[\d;]{0,12}m)?[A-Za-z0-9][\w.-]{0,99} {2,64}\|(?:\x1b\[0?m)?",  # docker compose
         b"[pod/": rb"\[pod/[^\]\s]{1,200}\]",
         b"-exec):": rb"[\w.\[\]\"-]{1,100} \((?:remote|local)-exec\):",
         b"//": rb"//",  # a comment of somebody's program

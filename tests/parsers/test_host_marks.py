@@ -3,6 +3,7 @@
 import pytest
 
 from apps.parsers.source_text import SourceText
+from apps.parsers.timed_lines import without_times
 
 TURNS = "".join(f"n{host}: line {line}\n" for line in range(6) for host in (1, 2))
 
@@ -44,3 +45,16 @@ def test_hosts_below_much_prose_are_read_apart(encoding: str, before: int, behin
 def test_a_document_of_json_is_one_hosts() -> None:
     text = SourceText('{\n"a" : 1}\n' + TURNS)
     assert text.by_host() == [("", text)]
+
+
+@pytest.mark.parametrize("mark", ["disks-{}  | ", "[pod/disks-{}/fio] "])
+def test_containers_that_take_turns_are_read_apart(mark: str) -> None:
+    lines = [f"{mark.format(at)}line {line}" for line in range(0, 12, 2) for at in (1, 2) for _ in range(2)]
+    parts = SourceText("\n".join(lines)).by_host()
+    assert len(parts) == 2
+    assert all(part.lines == [f"line {line}" for line in range(0, 12, 2) for _ in range(2)] for _, part in parts)
+
+
+def test_a_rule_before_a_column_is_no_container() -> None:
+    text = SourceText("".join(f"-     |  {n}.00th=[{n}]\n" for n in range(5)))
+    assert without_times(text) is None
