@@ -175,6 +175,8 @@ def as_bytes(text: str | bytes | SourceText) -> bytes:
 
 def slices(data: bytes) -> Iterator[tuple[int, int]]:
     """Where documents may lie: from a line that begins with `{` to the last one with `}` before the next such."""
+    if b"\r{" in data:  # a line of a page that became several
+        data = data.replace(b"\r{", b"\n{").replace(b"\r}", b"\n}")
     starts, behind = [0] if data.startswith(b"{") else [], 0
     while behind := data.find(b"\n{", behind) + 1:
         starts.append(behind)

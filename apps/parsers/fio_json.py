@@ -104,10 +104,10 @@ def _cut_off(data: bytes, end: int, broken: list[ParseError], has_history: bool)
     """What to say of a document that never ends: fio was killed while it wrote. Of one that reports a run whose earlier
     status is there, that is all; else it is a run that is broken, and stays in `broken`.
     """
-    match = re.search(rb"^\{", data[end:], re.MULTILINE)
+    match = re.search(rb"(?:^|\r)\{", data[end:], re.MULTILINE)
     if match is None:
         return ""
-    start = end + match.start()
+    start = end + match.end() - 1
     line = data.count(b"\n", 0, start) + 1
     told = "the last document is cut off; the figures are those of the one before it"
     last = next((one for one in broken if one.line == line and isinstance(one, NoJsonError) and one.is_cut_off), None)

@@ -3,7 +3,7 @@
  5\trr: (groupid=0, jobs=1): err= 0: pid=9     cat -n, nl, less -N, and editors, with a rule behind the number too
 5:rr: (groupid=0, jobs=1): err= 0: pid=9       grep -n
 a.log:5:rr: (groupid=0, jobs=1): err= 0: …     grep -Hn: the name stays
-<pre><code>rr: (g=0): rw=randread, bs=…        the line that begins a block in a forum or web page
+[quote][code]rr: (g=0): rw=randread, bs=…      the line that begins a block in a forum
 """
 
 import re
@@ -13,9 +13,7 @@ _NUMBERED = re.compile(
     r"(?:(?P<name>[^\s:]{1,200}?)(?P<mark>[:-])|\s{0,8})(?P<number>\d{1,7})(?P<end>(?(mark)[:-]|(?:[:)-]|\s?[|\u2502]\s?|[ \t]|$)))"
 )
 _MARKS = re.compile(
-    r"(?:\[(?:code|quote|pre|noparse|spoiler|codebox|b|i|size|font|color)(?:[= ][^\]\n]{0,80})?\]"
-    r"|<(?:html|body|pre|code|p|div|span|blockquote|tt|samp|font|table|tr|td|li|b|br)(?:\s[^<>\n]{0,200})?/?>){1,8}",
-    re.IGNORECASE,
+    r"(?:\[(?:code|quote|pre|noparse|spoiler|codebox|b|i|size|font|color)(?:[= ][^\]\n]{0,80})?\]){1,8}", re.IGNORECASE
 )
 _RATES = re.compile(r"(?:read|write|trim|mixed)\s{0,3}:\s{0,3}IOPS=")
 _LONGEST = 1000
@@ -24,7 +22,7 @@ _FEWEST = 3
 
 def plain(lines: Sequence[str]) -> list[str]:
     """The lines without numbers that count up before every line of a report, and without tags that begin a block."""
-    found = [_without_marks(line) if line[:1] in ("[", "<") else line for line in lines]
+    found = [_without_marks(line) if line[:1] == "[" else line for line in lines]
     found = [_row(line) if "IOPS=" in line and line.count("|") > 1 else line for line in found]
     for index, line in enumerate(found):
         if "(groupid=" in line and (match := _NUMBERED.match(line)) and match.end() < len(line):

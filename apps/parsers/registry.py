@@ -9,7 +9,7 @@ them claim the same lines both readings are given.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,6 +20,7 @@ from apps.parsers.shape import Broken, ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.system_tools import tool_of
 from apps.parsers.timed_lines import without_times
+from apps.parsers.web_pages import as_shown
 
 LEAST = 0.15  # below this, nobody thinks of the format
 RECOGNISED = 0.5
@@ -74,7 +75,8 @@ def recognise(text: SourceText) -> list[Reading]:
 
     Who reads a whole file by how it begins is asked first, and alone where no line is left. Who is unsure is heard only
     where nobody is sure; and any rows of figures make a table, so that is asked last, and not of what tools of the system print. Times before
-    every line, as logs have them, hide parts of a format from who reads the rest: what stands behind them comes first.
+    every line, as logs have them, and the tags of a page hide parts of a format from who reads the rest: what is there without them
+    comes first.
     """
     for one in formats():
         if one.begins(text.head):
@@ -82,14 +84,20 @@ def recognise(text: SourceText) -> list[Reading]:
             if reading.parsed and not was_left_out(reading.parsed.warnings) and _covers(reading.parsed, text):
                 return [reading]
     known = [one for one in formats() if one.kind != "table"]
-    bare = without_times(text)
-    for shown in (bare, text):
-        found = _ask(shown, known) if shown else []
+    for shown in _as_written(text):
+        found = _ask(shown, known)
         if any(one.has_found and one.confidence >= RECOGNISED for one in found):
             return [one for one in found if one.confidence >= RECOGNISED]
     if tool_of(text):  # rows of figures, and nothing to map
         return found
     return found + _ask(text, [one for one in formats() if one.kind == "table"])
+
+
+def _as_written(text: SourceText) -> Iterator[SourceText]:
+    """What the tools wrote, without what pages and logs put around it, or before every line of it; the text as it is at last."""
+    for shown in (as_shown(text), text):
+        if shown is not None:
+            yield from (one for one in (without_times(shown), shown) if one is not None)
 
 
 def _ask(text: SourceText, some: Iterable[Format]) -> list[Reading]:
@@ -134,10 +142,12 @@ def read(one: Format, text: SourceText, confidence: float = 1.0) -> Reading:
 
 
 def read_as(one: Format, text: SourceText) -> Reading:
-    """What somebody says it is, be it behind the times of a log."""
-    bare = None if one.kind == "table" else without_times(text)
-    behind_times = read(one, bare) if bare else None
-    return behind_times if behind_times and behind_times.has_found else read(one, text)
+    """What somebody says it is, be it in a page or behind the times of a log."""
+    if one.kind != "table":
+        for shown in _as_written(text):
+            if shown is not text and (found := read(one, shown)).has_found:
+                return found
+    return read(one, text)
 
 
 def _modules() -> Iterable[Any]:

@@ -3,8 +3,8 @@
     text = SourceText(data, name="host3.log")
     text.lines[4], text.number(4)      # a clean line, and its number in the file
 
-Taken away: byte order marks, escape sequences, the `> ` of quoted mail (also a `#` or one blank before every line), `<br>`
-at the end of lines, web pages' way of writing blanks.
+Taken away: byte order marks, escape sequences, the `> ` of quoted mail (also a `#` or one blank before every line),
+web pages' way of writing blanks.
 A line that was overwritten with carriage returns becomes several, of one number; in a file that has nothing else at the
 end of its lines, as old Macs wrote them, each one counts. Nothing else changes, and columns keep
 their places relative to each other. The bytes as they came stay in `data`, but for mail that travels as quoted-printable,
@@ -25,8 +25,6 @@ _QUOTE = re.compile(r"^(?:> ?)+", re.MULTILINE)
 _MOST_SPREAD = 300_000  # lines of all parts
 _BLANK = re.compile(r"(?<!\d)\xa0|\xa0(?!\d)")  # as web pages write blanks; between digits it marks thousands
 _MANY_LINES, _MOST_BLANK = 50_000, 1000
-_BREAKS = ("<br>", "<br/>", "<br />")
-_MOST_BREAKS = 3
 _LOOK = 2000  # characters
 NOT_KEPT = "\ufffd"  # stands for NUL and lone surrogates, which no database text holds
 
@@ -142,8 +140,6 @@ class SourceText:
             lines.pop()
         if "\xa0" in text:  # not in HTML, which says again what a mail says
             lines = [line if "<" in line or "&" in line else _BLANK.sub(" ", line) for line in lines]
-        if "<br" in text or "<BR" in text:
-            lines = [_without_breaks(line) for line in lines]
         numbers: Sequence[int] = ()
         if "\r" in text or self._emptied:
             pairs = [
@@ -165,16 +161,6 @@ def _of_lines(data: bytes) -> bytes:
 def _may_be_quoted_printable(data: bytes) -> bool:
     """Nothing is encoded without a `=`. One byte is found much quicker than three."""
     return b"=" in data and (b"uoted-printable" in data or (b"D" in data and b"=3D" in data))
-
-
-def _without_breaks(line: str) -> str:
-    """Without the `<br>` with which web logs and wikis end a line."""
-    for _ in range(_MOST_BREAKS):
-        bare = line.rstrip()
-        if not bare[-6:].lower().endswith(_BREAKS):
-            break
-        line = bare[: bare.rindex("<")]
-    return line
 
 
 def _without_prefix(lines: list[str]) -> list[str]:

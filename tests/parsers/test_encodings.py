@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from apps.parsers import iozone
 from apps.parsers.source_text import NOT_KEPT, SourceText, blocks
 from tests.pace import within
 
@@ -193,23 +192,6 @@ def test_endless_texts_take_linear_time(name: str) -> None:
     assert text.head is not None
     assert within(time.process_time() - before, 2)
     assert count <= len(ENDLESS[name])
-
-
-def test_breaks_at_the_end_of_lines_are_none_of_the_tools_words() -> None:
-    text = SourceText("1024+0 records in<br>\nrates <br/> here<BR />  \n<br><br><br><br>\n")
-    assert text.lines == ["1024+0 records in", "rates <br/> here", "<br>"]
-    assert [text.number(index) for index in range(3)] == [1, 2, 3]
-
-
-def test_an_iozone_table_of_a_web_log_is_read() -> None:
-    table = (
-        "              KB  reclen   write rewrite    read    reread<br>\n"
-        "         1048576      64   61000   62000  101000   102000<br>\n"
-    )
-    (run,) = iozone.parse(SourceText(table)).runs
-    assert [one.value for one in run.samples if one.metric == "bandwidth"] == [
-        kb * 1024 for kb in (61000, 62000, 101000, 102000)
-    ]
 
 
 def test_blanks_of_web_pages_are_blanks_and_marks_of_thousands_stay() -> None:

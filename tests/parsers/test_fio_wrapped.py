@@ -105,9 +105,7 @@ def test_another_hosts_report_in_a_string_is_another_run() -> None:
     assert_plain(parse(text), 1, count=2)
 
 
-@pytest.mark.parametrize(
-    "begin", ["[code]", "[quote=somebody][code]", "<pre>", '<pre class="x"><code>', "<html><body><pre>", "<p>"]
-)
+@pytest.mark.parametrize("begin", ["[code]", "[quote=somebody][code]"])
 def test_a_tag_that_begins_a_block_is_none_of_the_jobs_name(begin: str) -> None:
     assert_plain(parse(begin + REPORT), 1)
 
@@ -146,7 +144,7 @@ def test_the_words_alone_are_no_run() -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ['"', "'", '\\"', "- '", '{"log":"', "1:", "a-1-", '"\\n (groupid=', "'\\n (groupid=", "[code]", "<p ", "7 (groupid=\n"],
+    ['"', "'", '\\"', "- '", '{"log":"', "1:", "a-1-", '"\\n (groupid=', "'\\n (groupid=", "[code]", "7 (groupid=\n"],
 )  # fmt: skip
 def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(piece: str) -> None:
     for text in (LINES[4] + "\n" + piece * (2**20 // len(piece)), f"{piece}{LINES[4]}\n" * (2**20 // 80)):

@@ -95,7 +95,7 @@ def test_a_document_inside_of_others_json_is_read_below_one_that_is_not() -> Non
     assert len(fio_json.parse(SourceText(text)).runs) == 2
 
 
-@pytest.mark.parametrize("end", ["</code></pre>", "[/code]", " |", "`", "```"])
+@pytest.mark.parametrize("end", ["[/code]", "[/code][/quote]", " |", "`", "```"])
 def test_what_ends_a_block_is_none_of_the_last_line(end: str) -> None:
     text = IPERF3.partition("\n\n")[0] + end + "\n"
     found = iperf3_text.parse(SourceText(text))

@@ -1,8 +1,8 @@
 """Tables that are written in a markup: each row becomes one line of cells between `|`, at the line on which it begins.
 
-HTML's `<tr><td>`, MediaWiki's `{|` with a cell per line, LaTeX's `a & b \\\\`, reStructuredText's between `===`, and lines
-drawn with `│`. A cell over several columns or rows stands in each of them, as HTML, MediaWiki and LaTeX define it. Everything else
-stays as it is.
+HTML's `<tr><td>`, MediaWiki's `{|` with a cell per line, LaTeX's `a & b \\\\`, reStructuredText's between `===`, lines drawn
+with `│`, and those that end with `<br>`. A cell over several columns or rows stands in each of them, as HTML, MediaWiki and LaTeX
+define it. Everything else stays as it is.
 """
 
 import html
@@ -23,6 +23,7 @@ _MOST_COLUMNS = 2000  # behind these a cell stands once
 _MOST_ROWS = 500  # of one of reStructuredText's tables
 _RST_RULE = re.compile(r"={2,}(?: {1,40}={2,}){1,100}\s*")
 _TAG = re.compile(r"<(/?)(table|tr|td|th)\b([^<>]{0,500})>", re.IGNORECASE)
+_BREAKS = re.compile(r"[ \t]{0,40}(?:<br ?/?>[ \t]{0,40}){1,4}$", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[/!]?[A-Za-z][^<>]{0,500}>")
 _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
 _ATTRIBUTES = re.compile(r"(?:[A-Za-z-]{1,20} ?= ?(?:\"[^\"|]{0,200}\"|'[^'|]{0,200}'|[\w%#.-]{1,40}) ?){1,8}\|(?!\|)")
@@ -76,6 +77,11 @@ def _of_html(lines: Sequence[Line]) -> Iterator[Line]:
 
 def _without_tags(lines: Sequence[Line]) -> Iterator[Line]:
     return ((html.unescape(_ANY_TAG.sub("", line)), number) for line, number in lines)
+
+
+def _without_breaks(lines: Sequence[Line]) -> Iterator[Line]:
+    """Those at the end of lines; in a cell they are its own."""
+    return ((_BREAKS.sub("", line) if "<" in line else line, number) for line, number in lines)
 
 
 def _html_rows(body: str) -> Iterator[tuple[int, int, list[str]]]:
@@ -269,6 +275,7 @@ def _until_the_same(lines: Sequence[str]) -> dict[int, int]:
 _CHANGES: tuple[tuple[Callable[[str], object], Callable[[Sequence[Line]], Iterator[Line]]], ...] = (
     (MARGIN.search, of_margins),
     (lambda body: "</t" in body.lower(), _of_html),
+    (lambda body: "<br" in body.lower(), _without_breaks),
     (lambda body: "{|" in body, _of_mediawiki),
     (lambda body: "\\\\" in body and "&" in body, _of_latex),
     (lambda body: any(mark in body for mark in _DRAWN), _of_drawn),

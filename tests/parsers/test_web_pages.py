@@ -1,0 +1,115 @@
+"""What stands in a page is read as a browser shows it, at the lines of the file."""
+
+import html
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.parsers.registry import RECOGNISED, format_named, read_as, recognise
+from apps.parsers.source_text import SourceText
+from apps.parsers.tables.markup import plain
+from apps.parsers.web_pages import as_shown
+from tests.parsers.every import timed
+from tests.parsers.fixture_pairs import FORMATS, outputs
+
+WITHOUT_WORDS = "fio_logs"  # bare rows of figures, which formats of no words claim
+TEXTS = [path for folder in FORMATS if folder != WITHOUT_WORDS for path in outputs(folder).values()]
+
+
+def block(text: str) -> str:
+    head = "<!DOCTYPE html><html><head><style>p {}</style></head><body>"
+    return f"{head}<pre>{html.escape(text)}</pre></body></html>\n"
+
+
+def post(text: str) -> str:
+    """As forums write what somebody typed."""
+    shown = html.escape(text, quote=False).replace("  ", "&nbsp; ").replace("\t", "&nbsp; &nbsp; ")
+    return '<div class="post"><code>' + shown.replace("\n", "<br />\n") + "</code></div>\n"
+
+
+def mail(text: str) -> str:
+    """As a mail program writes each line."""
+    shown = html.escape(text).replace("  ", "&nbsp; ").replace("\t", "&nbsp; &nbsp; ")
+    return "\n".join(f"<div>{line or '<br>'}</div>" for line in shown.split("\n")) + "\n"
+
+
+def found(data: bytes) -> list[tuple[str, Any]]:
+    sure = [one for one in recognise(SourceText(data)) if one.has_found and one.confidence >= RECOGNISED]
+    return [(one.format.name, one.parsed) for one in sure if one.format.kind != "table"]
+
+
+@pytest.mark.parametrize("as_page", [block, post, mail])
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_is_read_of_a_page_is_the_same_with_the_same_line_numbers(
+    path: Path, as_page: Callable[[str], str]
+) -> None:
+    text = path.read_bytes().decode("utf-8", "replace")
+    shown = text if as_page is block else text.replace("\t", "    ")
+    assert found(as_page(text).encode()) == found(shown.encode())
+
+
+PAGE = """<html><head><script>
+var result = "1073741824 bytes (1.1 GB) copied, 9 s, 119 MB/s";
+</script></head><!--
+1073741824 bytes (1.1 GB) copied, 8 s, 134 MB/s
+--><body><table><tr><td class="post">Look:<br>
+<span class="go">1073741824 bytes (1.1&nbsp;GB) copied, 10 s, <b>107</b> MB/s</span></td></tr></table></body></html>
+"""
+
+
+def test_what_no_browser_shows_is_not_read_and_words_in_bold_are() -> None:
+    ((name, parsed),) = found(PAGE.encode())
+    assert name == "dd"
+    assert [(run.line, sample.value) for run in parsed.runs for sample in run.samples if sample.metric == "bandwidth"] == [
+        (6, 107374182.4)
+    ]  # fmt: skip
+    assert read_as(format_named("dd"), SourceText(PAGE)).parsed == parsed
+
+
+def test_empty_lines_stay_and_ends_of_blocks_make_none() -> None:
+    shown = as_shown(SourceText("<div>a<br><br>b</div><div>c</div>\n<br>\n<p>d &lt;p&gt;\n"))
+    assert shown is not None
+    assert [(shown.number(at), line) for at, line in enumerate(shown.lines)] == [
+        (1, "a"), (1, " "), (1, "b"), (1, "c"), (2, ""), (3, "d <p>")
+    ]  # fmt: skip
+
+
+def test_an_iozone_table_of_a_web_log_is_read() -> None:
+    table = (
+        "              KB  reclen   write rewrite    read    reread<br>\n"
+        "         1048576      64   61000   62000  101000   102000<BR />  \n"
+    )
+    (run,) = read_as(format_named("iozone"), SourceText(table)).parsed.runs  # type: ignore[union-attr]
+    assert [one.value for one in run.samples if one.metric == "bandwidth"] == [
+        kb * 1024 for kb in (61000, 62000, 101000, 102000)
+    ]
+
+
+def test_a_table_of_means_has_no_breaks_at_the_end_of_its_rows_and_keeps_them_in_cells() -> None:
+    text = SourceText("configuration;write MB/s<br>\na<br>b;5<br />\nc;7<BR>\n")
+    assert plain(text).lines == ["configuration;write MB/s", "a<br>b;5", "c;7"]
+
+
+def test_what_only_looks_like_a_tag_stays() -> None:
+    assert as_shown(SourceText("fio <host> a & b <none>\n")) is None
+    shown = as_shown(SourceText("<pre><host7> Run status group 0 (all jobs): 5 < 6 &unknown; a=1&lt=5</pre>"))
+    assert shown is not None
+    assert shown.lines == ["<host7> Run status group 0 (all jobs): 5 < 6 &unknown; a=1&lt=5"]
+
+
+def test_all_status_reports_of_one_line_are_read() -> None:
+    text = outputs("fio_json")["stonewall"].read_text().replace("\n", "<br>")
+    (run,) = read_as(format_named("fio json"), SourceText(f"<p>{text}</p>")).parsed.runs  # type: ignore[union-attr]
+    (plain,) = read_as(format_named("fio json"), SourceText(text.replace("<br>", "\n"))).parsed.runs  # type: ignore[union-attr]
+    assert run.series == plain.series
+
+
+@pytest.mark.parametrize(
+    "piece", ["<br>", "<script", "<!--", "<style></style", "<p ", "&nbsp;", "&#10;", "<b", "&lt", "\v"]
+)
+def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
+    text = SourceText("<br>" + piece * (2**20 // len(piece)))
+    _, seconds = timed(lambda: as_shown(text), 1)
+    assert seconds < 1
