@@ -249,11 +249,15 @@ def find(
 def _otherwise(
     data: bytes, start: int, end: int, decoder: "Decoder[Document[AnyJob]]", faults: list[ParseError]
 ) -> Iterator[tuple[int, int, Document[AnyJob]]]:
-    """What is inside of somebody's JSON that says fio's version; where it is no JSON, why, into `faults`."""
-    if fault := no_json(decoder.decode, data, start, end):
+    """What is inside of somebody's JSON that says fio's version, or ends before that does; where it is no JSON, why, into `faults`."""
+    try:
+        last = start + _JSON.raw_decode(_by_bytes(data[start:end]))[1]
+    except (ValueError, RecursionError):
+        last = start
+    found = list(_find_inside(data, start, last, decoder))
+    if not found and (fault := no_json(decoder.decode, data, start, end)):
         faults.append(fault)
-        return
-    yield from _find_inside(data, start, end, decoder)
+    yield from found
 
 
 def _find_slowly(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[int, int, Document[AnyJob]]]:

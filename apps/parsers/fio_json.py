@@ -40,7 +40,6 @@ from apps.parsers.fio_names import unread_names, unread_options
 from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
-from apps.parsers.quoted_lines import unquoted
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSection, ParseError
 from apps.parsers.source_text import SourceText, shown
 
@@ -63,20 +62,15 @@ def begins(head: bytes) -> bool:
 def looks_like(text: str | bytes | SourceText) -> float:
     """1 when fio's version line stands there, 0.6 for fio's words without it, 0 otherwise."""
     source = text if isinstance(text, SourceText) else SourceText(text)
-    data = plain_bytes(_printed(source))
+    data = plain_bytes(source)
     if _VERSION.search(data):
         return 1.0
     return 0.6 if sum(1 for word in _WORDS if word.search(data)) >= 2 else 0.0
 
 
-def _printed(text: SourceText) -> SourceText:
-    """As fio printed it, where somebody's program keeps its output in strings."""
-    return unquoted(text, "fio version", '\\"fio version')
-
-
 def parse(text: str | bytes | SourceText) -> ParsedFile:
     """Every run in the text. `ParseError` where there is none, or a field is of the wrong type."""
-    documents = documents_in(_printed(text) if isinstance(text, SourceText) else text)
+    documents = documents_in(text)
     data, found, broken, warnings = documents.data, documents.found, documents.broken, documents.warnings
     if not found:
         raise broken[0] if broken else _nothing(data)

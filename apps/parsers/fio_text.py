@@ -25,8 +25,7 @@ Oddities
   spreads behind the same name are its own too, above or below (`fio_text_named`). A line that repeats one of the
   report's own is somebody speaking of it.
 - A whole report may stand behind the same words on every line (`fio_text_prefixes`), which are the run's caption.
-- It may stand behind numbers that count up (`fio_text_numbered`) or in strings, line by line or as a whole
-  (`quoted_lines`).
+- It may stand behind numbers that count up (`fio_text_numbered`).
 - Latencies of fsync alone, as people keep them to judge a disk for etcd, are a run without rates.
 - Rates behind words that are no direction, spreads below none, and those of two reports side by side are told, not read.
 - The depths of I/O stand below the figures of every job, and the sums below all jobs: a text that ends before the first,
@@ -40,7 +39,6 @@ import re
 from apps.parsers.fio_documents import plain_bytes
 from apps.parsers.fio_report import FioReport
 from apps.parsers.fio_twice import told_elsewhere
-from apps.parsers.quoted_lines import unquoted
 from apps.parsers.shape import ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -70,7 +68,6 @@ def looks_like(text: SourceText) -> float:
 
 def parse(text: SourceText) -> ParsedFile:
     """Every run in the text; `ParseError` where there is none."""
-    text = unquoted(text, "(groupid=")
     reading = FioReport(text)
     for index in range(len(text.lines)):
         reading.read(index)

@@ -35,7 +35,6 @@ from apps.parsers.iperf2_connections import SIDE_UNKNOWN, Connection, Header
 from apps.parsers.iperf2_test import ANY, CLIENT, SERVER, Test
 from apps.parsers.iperf_commands import asked, command, is_of_another
 from apps.parsers.iperf_lines import Line, bent, broken_lines, has_reports, lines_of, nearly
-from apps.parsers.quoted_lines import unquoted
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -60,11 +59,10 @@ _FACTORS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
 def looks_like(text: SourceText) -> float:
-    return 1.0 if has_reports(unquoted(text, "/sec"), 2) else 0.0
+    return 1.0 if has_reports(text, 2) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
-    text = unquoted(text, "/sec")
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
     warnings: list[str] = []

@@ -28,7 +28,6 @@ from typing import Any
 from apps.parsers.iperf3_document import Test
 from apps.parsers.json_places import Document, documents, member
 from apps.parsers.json_strangers import told, without_strangers
-from apps.parsers.quoted_lines import unquoted
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.strict_json import Lines
@@ -45,7 +44,7 @@ _OWN = re.compile(rb'"(?:test_start|accepted_connection|connecting_to|intervals|
 
 
 def looks_like(text: SourceText) -> float:
-    body = _printed(text).text
+    body = text.text
     if '"test_start"' in body and '"cookie"' in body:
         return 1.0
     if '"bits_per_second"' in body and ('"sum_received"' in body or '"intervals"' in body):
@@ -53,15 +52,9 @@ def looks_like(text: SourceText) -> float:
     return 0.9 if '"intervals"' in body and re.search(r'"version"\s{0,8}:\s{0,8}"iperf 3', body) else 0.0
 
 
-def _printed(text: SourceText) -> SourceText:
-    """As iperf printed it, where somebody's program keeps its output in strings."""
-    return unquoted(text, "bits_per_second", '\\"bits_per_second')
-
-
 def parse(text: SourceText) -> ParsedFile:
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
-    text = _printed(text)
     seen, warnings = _seen(text)
     for one, value in _tests(seen):
         if value is None:

@@ -36,7 +36,6 @@ from apps.parsers.iperf3_streams import Test
 from apps.parsers.iperf3_titles import by_title
 from apps.parsers.iperf_commands import asked, command, is_of_another
 from apps.parsers.iperf_lines import Line, bent, broken_lines, has_reports, lines_of, nearly, report_of
-from apps.parsers.quoted_lines import unquoted
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -63,13 +62,10 @@ _ERROR = re.compile(r"iperf3: (error - .{1,200}|interrupt - .{1,200})")
 
 
 def looks_like(text: SourceText) -> float:
-    return (
-        1.0 if has_reports(unquoted(text, "/sec"), 3) else 0.3 if any(word in text.text for word in _STOPPED) else 0.0
-    )
+    return 1.0 if has_reports(text, 3) else 0.3 if any(word in text.text for word in _STOPPED) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
-    text = unquoted(text, "/sec")
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
     for title, part in by_title(text):

@@ -55,9 +55,6 @@ _INTERIM = re.compile(
     rf"Interim result: {{1,8}}([\d.]{{1,20}}) {UNIT}/s over {{1,4}}([\d.]{{1,20}}) seconds(?: ending at (\d{{1,12}}\.\d{{1,6}}))?\s*$"
 )
 _COMMAND = re.compile(r"(?:^|[$#>%/] ?|\s)(netperf(?: -[^|;&\"]*)?)$")
-_LISTED = re.compile(r'\[[\[ ]{0,8}"')
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)(?:"|\\?$)')  # an end that is missing ends with the line: linear
-_LONGEST_STRING = 1_000_000
 _NOBODY = ("0.0.0.0", "::", "::0", "(null)", "")  # noqa: S104 - "any", and what the tool could not name
 _WARNING = "Desired confidence was not achieved"
 
@@ -70,16 +67,14 @@ def looks_like(text: SourceText) -> float:
         return 0.9
     if "Elapsed" in body and "bytes" in body and _TITLE.search(body):
         return 0.8
-    return (
-        0.9 if "netperf " in body and " -o" in body and any(test.figures for test in _tests(_unquoted(text))) else 0.0
-    )
+    return 0.9 if "netperf " in body and " -o" in body and any(test.figures for test in _tests(_lines(text))) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
     warnings: list[str] = []
-    for test in _tests(_unquoted(text)):
+    for test in _tests(_lines(text)):
         found = _read(test, warnings)
         broken += [
             Broken("an interim result that cannot be read", number, line.strip()[:100])
@@ -94,23 +89,17 @@ def parse(text: SourceText) -> ParsedFile:
     return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))
 
 
-def _unquoted(text: SourceText) -> Iterator[tuple[int, str]]:
-    """The lines; those that are JSON strings without their quotes, and apart where they hold several. Of blank lines
-    that follow on each other only the first.
-    """
+def _lines(text: SourceText) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers. Of blank ones that follow on each other only the first."""
     was_blank = False
     for index, line in enumerate(text.lines):
-        stripped = line.strip()
-        if not stripped and was_blank:
-            continue
-        was_blank = not stripped
-        number, bare = text.number(index), stripped.removesuffix(",")
-        is_string = len(bare) > 1 and bare[0] == bare[-1] == '"'
-        if (is_string or _LISTED.match(bare)) and len(bare) <= _LONGEST_STRING:
-            for piece in (piece for match in _STRING.finditer(bare) for piece in match[1].split("\\n")):
-                yield number, piece.replace('\\"', '"').replace("\\t", " ")[:_LONGEST]
-        else:
-            yield number, line[:_LONGEST].removesuffix("\\n").expandtabs()  # as a program shows the end of a line
+        is_blank = not line or line.isspace()
+        if not (is_blank and was_blank):
+            yield (
+                text.number(index),
+                line[:_LONGEST].removesuffix("\\n").expandtabs(),
+            )  # as a program shows the end of a line
+        was_blank = is_blank
 
 
 def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:

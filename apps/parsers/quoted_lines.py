@@ -2,90 +2,132 @@ r"""Tools' output inside strings, as who ran them for somebody keeps it: Ansible
 
     "  read: IOPS=122k, BW=478MiB/s (501MB/s)(14.0GiB/30001msec)",            a list of lines (`stdout_lines`)
     {"log":"  read: IOPS=122k, BW=478MiB/s …\n","stream":"stdout","time":"…"}  a container's log
-      - '  read: IOPS=122k, BW=478MiB/s (501MB/s)(14.0GiB/30001msec)'          the same list in YAML
+     - '  read: IOPS=122k, BW=478MiB/s (501MB/s)(14.0GiB/30001msec)'          the same list in YAML
     "stdout": "rr: (groupid=0, jobs=1): err= 0: …\n  read: IOPS=122k, …"       all in one string
+    {"stdout": "1024+0 …", "stdout_lines": ["1024+0 records in", "1024+0 …"]}  both in one row
 
-Lines keep their numbers; those of one string have all its number. A string that a list says over again is left out.
+Lines keep their numbers; those of one row have all its number. A string that a list says over again is left out.
 """
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from apps.parsers.source_text import SourceText
 
-_STRING = re.compile(r'\s{0,200}("(?:[^"\\]|\\.){0,4000}"),?\s*$')
-_LOG = re.compile(r'\s{0,200}\{"log":\s?("(?:[^"\\]|\\.){0,4000}")[,}]')
+_STRING = re.compile(r'\s{0,200}("(?:[^"\\]|\\.){0,4000}+"),?\s*$')
+_LOG = re.compile(r'\s{0,200}\{"log":\s?("(?:[^"\\]|\\.){0,4000}+")[,}]')
 _ITEM = re.compile(r"\s{0,200}- (?:'((?:[^']|''){0,4000}+)'|(.{0,4000}+))$")
+_NAME = r'"(?:[\w.]{0,80}_lines|msg)":\s?\['
+_NAMED = re.compile(_NAME + r"\s*$")
+_LIST = re.compile(_NAME + r'((?:"(?:[^"\\]|\\.)*+"(?:, ?)?+)++)\]')
 _WHOLE = tuple(  # an end that is missing ends with the row: linear
     re.compile(form) for form in (r'"((?:[^"\\]|\\.)*)(?:"|\\?$)', r"'((?:[^'\\]|\\.)*)(?:'|\\?$)")
 )
-_ESCAPED = {"n": "\n", "r": "", "t": "\t", '"': '"', "'": "'", "\\": "\\"}
-_ESCAPE = re.compile(r"\\([nrt\"'\\])")
-_FEWEST = 3
-_OTHERS = '"server_output_text"'  # which is of the test that iperf 3's JSON tells
-_LIST_ENDS = ('",\n', '",\r\n', "\n- '", "  - '", '{"log":')
+_STREAM = re.compile(r'"[\w.]{0,80}std(?:out|err)": ?"((?:[^"\\]|\\.)*+)"')
+_OUTPUT = re.compile(r'"[\w.]{0,80}(?:output|msg|log|result)":')
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))")
+_FEWEST = 3  # lines on end that nothing else says to be an output's
+_OWN = ('"argv"', '"output"', '"server_output_text"')  # of the tools' own JSON, which says it all in figures
+_SIGNS = ("\\n", '",\n', '",\r\n', '"\n', "  - '", "\n- '", '_lines": [', '_lines":[', '{"log":')
+_LONGEST = 32 << 20  # bytes
 
 
-def unquoted(text: SourceText, word: str, sign: str = "") -> SourceText:
-    """The text with what stands in strings as it was printed, where this word of the tool's is in there. `sign`: what stands in
-    the file then, where that is not the word itself.
-    """
-    if (sign or word).encode() not in text.data:
-        return text
-    whole = text.text
-    if not ("\\n" in whole or any(end in whole for end in _LIST_ENDS)):
-        return text
-    rows = whole.split("\n")
-    lists: set[str] = set()
-    is_changed = [_take_lists(rows, form, word, lists) for form in (_string, _item)]
+def as_printed(text: SourceText) -> SourceText | None:
+    """The same lines, with the same numbers, as the tools printed them; None where none of them stands in a string."""
+    if len(text.data) > _LONGEST or not any(sign in text.text for sign in _SIGNS):
+        return None
+    rows = text.text.split("\n")
+    lists = set(_taken_lists(rows))
+    is_changed = bool(lists)
     for place, row in enumerate(rows):
-        if word in row and "\\n" in row and _OTHERS not in row and (found := _spread(row, word, lists)) is not None:
+        if ("\\n" in row or '"std' in row or '_lines"' in row) and (found := _spread(row, lists)) is not None:
             rows[place] = found
-            is_changed.append(True)
-    return text.with_data("\n".join(rows).encode("utf-8", "replace")) if any(is_changed) else text
-
-
-def _take_lists(rows: list[str], form: Callable[[str], str | None], word: str, lists: set[str]) -> bool:
-    """Three strings or more on end become what is in them; each such list is put into `lists`."""
-    first, is_changed = 0, False
-    while first < len(rows):
-        bare: list[str] = []
-        while first + len(bare) < len(rows) and (one := form(rows[first + len(bare)])) is not None:
-            bare.append(one)
-        if len(bare) >= _FEWEST and any(word in one for one in bare):
-            rows[first : first + len(bare)] = bare
-            lists.add("\n".join(bare).strip())
             is_changed = True
-        first += len(bare) + 1
-    return is_changed
+    return text.with_data("\n".join(rows).encode("utf-8", "replace")) if is_changed else None
+
+
+def _taken_lists(rows: list[str]) -> Iterator[str]:
+    """What each list of strings says, one in a row; the rows become what is in them."""
+    for form in (_log, _string, _item):
+        first = 0
+        while first < len(rows):
+            bare: list[str] = []
+            while first + len(bare) < len(rows) and (one := form(rows[first + len(bare)])) is not None:
+                bare.append(one)
+            if bare and (form is _log or _is_output(rows, first, bare)):
+                rows[first : first + len(bare)] = bare
+                yield "\n".join(bare).strip()
+            first += len(bare) + 1
+
+
+def _is_output(rows: list[str], first: int, bare: list[str]) -> bool:
+    """Whether the list is one of lines that a tool printed: its name says so, or there are some with words."""
+    name = rows[first - 1] if first else ""
+    if any(own in name for own in _OWN):
+        return False
+    if _NAMED.search(name[-200:]):
+        return True
+    is_yaml = rows[first].lstrip()[:1] == "-"
+    return len(bare) >= _FEWEST and any(
+        " '" in row if is_yaml else " " in one.strip() for row, one in zip(rows[first:], bare, strict=False)
+    )
+
+
+def _log(row: str) -> str | None:
+    return _loaded(match[1]) if '{"log":' in row and (match := _LOG.match(row)) else None
 
 
 def _string(row: str) -> str | None:
-    if '"' not in row or (match := _LOG.match(row) or _STRING.match(row)) is None:
-        return None
+    return _loaded(match[1]) if '"' in row and (match := _STRING.match(row)) else None
+
+
+def _loaded(string: str) -> str | None:
     try:
-        found = json.loads(match[1], strict=False)
+        bare = str(json.loads(string, strict=False)).rstrip("\r\n")
     except ValueError:
         return None
-    bare = str(found).rstrip("\r\n")
     return None if "\n" in bare else bare
 
 
 def _item(row: str) -> str | None:
     """Of a list in YAML, in which what begins with blanks stands in apostrophes."""
-    if (match := _ITEM.match(row.rstrip())) is None:
+    if "- " not in row or (match := _ITEM.match(row.rstrip())) is None:
         return None
-    if match[1] is None and (match[2].startswith((" ", "- ")) or ": (g" in match[2]):
+    if match[1] is None and match[2].startswith((" ", "- ")):
         return None  # somebody's words before every line
     return match[1].replace("''", "'") if match[1] is not None else match[2]
 
 
-def _spread(row: str, word: str, lists: set[str]) -> str | None:
-    """Its strings of several lines with this word, with ends of lines that count as one line's; None where there is none."""
+def _spread(row: str, lists: set[str]) -> str | None:
+    """What its strings of several lines and its lists say, with ends of lines that count as one line's; None where there is none."""
+    if any(own in row for own in _OWN):
+        return None
+    listed = ["\n".join(_plain(one[1]) for one in _WHOLE[0].finditer(match[1])) for match in _LIST.finditer(row)]
+    streams = {_plain(match[1]) for match in _STREAM.finditer(row)}
+    fewest = 1 if streams or _OUTPUT.search(row) else _FEWEST - 1  # ends of lines
     for form in _WHOLE:
-        strings = [_ESCAPE.sub(lambda match: _ESCAPED[match[1]], one[1]) for one in form.finditer(row)]
-        found = [one for one in strings if word in one and "\n" in one.strip()]
-        if found:
-            return "\r".join(one.replace("\n", "\r") for one in found if one.strip() not in lists)
+        strings = [_plain(one[1]) for one in form.finditer(row)]
+        found = [
+            one
+            for one in strings
+            if one in streams or (one.count("\n") >= fewest and one.strip()) or one.strip() in lists
+        ]
+        if found or listed:
+            said = lists.union(one.strip() for one in listed)
+            told = [
+                *(one for one in found if one.strip() not in said),
+                *(one for one in listed if one.strip() not in lists),
+            ]
+            return "\r".join(one.replace("\n", "\r") for one in told)
     return None
+
+
+def _plain(string: str) -> str:
+    return _ESCAPE.sub(_unescaped, string)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    return chr(int(code, 16)) if code else _ESCAPED.get(match[3], match[3])

@@ -9,13 +9,14 @@ them claim the same lines both readings are given.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import apps.parsers
 from apps.parsers.json_strangers import was_left_out
+from apps.parsers.quoted_lines import as_printed
 from apps.parsers.shape import Broken, ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.system_tools import tool_of
@@ -75,8 +76,8 @@ def recognise(text: SourceText) -> list[Reading]:
 
     Who reads a whole file by how it begins is asked first, and alone where no line is left. Who is unsure is heard only
     where nobody is sure; and any rows of figures make a table, so that is asked last, and not of what tools of the system print. Times before
-    every line, as logs have them, and the tags of a page hide parts of a format from who reads the rest: what is there without them
-    comes first.
+    every line, as logs have them, tags of a page and the quotes of strings hide parts of a format from who reads the rest: what is there
+    without them comes first.
     """
     for one in formats():
         if one.begins(text.head):
@@ -93,11 +94,20 @@ def recognise(text: SourceText) -> list[Reading]:
     return found + _ask(text, [one for one in formats() if one.kind == "table"])
 
 
-def _as_written(text: SourceText) -> Iterator[SourceText]:
-    """What the tools wrote, without what pages and logs put around it, or before every line of it; the text as it is at last."""
-    for shown in (as_shown(text), text):
-        if shown is not None:
-            yield from (one for one in (without_times(shown), shown) if one is not None)
+def _as_written(text: SourceText) -> list[SourceText]:
+    """What the tools wrote, without what pages, logs and programs put around it or before every line; the text as it is comes last."""
+    found = [text]
+
+    def take_off(layer: Callable[[SourceText], SourceText | None]) -> bool:
+        inner = layer(found[-1])
+        found.extend([inner] if inner is not None else [])
+        return inner is not None
+
+    take_off(as_shown)
+    take_off(without_times)
+    if take_off(as_printed):
+        take_off(without_times)  # of the strings in a container's log
+    return found[::-1]
 
 
 def _ask(text: SourceText, some: Iterable[Format]) -> list[Reading]:

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from apps.parsers import fio_text
-from apps.parsers.registry import format_named
+from apps.parsers.registry import format_named, recognise
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 from tests.parsers.every import timed, tried
@@ -33,8 +32,10 @@ LINES = REPORT.splitlines()
 
 
 def parse(text: str) -> ParsedFile:
-    assert fio_text.looks_like(SourceText(text)) >= 0.8
-    return fio_text.parse(SourceText(text))
+    found = recognise(SourceText(text))[0]
+    assert (found.format.name, found.confidence >= 0.8) == ("fio text", True)
+    assert found.parsed
+    return found.parsed
 
 
 def figures(found: ParsedFile) -> list[list[tuple[str, str, float | None]]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from apps.parsers.registry import recognise
 from apps.parsers.shape import ParsedFile, ParsedRun
 from apps.parsers.source_text import SourceText
 from tests.parsers.corpus import folder
@@ -120,7 +121,9 @@ NETPERF: list[tuple[str, int, dict[tuple[str, str], float]]] = [
 
 @pytest.mark.parametrize(("name", "count", "true"), NETPERF, ids=[row[0] for row in NETPERF])
 def test_netperf_values_are_those_of_the_index(name: str, count: int, true: dict[tuple[str, str], float]) -> None:
-    runs = parsed("netperf", name, "netperf").runs
+    found = recognise(SourceText((folder("netperf") / name).read_bytes()))[0]
+    assert found.format.name == "netperf"
+    runs = found.parsed.runs if found.parsed else ()
     assert len(runs) == count
     for (operation, metric), expected in true.items():
         assert value(runs[0], operation, metric) == pytest.approx(expected, rel=1e-12)

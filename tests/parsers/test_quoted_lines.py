@@ -1,13 +1,19 @@
-"""Outputs of fio and iperf inside strings: Ansible's results, logs of containers, programs' own JSON around them."""
+"""Outputs inside strings: Ansible's results, logs of containers, programs' own JSON around them."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from apps.parsers import fio_json, iperf2_text, iperf3_json, iperf3_text
-from apps.parsers.quoted_lines import unquoted
+from apps.parsers import fio_json, iperf3_text
+from apps.parsers.quoted_lines import as_printed
+from apps.parsers.registry import RECOGNISED, recognise
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
+from tests.parsers.every import timed
+from tests.parsers.fixture_pairs import FORMATS, outputs
 
 IPERF3 = """Connecting to host 10.0.0.2, port 5201
 [  5] local 10.0.0.1 port 40000 connected to 10.0.0.2 port 5201
@@ -21,15 +27,6 @@ IPERF3 = """Connecting to host 10.0.0.2, port 5201
 
 iperf Done.
 """
-IPERF2 = """Client connecting to 10.0.0.2, UDP port 5001
-Sending 1470 byte datagrams
-[  3] local 10.0.0.1 port 40000 connected with 10.0.0.2 port 5001
-[ ID] Interval       Transfer     Bandwidth
-[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec
-[  3] Sent 893 datagrams
-[  3] Server Report:
-[  3]  0.0-10.0 sec  1.25 MBytes  1.04 Mbits/sec   0.011 ms    1/  893 (0.11%)
-"""
 CLAT = {"min": 1, "max": 3, "mean": 1.5, "stddev": 0.5, "N": 5}
 READ = {"io_bytes": 20480, "bw_bytes": 40960, "bw": 40, "iops": 10.0, "runtime": 500, "total_ios": 5, "clat_ns": CLAT}
 JOB = {"jobname": "rr", "groupid": 0, "error": 0, "job options": {"rw": "randread", "bs": "4k"}, "read": READ}
@@ -38,47 +35,110 @@ SUM = {"start": 0, "end": 2.0, "seconds": 2.0, "bytes": 250000000, "bits_per_sec
 TEST = {"connected": [], "version": "iperf 3.9", "test_start": {"protocol": "TCP", "num_streams": 1, "reverse": 0}}
 IPERF3_JSON = {"start": TEST, "intervals": [], "end": {"streams": [], "sum_sent": SUM, "sum_received": SUM}}
 
-PRINTED = {
-    "iperf3": (iperf3_text, IPERF3),
-    "iperf2": (iperf2_text, IPERF2),
-    "fio json": (fio_json, json.dumps(FIO, indent=2)),
-    "iperf3 json": (iperf3_json, json.dumps(IPERF3_JSON, indent=2)),
-}
-FORMS = {
-    "lines": lambda text: "ok: [a] => " + json.dumps({"o.stdout_lines": text.splitlines(), "rc": 0}, indent=4),
-    "string": lambda text: "ok: [a] => " + json.dumps({"stdout": text, "rc": 0}, indent=4),
-    "both": lambda text: "ok: [a] => " + json.dumps({"stdout": text, "stdout_lines": text.splitlines()}, indent=4),
-    "one row": lambda text: "ok: [a] => " + json.dumps({"stdout": text, "stdout_lines": text.splitlines()}),
-    "container": lambda text: "".join(json.dumps({"log": f"{one}\n", "time": "t"}) + "\n" for one in text.splitlines()),
-}
+NOT_ALIKE = ("fio_logs", "fio_jobfile", "cut_off")  # without words of their own; what is cut off is cut in other rows
+TEXTS = [
+    path for folder in FORMATS for path in outputs(folder).values() if not {folder, path.stem}.intersection(NOT_ALIKE)
+]
+
+
+def rows(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n")
+
+
+def in_lines(text: str) -> str:
+    """As Ansible shows what it registered."""
+    return "ok: [a] => " + json.dumps({"o.stdout_lines": rows(text), "rc": 0}, indent=4)
+
+
+def in_a_string(text: str) -> str:
+    return "ok: [a] => " + json.dumps({"stdout": text, "rc": 0}, indent=4)
+
+
+def in_both(text: str) -> str:
+    return "ok: [a] => " + json.dumps({"stdout": text, "stdout_lines": rows(text)}, indent=4)
+
+
+def in_one_row(text: str) -> str:
+    return "ok: [a] => " + json.dumps({"cmd": "run", "stdout": text, "stdout_lines": rows(text)})
+
+
+def of_a_container(text: str) -> str:
+    return "".join(json.dumps({"log": f"{one}\n", "time": "t"}) + "\n" for one in rows(text))
+
+
+FORMS = [in_lines, in_a_string, in_both, in_one_row, of_a_container]
+
+
+def read(data: bytes) -> list[tuple[str, list[object]]]:
+    sure = [one for one in recognise(SourceText(data)) if one.has_found and one.confidence >= RECOGNISED]
+    return [(one.format.name, told(one.parsed)) for one in sure if one.format.kind != "table" and one.parsed]
+
+
+def told(found: ParsedFile) -> list[object]:
+    """All of it but its lines, which those of one row do not have."""
+    runs = [
+        ([replace(one, line=None) for one in run.samples], run.workload, run.host, run.tool_version)
+        for run in found.runs
+    ]
+    return [runs, found.inventory, len(found.broken)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_stands_in_strings_is_what_was_printed(path: Path, form: Callable[[str], str]) -> None:
+    text = path.read_bytes().decode("utf-8", "replace")
+    assert read(form(text).encode()) == read(text.encode())
+
+
+@pytest.mark.parametrize("form", [in_lines, of_a_container])
+def test_lines_keep_their_numbers(form: Callable[[str], str]) -> None:
+    (found,) = recognise(SourceText(form(IPERF3)))
+    (plain,) = recognise(SourceText(IPERF3))
+    assert found.parsed
+    assert plain.parsed
+    above = 1 + form(IPERF3).split("\n").index(next(row for row in form(IPERF3).split("\n") if "Connecting" in row))
+    assert [one.line for one in found.parsed.runs[0].samples] == [
+        above - 1 + (one.line or 0) for one in plain.parsed.runs[0].samples
+    ]
+
+
+def test_a_tools_own_lists_and_words_are_no_output() -> None:
+    for own in (
+        {"smartctl": {"argv": ["smartctl", "-a", "-j", "/dev/sda x"], "output": ["=== START ===", "a b", "c d"]}},
+        {"blockdevices": [{"name": "sda", "mountpoints": ["/", "/home", "/boot/efi"]}]},
+        {"server_output_text": IPERF3},
+        {"blockdevices": [{"name": "a\nb", "mountpoints": ["/mnt/a b"]}]},
+    ):
+        assert as_printed(SourceText(json.dumps(own, indent=3))) is None
+
+
+def test_what_iperf3s_json_says_of_the_server_is_no_second_test() -> None:
+    (found,) = recognise(SourceText(json.dumps({**IPERF3_JSON, "server_output_text": IPERF3}, indent=2)))
+    assert found.format.name == "iperf3 json"
+    assert found.parsed
+    assert len(found.parsed.runs) == 1
+
+
+def test_rows_around_the_strings_stay() -> None:
+    dd = "1073741824 bytes (1.1 GB) copied, 8 s, 134 MB/s"
+    text = f'{dd}\nok: [a] => {{"stderr": "", "stdout": "{dd.replace("8 s", "9 s")}"}}\n{dd.replace("8 s", "7 s")}\n'
+    (found,) = recognise(SourceText(text))
+    assert found.parsed
+    assert [(run.line, run.samples[1].printed) for run in found.parsed.runs] == [(1, "8 s"), (2, "9 s"), (3, "7 s")]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ['"', "'", '\\"', "- '", '{"log":"', '"a_lines": ["', '["b",', '"stdout":"a\\n', "\\u", '"x y",\n', "  - 'a'\n"],
+)
+def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
+    text = SourceText('"a_lines": [\n"a\\n' + piece * (2**20 // len(piece)))
+    _, seconds = timed(lambda: as_printed(text), 1.5)
+    assert seconds < 1.5
 
 
 def figures(found: ParsedFile) -> list[list[tuple[str, str, float | None]]]:
     return [[(one.operation, one.metric, one.value) for one in run.samples] for run in found.runs]
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", PRINTED)
-def test_what_stands_in_strings_is_what_was_printed(name: str, form: str) -> None:
-    module, printed = PRINTED[name]
-    plain = module.parse(SourceText(printed))
-    text = SourceText(FORMS[form](printed))
-    assert module.looks_like(text) == 1
-    found = module.parse(text)
-    assert figures(found) == figures(plain) != []
-    assert [run.workload for run in found.runs] == [run.workload for run in plain.runs]
-    assert (found.warnings, found.broken) == ((), ())
-
-
-def test_a_tool_that_is_not_in_the_strings_leaves_the_text_as_it_is() -> None:
-    text = SourceText(FORMS["both"](IPERF3))
-    assert unquoted(text, "fio version", '\\"fio version') is text
-
-
-def test_what_iperf3s_json_says_of_the_server_is_no_second_test() -> None:
-    text = json.dumps({**IPERF3_JSON, "server_output_text": IPERF3}, indent=2)
-    assert iperf3_text.looks_like(SourceText(text)) == 0
-    assert len(iperf3_json.parse(SourceText(text)).runs) == 1
 
 
 @pytest.mark.parametrize("indent", [None, 1])
