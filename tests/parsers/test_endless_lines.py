@@ -86,7 +86,7 @@ KNOWN = [  # what took the square of its length
     ("fio json", b"", b'{"fio version":"1"}\n'),
     ("fio json", b"", b'{"a":[{"fio version":"1"}]}\n'),
     ("fio json", b"", b' {"fio version":"1"}\n'),
-    ("fio json", b"{\"a\":[\n", b'{"fio version":"1"},\n'),
+    ("fio json", b'{"a":[\n', b'{"fio version":"1"},\n'),
 ]
 
 
