@@ -20,7 +20,7 @@ from apps.parsers.finite import epoch, positive
 from apps.parsers.fio_faults import NOT_NUMBERS, no_json, placed, unfit
 from apps.parsers.fio_options import Load, load_of, merged
 from apps.parsers.shape import ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import SourceText, plain_bytes
 
 Number = int | float | None
 Options = dict[str, str | int | float | bool | None]
@@ -152,12 +152,6 @@ class Document(Struct, Generic[AnyJob]):
 WHOLE = msgspec.json.Decoder(Document[Job])
 TOTALS = msgspec.json.Decoder(Document[JobTotals])
 Decoder = msgspec.json.Decoder
-
-
-def plain_bytes(text: SourceText) -> bytes:
-    """The file's bytes, in an encoding that has ASCII's letters: for needles that are looked for everywhere."""
-    two_bytes = text.data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in text.data[:64]
-    return text.text.encode("utf-8", "replace") if two_bytes else text.data
 
 
 def as_bytes(text: str | bytes | SourceText) -> bytes:

@@ -31,7 +31,7 @@ from itertools import chain
 
 import msgspec
 
-from apps.parsers.fio_documents import Document, Job, plain_bytes
+from apps.parsers.fio_documents import Document, Job
 from apps.parsers.fio_doubts import without_twice
 from apps.parsers.fio_faults import NoJsonError
 from apps.parsers.fio_found import Found, documents_in
@@ -41,7 +41,7 @@ from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, se
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSection, ParseError
-from apps.parsers.source_text import SourceText, shown
+from apps.parsers.source_text import SourceText, plain_bytes, shown
 
 NAME = "fio json"
 TITLE = "fio JSON report"

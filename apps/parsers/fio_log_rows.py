@@ -4,8 +4,7 @@ import re
 from dataclasses import replace
 
 from apps.parsers.fio_columns import Table, table
-from apps.parsers.fio_documents import plain_bytes
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import SourceText, plain_bytes
 
 VALUES = re.compile(rb"\d{1,18}, \d{1,18}(?:, \d{1,18})?, [012], \d{1,18}(?:, (?:\d{1,20}|0x[0-9a-fA-F]{1,8})){0,3}\Z")
 COUNTS = re.compile(rb"\d{1,18}, [012], \d{1,18}(?:, \d{1,19}){19,}\Z")

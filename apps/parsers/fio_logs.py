@@ -33,14 +33,13 @@ from numpy.typing import NDArray
 
 from apps.parsers.fio_bins import BITS, GROUPS, middle
 from apps.parsers.fio_columns import Table, first_rows
-from apps.parsers.fio_documents import plain_bytes
 from apps.parsers.fio_log_names import caption_of, measure_of
 from apps.parsers.fio_log_rows import COUNTS, is_row, rows_as_table, rows_of
 from apps.parsers.fio_log_series import Scaled
 from apps.parsers.fio_log_units import SAID, Unit, unit_of
 from apps.parsers.narrow import Integers
 from apps.parsers.shape import Broken, ParsedFile, ParsedHistogram, ParsedRun, ParsedSeries, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import SourceText, plain_bytes
 
 Floats = NDArray[np.float64]
 

@@ -32,7 +32,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from apps.parsers.fio_definitions import Definition, definition_at, doubt_of
-from apps.parsers.fio_documents import MOST_JOBS, plain_bytes
+from apps.parsers.fio_documents import MOST_JOBS
 from apps.parsers.fio_options import operation
 from apps.parsers.fio_progress import SHORTEST_MS
 from apps.parsers.fio_readings import all_samples
@@ -41,7 +41,7 @@ from apps.parsers.fio_terse_record import LEAST_INTERVAL_MS, Record, record_in
 from apps.parsers.fio_twice import figures, told_by_json
 from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSeries, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import SourceText, plain_bytes
 
 NAME = "fio terse"
 TITLE = "fio terse report"

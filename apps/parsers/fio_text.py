@@ -36,11 +36,10 @@ Oddities
 
 import re
 
-from apps.parsers.fio_documents import plain_bytes
 from apps.parsers.fio_report import FioReport
 from apps.parsers.fio_twice import told_elsewhere
 from apps.parsers.shape import ParsedFile, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import SourceText, plain_bytes
 
 NAME = "fio text"
 TITLE = "fio normal report"

@@ -6,10 +6,10 @@ repeats either.
 
 from collections.abc import Iterator
 
-from apps.parsers.fio_documents import VERSION, Document, Job, plain_bytes
+from apps.parsers.fio_documents import VERSION, Document, Job
 from apps.parsers.fio_found import documents_in
 from apps.parsers.fio_terse_record import Record, record_in
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import SourceText, plain_bytes
 
 Moved = tuple[str, str, int, int]  # job, direction, ms, KiB
 _REPORTED = ("read", "write", "trim", "mixed")

@@ -153,6 +153,12 @@ class SourceText:
         return (lines, numbers) if len(lines) < _MANY_LINES else _without_endless_blanks(lines, numbers)
 
 
+def plain_bytes(text: SourceText) -> bytes:
+    """The file's bytes, in an encoding that has ASCII's letters: for needles that are looked for everywhere."""
+    two_bytes = text.data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in text.data[:64]
+    return text.text.encode("utf-8", "replace") if two_bytes else text.data
+
+
 def _of_lines(data: bytes) -> bytes:
     """With line feeds, where the file has carriage returns alone: in one byte or, in UTF-16 or UTF-32, beside zeros."""
     return data if b"\n" in data or b"\r" not in data else data.replace(b"\r", b"\n")

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import SourceText, plain_bytes
 
 _CLOCK = rb"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _DAY = rb"(?:\d{4}[-/]\d\d[-/]\d\d(?:[T ]|, )|\d{1,2}[-/ ][A-Z][a-z]{2}[-/ ]\d{4}[: ])"
@@ -86,7 +86,7 @@ def without_times(text: SourceText) -> SourceText | None:
     """The same lines, with the same numbers, without what a log put before them; None where it put nothing there."""
     lines: list[bytes] | None = None
     for _ in range(_MOST_LAYERS):
-        data = text.data if lines is None else b"\n".join(lines)
+        data = plain_bytes(text) if lines is None else b"\n".join(lines)
         if (shorter := _without_layer(data)) is None:
             break
         lines = shorter

@@ -60,4 +60,5 @@ def _without(whole: str, first: re.Pattern[str], last: re.Pattern[str]) -> str:
 
 
 def _instead(match: re.Match[str]) -> str:
-    return _INSTEAD.get(match[1].lower(), match[0])
+    sign = _INSTEAD.get(match[1].lower())
+    return match[0] if sign is None else sign + "\n" * match[0].count("\n")

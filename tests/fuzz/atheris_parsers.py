@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of every parser.
+"""Coverage-guided fuzzing of every parser, and of what is taken off before they are asked.
 
     python -m tests.fuzz.atheris_parsers --seconds 600 [--format "bonnie++"] [--part 1/2]
 
@@ -11,20 +11,22 @@ base64, and makes the exit status 1.
 import resource
 import sys
 import time
+from collections.abc import Iterable
 
 import atheris
 
 with atheris.instrument_imports(include=["apps.parsers"], enable_loader_override=False):
-    from apps.parsers.registry import formats
+    from apps.parsers.registry import Format, formats
     from apps.parsers.source_text import SourceText
 
     FORMATS = {one.name: one for one in formats()}  # here, because it imports them
 
 from tests.fuzz.children import fuzz_all, options
 from tests.pace import within
-from tests.parsers.every import SLOWEST_S, faults, tried
-from tests.parsers.seeds import seeds
+from tests.parsers.every import SLOWEST_S, faults, layer_faults, tried
+from tests.parsers.seeds import seeds, wrapped
 
+LAYERS = "layers"  # what is taken off before any format is asked
 _MEMORY = 256 << 20
 
 
@@ -33,21 +35,29 @@ def main() -> int:
     parser.add_argument("--format", default="", help="only this one")
     parser.add_argument("--part", default="1/1", help="2/3: the second of three shares of the formats")
     wanted = parser.parse_args()
-    chosen = [name for name in FORMATS if wanted.format in ("", name)]
+    chosen = [name for name in (*FORMATS, LAYERS) if wanted.format in ("", name)]
     part, parts = map(int, wanted.part.split("/"))
-    return fuzz_all(chosen[part - 1 :: parts], lambda name: seeds(FORMATS[name]), _attempt, wanted)
+    return fuzz_all(chosen[part - 1 :: parts], _texts, _attempt, wanted)
+
+
+def _texts(name: str) -> Iterable[bytes]:
+    return wrapped() if name == LAYERS else seeds(FORMATS[name])
 
 
 def _attempt(name: str, data: bytes) -> None:
     before, peak = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     text = SourceText(data)
-    parsed, _ = tried(FORMATS[name], text)
-    found = faults(parsed, text) if parsed else []
+    found = layer_faults(text) if name == LAYERS else _faults(FORMATS[name], text)
     assert not found, found
     seconds = time.process_time() - before
     assert within(seconds, SLOWEST_S), f"{seconds:.1f} s"
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak) * 1024
     assert grown < _MEMORY, f"{grown >> 20} MiB"
+
+
+def _faults(one: Format, text: SourceText) -> list[str]:
+    parsed, _ = tried(one, text)
+    return faults(parsed, text) if parsed else []
 
 
 if __name__ == "__main__":

@@ -12,15 +12,19 @@ from typing import Any, TypeVar
 import numpy as np
 from msgspec import Struct
 
+from apps.parsers.quoted_lines import as_printed
 from apps.parsers.registry import Format
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
+from apps.parsers.timed_lines import without_times
+from apps.parsers.web_pages import as_shown
 from apps.runs.metrics import METRICS, OPERATIONS
 from apps.uploads.tabular import offered, read_mapped
 from tests.pace import slowness
 
 Result = TypeVar("Result")
 SLOWEST_S = 2.0
+LAYERS = (as_shown, without_times, as_printed)
 QUALITIES = {"exact", "rounded", "approximate", "ocr_repaired", "read_from_text", "lower_bound"}
 _INT_8, _INT_4 = (1 << 63) - 1, (1 << 31) - 1
 _YEAR_10000 = 253_402_300_800  # what a date holds
@@ -55,6 +59,13 @@ def tried(one: Format, text: SourceText) -> tuple[ParsedFile | None, float]:
     assert refused.message
     assert refused.line is None or 1 <= refused.line <= line_count(text), f"line {refused.line} is not in the text"
     return None, score
+
+
+def layer_faults(text: SourceText) -> list[str]:
+    """What a layer that is taken off does to the numbers of lines; nothing is what a test wants."""
+    lines = text.text.count("\n")
+    found = [(layer.__name__, shorter) for layer in LAYERS if (shorter := layer(text)) is not None]
+    return [name for name, shorter in found if shorter.text.count("\n") != lines or shorter.lines is None]
 
 
 def line_count(text: SourceText) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from apps.parsers.registry import LEAST, RECOGNISED, Format
 from apps.parsers.source_text import SourceText
+from tests.parsers.wrappings import PAGES, STRINGS
 
 _FIXTURES = Path(__file__).parent / "fixtures"
 _MOST_BYTES = 20_000
@@ -22,6 +23,12 @@ $ dd if=/dev/zero of=/mnt/t/x bs=1M count=1024 oflag=direct
 1024+0 records in
 1024+0 records out
 1073741824 bytes (1.1 GB, 1.0 GiB) copied, 5.94312 s, 181 MB/s
+""",
+    "dd in scripts": """\
+ I/O Speed(1st run) : 252 MB/s
+ I/O Speed(2nd run) : 1.1 GB/s
+dd: sequential write speed
+    1st run:    858.31 MiB/s
 """,
     "hdparm": """\
 /dev/sda:
@@ -353,6 +360,14 @@ def seeds(one: Format) -> tuple[bytes, ...]:
     mine = [data for data in written if one.looks_like(SourceText(data)) >= sure]
     fixtures = [data for data in _fixtures() if one.looks_like(SourceText(data)) >= sure]
     return (*mine, *fixtures[:_MOST_FIXTURES])
+
+
+@cache
+def wrapped() -> tuple[bytes, ...]:
+    """One of those texts in each wrapping, and one behind the times of a log."""
+    texts = list(TEXTS.values())
+    pages = tuple(wrap(texts[number % len(texts)]).encode() for number, wrap in enumerate([*PAGES, *STRINGS]))
+    return (*pages, "".join(f"2023-05-04T10:11:12Z {line}\n" for line in texts[0].splitlines()).encode())
 
 
 @cache

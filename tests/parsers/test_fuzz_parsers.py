@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,9 @@ from hypothesis import strategies as st
 
 from apps.parsers.registry import Format, formats
 from apps.parsers.source_text import SourceText
-from tests.parsers.every import faults, timed, tried
+from tests.parsers.every import faults, layer_faults, timed, tried
 from tests.parsers.hostile import BENDS, IS_LONG, SLOWEST_S, bent
-from tests.parsers.seeds import TEXTS, seeds
+from tests.parsers.seeds import TEXTS, seeds, wrapped
 
 FORMATS = [one for one in formats() if not one.is_asked_for]  # those are fio logs, which are tried themselves
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +46,13 @@ def check(one: Format, data: bytes) -> None:
     assert seconds < SLOWEST_S
     assert 0 <= score <= 1
     assert parsed is None or not faults(parsed, text)
+
+
+def check_layers(data: bytes) -> None:
+    text = SourceText(data)
+    broken, seconds = timed(lambda: layer_faults(text), SLOWEST_S)
+    assert seconds < SLOWEST_S
+    assert not broken
 
 
 @st.composite
@@ -74,9 +82,16 @@ def inputs(texts: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
 
 @pytest.mark.parametrize("one", FORMATS, ids=lambda one: one.name)
 def test_nothing_that_hypothesis_makes_breaks_a_parser(one: Format) -> None:
-    texts = seeds(one) or (b"nothing\n",)
+    fuzz(seeds(one) or (b"nothing\n",), lambda data: check(one, data))
+
+
+def test_nothing_that_hypothesis_makes_breaks_a_layer_around_an_output() -> None:
+    fuzz(wrapped(), check_layers)
+
+
+def fuzz(texts: tuple[bytes, ...], attempt: Callable[[bytes], None]) -> None:
     end, seed = time.monotonic() + SECONDS, 0
-    fuzz = settings(
+    rules = settings(
         max_examples=60 if SECONDS else EXAMPLES,
         deadline=None,
         database=None,
@@ -86,7 +101,7 @@ def test_nothing_that_hypothesis_makes_breaks_a_parser(one: Format) -> None:
     while not seed or time.monotonic() < end:
         from hypothesis import seed as seeded
 
-        seeded(seed)(fuzz(given(inputs(texts))(lambda data: check(one, data))))()
+        seeded(seed)(rules(given(inputs(texts))(attempt)))()
         seed += 1
 
 

@@ -14,6 +14,7 @@ from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 from tests.parsers.every import timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
+from tests.parsers.wrappings import STRINGS, in_lines, of_a_container
 
 IPERF3 = """Connecting to host 10.0.0.2, port 5201
 [  5] local 10.0.0.1 port 40000 connected to 10.0.0.2 port 5201
@@ -41,34 +42,6 @@ TEXTS = [
 ]
 
 
-def rows(text: str) -> list[str]:
-    return text.removesuffix("\n").split("\n")
-
-
-def in_lines(text: str) -> str:
-    """As Ansible shows what it registered."""
-    return "ok: [a] => " + json.dumps({"o.stdout_lines": rows(text), "rc": 0}, indent=4)
-
-
-def in_a_string(text: str) -> str:
-    return "ok: [a] => " + json.dumps({"stdout": text, "rc": 0}, indent=4)
-
-
-def in_both(text: str) -> str:
-    return "ok: [a] => " + json.dumps({"stdout": text, "stdout_lines": rows(text)}, indent=4)
-
-
-def in_one_row(text: str) -> str:
-    return "ok: [a] => " + json.dumps({"cmd": "run", "stdout": text, "stdout_lines": rows(text)})
-
-
-def of_a_container(text: str) -> str:
-    return "".join(json.dumps({"log": f"{one}\n", "time": "t"}) + "\n" for one in rows(text))
-
-
-FORMS = [in_lines, in_a_string, in_both, in_one_row, of_a_container]
-
-
 def read(data: bytes) -> list[tuple[str, list[object]]]:
     sure = [one for one in recognise(SourceText(data)) if one.has_found and one.confidence >= RECOGNISED]
     return [(one.format.name, told(one.parsed)) for one in sure if one.format.kind != "table" and one.parsed]
@@ -83,7 +56,7 @@ def told(found: ParsedFile) -> list[object]:
     return [runs, found.inventory, len(found.broken)]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", STRINGS)
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_what_stands_in_strings_is_what_was_printed(path: Path, form: Callable[[str], str]) -> None:
     text = path.read_bytes().decode("utf-8", "replace")

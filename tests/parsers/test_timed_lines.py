@@ -170,3 +170,11 @@ def test_endless_logs_take_linear_time(name: str) -> None:
     without_times(text)
     text.by_host()
     assert within(clock.process_time() - before, 2)
+
+
+def test_times_before_lines_of_two_bytes_a_letter_are_taken_away() -> None:
+    dd = "1024+0 records in\n1024+0 records out\n1073741824 bytes (1.1 GB) copied, 8.25 s, 130 MB/s\n"
+    for encoding in ("utf-16", "utf-16-le"):
+        plain = recognise(SourceText(dd.encode(encoding)))
+        log = "".join(f"2023-05-04T10:11:12Z {line}\n" for line in dd.splitlines())
+        assert found(recognise(SourceText(log.encode(encoding)))) == found(plain) != []

@@ -1,6 +1,5 @@
 """What stands in a page is read as a browser shows it, at the lines of the file."""
 
-import html
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,26 +12,10 @@ from apps.parsers.tables.markup import plain
 from apps.parsers.web_pages import as_shown
 from tests.parsers.every import timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
+from tests.parsers.wrappings import PAGES, block
 
 WITHOUT_WORDS = "fio_logs"  # bare rows of figures, which formats of no words claim
 TEXTS = [path for folder in FORMATS if folder != WITHOUT_WORDS for path in outputs(folder).values()]
-
-
-def block(text: str) -> str:
-    head = "<!DOCTYPE html><html><head><style>p {}</style></head><body>"
-    return f"{head}<pre>{html.escape(text)}</pre></body></html>\n"
-
-
-def post(text: str) -> str:
-    """As forums write what somebody typed."""
-    shown = html.escape(text, quote=False).replace("  ", "&nbsp; ").replace("\t", "&nbsp; &nbsp; ")
-    return '<div class="post"><code>' + shown.replace("\n", "<br />\n") + "</code></div>\n"
-
-
-def mail(text: str) -> str:
-    """As a mail program writes each line."""
-    shown = html.escape(text).replace("  ", "&nbsp; ").replace("\t", "&nbsp; &nbsp; ")
-    return "\n".join(f"<div>{line or '<br>'}</div>" for line in shown.split("\n")) + "\n"
 
 
 def found(data: bytes) -> list[tuple[str, Any]]:
@@ -40,7 +23,7 @@ def found(data: bytes) -> list[tuple[str, Any]]:
     return [(one.format.name, one.parsed) for one in sure if one.format.kind != "table"]
 
 
-@pytest.mark.parametrize("as_page", [block, post, mail])
+@pytest.mark.parametrize("as_page", PAGES)
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_what_is_read_of_a_page_is_the_same_with_the_same_line_numbers(
     path: Path, as_page: Callable[[str], str]
@@ -90,6 +73,12 @@ def test_an_iozone_table_of_a_web_log_is_read() -> None:
 def test_a_table_of_means_has_no_breaks_at_the_end_of_its_rows_and_keeps_them_in_cells() -> None:
     text = SourceText("configuration;write MB/s<br>\na<br>b;5<br />\nc;7<BR>\n")
     assert plain(text).lines == ["configuration;write MB/s", "a<br>b;5", "c;7"]
+
+
+def test_a_tag_of_several_lines_is_as_many() -> None:
+    shown = as_shown(SourceText('<p>a <a\nhref="b"\n>c</a>\nd</p>\n'))
+    assert shown is not None
+    assert [(shown.number(at), line) for at, line in enumerate(shown.lines)] == [(1, "a "), (2, ""), (3, "c"), (4, "d")]
 
 
 def test_what_only_looks_like_a_tag_stays() -> None:

@@ -1,0 +1,50 @@
+"""What others put around an output: a web page, a mail's HTML, strings of Ansible and of containers' logs."""
+
+import html
+import json
+
+
+def block(text: str) -> str:
+    head = "<!DOCTYPE html><html><head><style>p {}</style></head><body>"
+    return f"{head}<pre>{html.escape(text)}</pre></body></html>\n"
+
+
+def post(text: str) -> str:
+    """As forums write what somebody typed."""
+    shown = html.escape(text, quote=False).replace("  ", "&nbsp; ").replace("\t", "&nbsp; &nbsp; ")
+    return '<div class="post"><code>' + shown.replace("\n", "<br />\n") + "</code></div>\n"
+
+
+def mail(text: str) -> str:
+    """As a mail program writes each line."""
+    shown = html.escape(text).replace("  ", "&nbsp; ").replace("\t", "&nbsp; &nbsp; ")
+    return "\n".join(f"<div>{line or '<br>'}</div>" for line in shown.split("\n")) + "\n"
+
+
+def rows(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n")
+
+
+def in_lines(text: str) -> str:
+    """As Ansible shows what it registered."""
+    return "ok: [a] => " + json.dumps({"o.stdout_lines": rows(text), "rc": 0}, indent=4)
+
+
+def in_a_string(text: str) -> str:
+    return "ok: [a] => " + json.dumps({"stdout": text, "rc": 0}, indent=4)
+
+
+def in_both(text: str) -> str:
+    return "ok: [a] => " + json.dumps({"stdout": text, "stdout_lines": rows(text)}, indent=4)
+
+
+def in_one_row(text: str) -> str:
+    return "ok: [a] => " + json.dumps({"cmd": "run", "stdout": text, "stdout_lines": rows(text)})
+
+
+def of_a_container(text: str) -> str:
+    return "".join(json.dumps({"log": f"{one}\n", "time": "t"}) + "\n" for one in rows(text))
+
+
+PAGES = [block, post, mail]
+STRINGS = [in_lines, in_a_string, in_both, in_one_row, of_a_container]
