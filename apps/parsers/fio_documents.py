@@ -1,23 +1,17 @@
-"""fio's JSON documents out of a text: typed, tolerant of missing keys, with whatever stands before, between and after
-them left out.
+"""fio's JSON documents: typed, tolerant of missing keys. Keys that are not named here are skipped unread.
 
 With `--status-interval` fio writes one whole document after another into its output: running totals, the last one being
-the result. Error lines, `hostname=…` and progress lines may stand in front of a document. Keys that are not named here
-are skipped unread.
+the result. Where they lie in a text: `fio_finding`.
 """
 
-import json
-import re
 from collections import Counter
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Generic, TypeVar
 
 import msgspec
 from msgspec import Struct, field
 
 from apps.parsers.finite import epoch, positive
-from apps.parsers.fio_faults import NOT_NUMBERS, no_json, placed, unfit
+from apps.parsers.fio_faults import NOT_NUMBERS, unfit
 from apps.parsers.fio_options import Load, load_of, merged
 from apps.parsers.shape import ParseError
 from apps.parsers.source_text import SourceText, plain_bytes
@@ -25,11 +19,7 @@ from apps.parsers.source_text import SourceText, plain_bytes
 Number = int | float | None
 Options = dict[str, str | int | float | bool | None]
 VERSION = b'"fio version"'
-_BEGINNING = re.compile(r'\{[ \t\r\n]{0,200}"fio version"')
-_JSON = json.JSONDecoder()
 MOST_JOBS = 4096  # fio's own limit
-_MOST_BROKEN = 20
-_FALLBACKS = 16  # how many places that are no JSON may be tried the slow way: keeps the worst text linear
 
 
 class LatencyTotals(Struct):
@@ -167,18 +157,6 @@ def as_bytes(text: str | bytes | SourceText) -> bytes:
     return text.removeprefix(b"\xef\xbb\xbf")
 
 
-def slices(data: bytes) -> Iterator[tuple[int, int]]:
-    """Where documents may lie: from a line that begins with `{` to the last one with `}` before the next such."""
-    if b"\r{" in data:  # a line of a page that became several
-        data = data.replace(b"\r{", b"\n{").replace(b"\r}", b"\n}")
-    starts, behind = [0] if data.startswith(b"{") else [], 0
-    while behind := data.find(b"\n{", behind) + 1:
-        starts.append(behind)
-    for start, following in pairwise([*starts, len(data)]):
-        last = data.rfind(b"\n}", start, following)
-        yield start, last + 2 if last >= 0 else following
-
-
 def decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJob] | None:
     """The document, or None where these bytes are no whole report of fio. A field of the wrong type is an error."""
     try:
@@ -204,87 +182,3 @@ def _decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJ
         found = f"{len(document.listed)} jobs"
         raise ParseError("fio's report lists more jobs than fio runs", found=found, expected=f"at most {MOST_JOBS}")
     return document
-
-
-def find(
-    data: bytes, decoder: "Decoder[Document[AnyJob]]", broken: list[ParseError] | None = None
-) -> Iterator[tuple[int, int, Document[AnyJob]]]:
-    """Every whole document with where it begins and ends, in order. Something in braces that is no fio report is passed
-    over. A report with a value that cannot be is put into `broken`, or raised where there is no such list; so is what
-    says fio's version and is no JSON, unless the slow way finds documents where the quick one found none.
-    """
-    found, faults = False, list[ParseError]()
-    for start, end in slices(data):
-        if data.find(VERSION, start, end) < 0:
-            continue
-        try:
-            document = decoded(decoder, data[start:end])
-        except ParseError as error:
-            if broken is None:
-                raise placed(error, data, start, end) from None
-            if len(broken) < _MOST_BROKEN:
-                broken.append(placed(error, data, start, end))
-            continue
-        if document is not None:
-            found = True
-            yield start, end, document
-        elif broken is not None and len(faults) < _MOST_BROKEN:
-            for inner in _otherwise(data, start, end, decoder, faults):
-                found = True
-                yield inner
-    if not found and not broken and VERSION in data:
-        for one in _find_slowly(data, decoder):
-            found, faults = True, []
-            yield one
-    if broken is not None:
-        broken += faults
-
-
-def _otherwise(
-    data: bytes, start: int, end: int, decoder: "Decoder[Document[AnyJob]]", faults: list[ParseError]
-) -> Iterator[tuple[int, int, Document[AnyJob]]]:
-    """What is inside of somebody's JSON that says fio's version, or ends before that does; where it is no JSON, why, into `faults`."""
-    try:
-        last = start + _JSON.raw_decode(_by_bytes(data[start:end]))[1]
-    except (ValueError, RecursionError):
-        last = start
-    found = list(_find_inside(data, start, last, decoder))
-    if not found and (fault := no_json(decoder.decode, data, start, end)):
-        faults.append(fault)
-    yield from found
-
-
-def _find_slowly(data: bytes, decoder: "Decoder[Document[AnyJob]]") -> Iterator[tuple[int, int, Document[AnyJob]]]:
-    """Documents that are indented as a whole, or share a line with other text: the JSON reader says where each ends."""
-    text, place, left = _by_bytes(data), 0, _FALLBACKS
-    while left and (place := text.find("{", place)) >= 0:
-        try:
-            _, end = _JSON.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            line_end = text.find("\n", place)
-            place, left = line_end if line_end >= 0 else len(text), left - 1
-            continue
-        if data.find(VERSION, place, end) >= 0:
-            document = decoded(decoder, data[place:end])
-            yield from [(place, end, document)] if document else _find_inside(data, place, end, decoder)
-        place = end
-
-
-def _find_inside(
-    data: bytes, start: int, end: int, decoder: "Decoder[Document[AnyJob]]"
-) -> Iterator[tuple[int, int, Document[AnyJob]]]:
-    """Documents inside of JSON that somebody's program wrote around them; fio's own begin with its version."""
-    text, behind = _by_bytes(data[start:end]), 0
-    while match := _BEGINNING.search(text, behind):
-        try:
-            _, behind = _JSON.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            return
-        place, last = start + match.start(), start + behind
-        if (document := decoded(decoder, data[place:last])) is not None:
-            yield place, last, document
-
-
-def _by_bytes(data: bytes) -> str:
-    """One character for each byte: what JSON is made of is the same in UTF-8, and places are the bytes'."""
-    return data.decode("latin-1")

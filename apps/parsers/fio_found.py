@@ -5,8 +5,9 @@ with lines of others in their middle.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes, find
+from apps.parsers.fio_documents import WHOLE, Document, Job, as_bytes
 from apps.parsers.fio_faults import NoJsonError
+from apps.parsers.fio_finding import find
 from apps.parsers.json_strangers import joined, told, without_strangers
 from apps.parsers.shape import ParseError
 from apps.parsers.source_text import SourceText

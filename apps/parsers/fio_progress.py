@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from apps.parsers.finite import number
-from apps.parsers.fio_documents import TOTALS, AnyJob, DirectionTotals, Document, JobTotals, find
+from apps.parsers.fio_documents import TOTALS, AnyJob, DirectionTotals, Document, JobTotals
+from apps.parsers.fio_finding import find
 from apps.parsers.fio_options import Load, directions, operation
 from apps.parsers.shape import ParsedSeries
 

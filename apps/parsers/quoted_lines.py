@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 from apps.parsers.source_text import SourceText
 
-_STRING = re.compile(r'\s{0,200}("(?:[^"\\]|\\.){0,4000}+"),?\s*$')
-_LOG = re.compile(r'\s{0,200}\{"log":\s?("(?:[^"\\]|\\.){0,4000}+")[,}]')
-_ITEM = re.compile(r"\s{0,200}- (?:'((?:[^']|''){0,4000}+)'|(.{0,4000}+))$")
+_STRING = re.compile(r'\s{0,200}("(?:[^"\\]|\\.)*+"),?\s*$')
+_LOG = re.compile(r'\s{0,200}\{"log":\s?("(?:[^"\\]|\\.)*+")[,}]')
+_ITEM = re.compile(r"\s{0,200}- (?:'((?:[^']|'')*+)'|(.*+))$")
 _NAME = r'"(?:[\w.]{0,80}_lines|msg)":\s?\['
 _NAMED = re.compile(_NAME + r"\s*$")
 _LIST = re.compile(_NAME + r'((?:"(?:[^"\\]|\\.)*+"(?:, ?)?+)++)\]')
@@ -69,10 +69,12 @@ def _is_output(rows: list[str], first: int, bare: list[str]) -> bool:
         return False
     if _NAMED.search(name[-200:]):
         return True
-    is_yaml = rows[first].lstrip()[:1] == "-"
-    return len(bare) >= _FEWEST and any(
-        " '" in row if is_yaml else " " in one.strip() for row, one in zip(rows[first:], bare, strict=False)
-    )
+    mine = rows[first : first + len(bare)]
+    if len(mine) < _FEWEST:
+        return False
+    if mine[0].lstrip()[:1] == "-":
+        return any(" '" in row for row in mine)
+    return all(row.rstrip()[-1:] == "," for row in mine[:-1]) and any(" " in one.strip() for one in bare)
 
 
 def _log(row: str) -> str | None:

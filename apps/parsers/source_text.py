@@ -23,7 +23,7 @@ from apps.parsers.encodings import encoding_of
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-_a-z])")
 _QUOTE = re.compile(r"^(?:> ?)+", re.MULTILINE)
 _MOST_SPREAD = 300_000  # lines of all parts
-_BLANK = re.compile(r"(?<!\d)\xa0|\xa0(?!\d)")  # as web pages write blanks; between digits it marks thousands
+BLANK = re.compile(r"(?<!\d)\xa0|\xa0(?!\d)")  # as web pages write blanks; between digits it marks thousands
 _MANY_LINES, _MOST_BLANK = 50_000, 1000
 _LOOK = 2000  # characters
 NOT_KEPT = "\ufffd"  # stands for NUL and lone surrogates, which no database text holds
@@ -58,6 +58,11 @@ class SourceText:
     def text(self) -> str:
         """All of it, decoded; lines still as they came."""
         return self.data.decode(self.encoding, "replace").replace("\x00", NOT_KEPT)
+
+    @cached_property
+    def by_lines(self) -> str:
+        """`text` with a line feed wherever one of `lines` ends: for patterns that look for whole lines."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in self.text else self.text
 
     @cached_property
     def lines(self) -> list[str]:
@@ -139,7 +144,7 @@ class SourceText:
         if lines and not lines[-1]:
             lines.pop()
         if "\xa0" in text:  # not in HTML, which says again what a mail says
-            lines = [line if "<" in line or "&" in line else _BLANK.sub(" ", line) for line in lines]
+            lines = [line if "<" in line or "&" in line else BLANK.sub(" ", line) for line in lines]
         numbers: Sequence[int] = ()
         if "\r" in text or self._emptied:
             pairs = [

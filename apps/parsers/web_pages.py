@@ -11,7 +11,7 @@ Only formats that are known by their words are asked what a page shows; tables r
 import html
 import re
 
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import BLANK, SourceText
 
 _SIGN = re.compile(r"<br ?/?>|</(?:pre|code|p|div|html|tt|span)>|&nbsp;|&[lg]t;|&quot;|&#\d", re.IGNORECASE)
 _TAG = re.compile(r"<[/!]?([A-Za-z][A-Za-z0-9]{0,9})\b[^<>]{0,2000}>")
@@ -44,6 +44,7 @@ def as_shown(text: SourceText) -> SourceText | None:
             whole = _without(whole, first, last)
         whole = _TAG.sub(_instead, whole)
     whole = _ENTITY.sub(lambda match: html.unescape(match[0]).replace("\n", _BREAK), whole)
+    whole = BLANK.sub(" ", whole)
     while _BREAK * 2 in whole:
         whole = whole.replace(_BREAK * 2, f"{_BREAK} {_BREAK}")  # an empty line, which stays
     whole = whole.replace(_BREAK, _BLOCK)

@@ -147,3 +147,18 @@ def test_all_documents_behind_a_blank_are_read() -> None:
     found = fio_json.parse(SourceText(f" {json.dumps(FIO)}\n" * 40))
     assert len(found.runs) == 40
     assert [run.line for run in found.runs] == [*range(1, 41)]
+
+
+def test_a_document_that_begins_with_its_jobs_is_read_in_a_list_and_a_wrong_one_beside_it_is_told() -> None:
+    late = json.dumps({"jobs": [JOB], "fio version": "fio-2.1.10"})
+    (found,) = recognise(SourceText(in_lines(late)))
+    assert found.parsed
+    assert [run.tool_version for run in found.parsed.runs] == ["2.1.10"]
+    wrong = json.dumps({"host": "b", "fio": {"fio version": 3, "jobs": []}})
+    parsed = fio_json.parse(SourceText(f"{wrong}\n{late}\n"))
+    assert (len(parsed.runs), [one.line for one in parsed.broken]) == (1, [1])
+
+
+def test_strings_one_below_the_other_are_no_list() -> None:
+    text = '"Throughput report Y-axis is type of test"\n"Record size = 4 Kbytes "\n"Output is in Kbytes/sec"\n'
+    assert as_printed(SourceText(text)) is None

@@ -39,7 +39,7 @@ _TITLES = {  # a version writes them with capitals; whoever reads on knows them 
 
 def looks_like(text: SourceText) -> float:
     text = blanked(text)
-    if _LIKE.search(text.text):
+    if _LIKE.search(text.by_lines):
         return 1.0
     is_part = "ontroller " in text.text and "ontroller Model" in text.text
     return 0.9 if is_part and any(_begins(text.lines, index) for index in range(len(text.lines))) else 0.0

@@ -42,7 +42,7 @@ def looks_like(text: SourceText) -> float:
     text = blanked(text)
     if "Handle 0x" not in text.text or "DMI type " not in text.text:
         return 0.0
-    return 1.0 if _ANY.search(text.text) else 0.0
+    return 1.0 if _ANY.search(text.by_lines) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:

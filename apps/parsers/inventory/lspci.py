@@ -55,7 +55,7 @@ _STORAGE = re.compile(r"RAID|SATA|SAS|SCSI|IDE|Non-Volatile|Fibre|storage", re.I
 
 def looks_like(text: SourceText) -> float:
     text = blanked(text)
-    return 1.0 if _SURE.search(text.text) and has_block(text, _blocks) else 0.0
+    return 1.0 if _SURE.search(text.by_lines) and has_block(text, _blocks) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:

@@ -30,7 +30,7 @@ _MEMBER = re.compile(r"[\w!/-]\[\d{1,6}\]")
 
 def looks_like(text: SourceText) -> float:
     text = blanked(text)
-    if _LIKE.search(text.text):
+    if _LIKE.search(text.by_lines):
         return 1.0
     return 0.8 if "active " in text.text and any(map(_ARRAY.match, text.lines)) else 0.0
 

@@ -60,7 +60,7 @@ def looks_like(text: SourceText) -> float:
     text = blanked(text)
     if megacli_summary.is_there(text):
         return 1.0
-    if not any(word in text.text for word in _KNOWN) or not _LIKE.search(text.text):
+    if not any(word in text.text for word in _KNOWN) or not _LIKE.search(text.by_lines):
         return 0.0
     return 1.0 if "Enclosure Device ID:" in text.text or "Target Id:" in text.text else 0.8
 

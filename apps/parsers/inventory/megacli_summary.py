@@ -27,7 +27,7 @@ _LISTS = {"PD": ("physical_drives", "Connector"), "Virtual Drives": ("virtual_dr
 
 
 def is_there(text: SourceText) -> bool:
-    return "ProductName" in text.text and _LIKE.search(text.text) is not None
+    return "ProductName" in text.text and _LIKE.search(text.by_lines) is not None
 
 
 def parse_summaries(text: SourceText) -> ParsedFile:

@@ -41,7 +41,7 @@ _FIRST = ("ID", "Index")
 
 def looks_like(text: SourceText) -> float:
     text = blanked(text)
-    plain = text.text.replace("\r\n", "\n")
+    plain = text.by_lines
     if not (_SSV.search(plain) or _TEXT.search(plain)):
         return 0.0
     return 1.0 if _HAS_TITLE.search(plain) else 0.6

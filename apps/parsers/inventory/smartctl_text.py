@@ -59,7 +59,7 @@ _BRIEF_KEYS = ("id", "name", "flag", "value", "worst", "thresh", "when_failed", 
 
 def looks_like(text: SourceText) -> float:
     text = blanked(text)
-    found = _LIKE.search(text.text)
+    found = _LIKE.search(text.by_lines)
     if not found and " device" in text.text and has_block(text, smartctl_scan.blocks):
         return 1.0
     if not found:

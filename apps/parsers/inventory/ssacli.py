@@ -34,9 +34,9 @@ _INSIDE = re.compile(
 
 def looks_like(text: SourceText) -> float:
     text = blanked(text)
-    if " in " not in text.text or not _LIKE.search(text.text.replace("\r", "")):
+    if " in " not in text.text or not _LIKE.search(text.by_lines):
         return 0.0
-    return 1.0 if _INSIDE.search(text.text) or "(sn: " in text.text else 0.4
+    return 1.0 if _INSIDE.search(text.by_lines) or "(sn: " in text.text else 0.4
 
 
 def parse(text: SourceText) -> ParsedFile:

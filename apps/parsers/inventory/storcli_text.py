@@ -44,7 +44,7 @@ _TITLE = re.compile(r"\S[^=|]{0,100}?\s?:?\s*$")
 
 def looks_like(text: SourceText) -> float:
     text = blanked(text)
-    return 1.0 if (" = " in text.text or " :" in text.text) and _LIKE.search(text.text.replace("\r\n", "\n")) else 0.0
+    return 1.0 if (" = " in text.text or " :" in text.text) and _LIKE.search(text.by_lines) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:

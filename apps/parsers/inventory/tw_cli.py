@@ -28,7 +28,7 @@ _RULE = re.compile(r"-{10,}\s*$")
 
 def looks_like(text: SourceText) -> float:
     text = blanked(text)
-    return 1.0 if _LIKE.search(text.text) else 0.0
+    return 1.0 if _LIKE.search(text.by_lines) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:

@@ -41,9 +41,9 @@ def looks_like(
 ) -> float:
     """Sure of JSON and pairs; of a heading only where a row can be read below it."""
     text = blanked(text)
-    if json.search(text.text) or pairs.search(text.text):
+    if json.search(text.by_lines) or pairs.search(text.by_lines):
         return 1.0
-    if not header.search(text.text):
+    if not header.search(text.by_lines):
         return 0.0
     found = (
         source.lines[first : min(end, first + 6)]  # a row may be folded
