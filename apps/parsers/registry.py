@@ -85,7 +85,7 @@ def recognise(text: SourceText) -> list[Reading]:
             if reading.parsed and not was_left_out(reading.parsed.warnings) and _covers(reading.parsed, text):
                 return [reading]
     known = [one for one in formats() if one.kind != "table"]
-    for shown in _as_written(text):
+    for shown in as_written(text):
         found = _ask(shown, known)
         if any(one.has_found and one.confidence >= RECOGNISED for one in found):
             return [one for one in found if one.confidence >= RECOGNISED]
@@ -94,7 +94,7 @@ def recognise(text: SourceText) -> list[Reading]:
     return found + _ask(text, [one for one in formats() if one.kind == "table"])
 
 
-def _as_written(text: SourceText) -> list[SourceText]:
+def as_written(text: SourceText) -> list[SourceText]:
     """What the tools wrote, without what pages, logs and programs put around it or before every line; the text as it is comes last."""
     found = [text]
 
@@ -154,7 +154,7 @@ def read(one: Format, text: SourceText, confidence: float = 1.0) -> Reading:
 def read_as(one: Format, text: SourceText) -> Reading:
     """What somebody says it is, be it in a page or behind the times of a log."""
     if one.kind != "table":
-        for shown in _as_written(text):
+        for shown in as_written(text):
             if shown is not text and (found := read(one, shown)).has_found:
                 return found
     return read(one, text)

@@ -84,6 +84,12 @@ class SourceText:
         other.data, other._emptied = data, self._emptied
         return other
 
+    def with_lines(self, lines: Sequence[str], numbers: Sequence[int]) -> "SourceText":
+        """For who reads `lines` alone: these, with these numbers in the file."""
+        other = SourceText(b"", self.name)
+        other.__dict__["_cleaned"] = (list(lines), numbers)
+        return other
+
     @cached_property
     def head(self) -> bytes:
         """The first bytes, for formats that are known by how they begin."""

@@ -2,7 +2,10 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
+from apps.parsers.registry import as_written
 from apps.parsers.source_text import SourceText
 from apps.runs.artefact_store import open_stream
 from apps.runs.models import Artefact
@@ -44,6 +47,7 @@ def head(artefact: Artefact, most: int = MOST_BYTES) -> bytes:
 
 def excerpt(text: SourceText, used: Collection[int], broken: Collection[int]) -> Excerpt:
     """Windows around the lines of these numbers; of a file that no value was read from, its beginning too."""
+    text = _readable(text, used)
     total = len(text.lines)
     wanted = _wanted(text, {*used, *broken}, total, BEGINNING if not used else 0)
     shown: list[tuple[int, Line]] = []
@@ -55,6 +59,21 @@ def excerpt(text: SourceText, used: Collection[int], broken: Collection[int]) ->
         shown.append((index - last_index - 1, line))
         last_index, last_number = index, number
     return Excerpt(shown, total - last_index - 1, len(wanted) > MOST_LINES)
+
+
+def _readable(text: SourceText, used: Collection[int]) -> SourceText:
+    """With a whole output that stands in one line, of a page or in a string, as the lines that the tool wrote."""
+    lines = list(zip(text.numbers(0, len(text.lines)), text.lines, strict=True))
+    long = {number for number, line in lines if len(line) > LONGEST and number in used}
+    if not long:
+        return text
+    written = as_written(text)[0]
+    inside: dict[int, list[tuple[int, str]]] = {}
+    for number, line in zip(written.numbers(0, len(written.lines)), written.lines, strict=True):
+        if number in long:
+            inside.setdefault(number, []).append((number, line))
+    spread = [one for number, same in groupby(lines, key=itemgetter(0)) for one in inside.get(number) or same]
+    return text.with_lines([line for _, line in spread], [number for number, _ in spread])
 
 
 def _wanted(text: SourceText, marked: Collection[int], total: int, first: int) -> list[int]:

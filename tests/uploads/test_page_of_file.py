@@ -1,5 +1,6 @@
 """One file's page: every value with its line, what is wrong and where, and what a person chooses."""
 
+import json
 import re
 from typing import Any
 
@@ -209,6 +210,17 @@ def test_a_short_text_is_shown_whole_and_a_long_one_around_its_values() -> None:
 def test_a_text_that_nothing_was_read_from_shows_how_it_begins() -> None:
     unread = excerpt(SourceText("\n".join(map(str, range(1, 1001)))), set(), {1, 900})
     assert [line.number for _, line in unread.lines] == [*range(1, 41), *range(898, 903)]
+
+
+def test_an_output_in_one_line_of_a_page_or_in_a_string_is_shown_as_the_tool_wrote_it() -> None:
+    dd = ["1024+0 records in", "1024+0 records out", "1073741824 bytes (1.1 GB) copied, 8 s, 134 MB/s"]
+    for text in ("<br>".join(dd) + "<p>" + "x " * 400, json.dumps({"stderr": "\n".join(dd), "cmd": "x\n" * 400})):
+        shown = excerpt(SourceText(f"above\n{text}\nbelow\n"), {2}, set())
+        lines = [(line.number, line.text, line.is_first) for _, line in shown.lines]
+        assert lines[0] == (1, "above", True)
+        assert [(number, said) for number, said, _ in lines if said in dd] == [(2, said) for said in dd]
+        assert [first for number, _, first in lines if number == 2].count(True) == 1
+        assert lines[-1] == (3, "below", True)
 
 
 def test_an_endless_line_and_endless_lines_are_cut() -> None:

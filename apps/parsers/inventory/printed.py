@@ -194,10 +194,8 @@ def unindented(text: SourceText) -> SourceText:
 
 
 def _changed(text: SourceText, changed: Iterable[str]) -> SourceText:
-    plain = SourceText(b"", text.name)
     lines = list(changed)
-    plain.__dict__["_cleaned"] = (lines, [text.number(index) for index in range(len(lines))])
-    return plain
+    return text.with_lines(lines, text.numbers(0, len(lines)))
 
 
 def whole(text: SourceText, tool: str, found: list[ParsedInventory], broken: list[Broken], expected: str) -> ParsedFile:
