@@ -37,7 +37,10 @@ _LONGEST = 32 << 20  # bytes
 
 def as_shown(text: SourceText) -> SourceText | None:
     """The same lines, with the same numbers, as a browser shows them; None of what is no page."""
-    if len(text.data) > _LONGEST or not _SIGN.search(whole := text.text):
+    if len(text.data) > _LONGEST:
+        return None
+    whole = text.text
+    if not ("<" in whole or "&" in whole) or not _SIGN.search(whole):
         return None
     if "<" in whole:
         for first, last in _HIDDEN:

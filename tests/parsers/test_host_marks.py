@@ -4,6 +4,7 @@ import pytest
 
 from apps.parsers.source_text import SourceText
 from apps.parsers.timed_lines import without_times
+from apps.uploads.reading import read_file
 
 TURNS = "".join(f"n{host}: line {line}\n" for line in range(6) for host in (1, 2))
 
@@ -58,3 +59,44 @@ def test_containers_that_take_turns_are_read_apart(mark: str) -> None:
 def test_a_rule_before_a_column_is_no_container() -> None:
     text = SourceText("".join(f"-     |  {n}.00th=[{n}]\n" for n in range(5)))
     assert without_times(text) is None
+
+
+HEADS = {
+    "ad hoc": "{} | CHANGED | rc=0 >>",
+    "play": "ok: [{}] => {{",
+    "delegated": "changed: [{} -> bastion.example] => (item=4k) => {{",
+    "dshbak": "----------------\n{}\n----------------",
+    "clush": "---------------\n{} (1)\n---------------",
+    "parallel-ssh": "[1] 10:11:12 [SUCCESS] {}",
+}
+
+
+@pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
+def test_the_lines_below_a_hosts_name_are_its_own(head: str) -> None:
+    text = "".join(f"{head.format(name)}\nline of {name}\n\nand more\n" for name in ("n1", "n2.example"))
+    parts = dict(SourceText(f"above\n{text}[root@n9 ~]# date\nbelow\n").by_host())
+    assert sorted(parts) == ["", "n1", "n2.example"]
+    assert parts["n2.example"].lines[-3:] == ["line of n2.example", "", "and more"]
+    assert parts[""].lines == ["above", "[root@n9 ~]# date", "below"]
+    rows = text.count("\n")
+    assert [parts[""].number(index) for index in range(3)] == [1, rows + 2, rows + 3]
+
+
+def test_what_a_host_said_ends_with_a_plays_next_task() -> None:
+    text = "TASK [fio] ****\nok: [n1] => {\n    a\n}\n\nPLAY RECAP *****\nn1   : ok=1\n"
+    parts = dict(SourceText(text).by_host())
+    assert parts["n1"].lines == ["ok: [n1] => {", "    a", "}", ""]
+    assert parts[""].lines == ["TASK [fio] ****", "PLAY RECAP *****", "n1   : ok=1"]
+
+
+@pytest.mark.parametrize("heading", ["Random read", "results", "test1"])
+def test_a_heading_between_rules_is_no_host(heading: str) -> None:
+    text = SourceText(f"----------------\n{heading}\n----------------\na\nb\n")
+    assert text.by_host() == [("", text)]
+
+
+def test_results_below_hosts_in_strings_have_their_hosts() -> None:
+    dd = "1024+0 records in\\n1024+0 records out\\n1073741824 bytes (1.1 GB) copied, {} s, 134 MB/s"
+    text = "".join(f'changed: [n{n}] => {{"stderr": "{dd.format(n)}"}}\n' for n in (7, 8))
+    found = read_file(SourceText(text))
+    assert [(one.run.host, one.run.line) for one in found.runs] == [("n7", 1), ("n8", 2)]
