@@ -16,6 +16,7 @@ from typing import Any
 
 import apps.parsers
 from apps.parsers.json_strangers import was_left_out
+from apps.parsers.marked_lines import without_marks
 from apps.parsers.quoted_lines import as_printed
 from apps.parsers.shape import Broken, ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
@@ -105,6 +106,7 @@ def as_written(text: SourceText) -> list[SourceText]:
 
     take_off(as_shown)
     take_off(without_times)
+    take_off(without_marks)
     if take_off(as_printed):
         take_off(without_times)  # of the strings in a container's log
     return found[::-1]

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from msgspec import Struct
 
+from apps.parsers.marked_lines import without_marks
 from apps.parsers.quoted_lines import as_printed
 from apps.parsers.registry import Format
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
@@ -24,7 +25,7 @@ from tests.pace import slowness
 
 Result = TypeVar("Result")
 SLOWEST_S = 2.0
-LAYERS = (as_shown, without_times, as_printed)
+LAYERS = (as_shown, without_times, without_marks, as_printed)
 QUALITIES = {"exact", "rounded", "approximate", "ocr_repaired", "read_from_text", "lower_bound"}
 _INT_8, _INT_4 = (1 << 63) - 1, (1 << 31) - 1
 _YEAR_10000 = 253_402_300_800  # what a date holds

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from apps.parsers.registry import LEAST, RECOGNISED, Format
 from apps.parsers.source_text import SourceText
-from tests.parsers.wrappings import PAGES, STRINGS
+from tests.parsers.wrappings import MARKS, PAGES, STRINGS, marked
 
 _FIXTURES = Path(__file__).parent / "fixtures"
 _MOST_BYTES = 20_000
@@ -367,6 +367,7 @@ def wrapped() -> tuple[bytes, ...]:
     """One of those texts in each wrapping, and one behind the times of a log."""
     texts = list(TEXTS.values())
     pages = tuple(wrap(texts[number % len(texts)]).encode() for number, wrap in enumerate([*PAGES, *STRINGS]))
+    pages += tuple(marked(text, mark).encode() for text, mark in zip(texts, MARKS, strict=False))
     return (*pages, "".join(f"2023-05-04T10:11:12Z {line}\n" for line in texts[0].splitlines()).encode())
 
 

@@ -48,3 +48,19 @@ def of_a_container(text: str) -> str:
 
 PAGES = [block, post, mail]
 STRINGS = [in_lines, in_a_string, in_both, in_one_row, of_a_container]
+MARKS = [
+    "{1}\t{0}",
+    "{1:6d}  {0}",
+    "{1}:{0}",
+    "{1:4d} \u2502 {0}",
+    "+{0}",
+    "| {0}",
+    " * {0}",
+    "-- {0}",
+    ": {0}",
+    "| {0:<120} |",
+]
+
+
+def marked(text: str, mark: str) -> str:
+    return "".join(f"{mark.format(line, number)}\n" for number, line in enumerate(rows(text), 9))

@@ -1,0 +1,79 @@
+"""Marks before every line of an output, as mails, patches, comments, boxes and people's viewers have them:
+
+    | 1024+0 records in                   mails, boxes (which end with `|` too)
+    +1024+0 records in                    a patch; ` * `, `-- `, `// `, `; `, `REM ` a comment
+        5<tab>1024+0 records in           cat -n, nl, less -N; `5:` grep -n, `5 │` bat
+
+A mark stands before five lines or more on end. Numbers count up by one, before nearly all lines of the text: some tools number their rows.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from apps.parsers.source_text import SourceText
+
+_MARKS = re.compile(r"(?:\+|\||:| \*| ?\* | ?--|//|;|%|!|(?:REM|rem)\b) ?")
+_MARKED = re.compile(r"^(?:[+|:;%!]| \*|\* |--| --|//|REM\b|rem\b)", re.MULTILINE)
+_NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?::|\)| ?[|│] ?|[ \t]|$)")
+_FEWEST = 5
+_SHARE = 0.9
+_LONGEST = 16 << 20  # bytes
+
+
+def without_marks(text: SourceText) -> SourceText | None:
+    """The same lines, with the same numbers, without what marks them; None where nothing does."""
+    if len(text.data) > _LONGEST:
+        return None
+    found = _without_numbers(text.text.split("\n")) or _without_signs(text.text)
+    return None if found is None else text.with_data("\n".join(found).encode("utf-8", "replace"))
+
+
+def _without_numbers(rows: Sequence[str]) -> list[str] | None:
+    filled = [(place, _NUMBER.match(row)) for place, row in enumerate(rows) if row.strip()]
+    numbers = [(place, match) for place, match in filled if match]
+    if len(numbers) < max(_FEWEST, _SHARE * len(filled)):
+        return None
+    steps = [int(after[1][1]) - int(before[1][1]) for before, after in pairwise(numbers)]
+    if steps.count(1) < _SHARE * len(steps):
+        return None
+    bare = dict(numbers)
+    return [row[bare[place].end() :] if place in bare else row for place, row in enumerate(rows)]
+
+
+def _without_signs(whole: str) -> list[str] | None:
+    if not _MARKED.search(whole):
+        return None
+    rows = whole.split("\n")
+    first = taken = 0
+    while first < len(rows):
+        match = _MARKS.match(rows[first])
+        if match is None:
+            first += 1
+            continue
+        sign = match[0].rstrip()
+        last = first + 1
+        while last < len(rows) and rows[last].startswith(sign):
+            last += 1
+        mine = rows[first:last]
+        if last - first >= _FEWEST and not (sign == "|" and _may_be_a_tree(mine, rows)):
+            rows[first:last] = _bare(mine, sign)
+            taken += 1
+        first = last
+    return rows if taken else None
+
+
+def _may_be_a_tree(mine: Sequence[str], rows: Sequence[str]) -> bool:
+    """Whether these rows, which begin with a `|`, hang below a row that does not, as lsblk and findmnt draw it."""
+    is_box = all(row.rstrip().endswith("|") for row in mine)
+    return not is_box and len(mine) < _SHARE * sum(1 for row in rows if row.strip())
+
+
+def _bare(rows: Sequence[str], sign: str) -> list[str]:
+    """Without the sign, and without one blank behind it where each line has that; of a box also without what ends its lines."""
+    bare = [row[len(sign) :] for row in rows]
+    if all(not row.strip() or row[0] == " " for row in bare):
+        bare = [row[1:] for row in bare]
+    if sign == "|" and all(row.rstrip().endswith(sign) for row in bare):
+        bare = [row.rstrip().removesuffix(sign).rstrip() for row in bare]
+    return bare

@@ -1,0 +1,58 @@
+"""Marks and numbers before every line of an output are none of it."""
+
+from pathlib import Path
+
+import pytest
+
+from apps.parsers.marked_lines import without_marks
+from apps.parsers.registry import RECOGNISED, recognise
+from apps.parsers.source_text import SourceText
+from tests.parsers.every import timed
+from tests.parsers.fixture_pairs import FORMATS, outputs
+from tests.parsers.wrappings import MARKS, marked
+
+TEXTS = [
+    path for folder in FORMATS if folder != "fio_logs" for path in outputs(folder).values()
+    if path.read_bytes().count(b"\n") >= 5
+]  # fmt: skip
+
+
+def found(text: str) -> list[tuple[str, object]]:
+    sure = [one for one in recognise(SourceText(text)) if one.has_found and one.confidence >= RECOGNISED]
+    return [(one.format.name, one.parsed) for one in sure if one.format.kind != "table"]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_is_read_behind_marks_is_the_same_with_the_same_line_numbers(path: Path) -> None:
+    text = path.read_bytes().decode("utf-8", "replace").expandtabs()
+    plain = found(text)
+    mark = MARKS[sum(map(ord, text[:4000])) % len(MARKS)]
+    assert found(marked(text, mark)) == plain
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_every_mark(mark: str) -> None:
+    text = "$ dd if=/dev/zero of=file bs=1M count=1024 oflag=direct\n1024+0 records in\n1024+0 records out\n"
+    text += "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 8.25 s, 130 MB/s\n\n"
+    assert found(marked(text, mark)) == found(text) != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NAME\nsda\n|-sda1\n| |-a\n| |-b\n| |-c\n| |-d\n| `-e\n`-sda2\n",
+        "194 Temperature\n195 Hardware\n196 Reallocated\n197 Pending\n198 Offline\n199 UDMA\n" + "x\n" * 9,
+        "10 a\n20 b\n30 c\n40 d\n50 e\n",
+        "+ a\n+ b\n+ c\n",
+    ],
+    ids=["tree", "identifiers", "figures", "few"],
+)
+def test_what_only_looks_like_marks_stays(text: str) -> None:
+    assert without_marks(SourceText(text)) is None
+
+
+@pytest.mark.parametrize("piece", ["+", "+\n", "| |\n", "1 ", "1\n", " *\n", ": \n+\n"])
+def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
+    text = SourceText(piece * (2**20 // len(piece)))
+    _, seconds = timed(lambda: without_marks(text), 1.5)
+    assert seconds < 1.5
