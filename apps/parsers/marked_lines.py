@@ -18,6 +18,8 @@ _MARKED = re.compile(r"^(?:[+|:;%!]| \*|\* |--| --|//|REM\b|rem\b)", re.MULTILIN
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?::|\)| ?[|│] ?|[ \t]|$)")
 _FEWEST = 5
 _SHARE = 0.9
+_HEAD = 4000  # characters
+_MOST_NUMBERED = 100_000  # lines
 _LONGEST = 16 << 20  # bytes
 
 
@@ -25,20 +27,26 @@ def without_marks(text: SourceText) -> SourceText | None:
     """The same lines, with the same numbers, without what marks them; None where nothing does."""
     if len(text.data) > _LONGEST:
         return None
-    found = _without_numbers(text.text.split("\n")) or _without_signs(text.text)
+    found = _without_numbers(text.text) or _without_signs(text.text)
     return None if found is None else text.with_data("\n".join(found).encode("utf-8", "replace"))
 
 
-def _without_numbers(rows: Sequence[str]) -> list[str] | None:
+def _without_numbers(whole: str) -> list[str] | None:
+    head = whole if len(whole) <= _HEAD else whole[:_HEAD].rpartition("\n")[0]
+    if not _numbers(head.split("\n")) or whole.count("\n") > _MOST_NUMBERED:
+        return None
+    rows = whole.split("\n")
+    found = _numbers(rows)
+    return [row[found[place].end() :] if place in found else row for place, row in enumerate(rows)] if found else None
+
+
+def _numbers(rows: Sequence[str]) -> dict[int, re.Match[str]]:
+    """By place; empty where not nearly all rows that are not blank have one, each the next."""
     filled = [(place, _NUMBER.match(row)) for place, row in enumerate(rows) if row.strip()]
-    numbers = [(place, match) for place, match in filled if match]
-    if len(numbers) < max(_FEWEST, _SHARE * len(filled)):
-        return None
-    steps = [int(after[1][1]) - int(before[1][1]) for before, after in pairwise(numbers)]
-    if steps.count(1) < _SHARE * len(steps):
-        return None
-    bare = dict(numbers)
-    return [row[bare[place].end() :] if place in bare else row for place, row in enumerate(rows)]
+    found = {place: match for place, match in filled if match}
+    steps = sum(1 for before, after in pairwise(found.values()) if int(after[1]) - int(before[1]) == 1)
+    is_counted = len(found) >= max(_FEWEST, _SHARE * len(filled)) and steps >= _SHARE * (len(found) - 1)
+    return found if is_counted else {}
 
 
 def _without_signs(whole: str) -> list[str] | None:
