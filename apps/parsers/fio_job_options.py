@@ -36,10 +36,10 @@ def taken(name: str, value: str | None, kb_base: int) -> dict[str, Any]:
 
 
 ALIASES = {
-    "readwrite": "rw", "blocksize": "bs", "filesize": "size", "timeout": "runtime", "wait_for_previous": "stonewall",
+    "readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "wait_for_previous": "stonewall",
 }  # fmt: skip
 KEYS = {
-    "bs": "block_size", "size": "file_size", "buffered": "direct", "rwmixwrite": "rwmixread", "fsync": "fsync_every",
+    "bs": "block_size", "size": "file_size", "filesize": "file_size", "buffered": "direct", "rwmixwrite": "rwmixread", "fsync": "fsync_every",
     "fdatasync": "fsync_every",
 }  # fmt: skip
 _FLAGS = ("time_based", "end_fsync", "stonewall", "group_reporting", "direct")
@@ -95,6 +95,7 @@ READERS: dict[str, Callable[[str, int], dict[str, Any]]] = {
     "rw": lambda value, _: {"rw": _word(value, _WORDS_OF_RW)},
     "bs": lambda value, base: {"block_size": _size(value, base)},
     "size": lambda value, base: {"file_size": _size(value, base)},
+    "filesize": lambda value, base: {"file_size": _size(value, base)},
     "iodepth": lambda value, base: {"iodepth": _whole(value, base)},
     "numjobs": lambda value, base: {"numjobs": _whole(value, base)},
     "ioengine": lambda value, _: {"ioengine": _word(value, dict(zip(_ENGINES, _ENGINES, strict=True)))},

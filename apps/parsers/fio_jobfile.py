@@ -10,7 +10,7 @@ Nothing is ever executed, included or looked up: `include`, `${NAME}` and `$` ar
 
 Oddities (`__parse_jobs_ini` in fio's init.c)
 - Every section whose name begins with `global` sets what the sections behind it start from. A line that begins with `;`
-  or `#` is a comment, with blanks in front too; behind a value it is part of the value.
+  or `#` is a comment, with blanks in front too, and so is the rest of a line from either on (`strip_blank_end` in parse.c).
 - What a file does not say has fio's default and not Spindle's: buffered, no stonewall, read, 4 KiB.
 - A value of such an option that cannot be taken over stays in its place as it is written, so that nobody runs the
   job as something else before it was edited.
@@ -23,20 +23,20 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from apps.parsers.fio_documents import plain_bytes
 from apps.parsers.fio_job_options import ALIASES, DEFAULTS, KEYS, READERS, RefusedError, reason, taken
 from apps.parsers.shape import Broken, ParsedFile, ParsedWorkload, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.source_text import SourceText, plain_bytes
 
 NAME = "fio job file"
 TITLE = "fio job file"
 
-_SECTION = re.compile(r"\s*\[([^\]\n]{1,255})\]\s*$")
+_SECTION = re.compile(r"\s*\[([^\]\n]{1,255})\]\s*(?:[;#].*)?$")
 _OPTION = re.compile(r"([A-Za-z][\w-]{0,63})\s*(?:=(.*))?$")
-_SECTION_BYTES = re.compile(rb"^[ \t]*\[[^\]\n]{1,255}\][ \t\r]*$", re.MULTILINE)
+_COMMENT = re.compile("[;#]")
+_SECTION_BYTES = re.compile(rb"^[ \t]*\[[^\]\n]{1,255}\][ \t]*(?:[;#][^\n]*|\r?)$", re.MULTILINE)
 _SURE = re.compile(rb"^[ \t]*(?:rw|readwrite|ioengine|iodepth|numjobs|blocksize|bs)[ \t]*=", re.MULTILINE)
 _BELOW_SECTION = re.compile(  # a line in brackets here and an option there are in many a text
-    rb"^[ \t]*+\[[^\]\n]{1,255}\][ \t\r]*+\n(?:[ \t]*+(?:[#;][^\n]*+|[A-Za-z][\w-]{0,63}+[ \t]*+(?:=[^\n]*+)?)?\r?\n){0,60}?"
+    rb"^[ \t]*+\[[^\]\n]{1,255}\][ \t]*+(?:[;#][^\n]*+|\r?)\n(?:[ \t]*+(?:[#;][^\n]*+|[A-Za-z][\w-]{0,63}+[ \t]*+(?:=[^\n]*+)?)?\r?\n){0,60}?"
     rb"[ \t]*+(?:rw|readwrite|ioengine|iodepth|numjobs|blocksize|bs)[ \t]*+=",
     re.MULTILINE,
 )
@@ -131,7 +131,7 @@ def _blocks(text: SourceText) -> Iterator[tuple[list[_Section], int]]:
 def _option(line: str, number: int) -> _Given | None:
     if line.startswith("include") and line[7:8] in ("", " ", "\t"):
         return _Given("include", line[7:].strip(), number)
-    match = _OPTION.match(line)
+    match = _OPTION.match(_COMMENT.split(line, maxsplit=1)[0].rstrip())
     if match is None:
         return None
     return _Given(match[1], None if match[2] is None else match[2].strip(), number)
@@ -183,6 +183,8 @@ def _job(section: _Section, given: dict[str, _Given], refused: dict[tuple[int, s
     """The section's own options over those it starts from."""
     base = given.pop("kb_base", None)
     job = {"name": section.name, **DEFAULTS}
+    if "size" in given and given["size"].value != given.get("filesize", given["size"]).value:
+        _refuse(given.pop("filesize"), refused, "nothing beside size, which is that of all files of a job")
     for name, one in given.items():
         try:
             job |= taken(name, one.value, 1000 if base and base.value == "1000" else 1024)

@@ -27,9 +27,11 @@ import re
 from dataclasses import dataclass, field
 
 from apps.parsers import ioping_nench, ioping_raw, ioping_requests, ioping_units
-from apps.parsers.ioping_figures import DONE_LINE, LATENCY_LINE, block_size_of, figures_of, is_damaged
+from apps.parsers.ioping_block import TITLE_WORDS, direction, height, is_latencies, says_direction, title
+from apps.parsers.ioping_figures import DONE_LINE, block_size_of, figures_of, is_damaged
 from apps.parsers.ioping_requests import MARK, Request
 from apps.parsers.ioping_samples import CUT, missing, operation, samples
+from apps.parsers.prompts import host_before
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -39,19 +41,20 @@ TITLE = "ioping"
 _LONGEST = 4096
 _BEHIND = 7  # lines that a statistics block may take
 _COMMAND = re.compile(
-    r"(?:^\s*|[$#>%] ?|`)(?:sudo |time )?(?:(?:sudo|time|taskset|ionice|nice|numactl|timeout) (?:[\w=,.:-]{1,40} ){0,4})?(ioping -?[^|;&`]+)"
+    r"(?:^\s*|[$#>%] {0,8}|`)(?:sudo |time )?(?:(?:sudo|time|taskset|ionice|nice|numactl|timeout) (?:[\w=,.:-]{1,40} ){0,4})?"
+    r"((?:[\w.~/-]{0,80}/)?ioping -?[^|;&`]+)"
 )
 _NO_DIRECTION = "the statistics do not say whether they count reads or writes"
 _DAMAGED = "a line of ioping's whose figures cannot be read"
 _ELIDED = "some of the requests are left out, so that no histogram is made of the others"
-_TITLE, _COUNT = " ioping statistics ---", " requests completed in "
+_COUNT = " requests completed in "
 
 
 def looks_like(text: SourceText) -> float:
-    if _TITLE in text.text or (MARK in text.text and " time=" in text.text):
+    if TITLE_WORDS in text.text or (MARK in text.text and " time=" in text.text):
         return 1.0 if any(_is_own(line) for line in text.lines) else 0.0
     if "ioping " in text.text and "min/avg/max/mdev" in text.text:
-        return 0.8 if any(_is_latencies(line) for line in text.lines) else 0.0
+        return 0.8 if any(is_latencies(line) for line in text.lines) else 0.0
     if ioping_nench.is_its(text) or (
         _COUNT in text.text and any(DONE_LINE.match(line[:_LONGEST]) for line in text.lines)
     ):
@@ -72,7 +75,7 @@ def parse(text: SourceText) -> ParsedFile:
 
 
 def _is_own(line: str) -> bool:
-    return len(line) <= _LONGEST and bool(_title(line) or ioping_requests.read(line))
+    return len(line) <= _LONGEST and bool(title(line) or ioping_requests.read(line))
 
 
 @dataclass(slots=True)
@@ -82,6 +85,7 @@ class _Group:
     first: int
     last: int
     command: str
+    host: str = ""  # of the prompt before it
     target: str = ""
     requests: list[Request] = field(default_factory=list)
     periods: list[ioping_raw.Raw] = field(default_factory=list)
@@ -101,7 +105,7 @@ class _Reading:
         self.broken: list[Broken] = []
         self.warnings: list[str] = []
         self.group: _Group | None = None
-        self.command = ""
+        self.command = self.host = ""
         self.covered = -1  # the last line of the block before
         self.is_nench = ioping_nench.is_its(text)
 
@@ -116,19 +120,19 @@ class _Reading:
             self._damaged(index)
             if self.group:
                 self.group.damaged += 1
-        elif title := _title(line):
-            self._statistics(index + 1, title)
+        elif target := title(line):
+            self._statistics(index + 1, target)
         elif _COUNT in line and DONE_LINE.match(line):
             self._statistics(index, self.group.target if self.group else "")
         elif self.is_nench and "ioping: " in line and (found := ioping_nench.read(self.text, index)):
             self.close()
             self._keep(found)
             self.covered = index + 1
-        elif (self.command or self.group) and _is_latencies(line):
+        elif (self.command or self.group) and is_latencies(line):
             self._latencies(index, line)
         elif "ioping " in line and (match := _COMMAND.search(line)):
             self.close()
-            self.command = match[1].strip()
+            self.command, self.host = match[1].strip(), host_before(line, match.start() + 1)
         elif line.strip() and self.group is not None and not self.group.requests:
             self.close()  # raw lines stand together
 
@@ -141,7 +145,7 @@ class _Reading:
             else:
                 self.broken.append(Broken("the statistics are missing", line, "", "'--- … ioping statistics ---'"))
                 self.runs.append(self._run(self.group, "", "", [], CUT))
-        self.group, self.command = None, ""
+        self.group, self.command, self.host = None, "", ""
 
     def _damaged(self, index: int) -> None:
         found = self.text.lines[index].strip()[:100]
@@ -158,7 +162,7 @@ class _Reading:
 
     def _open(self, index: int) -> _Group:
         if self.group is None:
-            self.group = _Group(index, index, self.command)
+            self.group = _Group(index, index, self.command, self.host)
         self.group.last = index
         return self.group
 
@@ -180,23 +184,23 @@ class _Reading:
             self.close()
         group = self._open(start if not target else start - 1)
         block = [line[:_LONGEST] for line in self.text.lines[start : start + _BEHIND - 1]]
-        ends = [place for place, line in enumerate(block) if _title(line) or MARK in line]
+        ends = [place for place, line in enumerate(block) if title(line) or MARK in line]
         ends += [place for place, line in enumerate(block) if DONE_LINE.match(line)][1:]
         block = block[: min(ends, default=None)]
-        self.covered = group.last = start - 1 + _last(block)
-        told = " ".join(block[: _last(block)])
-        self._look_for_damage(start - bool(target), start + _last(block), told)
-        if group.command or group.requests or (target and _COUNT in told) or _says_direction(told):
+        self.covered = group.last = start - 1 + height(block)
+        told = " ".join(block[: height(block)])
+        self._look_for_damage(start - bool(target), start + height(block), told)
+        if group.command or group.requests or (target and _COUNT in told) or says_direction(told):
             self.runs.append(self._run(group, target, told, block, ""))
         else:
             self.broken.append(self._without_direction(start, block, group.first))
-        self.group, self.command = None, ""
+        self.group, self.command, self.host = None, "", ""
 
     def _without_direction(self, start: int, block: list[str], first: int) -> Broken:
         if not block:
-            title = self.text.lines[first].strip()[:100]
+            shown = self.text.lines[first].strip()[:100]
             return Broken(
-                "the statistics are cut off", self.text.number(first), title, "'requests completed in' below it"
+                "the statistics are cut off", self.text.number(first), shown, "'requests completed in' below it"
             )
         found = block[0].strip()[:100]
         return Broken(_NO_DIRECTION, self.text.number(start), found, "'read' or 'written' behind the size")
@@ -212,19 +216,21 @@ class _Reading:
         """The last line of a statistics block whose first ones somebody left out."""
         group = self._open(index)
         self.runs.append(self._run(group, "", line[:_LONGEST], [line[:_LONGEST]], ""))
-        self.group, self.command = None, ""
+        self.group, self.command, self.host = None, "", ""
 
     def _run(self, group: _Group, target: str, told: str, block: list[str], problem: str) -> ParsedRun:
+        shown = target or group.target
+        path, _, device = shown.rpartition(" (")
+        if not ioping_units.may_be_of(group.command, path):
+            group.command = group.host = ""
         options = ioping_units.options(group.command) if group.command else None
-        name, note = operation(_direction(told, group, options), options)
+        name, note = operation(direction(told, group.directions, options), options)
         counted, figures = figures_of(told, lambda printed: self._place(group, block, printed))
         asked = ioping_units.workload(group.command) if group.command else {}
         size = asked.get("block_size")
         block_size = block_size_of(group.requests[-1].size if group.requests else "", told) or (
             size if isinstance(size, int) else None
         )
-        shown = target or group.target
-        path, _, device = shown.rpartition(" (")
         found = samples(name, figures, counted, block_size, note)
         if not any(sample.metric == "latency_mean" for sample in found):
             found.append(missing(name, self.text.number(group.last), block_size, CUT))
@@ -235,51 +241,12 @@ class _Reading:
             tool="ioping", tool_version="", samples=tuple(found), problem=problem,
             histograms=ioping_requests.histograms(group.requests, name) if is_whole else (),
             labels={"device": device.rstrip(")")} if path else {}, target=path or shown,
-            workload={**asked, "rw": _RW.get(name, name)},
+            workload={**asked, "rw": {"mixed": "randrw"}.get(name, name)}, host=group.host,
             line=self.text.number(group.first), last_line=self.text.number(group.last),
         )  # fmt: skip
 
     def _place(self, group: _Group, block: list[str], printed: str) -> int:
         """The line of the block on which these characters stand."""
-        start = group.last - _last(block) + 1
+        start = group.last - height(block) + 1
         found = next((place for place, line in enumerate(block) if printed in line), 0)
         return self.text.number(min(start + found, group.last))
-
-
-_RW = {"mixed": "randrw"}
-
-
-def _is_latencies(line: str) -> bool:
-    """Not so ping's, which has `rtt` in front."""
-    return line.lstrip().startswith("min/avg/max/mdev") and LATENCY_LINE.search(line[:_LONGEST]) is not None
-
-
-def _title(line: str) -> str:
-    """The target in the title of a statistics block; empty for any other line."""
-    head, title, _ = line.rpartition(_TITLE)
-    return head.partition("--- ")[2] if title else ""
-
-
-def _last(block: list[str]) -> int:
-    """How many lines of it ioping printed: up to the latencies, or up to the rates."""
-    ends = [place for place, line in enumerate(block) if "mdev" in line or "requests" in line]
-    if not ends:
-        return 0
-    wrapped = "mdev" in block[ends[-1]] and not LATENCY_LINE.search(block[ends[-1]]) and ends[-1] + 1 < len(block)
-    return ends[-1] + 1 + wrapped
-
-
-def _says_direction(told: str) -> bool:
-    return " written, " in told or " read, " in told
-
-
-def _direction(told: str, group: _Group, options: dict[str, str] | None) -> str:
-    if (options and "G" in options) or len(group.directions) > 1:
-        return "mixed"
-    if _says_direction(told):
-        return "write" if " written, " in told else "read"
-    if options and "W" in options:
-        return "write"
-    if "generated " in told and DONE_LINE.match(told):
-        return "mixed"  # since 1.0 only -G leaves the word out
-    return next(iter(group.directions), "read")

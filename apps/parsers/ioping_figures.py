@@ -18,6 +18,7 @@ DONE_LINE = re.compile(
 )
 LATENCY_LINE = re.compile(r"min/avg/max/mdev = *" + " ?/ ?".join(["([\\d.]{1,20})(?: ([a-z]{1,4}))?(?![^\\s/])"] * 4))
 _COUNTED = re.compile(r"\s*[\d.]{1,20}(?: [kMGT])? requests completed in [\d.]{1,20} [a-z]{1,4}(?:,|\s*$)")
+_DRESS = "#> "  # before a line that somebody quoted
 _MIXED = re.compile(r"[A-Za-z][\d.]{0,20}\d|\d\.?[A-Za-z]")
 
 
@@ -34,6 +35,7 @@ def is_damaged(line: str) -> bool:
     """Whether a line that counts requests has a letter where a figure should be; each part of it begins with one."""
     if " requests completed in " not in line:
         return False
+    line = line.lstrip(_DRESS)
     parts = [part.strip() for part in line.split(",")]
     return not _COUNTED.match(line) or bool(_MIXED.search(line)) or not all(part[:1].isdigit() for part in parts)
 

@@ -16,6 +16,7 @@ _SIZES = {"": 0, "b": 0, "byte": 0, "bytes": 0, "k": 1, "kb": 1, "kib": 1, "m": 
 _COUNTS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _TIMES = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000,
           "hour": 3_600_000_000_000, "day": 86_400_000_000_000}  # fmt: skip
+_BY_SHELL = re.compile(r"[$~*?\[{<]")  # written otherwise than what ioping was given
 _SHORT = "hvkqBIJRLDCNHYyAUWGEs:S:o:c:w:i:b:l:r:a:t:T:p:P:e:"
 _LONG = {
     "linear": "L", "direct": "D", "cached": "C", "sync": "Y", "dsync": "y", "write": "W", "read-write": "G",
@@ -37,7 +38,8 @@ def size(text: str) -> float | None:
 
 
 def count(text: str) -> float | None:
-    return _scaled(text, _COUNTS)
+    value = _scaled(text, _COUNTS)
+    return None if value is None else round(value, 6)
 
 
 def time(text: str) -> float | None:
@@ -53,12 +55,23 @@ def whole_size(text: str) -> int | None:
 
 def options(command: str) -> dict[str, str] | None:
     """ioping's own options of a command line as shown, by their letter; None where it is no such line."""
+    split = _split(command)
+    return {name[1:]: value for name, value in split[0]} if split else None
+
+
+def may_be_of(command: str, target: str) -> bool:
+    """Whether the command line is of this target: not so where another one is named, as ioping prints it as it was given."""
+    split = _split(command)
+    named = split[1] if split else []
+    return not (target and named) or target in named or any(_BY_SHELL.search(word) for word in named)
+
+
+def _split(command: str) -> tuple[list[tuple[str, str]], list[str]] | None:
     try:
         words = shlex.split(command)
-        found, _ = gnu_getopt([_short(word) for word in words[1:]], _SHORT)
+        return gnu_getopt([_short(word) for word in words[1:]], _SHORT)
     except (GetoptError, ValueError):
         return None
-    return {name[1:]: value for name, value in found}
 
 
 def _short(word: str) -> str:

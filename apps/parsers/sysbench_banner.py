@@ -30,7 +30,9 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "random read": ("randread",), "random write": ("randwrite",), "random r/w": ("randread", "randwrite"),
 }  # fmt: skip
 _ASKED = re.compile(r"--file-test-mode=(\w{1,10})")
-_OPTION = re.compile(r"--(num-threads|threads|file-num|file-total-size|file-block-size)=(\S{1,30})")
+_OPTION = re.compile(
+    r"--(num-threads|threads|max-time|time|file-num|file-total-size|file-block-size|file-extra-flags)=(\S{1,30})"
+)
 _ASKED_SIZE = re.compile(r"(\d{1,15})(?:([KMGT])[A-Za-z]{0,3})?", re.IGNORECASE)
 _MODES = {"seqwr": "sequential write (creation)", "seqrewr": "sequential rewrite", "seqrd": "sequential read",
           "rndrd": "random read", "rndwr": "random write", "rndrw": "random r/w"}  # fmt: skip
@@ -86,8 +88,14 @@ def _ask(banner: Banner, options: dict[str, str]) -> None:
         banner.file_size = _asked_size(options.get("file-total-size", ""))
     if banner.block_size is None:
         banner.block_size = _asked_size(options.get("file-block-size", ""))
-    if (files := _count(options.get("file-num", ""))) is not None:
-        banner.workload.setdefault("nrfiles", files)
+    for name, word in (
+        ("nrfiles", options.get("file-num")),
+        ("runtime", options.get("time") or options.get("max-time")),
+    ):
+        if count := _count(word or ""):
+            banner.workload.setdefault(name, count)
+    if {"direct", "directio"} & set(options.get("file-extra-flags", "").split(",")):
+        banner.workload["direct"] = 1  # which the banner of 0.4 and 0.5 has in a number
 
 
 def _count(word: str) -> int | None:

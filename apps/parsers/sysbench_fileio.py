@@ -10,7 +10,8 @@ fsync() as operation `sync`, latencies of the one operation or of `mixed` (rando
 
 Units (sb_options.c `sb_print_value_size`, sb_fileio.c, sb_logger.c; branches 0.4, 0.5, 1.0 and master): all sizes are
 1024-based; `Kb`, `Mb`, `Gb` of 0.4 and 0.5 are KiB, MiB, GiB, rounded to 5 digits; `MB/s` in the intervals of 0.4 and
-0.5 divides by 1024²; 1.1 prints MiB and, in brackets, MB of 10^6. Latencies are ms, with `ms` behind in 0.4 and 0.5.
+0.5 divides by 1024²; 1.1 prints MiB and, in brackets, MB of 10^6. Latencies are ms, with `ms` behind in 0.4 and 0.5;
+before 0.4.9 they were `0.0038s`.
 
 Oddities
 - 0.4 and 0.5 print rates for reads and writes together only: of random r/w they are `mixed`, and only `io_bytes` is
@@ -27,36 +28,17 @@ from collections.abc import Iterator
 from apps.parsers.shape import Broken, ParsedFile, ParsedHistogram, ParsedRun, ParsedSample, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.sysbench_banner import Banner, asks_otherwise, read_banner
+from apps.parsers.sysbench_blocks import END, FIRST, OLD_SPEED, Block, blocks_of, plain
 from apps.parsers.sysbench_report import Figure, Report, read_report
 
 NAME = "sysbench fileio"
 TITLE = "sysbench fileio"
 
-_START = re.compile(r"sysbench (\d[\w.-]{0,40})[: ]")
-_INDENTED = re.compile(
-    r" {1,16}(?:sysbench \d|Running the test with|Number of threads:|Extra file open flags:|\d{1,9} files, |\S{1,20} total file size|"
-    r"Block size |Read/Write ratio for|Periodic FSYNC|Calling fsync\(\)|Using \w+ (?:mmaped )?I/O mode|Doing |Creating files for|"
-    r"Initializ|\[ {0,8}\d|FATAL:|ALERT:)"
-)
 _FATAL = re.compile(r"(?:FATAL|ALERT): (.{1,300})")
-_COMMAND = re.compile(r"(?:^\s*|[$#>%] {0,8}|`)((?:sudo |time )?(?:[\w.~/-]{0,80}/)?sysbench [^|;&`]+)")
-_HEAD = re.compile(  # what stands once above the figures of a run
-    r"(?P<flags>Extra file open flags:)|(?P<files>\d{1,9} files, \S{1,20} each)|(?P<size>\S{1,20} total file size)"
-    r"|(?P<block>Block size \S)|(?P<mode>Doing .{1,40} test\s*$)"
-)
-_ONCE = (
-    "Operations performed:",
-    "File operations:",
-    "Throughput:",
-    "reads/s:",
-    "read, MiB/s:",
-)
-_OLD_SPEED = "Total transferred "
-_OWN = ("Extra file open flags:", *_ONCE[:2], _OLD_SPEED, ": IOPS=", ":  IOPS=", "read, MiB/s:", "written, MiB/s:")
+_OWN = ("Extra file open flags:", *FIRST, OLD_SPEED, ": IOPS=", ":  IOPS=", "read, MiB/s:", "written, MiB/s:")
+_OF_MEMORY = " ops/sec)"
 _RATES = re.compile(r"\s*(?:reads|writes)/s:\s+\d").match  # alone, where somebody left the titles out
 _PERCENTILES = ("50", "90", "95", "99")
-_END = "execution time (avg/stddev):"  # the last line of a report
-_DISTANCE = 6  # lines between the version and the options
 _FAILED = "sysbench did no request"
 _NOT_PRINTED = "not printed"
 _DAMAGED = "a line of sysbench's whose figures cannot be read"
@@ -74,19 +56,20 @@ def looks_like(text: SourceText) -> float:
         return 1.0
     is_newest = "fsync: IOPS=" in body and ("sysbench" in body or "Throughput:" in body)
     is_rate = "fsyncs/s:" in body or ("read, MiB/s:" in body and "written, MiB/s:" in body)
-    return 0.9 if is_newest or is_rate or (_OLD_SPEED in body and "Requests/sec executed" in body) else 0.0
+    is_old = OLD_SPEED in body and ("Requests/sec executed" in body or "sysbench" in body)
+    return 0.9 if is_newest or is_rate or is_old else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
     warnings: list[str] = []
-    for first, end, version, command, is_own in _blocks(text):
-        lines = [(text.number(index), _plain(text.lines[index][:2000])) for index in range(first, end)]
+    for block in blocks_of(text):
+        lines = [(text.number(index), plain(text.lines[index][:2000])) for index in range(block.first, block.end)]
         if _is_test(lines):
             whole = _without_cut(lines, text)
-            banner, report = read_banner(whole, command, is_own), read_report(whole)
-            found = _run(whole, version, command, banner, report)
+            banner, report = read_banner(whole, block.command, block.is_own), read_report(whole)
+            found = _run(whole, block, banner, report)
             (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
             broken += [Broken(_DAMAGED, line, said.strip()[:100]) for line, said in (*banner.damaged, *report.damaged)]
             if isinstance(found, ParsedRun) and (cut := _cut(found, lines, len(whole) < len(lines))):
@@ -104,26 +87,21 @@ def _beside(banner: Banner, report: Report) -> str:
     return f"{name} are counted in a test that does none: they are not taken" if name else ""
 
 
-def _plain(line: str) -> str:
-    """What sysbench prints at the margin, where a mail has it indented."""
-    return line.lstrip(" ") if line.startswith(" ") and _INDENTED.match(line) else line
-
-
 def _is_test(lines: list[tuple[int, str]]) -> bool:
-    """Whether the block is a fileio run: `prepare` prints a banner too."""
-    prepares = any(line.startswith("Creating files for the test") for _, line in lines)
-    return not prepares and any(_RATES(line) or any(word in line for word in _OWN) for _, line in lines)
+    """Whether the block is a fileio run: `prepare` prints a banner too, and the memory test of 0.4 counts operations."""
+    is_other = any(line.startswith("Creating files for the test") or line.endswith(_OF_MEMORY) for _, line in lines)
+    return not is_other and any(_RATES(line) or any(word in line for word in _OWN) for _, line in lines)
 
 
 def _without_cut(lines: list[tuple[int, str]], text: SourceText) -> list[tuple[int, str]]:
     """Without the file's last line where that ends in the middle of a figure, whose digits would say another one."""
     last = next((line for line in reversed(text.lines) if line.strip()), "")
     is_cut = not text.text.endswith(("\n", "\r")) and not _WHOLE.search(last) and not _is_closed(lines)
-    return lines[:-1] if is_cut and len(lines) > 1 and lines[-1][1] == _plain(last[:2000]) else lines
+    return lines[:-1] if is_cut and len(lines) > 1 and lines[-1][1] == plain(last[:2000]) else lines
 
 
 def _is_closed(lines: list[tuple[int, str]]) -> bool:
-    return any(_END in line for _, line in lines)
+    return any(END in line for _, line in lines)
 
 
 def _cut(run: ParsedRun, lines: list[tuple[int, str]], is_shortened: bool) -> Broken | None:
@@ -133,59 +111,10 @@ def _cut(run: ParsedRun, lines: list[tuple[int, str]], is_shortened: bool) -> Br
         return None
     printed = [line for line in lines if line[1].strip()] or lines
     number, found = next((line for line in printed if line[0] > (run.last_line or 0)), printed[-1])
-    return Broken("the report ends before its last figures; what is missing says so", number, found.strip()[:100], _END)
+    return Broken("the report ends before its last figures; what is missing says so", number, found.strip()[:100], END)
 
 
-def _blocks(text: SourceText) -> Iterator[tuple[int, int, str, str, bool]]:
-    """Each run's first index, the one behind its last, its version, the command line above it, and whether no other
-    report stands between the two: one that follows without a command of its own may have been asked for other sizes.
-    """
-    starts: list[tuple[int, str, str, bool]] = []
-    command, is_own, is_closed = "", True, False
-    seen: set[str] = set()  # of what stands once in a run
-    for index, printed in enumerate(text.lines):
-        if not printed:
-            continue
-        line = _plain(printed)
-        own = _once(line)
-        is_closed = is_closed or own in seen or (own in _HEAD.groupindex and not seen <= _HEAD.groupindex.keys())
-        if "sysbench" in line and ("--" in line or " run" in line) and (match := _COMMAND.search(line[:2000])):
-            command, is_own = match[1], True
-        elif match := _START.match(line[:200]):
-            starts.append((index, match[1], command, is_own))
-            command, is_closed, seen = "", False, set()
-        elif _begins_bare(text, index, starts[-1][0] if starts else None, is_closed):
-            starts.append((index, "", command, is_own))
-            is_own, is_closed, seen = False, False, set()
-        elif _END in line:
-            is_closed = True
-        seen |= {own} - {""}
-    ends = [start for start, *_ in starts[1:]] + [len(text.lines)]
-    for (first, version, shown, is_first), end in zip(starts, ends, strict=False):
-        closed = (index + 1 for index in range(first, end) if _END in text.lines[index])
-        yield first, next(closed, end), version, shown, is_first
-
-
-def _once(line: str) -> str:
-    """Which of the words that stand once in a run; of 0.4 also `Read 629Mb  Written 419Mb  Total transferred …`."""
-    words = line.lstrip()
-    if head := _HEAD.match(words):
-        return head.lastgroup or ""
-    own = next((word for word in _ONCE if words.startswith(word)), "")
-    return own or (_OLD_SPEED if words.startswith("Read ") and _OLD_SPEED in words else "")
-
-
-def _begins_bare(text: SourceText, index: int, before: int | None, is_closed: bool) -> bool:
-    """Whether a run begins here without its version line: that stands directly above the options."""
-    line = _plain(text.lines[index])
-    if before is None or is_closed:
-        return line.startswith("Running the test with") or bool(_once(line))
-    return line.startswith("Running the test with") and index - before > _DISTANCE
-
-
-def _run(
-    lines: list[tuple[int, str]], version: str, command: str, banner: Banner, report: Report
-) -> ParsedRun | Broken:
+def _run(lines: list[tuple[int, str]], block: Block, banner: Banner, report: Report) -> ParsedRun | Broken:
     if not banner.operations and _does_both(report):
         banner.operations = ("randread", "randwrite")
         banner.workload["rw"] = "randrw"
@@ -198,12 +127,12 @@ def _run(
     samples = tuple(_samples(banner, report, lines[0][0]))
     if not report.has_results():
         problem = problem or "the output ends before its results"
-    told = [line for line, text in lines if text.startswith(("Doing ", "[", "FATAL:")) or _END in text]
+    told = [line for line, text in lines if text.startswith(("Doing ", "[", "FATAL:")) or END in text]
     told += [figure.line for figure in report.figures.values()]
-    is_its_own = command and not asks_otherwise(command, banner)
-    workload = banner.workload | ({"command": command[:1000]} if is_its_own else {})
+    is_its_own = block.command and not asks_otherwise(block.command, banner)
+    workload = banner.workload | ({"command": block.command[:1000]} if is_its_own else {})
     return ParsedRun(
-        tool="sysbench", tool_version=version, samples=samples, series=tuple(_series(banner, report)),
+        tool="sysbench", tool_version=block.version, host=block.host if is_its_own else "", samples=samples, series=tuple(_series(banner, report)),
         histograms=_histograms(banner, report), problem=problem, workload=workload,
         line=lines[0][0], last_line=max(told, default=lines[0][0]),
     )  # fmt: skip
@@ -235,8 +164,8 @@ def _samples(banner: Banner, report: Report, first: int) -> Iterator[ParsedSampl
 
 
 def _quality(figure: Figure | None) -> str:
-    """Two digits behind the point: a latency of 0.00 ms is one below 5 µs."""
-    return "rounded" if figure and not figure.value and figure.printed.endswith("ms") else "exact"
+    """A latency of 0.00 ms, or of 0.0000s, is one below half of its last digit."""
+    return "rounded" if figure and not figure.value and figure.printed.endswith(("ms", "0s")) else "exact"
 
 
 def _wanted(banner: Banner, report: Report) -> Iterator[tuple[str, str, str, str]]:

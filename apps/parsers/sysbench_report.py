@@ -13,12 +13,13 @@ MIB = 1024**2
 _UNITS = {"": 1, "K": 1024, "M": MIB, "G": 1024**3, "T": 1024**4, "P": 1024**5}
 _SIZE = r"([\d.]{1,20}(?:e\+\d{1,2})?)([KMGTP]?)i?[bB]"
 _NUMBER = r"([\d.]{1,40})"
+_TIME = r"(?:ms|(?<=\.\d{4})s)"  # seconds: 0.4 before 0.4.9
 _END = r"(?![^\s,;|)])"  # of a figure: with a letter behind it, the digits before that say another one
 
 _OLD_TOTAL = re.compile(
     r"Operations performed:\s+(\d{1,20}) [Rr]eads?, (\d{1,20}) [Ww]rites?, (\d{1,20}) Other = (\d{1,20}) Total"
 )
-_OLD_BYTES = re.compile(rf"Read {_SIZE}  Written {_SIZE}  Total transferred {_SIZE}  \({_SIZE}/sec\)")
+_OLD_BYTES = re.compile(rf"Read {_SIZE} {{1,2}}Written {_SIZE} {{1,2}}Total transferred {_SIZE} {{1,2}}\({_SIZE}/sec\)")
 _OLD_RATE = re.compile(rf"^\s*{_NUMBER} Requests/sec executed")
 _NEW = {
     "reads": re.compile(rf"^\s*reads/s:\s+({_NUMBER}){_END}"),
@@ -26,9 +27,9 @@ _NEW = {
     "syncs": re.compile(rf"^\s*fsyncs/s:\s+({_NUMBER}){_END}"),
     "read_bytes": re.compile(rf"^\s*read(?:, |-)MiB/s:\s+({_NUMBER}){_END}"),  # a script of centminmod's has a hyphen
     "written_bytes": re.compile(rf"^\s*written(?:, |-)MiB/s:\s+({_NUMBER}){_END}"),
-    "min": re.compile(rf"^\s*min:\s+({_NUMBER}(?:ms)?)\s*$"),
-    "avg": re.compile(rf"^\s*avg:\s+({_NUMBER}(?:ms)?)\s*$"),
-    "max": re.compile(rf"^\s*max:\s+({_NUMBER}(?:ms)?)\s*$"),
+    "min": re.compile(rf"^\s*min:\s+({_NUMBER}{_TIME}?)\s*$"),
+    "avg": re.compile(rf"^\s*avg:\s+({_NUMBER}{_TIME}?)\s*$"),
+    "max": re.compile(rf"^\s*max:\s+({_NUMBER}{_TIME}?)\s*$"),
     "events": re.compile(rf"^\s*total number of events:\s+((\d{{1,20}})){_END}"),
     "elapsed": re.compile(rf"^\s*(?:total time|time elapsed):\s+({_NUMBER}s){_END}"),
 }
@@ -38,7 +39,7 @@ _FACTORS = {"read_bytes": MIB, "written_bytes": MIB, "min": 1e6, "avg": 1e6, "ma
 _NEWEST = re.compile(rf"^\s*(read|write|fsync):\s+IOPS=({_NUMBER})(?: ({_NUMBER} MiB/s){_END}|\s*$)")
 _NEWEST_NAMES = {"read": ("reads", "read_bytes"), "write": ("writes", "written_bytes"), "fsync": ("syncs", "")}
 _PERCENTILE = re.compile(
-    rf"^\s*(?:approx\.\s+(\d{{1,3}}) percentile|(\d{{1,3}})th(?: percentile)?):\s+({_NUMBER}(?:ms)?){_END}"
+    rf"^\s*(?:approx\.\s+(\d{{1,3}}) percentile|(\d{{1,3}})th(?: percentile)?):\s+({_NUMBER}{_TIME}?){_END}"
 )
 _INTERVAL = re.compile(
     rf"^\[\s*{_NUMBER}\s?s\s?\] reads: {_NUMBER} Mi?B/s writes: {_NUMBER} Mi?B/s fsyncs: {_NUMBER}/s [^\[]*$"
@@ -66,7 +67,9 @@ class Report:
     damaged: list[tuple[int, str]] = field(default_factory=list)  # line, what stands there
 
     def has_results(self) -> bool:
-        return bool(self.figures.keys() & {"operations", "reads", "writes", "requests", "read_bytes", "written_bytes"})
+        return bool(
+            self.figures.keys() & {"operations", "reads", "writes", "requests", "speed", "read_bytes", "written_bytes"}
+        )
 
     def is_by_direction(self) -> bool:
         """As since 1.0, if only the throughput."""
@@ -137,8 +140,12 @@ def _figures(text: str) -> Iterator[tuple[str, float | None, str]]:
         return
     for name, pattern in _NEW.items():
         if match := pattern.match(text):
-            value = positive(match[2])
-            yield name, None if value is None else round(value * _FACTORS.get(name, 1), 6), _shown(match[1], name)
+            value, factor = positive(match[2]), _FACTORS.get(name, 1)
+            yield (
+                name,
+                None if value is None else round(value * _of_seconds(match[1], factor), 6),
+                _shown(match[1], name),
+            )
             return
     if match := _NEWEST.match(text):
         rate, speed = _NEWEST_NAMES[match[1]]
@@ -148,9 +155,15 @@ def _figures(text: str) -> Iterator[tuple[str, float | None, str]]:
             yield speed, None if value is None else value * MIB, match[4]
     elif match := _PERCENTILE.match(text):
         value = positive(match[4])
-        yield f"p{match[1] or match[2]}", None if value is None else round(value * 1e6, 6), _shown(match[3], "avg")
+        value = None if value is None else round(value * _of_seconds(match[3], 1e6), 6)
+        yield f"p{match[1] or match[2]}", value, _shown(match[3], "avg")
     else:
         yield from _old(text)
+
+
+def _of_seconds(printed: str, factor: float) -> float:
+    """Also of a time in seconds: `0.0038s`."""
+    return 1e9 if printed.endswith("s") and not printed.endswith("ms") else factor
 
 
 def _shown(printed: str, name: str) -> str:

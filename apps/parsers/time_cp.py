@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from apps.parsers.prompts import host_before
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.time_cp_files import paths, said_sizes, size_of
@@ -79,6 +80,7 @@ class Copy:
     command: str
     first: int
     timing: Timing
+    host: str = ""  # of the prompt before it
 
 
 def looks_like(text: SourceText) -> float:
@@ -121,7 +123,7 @@ def _copies(text: SourceText, broken: list[Broken]) -> Iterator[Copy]:
         elif command := _timed(line):
             found = _behind(lines, index)
             if found.real is not None:
-                yield Copy(command, index, found)
+                yield Copy(command, index, found, host_before(line, line.find(command)))
                 if found.unread:
                     broken.append(
                         Broken(_NO_CPU, text.number(found.last + 1), found.unread.strip()[:200], "user 0m0.512s")
@@ -216,7 +218,7 @@ def _verbose(lines: list[str], index: int) -> Timing:
     """GNU time -v: two dozen lines with one figure each."""
     timing = Timing(last=index)
     for at in range(index + 1, min(len(lines), index + _MOST_AFTER)):
-        if not lines[at][:1].isspace():
+        if ": " not in lines[at]:
             break
         if match := _WALL.match(lines[at]):
             timing.real = _clock(match[1])
@@ -242,7 +244,7 @@ def _clock(text: str) -> float:
 def _run(copy: Copy, text: SourceText, said: Said) -> ParsedRun:
     target = paths(copy.command)[1]
     return ParsedRun(
-        tool="cp", tool_version="", samples=_samples(copy, text, said), workload={"command": copy.command}, target=target,
+        tool="cp", tool_version="", samples=_samples(copy, text, said), workload={"command": copy.command}, host=copy.host, target=target,
         problem=copy.timing.failure, line=text.number(copy.first), last_line=text.number(copy.timing.last),
     )  # fmt: skip
 

@@ -45,6 +45,8 @@ _TITLE = re.compile(r"^ {0,8}\S{3,12} \d\d, \d{4} {0,4}\S*[Ii]nterval")
 _REPORT = "Vdbench summary report, created "
 _VERSION = re.compile(r"Vdbench distribution: (vdbench\S{1,40})")
 _NEEDLES = ("Vdbench", "Starting RD=", ".ReqstdOps.", "1024**2", "avg_")
+_PAGE = "<title>Vdbench "
+_NO_FIGURES = "a page of Vdbench's without lines of figures: anchors, a slave's messages, a histogram of nothing"
 _MISSING = "the line of averages is missing"
 _EMPTY = "the averages are over no interval: the run ended in its first"
 
@@ -68,6 +70,8 @@ def parse(text: SourceText) -> ParsedFile:
         if line and len(line) <= _LONGEST:
             reading.take(index, line)
     reading.close()
+    if reading.columns is None and not reading.runs and _PAGE in text.text and _REPORT not in text.text:
+        raise ParseError(_NO_FIGURES, expected="summary.html, totals.html or flatfile.html, which has them")
     if not reading.runs and not reading.broken:
         if _REPORT not in text.text:
             raise ParseError("no report of Vdbench in the text", expected="'Starting RD=' or a line of averages")

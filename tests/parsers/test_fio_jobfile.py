@@ -94,9 +94,21 @@ def test_a_job_without_a_size_is_told() -> None:
     assert (broken.line, broken.found, broken.expected) == (2, "no size", "size=…")
 
 
-def test_comments_are_left_out_only_in_front() -> None:
-    workload = only("[a]\n  # rw=write\n ; rw=trim\nrw=read\nsize=1m\nioengine=libaio # fast\n")
-    assert [one.found for one in workload.refused] == ["ioengine=libaio # fast"]
+def test_comments_are_left_out_wherever_they_begin() -> None:
+    text = "[a]  ; the job\n  # rw=write\n ; rw=trim\nrw=read\nsize=1m ; small\nioengine=libaio\t# fast\n"
+    assert fio_jobfile.looks_like(SourceText(text)) == 0.9
+    workload = only(text)
+    assert not workload.refused
+    (job,) = workload.jobs
+    assert (job["name"], job["rw"], job["file_size"], job["ioengine"]) == ("a", "read", 2**20, "libaio")
+
+
+@pytest.mark.parametrize("sizes", ["size=4m\nfilesize=1m\n", "filesize=1m\nsize=4m\n"])
+def test_the_size_of_a_file_is_not_that_of_the_job(sizes: str) -> None:
+    workload = only(f"[a]\nrw=read\n{sizes}")
+    assert workload.jobs[0]["file_size"] == 4 * 2**20
+    assert [one.found for one in workload.refused] == ["filesize=1m"]
+    assert only("[a]\nrw=read\nfilesize=1m\n").jobs[0]["file_size"] == 2**20
 
 
 def test_a_job_file_in_a_log_ends_where_other_words_begin() -> None:

@@ -256,3 +256,41 @@ def test_a_title_that_is_the_last_line_is_told_at_its_own_line() -> None:
     parsed = ioping.parse(SourceText(text))
     assert len(parsed.runs) == 1
     assert [(one.message, one.line) for one in parsed.broken] == [("the statistics are cut off", 4)]
+
+
+def test_a_command_line_is_found_behind_wide_prompts_and_in_other_folders() -> None:
+    counted = "1 requests completed in 1 ms, 4 KiB written, 4.07 k iops, 62.5 MiB/s\nmin/avg/max/mdev = 1 ms / 1 ms / 1 ms / 0 ns\n"
+    title = "--- . (tmpfs tmpfs) ioping statistics ---\n"
+    for line in (
+        "[root@n1 disk] #  ioping -L -W -s 8k .",
+        "$ sudo ./ioping -LW -s8k .",
+        "`/usr/bin/ioping -W -L -s 8k .`",
+    ):
+        (run,) = runs(f"{line}\n{title}{counted}")
+        assert {sample.operation for sample in run.samples} == {"write"}
+        assert run.workload["block_size"] == 8192
+        assert run.samples[0].value == 4070
+        assert run.host == ("n1" if "n1" in line else "")
+
+
+def test_a_command_line_of_another_target_is_not_taken() -> None:
+    text = (
+        "$ ioping -L -s 64k /dev/sdb\n--- /srv (xfs /dev/sda1) ioping statistics ---\n"
+        "2.2 k requests completed in 3.0 s, 738 iops, 2.9 MiB/s\nmin/avg/max/mdev = 1 ms / 1 ms / 1 ms / 0 ns\n"
+    )
+    (run,) = runs(text)
+    assert (run.workload, run.samples[0].operation, run.samples[0].block_size) == ({"rw": "randread"}, "randread", None)
+    (run,) = runs(text.replace("/dev/sdb", "$TARGET"))
+    assert (run.samples[0].operation, run.samples[0].block_size) == ("read", 65536)
+
+
+@pytest.mark.parametrize("mark", ["# ", "    > "])
+def test_statistics_behind_a_mark_are_not_damaged(mark: str) -> None:
+    statistics = (
+        "--- . (ext4 /dev/sda2) ioping statistics ---",
+        "9 requests completed in 10.9 ms, 72 KiB read, 823 iops, 6.43 MiB/s",
+        "min/avg/max/mdev = 183.0 us / 1.21 ms / 7.68 ms / 2.31 ms",
+    )
+    found = ioping.parse(SourceText("```\nioping -q -c 10 .\n" + "".join(f"{mark}{line}\n" for line in statistics)))
+    assert not found.broken
+    assert values(found.runs[0])["iops"] == 823

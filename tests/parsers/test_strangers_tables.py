@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from apps.parsers import tables
+from apps.parsers.shape import ParsedSample
 from apps.parsers.source_text import SourceText
 from apps.parsers.tables import Role
 
@@ -120,3 +121,39 @@ def test_units_behind_numbers_in_cells_are_no_pairs() -> None:
     parsed = tables.read(grid, mapping)
     assert not parsed.broken
     assert [sample.value for run in parsed.runs for sample in run.samples] == [3.1e9, 2.6e8]
+
+
+def read_as(text: str, columns: dict[int, Role]) -> list[ParsedSample]:
+    (grid,) = tables.find(SourceText(text))
+    mapping = replace(tables.guess(grid), layout="wide", headings="", columns={0: Role("target")} | columns)
+    parsed = tables.read(grid, mapping)
+    assert not parsed.broken
+    return [sample for run in parsed.runs for sample in run.samples]
+
+
+def test_thousands_and_millions_of_operations_are_decimal() -> None:
+    text = "| path | IOPS | BW |\n|---|---|---|\n| raw | 1.2M | 953MiB/s |\n| md0 | **27K** | 41 MiB/s |\n| md1 | 59K IOPS | 5 B/s |\n"
+    (grid,) = tables.find(SourceText(text))
+    assert tables.guess(grid).columns[1] == Role("value", "1/s", {"metric": "iops"})
+    of = {"operation": "randread"}
+    found = read_as(text, {1: Role("value", "1/s", of), 2: Role("value", fixed=of)})
+    assert [(one.metric, one.value) for one in found if one.metric == "iops"] == [
+        ("iops", 1.2e6), ("iops", 27e3), ("iops", 59e3)]  # fmt: skip
+    assert next(one.value for one in found if one.metric == "bandwidth") == 953 * 1024**2
+
+
+def test_a_dash_among_values_with_units_of_their_own_is_missing() -> None:
+    text = "| path | p50 | p99 |\n|---|---|---|\n| raw | 36 ms | 128 ms |\n| md0 | 33us | — |\n"
+    columns = {
+        at: Role("value", fixed={"operation": "randread", "metric": f"clat_{rank}"})
+        for at, rank in ((1, "p50"), (2, "p99"))
+    }
+    last = read_as(text, columns)[-1]
+    assert (last.metric, last.value, last.missing_reason, last.printed) == ("clat_p99", None, "printed as a dash", "—")
+
+
+def test_a_percentage_in_the_prose_above_is_no_unit_of_the_values() -> None:
+    (grid,) = tables.find(
+        SourceText("It is about 40% faster now.\n\n| path | BW |\n|---|---|\n| raw | 9.5 |\n| md0 | 41.1 |\n")
+    )
+    assert tables.guess(grid).fixed == {}

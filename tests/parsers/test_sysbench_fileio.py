@@ -241,3 +241,78 @@ def test_a_report_that_a_mail_indents_keeps_its_mode() -> None:
     (run,) = sysbench_fileio.parse(SourceText(told)).runs
     assert run.workload["numjobs"] == 2
     assert {(s.operation, s.value) for s in run.samples if s.metric == "iops"} >= {("write", 320.5)}
+
+
+RATES = (
+    "Throughput:\n         read:  IOPS=280.20 4.38 MiB/s (4.59 MB/s)\n         write: IOPS=140.05 2.19 MiB/s (2.29 MB/s)\n"
+    "         fsync: IOPS=542.51\n\nLatency (ms):\n         min:    0.01\n         avg:    1.03\n         max:    5.93\n"
+)
+
+
+def test_the_command_line_says_direct_and_for_how_long() -> None:
+    banner = BANNER.format(version="0.4.12:  x", mode="random r/w").replace("directio", "16384")
+    command = "root@n1:~# sysbench --test=fileio --file-extra-flags=direct --max-time=300 --file-test-mode=rndrw run\n"
+    (run,) = sysbench_fileio.parse(SourceText(command + banner + RATES)).runs
+    assert (run.workload["direct"], run.workload["runtime"], run.host) == (1, 300, "n1")
+    assert "direct" not in sysbench_fileio.parse(SourceText(banner + RATES)).runs[0].workload
+
+
+def test_the_command_that_cleans_up_is_not_that_of_the_run() -> None:
+    asked = "sysbench fileio --file-total-size=8G"
+    text = f"$ {asked} prepare\n$ {asked} --file-test-mode=rndrw --time=30 run\n$ {asked} cleanup\n\n{RATES}"
+    (run,) = sysbench_fileio.parse(SourceText(text)).runs
+    assert run.workload["command"] == f"{asked} --file-test-mode=rndrw --time=30 run"
+    assert (run.samples[0].file_size, run.workload["runtime"]) == (8 * 1024**3, 30)
+
+
+def test_a_report_of_its_speed_alone_is_read_and_told_to_be_cut() -> None:
+    text = (
+        "$ sysbench --test=fileio --file-test-mode=seqwr --file-block-size=2M run\nsysbench 0.4.12:  x\n...\n"
+        "Read 0b  Written 2Gb  Total transferred 2Gb  (150.5Mb/sec)\n...\n"
+    )
+    assert sysbench_fileio.looks_like(SourceText(text)) == 0.9
+    parsed = sysbench_fileio.parse(SourceText(text))
+    speed = next(sample for sample in parsed.runs[0].samples if sample.metric == "bandwidth")
+    assert (speed.operation, speed.value, speed.block_size) == ("write", 150.5 * 1024**2, 2 * 1024**2)
+    assert len(parsed.broken) == 1
+
+
+def test_the_memory_test_beside_it_is_none_of_files() -> None:
+    memory = (
+        "sysbench 0.4.12:  x\n\nRunning the test with following options:\nNumber of threads: 1\n\nDoing memory operations speed test\n"
+        "Operations performed: 104857600 (596447.76 ops/sec)\n\n102400.00 MB transferred (582.47 MB/sec)\n"
+        "    execution time (avg/stddev):   135.6235/0.00\n"
+    )
+    parsed = sysbench_fileio.parse(SourceText(memory + BANNER.format(version="1.1.0 x", mode="random r/w") + RATES))
+    assert len(parsed.runs) == 1
+    assert not [one for one in parsed.broken if one.line and one.line < 11]
+
+
+def test_before_049_latencies_are_seconds_and_pages_have_single_blanks() -> None:
+    text = BANNER.format(version="v0.4.8: x", mode="random r/w") + (
+        "Operations performed: 60 Read, 40 Write, 12 Other = 112 Total\n"
+        "Read 960Kb Written 640Kb Total transferred 1.5625Mb (3.5Mb/sec)\n224.00 Requests/sec executed\n"
+        "min: 0.0000s\navg: 0.0038s\nmax: 0.5628s\napprox. 95 percentile: 0.0099s\n"
+    )
+    parsed = sysbench_fileio.parse(SourceText(text))
+    assert not parsed.broken
+    (run,) = parsed.runs
+    found = {sample.metric: sample for sample in run.samples}
+    assert run.tool_version == "0.4.8"
+    assert (found["bandwidth"].value, found["latency_mean"].value) == (3.5 * 1024**2, 3.8e6)
+    assert (found["latency_p95"].value, found["latency_max"].value) == (9.9e6, 562.8e6)
+    assert found["latency_min"].quality == "rounded"
+    damaged = sysbench_fileio.parse(SourceText(text.replace("0.0038s", "3.80s")))
+    assert damaged.broken[0].found == "avg: 3.80s"
+
+
+def test_figures_that_somebody_listed_are_of_one_run_each() -> None:
+    """One that reads alone does not say which test it is, whatever the next one says."""
+    text = (
+        "Read 256Mb  Written 0b  Total transferred 256Mb  (44.5Mb/sec)\n2848.00 Requests/sec executed\n\n"
+        "Operations performed:  412 Read, 274 Write, 0 Other = 686 Total\n"
+        "Read 6.4375Mb  Written 4.2812Mb  Total transferred 10.719Mb  (17.5Mb/sec)\n1120.00 Requests/sec executed\n"
+    )
+    parsed = sysbench_fileio.parse(SourceText(text))
+    assert [run.samples[0].value for run in parsed.runs] == [1120]
+    assert (parsed.broken[0].message, parsed.broken[0].line) == ("the test mode is not printed", 1)

@@ -182,3 +182,27 @@ def test_busybox_puts_blanks_between_minutes_and_seconds(printed: str, seconds: 
     text = f"/ # echo 3 > /proc/sys/vm/drop_caches; time cp /tmp/a /mnt/b\nreal\t{printed}\nuser\t0m 0.00s\nsys\t0m 5.98s\n"
     (run,) = time_cp.parse(SourceText(text)).runs
     assert (run.samples[0].value, run.target, run.last_line) == (pytest.approx(seconds * 1e9), "/mnt/b", 4)
+
+
+def test_the_verbose_times_are_read_where_their_margin_was_lost() -> None:
+    text = (
+        'Command being timed: "cp a b"\nUser time (seconds): 0.20\nSystem time (seconds): 0.80\n'
+        "Percent of CPU this job got: 50%\nElapsed (wall clock) time (h:mm:ss or m:ss): 0:02.00\nSwaps: 0\n\nprose\n"
+    )
+    run = only(text)
+    (sample,) = run.samples
+    assert (sample.value, sample.cpu, run.last_line) == (2e9, 0.5, 6)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "host"),
+    [
+        ("root@n7:/mnt# ", "n7"),
+        ("[me@n8.lab disk]$ ", "n8.lab"),
+        ("$ ", ""),
+        ("me@mail.example wrote ", ""),
+        ("me@mail.example: $5 for ", ""),
+    ],
+)
+def test_the_prompt_names_the_host(prompt: str, host: str) -> None:
+    assert only(f"{prompt}time cp a b\nreal 2.00\nuser 0.20\nsys 0.80\n").host == host

@@ -194,3 +194,16 @@ def test_file_systems_on_a_page_of_skew_have_their_own_columns() -> None:
     found = {(s.operation, s.metric): s.value for s in parsed.runs[0].samples}
     assert (found[("mixed", "rate")], found[("read", "iops")], found[("write", "latency_mean")]) == (300, 200, 4e6)
     assert [(one.line, one.expected) for one in parsed.broken] == [(6, "a name and 13 columns")]
+
+
+@pytest.mark.parametrize(
+    "head", ["Anchor status report", "stdout/stderr for slave=localhost-0", "Total response time histogram."]
+)
+def test_pages_that_never_have_averages_are_not_told_to_lack_them(head: str) -> None:
+    page = (
+        f"<title>Vdbench out/page.html</title><pre>\n{head}\n\n"
+        '<a name="_1"></a><i><b>09:15:10.001 Starting RD=rd1; elapsed=60; fwdrate=max. For loops: None</b></i>\n'
+    )
+    with pytest.raises(ParseError, match=r"without lines of figures.*summary\.html"):
+        vdbench.parse(SourceText(page))
+    assert vdbench.parse(SourceText(page.partition("<pre>")[2])).broken  # of a screen, this is a run that was ended

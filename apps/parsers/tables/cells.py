@@ -31,7 +31,7 @@ _NUMBER = r"[-+]?[.,]?[0-9](?:[0-9.,']| (?=[0-9]))*(?:[eE][-+]?[0-9]{1,3}(?![0-9
 _CELL = re.compile(
     rf"(?P<about>~|≈|ca\.?|circa|about|approx\.?)?\s*(?P<bound>>=|<=|[<>≥≤])?\s*(?P<low>{_NUMBER})"
     rf"(?:\s*(?:-|–|—|\.\.\.?|…|to)\s*(?P<high>{_NUMBER}))?(?:\s*(?:±|\+/-)\s*(?P<spread>{_NUMBER}))?"
-    r"\s*(?P<unit>[^\W\d]{1,12}(?:\s?/\s?[^\W\d]{1,8})?|/s(?:ec)?|%)?",
+    r"\s*(?P<unit>[km] iops|[^\W\d]{1,12}(?:\s?/\s?[^\W\d]{1,8})?|/s(?:ec)?|%)?",
     re.IGNORECASE,
 )
 _PLAIN = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,3})?|[-+]?\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?")
@@ -162,6 +162,11 @@ def read(cell: str, decimal: str, thousands: str, words: dict[str, str] | None =
         )
     note = f"± {match['spread']} as printed" if match["spread"] else ""
     return Reading(value=low, quality=about, unit=unit, note=note)
+
+
+def printed_unit(cell: str) -> str:
+    match = _CELL.fullmatch(clean(cell)[:_LONGEST].translate(_AS_ASCII))
+    return (match["unit"] or "") if match else ""
 
 
 def number(text: str, decimal: str, thousands: str) -> Decimal:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from apps.parsers.shape import ParseError
-from apps.parsers.tables import units, words
+from apps.parsers.tables import cells, units, words
 from apps.parsers.tables.grid import Column, Grid, Row
 from apps.parsers.tables.mapping import BESIDE, SIZES, Mapping, Role
 
@@ -49,7 +49,7 @@ def guess(grid: Grid) -> Mapping:
         layout="wide" if is_wide else "long",
         columns=roles,
         headings="configuration" if is_wide and not names_operations else "",
-        fixed={"unit": unit} if (unit := _only(units.found_in(grid.caption))) else {},
+        fixed={"unit": unit} if (unit := _of_caption(grid.caption)) else {},
         decimal=grid.decimal[0] if len(grid.decimal) == 1 else "",
         thousands=grid.thousands[0] if len(grid.decimal) == 1 and len(grid.thousands) == 1 else "",
         pair_separator="/" if any(column.kind == "pair" for column in grid.columns) else "",
@@ -69,6 +69,12 @@ def _only(printed: str) -> str:
     return meanings[0] if len(meanings) == 1 else ""
 
 
+def _of_caption(caption: str) -> str:
+    """The unit of all values; not the `%` and the seconds that prose has."""
+    unit = _only(units.found_in(caption))
+    return unit if unit and units.UNITS[unit].base.endswith("/s") else ""
+
+
 def _said(heading: str, unit: str) -> str:
     """A heading's words without its unit."""
     return " ".join(_WORD.findall(heading.replace(unit, " ", 1) if unit else heading)).casefold()
@@ -82,8 +88,9 @@ def _role(column: Column, grid: Grid) -> Role | None:
         return Role("file_size", _only(column.unit))  # the first column of a matrix, headed MB
     if column.kind != "name" and (operation := words.operation(said)):
         return Role("value", _only(column.unit), {"operation": operation})
-    if column.kind != "name" and column.unit and words.metric(said) and said != "cpu":
-        return Role("value", _only(column.unit), {"metric": words.metric(said)})
+    metric = words.metric(said or column.unit)  # IOPS are both
+    if column.kind != "name" and column.unit and metric and said != "cpu":
+        return Role("value", _only(column.unit), {"metric": metric})
     for word, pattern in _PATTERNS:
         if pattern.fullmatch(said) and not (word in ("value", "cpu") and column.kind == "name"):
             return Role(word, _unit_of(word, column, said))
@@ -193,7 +200,7 @@ def _is_said(word: str, role: Role, mapping: Mapping) -> bool:
 
 
 def _prints_units(rows: Sequence[Row], index: int) -> bool:
-    return any(units.found_in(row.cells[index]) for row in rows)
+    return any(units.found_in(row.cells[index]) or cells.printed_unit(row.cells[index]) for row in rows)
 
 
 def _which_unit(column: str, printed: str, what: str) -> str:

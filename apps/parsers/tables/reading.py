@@ -185,7 +185,8 @@ class _Reader:
         reading = self._read(cell)
         unit_name = self._unit(reading, where)
         unit = units.UNITS[unit_name]
-        metric = where.get("metric") or words.METRIC_OF_BASE.get(unit.base)
+        of_unit = words.METRIC_OF_BASE.get(unit.base) or words.metric(reading.unit) or words.metric(column.unit)
+        metric = where.get("metric") or of_unit
         if not metric or words.METRICS.get(metric) != unit.base:
             raise CellError(f"a metric in {unit.base or 'counts'}, the mapping says {metric or 'none'}")
         printed_unit = "" if reading.unit or reading.missing_reason else " " + self._as_printed(column, unit_name)
@@ -222,9 +223,13 @@ class _Reader:
         """The unit of the mapping, which must be one that the cell's own can mean."""
         said = where.get("unit", "")
         if not reading.unit:
+            if not said and reading.missing_reason and (metric := where.get("metric")):
+                return next(name for name, unit in units.UNITS.items() if unit.base == words.METRICS[metric])
             if not said:
                 raise CellError("a unit")
             return said
+        if said and units.UNITS[said].base == "1/s" and (counted := units.counted(reading.unit)):
+            return counted
         chosen = self.mapping.units.get(reading.unit, "")
         meanings = (chosen,) if chosen else units.meanings(reading.unit)
         if said in meanings:

@@ -32,6 +32,7 @@ def _byte_units() -> dict[str, Unit]:
 UNITS: dict[str, Unit] = {
     **_byte_units(),
     "1/s": Unit("1/s", Decimal(1)), "K/s of operations": Unit("1/s", Decimal(1000)),
+    "M/s of operations": Unit("1/s", Decimal(1000) ** 2),
     "ns": Unit("ns", Decimal(1)), "us": Unit("ns", Decimal(10) ** 3), "ms": Unit("ns", Decimal(10) ** 6),
     "s": Unit("ns", Decimal(10) ** 9), "min": Unit("ns", Decimal(60) * 10**9),
     "%": Unit("fraction", Decimal("0.01")), "fraction": Unit("fraction", Decimal(1)), "count": Unit("", Decimal(1)),
@@ -39,10 +40,12 @@ UNITS: dict[str, Unit] = {
 
 _SAME = {
     "iops": "1/s", "io/s": "1/s", "ios/s": "1/s", "ops/s": "1/s", "/s": "1/s", "1/s": "1/s", "req/s": "1/s",
-    "seeks/s": "1/s", "files/s": "1/s", "kiops": "K/s of operations", "ns": "ns", "us": "us", "µs": "us", "μs": "us",
+    "seeks/s": "1/s", "files/s": "1/s", "kiops": "K/s of operations", "k iops": "K/s of operations", "miops": "M/s of operations",
+    "m iops": "M/s of operations", "ns": "ns", "us": "us", "µs": "us", "μs": "us",
     "usec": "us", "ms": "ms", "msec": "ms", "s": "s", "seconds": "s", "min": "min", "%": "%", "percent": "%",
     "fraction": "fraction", "count": "count",
 }  # fmt: skip
+_COUNTS = {"k": "K/s of operations", "K": "K/s of operations", "M": "M/s of operations"}
 _LONGEST = 40
 _PER_SECOND = re.compile(r"\s*(?:/|\bper\b|p(?=s$|sec$))\s*(?:seconds?|secs?|s)$", re.IGNORECASE)
 _BYTES = re.compile(r"([KMGTkmgt]?)(i?)\s*(bytes?|Bytes?|BYTES?|bits?|Bits?|B|b)?")
@@ -69,6 +72,11 @@ def meanings(printed: str) -> tuple[str, ...]:
     if not match or not any(match.groups()):
         return ()
     return _of_bytes(match[1], match[2], match[3] or "", "/s" if rate != text else "")
+
+
+def counted(printed: str) -> str:
+    """What `27K` and `27K IOPS` say of a number of operations in a second, '' for what is no such number."""
+    return _COUNTS.get(printed.removesuffix("IOPS").removesuffix("iops").rstrip(), "")
 
 
 def _of_bytes(prefix: str, binary: str, word: str, per: str) -> tuple[str, ...]:

@@ -30,7 +30,8 @@ _SAID = {
     "putc": "char_write", "per chr write": "char_write", "char write": "char_write", "seq write char": "char_write",
     "getc": "char_read", "per chr read": "char_read", "char read": "char_read", "seq read char": "char_read",
     "seeks": "seek", "random seeks": "seek", "bkwd read": "backward_read", "backward read": "backward_read",
-    "record rewrite": "record_rewrite", "stride read": "stride_read", "cp": "copy", "time cp": "copy",
+    "seqrd": "read", "seqread": "read", "seqwr": "write", "seqwrite": "write", "seqrewr": "rewrite", "rndrd": "randread",
+    "rndwr": "randwrite", "record rewrite": "record_rewrite", "stride read": "stride_read", "cp": "copy", "time cp": "copy",
 }  # fmt: skip
 _METRICS_SAID = {
     "bw": "bandwidth", "throughput": "bandwidth", "bandwidth": "bandwidth", "speed": "bandwidth", "io/s": "iops",
