@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from html import unescape
 from itertools import pairwise
 
 from msgspec import Struct
@@ -27,8 +26,6 @@ _SIZE = re.compile(r"(\d{1,15})([a-zA-Z]{0,3})$")
 _PREFIXES = "kmgtpe"
 _SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random", "/dev/frandom", "/dev/arandom", "/dev/full")
 _NO_SINKS = ("", "|", "/dev/null", "/dev/stdout", "-")
-_ENTITY = re.compile(r"&(?:amp|quot|apos|lt|gt|#x?[0-9a-fA-F]{2,4});")
-_TAGS = re.compile(r"^\s*(?:<(?:pre|code|p|tt|blockquote|div|span)(?: [^<>]{0,200})?>)+")
 _PASSES_ON = frozenset(("pv", "cat", "buffer", "mbuffer"))
 _GREATEST = 2**63
 _LONGEST = 4000
@@ -142,10 +139,6 @@ def read_command(line: str) -> list[Command]:
     """The dd commands of a line, in their order."""
     if "=" not in line or "dd" not in line or _OPERANDS.search(line) is None:
         return []
-    if "<" in line:  # of a saved page
-        line = _TAGS.sub("", line)
-    if "&" in line and _ENTITY.search(line):
-        line = unescape(line)
     return _read(line, starts(line))
 
 

@@ -13,7 +13,9 @@ import re
 
 from apps.parsers.source_text import BLANK, SourceText
 
-_SIGN = re.compile(r"<br ?/?>|</(?:pre|code|p|div|html|tt|span)>|&nbsp;|&[lg]t;|&quot;|&#\d", re.IGNORECASE)
+_SIGN = re.compile(
+    r"<br ?/?>|<pre\b|</(?:pre|code|p|div|html|tt|span)>|&(?:nbsp|[lg]t|amp|quot|apos|#\d{1,5});", re.IGNORECASE
+)
 _TAG = re.compile(r"<[/!]?([A-Za-z][A-Za-z0-9]{0,9})\b[^<>]{0,2000}>")
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 _BREAK, _BLOCK = "\v", "\r"  # a new line; a new line unless one begins there anyway

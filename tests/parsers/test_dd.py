@@ -8,6 +8,7 @@ import pytest
 from apps.parsers import dd
 from apps.parsers.dd_command import read_command, size_of
 from apps.parsers.dd_lines import read_result
+from apps.parsers.registry import format_named, read_as
 from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 from tests.pace import within
@@ -381,9 +382,10 @@ def test_a_pipe_that_only_passes_on_ends_where_it_is_sent(command: str, operatio
 
 
 def test_a_command_of_a_saved_page_is_shown_as_it_was_typed() -> None:
-    run = only(
+    text = (
         f'<pre class="bash"><code>sh -c &quot;dd if=/dev/zero of=/mnt/f bs=1M &amp;&amp; sync&quot; ; rm /mnt/f\n{DONE}'
     )
+    (run,) = read_as(format_named("dd"), SourceText(text)).parsed.runs  # type: ignore[union-attr]
     assert (run.workload["command"], run.target) == (
         'sh -c "dd if=/dev/zero of=/mnt/f bs=1M && sync" ; rm /mnt/f',
         "/mnt/f",
