@@ -83,6 +83,7 @@ KNOWN = [  # what took the square of its length
         b"# dmidecode 3.3\n\nHandle 0x0000, DMI type 0, 24 bytes\nBIOS Information\n\tVendor: x\n\tCharacteristics:\n",
         b"\t\tPCI\n",
     ),
+    ("ssacli", b"Smart Array P400i in Slot 0 (Embedded)\n\n   array A\n", b" a\n"),
     ("fio json", b"", b'{"fio version":"1"}\n'),
     ("fio json", b"", b'{"a":[{"fio version":"1"}]}\n'),
     ("fio json", b"", b' {"fio version":"1"}\n'),

@@ -20,7 +20,7 @@ def outline(lines: Sequence[str], is_title: Callable[[str], bool]) -> list[Conte
         while above[-1][0] >= depth:
             above.pop()
         following = filled[place + 1][0] if place + 1 < len(filled) else 0
-        found = None if is_title(text) else field(text)
+        found = field(text) if ":" in text and not is_title(text) else None
         parent = above[-1][1]
         if found and (following <= depth or found[1] == "" or len(above) > DEEPEST) and "fields" in parent:
             put(parent["fields"], found[0], typed(*found))

@@ -141,6 +141,8 @@ def parse_blocks(
                 broken.append(Broken(f"{tool}: not readable", source.number(first), lines[0].strip()[:200], str(error)))
             else:
                 found.append(inventory(source, tool, (first, end), summary, content))
+        if not any(line.strip() for line, is_taken in zip(text.lines, taken, strict=False) if not is_taken):
+            break  # nothing is left that could begin behind a margin
     found.sort(key=lambda one: one.line or 0)
     broken.sort(key=lambda one: one.line or 0)
     return whole(text, tool, found, broken, expected)
