@@ -16,7 +16,7 @@ _OPERAND = re.compile(r"([a-z]+)=(.*)", re.DOTALL)
 _NAME = re.compile("[a-z]+")
 NAMES = frozenset(("if", "of", "bs", "ibs", "obs", "count", "iflag", "oflag", "conv", "skip", "seek", "status"))
 _SYNTAX = re.compile(r"""[$"';|&<>()`]""")
-_PROMPT = re.compile(r".*[#$%>]\s|\++ ", re.DOTALL)
+_PROMPT = re.compile(r".*[#$%>]\s|\[[^\]]{3,100}\][#$]|\++ ", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|until|seq)\b.*\bdo\b")
 _WORD = re.compile(
     r"""(?:\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)|"[^"]*"|'[^']*'|[^\s"';|&<>)`]|(?<=\S)[)`](?=\S))+|[|;&<>]+"""

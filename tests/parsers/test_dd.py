@@ -381,6 +381,11 @@ def test_a_pipe_that_only_passes_on_ends_where_it_is_sent(command: str, operatio
     assert (run.samples[0].operation, run.target) == (operation, target)
 
 
+def test_a_prompt_without_a_blank_is_none_of_the_command() -> None:
+    run = only(f"[root@n7 share]#time dd if=/dev/zero of=/share/f bs=1M\n{DONE}")
+    assert (run.workload["command"], run.host) == ("time dd if=/dev/zero of=/share/f bs=1M", "n7")
+
+
 def test_a_command_of_a_saved_page_is_shown_as_it_was_typed() -> None:
     text = (
         f'<pre class="bash"><code>sh -c &quot;dd if=/dev/zero of=/mnt/f bs=1M &amp;&amp; sync&quot; ; rm /mnt/f\n{DONE}'
