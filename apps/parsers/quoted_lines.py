@@ -31,7 +31,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))")
 _FEWEST = 3  # lines on end that nothing else says to be an output's
 _OWN = ('"argv"', '"output"', '"server_output_text"')  # of the tools' own JSON, which says it all in figures
 _SIGNS = ("\\n", '",\n', '",\r\n', '"\n', "  - '", "\n- '", '_lines": [', '_lines":[', '{"log":')
-_LONGEST = 32 << 20  # bytes
+_LONGEST = 16 << 20  # bytes
 
 
 def as_printed(text: SourceText) -> SourceText | None:

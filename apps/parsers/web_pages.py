@@ -34,7 +34,7 @@ _HIDDEN = tuple(
     (re.compile(first, re.IGNORECASE), re.compile(last, re.IGNORECASE))
     for first, last in ((r"<script\b", r"</script>"), (r"<style\b", r"</style>"), (r"<!--", r"-->"))
 )
-_LONGEST = 32 << 20  # bytes
+_LONGEST = 16 << 20  # bytes
 
 
 def as_shown(text: SourceText) -> SourceText | None:
