@@ -89,6 +89,12 @@ def test_what_a_host_said_ends_with_a_plays_next_task() -> None:
     assert parts[""].lines == ["TASK [fio] ****", "PLAY RECAP *****", "n1   : ok=1"]
 
 
+def test_what_a_host_said_ends_with_its_block() -> None:
+    parts = dict(SourceText("```\nn1 | CHANGED | rc=0 >>\na\n```\nAnd on my own:\n").by_host())
+    assert parts["n1"].lines == ["n1 | CHANGED | rc=0 >>", "a"]
+    assert parts[""].lines == ["```", "```", "And on my own:"]
+
+
 @pytest.mark.parametrize("heading", ["Random read", "results", "test1"])
 def test_a_heading_between_rules_is_no_host(heading: str) -> None:
     text = SourceText(f"----------------\n{heading}\n----------------\na\nb\n")
