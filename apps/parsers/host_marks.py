@@ -19,7 +19,9 @@ _HEADS = tuple(
         r"\[\d{1,5}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] ([A-Za-z0-9][\w.-]{0,252})",  # parallel-ssh
     )
 )
-_ENDS = re.compile(r"(?:TASK|PLAY|RUNNING HANDLER)\b.{0,400}\*{3}|[^\s|]{0,80}(?: ~\]?)?[$#] \w|```|</pre>|\[/code\]")  # of what a host said
+_ENDS = re.compile(
+    r"(?:TASK|PLAY|RUNNING HANDLER)\b.{0,400}\*{3}|[^\s|]{0,80}(?: ~\]?)?[$#] \w|```|</pre>|\[/code\]"
+)  # of what a host said
 _RULE = re.compile(r"-{15,16}\s*$")  # above and below a name: dshbak, clush -b
 _BETWEEN = re.compile(_NAME + r"(?: \(\d{1,6}\))?\s*$")
 _MOST_HOSTS = 5000
