@@ -36,7 +36,7 @@ Oddities
 
 import re
 
-from apps.parsers.fio_report import FioReport
+from apps.parsers.fio_report import SYNCS, FioReport
 from apps.parsers.fio_twice import told_elsewhere
 from apps.parsers.shape import ParsedFile, ParseError
 from apps.parsers.source_text import SourceText, plain_bytes
@@ -50,7 +50,6 @@ _SPOKEN = re.compile(
     rb"IOPS=\s{0,8}[\d.]{1,20}\w?,?\s{1,8}BW=\s{0,8}[\d.]{1,20}[kKMGT]?i?B/s(?!, IOS/call)"
 )  # which t/io_uring prints
 _ALL_JOBS = b"Run status group 0 (all jobs)"
-_SYNCS = b"fsync/fdatasync/sync_file_range:"
 _SYNC = re.compile(rb"sync \([num]sec\)\s{0,8}: min=")
 
 
@@ -60,7 +59,7 @@ def looks_like(text: SourceText) -> float:
         return 1.0
     if (b"IOPS=" in whole or b"runt=" in whole) and _RATES.search(whole):
         return 0.9
-    if _ALL_JOBS in whole or (_SYNCS in whole and _SYNC.search(whole)):
+    if _ALL_JOBS in whole or (SYNCS.encode() in whole and _SYNC.search(whole)):
         return 0.8
     return 0.3 if b"IOPS=" in whole and _SPOKEN.search(whole) else 0.0
 

@@ -25,13 +25,8 @@ def by_title(text: SourceText) -> list[tuple[str, SourceText]]:
     titles = {match["title"] for line in text.lines if ":  " in line and (match := _TITLED.match(line[:400]))}
     if not titles or len(titles) > _MOST_TITLES:
         return [("", text)]
-    rows: dict[str, dict[int, str]] = {title: {} for title in ("", *sorted(titles))}
-    for index, line in enumerate(text.lines):
-        title, behind = _title_of(line, titles)
-        number = text.number(index)
-        mine = rows[title]
-        mine[number] = f"{mine[number]}\r{line[behind:]}" if number in mine else line[behind:]
-    return [(title, _part(text, mine)) for title, mine in rows.items() if any(one.strip() for one in mine.values())]
+    parts = text.parts([_title_of(line, titles) for line in text.lines], {"", *titles})
+    return [(title, part) for title, part in parts if any(line.strip() for line in part.lines)]
 
 
 def _title_of(line: str, titles: set[str]) -> tuple[str, int]:
@@ -41,8 +36,3 @@ def _title_of(line: str, titles: set[str]) -> tuple[str, int]:
     title = line.partition(":")[0]
     is_titled = title in titles and line.startswith((":  ", ": "), len(title))
     return (title, len(title) + 3) if is_titled or (title in titles and line.rstrip() == f"{title}:") else ("", 0)
-
-
-def _part(text: SourceText, rows: dict[int, str]) -> SourceText:
-    last = max(rows)
-    return text.with_data("\n".join(rows.get(number, "") for number in range(1, last + 1)).encode())

@@ -20,13 +20,10 @@ _FEWEST = 5
 _SHARE = 0.9
 _HEAD = 4000  # characters
 _MOST_NUMBERED = 100_000  # lines
-_LONGEST = 16 << 20  # bytes
 
 
 def without_marks(text: SourceText) -> SourceText | None:
     """The same lines, with the same numbers, without what marks them; None where nothing does."""
-    if len(text.data) > _LONGEST:
-        return None
     found = _without_numbers(text.text) or _without_signs(text.text)
     return None if found is None else text.with_data("\n".join(found).encode("utf-8", "replace"))
 

@@ -95,10 +95,8 @@ def _lines(text: SourceText) -> Iterator[tuple[int, str]]:
     for index, line in enumerate(text.lines):
         is_blank = not line or line.isspace()
         if not (is_blank and was_blank):
-            yield (
-                text.number(index),
-                line[:_LONGEST].removesuffix("\\n").expandtabs(),
-            )  # as a program shows the end of a line
+            shown = line[:_LONGEST].removesuffix("\\n")  # as a program shows the end of a line
+            yield text.number(index), shown.expandtabs()
         was_blank = is_blank
 
 

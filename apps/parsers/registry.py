@@ -28,6 +28,7 @@ LEAST = 0.15  # below this, nobody thinks of the format
 RECOGNISED = 0.5
 _TAIL = 4096
 _LARGE = 64 << 20  # bytes
+_LONGEST_WRAPPED = 16 << 20  # bytes; logs may be longer
 _KINDS = {"inventory": "inventory", "tables": "table"}  # by package; the rest holds results
 
 
@@ -100,7 +101,8 @@ def as_written(text: SourceText) -> list[SourceText]:
     found = [text]
 
     def take_off(layer: Callable[[SourceText], SourceText | None]) -> bool:
-        inner = layer(found[-1])
+        is_looked_at = layer is without_times or len(found[-1].data) <= _LONGEST_WRAPPED
+        inner = layer(found[-1]) if is_looked_at else None
         found.extend([inner] if inner is not None else [])
         return inner is not None
 

@@ -102,7 +102,7 @@ class SourceText:
         """
         is_json = self.head[:1] == b"{"  # of one machine, and there are thousands of them
         marked = host_marks.marked(self.lines) if not is_json and host_marks.may_be_in(self._looks()) else None
-        return self._parts(*marked) if marked else [("", self)]
+        return self.parts(*marked) if marked else [("", self)]
 
     def _looks(self) -> list[str]:
         """Lines of the beginning, the middle and the end: nobody decodes all of a large file for a look."""
@@ -112,7 +112,8 @@ class SourceText:
         pieces = [self.data[place : place + step].decode(self.encoding, "replace")[:_LOOK] for place in places]
         return [line for one in pieces for line in one.replace("\x00", NOT_KEPT).split("\n")]
 
-    def _parts(self, places: Sequence[tuple[str, int]], names: set[str]) -> list[tuple[str, "SourceText"]]:
+    def parts(self, places: Sequence[tuple[str, int]], names: set[str]) -> list[tuple[str, "SourceText"]]:
+        """The lines of each of these names, with their numbers: `places` has each line's name, and where it begins behind that."""
         mine: dict[str, tuple[list[str], list[int]]] = {name: ([], []) for name in sorted(names)}
         for index, (name, begin) in enumerate(places):
             if name in mine:

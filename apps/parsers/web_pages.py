@@ -34,13 +34,10 @@ _HIDDEN = tuple(
     (re.compile(first, re.IGNORECASE), re.compile(last, re.IGNORECASE))
     for first, last in ((r"<script\b", r"</script>"), (r"<style\b", r"</style>"), (r"<!--", r"-->"))
 )
-_LONGEST = 16 << 20  # bytes
 
 
 def as_shown(text: SourceText) -> SourceText | None:
     """The same lines, with the same numbers, as a browser shows them; None of what is no page."""
-    if len(text.data) > _LONGEST:
-        return None
     whole = text.text
     if not ("<" in whole or "&" in whole) or not _SIGN.search(whole):
         return None

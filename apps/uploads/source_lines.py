@@ -1,6 +1,6 @@
 """The lines of a file that its values were read from, to show beside them; never all of a long file."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -63,17 +63,19 @@ def excerpt(text: SourceText, used: Collection[int], broken: Collection[int]) ->
 
 def _readable(text: SourceText, used: Collection[int]) -> SourceText:
     """With a whole output that stands in one line, of a page or in a string, as the lines that the tool wrote."""
-    lines = list(zip(text.numbers(0, len(text.lines)), text.lines, strict=True))
-    long = {number for number, line in lines if len(line) > LONGEST and number in used}
+    long = {text.number(index) for index, line in enumerate(text.lines) if len(line) > LONGEST}.intersection(used)
     if not long:
         return text
-    written = as_written(text)[0]
     inside: dict[int, list[tuple[int, str]]] = {}
-    for number, line in zip(written.numbers(0, len(written.lines)), written.lines, strict=True):
+    for number, line in _numbered(as_written(text)[0]):
         if number in long:
             inside.setdefault(number, []).append((number, line))
-    spread = [one for number, same in groupby(lines, key=itemgetter(0)) for one in inside.get(number) or same]
+    spread = [one for number, same in groupby(_numbered(text), key=itemgetter(0)) for one in inside.get(number) or same]
     return text.with_lines([line for _, line in spread], [number for number, _ in spread])
+
+
+def _numbered(text: SourceText) -> Iterable[tuple[int, str]]:
+    return zip(text.numbers(0, len(text.lines)), text.lines, strict=True)
 
 
 def _wanted(text: SourceText, marked: Collection[int], total: int, first: int) -> list[int]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from apps.parsers.marked_lines import without_marks
 from apps.parsers.quoted_lines import as_printed
-from apps.parsers.registry import Format
+from apps.parsers.registry import RECOGNISED, Format, recognise
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.timed_lines import without_times
@@ -60,6 +60,12 @@ def tried(one: Format, text: SourceText) -> tuple[ParsedFile | None, float]:
     assert refused.message
     assert refused.line is None or 1 <= refused.line <= line_count(text), f"line {refused.line} is not in the text"
     return None, score
+
+
+def surely_read(text: str) -> list[tuple[str, ParsedFile]]:
+    """What is recognised and read of it, with the name of each format; tables not counted."""
+    found = [one for one in recognise(SourceText(text)) if one.confidence >= RECOGNISED and one.format.kind != "table"]
+    return [(one.format.name, one.parsed) for one in found if one.has_found and one.parsed]
 
 
 def layer_faults(text: SourceText) -> list[str]:

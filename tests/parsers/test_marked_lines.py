@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from apps.parsers.marked_lines import without_marks
-from apps.parsers.registry import RECOGNISED, recognise
 from apps.parsers.source_text import SourceText
-from tests.parsers.every import timed
+from tests.parsers.every import surely_read, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.wrappings import MARKS, marked
 
@@ -17,24 +16,19 @@ TEXTS = [
 ]  # fmt: skip
 
 
-def found(text: str) -> list[tuple[str, object]]:
-    sure = [one for one in recognise(SourceText(text)) if one.has_found and one.confidence >= RECOGNISED]
-    return [(one.format.name, one.parsed) for one in sure if one.format.kind != "table"]
-
-
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_what_is_read_behind_marks_is_the_same_with_the_same_line_numbers(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace").expandtabs()
-    plain = found(text)
+    plain = surely_read(text)
     mark = MARKS[sum(map(ord, text[:4000])) % len(MARKS)]
-    assert found(marked(text, mark)) == plain
+    assert surely_read(marked(text, mark)) == plain
 
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_every_mark(mark: str) -> None:
     text = "$ dd if=/dev/zero of=file bs=1M count=1024 oflag=direct\n1024+0 records in\n1024+0 records out\n"
     text += "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 8.25 s, 130 MB/s\n\n"
-    assert found(marked(text, mark)) == found(text) != []
+    assert surely_read(marked(text, mark)) == surely_read(text) != []
 
 
 @pytest.mark.parametrize(

@@ -278,21 +278,8 @@ def test_csv_with_fewer_values_than_names_is_told() -> None:
     assert found.warnings == ("line 7: 6 values for 7 names; the last names have none",)
 
 
-STREAM_TABLE = """Recv   Send    Send
-Socket Socket  Message  Elapsed
-Size   Size    Size     Time     Throughput
-bytes  bytes   bytes    secs.    10^6bits/sec
-
- 87380  16384  16384    10.00      941.44
-"""
-REQUEST_TABLE = """Local /Remote
-Socket Size   Request  Resp.   Elapsed  Trans.
-Send   Recv   Size     Size    Time     Rate
-bytes  Bytes  bytes    bytes   secs.    per sec
-
-16384  87380  1        1       10.00    12507.25
-16384  87380
-"""
+STREAM_TABLE = STREAM.format("10^6bits", "941.44").replace("65536", "16384")
+REQUEST_TABLE = REQUEST.replace("21456.78", "12507.25")
 
 
 @pytest.mark.parametrize(

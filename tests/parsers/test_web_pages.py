@@ -2,25 +2,19 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from apps.parsers.registry import RECOGNISED, format_named, read_as, recognise
+from apps.parsers.registry import format_named, read_as
 from apps.parsers.source_text import SourceText
 from apps.parsers.tables.markup import plain
 from apps.parsers.web_pages import as_shown
-from tests.parsers.every import timed
+from tests.parsers.every import surely_read, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.wrappings import PAGES, block
 
 WITHOUT_WORDS = "fio_logs"  # bare rows of figures, which formats of no words claim
 TEXTS = [path for folder in FORMATS if folder != WITHOUT_WORDS for path in outputs(folder).values()]
-
-
-def found(data: bytes) -> list[tuple[str, Any]]:
-    sure = [one for one in recognise(SourceText(data)) if one.has_found and one.confidence >= RECOGNISED]
-    return [(one.format.name, one.parsed) for one in sure if one.format.kind != "table"]
 
 
 @pytest.mark.parametrize("as_page", PAGES)
@@ -30,7 +24,7 @@ def test_what_is_read_of_a_page_is_the_same_with_the_same_line_numbers(
 ) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     shown = text if as_page is block else text.replace("\t", "    ")
-    assert found(as_page(text).encode()) == found(shown.encode())
+    assert surely_read(as_page(text)) == surely_read(shown)
 
 
 PAGE = """<html><head><script>
@@ -43,7 +37,7 @@ var result = "1073741824 bytes (1.1 GB) copied, 9 s, 119 MB/s";
 
 
 def test_what_no_browser_shows_is_not_read_and_words_in_bold_are() -> None:
-    ((name, parsed),) = found(PAGE.encode())
+    ((name, parsed),) = surely_read(PAGE)
     assert name == "dd"
     assert [(run.line, sample.value) for run in parsed.runs for sample in run.samples if sample.metric == "bandwidth"] == [
         (6, 107374182.4)
