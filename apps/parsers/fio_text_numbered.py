@@ -3,17 +3,13 @@
  5\trr: (groupid=0, jobs=1): err= 0: pid=9     cat -n, nl, less -N, and editors, with a rule behind the number too
 5:rr: (groupid=0, jobs=1): err= 0: pid=9       grep -n
 a.log:5:rr: (groupid=0, jobs=1): err= 0: …     grep -Hn: the name stays
-[quote][code]rr: (g=0): rw=randread, bs=…      the line that begins a block in a forum
 """
 
 import re
 from collections.abc import Sequence
 
 _NUMBERED = re.compile(
-    r"(?:(?P<name>[^\s:]{1,200}?)(?P<mark>[:-])|\s{0,8})(?P<number>\d{1,7})(?P<end>(?(mark)[:-]|(?:[:)-]|\s?[|\u2502]\s?|[ \t]|$)))"
-)
-_MARKS = re.compile(
-    r"(?:\[(?:code|quote|pre|noparse|spoiler|codebox|b|i|size|font|color)(?:[= ][^\]\n]{0,80})?\]){1,8}", re.IGNORECASE
+    r"(?:(?P<name>[^\s:]{1,200}?)(?P<mark>[:-])|\s{0,8})(?P<number>\d{1,7})(?(mark)[:-]|(?:[:)-]|\s?[|\u2502]\s?|[ \t]|$))"
 )
 _RATES = re.compile(r"(?:read|write|trim|mixed)\s{0,3}:\s{0,3}IOPS=")
 _LONGEST = 1000
@@ -21,9 +17,8 @@ _FEWEST = 3
 
 
 def plain(lines: Sequence[str]) -> list[str]:
-    """The lines without numbers that count up before every line of a report, and without tags that begin a block."""
-    found = [_without_marks(line) if line[:1] == "[" else line for line in lines]
-    found = [_row(line) if "IOPS=" in line and line.count("|") > 1 else line for line in found]
+    """The lines without numbers that count up before every line of a report; rates in tables as rates behind a name."""
+    found = [_row(line) if "IOPS=" in line and line.count("|") > 1 else line for line in lines]
     for index, line in enumerate(found):
         if "(groupid=" in line and (match := _NUMBERED.match(line)) and match.end() < len(line):
             _without_numbers(found, index)
@@ -36,11 +31,6 @@ def _row(line: str) -> str:
     rates = [place for place, cell in enumerate(cells) if _RATES.match(cell)]
     names = [cell for cell in cells[: rates[0]] if cell] if rates else []
     return f"{', '.join(names)}: {'  '.join(cells[place] for place in rates)}" if names else line
-
-
-def _without_marks(line: str) -> str:
-    match = _MARKS.match(line)
-    return line[match.end() :] if match else line
 
 
 def _without_numbers(lines: list[str], index: int) -> None:

@@ -57,7 +57,7 @@ _END = re.compile(  # of a line of figures that a mail has wrapped: what was los
 _RATE = re.compile(r"[ \t]{0,40}(?:\d[\d.]{0,11} )?[KMGTP]?(?:bits|Bytes)/sec")  # wrapped before it, or before its unit
 _SHORT = 80  # what was wrapped
 _SAID = re.compile(r"[ \t]{1,8}(?:\u2190|<-)")  # what somebody says of a line, behind it
-_END_MARKS = re.compile(r"[ \t]{0,40}(?:\[/[a-z]{1,10}\]|[|`]){1,8}[ \t]{0,40}$")  # of a block in a forum, of a box
+_END_MARKS = re.compile(r"[ \t]{0,40}[|`]{1,8}[ \t]{0,40}$")  # of a box
 LONGEST = 4096
 _MOST_TOLD = 1000
 

@@ -30,7 +30,7 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))")
 _FEWEST = 3  # lines on end that nothing else says to be an output's
 _OWN = ('"argv"', '"output"', '"server_output_text"')  # of the tools' own JSON, which says it all in figures
-_SIGNS = ("\\n", '",\n', '",\r\n', '"\n', "  - '", "\n- '", '_lines": [', '_lines":[', '{"log":')
+_SIGNS = ("\\n", '",\n', '",\r\n', '"\n', "  - '", "\n- '", '": ["', '":["', '{"log":')
 
 
 def as_printed(text: SourceText) -> SourceText | None:
@@ -41,7 +41,9 @@ def as_printed(text: SourceText) -> SourceText | None:
     lists = set(_taken_lists(rows))
     is_changed = bool(lists)
     for place, row in enumerate(rows):
-        if ("\\n" in row or '"std' in row or '_lines"' in row) and (found := _spread(row, lists)) is not None:
+        if ("\\n" in row or '"std' in row or '_lines"' in row or '"msg"' in row) and (
+            found := _spread(row, lists)
+        ) is not None:
             rows[place] = found
             is_changed = True
     return text.with_data("\n".join(rows).encode("utf-8", "replace")) if is_changed else None

@@ -17,6 +17,7 @@ from typing import Any
 import apps.parsers
 from apps.parsers.json_strangers import was_left_out
 from apps.parsers.marked_lines import without_marks
+from apps.parsers.post_tags import without_tags
 from apps.parsers.quoted_lines import as_printed
 from apps.parsers.shape import Broken, ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
@@ -78,7 +79,7 @@ def recognise(text: SourceText) -> list[Reading]:
 
     Who reads a whole file by how it begins is asked first, and alone where no line is left. Who is unsure is heard only
     where nobody is sure; and any rows of figures make a table, so that is asked last, and not of what tools of the system print. Times before
-    every line, as logs have them, tags of a page and the quotes of strings hide parts of a format from who reads the rest: what is there
+    every line, as logs have them, tags of a page or a post and the quotes of strings hide parts of a format from who reads the rest: what is there
     without them comes first.
     """
     for one in formats():
@@ -107,6 +108,7 @@ def as_written(text: SourceText) -> list[SourceText]:
         return inner is not None
 
     take_off(as_shown)
+    take_off(without_tags)
     take_off(without_times)
     take_off(without_marks)
     if take_off(as_printed):

@@ -1,5 +1,6 @@
 """What must be true of everything that any parser gives back, whatever it was given."""
 
+import dataclasses
 import json
 import math
 import re
@@ -11,8 +12,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from apps.parsers.marked_lines import without_marks
+from apps.parsers.post_tags import without_tags
 from apps.parsers.quoted_lines import as_printed
 from apps.parsers.registry import RECOGNISED, Format, recognise
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
@@ -25,7 +28,7 @@ from tests.pace import slowness
 
 Result = TypeVar("Result")
 SLOWEST_S = 2.0
-LAYERS = (as_shown, without_times, without_marks, as_printed)
+LAYERS = (as_shown, without_tags, without_times, without_marks, as_printed)
 QUALITIES = {"exact", "rounded", "approximate", "ocr_repaired", "read_from_text", "lower_bound"}
 _INT_8, _INT_4 = (1 << 63) - 1, (1 << 31) - 1
 _YEAR_10000 = 253_402_300_800  # what a date holds
@@ -66,6 +69,20 @@ def surely_read(text: str) -> list[tuple[str, ParsedFile]]:
     """What is recognised and read of it, with the name of each format; tables not counted."""
     found = [one for one in recognise(SourceText(text)) if one.confidence >= RECOGNISED and one.format.kind != "table"]
     return [(one.format.name, one.parsed) for one in found if one.has_found and one.parsed]
+
+
+def read_but_lines(text: str) -> list[tuple[object, ...]]:
+    """What is surely read, without the numbers of lines, which those of one row do not have."""
+    return [
+        (
+            name,
+            [([replace(one, line=None) for one in r.samples], r.workload, r.host, r.tool_version) for r in parsed.runs],
+            [dataclasses.replace(one, line=None, last_line=None) for one in parsed.inventory],
+            [(one.name, one.jobs) for one in parsed.workloads],
+            len(parsed.broken),
+        )
+        for name, parsed in surely_read(text)
+    ]
 
 
 def layer_faults(text: SourceText) -> list[str]:

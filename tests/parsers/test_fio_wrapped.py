@@ -106,11 +106,6 @@ def test_another_hosts_report_in_a_string_is_another_run() -> None:
     assert_plain(parse(text), 1, count=2)
 
 
-@pytest.mark.parametrize("begin", ["[code]", "[quote=somebody][code]"])
-def test_a_tag_that_begins_a_block_is_none_of_the_jobs_name(begin: str) -> None:
-    assert_plain(parse(begin + REPORT), 1)
-
-
 def test_a_rule_at_the_end_of_a_line_is_no_part_of_the_version_and_none_before_it_a_caption() -> None:
     found = parse("".join(f"| {line} |\n" for line in LINES))
     assert figures(found) == figures(PLAIN)

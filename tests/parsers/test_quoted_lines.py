@@ -5,14 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from apps.parsers import fio_json, iperf3_text
 from apps.parsers.quoted_lines import as_printed
 from apps.parsers.registry import recognise
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
-from tests.parsers.every import surely_read, timed
+from tests.parsers.every import read_but_lines, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.seeds import TEXTS
 from tests.parsers.wrappings import STRINGS, in_lines, of_a_container
@@ -32,24 +31,11 @@ PATHS = [
 ]
 
 
-def read(text: str) -> list[tuple[str, list[object]]]:
-    return [(name, told(parsed)) for name, parsed in surely_read(text)]
-
-
-def told(found: ParsedFile) -> list[object]:
-    """All of it but its lines, which those of one row do not have."""
-    runs = [
-        ([replace(one, line=None) for one in run.samples], run.workload, run.host, run.tool_version)
-        for run in found.runs
-    ]
-    return [runs, found.inventory, len(found.broken)]
-
-
 @pytest.mark.parametrize("form", STRINGS)
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_what_stands_in_strings_is_what_was_printed(path: Path, form: Callable[[str], str]) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
-    assert read(form(text)) == read(text)
+    assert read_but_lines(form(text)) == read_but_lines(text)
 
 
 @pytest.mark.parametrize("form", [in_lines, of_a_container])
@@ -79,6 +65,12 @@ def test_what_iperf3s_json_says_of_the_server_is_no_second_test() -> None:
     assert found.format.name == "iperf3 json"
     assert found.parsed
     assert len(found.parsed.runs) == 1
+
+
+@pytest.mark.parametrize("form", ['"msg": [{}]', '"msg":[{}]', '"fio.stdout_lines":[{}]'])
+def test_a_list_in_one_row_that_stands_alone_is_read(form: str) -> None:
+    text = "ok: [a] => {" + form.format(", ".join(map(json.dumps, IPERF3.split("\n")))) + "}\n"
+    assert read_but_lines(text) == read_but_lines(IPERF3)
 
 
 def test_rows_around_the_strings_stay() -> None:
@@ -117,7 +109,7 @@ def test_a_document_inside_of_others_json_is_read_below_one_that_is_not() -> Non
     assert len(fio_json.parse(SourceText(text)).runs) == 2
 
 
-@pytest.mark.parametrize("end", ["[/code]", "[/code][/quote]", " |", "`", "```"])
+@pytest.mark.parametrize("end", [" |", "`", "```"])
 def test_what_ends_a_block_is_none_of_the_last_line(end: str) -> None:
     text = IPERF3.partition("\n\n")[0] + end + "\n"
     found = iperf3_text.parse(SourceText(text))

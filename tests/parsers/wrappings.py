@@ -1,7 +1,9 @@
-"""What others put around an output: a web page, a mail's HTML, strings of Ansible and of containers' logs."""
+"""What others put around an output: a web page, a mail's HTML, tags of a post, strings of Ansible and of containers' logs."""
 
 import html
 import json
+
+LF = "\n"
 
 
 def block(text: str) -> str:
@@ -46,7 +48,24 @@ def of_a_container(text: str) -> str:
     return "".join(json.dumps({"log": f"{one}\n", "time": "t"}) + "\n" for one in rows(text))
 
 
+def in_code(text: str) -> str:
+    return f"They say:\n[quote=somebody][code]{text.removesuffix(LF)}[/code][/quote]\n"
+
+
+def in_code_alone(text: str) -> str:
+    return f'[QUOTE="somebody, post: 1"]\n[CODE lang=bash]\n{text}[/CODE]\n[/QUOTE]\nThanks\n'
+
+
+def in_an_issue(text: str) -> str:
+    return f"{{code:title=out}}{text.removesuffix(LF)}{{code}}\n"
+
+
+def in_fences(text: str) -> str:
+    return f"Here it is:```{text}```Thanks\n"
+
+
 PAGES = [block, post, mail]
+POSTS = [in_code, in_code_alone, in_an_issue, in_fences]
 STRINGS = [in_lines, in_a_string, in_both, in_one_row, of_a_container]
 MARKS = [
     "{1}\t{0}",

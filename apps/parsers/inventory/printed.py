@@ -26,7 +26,6 @@ _PROMPT = re.compile(r"\[?[\w.-]{1,64}@([\w.-]{1,64})[: ][^\n]{0,300}?[$#%>] ?")
 _PROMPT_WORD = re.compile(r"(?:\[?[\w.-]{1,64}@[\w.-]{1,64}\b|[\w.-]{0,40}[#$>%] ?[a-z/.])")
 _CITED = re.compile(r" ?[A-Z][A-Za-z]{1,15}> ?")  # some mail programs name who wrote a line
 _INDENTS = (" ", "\t")
-_FORUM = re.compile(r"\[/?code[^\]]{0,20}\]|</?(?:pre|code)\b[^>]{0,60}>", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
 _LONGEST_SUMMARY = 200
 _LONGEST_LINE = 4000  # no tool prints more
@@ -154,8 +153,6 @@ def sources(text: SourceText) -> Iterator[SourceText]:
     if any(line[:1] in _INDENTS and line.strip() for line in text.lines):
         yield unindented(text)
         yield _changed(text, _dedented(text.lines))
-    if any(mark in text.text for mark in ("[/code", "</pre", "</code")):
-        yield _changed(text, [_FORUM.sub("", line) for line in text.lines])
     if any(map(_CITED.match, text.lines)):
         yield _changed(text, [_CITED.sub("", line) for line in text.lines])
 
