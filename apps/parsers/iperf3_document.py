@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.parsers.finite import INT4, epoch, positive, whole
-from apps.parsers.iperf_lines import Point
+from apps.parsers.iperf_lines import NO_TOTAL, Point
 from apps.parsers.json_places import Document, Place, items, member, words
 from apps.parsers.shape import ParsedRun, ParsedSample, ParsedSection, ParsedSeries
 
@@ -157,6 +157,11 @@ class Test:
             line = self.document.lines.number(one.at)
             yield one.point.sample(one.operation, "bandwidth", None, "", line, reason=_NO_FIGURES)
             return
+        if not moved and one.holds_both and self._has_moved():
+            line = self._place(one, "bytes").line
+            yield one.point.sample(one.operation, "bandwidth", None, "", line, reason=NO_TOTAL)
+            yield from self._datagrams(one)
+            return
         bits = positive(one.part.get("bits_per_second"))
         where = self._place(one, "bits_per_second")
         reason, value = ("not printed as a number", None) if bits is None else ("", bits / 8)
@@ -170,6 +175,9 @@ class Test:
             yield one.point.sample(one.operation, "retransmits", count, where.printed, where.line)
         if one.operation == "net_receive" or one.holds_both:
             yield from self._datagrams(one)
+
+    def _has_moved(self) -> bool:
+        return any(positive(member(interval, "sum", "bytes")) for interval in items(self.value.get("intervals")))
 
     def _datagrams(self, one: _Part) -> Iterator[ParsedSample]:
         """Jitter and loss: only a receiver sees them, also where the rate beside them is the sender's."""

@@ -3,11 +3,11 @@
 import re
 from calendar import timegm
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from apps.parsers.finite import positive
-from apps.parsers.iperf_lines import Local, Point, Report, datagrams, series
+from apps.parsers.iperf_lines import NO_TOTAL, Local, Point, Report, datagrams, series
 from apps.parsers.shape import ParsedRun, ParsedSample, ParsedSection, ParsedSeries
 from apps.parsers.source_text import SourceText
 
@@ -184,21 +184,32 @@ class Test:
             yield point.sample(self._side(key[0]) or "net_send", "bandwidth", None, "", line, reason=_CUT)
         for operation, report in sides.items():
             line = text.number(report.index)
-            is_silent = not report.moved and any(one.moved for one in sides.values())
-            if is_silent or not operation:
-                reason = _NO_FIGURES if is_silent else _SIDE_UNKNOWN
+            is_alone = not _side_of(report) and "net_receive" not in sides
+            if reason := self._doubt(key, operation, report, sides.values()):
                 yield point.sample(operation or "net_send", "bandwidth", None, report.printed_rate, line, reason=reason)
             else:
-                is_alone = not _side_of(report) and "net_receive" not in sides
-                yield from self._figures(point, key, operation, report, line, is_alone)
+                yield from self._figures(point, key, operation, report, line)
+            if operation and reason != _NO_FIGURES:
+                yield from self._datagrams(point, operation, report, line, is_alone)
 
-    def _figures(
-        self, point: Point, key: Key, operation: str, report: Report, line: int, is_alone: bool
-    ) -> Iterator[ParsedSample]:
+    def _doubt(self, key: Key, operation: str, report: Report, sides: Collection[Report]) -> str:
+        """Why the rate of this line is none; "" where it is one."""
+        if not report.moved and any(one.moved for one in sides):
+            return _NO_FIGURES
+        if not report.moved and self.moved.get(key):
+            return NO_TOTAL
+        return "" if operation else _SIDE_UNKNOWN
+
+    def _figures(self, point: Point, key: Key, operation: str, report: Report, line: int) -> Iterator[ParsedSample]:
         is_whole = key[1] == "SUM" or len(self.finals) == 1
         cpu = self.cpu.get("sender" if operation == "net_send" else "receiver") if is_whole and not key[0] else None
         yield point.sample(operation, "bandwidth", report.rate, report.printed_rate, line, cpu=cpu)
         yield point.sample(operation, "io_bytes", report.moved, report.printed_moved, line)
+
+    def _datagrams(
+        self, point: Point, operation: str, report: Report, line: int, is_alone: bool
+    ) -> Iterator[ParsedSample]:
+        """Jitter and loss, or what TCP sent again."""
         if found := datagrams(report.rest):
             jitter, jitter_text, lost, lost_text = found
             if operation == "net_receive" or is_alone:

@@ -17,7 +17,8 @@ Oddities
   lines without their words are missing. A line that has lost its id, or a letter, is told.
 - 3.0's betas name the sides of the summary on lines of their own, `Sent` and `Received`.
 - Excerpts one below the other are tests of their own: a connection, or a heading whose rows begin at 0.00 again.
-- A side of 0.00 Bytes beside the other one's bytes never told its figures: missing.
+- A side of 0.00 Bytes beside the other one's bytes never told its figures: missing. Servers of 3.0 and 3.1 end tests of UDP
+  with 0.00 Bytes beside the true jitter and loss: they print what was sent, which they do not know. Missing as well.
 - Summaries alone, one below the other, are tests of their own: a side of a stream is printed once.
 - Clients with titles (-T) that write at the same time are read apart (`iperf3_titles`); the title is the run's caption.
 - A test without summary (killed) keeps its intervals and is broken.
@@ -58,6 +59,7 @@ _STOPPED = ("iperf3: error - ", "iperf3: interrupt - ")
 _SIDE = re.compile(r"\s{0,16}(?:Total )?(sent|received)\s*", re.IGNORECASE)
 _BELOW = 6  # lines in which the first row stands below its heading
 _SIDES = {"sent": "sender", "received": "receiver"}
+_STOPPED_SERVER = "interrupt - the server has terminated"
 _ERROR = re.compile(r"iperf3: (error - .{1,200}|interrupt - .{1,200})")
 
 
@@ -194,7 +196,10 @@ def _read_words(test: Test, line: str) -> bool:
     elif match := _TIME.search(line):
         test.set_time(*match.groups())
     elif match := _ERROR.search(line):
-        test.problem = "" if test.finals else match[1]  # a server that is stopped says so behind the last test
+        is_idle = match[1] == _STOPPED_SERVER and test.is_client is None and not test.has_reports
+        test.problem = (
+            "" if test.finals or is_idle else match[1]
+        )  # a server that is stopped says so behind the last test
     elif "Test Complete. Summary Results" in line:
         test.is_complete = True
     else:

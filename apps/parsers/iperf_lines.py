@@ -59,6 +59,7 @@ _SHORT = 80  # what was wrapped
 _SAID = re.compile(r"[ \t]{1,8}(?:\u2190|<-)")  # what somebody says of a line, behind it
 _END_MARKS = re.compile(r"[ \t]{0,40}[|`]{1,8}[ \t]{0,40}$")  # of a box
 LONGEST = 4096
+NO_TOTAL = "0 bytes in all, where the intervals have some"  # servers of iperf 3.0 and 3.1 end tests of UDP so
 _MOST_TOLD = 1000
 
 Tool = Literal[0, 2, 3]

@@ -45,6 +45,52 @@ def test_a_receiver_of_nothing_never_told_its_figures() -> None:
     assert run.samples[-1].printed == "0.00 bits/sec"
 
 
+UDP_SERVER = """Accepted connection from 10.0.0.9, port 52257
+[  6] local 10.0.0.2 port 5201 connected to 10.0.0.9 port 61000
+[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams
+[  6]   0.00-1.00   sec  20.5 MBytes   172 Mbits/sec  0.048 ms  0/14728 (0%)
+[  6]   1.00-2.00   sec  20.5 MBytes   172 Mbits/sec  0.048 ms  0/14728 (0%)
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams
+[  6]   0.00-2.00   sec  0.00 Bytes  0.00 bits/sec  0.082 ms  40/32000 (0.12%)
+-----------------------------------------------------------
+Server listening on 5201
+-----------------------------------------------------------
+iperf3: interrupt - the server has terminated
+"""
+
+
+def test_old_servers_of_udp_do_not_know_the_total_but_jitter_and_loss() -> None:
+    found = iperf3_text.parse(SourceText(UDP_SERVER))
+    (run,) = found.runs
+    assert figures(run) == [
+        ("net_receive", "bandwidth", None), ("net_receive", "jitter", 82_000), ("net_receive", "lost", 0.00125)]  # fmt: skip
+    assert "intervals" in run.samples[0].missing_reason
+    assert len(run.series) > 0
+    assert found.broken == ()  # the server that was stopped had no test any more
+
+
+def test_old_servers_of_udp_do_not_know_the_total_in_json_either() -> None:
+    moved = {"start": 0, "end": 1.0, "seconds": 1.0, "bytes": 21_500_000, "bits_per_second": 1.72e8}
+    total = {
+        "start": 0,
+        "end": 1.0,
+        "seconds": 1.0,
+        "bytes": 0,
+        "bits_per_second": 0,
+        "jitter_ms": 0.082,
+        "packets": 32000,
+        "lost_percent": 0.125,
+    }
+    document = {
+        "start": {"version": "iperf 3.1.3", "accepted_connection": {"host": "10.0.0.9", "port": 1}, "test_start": {"protocol": "UDP"}},
+        "intervals": [{"streams": [], "sum": moved}], "end": {"streams": [{"udp": total}], "sum": total},
+    }  # fmt: skip
+    (run,) = iperf3_json.parse(SourceText(json.dumps(document))).runs
+    assert figures(run) == [
+        ("net_receive", "bandwidth", None), ("net_receive", "jitter", 82_000), ("net_receive", "lost", 0.00125)]  # fmt: skip
+
+
 def test_a_killed_test_keeps_its_intervals_and_is_broken() -> None:
     text = (
         "Connecting to host n2, port 5201\n[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
