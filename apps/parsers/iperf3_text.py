@@ -35,7 +35,7 @@ from msgspec.structs import replace
 from apps.parsers.finite import INT4, whole
 from apps.parsers.iperf3_streams import Test
 from apps.parsers.iperf3_titles import by_title
-from apps.parsers.iperf_commands import asked, command, is_of_another
+from apps.parsers.iperf_commands import asked, client_of, command, is_of_another
 from apps.parsers.iperf_lines import Line, bent, broken_lines, has_reports, lines_of, nearly, report_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
@@ -58,6 +58,7 @@ _TIME = re.compile(r"Time: \w{3}, (\d{1,2}) (\w{3}) (\d{4}) (\d\d):(\d\d):(\d\d)
 _STOPPED = ("iperf3: error - ", "iperf3: interrupt - ")
 _SIDE = re.compile(r"\s{0,16}(?:Total )?(sent|received)\s*", re.IGNORECASE)
 _BELOW = 6  # lines in which the first row stands below its heading
+_FAR = 20  # lines behind which somebody else is done
 _SIDES = {"sent": "sender", "received": "receiver"}
 _STOPPED_SERVER = "interrupt - the server has terminated"
 _ERROR = re.compile(r"iperf3: (error - .{1,200}|interrupt - .{1,200})")
@@ -128,11 +129,18 @@ def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:
         if _read(test, line) and (head.shown or head.version):
             test.version, test.told = head.version or test.version, test.told | asked(head.shown)
             head = _Header()
-        if _CLIENT.search(line.text) and is_of_another(str(test.told.get("command", "")), test.target):
+        if _is_of_another(str(test.told.get("command", "")), test, line.text):
             test.told = {}
         test.is_ruled = "- - - - -" in line.text or (test.is_ruled and not line.text.strip())
     if test.has_reports or test.problem or test.is_client is not None:
         yield test
+
+
+def _is_of_another(shown: str, test: Test, line: str) -> bool:
+    """Whether the command line above started another side than the one whose words follow, or called another host."""
+    calls = client_of(shown, is_marked=True) if shown else None
+    is_other_side = calls is not None and test.is_client is not None and calls != test.is_client
+    return is_other_side or (bool(_CLIENT.search(line)) and is_of_another(shown, test.target))
 
 
 def _begins_another(test: Test, line: Line, text: SourceText) -> bool:
@@ -178,7 +186,7 @@ def _read(test: Test, line: Line) -> bool:
         test.header(line.text, is_summary=test.is_ruled or test.is_complete)
     elif (match := _SIDE.fullmatch(line.text)) and test.has_reports:
         test.is_summary, test.side = True, _SIDES[match[1].lower()]
-    elif not _read_words(test, line.text):
+    elif ("iperf Done" in line.text and line.index > test.last + _FAR) or not _read_words(test, line.text):
         return False
     test.covers(line.index)
     return True

@@ -30,7 +30,7 @@ _LOCAL = re.compile(
 _NEEDLE = re.compile(r"\](?:\[[TR]X-[CS]\])? {1,8}\d{1,9}\.\d{1,6}- ?\d{1,9}\.\d{1,6} {1,6}sec {1,6}\d")
 _OF_2 = re.compile(r"Client connecting to |Server listening on (?:TCP|UDP)|iperf version 2")
 _OF_3 = re.compile(
-    r"Connecting to host |Server listening on \d|Accepted connection from |iperf3|(?:^| 20\d\d )iperf 3\.|iperf Done"
+    r"Connecting to host |Server listening on \d|Accepted connection from |iperf3|(?:^\s{0,16}| 20\d\d )iperf 3\.|iperf Done"
 )
 _LIKE_REPORT = re.compile(
     r"\[([^\]]{1,12})\](?:\[[^\]]{4}\])? {0,8}[\w.]{1,16}- ?[\w.]{1,16} {0,6}sec {0,6}[\w.]{1,24} [KMGTP]?Bytes"
@@ -248,7 +248,7 @@ def datagrams(rest: str) -> tuple[float | None, str, float | None, str] | None:
     match = _DATAGRAMS.match(rest)
     if match is None:
         return None
-    jitter = positive(match[1]) if match[1] else None
     lost, total = int(match[2]), int(match[3])
+    jitter = positive(match[1]) if match[1] and total else None  # of none there is none
     share = lost / total if total > 0 and 0 <= lost <= total else None
     return (None if jitter is None else round(jitter * 1e6, 3)), f"{match[1]} ms", share, f"{lost}/{total} {match[4]}"

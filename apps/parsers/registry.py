@@ -9,13 +9,14 @@ them claim the same lines both readings are given.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import apps.parsers
 from apps.parsers.json_strangers import was_left_out
+from apps.parsers.margins import unindented, without_margin
 from apps.parsers.marked_lines import without_marks
 from apps.parsers.post_tags import without_tags
 from apps.parsers.quoted_lines import as_printed
@@ -80,7 +81,7 @@ def recognise(text: SourceText) -> list[Reading]:
     Who reads a whole file by how it begins is asked first, and alone where no line is left. Who is unsure is heard only
     where nobody is sure; and any rows of figures make a table, so that is asked last, and not of what tools of the system print. Times before
     every line, as logs have them, tags of a page or a post and the quotes of strings hide parts of a format from who reads the rest: what is there
-    without them comes first.
+    without them comes first. A margin before blocks in prose is taken away where nothing was found with it.
     """
     for one in formats():
         if one.begins(text.head):
@@ -90,8 +91,10 @@ def recognise(text: SourceText) -> list[Reading]:
     known = [one for one in formats() if one.kind != "table"]
     for shown in as_written(text):
         found = _ask(shown, known)
-        if any(one.has_found and one.confidence >= RECOGNISED for one in found):
-            return [one for one in found if one.confidence >= RECOGNISED]
+        if sure := _sure(found):
+            return sure
+    if (blocks := unindented(text)) is not None and (sure := _sure(_ask(blocks, known))):
+        return sure
     if tool_of(text):  # rows of figures, and nothing to map
         return found
     return found + _ask(text, [one for one in formats() if one.kind == "table"])
@@ -107,6 +110,7 @@ def as_written(text: SourceText) -> list[SourceText]:
         found.extend([inner] if inner is not None else [])
         return inner is not None
 
+    take_off(without_margin)
     take_off(as_shown)
     take_off(without_tags)
     take_off(without_times)
@@ -120,6 +124,12 @@ def _ask(text: SourceText, some: Iterable[Format]) -> list[Reading]:
     sure = [(one.looks_like(text), one) for one in some]
     candidates = sorted(((score, one) for score, one in sure if score >= LEAST), key=lambda pair: -pair[0])
     return [read(one, text, score) for score, one in candidates]
+
+
+def _sure(found: Sequence[Reading]) -> list[Reading]:
+    """Those that are sure, if any of them has found anything."""
+    sure = [one for one in found if one.confidence >= RECOGNISED]
+    return sure if any(one.has_found for one in sure) else []
 
 
 def _covers(parsed: ParsedFile, text: SourceText) -> bool:
@@ -159,11 +169,15 @@ def read(one: Format, text: SourceText, confidence: float = 1.0) -> Reading:
 
 def read_as(one: Format, text: SourceText) -> Reading:
     """What somebody says it is, be it in a page or behind the times of a log."""
-    if one.kind != "table":
-        for shown in as_written(text):
-            if shown is not text and (found := read(one, shown)).has_found:
-                return found
-    return read(one, text)
+    if one.kind == "table":
+        return read(one, text)
+    for shown in as_written(text):
+        found = read(one, shown)
+        if found.has_found:
+            return found
+    blocks = unindented(text)
+    inner = read(one, blocks) if blocks is not None else found
+    return inner if inner.has_found else found
 
 
 def _modules() -> Iterable[Any]:

@@ -70,6 +70,20 @@ def test_old_servers_of_udp_do_not_know_the_total_but_jitter_and_loss() -> None:
     assert found.broken == ()  # the server that was stopped had no test any more
 
 
+def test_a_clients_command_is_none_of_a_servers_test_and_no_datagrams_have_no_jitter() -> None:
+    commands = "$ iperf3 -s\n$ iperf3 -u -c 10.0.0.2 -t 3000\n"
+    (run,) = iperf3_text.parse(SourceText(commands + UDP_SERVER.replace("40/32000 (0.12%)", "0/0 (0%)"))).runs
+    assert run.workload.keys() == {"protocol"}
+    assert figures(run) == [("net_receive", "bandwidth", None)]
+    (run,) = iperf3_text.parse(SourceText("$ iperf3 -s -i 1\n" + UDP_SERVER)).runs
+    assert run.workload["command"] == "iperf3 -s -i 1"
+
+
+def test_who_is_done_long_after_a_test_is_none_of_it() -> None:
+    (run,) = iperf3_text.parse(SourceText(UDP_SERVER + "He said:\n" * 40 + "iperf Done.\n")).runs
+    assert run.last_line == 8
+
+
 def test_old_servers_of_udp_do_not_know_the_total_in_json_either() -> None:
     moved = {"start": 0, "end": 1.0, "seconds": 1.0, "bytes": 21_500_000, "bits_per_second": 1.72e8}
     total = {

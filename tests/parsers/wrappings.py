@@ -67,6 +67,7 @@ def in_fences(text: str) -> str:
 PAGES = [block, post, mail]
 POSTS = [in_code, in_code_alone, in_an_issue, in_fences]
 STRINGS = [in_lines, in_a_string, in_both, in_one_row, of_a_container]
+MARGINS = ["    ", "\t", " "]
 MARKS = [
     "{1}\t{0}",
     "{1:6d}  {0}",

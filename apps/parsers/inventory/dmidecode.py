@@ -19,19 +19,19 @@ from apps.parsers.source_text import SourceText
 
 NAME = "dmidecode"
 TITLE = "dmidecode"
-_VERSION = re.compile(r" ?(?:# )?dmidecode (\d[\w.\-]{0,20})")
+_VERSION = re.compile(r"\s{0,16}(?:# )?dmidecode (\d[\w.\-]{0,20})")
 _HANDLE = re.compile(r"\s{0,8}Handle (0x[0-9A-Fa-f]{4,8})(?:, DMI type (\d{1,3}), (\d{1,5}) bytes\.?)?\s*$")
 _TYPE = re.compile(r"\s+DMI type (\d{1,3}), (\d{1,5}) bytes\.?\s*$")
-_SMBIOS = re.compile(r"(?:# )?(?:SMBIOS|Legacy DMI) (\d[\d.]{0,10}) present\.")
+_SMBIOS = re.compile(r"\s{0,16}(?:# )?(?:SMBIOS|Legacy DMI) (\d[\d.]{0,10}) present\.")
 _HEADER = re.compile(
     r"#|Getting SMBIOS|SMBIOS|Legacy DMI|\d+ structures? occupying|Table at |End Of Table|Invalid entry|Wrong DMI"
 )
 _ABOVE = re.compile(
-    r"Getting SMBIOS|Scanning |(?:SMBIOS|Legacy DMI|DMI|SYSID|PNP BIOS) (?:\d[\d.]* )?present|\d+ structures? occupying"
-    r"|(?:DMI t|T)able at 0x"
+    r"\s{0,16}(?:Getting SMBIOS|Scanning |(?:SMBIOS|Legacy DMI|DMI|SYSID|PNP BIOS) (?:\d[\d.]* )?present|\d+ structures? occupying"
+    r"|(?:DMI t|T)able at 0x)"
 )
-_ANNOUNCED = re.compile(r"(\d{1,5}) structures? occupying \d")  # only without `-t`, and not in SMBIOS 3
-_WRONG = re.compile(r"(?:# )?(?:Wrong DMI structures|Invalid entry length)")
+_ANNOUNCED = re.compile(r"\s{0,16}(\d{1,5}) structures? occupying \d")  # only without `-t`, and not in SMBIOS 3
+_WRONG = re.compile(r"\s{0,16}(?:# )?(?:Wrong DMI structures|Invalid entry length)")
 _SAYS_NOTHING = re.compile(
     r"(?:Not Specified|To Be Filled.*|System (?:manufacturer|Product Name)|Default string|Unknown)\s*$", re.IGNORECASE
 )
@@ -115,7 +115,10 @@ def _structure(lines: Sequence[str]) -> Content:
     kind, size, body = head[2], head[3], list(lines[1:])
     if kind is None and body and (match := _TYPE.match(body[0])):
         kind, size, body = match[1], match[2], body[1:]
-    body = [line.expandtabs(8).rstrip() for line in body if line.strip() and not _HEADER.match(line)]
+    margin = lines[0][: _indent(lines[0])]
+    body = [
+        line.expandtabs(8).rstrip() for line in body if line.strip() and not _HEADER.match(line.removeprefix(margin))
+    ]
     structure = {"handle": head[1], "type": int(kind) if kind else None, "bytes": int(size) if size else None}
     groups = _groups(body)
     return {**structure, **groups[0], **({"also": groups[1:]} if groups[1:] else {})}
