@@ -9,7 +9,7 @@ them claim the same lines both readings are given.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -88,16 +88,22 @@ def recognise(text: SourceText) -> list[Reading]:
             reading = read(one, text)
             if reading.parsed and not was_left_out(reading.parsed.warnings) and _covers(reading.parsed, text):
                 return [reading]
-    known = [one for one in formats() if one.kind != "table"]
-    for shown in as_written(text):
-        found = _ask(shown, known)
-        if sure := _sure(found):
+    known, found = [one for one in formats() if one.kind != "table"], list[Reading]()
+    for shown in looked_at(text):
+        asked = _ask(shown, known)
+        if sure := _sure(asked):
             return sure
-    if (blocks := unindented(text)) is not None and (sure := _sure(_ask(blocks, known))):
-        return sure
+        found = asked if shown is text else found
     if tool_of(text):  # rows of figures, and nothing to map
         return found
     return found + _ask(text, [one for one in formats() if one.kind == "table"])
+
+
+def looked_at(text: SourceText) -> Iterator[SourceText]:
+    """The forms in which a text is shown to the formats, until one of them is sure that it is its own."""
+    yield from as_written(text)
+    if (blocks := unindented(text)) is not None:
+        yield blocks
 
 
 def as_written(text: SourceText) -> list[SourceText]:
@@ -171,13 +177,11 @@ def read_as(one: Format, text: SourceText) -> Reading:
     """What somebody says it is, be it in a page or behind the times of a log."""
     if one.kind == "table":
         return read(one, text)
-    for shown in as_written(text):
+    for shown in looked_at(text):
         found = read(one, shown)
         if found.has_found:
             return found
-    blocks = unindented(text)
-    inner = read(one, blocks) if blocks is not None else found
-    return inner if inner.has_found else found
+    return read(one, text)
 
 
 def _modules() -> Iterable[Any]:

@@ -6,6 +6,7 @@ from apps.inventory.discovery.printed import UnreadableError
 from apps.inventory.discovery.receive import MAX_BYTES, RefusedOutputsError, receive
 from apps.inventory.discovery.tools import GATHERED, PARSERS
 from apps.inventory.models import Host, Target, ToolOutput
+from apps.parsers.registry import looked_at
 from apps.parsers.source_text import SourceText
 from apps.runs.artefact_store import ArtefactStoreError
 from apps.uploads.models import FoundInventory
@@ -30,8 +31,7 @@ def put(found: FoundInventory, host: Host) -> str | None:
         # an upload of unknown age must not replace what the agent saw today
         return f", whose agent reports its own {found.tool}"
     try:
-        printed = _printed(found)
-        PARSERS[found.tool](printed)
+        printed = _readable(found)
         printed = _with_earlier(found, host, printed)
         receive(host, [{"tool": found.tool, "argv": [], "exit_status": 0, "stdout": printed, "stderr": ""}])
     except (UnreadableError, RefusedOutputsError, ArtefactStoreError) as error:
@@ -62,8 +62,23 @@ def _decide(found: FoundInventory, state: str, host: Host | None) -> None:
     found.save(update_fields=["state", "host"])
 
 
-def _printed(found: FoundInventory) -> str:
-    """The tool's own lines. Raises `UnreadableError` where they stand deep in a huge file, which no web process holds whole."""
+def _readable(found: FoundInventory) -> str:
+    """The tool's own lines, without what a page or a log put around them. Raises `UnreadableError`."""
+    problems = []
+    for printed in _printed(found):
+        try:
+            PARSERS[found.tool](printed)
+        except UnreadableError as error:
+            problems.append(error)
+        else:
+            return printed
+    raise problems[-1]
+
+
+def _printed(found: FoundInventory) -> list[str]:
+    """The lines in each form in which the text is looked at. Raises `UnreadableError` where they stand deep in a
+    huge file, which no web process holds whole.
+    """
     assert found.file.artefact
     text = SourceText(head(found.file.artefact), found.file.name)
     last = found.last_line or found.line
@@ -72,6 +87,10 @@ def _printed(found: FoundInventory) -> str:
         beyond = f"an output that goes on behind the first {MOST_BYTES >> 20} MiB of its file"
         raise UnreadableError(found.tool, beyond, "a file of its own")
     if found.line is None or last is None:
-        return text.text
-    lines = [line for index, line in enumerate(text.lines) if found.line <= text.number(index) <= last]
+        return [shown.text for shown in looked_at(text)]
+    return [_lines(shown, found.line, last) for shown in looked_at(text)]
+
+
+def _lines(text: SourceText, first: int, last: int) -> str:
+    lines = [line for index, line in enumerate(text.lines) if first <= text.number(index) <= last]
     return "\n".join(lines) + "\n"

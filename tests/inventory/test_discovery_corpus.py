@@ -8,7 +8,6 @@ import pytest
 from apps.inventory.discovery import findmnt, lsblk, mdstat
 from apps.inventory.discovery.found import Layer
 from apps.inventory.discovery.layers import Layers
-from apps.inventory.discovery.printed import UnreadableError
 from tests.parsers.corpus import folder
 
 
@@ -113,10 +112,17 @@ def test_multipath_of_ironics_sample_is_seen_through_or_left_alone() -> None:
     assert {d.device_name for d in Layers(read, None).storage().disks} >= {"sda", "sdb"}
 
 
-def test_the_text_forms_of_lsblk_are_refused_with_a_reason() -> None:
-    for path in each("lsblk", "*.txt"):
-        with pytest.raises(UnreadableError, match="expected a JSON object"):
-            lsblk.parse(path.read_text(errors="replace"))
+@pytest.mark.parametrize(
+    ("file", "count", "root", "parents"),
+    [
+        ("jc-centos-7.7-lsblk.txt", 6, "centos-root", ("sda2",)),
+        ("vps-do-5bucks-ubuntu-lsblk.txt", 2, "vda1", ("vda",)),
+    ],
+)
+def test_tables_of_lsblk(file: str, count: int, root: str, parents: tuple[str, ...]) -> None:
+    read = lsblk.parse((folder("lsblk") / file).read_text())
+    assert len(read.devices) == count
+    assert [(one.kname, one.parents) for one in read.devices if "/" in one.mountpoints] == [(root, parents)]
 
 
 def test_findmnt_of_a_real_cloud_guest() -> None:

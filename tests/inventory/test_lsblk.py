@@ -71,8 +71,11 @@ def test_a_prompt_before_and_a_prompt_after_do_no_harm() -> None:
 @pytest.mark.parametrize(
     ("printed", "says"),
     [
-        ("", "lsblk, line 1: found '', expected a JSON object"),
-        ("lsblk: unknown option -- J", "found 'lsblk: unknown option -- J', expected a JSON object"),
+        ("", "lsblk: found 'nothing', expected blockdevices as JSON, pairs or a table"),
+        (
+            "lsblk: unknown option -- J",
+            "found 'lsblk: unknown option -- J', expected blockdevices as JSON, pairs or a table",
+        ),
         ('{\n"blockdevices": [{"name": }]}', "lsblk, line 2: found '}]}', expected JSON (Expecting value)"),
         ('{"filesystems": []}', "found \"the keys ['filesystems']\", expected blockdevices with a list"),
         ('{"blockdevices": "none"}', "expected blockdevices with a list"),
@@ -104,3 +107,33 @@ def test_a_bottomless_tree_and_an_endless_list_are_bounded() -> None:
     )
     assert len(many.devices) == lsblk.MAX_DEVICES
     assert "the rest was not read" in many.warnings[0]
+
+
+TABLE = """NAME              MAJ:MIN RM   SIZE RO TYPE  MOUNTPOINT
+sda                 8:0    0 223.6G  0 disk
+├─sda1              8:1    0     1G  0 part  /boot
+└─sda2              8:2    0 222.6G  0 part
+  ├─vg0-root (dm-0) 253:0  0    50G  0 lvm   /
+  └─vg0-swap (dm-1) 253:1  0     4G  0 lvm   [SWAP]
+sdb                 8:16   0   1.8T  0 disk
+└─md0               9:0    0   1.8T  0 raid1 /srv/two words
+sdc                 8:32   0   1.8T  0 disk
+└─md0               9:0    0   1.8T  0 raid1 /srv/two words
+"""
+
+
+def test_a_table_as_lsblk_alone_prints_it() -> None:
+    found = lsblk.parse(TABLE).by_kname()
+    assert {name: (one.type, one.parents, one.mountpoints) for name, one in found.items()} == {
+        "sda": ("disk", (), ()),
+        "sda1": ("part", ("sda",), ("/boot",)),
+        "sda2": ("part", ("sda",), ()),
+        "dm-0": ("lvm", ("sda2",), ("/",)),
+        "dm-1": ("lvm", ("sda2",), ("[SWAP]",)),
+        "sdb": ("disk", (), ()),
+        "md0": ("raid1", ("sdb", "sdc"), ("/srv/two words",)),
+        "sdc": ("disk", (), ()),
+    }
+    assert found["sda1"].size == 1 << 30
+    assert found["sda"].size == round(223.6 * (1 << 30))
+    assert found["dm-0"].name == "vg0-root"

@@ -190,7 +190,7 @@ def test_one_unreadable_tool_leaves_the_others_working(host: Host) -> None:
     root = Filesystem.objects.get(mount_point="/")
     assert (host.ram_bytes, root.used_bytes, root.disk.device_name if root.disk else None) == (1048576, 7, "nvme0n1")
     assert [list(model.objects.order_by("pk").values()) for model in (Disk, Array, ArrayMember)] == before
-    assert "expected a JSON object" in ToolOutput.objects.filter(tool="lsblk").first().problem
+    assert "expected blockdevices as JSON, pairs or a table" in ToolOutput.objects.filter(tool="lsblk").first().problem
 
 
 def test_a_hardware_array_that_was_typed_in_takes_the_place_of_the_disk_it_looks_like(host: Host) -> None:

@@ -47,6 +47,24 @@ def test_taking_what_discovery_reads_puts_it_into_the_inventory(lab: Lab, offer:
     assert (found.state, found.host) == ("taken", host)
 
 
+def test_an_output_in_a_page_is_taken_without_its_tags(lab: Lab, bring: Bring) -> None:
+    host = Host.objects.create(lab=lab, name="host3")
+    lines = [
+        "Personalities : [raid1]",
+        "md7 : active raid1 sdy1[1] sdz1[0]",
+        "      1000 blocks super 1.2 [2/2] [UU]",
+        "",
+    ]
+    page = (
+        "<html><body><p>Look:</p>\n<pre>\n"
+        + "\n".join(f"<span>{line}</span>" for line in lines)
+        + "</pre></body></html>\n"
+    )
+    (found,) = only_file(bring({"page.html": page.encode()})).inventory.all()
+    assert "is in the inventory of host3 now" in take(found, host)
+    assert ToolOutput.objects.get(host=host).stdout.splitlines()[:3] == lines[:3]
+
+
 def test_what_discovery_does_not_read_is_kept_beside_the_host(lab: Lab, offer: Any) -> None:
     host = Host.objects.create(lab=lab, name="host3")
     assert "is kept beside host3." in take(offer("fio"), host)

@@ -1,12 +1,14 @@
 """arcconf `GETCONFIG n AL`: Adaptec, Microsemi, IBM ServeRAID 8k. Logical devices by segments, drives by connector or slot.
 
     Segment 0 : Present (Controller:1,Enclosure:0,Slot:22) S19HNSAD431909K
+    Segment 0 : Present (2861588MB, SATA, HDD, Enclosure:0, Slot:0) WD-WMC4N0D4C3EC
 
 Several controllers are several outputs; their number stands in a segment's words or is the place among the outputs.
 `Group 1, Segment 0` is the first drive of the second span. Sizes are MB of 1024 × 1024.
 """
 
 import re
+from collections import Counter
 from typing import Any
 
 from apps.inventory.discovery.cards import Building, Buildings, Cards
@@ -26,8 +28,12 @@ from apps.inventory.discovery.tool_text import (
 TOOL = "arcconf"
 _SEGMENT = re.compile(r"(?:Group (\d{1,3}), )?Segment (\d{1,4})", re.IGNORECASE)
 _VOLUME = re.compile(r"Logical device number (\d{1,5})", re.IGNORECASE)
-_AT = re.compile(r"\((?:Controller:\d+,)?(?:(?:Enclosure|Connector):(\d+),(?:Slot|Device):(\d+)|(\d+),(\d+))\)")
-_LOCATION = re.compile(r"(?:Enclosure|Connector) (\d+), (?:Slot|Device) (\d+)")
+_AT = re.compile(
+    r"\((?:[^()]{0,60},\s?)?(?:(?:Enclosure|Connector):(\d+),\s{0,100}(?:Slot|Device):(\d+)|(?:Channel:)?(\d+), ?(?:Device:)?(\d+))\)"
+)
+_LOCATION = re.compile(r"(?:Enclosure|Connector) (\d+|Direct Attached), (?:Slot|Device) (\d+)")
+_HALVED = re.compile(r"(?=\S*\d)\S{8}")  # the first part of a SATA drive's name, where a vendor is asked for
+_PRESENT = re.compile(r"Present \(.{0,100}\) (\S{1,60})")
 _STATES = {"online": "online", "ready": "unconfigured", "hot spare": "spare", "hot-spare": "spare", "failed": "failed",
            "rebuilding": "rebuilding", "raw": "jbod", "raw (pass through)": "jbod", "online (jbod)": "jbod", "defunct": "failed",
            "missing": "missing"}  # fmt: skip
@@ -58,7 +64,8 @@ def parse(printed: str) -> Cards:
         card = found.card(number)
         _about(card, about)
         for key, value in list(dictionary(content.get("Physical Device information")).items())[:10_000]:
-            _drive(card, told(key, 40), dictionary(value))
+            for one in value if isinstance(value, list) else [value]:  # a number that another channel has too
+                _drive(card, told(key, 40), dictionary(one))
         for key, value in list(dictionary(content.get("Logical device information")).items())[:10_000]:
             if match := _VOLUME.fullmatch(str(key)):
                 _volume(card, match[1], dictionary(value))
@@ -117,17 +124,19 @@ def _drive(card: Building, key: str, fields: dict[str, Any]) -> None:
     ]
     speed, state = told(fields.get("Transfer Speed"), 40), told(fields.get("State"), 40).lower()
     kind, ssd = interface_named(speed), told(fields.get("SSD"), 10)
-    maker = told(fields.get("Vendor"), 40)
+    maker, model = told(fields.get("Vendor"), 40), told(fields.get("Model"))
+    if kind == "SATA" and _HALVED.fullmatch(maker):
+        maker, model = "", maker + model
     is_slot = "Slot" in told(fields.get("Reported Location"), 60)
     card.drives.put(
-        channel or key, vendor="" if maker == "ATA" else maker, model=told(fields.get("Model")),
+        channel or key, vendor="" if maker in ("ATA", "*MISSING*") else maker, model=model,
         serial=told(fields.get("Serial number"), 80), wwn=wwn_of(fields.get("World-wide name")), interface=kind,
         generation=generation_of(kind, speed), firmware=told(fields.get("Firmware"), 60), is_solid_state={"Yes": True, "No": False}.get(ssd),
         capacity_bytes=size_of(fields.get("Total Size") or fields.get("Size")), state=_STATES.get(state, "spare" if "spare" in state else ""),
-        shelf=location[1] if location and is_slot else "", slot=slot_number(location[2]) if location else None,
+        shelf=location[1] if location and is_slot and location[1].isdigit() else "", slot=slot_number(location[2]) if location else None,
         health={"No": "passed", "Yes": "failed"}.get(told(fields.get("S.M.A.R.T."), 10), ""),
     )  # fmt: skip
-    if location:
+    if location and location[1].isdigit():
         card.card.setdefault("at", {})[_place(location[1], location[2])] = channel or key
 
 
@@ -141,7 +150,7 @@ def _volume(card: Building, number: str, fields: dict[str, Any]) -> None:
         state=state_of(text_of(fields, "Status of logical device")),
         write_policy="write back" if write.startswith(("on", "enabled")) else "write through" if write.startswith(("off", "disabled")) else "",
         read_policy="read ahead" if read.startswith(("on", "enabled")) else "no read ahead" if read.startswith(("off", "disabled")) else "",
-        device=told(fields.get("Disk Name"), 60), spans=spans,
+        device=told(fields.get("Disk Name"), 60), spans=spans, naa=wwn_of(fields.get("Volume Unique Identifier")),
     )  # fmt: skip
 
 
@@ -152,15 +161,30 @@ def _level(fields: dict[str, Any], spans: int) -> str:
 
 
 def _spans(card: Building, fields: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    places = _serials(card)
     groups: dict[int, dict[int, str]] = {}
     segments = dictionary(fields.get("Logical device segment information")) or fields
     for key, value in list(segments.items())[:10_000]:
         match, at = _SEGMENT.fullmatch(str(key)), _AT.search(told(value, 200))
         if match and at:
-            groups.setdefault(int(match[1] or 0), {})[int(match[2])] = _known_as(
-                card, at, told(value, 200).split(" ")[-1]
-            )
-    return tuple(tuple(groups[group][place] for place in sorted(groups[group])) for group in sorted(groups))
+            serial = told(told(value, 200).rpartition(")")[2], 80)  # some versions print none
+            groups.setdefault(int(match[1] or 0), {})[int(match[2])] = places.get(serial) or _known_as(card, at, serial)
+    found = tuple(tuple(groups[group][place] for place in sorted(groups[group])) for group in sorted(groups))
+    return found or _by_serial(places, dictionary(fields.get("Array Physical Device Information")))
+
+
+def _serials(card: Building) -> dict[str, str]:
+    """Where the drive of a serial number is: those of two drives are nobody's."""
+    listed = [(drive["serial"], place) for place, drive in card.drives.values.items() if drive.get("serial")]
+    counted = Counter(serial for serial, _ in listed)
+    return {serial: place for serial, place in listed if counted[serial] == 1}
+
+
+def _by_serial(places: dict[str, str], listed: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """SmartRAID cards list an array's drives below each volume, with their serial numbers but without their spans."""
+    printed = (_PRESENT.fullmatch(told(value, 200)) for value in list(listed.values())[:10_000])
+    members = tuple(places[match[1]] for match in printed if match and match[1] in places)
+    return (members,) if members else ()
 
 
 def _known_as(card: Building, at: "re.Match[str]", serial: str) -> str:

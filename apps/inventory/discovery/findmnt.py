@@ -4,19 +4,22 @@
 
 A source in brackets is the part of the filesystem that is mounted: a btrfs subvolume, or the folder of a bind mount.
 A target printed twice is mounted over: the later one is on top. Older versions know no SIZE and print numbers as
-strings; `findmnt -l` is a table of TARGET SOURCE FSTYPE OPTIONS with blanks inside names as \\x20. Sizes in bytes.
+strings; `findmnt -l` is a table of TARGET SOURCE FSTYPE OPTIONS with blanks inside names as \\x20, others have any columns.
+Sizes in bytes, rounded without `-b`.
 """
 
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from apps.inventory.discovery.printed import UnreadableError, json_object, name, nodes, pairs, text, whole
+from apps.inventory.discovery.printed import UnreadableError, json_object, name, nodes, pairs, size, text
+from apps.inventory.discovery.tool_text import contents, rows
 from apps.parsers.inventory.printed import unescaped
 
 TOOL = "findmnt"
 MAX_MOUNTS = 8192
 MAX_PATH = 500
+_USUAL = ["TARGET", "SOURCE", "FSTYPE", "OPTIONS"]
 _TREE = re.compile(r"^[\s│├└─|`-]+(?=/)")
 _BRACKETS = re.compile(r"(?P<source>[^\[]*)\[(?P<root>.*)\]")
 
@@ -56,9 +59,13 @@ class Mounts:
 
 def parse(printed: str) -> Mounts:
     """Raises `UnreadableError` when there is no list of filesystems at all; odd entries become warnings."""
-    if printed.lstrip().startswith("TARGET"):
+    head = printed.lstrip()[:1000].partition("\n")[0]
+    if head.startswith("TARGET=") or head.split()[:4] == _USUAL:
         lines = printed.strip().splitlines()[:MAX_MOUNTS]
         return _gathered([_row(line) for line in lines if not line.startswith("TARGET ")])
+    if '"filesystems"' not in printed and "{" not in printed:  # any other columns
+        tables = contents(TOOL, printed, ("findmnt",))
+        return _gathered([row for table in tables for row in rows(table.get("filesystems"))][:MAX_MOUNTS])
     document = json_object(TOOL, printed)
     if not isinstance(document.get("filesystems"), list):
         raise UnreadableError(TOOL, f"the keys {sorted(document)[:5]}", "filesystems with a list")
@@ -99,9 +106,9 @@ def _mount(entry: dict[str, Any]) -> Mount | None:
         root=parts["root"] if parts else "",
         fstype=text(entry.get("fstype"), 40),
         options=text(entry.get("options"), 4000),
-        size=whole(entry.get("size")),
-        used=whole(entry.get("used")),
-        available=whole(entry.get("avail")),
+        size=size(entry.get("size")),
+        used=size(entry.get("used")),
+        available=size(entry.get("avail")),
         uuid=name(entry.get("uuid"), 80),
         label=text(entry.get("label"), 120),
         numbers=name(entry.get("maj:min"), 20),

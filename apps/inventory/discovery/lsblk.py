@@ -6,7 +6,7 @@ A device with several parents (md, LVM) is printed once below each; here it is o
 Oddities: before 2.33 numbers and booleans are strings; before 2.37 there is one `mountpoint`, later a list that may
 hold null; `-p` puts /dev/ before names; a flat list (`-l`) tells parents by `pkname`; with few columns there is
 neither, and a partition's disk is known from the kernel's rule for names only. `-P` prints pairs. Without `-b` sizes
-are rounded (223.6G) and in units of 1024. Sizes in bytes. Nothing here says which PCI device a disk hangs on.
+are rounded (223.6G) and in units of 1024; so are those of tables, as `lsblk` alone prints them. Sizes in bytes. Nothing here says which PCI device a disk hangs on.
 """
 
 import re
@@ -25,9 +25,11 @@ from apps.inventory.discovery.printed import (
     text,
     whole,
 )
+from apps.inventory.discovery.tool_text import contents, rows
 
 TOOL = "lsblk"
 MAX_DEVICES = 8192
+_WITH_KERNEL_NAME = re.compile(r"(\S{1,200}) \((dm-\d{1,5})\)")
 _PARTITION = re.compile(r"(?:(.*\d)p|(.*\D))\d+")  # a disk whose name ends in a digit gets a p
 
 
@@ -87,11 +89,24 @@ def parse(printed: str) -> BlockDevices:
     if printed.lstrip().startswith(("NAME=", "KNAME=")):
         found = [(pairs(line), None) for line in printed.splitlines()[:MAX_DEVICES] if line.strip()]
         return _gathered(found, len(printed.splitlines()) > MAX_DEVICES)
+    if '"blockdevices"' not in printed and "{" not in printed:
+        return _of_table(printed)
     document = json_object(TOOL, printed)
     if not isinstance(document.get("blockdevices"), list):
         raise UnreadableError(TOOL, f"the keys {sorted(document)[:5]}", "blockdevices with a list")
     tree = list(nodes(TOOL, document["blockdevices"], MAX_DEVICES + 1))
     return _gathered(tree[:MAX_DEVICES], len(tree) > MAX_DEVICES)
+
+
+def _of_table(printed: str) -> BlockDevices:
+    """A flat list that tells what each device is drawn below; old versions put the kernel's name of a mapping behind its own."""
+    found: list[tuple[dict[str, Any], dict[str, Any] | None]] = []
+    for row in (one for content in contents(TOOL, printed, ("lsblk",)) for one in rows(content.get("blockdevices"))):
+        called = _WITH_KERNEL_NAME.fullmatch(text(row.get("name"), 255))
+        named = {"name": called[1], "kname": called[2]} if called else {}
+        above = _WITH_KERNEL_NAME.sub(r"\2", text(row.get("parent"), 255))
+        found.append(({"pkname": above, **row, **named}, None))
+    return _gathered(found[:MAX_DEVICES], len(found) > MAX_DEVICES)
 
 
 def _gathered(entries: Iterable[tuple[dict[str, Any], dict[str, Any] | None]], is_cut: bool) -> BlockDevices:

@@ -26,6 +26,8 @@ from apps.inventory.discovery.tool_text import (
 TOOL = "megacli"
 _PRIMARY = re.compile(r"Primary-(\d), Secondary-(\d)")
 _POSITION = re.compile(r"DiskGroup: (\d{1,4}), Span: (\d{1,3}), Arm: (\d{1,3})")
+_LONGEST_SCSI, _WHOLE_SATA = 48, 68  # characters of an inquiry
+_SCSI_LENGTHS = (36, 44, 48)  # with serial numbers of 8, 16 and 20
 _STATES = (("online", "online"), ("hotspare", "spare"), ("rebuild", "rebuilding"), ("fail", "failed"), ("unconfigured(bad", "failed"),
            ("offline", "failed"), ("unconfigured", "unconfigured"), ("jbod", "jbod"), ("missing", "missing"))  # fmt: skip
 
@@ -109,20 +111,30 @@ def _drive(card: Building, fields: dict[str, Any]) -> None:
 
 
 def _inquiry(kind: str, value: object) -> tuple[str, str, str, str]:
-    """(vendor, model, serial, firmware). SAS: vendor 8, model 16, firmware 4, serial; SATA: serial, model, firmware."""
+    """(vendor, model, serial, firmware). SAS: vendor 8, model 16, firmware 4, serial; SATA: serial, model, firmware. Old
+    versions do not tell which it is: the latter is longer.
+    """
     line = str(value if isinstance(value, str) else "")[:200].strip()
+    is_scsi = kind == "SAS" or (not kind and len(line) <= _LONGEST_SCSI)
     vendor, model, firmware, serial = line[:8].strip(), line[8:24].strip(), line[24:28], line[28:].strip()
-    if kind == "SAS" and serial and " " not in f"{vendor}{model}{firmware}{serial}" and vendor and model:
-        return told(vendor, 40), told(model), told(serial, 80), told(firmware, 60)
+    has_columns = "  " in line or " " not in f"{vendor}{model}" or len(line) in _SCSI_LENGTHS
+    if is_scsi and has_columns and serial and " " not in f"{vendor}{firmware}{serial}" and vendor and model:
+        return "" if vendor == "ATA" else told(vendor, 40), told(model), told(serial, 80), told(firmware, 60)
     words = line.split()  # a copy that lost blanks
-    if kind == "SAS" and len(words) >= 3:
-        tail = words[2] if len(words) == 3 else "".join(words[2:])
-        return told(words[0], 40), told(words[1]), told(tail[4:], 80), told(tail[:4], 60)
-    return _sata(line)
+    if kind == "SAS" and len(words) == 2 and len(words[0]) > len("VENDOR 8"):
+        words = [words[0][:8], words[0][8:], words[1]]
+    if is_scsi and len(words) >= 3:
+        tail = "".join(words[2:])
+        return "" if words[0] == "ATA" else told(words[0], 40), told(words[1]), told(tail[4:], 80), told(tail[:4], 60)
+    return ("", told(line), "", "") if kind == "SAS" else _sata(line)
 
 
 def _sata(line: str) -> tuple[str, str, str, str]:
-    """The serial's 20 characters lost their leading blanks, so where the model begins is known only where something tells."""
+    """The serial's 20 characters lost their leading blanks, so where the model begins is known only where something tells, or
+    where a serial keeps the blanks behind it.
+    """
+    if len(line) == _WHOLE_SATA and re.fullmatch(r"\S{4,19} +", line[:20]):
+        return "", told(line[20:60]), told(line[:20], 80), told(line[60:], 60)
     body, _, firmware = line.strip().rpartition(" ")
     match = re.match(
         r"(\S{4,20}?)\s*((?:ATA\s+)?(?:Hitachi|WDC|SAMSUNG|Samsung|INTEL|TOSHIBA|Crucial|KINGSTON|MICRON|Micron|SanDisk)[ _].*|ST\d{3,}\S+)$",

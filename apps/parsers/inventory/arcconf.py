@@ -20,7 +20,7 @@ TITLE = "arcconf"
 _BEGIN = re.compile(r"Controllers [Ff]ound: (\d{1,3})\s*$")
 _LIKE = re.compile(r"^[>#\s]{0,4}Controllers [Ff]ound: \d+\s*$", re.MULTILINE)
 _HEADLESS = re.compile(r"Controller [Ii]nformation\s*$")  # copied without the line above it
-_MODEL = re.compile(r"\s+(?:Controller Status|Controller Model)\s*: \S")
+_MODEL = re.compile(r"\s*(?:Controller Status|Controller Model)\s*: \S")
 _DASHES = re.compile(r"\s*-{20,}\s*$")
 _ITEM = re.compile(
     r"\s*((?:Logical [Dd]evice [Nn]umber|Device|Channel|Array Number|Array|Phy|Connector|Enclosure|Segment|Task"
@@ -28,9 +28,15 @@ _ITEM = re.compile(
 )
 _SUB_ITEM = re.compile(r"(?:Phy|Segment) ?#")
 _FIELD = re.compile(r"\s*\S[^\n]{0,100}?:(?:\s|$)")
-_SENTENCE = re.compile(r"\s{3,}Device is an? (.*\S)")
-_TITLED = re.compile(r"([A-Z][\w ]{2,60}):\s*$")
+_SENTENCE = re.compile(r"\s*Device is an? (.*\S)")
+_MORE = re.compile(r"\s*(?:Device is an? |No (?:logical|physical) |Initiator at |Command completed)")
+_TITLED = re.compile(r"([A-Z][\w ]{1,60}\w):\s*$")
 _LOGICAL = re.compile(r"Logical [Dd]evice number")
+_HALF = re.compile(r"[A-Z][\w /-]{2,60}\s*$")  # of a name that has two lines
+_REST = re.compile(r"\s*\S[^:\n]{0,60}  : \S")
+_SECTION = re.compile(  # of its own, where a page lost the blanks that tell them from a device's
+    r"(?:Controller|Logical device|Physical device|Array|Connector|Task|maxCache) information", re.IGNORECASE
+)
 _TITLES = {  # a version writes them with capitals; whoever reads on knows them by these
     name.lower(): name
     for name in ("Controller information", "Logical device information", "Physical Device information")
@@ -87,7 +93,9 @@ def _is_known(lines: Sequence[str], index: int) -> bool:
         return True
     if _is_dashes(line) or (index > 0 and _is_dashes(lines[index - 1])):
         return True
-    return bool(_ITEM.match(line)) or line.startswith("Command completed")
+    if _ITEM.match(line) or _MORE.match(line):
+        return True
+    return bool(_HALF.match(line) and any(map(_REST.match, lines[index + 1 : index + 2])))
 
 
 def _is_dashes(line: str) -> bool:
@@ -99,12 +107,13 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
     content: Content = {"Controllers found": int(head[1])} if head else {}
     section = item = here = content
     around: Content | None = None  # what `here` is a Phy or a Segment of
+    is_flat = not any(line[:1] in (" ", "\t") for line in lines)
     for index, line in enumerate(lines[bool(head) :], start=int(bool(head))):
         if not line.strip() or _DASHES.match(line):
             continue
         is_between = _DASHES.match(lines[index - 1]) and index + 1 < len(lines) and _DASHES.match(lines[index + 1])
         match = _ITEM.match(line)
-        if (is_between and line[0] not in " \t") or (_TITLED.match(line) and not match):
+        if (is_between and _is_section(line, is_flat)) or (_TITLED.match(line) and not match):
             title = line.strip().removesuffix(":")
             section = item = here = _below(content, _TITLES.get(title.lower(), title))
             around = None
@@ -119,6 +128,10 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
         else:
             _take(here, line)
     return _summary(content), content
+
+
+def _is_section(line: str, is_flat: bool) -> bool:
+    return bool(_SECTION.match(line)) if is_flat else line[0] not in " \t"
 
 
 def _below(parent: Content, name: str) -> Content:

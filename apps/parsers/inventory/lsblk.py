@@ -145,9 +145,9 @@ def _straightened(lines: Sequence[str]) -> list[str]:
 
 def _is_rest(header: str, line: str) -> bool:
     """Whether a line has nothing but one more place where the device above is mounted: below the others, or wrapped by a mail.
-    Also the rest of a row that has a name too long for its column, and where somebody left rows out.
+    Also the rest of a row that has a name too long for its column, and where somebody left rows out or put a blank line.
     """
-    if lsblk_folded.is_empty_rest(header, line) or lsblk_folded.is_folded(header, line):
+    if not line.strip() or lsblk_folded.is_empty_rest(header, line) or lsblk_folded.is_folded(header, line):
         return True
     if _LEFT_OUT.match(line) or lsblk_aligned.is_wrapped(header, line):
         return True

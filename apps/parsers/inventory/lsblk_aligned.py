@@ -77,4 +77,5 @@ def devices(lines: Sequence[str]) -> list[Content] | None:
 
 def _mounted(key: str, rest: str | None) -> str | list[str] | None:
     place = (rest or "").rstrip()
+    place = place if place.startswith(("/", "[")) else ""  # else somebody's own words beside the row
     return ([place] if place else []) if key == "mountpoints" else place or None

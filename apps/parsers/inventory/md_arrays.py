@@ -123,7 +123,7 @@ def read(lines: Sequence[str]) -> MdStat | None:
             if blocks := _BLOCKS.search(begun[:_LONGEST]):  # all of it in one line, as a mail program may flow it
                 arrays[current] = _measured(arrays[current], blocks[0][:2000])
                 arrays[current] = _acting(arrays[current], blocks[0][:2000])
-        elif begun.startswith("unused devices") or not begun:
+        elif begun.startswith("unused devices"):
             current = ""
         elif current:
             arrays[current] = _continued(arrays[current], line[:2000])
@@ -195,7 +195,7 @@ def _measured(array: MdArray, line: str) -> MdArray:
     blocks = re.match(r"\s*(\d{1,15}) blocks", line)
     if not blocks:
         return array
-    chunk = re.search(r"(\d{1,12})k chunks?\b", line)
+    chunk = re.search(r"(\d{1,12})[kK] chunks?\b", line)
     algorithm = re.search(r"algorithm (\d{1,3})\b", line)
     copies = re.search(r"\d+ (?:near|far|offset)-copies", line)
     metadata = re.search(r"super (\S{1,60})", line)

@@ -46,7 +46,10 @@ _TABLE = re.compile(r"\s*(?:this|Number|\d+|-)\s+(?:Major|\d+|-)\s+(?:Minor|\d+|
 _SECTION = mdadm_imsm.SECTION
 _OTHER = re.compile(r"\s{6,}\(?\S")  # a value that goes on
 _EXPORT = re.compile(r"MD_[A-Z0-9_]{1,60}=")
-_BESIDE = ("RaidDevice", "Magic : ", "Raid Devices : ", "Total Devices : ", "Member Arrays : ")
+_LEFT_OUT = re.compile(r"\s*(?:\.{3}|…|\[(?:\.{3}|…|snip)\])\s*$")  # lines, by who copied it
+_BESIDE = (  # the last ones where somebody looked for some fields only
+    "RaidDevice", "Magic : ", "Raid Devices : ", "Total Devices : ", "Member Arrays : ", "Array UUID : ", "Array Size : ", " active sync ",
+)  # fmt: skip
 _OTHERS = ("Platform : ", "Filename : ", mdadm_imsm.MAGIC)
 _NUMBERS = re.compile(
     r"(?:raid|total|active|working|failed|spare)_devices|preferred_minor|events|number|major|minor|raid_device"
@@ -128,9 +131,9 @@ def _end(lines: Sequence[str], index: int, margin: int) -> int:
     while index < len(lines):
         if lines[index].strip():
             line = _level(lines[index], margin)
-            if not (_is_own(line) or _is_rest(lines, index)):
+            if not (_is_own(line) or _is_rest(lines, index) or _LEFT_OUT.match(line)):
                 break
-            end = index + 1
+            end = end if _LEFT_OUT.match(line) else index + 1
         index += 1
     return end
 
@@ -187,7 +190,7 @@ def _read(lines: Sequence[str]) -> tuple[str, Any]:
         return mdadm_platform.read(lines)
     if mdadm_bitmap.is_bitmap(lines):
         return mdadm_bitmap.read(lines)
-    lines = _joined(_with_head(lines))
+    lines = _joined(_with_head([line for line in lines if not _LEFT_OUT.match(line)]))
     if mdadm_imsm.is_member(lines):
         return mdadm_imsm.read(lines[0].removesuffix(":"), lines[1:])
     content = _with_sections(lines) if any(map(_SECTION.match, lines)) else _by_jc(lines)

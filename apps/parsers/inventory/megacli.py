@@ -54,6 +54,7 @@ _FIELD = re.compile(
     r"\s*(?:[A-Z]|is[A-Z])[^:=\n]{0,80}[:=]|\s*[=-]{3,}\s*$|PD: \d+ Information|Exit Code"
     r"|\s*[A-Z][\w ./]{2,60}\s*$|\d{1,3}\s{1,20}[0-9a-f]{16}\s*$"
 )
+_WRAPPED = re.compile(r"\s{0,8}(?:0x[0-9a-fA-F]{1,16}|\[0x[0-9a-fA-F]{1,16} Sectors\]|Sectors\])\s*$")  # by a mail
 
 
 def looks_like(text: SourceText) -> float:
@@ -96,14 +97,25 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
         index += 1
         while index < len(lines) and not _ADAPTER.match(lines[index]) and not is_prompt(lines[index]):
             line = lines[index]
-            if line.strip() and not _FIELD.match(line):
+            if line.strip() and not (_FIELD.match(line) or _WRAPPED.match(line)):
                 break
             last = index if line.strip() else last
             index += 1
         yield first, last + 1
 
 
+def _unwrapped(lines: Sequence[str]) -> list[str]:
+    found = list(lines[:1])
+    for line in lines[1:]:
+        if _WRAPPED.match(line):
+            found[-1] = f"{found[-1].rstrip()} {line.strip()}"
+        else:
+            found.append(line)
+    return found
+
+
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
+    lines = _unwrapped(lines)
     head = _ADAPTER.match(lines[0])
     content: Content = {
         "adapter": int(next(filter(None, head.groups()))) if head else None,

@@ -22,12 +22,16 @@ _IDENTITY = re.compile(
     r"serial|model|product|version|revision|\bname\b|label|wwn|uuid|guid|address|tag\b|firmware|\bpart\b|fru|\brev\b",
     re.IGNORECASE,
 )
-_PROMPT = re.compile(r"\[?[\w.-]{1,64}@([\w.-]{1,64})[: ][^\n]{0,300}?[$#%>] ?")
-_PROMPT_WORD = re.compile(r"(?:\[?[\w.-]{1,64}@[\w.-]{1,64}\b|[\w.-]{0,40}[#$>%] ?[a-z/.])")
+_OF_HOST = r"[\w-]{1,64}:(?!//)[~/][\w/.~-]{0,80} ?[#>$] "  # as SUSE and root's plain shell have it
+_PROMPT = re.compile(rf"\[?[\w.-]{{1,64}}@([\w.-]{{1,64}})[: ][^\n]{{0,300}}?[$#%>] ?|(?={_OF_HOST})([\w-]{{1,64}})")
+_PROMPT_WORD = re.compile(rf"(?:\[?[\w.-]{{1,64}}@[\w.-]{{1,64}}\b|{_OF_HOST}|[\w.-]{{0,40}}[#$>%] ?[a-z/.])")
 _CITED = re.compile(r" ?[A-Z][A-Za-z]{1,15}> ?")  # some mail programs name who wrote a line
 _INDENTS = (" ", "\t")
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
 _LONGEST_SUMMARY = 200
+_UNIT = re.compile(r"(?<=\d) (?=(?:[KMGTPE]i?B|K)(?:\s|$))")
+_OF_SEVERAL_WORDS = ("Model", "Name")  # headings
+_FEWEST_SPACED = 6  # lines
 _LONGEST_LINE = 4000  # no tool prints more
 
 
@@ -68,6 +72,8 @@ def table(header: str, rows: Iterable[str]) -> list[Content]:
     A gap that has no heading behind it is one inside a value (`465.25 GB`, `INTEL SSDSC2BB480G4`).
     """
     lines = [row for row in rows if row.strip()]
+    if (found := _by_words(header, lines)) is not None:
+        return found
     begins = starts(header, lines)
     if not begins:
         return []
@@ -77,6 +83,25 @@ def table(header: str, rows: Iterable[str]) -> list[Content]:
         {key: typed(key, row[start:end].strip()) for key, (start, end) in zip(keys, edges, strict=True)}
         for row in lines
     ]
+
+
+def _by_words(header: str, rows: Sequence[str]) -> list[Content] | None:
+    """Where a page left but one blank between words: with a word for each heading, but for sizes and the one name of several words."""
+    if not rows or any("  " in line.strip() for line in (header, *rows)):
+        return None
+    keys, found = header.split(), []
+    wide = next((keys.index(key) for key in _OF_SEVERAL_WORDS if key in keys[1:]), len(keys) - 1)
+    for row in rows:
+        words = [word.replace("\0", " ") for word in _UNIT.sub("\0", row).split()]
+        more = len(words) - len(keys)
+        if more > 0:
+            words[wide : wide + more + 1] = [" ".join(words[wide : wide + more + 1])]
+        elif more == -1 and keys[-1] == "Name":
+            words.append("")
+        if len(words) != len(keys):
+            return None
+        found.append({key: typed(key, word) for key, word in zip(keys, words, strict=True)})
+    return found
 
 
 def starts(header: str, rows: Sequence[str]) -> list[int]:
@@ -101,7 +126,7 @@ def host_before(lines: Sequence[str], first: int) -> str:
     """The host of the prompt that the tool was called at, where it stands right above."""
     for line in reversed(lines[max(0, first - 3) : first + 1]):
         if match := _PROMPT.match(line.lstrip()):
-            return match[1]
+            return match[1] or match[2]
     return ""
 
 
@@ -163,15 +188,30 @@ def has_block(text: SourceText, blocks: Callable[[Sequence[str]], Iterable[Block
 
 
 def blanked(text: SourceText) -> SourceText:
-    """With plain blanks where a page or a mail holds words together, so that nothing folds what a terminal printed. Made once a
-    text: every reader of inventory asks for it, to look at it and to read it.
+    """With plain blanks where a page or a mail holds words together, so that nothing folds what a terminal printed, and without the
+    blank lines that a page put between all lines. Made once a text: every reader of inventory asks for it, to look at it and to read it.
     """
-    if "\xa0" not in text.text:
-        return text
     if "_blanked" not in text.__dict__:
-        text.__dict__["_blanked"] = _with_blanks(text)
+        text.__dict__["_blanked"] = _single_spaced(_with_blanks(text) if "\xa0" in text.text else text)
     blanked: SourceText = text.__dict__["_blanked"]
     return blanked
+
+
+def _single_spaced(text: SourceText) -> SourceText:
+    """Of blank lines between two others one is the page's, and every second one of those that are left."""
+    lines = text.lines if text.text.count("\n\n") * 3 > text.text.count("\n") else ()
+    filled = [place for place, line in enumerate(lines) if line and not line.isspace()]
+    if len(filled) < _FEWEST_SPACED or sum(after - before == 1 for before, after in pairwise(filled)) * 20 > len(
+        filled
+    ):
+        return text
+    kept = [filled[0]]
+    for before, after in pairwise(filled):
+        kept += [*range(before + 1, before + 1 + (after - before - 2) // 2), after]
+    shown = [lines[place] for place in kept]
+    spaced = text.with_lines(shown, [text.number(place) for place in kept])
+    spaced.__dict__["text"] = "\n".join(shown)
+    return spaced
 
 
 def _with_blanks(text: SourceText) -> SourceText:

@@ -7,7 +7,9 @@ Source: smartmontools' ataprint.cpp, scsiprint.cpp, nvmeprint.cpp. Content: {"ve
 "raw"}], "lines": what else stands between them}, and "device" where a loop printed it above. Keys as printed: `Device
 Model` (ATA), `Vendor` and `Product` (SCSI), `Model Number` (NVMe). Numbers carry the thousands marks of the user's
 locale and stay as printed. `-x` prints attributes without type and updated; `-l scterc` is in data, as {"Read",
-"Write"}. A mail may have wrapped their lines, and parts of a report may come without its head. For `--scan` see `smartctl_scan`.
+"Write"}. A mail may have wrapped their lines, and parts of a report may come without its head. 5.x tells
+of a SCSI drive without sections, its older ones with one line for the name: `Device: SEAGATE  ST3600002SS      Version: ER62`.
+For `--scan` see `smartctl_scan`.
 """
 
 import re
@@ -38,6 +40,9 @@ _LIKE = re.compile(
 _FIELD = re.compile(r"([A-Z][^:=|]{0,70}?)\s{0,40}(?::|\s=)\s{1,60}(\S.*)")
 _LIMIT = re.compile(r"\s{0,20}(Read|Write):\s{1,20}(\S.*)")
 _INSIDE = re.compile(r"  ([A-Za-z][\w \-<>=/]{1,90}?) = (\d{1,20}(?:\.\d{1,9})?)\s*$")
+_OF_SCSI = re.compile(r"(?:Vendor|Device):\s{1,40}\S")  # the first line of a report without sections
+_ONE_LINE = re.compile(r"Device:\s{1,20}(\S.{0,60}?)\s{1,40}Version:\s{0,20}(\S{0,20})\s*$")
+_LAST_OF_SCSI = "Local Time is"  # of what it says of itself
 _HEALTH = ("SMART overall-health self-assessment test result", "SMART Health Status")
 _ATTRIBUTE = re.compile(
     r"\s{0,3}(\d{1,3}) ([A-Za-z][\w\-/]{1,60})\s+(0x[0-9a-f]{4})\s+(\d{1,3})\s+(\d{1,3})\s+(\d{1,3}|---)\s+(Pre-fail|Old_age)"
@@ -103,6 +108,7 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
     } | ({"device": device[1]} if device else {})
     here: dict[str, Any] = content["data"]
     limits: dict[str, Any] | None = None
+    has_sections = any(map(SECTION.match, lines))
     for line in _unwrapped(line for line in lines if not VERSION.match(line)):
         if limits is not None and (match := _LIMIT.match(line)):
             limits[match[1]] = match[2].strip()
@@ -112,6 +118,8 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
             limits = _recovery(content["data"], match[1])
         else:
             here = _line(content, here, line)
+            if not has_sections and line.startswith(_LAST_OF_SCSI) and "Vendor" in content["information"]:
+                here = content["data"]
     return _summary(content), content
 
 
@@ -129,9 +137,11 @@ def _line(content: Content, here: dict[str, Any], line: str) -> dict[str, Any]:
             raise ValueError("each field of smartctl on a line of its own")
         found: dict[str, Any] = content["information" if match[1] == "INFORMATION" else "data"]
         return found
-    if part_of(line) in ("family", "model") and not content["data"]:
+    if not content["data"] and (part_of(line) in ("family", "model") or _OF_SCSI.match(line)):
         here = content["information"]
-    if match := _ATTRIBUTE.match(line):
+    if match := _ONE_LINE.match(line):
+        here |= _named(match[1], match[2])
+    elif match := _ATTRIBUTE.match(line):
         content["attributes"].append(_attribute(_KEYS, match.groups()))
     elif match := _BRIEF.match(line):
         content["attributes"].append(_attribute(_BRIEF_KEYS, match.groups()))
@@ -153,6 +163,13 @@ def _unwrapped(lines: Iterable[str]) -> Iterator[str]:
         yield whole.rstrip()
     if held:
         yield held
+
+
+def _named(name: str, revision: str) -> Content:
+    """Of 8 and 16 characters: a vendor of 8 has but one blank behind it, and so may parts of a model."""
+    cut = 8 if name[8:9] == " " else len(name.split(" ")[0])
+    told = {"Vendor": name[:cut].strip(), "Product": name[cut:].strip(), "Revision": revision}
+    return {key: value for key, value in told.items() if value}
 
 
 def _take(content: Content, here: dict[str, Any], key: str, value: str) -> None:

@@ -27,9 +27,24 @@ _BEGIN = re.compile(rf"{_CONTROLLER}\s*$")
 _LIKE = re.compile(rf"^[>#\s]{{0,4}}{_CONTROLLER}\s*$", re.MULTILINE)
 _DRIVE = re.compile(r"(physicaldrive|logicaldrive|ssdphysicaldrive|array) (\S{1,40})(?: \((.*)\))?$", re.IGNORECASE)
 _INSIDE = re.compile(
-    r"^>{0,4}[ \t]{1,40}(?:physicaldrive|logicaldrive|array|HBA Drives|unassigned|Controller Status:|Bus Interface:|Slot:)",
+    r"^>{0,4}[ \t]{0,40}(?:physicaldrive|logicaldrive|array|HBA Drives|unassigned|Controller Status:|Bus Interface:|Slot:)",
     re.MULTILINE | re.IGNORECASE,
 )
+_LEVELS = (  # of the titles, in blanks, where a page lost those before the lines
+    (
+        re.compile(
+            r"(?:array: \w|array \w{1,3}(?: \(|$)|unassigned$|HBA Drives$|Physical Drives$|Port Name: |SEP |Expander \d|Enclosure "
+            r"|[A-Z][^\n:]{1,60} at Port \w{1,4}, Box \d)",
+            re.IGNORECASE,
+        ),
+        3,
+    ),
+    (re.compile(r"(?:Logical Drive: \S|logicaldrive \S|physicaldrive [^\s(]{1,40}$)", re.IGNORECASE), 6),
+    (re.compile(r"(?:Mirror|Parity) Group \d{1,4}:"), 9),
+)
+_FLAT = re.compile(r"[A-Z][^\n:]{1,80}:\S{0,60}|[A-Z][^\n]{1,80}?:(?:\s|$)|None attached|Disk Partition Information")
+_SENTENCE = re.compile(r"physicaldrive \S{1,40} \(", re.IGNORECASE)
+_MOST_DEEP = 12
 
 
 def looks_like(text: SourceText) -> float:
@@ -52,8 +67,12 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             continue
         first = last = index
         index += 1
+        following = next((line for line in lines[index : index + 4] if line.strip()), " ")
+        is_flat = following[0] not in " \t" and _is_flat(following)
         while index < len(lines) and (
-            not lines[index].strip() or (lines[index][0] in " \t" and not is_prompt(lines[index]))
+            not lines[index].strip()
+            or (lines[index][0] in " \t" and not is_prompt(lines[index]))
+            or (is_flat and _is_flat(lines[index]))
         ):
             last = index if lines[index].strip() else last
             index += 1
@@ -61,7 +80,30 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             yield first, last + 1
 
 
+def _is_flat(line: str) -> bool:
+    """Whether a line without blanks before it is of a controller."""
+    return not _BEGIN.match(line) and bool(_level(line) or _FLAT.match(line) or _SENTENCE.match(line))
+
+
+def _level(line: str) -> int:
+    return next((level for pattern, level in _LEVELS if pattern.match(line.strip())), 0)
+
+
+def _indented(lines: Sequence[str]) -> Iterator[str]:
+    """With the blanks that the tool prints: a drive in a sentence stands below an array, or below a group of a logical drive."""
+    above = 0
+    for line in lines:
+        level = _level(line)
+        if not level and _SENTENCE.match(line):
+            yield " " * (_MOST_DEEP if above == _LEVELS[2][1] else _LEVELS[1][1]) + line
+            continue
+        yield " " * (level or (min(above, _LEVELS[1][1]) + 3)) + line
+        above = level or above
+
+
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
+    if not any(line[:1] in (" ", "\t") for line in lines):
+        lines = [lines[0], *_indented(lines[1:])]
     (content,) = outline(
         [line.expandtabs(8) for line in [lines[0].strip(), *lines[1:]]], lambda text: _DRIVE.match(text) is not None
     )

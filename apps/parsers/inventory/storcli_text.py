@@ -24,13 +24,19 @@ NAME = "storcli text"
 TITLE = "storcli, perccli"
 TOOL = "storcli"
 _STATUS_KEYS = ("CLI Version", "Operating system", "Controller", "Status", "Description")
-_SECTION = r"(?:/c\d{1,3}/v\d{1,5}|(?:Drive )?/c\d{1,3}(?:/e\d{1,5})?/s\d{1,5}|TOPOLOGY|[VP]D LIST|PDs for VD \d{1,5}) ?:[ \t]*"
+_SECTION = (
+    r"(?:/c\d{1,3}/v\d{1,5}|(?:Drive )?/c\d{1,3}(?:/e\d{1,5})?/s\d{1,5}(?: - Detailed Information| State| Device attributes)?"
+    r"|TOPOLOGY|[VP]D LIST|PDs for VD \d{1,5}) ?:[ \t]*"
+)
+_COLUMNS = r"(?:EID:Slt (?:DID|PID)|DG/VD TYPE|DG (?:Arr|Span) Row) "
 _LIKE = re.compile(
     r"^[>#\s]{0,4}(?:Controller = (?:\d+|All)\s*\n[>#\s]{0,4}Status = \w|CLI Version = \d"
-    rf"|{_SECTION}\n[>#\s]{{0,4}}[=-]{{3}})",
+    rf"|{_SECTION}\n[>#\s]{{0,4}}[=-]{{3}}|-{{10,200}}[ \t]*\n[>#\s]{{0,4}}{_COLUMNS})",
     re.MULTILINE,
 )
 _BARE = re.compile(rf"{_SECTION}$")
+_UNTITLED = re.compile(_COLUMNS)
+_TITLES = {"EID:Slt": "PD LIST", "DG/VD": "VD LIST", "DG": "TOPOLOGY"}  # by the first column
 _OF_DRIVE = re.compile(r"(Drive /c\d{1,3}(?:/e\d{1,5})?/s\d{1,5}) - Detailed Information")
 _NUMBER = re.compile(r"(?:Drive )?/c(\d{1,3})/")
 _RIGHT = ("DG", "Ctl", "EID")  # columns of numbers that end where their heading does
@@ -48,6 +54,7 @@ def looks_like(text: SourceText) -> float:
 
 
 def parse(text: SourceText) -> ParsedFile:
+    text = blanked(text)
     found = parse_blocks(text, TOOL, _blocks, _read, "Controller = 0, Status = Success")
     cut = [
         Broken(
@@ -102,6 +109,8 @@ def _has_status(lines: Sequence[str], index: int) -> bool:
 
 def _is_section(lines: Sequence[str], index: int) -> bool:
     following = lines[index + 1] if index + 1 < len(lines) else ""
+    if _DASHES.match(lines[index]) and _UNTITLED.match(following):
+        return any(map(_DASHES.match, lines[index + 2 : index + 3]))
     return bool(_BARE.match(lines[index]) and (_UNDERLINE.match(following) or _DASHES.match(following)))
 
 
@@ -136,9 +145,10 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
             part = _part(data, part, name)
             index += bool(_UNDERLINE.match(following))
         elif _DASHES.match(line):
+            title = name or _TITLES.get(following.split(" ", 1)[0], "Table")
             rows, index, is_cut = _table(lines, index)
-            cut += [{"table": name or "a table", "line": index + 1}] if is_cut else []
-            _place(status if name == "Detailed Status" else part, name or "Table", rows)
+            cut += [{"table": title, "line": index + 1}] if is_cut else []
+            _place(status if name == "Detailed Status" else part, title, rows)
         elif found := field(line, "=") if _LINE.match(line) else None:
             here = _keep(found, status, part, here, name)
         index += 1

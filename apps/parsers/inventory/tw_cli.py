@@ -24,6 +24,7 @@ _ABOVE = re.compile(r"\s*-{3}(?:Speed)?-{0,10}\s*$")  # a title over two columns
 _LIKE = re.compile(rf"^[>#\s]{{0,4}}(?:{_HEADER.pattern}|/c\d+(?:/[upe]\d+)? [A-Z][\w ()-]{{2,60}} = )", re.MULTILINE)
 _PROPERTY = re.compile(r"(/c\d{1,3}(?:/(?:[upe]\d{1,3}|bbu))?) ([A-Z][^\n]{1,80}?) = (.*)")
 _RULE = re.compile(r"-{10,}\s*$")
+_ROW = re.compile(r"(?:[cupe]\d{1,3}(?:-\d{1,3}){0,2}|bbu)\s{1,20}\S")
 
 
 def looks_like(text: SourceText) -> float:
@@ -48,10 +49,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             if _HEADER.match(line):
                 in_table = True
             elif not line.strip():
-                in_table = False
+                in_table = in_table and _goes_on(lines, index)
             elif _ABOVE.match(line) and index + 1 < len(lines) and _HEADER.match(lines[index + 1]):
                 pass
-            elif not (in_table or _PROPERTY.match(line)) or is_prompt(line):
+            elif not ((in_table and _is_row(line)) or _PROPERTY.match(line)) or is_prompt(line):
                 break
             last = index if line.strip() else last
             index += 1
@@ -70,9 +71,19 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
 
 def _rows(lines: Sequence[str], index: int) -> list[Content]:
     end = index + 1
-    while end < len(lines) and lines[end].strip() and not _HEADER.match(lines[end]):
+    while end < len(lines) and (lines[end].strip() or _goes_on(lines, end)) and not _HEADER.match(lines[end]):
         end += 1
     return table(lines[index].rstrip(), [line.rstrip() for line in lines[index + 1 : end] if not _RULE.match(line)])
+
+
+def _is_row(line: str) -> bool:
+    return bool(_RULE.match(line) or _ROW.match(line)) or "  " in line.strip()
+
+
+def _goes_on(lines: Sequence[str], index: int) -> bool:
+    """Whether the table goes on behind blank lines, which a page put between all of its lines."""
+    following = next((line for line in lines[index : index + 4] if line.strip()), "")
+    return bool(_RULE.match(following) or _ROW.match(following))
 
 
 def _summary(content: Content) -> str:

@@ -83,7 +83,7 @@ def parse(
         rows_ = [read_pairs(line) for line in text.lines[slice(*block)]]
         found.append(inventory(text, tool, block, summary(rows_), {key: rows_}))
     for source in sources(blanked(text)):
-        for first, end in _first_tables(source, tool, is_header, broken):
+        for first, end in _first_tables(source, tool, broken, tables(source.lines, is_header, is_row)):
             try:
                 devices = read(source.lines[first:end])
             except ValueError as error:
@@ -99,10 +99,8 @@ def parse(
     return whole(text, tool, sorted(found, key=lambda one: one.line or 0), broken, f"{key} as JSON, pairs or a table")
 
 
-def _first_tables(
-    source: SourceText, tool: str, is_header: Callable[[str], bool], broken: list[Broken]
-) -> Iterator[Block]:
-    for count, (first, end) in enumerate(tables(source.lines, is_header)):
+def _first_tables(source: SourceText, tool: str, broken: list[Broken], found: Iterator[Block]) -> Iterator[Block]:
+    for count, (first, end) in enumerate(found):
         if count == _MOST_TABLES:
             message = f"{tool}: only the first {_MOST_TABLES:,} tables of a text are read"
             broken.append(Broken(message, source.number(first), source.lines[first][:200], "fewer tables in one file"))
@@ -146,17 +144,30 @@ def _documents(text: SourceText, key: str, broken: list[Broken]) -> Iterator[tup
                 yield block, value
 
 
-def tables(lines: Sequence[str], is_header: Callable[[str], bool]) -> Iterator[Block]:
-    """From a heading to the first line that is blank, a prompt or another heading."""
+def tables(
+    lines: Sequence[str],
+    is_header: Callable[[str], bool],
+    is_row: Callable[[str, str], bool] = lambda header, line: False,
+) -> Iterator[Block]:
+    """From a heading to the first line that is blank, a prompt or another heading; somebody may have put blank lines between rows."""
     for index, line in enumerate(lines):
         if is_header(line):
             end = index + 1
-            while end < len(lines) and not (
-                _is_end(lines, index, end) or is_prompt(lines[end]) or is_header(lines[end])
-            ):
+            while end < len(lines) and not (is_prompt(lines[end]) or is_header(lines[end])):
+                if _is_end(lines, index, end):
+                    behind = _behind_blank(lines, end)
+                    if end == index + 1 or behind == end or not is_row(line, lines[behind]):
+                        break
+                    end = behind
                 end += 1
             if end > index + 1:
                 yield index, end
+
+
+def _behind_blank(lines: Sequence[str], place: int) -> int:
+    """The first of the lines with something on it behind a blank one or two; `place` where there is none."""
+    behind = next((at for at in range(place, min(place + 3, len(lines))) if lines[at].strip()), place)
+    return place if is_prompt(lines[behind]) else behind
 
 
 def _is_end(lines: Sequence[str], first: int, place: int) -> bool:
