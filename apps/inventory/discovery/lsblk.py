@@ -6,7 +6,8 @@ A device with several parents (md, LVM) is printed once below each; here it is o
 Oddities: before 2.33 numbers and booleans are strings; before 2.37 there is one `mountpoint`, later a list that may
 hold null; `-p` puts /dev/ before names; a flat list (`-l`) tells parents by `pkname`; with few columns there is
 neither, and a partition's disk is known from the kernel's rule for names only. `-P` prints pairs. Without `-b` sizes
-are rounded (223.6G) and in units of 1024; so are those of tables, as `lsblk` alone prints them. Sizes in bytes. Nothing here says which PCI device a disk hangs on.
+are rounded (223.6G) and in units of 1024; so are those of tables, as `lsblk` alone prints them. Sizes in bytes. Nothing here
+says which PCI device a disk hangs on.
 """
 
 import re
