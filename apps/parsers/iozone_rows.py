@@ -50,15 +50,6 @@ class Rows:
         known = {size: int(size) * KIB for size in {*self.file_sizes, *self.block_sizes}}  # a table has a dozen
         return list(map(known.__getitem__, self.file_sizes)), list(map(known.__getitem__, self.block_sizes))
 
-    def values(self, factor: float) -> list[float]:
-        return [number * factor for number in self.numbers[2 * self.count :]]
-
-    def printed(self, unit: str) -> list[str]:
-        """The figures with their unit."""
-        found = f" {unit}\n".join(self.figures).split("\n")
-        found[-1] += f" {unit}"
-        return found
-
 
 def read_rows(lines: Sequence[str], width: int) -> Rows:
     """The rows of `width` words that `lines` begin with."""

@@ -10,7 +10,8 @@ from apps.parsers.shape import ParsedRun, ParsedSample, ParsedTable, Samples
 from apps.parsers.source_text import SourceText
 
 DEFAULT_NOTE = "the text does not say the unit: kB/s, which IOzone prints unless -O or -N is asked for"
-_COLUMNS = ("values", "printed", "file_sizes", "block_sizes", "lines")
+_OF_ALL = ("operations", "metric", "unit", "factor")
+_COLUMNS = ("numbers", "figures", "file_sizes", "block_sizes", "lines")
 _TITLE = re.compile(r"\s*(?!.*[Pp]assword)(?:#{2,6} ?([^#`]{1,200}?)[ #]*|([^\s`][^`]{0,200}):)\s*$").match
 _UNDER_TITLE = re.compile(r"\s*(?:(?:`{3}|~{3})[\w-]*)?\s*$").match
 _MOST_BACK = 4
@@ -40,9 +41,11 @@ class Draft:
             self.samples += rows
         elif self.table is None:
             self.table = rows
-        else:
+        elif all(getattr(self.table, name) == getattr(rows, name) for name in _OF_ALL):
             for name in _COLUMNS:
                 getattr(self.table, name).extend(getattr(rows, name))
+        else:
+            self.add(rows)
 
     def add(self, samples: Iterable[ParsedSample]) -> None:
         if self.table is not None:

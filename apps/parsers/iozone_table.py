@@ -144,7 +144,7 @@ class Table:
         unit, metric, factor, _ = self.unit
         lines = self.text.numbers(index, index + rows.count)
         self.draft.add_rows(ParsedTable(
-            self.columns.operations, metric, rows.values(factor), rows.printed(unit), *rows.sizes(), list(lines),
+            self.columns.operations, metric, unit, factor, rows.numbers[2 * rows.count :], rows.figures, *rows.sizes(), list(lines),
         ))  # fmt: skip
         return True
 

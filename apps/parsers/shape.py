@@ -102,22 +102,34 @@ class ParsedTable(msgspec.Struct, Sequence[ParsedSample], metaclass=_TableMeta, 
 
     operations: tuple[str, ...]  # of a row's figures
     metric: str
-    values: list[float]  # one row's behind the other's, as are the printed ones
-    printed: list[str]
+    unit: str  # of the figures as they are printed, and what one of them is in base units
+    factor: float
+    numbers: list[float]  # one row's behind the other's, as are the figures
+    figures: list[str]
     file_sizes: list[int]  # one for each row
     block_sizes: list[int]
     lines: list[int]
 
     def __post_init__(self) -> None:
         rows, values = len(self.lines), len(self.lines) * len(self.operations)
-        found = [len(column) for column in (self.file_sizes, self.block_sizes, self.values, self.printed)]
+        found = [len(column) for column in (self.file_sizes, self.block_sizes, self.numbers, self.figures)]
         if found != [rows, rows, values, values]:
             raise ValueError(
                 f"found columns of {found}, expected {rows} of each size, {values} values and as many texts"
             )
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.numbers)
+
+    @property
+    def values(self) -> list[float]:
+        return [number * self.factor for number in self.numbers]
+
+    @property
+    def printed(self) -> list[str]:
+        """The figures with their unit; a text of all of them that is cut again is quicker than one after the other."""
+        mark = f" {self.unit}\n"
+        return f"{mark.join(self.figures)}{mark}".split("\n")[:-1] if self.figures else []
 
     def __iter__(self) -> Iterator[ParsedSample]:
         zero, none, width = repeat(0), repeat(None), len(self.operations)
@@ -140,8 +152,8 @@ class ParsedTable(msgspec.Struct, Sequence[ParsedSample], metaclass=_TableMeta, 
     def _sample(self, place: int) -> ParsedSample:
         row, column = divmod(place, len(self.operations))
         return ParsedSample(
-            self.operations[column], self.metric, self.values[place], 0, self.file_sizes[row], self.block_sizes[row],
-            printed=self.printed[place], line=self.lines[row],
+            self.operations[column], self.metric, self.numbers[place] * self.factor, 0, self.file_sizes[row],
+            self.block_sizes[row], printed=f"{self.figures[place]} {self.unit}", line=self.lines[row],
         )  # fmt: skip
 
 

@@ -10,8 +10,7 @@ from apps.runs.columns import columns_of
 from tests.parsers.legacy_texts import iozone_text
 
 TABLE = ParsedTable(
-    ("write", "read"), "bandwidth", [1024.0, 2048.0, 3072.0, 4096.0], ["1 kB/s", "2 kB/s", "3 kB/s", "4 kB/s"],
-    [65536, 131072], [4096, 8192], [7, 8],
+    ("write", "read"), "bandwidth", "kB/s", 1024.0, [1.0, 2.0, 3.0, 4.0], ["1", "2", "3", "4"], [65536, 131072], [4096, 8192], [7, 8],
 )  # fmt: skip
 SAMPLES = (
     ParsedSample("write", "bandwidth", 1024.0, 0, 65536, 4096, printed="1 kB/s", line=7),
@@ -39,7 +38,7 @@ def test_a_place_behind_its_end_is_none(place: int) -> None:
 
 
 def test_a_table_that_lacks_a_figure_is_refused_on_its_way() -> None:
-    lacking = msgspec.to_builtins(TABLE) | {"printed": ["1 kB/s"]}
+    lacking = msgspec.to_builtins(TABLE) | {"figures": ["1"]}
     with pytest.raises(msgspec.ValidationError, match="and as many texts"):
         msgspec.msgpack.decode(
             msgspec.msgpack.encode({"tool": "iozone", "tool_version": "", "samples": lacking}), type=ParsedRun
@@ -102,6 +101,8 @@ def test_a_table_goes_into_the_database_as_its_samples_would(table: Samples) -> 
 def test_a_table_with_more_points_than_a_column_holds_stays_as_it_is() -> None:
     rows = 1 << 16
     sizes = [4096 * row for row in range(1, rows + 2)]
-    table = ParsedTable(("write",), "bandwidth", [1.0] * len(sizes), ["1"] * len(sizes), sizes, sizes, sizes)
+    table = ParsedTable(
+        ("write",), "bandwidth", "B/s", 1.0, [1.0] * len(sizes), ["1"] * len(sizes), sizes, sizes, sizes
+    )
     assert columns_of(table) is None
     assert columns_of(tuple(table)) is None
