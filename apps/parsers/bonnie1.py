@@ -15,6 +15,7 @@ Oddities
   without; putc and getc may be unlocked, with -u (`-CharUnlk-`); `--04k (03)-` is the size of a seek's read and the number of seekers. Its progress
   lines have the same figures in kB/s and are not read.
 - `*****` did not fit somebody's column: no value, and its CPU may be glued to it. CPU can be over 100 %, and -0.0.
+- `xxxx` stands where a patched Bonnie left a test out.
 - Without putc and getc in the header, rows have four pairs.
 """
 
@@ -36,7 +37,7 @@ TITLE = "Bonnie 1.x"
 _SIZE = re.compile(r"(?P<label>.*?)(?:(?<![0-9])(?P<volumes>[0-9]{1,4})\* ?|(?:^| ))(?P<size>[0-9]{1,9})")
 _LARGEST = 2**63 - 1
 _STRAY = "a header of Bonnie's that is not whole: what stands below is not read"
-_OVERFLOW = "*****: wider than its column"
+_MISSING = {"*": "*****: wider than its column", "x": "xxxx: not run"}
 _CUT = "Bonnie began here, and its table is missing"
 
 
@@ -136,9 +137,8 @@ def _samples(header: Header, row: Row, size: int | None, line: int) -> tuple[Par
     unit, quality = (" K/s", "exact") if header.scale == KIB else (" M/s", "rounded")
     found = []
     for test, printed, cpu in zip(header.tests, row.cells[::2], row.cells[1::2], strict=True):
-        is_lost = printed[0] == "*"
-        value = None if is_lost else float(printed)
-        reason, shown = (_OVERFLOW, "") if is_lost else ("", unit)
+        reason = _MISSING.get(printed[0], "")
+        value, shown = (None, "") if reason else (float(printed), unit)
         if test == "seek":
             shown = shown and " /s"
             found.append(ParsedSample(
@@ -157,7 +157,7 @@ def _samples(header: Header, row: Row, size: int | None, line: int) -> tuple[Par
 @lru_cache(maxsize=4096)  # a log has the same thousand figures again and again
 def _cpu(printed: str) -> float | None:
     """Bonnie prints -0.0 for hardly any; less than that is no reading."""
-    if printed[0] == "*":
+    if printed[0] in _MISSING:
         return None
     value = float(printed)
     return round(value * 1000) / 100000 if value >= 0 else None

@@ -50,7 +50,7 @@ def looks_like(text: SourceText) -> float:
     is cut off.
     """
     whole = text.text
-    if bonniepp_text.IO_HEADER in whole or bonniepp_text.FILES_HEADER in whole or bonniepp_html.HEADER in whole:
+    if bonniepp_text.IO_HEADER in whole or bonniepp_text.FILES_HEADER in whole or bonniepp_html.has_header(whole):
         return 1.0
     if not _HAS_CSV.search(whole):
         return 0.0
@@ -137,7 +137,7 @@ class _Scan:
             return self._files(index)
         if "%CP" in line and bonniepp_text.is_stray(line):
             self.broken.append(bonniepp_text.stray(line, index))
-        return self._html(index) if bonniepp_html.HEADER in line else index + 1
+        return self._html(index) if bonniepp_html.has_header(line) else index + 1
 
     def _csv(self, index: int) -> int:
         has_most = self.lines[index].count(",") >= bonniepp_csv.FEWEST_COMMAS

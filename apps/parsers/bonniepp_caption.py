@@ -10,7 +10,8 @@ _COMMAND = re.compile(  # behind a prompt or a path, or with options behind it
     r"(?:[$#%>] ?(?:\S{0,80}/)?|^\S{0,80}/)([Bb]onnie(?:\+\+)?)$|\b([Bb]onnie(?:\+\+)? +-[^`;|&>()]*)"
 )
 _NOISE = re.compile(
-    r"[Bb]onnie(?:\+\+)?:?$|Writing |Rewriting|Reading |Seeker |start 'em|Create files|Stat files|Delete files|"
+    r"[Bb]onnie(?:\+\+)?(?: Benchmark results)?:?$|Timing (?:O_DIRECT|buffer|cached)|/dev/\S{1,80}:$|\[?\.\.\.\]?$|"
+    r"Writing |Rewriting|Reading |Seeker |start 'em|Create files|Stat files|Delete files|"
     r"Using uid|done|Delaying|(?:Bonnie [0-9.]+: )?File '|Size of |format_version,|name,file_size|```|Memory = |"
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? |[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:|real\b|user\b|sys\b|"
     r"[\s#=*^_~+-]*$|\s*(?:> ?)+$"

@@ -20,7 +20,7 @@ OLD_FIELDS, NEW_FIELDS, SEEK_FIELDS = 27, 48, 50
 # behind them could take them) take a third of the time
 _DIGITS = r"[0-9]{1,15}+(?:\.[0-9]{0,3}+|)"
 _RATE = rf"(?:{_DIGITS}|\+{{3,5}}+| (?:-?{_DIGITS}|\+{{3,5}}+|)|-{_DIGITS}|)"
-_CPU = r"(?:[0-9]{1,6}+|\+{3}|-[0-9]{1,6}+|)"
+_CPU = r"(?:[0-9]{1,6}+|\+{2,3}+|-[0-9]{1,6}+|)"  # some paste loses one of the +
 _PAIRS = rf"{_RATE},{_CPU}," * 6
 _LATENCY = r"(?:[0-9]{1,9}+(?:[um]|)s|)"
 _COUNT = r"[0-9]{0,9}+"
@@ -128,7 +128,7 @@ def _cut_new(fields: list[str], wanted: int, index: int, last: int, program: str
 
 
 def _read_old(lines: Sequence[str], index: int) -> Record | Broken | None:
-    fields, last = lines[index].split(","), index
+    fields, last = lines[index].replace("\t", "").split(","), index  # a tab is what a forum broke a long line with
     if len(fields) < OLD_FIELDS:
         if not _OLD_START.match(lines[index]):
             return None
@@ -163,7 +163,7 @@ def _old_record(body: list[str], name: str, index: int, last: int) -> Record | N
         return None
     size, _, chunk = body[0].partition(":")
     return Record(
-        index, last, "", name.strip().strip('"')[:LONGEST_NAME], size, chunk, files=files_of(body[13]),
+        index, last, "", name.rpartition("`")[2].strip().strip('"')[:LONGEST_NAME], size, chunk, files=files_of(body[13]),
         rates=_rates(body[1:13:2] + body[14::2]), cpus=body[2:13:2] + body[15::2],
         lines=(index, index, index, index),
     )  # fmt: skip

@@ -1,20 +1,25 @@
-"""The tables of bon_csv2html, copied from a browser as text: `bonniepp` reads them beside the rest.
+"""The tables of bon_csv2html, as a browser shows them and as text copied from there: `bonniepp` reads them beside the rest.
 
     RAID6 Size Per Char Block Rewrite Per Char Block Num Files Create Read Delete Create Read Delete
     K/sec % CPU K/sec % CPU …
     47G 1265 99 1139579 96 423197 54 2467 99 1120794 66 632.3 42 16 29273 95 +++++ +++ …
     Latency 9192us 211us 114ms 7606us 87079us 90117us Latency 220us 92us 3631us 211us 10us 213us
 
-The figures are those of the CSV; 1.98 and later have M/sec (changelog.txt). Empty cells vanish in the copying, see
-`bonniepp_text`. The name of a single machine may end up before the header or before its row.
+The figures are those of the CSV; 1.98 and later have M/sec (changelog.txt), rounded to whole ones, but one character at a
+time is still in K/sec below that word (bon_csv2html 2.00a makes 540,…,745124 into 540 and 728). Empty cells vanish in the
+copying, see `bonniepp_text`. The name of a single machine may end up before the header or before its row. Concurrency, Chunk
+Size and the sizes of the small files have columns where they differ or are set.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from apps.parsers.bonniepp_record import Record
 
-HEADER = "Per Char Block Rewrite Per Char Block"
+_HEADER = re.compile(r"Per Char {1,4}Block {1,4}Rewrite {1,4}Per Char {1,4}Block\b")
+_BEFORE_SIZE = re.compile(r"(.{0,200}?)(?:\bConcurrency {1,4})?\bSize(?::Chunk Size)? {1,4}(?:Chunk Size {1,4})?$")
+_CHUNK = re.compile(r"[0-9]{1,7}[km]?")
 _PAIRS = re.compile(r"(?:(?:[0-9]{1,15}(?:\.[0-9]{1,3})?|\+{5}) (?:[0-9]{1,6}|\+{3}) )*")
 _SIZE = re.compile(r"([0-9]{1,9}[MGT])(?::([0-9]{1,7}[km]?))?")
 _COUNT = re.compile(r"[0-9]{1,9}")
@@ -23,54 +28,106 @@ _VERSION = re.compile(r"Version +([0-9]\.[0-9]{2}[a-z]{0,2})")
 _ALL, _WITHOUT_CHARS = (0, 1, 2, 3, 4, 5), (1, 2, 4, 5)
 _LONGEST_ROW = 600
 _MOST_ABOVE = 3
+_MOST_CELLS = 12  # lines above the header: of its first row, in pages of 1.03
+_CELLS_ABOVE = re.compile(r"\s*(?:Sequential (?:Output|Input|Create)|Random(?: Create)?|Seeks)?\s*").fullmatch
+_OF_FILES = ("Max Size", "Min Size", "Num Dirs", "Chunk Size")  # which may stand behind "Num Files"
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What the header has besides the tests."""
+
+    name: str
+    has_threads: bool
+    has_chunk: bool
+    of_files: tuple[str, ...]
+
+
+def has_header(text: str) -> bool:
+    return "Per Char" in text and _HEADER.search(text) is not None
 
 
 def read(lines: Sequence[str], index: int, floor: int) -> list[Record]:
     """The rows under the header in this line."""
-    first, version = index, ""
+    first, version = _first_of(lines, index, floor), ""
     for at in range(index, max(index - _MOST_ABOVE - 1, floor - 1), -1):
         if found := _VERSION.search(lines[at]):
             first, version = at, found[1]
             break
-    unit = "M/s" if any("M/sec" in line for line in lines[index : index + 3]) else "K/s"
-    name = lines[index].partition("Size ")[0].strip() if "Size " in lines[index] else ""
+    unit = "M/s" if any("M/sec" in line for line in lines[index : index + _MOST_ABOVE]) else "K/s"
+    columns = _columns(lines[index])
     records: list[Record] = []
     for at in range(index + 1, len(lines)):
         line = lines[at].strip()
-        if line.startswith(("K/sec", "M/sec", "/sec")):
+        if not line or line.startswith(("K/sec", "M/sec", "/sec")):
+            if len(records) or at > index + _MOST_ABOVE:
+                break
             continue
         if records and "Latency" in line:
             _put_latencies(records[-1], line.split(), at)
-        elif record := _row(line, at):
+        elif record := _row(line, at, columns):
             record.first = first if not records else at
             record.version, record.io_unit = version, unit
-            record.name = record.name or (name if not records else "")
+            record.name = record.name or (columns.name if not records else "")
             records.append(record)
         else:
             break
     return records
 
 
-def _row(line: str, index: int) -> Record | None:
+def _first_of(lines: Sequence[str], index: int, floor: int) -> int:
+    """The line that the table begins in: each cell of its first row may be one."""
+    first, at = index, index - 1
+    while at >= max(floor, index - _MOST_CELLS) and _CELLS_ABOVE(lines[at]):
+        first, at = (at if lines[at].strip() else first), at - 1
+    return first
+
+
+def _columns(header: str) -> _Columns:
+    match = _HEADER.search(header)
+    assert match is not None
+    head, tail = header[: match.start()], header[match.end() :].partition("Create")[0]
+    name = _BEFORE_SIZE.match(head[-300:])
+    of_files = tuple(word for word in _OF_FILES if word in tail)
+    has_chunk = "Chunk Size" in head.replace("Size:Chunk Size", "")
+    return _Columns(name[1].strip() if name else "", "Concurrency" in head, has_chunk, of_files)
+
+
+def _row(line: str, index: int, columns: _Columns) -> Record | None:
     words = line.split()
     if len(words) < 9 or len(line) > _LONGEST_ROW:
         return None
     at = next((place for place, word in enumerate(words[:8]) if _SIZE.fullmatch(word)), None)
     if at is None or (size := _SIZE.fullmatch(words[at])) is None:
         return None
-    rest = words[at + 1 :]
+    head, rest, chunk = words[:at], words[at + 1 :], size[2] or ""
+    if columns.has_chunk and len(rest) in (9, 13, 22, 26) and _CHUNK.fullmatch(rest[0]):
+        chunk = rest.pop(0)
+    threads = head.pop() if columns.has_threads and head and _COUNT.fullmatch(head[-1]) else ""
+    sizes = _sizes_of(rest, columns)
     tests = _ALL if len(rest) in (12, 25) else _WITHOUT_CHARS if len(rest) in (8, 21) else None
     if tests is None:
         return None
     large, small = rest[: 2 * len(tests)], rest[2 * len(tests) :]
     if not _PAIRS.fullmatch(" ".join([*large, *small[1:], ""])) or not _COUNT.fullmatch((small or ["0"])[0]):
         return None
-    record = Record(index, index, name=" ".join(words[:at]), size=size[1], chunk=size[2] or "", lines=(index,) * 4)
+    record = Record(index, index, name=" ".join(head), size=size[1], chunk=chunk, lines=(index,) * 4)
+    record.concurrency = threads
     _put(record, tests, large)
     if small:
-        record.files = (small[0], "", "", "")
+        record.files = (small[0], *sizes)
         _put(record, range(6, 12), small[1:])
     return record
+
+
+def _sizes_of(rest: list[str], columns: _Columns) -> tuple[str, str, str]:
+    """Largest, smallest and directories, taken out of a row that has all the columns of its header."""
+    count = len(columns.of_files)
+    if not count or len(rest) not in (21 + count, 25 + count):
+        return "", "", ""
+    sizes = dict(zip(columns.of_files, rest[-12 - count : -12], strict=True))
+    del rest[-12 - count : -12]
+    return sizes.get("Max Size", ""), sizes.get("Min Size", ""), sizes.get("Num Dirs", "")
 
 
 def _put(record: Record, tests: Sequence[int], cells: list[str]) -> None:

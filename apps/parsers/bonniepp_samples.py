@@ -23,13 +23,14 @@ class _Shares(dict[str, float | None]):
         return int(printed) / 100 if printed.isdigit() else None
 
 
-_SHARES = _Shares({str(percent): percent / 100 for percent in range(101)})
+_SHARES = _Shares({"+++": None, "": None} | {str(percent): percent / 100 for percent in range(101)})
 
 UNREADABLE = "no latency as bonnie++ prints it"
 _LATENCY = re.compile(r"(\d{1,9})(us|ms|s)")
 _FAST = "+++++: too fast to time"
 _NOT_RUN = "not run (-f)"
 _NO_RATE = "the text of bonnie++ 2.00 has the number of files here, not the rate; only its CSV has that"
+_ROUNDED_AWAY = "printed as 0: less than half of the unit"
 _SLICE = "on a small part of the file, as bonnie++ does this from 1.9x on (-f gives its size)"
 
 # of one test: its number, operation, metric, scale, unit, the point, its note, and what +++++ says: quality and bound
@@ -89,7 +90,7 @@ def _plan(
     bounds = [_bound(asked, test) for test in range(len(TESTS))]
     qualities = ["exact" if bound is None else "lower_bound" for bound in bounds]
     note = _SLICE if version.startswith(("1.9", "2.")) else ""
-    of_file = (1024.0 if unit == "K/s" else 1024.0**2, f" {unit}", asked.file_size)
+    of_file = (1024.0, " K/s", asked.file_size)  # what is in M/s is not plain
     block, threads, seeking = asked.block_size, asked.threads, int(seekers) if seekers else None
     point = [
         (*of_file, None if test in CHARS else block, threads, note if test in CHARS else "") for test in range(SEEK)
@@ -114,6 +115,8 @@ def _plain(record: Record) -> Sequence[float | None]:
         values = [float(one) if one.isdecimal() else None for one in record.rates]
     if record.is_text and record.is_single:
         values[SEEK] = None  # it may be rounded
+    if record.io_unit == "M/s":
+        return [None if test < SEEK and test not in CHARS else value for test, value in enumerate(values)]
     return values
 
 
@@ -139,7 +142,9 @@ def _measured(printed: str, test: int, unit: str, is_scaled: bool, is_rounded: b
         return float(printed[:-1]) * scale, "/s", "exact" if scale == KIB else "rounded"
     if is_scaled:
         return None, "", "exact"
-    return float(printed) * (KIB if unit == " K/s" else KIB**2), unit, "exact"
+    if unit == " K/s":
+        return float(printed) * KIB, unit, "exact"
+    return float(printed) * KIB**2 or None, unit, "rounded"
 
 
 def _missing(record: Record, test: int, printed: str) -> tuple[float | None, str]:
@@ -148,6 +153,8 @@ def _missing(record: Record, test: int, printed: str) -> tuple[float | None, str
         return _bound(record, test), _FAST
     if printed.startswith("-"):
         return None, "negative: the tool's own overflow"
+    if printed == "0" and record.io_unit == "M/s":
+        return None, _ROUNDED_AWAY
     if printed:
         return None, _NO_RATE if test >= FILES else "no unit is printed with it"
     if record.cut is not None and test >= record.cut:

@@ -25,6 +25,7 @@ _IO_PLAIN = re.compile(rf"([0-9]{{1,9}}[MGT]?){_OPTIONS}")  # 1.00: megabytes wi
 _SMALL = re.compile(r"[0-9]{1,9}(?::link|:symlink|:[0-9]{1,12}:[0-9]{1,12})?(?:/[0-9]{1,9})?")
 _LIKE_IO = re.compile(r"\w{0,10}[0-9]\w{0,10}[MGT](?::\w{0,10}){0,4}|\w{1,2}[MGT]")  # with a letter in its figures
 _VERSION = re.compile(r"\bVersion +([0-9]\.[0-9]{2}[a-z]{0,2})")
+_BARE_VERSION = re.compile(r"\s*([0-9]\.[0-9]{2}[a-z]{0,2}) +-+Sequential ")  # of a table that somebody made narrower
 _UNKNOWN = "?"
 _CONCURRENCY = re.compile(r"Concurrency +([0-9]{1,4})")
 _HEADER_WORDS = re.compile(r"(?:K/sec|/sec|%CP|-+[A-Z][a-z]+-*|Chr-|files|files:max(?::min)?|\*+)")
@@ -124,7 +125,7 @@ def _above(lines: Sequence[str], index: int, floor: int) -> tuple[int, str]:
     first, version = index, ""
     for at in range(index - 1, max(index - 4, floor - 1), -1):
         line = lines[at]
-        if found := _VERSION.search(line):
+        if found := _VERSION.search(line) or _BARE_VERSION.match(line):
             return at, found[1]
         if "Version " in line and "Sequential " in line:
             return at, _UNKNOWN

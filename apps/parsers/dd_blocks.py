@@ -11,10 +11,15 @@ from apps.parsers.dd_lines import Result, read_result
 from apps.parsers.dd_typed import Typed, is_printed, printed_above, typed_at
 from apps.parsers.source_text import SourceText
 
-_ASIDE = re.compile(r"\s*(?:Password:|\[sudo\]|dd: |dd$|\^C)")
-_OTHER_FENCE = re.compile(  # of the output, in Markdown, and what it is called
-    r"\s*(?:(?:`{3}|~{3})[\w-]*|\.{3}|(?:# ?)?(?:\w{1,10} )?(?:outputs?|results?|sa[ií]da|salida|sortie|ausgabe|resultado|输出|结果)"
-    r"(?: \w{1,10})?[:：]?)\s*$",
+_ASIDE = re.compile(  # questions, errors, what a quota or `date` tells before a copy
+    r"\s*(?:Password:|\[sudo\]|dd: |dd$|\^C|[\w-]{1,32}: (?:write failed|warning), (?:user|group|project) "
+    r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z0-9][\w ]{4,10} [0-9]{2}:[0-9]{2}:[0-9]{2} [\w +-]{4,16}$)"
+)
+_OTHER_FENCE = re.compile(  # of the output, in Markdown, and what it is called: "Output should be something like this:"
+    r"\s*(?:(?:`{3}|~{3})[\w-]*|\.{3}|(?:# ?)?\*{0,2}(?:\w{1,10} ){0,2}"
+    r"(?:outputs?|results?|sa[ií]da|salida|sortie|r[ée]sultats?|ausgabe|ergebnis|resultado|вывод|результат|получаем|输出|结果|出力)"
+    r"(?:(?: (?:for|should|will|would|be|is|looks?|something|similar|to|like|this|that|the|following|as|follows|below)){1,8}"
+    r"| \w{1,10})?[:：]{0,2}\*{0,2}[:：]?)\s*$",
     re.IGNORECASE,
 )
 _TIMED = re.compile(
@@ -68,6 +73,8 @@ def blocks(text: SourceText) -> Iterator[Block]:
             block.caption = printed_above(lines, block.first, before.last if before else -1)
         if waiting:
             block.command = waiting.pop(0)
+        elif before and _is_again(before, block, lines):
+            block.command, block.host = before.command, before.host
         block.last = _behind_time(lines, block.last)
         if before:
             yield before
@@ -81,6 +88,21 @@ def _follows(before: Block, block: Block, lines: list[str], loop: Typed | None) 
     if _is_next(before, block, lines):
         return True
     return loop is not None and loop.prints and is_printed(lines[before.last + 1 : block.first])
+
+
+def _is_again(before: Block, block: Block, lines: list[str]) -> bool:
+    """Whether this is the result of the same command, done once more: bare results below each other, of as many bytes."""
+    if (
+        before.records
+        or block.records
+        or not before.command
+        or before.command.pipe > 1
+        or block.first != before.last + 1
+    ):
+        return False
+    one, other = (each.results[-1].result if each.results else None for each in (before, block))
+    is_alone = not lines[block.first][: _start_of(block)].strip()
+    return is_alone and isinstance(one, Result) and isinstance(other, Result) and one.bytes == other.bytes
 
 
 def _is_other_end(before: Block, block: Block) -> bool:
@@ -141,10 +163,12 @@ def _read_before(block: Block, lines: list[str], floor: int) -> Typed | None:
 
     What dd complained about in between becomes the block's problem.
     """
-    if not block.records and lines[block.first][: _start_of(block)].strip():
-        return None  # a label stands before the result: this is a list somebody made
+    label = "" if block.records else lines[block.first][: _start_of(block)]
+    if label.strip() and not _OTHER_FENCE.match(label):
+        commands = read_command(label)  # with its result in a remark; any other label is of a list that somebody made
+        return Typed(block.first, label, commands) if len(commands) == 1 else None
     index, left = block.first - 1, _MOST_BACK
-    while index > floor and left and _may_stand_between(lines[index], block):
+    while index > floor and left and _may_stand_between(lines[index]):
         if lines[index].lstrip().startswith("dd: "):
             block.problem = lines[index].strip()[:200]
         left -= 0 if _is_progress(lines[index]) or _OTHER_FENCE.match(lines[index]) else 1
@@ -186,10 +210,10 @@ def _start_of(block: Block) -> int:
     return result.start if isinstance(result, Result) else 0
 
 
-def _may_stand_between(line: str, block: Block) -> bool:
-    if not line.strip():
-        return bool(block.records)
-    return bool(_ASIDE.match(line) or ("=" not in line and _OTHER_FENCE.match(line))) or _is_progress(line)
+def _may_stand_between(line: str) -> bool:
+    return bool(
+        not line.strip() or _ASIDE.match(line) or ("=" not in line and _OTHER_FENCE.match(line))
+    ) or _is_progress(line)
 
 
 def _behind_time(lines: list[str], last: int) -> int:

@@ -15,17 +15,19 @@ _OPERANDS = re.compile(  # from its = back, as a search for one letter is the qu
 _OPERAND = re.compile(r"([a-z]+)=(.*)", re.DOTALL)
 _NAME = re.compile("[a-z]+")
 NAMES = frozenset(("if", "of", "bs", "ibs", "obs", "count", "iflag", "oflag", "conv", "skip", "seek", "status"))
-_SYNTAX = re.compile(r"""[$"';|&<>()`]""")
-_PROMPT = re.compile(r".*[#$%>]\s|\[[^\]]{3,100}\][#$]|\++ ", re.DOTALL)
+_SYNTAX = re.compile(r"""[$"';|&<>()`\\]""")
+_PROMPT = re.compile(  # no end of one: "echo 3 > /proc/sys/vm/drop_caches"
+    r".*(?:[#$%❯➜]|(?<!echo [0-9] )(?<!echo [0-9])>)\s|\[[^\]]{3,100}\][#$]|\++ ", re.DOTALL
+)
 _LOOP = re.compile(r"\b(?:for|while|until|seq)\b.*\bdo\b")
 _WORD = re.compile(
-    r"""(?:\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)|"[^"]*"|'[^']*'|[^\s"';|&<>)`]|(?<=\S)[)`](?=\S))+|[|;&<>]+"""
+    r"""(?:\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)|"[^"]*"|'[^']*'|\\.?|[^\s"';|&<>)`\\]|(?<=\S)[)`](?=\S))+|[|;&<>]+"""
 )
 _PRODUCT = re.compile(r"\$\(\(\s*(\d{1,12}(?:\s*\*\s*\d{1,12})*)\s*\)\)$")
 _SIZE = re.compile(r"(\d{1,15})([a-zA-Z]{0,3})$")
 _PREFIXES = "kmgtpe"
 _SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random", "/dev/frandom", "/dev/arandom", "/dev/full")
-_NO_SINKS = ("", "|", "/dev/null", "/dev/stdout", "-")
+_NO_SINKS = ("", "|", "/dev/null", "/dev/zero", "/dev/stdout", "-")
 _PASSES_ON = frozenset(("pv", "cat", "buffer", "mbuffer"))
 _GREATEST = 2**63
 _LONGEST = 4000
@@ -136,7 +138,9 @@ def _factor(text: str) -> int | None:
 
 
 def read_command(line: str) -> list[Command]:
-    """The dd commands of a line, in their order."""
+    """The dd commands of a line, in their order; in bold, where a page in Markdown has them so."""
+    if "**" in line:
+        line = line.replace("**", "")
     if "=" not in line or "dd" not in line or _OPERANDS.search(line) is None:
         return []
     return _read(line, starts(line))
@@ -203,7 +207,7 @@ def _read_one(text: str, shown: str) -> Command:
         if word in (">", ">>") and position + 1 < len(words):
             command.sent_to = words[position + 1]
         elif match := _OPERAND.match(word):
-            command.operands[match[1]] = match[2].strip("\"'")
+            command.operands[match[1]] = match[2].strip("\"'").replace("\\ ", " ")
     return command
 
 

@@ -7,6 +7,7 @@ from apps.parsers.source_text import SourceText
 
 _CUT_OFF = "a result that is cut off"
 _LONGEST = 200
+_MOST_SECONDS = 5  # between two lines of progress: dd prints one each second, or as soon as it is let to
 
 Records = tuple[int, int]
 
@@ -58,8 +59,10 @@ def _wrapped(lines: list[str], index: int) -> Event:
 
 
 def _mark_progress(found: list[Event], text: SourceText) -> None:
-    """`status=progress` prints whole seconds, over and over on one line, before the records lines."""
-    for position, event in enumerate(found):
+    """`status=progress` prints whole seconds, over and over on one line, before the records lines. Where somebody made lines
+    of them, each is followed by the next one.
+    """
+    for position, event in reversed(list(enumerate(found))):
         if event.records is not None or not _may_be_progress(event.result):
             continue
         before = found[position - 1] if position else None
@@ -75,7 +78,18 @@ def _mark_progress(found: list[Event], text: SourceText) -> None:
             and after.records is not None
             and after.index - event.last <= 2
         )
-        event.is_progress = is_rewritten or (precedes_records and not follows_records)
+        goes_on = after is not None and not follows_records and _is_next_progress(event, after)
+        event.is_progress = is_rewritten or goes_on or (precedes_records and not follows_records)
+
+
+def _is_next_progress(event: Event, after: Event) -> bool:
+    """Whether the line behind it tells the same copy's progress a few seconds later."""
+    one, other = event.result, after.result
+    if after.index != event.last + 1 or not (isinstance(one, Result) and isinstance(other, Result)):
+        return False
+    if not other.is_whole_seconds or one.seconds is None or other.seconds is None:
+        return False
+    return 0 <= other.seconds - one.seconds <= _MOST_SECONDS and one.bytes < other.bytes
 
 
 def _may_be_progress(result: Result | Unclear | None) -> bool:

@@ -16,8 +16,10 @@ device line; where that line is missing, the device of the command line.
   (time_device in hdparm.c, timings_offset).
 - The rate is taken as printed: it comes from the time before that is rounded to 0.01 s. Where it does not agree with the
   MB and seconds beside it, the sample has a note and the file a warning.
-- Mails break the line before the unit. Messages (`HDIO_DRIVE_CMD…`) stand between the lines; `read() hit EOF` in place of
-  the figures means that nothing was measured.
+- A timing below blank lines only is of the device above: somebody repeated the run. A command between two timings tells
+  them apart. On Windows devices are `hdb`, without a directory.
+- Mails break the line before the unit, and pages in Markdown have the rate in bold. Messages (`HDIO_DRIVE_CMD…`) stand
+  between the lines; `read() hit EOF` in place of the figures means that nothing was measured.
 """
 
 import re
@@ -37,11 +39,15 @@ _LIKE_TIMING = re.compile(r"\s*Timing (?:O_DIRECT|buffer|cached|disk)")
 _CUT = "a timing whose figures are cut off or not as hdparm prints them"
 _EXPECTED = "N MB in S seconds = R MB/sec"
 _FIGURES = re.compile(
-    r"(\d{1,9})\sMB\sin\s{1,8}(\d{1,6}\.\d{1,3})\sseconds\s?=\s{0,8}(\d{1,9}(?:\.\d{1,3})?)\s(([kM]B)/s(?:ec)?)(?![a-z])"
+    r"(\d{1,9})\sMB\sin\s{1,8}(\d{1,6}\.\d{1,3})\sseconds\s?=\s{0,8}\*{0,3}(\d{1,9}(?:\.\d{1,3})?)\s(([kM]B)/s(?:ec)?)(?![a-z])"
 )
 _DEVICE = re.compile(r"\s*(/dev/[\w./:-]{1,200}?):\s*(?:$|Timing )")
-_WORD = r"(?:-[\w=-]{1,40}|[/~$\"'{*](?:[^\s;|&<>`()\[]|\[[\w-]{1,20}\]){0,200}|\d{1,12})"  # an option, a device or a variable, an option's number
-_COMMAND = re.compile(rf"(?:^|[\s#$%>;&|\]`(])(hdparm\s+-[\w=-]{{1,40}}(?:\s+{_WORD}(?![^\s;|&<>`()\[])){{0,20}})")
+_BARE_DEVICE = re.compile(r"\s*((?:[hs]d[a-z]\d{0,2}|nvme\d{1,2}n\d(?:p\d{1,2})?)):\s*$")  # with hdparm for Windows
+_WORD = (  # an option, a device or a variable, an option's number
+    r"(?:-[\w=-]{1,40}|[/~$\"'{*](?:[^\s;|&<>`()\[]|\[[\w-]{1,20}\]){0,200}|[hs]d[a-z]\d{0,2}|\d{1,12})"
+)
+_COMMAND = re.compile(rf"(?:^|[\s#$%>;&|\]`(/*])(hdparm\s+-[\w=-]{{1,40}}(?:\s+{_WORD}(?![^\s;|&<>`()\[])){{0,20}})")
+_ASKS_FOR_TIMES = re.compile(r"\s-[A-Za-z0-9]{0,20}[tT]|\s--direct")
 _PATH = re.compile(r"/dev/[\w./-]{1,200}")
 _MESSAGE = re.compile(r"fail|error|EOF|returned|invalid|denied|too small|no such|not permitted|HDIO|BLK", re.IGNORECASE)
 _FACTORS = {"MB": 1024.0**2, "kB": 1024.0}
@@ -90,23 +96,38 @@ def parse(text: SourceText) -> ParsedFile:
 def _drafts(text: SourceText, broken: list[Broken], warnings: list[str]) -> Iterator[_Draft]:
     current: _Draft | None = None
     for index, line in enumerate(text.lines):
-        if "/dev/" in line and (device := _DEVICE.match(line)):
+        if device := _device(text.lines, index):
             if current:
                 yield current
-            current = _Draft(index, index, device[1], _command_before(text.lines, index))
-        for timing in _TIMING.finditer(line) if " reads" in line else ():
+            current = _Draft(index, index, device, _command_before(text.lines, index))
+        timings = list(_TIMING.finditer(line)) if " reads" in line else []
+        if current and current.samples and not timings and "hdparm" in line and _command_of(line):
+            yield current
+            current = None
+        for timing in timings:
             operation = "cached_read" if "cache" in timing[2] else "read"
             if current is None or index - current.last > _MOST_BACK or _is_other(current, operation):
                 if current:
                     yield current
-                current = _elided(text.lines, index)
+                current = _elided(text.lines, index, current)
             current.is_direct = current.is_direct or bool(timing[1])
             current.offset = int(timing[3] or current.offset)
             current.last = _take(current, operation, timing, text, index, broken, warnings)
-        if "Timing " in line and _LIKE_TIMING.match(line) and not _TIMING.search(line):
+        if "Timing " in line and _LIKE_TIMING.match(line) and not timings:
             broken.append(Broken(_CUT, text.number(index), line.strip()[:200], _EXPECTED))
     if current:
         yield current
+
+
+def _device(lines: list[str], index: int) -> str:
+    line = lines[index]
+    if "/dev/" in line:
+        match = _DEVICE.match(line)
+    elif ":" in line and index + 1 < len(lines) and "Timing " in lines[index + 1]:
+        match = _BARE_DEVICE.match(line)
+    else:
+        return ""
+    return match[1] if match else ""
 
 
 def _is_other(draft: _Draft, operation: str) -> bool:
@@ -115,8 +136,10 @@ def _is_other(draft: _Draft, operation: str) -> bool:
     return is_behind or any(sample.operation == operation for sample in draft.samples)
 
 
-def _elided(lines: list[str], index: int) -> _Draft:
-    """A run without a device line: the device is that of the command line, if it names one."""
+def _elided(lines: list[str], index: int, before: _Draft | None) -> _Draft:
+    """A run without a device line: the device is that of the command line, if it names one, or of the same run done again."""
+    if before and before.last < index and not "".join(lines[before.last + 1 : index]).strip():
+        return _Draft(index, index, before.target, before.command)
     command = _command_before(lines, index)
     paths = _PATH.findall(command)
     return _Draft(index, index, paths[0] if len(paths) == 1 else "", command)
@@ -126,9 +149,15 @@ def _command_before(lines: list[str], index: int) -> str:
     for line in reversed(lines[max(0, index - _MOST_BACK) : index]):
         if _TIMING.search(line):
             return ""
-        if match := _COMMAND.search(line[:1000]):
-            return match[1].strip()
+        if "hdparm" in line and _COMMAND.search(line[:1000]):
+            return _command_of(line)
     return ""
+
+
+def _command_of(line: str) -> str:
+    """A command that asks for timings."""
+    match = _COMMAND.search(line[:1000])
+    return match[1].strip().rstrip(":,.*") if match and _ASKS_FOR_TIMES.search(match[1]) else ""
 
 
 def _take(

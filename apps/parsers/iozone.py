@@ -112,7 +112,7 @@ class _Reader:
             self.banner = banner
         elif (command := banner if "command" not in banner.facts else Banner()).read_shell(line, index):
             self.banner = command  # of the last one above the figures; nothing came of those before it
-        elif line.strip() == "iozone test complete." and self.drafts:
+        elif line.strip() == "iozone test complete." and self._current() is not None:
             self.drafts[-1].last = index
 
     def _is_used(self, line: str) -> bool:

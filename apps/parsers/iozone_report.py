@@ -15,7 +15,9 @@ _SIZES = re.compile(r'\s*(?:"\d{1,15}"\s*)+').fullmatch
 _ROW = re.compile(r'\s*"(\d{1,15})"((?:\s+\d{1,20})*)\s*').fullmatch
 _LIKE_ROW = re.compile(r'\s*"\w{1,15}"(?:\s+"?\w{1,20}"?)*\s*').fullmatch  # with letters in its figures
 _CPU_ROW = re.compile(r'\s*"\d{1,15}"(?:\s+\d{1,9}\.\d\d)*\s*').fullmatch
-_FIGURES = re.compile(r'\s*"\s*([A-Z][A-Za-z -]{2,20}?)\s*"((?:\s+-?(?:\d{1,20}\.\d\d|nan|inf))+)\s*').fullmatch
+_FIGURES = re.compile(  # a test that was left out, as by -i 1, may have no name
+    r'\s*"(?: {0,30}([A-Z][A-Za-z -]{2,20}?)\s*| {1,30})"((?:\s+-?(?:\d{1,20}\.\d\d|nan|inf))+)\s*'
+).fullmatch
 _LIKE_FIGURES = re.compile(r'\s*"\s*[A-Z][A-Za-z -]{2,20}?\s*"\s+\S|\s*"(?:Record size =|Output is in) ').match
 _RECORD = re.compile(r'\s*"Record size = (\d{1,15}) [kK][bB]ytes ?"').match
 _UNIT = re.compile(r'\s*"Output is in ([^"]{1,20})"').match
@@ -114,7 +116,7 @@ def read_throughput(text: SourceText, index: int) -> Throughput:
         elif unit := _UNIT(line):
             report.unit = unit[1]
         elif figures := _FIGURES(line):
-            report.tests.append((figures[1], figures[2].split(), at))
+            report.tests.append((figures[1] or "", figures[2].split(), at))
         elif line.strip() and not _LIKE_FIGURES(line):
             break
         elif line.strip():
