@@ -38,6 +38,9 @@ _TAIL = (
     + f"{_LATENCY}," * 12
 )
 _BODIES = {NEW_FIELDS: re.compile(_HEAD + _TAIL), SEEK_FIELDS: re.compile(f"{_HEAD}{_COUNT},{_COUNT},{_TAIL}")}
+_WHOLE = {  # nearly all lines are: nothing has to be put together again to look at it
+    wanted: re.compile(f"(?:[^,]*+,){{3}}{pattern.pattern.removesuffix(',')}") for wanted, pattern in _BODIES.items()
+}
 _BEGINNING = re.compile(r"[0-9a-z+.]*").match
 _GOES_ON = re.compile(r"[0-9a-z,+.:/]+")
 _FIELD = re.compile(rf"{_RATE}|{_LATENCY}|(?:[0-9]{{1,9}}[MGTkm]?)|link|symlink")
@@ -73,6 +76,8 @@ def is_sure(record: Record) -> bool:
 def _read_new(lines: Sequence[str], index: int, start: int, version: str, program: str) -> Record | Broken | None:
     wanted = SEEK_FIELDS if version >= "1.98" else NEW_FIELDS
     fields, last = _joined(lines, index, start, wanted)
+    if last == index and not start and _WHOLE[wanted].fullmatch(lines[index]):
+        return _new_record(fields[3:], fields[2], program, index, index, " " in lines[index])
     if len(fields) < wanted:
         fields = _without_large_file(fields, wanted)
     if len(fields) < wanted:
@@ -88,16 +93,19 @@ def _read_new(lines: Sequence[str], index: int, start: int, version: str, progra
     return _broken(fields[3:], index, wanted)
 
 
-def _new_record(body: list[str], name: str, program: str, index: int, last: int) -> Record:
+def _new_record(
+    body: list[str], name: str, program: str, index: int, last: int, may_have_blanks: bool = True
+) -> Record:
     has_seeks = len(body) == SEEK_FIELDS - 3
     at = 6 if has_seeks else 4
     files = at + 12
+    rates = body[at:files:2] + body[files + 5 : files + 17 : 2]
     return Record(
         index, last, program, name.strip().strip('"')[:LONGEST_NAME], body[2],
         body[3] or (None if has_seeks else ""),  # 2.00 leaves the chunk empty whatever it was
         body[0], body[4] if has_seeks else "", body[5] if has_seeks else "", body[1],
         (body[files], body[files + 1], body[files + 2], body[files + 3] or body[files + 4]),
-        _rates(body[at:files:2] + body[files + 5 : files + 17 : 2]),
+        _rates(rates) if may_have_blanks else rates,
         body[at + 1 : files : 2] + body[files + 6 : files + 17 : 2],
         body[files + 17 :], (index, index, index, index),
     )  # fmt: skip

@@ -5,7 +5,7 @@ up to 24 samples in each.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import MsgspecError, json
@@ -39,14 +39,58 @@ Test = tuple[int, str, str, float, str, int | None, int | None, int | None, str,
 
 def samples(record: Record, numbers: Sequence[int]) -> tuple[ParsedSample, ...]:
     """`numbers` are those of `record.lines` in the file."""
-    found: list[ParsedSample] = []
     values, nanoseconds = _plain(record), _nanoseconds(record.latencies)
-    has_latencies, files = any(record.latencies), record.files[0]
+    has_latencies = any(record.latencies)
     record.has_unread = has_latencies and None in nanoseconds
     plan = _plan(
-        record.version, record.size, record.chunk, record.concurrency, record.seeks, record.seekers, files,
+        record.version, record.size, record.chunk, record.concurrency, record.seeks, record.seekers, record.files[0],
         record.io_unit, record.is_text,
     )  # fmt: skip
+    is_whole = has_latencies and not record.has_unread and record.size and record.files[0]
+    if is_whole and numbers[0] == numbers[-1] and _is_usual(record, values):
+        return _of_line(plan, record, values, nanoseconds, numbers[0])
+    return tuple(_of_record(plan, record, values, nanoseconds, numbers))
+
+
+def _is_usual(record: Record, values: Sequence[float | None]) -> bool:
+    """Whether every test has a rate, or was too fast to time."""
+    return None not in values or values.count(None) == record.rates.count("+++++")
+
+
+def _of_line(
+    plan: Sequence[Test], record: Record, values: Sequence[float | None], nanoseconds: Sequence[float | None], line: int
+) -> tuple[ParsedSample, ...]:
+    """Those of a CSV line that lacks nothing, as nearly all are: what `_of_record` gives of it, in three quarters of the time."""
+    found: list[ParsedSample] = []
+    add, new, shares = found.append, ParsedSample, map(_SHARES.__getitem__, record.cpus)
+    for (
+        (_, operation, metric, scale, unit, size, block, threads, note, quality, low),
+        printed, value, share, latency, late,
+    ) in zip(plan, record.rates, values, shares, record.latencies, nanoseconds, strict=True):  # fmt: skip
+        if value is None:
+            add(new(
+                operation, metric, None, 0, size, block, threads, None, printed, line, quality, _FAST, low, None, share, note,
+            ))  # fmt: skip
+        else:
+            add(new(
+                operation, metric, value * scale, 0, size, block, threads, None, printed + unit, line, "exact", "", None,
+                None, share, note,
+            ))  # fmt: skip
+        if note:
+            add(new(
+                operation, "latency_max", late, 0, size, block, threads, None, latency, line, "exact", "", None, None, None,
+                note,
+            ))  # fmt: skip
+        else:
+            add(new(operation, "latency_max", late, 0, size, block, threads, None, latency, line))
+    return tuple(found)
+
+
+def _of_record(
+    plan: Sequence[Test], record: Record, values: Sequence[float | None], nanoseconds: Sequence[float | None],
+    numbers: Sequence[int],
+) -> Iterator[ParsedSample]:  # fmt: skip
+    has_latencies, files = any(record.latencies), record.files[0]
     rows = zip(plan, record.rates, values, record.cpus, record.latencies, nanoseconds, strict=True)
     is_there, line, latency_line = bool(record.size), numbers[0], numbers[2]
     for (
@@ -65,16 +109,15 @@ def samples(record: Record, numbers: Sequence[int]) -> tuple[ParsedSample, ...]:
         else:
             value, unit, quality, reason, low = _unusual(record, test, printed)
             printed += unit
-        found.append(ParsedSample(
+        yield ParsedSample(
             operation, metric, value, 0, size, block, threads, None, printed, line,
             quality, reason, low, None, _SHARES[cpu], about,
-        ))  # fmt: skip
+        )  # fmt: skip
         if has_latencies and (printed or latency):
-            found.append(ParsedSample(
+            yield ParsedSample(
                 operation, "latency_max", late, 0, size, block, threads, None, latency, latency_line,
                 "exact", "" if late is not None else UNREADABLE if latency else "not printed", None, None, None, about,
-            ))  # fmt: skip
-    return tuple(found)
+            )  # fmt: skip
 
 
 @lru_cache(maxsize=256)

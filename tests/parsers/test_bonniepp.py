@@ -2,9 +2,10 @@
 
 import pytest
 
-from apps.parsers import bonniepp
+from apps.parsers import bonniepp, bonniepp_samples
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.source_text import SourceText
+from tests.parsers.legacy_texts import bonniepp_text
 
 K, M, G = 1024, 1024**2, 1024**3
 
@@ -387,3 +388,13 @@ def test_a_csv_line_with_semicolons_is_told_and_not_read() -> None:
     found = bonniepp.parse(SourceText(f"db7,300M{REST}\n\n" + f"db8,300M{REST}\n".replace(",", ";")))
     assert [run.host for run in found.runs] == ["db7"]
     assert [(one.line, one.message) for one in found.broken] == [(3, "a CSV line with semicolons")]
+
+
+@pytest.mark.parametrize("size", ["64G", "2000M"])
+def test_a_line_that_lacks_nothing_gives_the_same_in_the_short_way(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = SourceText(bonniepp_text(40, with_tables=False).decode().replace(",64G,", f",{size},"))
+    short = bonniepp.parse(text)
+    monkeypatch.setattr(bonniepp_samples, "_is_usual", lambda record, values: False)
+    assert bonniepp.parse(text) == short
+    assert len(short.runs) == 40
+    assert {one.quality for run in short.runs for one in run.samples} == {"exact", "lower_bound"}
