@@ -44,6 +44,7 @@ _BEGIN = re.compile(r"(?:Controller = (?:\d+|All)|CLI Version = .*)\s*$")
 _LINE = re.compile(r"[^=|]{1,80}? ?=(?: |$)")
 _UNDERLINE = re.compile(r"={3,}\s*$")
 _DASHES = re.compile(r"-{10,}\s*$")
+_FAR = 40  # lines of somebody's words, behind which what looks alike is none of it
 _LEGEND = re.compile(r"[^\s|=-][^|]{0,40}[-=][^|]{1,60}\||\S+[-=][^|]{1,60}$|.*\|\s*$")
 _TITLE = re.compile(r"\S[^=|]{0,100}?\s?:?\s*$")
 
@@ -84,7 +85,12 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             continue
         first = last = index
         index += 1
-        while index < len(lines) and not is_prompt(lines[index]) and not (_begins(lines, index, first)):
+        while (
+            index < len(lines)
+            and index - last <= _FAR
+            and not is_prompt(lines[index])
+            and not _begins(lines, index, first)
+        ):
             last = index if _is_known(lines, index) else last
             index += 1
         yield first, _behind_open_table(lines, first, last)

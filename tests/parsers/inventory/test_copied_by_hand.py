@@ -197,6 +197,14 @@ def test_tables_of_storcli_without_a_title_have_that_of_their_columns() -> None:
     assert one.content["Command Status"] == {"Controller": 3}
 
 
+def test_what_stands_far_below_a_table_of_storcli_that_is_cut_off_is_none_of_it() -> None:
+    rows = CARDS["storcli text"].splitlines()
+    place = next(at for at, row in enumerate(rows) if row.startswith("EID:Slt"))
+    text = "\n".join([*rows[place - 1 : place + 4], "", *["So I looked again."] * 60, "Speed = 7", ""])
+    (one,) = parsed("storcli text", text).inventory
+    assert (one.line, one.last_line) == (1, 5)
+
+
 def test_a_drive_of_storcli_stands_alone() -> None:
     assert parsed("storcli text", OF_A_DRIVE).inventory[0].content["Command Status"] == {"Controller": 3}
 
