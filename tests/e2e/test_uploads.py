@@ -1,5 +1,6 @@
 """Uploads in a real browser: files dropped, sent with a bar each, recognised while one looks, previewed and kept."""
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.uploads.test_mapping import TABLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Worker = Callable[[], None]
+LONG_AGO = 1_000_000_000  # seconds since 1970
 
 
 @pytest.fixture
@@ -176,6 +178,7 @@ def test_a_file_that_was_changed_after_it_was_chosen_is_called_so(
 ) -> None:
     for name in ("a.json", "b.json"):
         (tmp_path / name).write_bytes(REPORT)
+        os.utime(tmp_path / name, (LONG_AGO, LONG_AGO))  # Chromium sees a change only of a second or more
     page = signed_in()
     page.goto("/uploads/")
     page.get_by_label("Choose files").set_input_files([tmp_path / "a.json", tmp_path / "b.json"])
