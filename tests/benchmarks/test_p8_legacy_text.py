@@ -41,6 +41,17 @@ TEXTS: dict[str, tuple[ModuleType, Callable[[int], bytes]]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def small_heap() -> Iterator[None]:
+    """What pytest and the product hold is left alone: going through it before every reading, of which each process has its own,
+    leaves nothing of the reader in the processor's caches.
+    """
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 def of_size(text: Callable[[int], bytes], size: int) -> bytes:
     """About as many bytes."""
     return text(max(1, size * 64 // len(text(64))))
