@@ -178,7 +178,8 @@ def _of_lines(data: bytes) -> bytes:
 
 def _may_be_quoted_printable(data: bytes) -> bool:
     """Nothing is encoded without a `=`. One byte is found much quicker than three."""
-    return b"=" in data and (b"uoted-printable" in data or (b"D" in data and b"=3D" in data))
+    named = b"rintable" in data or b"RINTABLE" in data  # whatever letters of it are large
+    return b"=" in data and (named or (b"D" in data and b"=3D" in data))
 
 
 def _without_prefix(lines: list[str]) -> list[str]:

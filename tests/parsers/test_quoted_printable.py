@@ -1,13 +1,20 @@
 """Mail in its raw form, as archives give it out."""
 
 import quopri
+import re
 import time
+from pathlib import Path
 
 import pytest
 
 from apps.parsers import fio_text
 from apps.parsers.source_text import SourceText
 from tests.pace import within
+from tests.parsers.every import read_but_lines
+from tests.parsers.fixture_pairs import FORMATS, outputs
+
+NOT_ALIKE = ("fio_logs", "fio_jobfile")  # without words of their own behind a mail's header
+PATHS = [path for folder in FORMATS if folder not in NOT_ALIKE for path in outputs(folder).values()]
 
 HEADER = b"From ann@x.test Mon Sep 17 00:00:00 2001\nDKIM-Signature: v=1; b=AB3D=\nContent-Transfer-Encoding: Quoted-Printable\n\n"
 REPORT = """job: (groupid=0, jobs=1): err= 0: pid=9: Sat Jun 25 02:08:42 2022
@@ -91,3 +98,23 @@ def test_a_line_feed_that_is_encoded_ends_its_line(end: bytes) -> None:
     text = SourceText(HEADER + end.join([b"a=3D1", b"", b"a line that is =\nwrapped", b"b=3D2", b""]))
     assert text.lines[4:8] == ["a=1", "", "a line that is wrapped", "b=2"]
     assert [text.number(index) for index in range(4, 8)] == [5, 6, 7, 9]
+
+
+def test_several_ends_on_one_line_of_a_mail_are_several_lines() -> None:
+    text = SourceText(HEADER + b"So:=0A=0Aa=3D1=0D=0Ab =\n=3D 2=0A=0A=\nc=3D3\n")
+    assert text.lines[4:] == ["So:", " ", "a=1", "b = 2", "", "c=3"]
+    assert [text.number(index) for index in range(4, 10)] == [5, 5, 5, 5, 6, 7]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_an_output_whose_ends_of_lines_are_encoded_is_what_was_printed(path: Path) -> None:
+    text = path.read_bytes().decode("utf-8", "replace")
+    assert read_but_lines(without_ends(text)) == read_but_lines(text)
+
+
+def without_ends(text: str) -> str:
+    """As some programs send a mail: one line as long as the whole text, wrapped."""
+    encoded = quopri.encodestring(text.replace("\r", "").encode()).replace(b"=\n", b"").replace(b"\n", b"=0A")
+    tokens = re.findall(rb"=..|[^=]", encoded)
+    rows = [b"".join(tokens[at : at + 24]) for at in range(0, len(tokens), 24)]
+    return (HEADER + b"=\n".join(rows) + b"\n").decode()
