@@ -189,12 +189,21 @@ def _cells(words: list[str], spec: re.Pattern[str], count: int) -> list[str] | N
     if count == 8 and any(_RATE.fullmatch(word) for word in words[: -count - 1]):
         return None  # a size that is none, in the middle of a bad row
     cells = words[-count:]
+    return cells if _are_pairs(cells, spec) else None
+
+
+def _are_pairs(cells: Sequence[str], spec: re.Pattern[str]) -> bool:
     pairs = _SMALL_PAIRS if spec is _SMALL else _IO_PAIRS
-    return cells if pairs.fullmatch(" ".join(cells) + " ") else None
+    return pairs.fullmatch(" ".join(cells) + " ") is not None
 
 
 def _unless_row(words: list[str], line: str, index: int, spec: re.Pattern[str]) -> Broken | None:
-    """A row that cannot be read: one that has its size and numbers behind it, but not as many as there are tests."""
+    """A row that cannot be read: one that has its size and numbers behind it, but not as many as there are tests; or all of them
+    and no size, as where somebody left out what stands in the row above too.
+    """
+    if len(words) == 12 and spec is not _SMALL and _are_pairs(words, spec):
+        expected = "both before its figures: nothing says that they are those of the row above"
+        return Broken("a row without machine and size", index, line.strip()[:120], expected)
     numbers = sum(1 for word in words if _RATE.fullmatch(word))
     has_spec = any(spec.fullmatch(word) or _LIKE_IO.fullmatch(word) for word in words[:-1])
     is_of_numbers = numbers >= len(words) * 0.6 or "Latency " in line  # that is the next line

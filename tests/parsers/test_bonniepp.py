@@ -295,6 +295,13 @@ def test_a_broken_row_leaves_the_others() -> None:
     assert "20003  1x" in broken.found
 
 
+def test_a_row_that_does_not_repeat_machine_and_size_is_told() -> None:
+    more = "               40001  91 50002  22 20003  11 30004  71 60005   9 250.6   1\n"
+    found = parsed(OLD_HEAD + "alpha            4G" + more + more)
+    assert len(found.runs) == 1
+    assert [(one.line, one.message) for one in found.broken] == [(5, "a row without machine and size")]
+
+
 @pytest.mark.parametrize("bad", ["nan", "inf", "1e999", "9" * 5000, "1_000", "٣٤", "0x1f", "--5"])
 def test_what_is_no_number_is_never_one(bad: str) -> None:
     for text in (OLD_CSV, NEW_CSV):
