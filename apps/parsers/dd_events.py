@@ -63,11 +63,15 @@ def _mark_progress(found: list[Event], text: SourceText) -> None:
     of them, each is followed by the next one.
     """
     for position, event in reversed(list(enumerate(found))):
-        if event.records is not None or not _may_be_progress(event.result):
+        if event.records is not None:
             continue
         before = found[position - 1] if position else None
         after = found[position + 1] if position + 1 < len(found) else None
         follows_records = before is not None and before.records is not None and event.index - before.last <= 1
+        if not _may_be_progress(event.result):
+            is_alone = not follows_records and (before is None or before.last < event.index - 1)
+            event.is_progress = is_alone and _is_last_progress(found[position : position + 4])
+            continue
         is_rewritten = any(
             other is not None and other.result and text.number(other.index) == text.number(event.index)
             for other in (before, after)
@@ -83,13 +87,25 @@ def _mark_progress(found: list[Event], text: SourceText) -> None:
 
 
 def _is_next_progress(event: Event, after: Event) -> bool:
-    """Whether the line behind it tells the same copy's progress a few seconds later."""
-    one, other = event.result, after.result
-    if after.index != event.last + 1 or not (isinstance(one, Result) and isinstance(other, Result)):
+    """Whether the line behind it tells the same copy's progress."""
+    other = after.result
+    is_whole = isinstance(other, Result) and other.is_whole_seconds
+    return is_whole and after.index == event.last + 1 and _goes_on(event.result, other, least=1)
+
+
+def _is_last_progress(found: list[Event]) -> bool:
+    """Whether a line with parts of a second, as older ones print them, tells the progress of the report that follows it at once."""
+    event, *report = found
+    if len(report) < 3 or event.index + 1 != report[0].index or None in (report[0].records, report[1].records):
         return False
-    if not other.is_whole_seconds or one.seconds is None or other.seconds is None:
+    return _goes_on(event.result, report[2].result, least=0)
+
+
+def _goes_on(one: Result | Unclear | None, other: Result | Unclear | None, least: int) -> bool:
+    """Whether the other tells of the same copy a few seconds and at least so many bytes later."""
+    if not (isinstance(one, Result) and isinstance(other, Result)) or one.seconds is None or other.seconds is None:
         return False
-    return 0 <= other.seconds - one.seconds <= _MOST_SECONDS and one.bytes < other.bytes
+    return 0 <= other.seconds - one.seconds <= _MOST_SECONDS and other.bytes - one.bytes >= least
 
 
 def _may_be_progress(result: Result | Unclear | None) -> bool:

@@ -41,7 +41,9 @@ _EXPECTED = "N MB in S seconds = R MB/sec"
 _FIGURES = re.compile(
     r"(\d{1,9})\sMB\sin\s{1,8}(\d{1,6}\.\d{1,3})\sseconds\s?=\s{0,8}\*{0,3}(\d{1,9}(?:\.\d{1,3})?)\s(([kM]B)/s(?:ec)?)(?![a-z])"
 )
-_DEVICE = re.compile(r"\s*(/dev/[\w./:-]{1,200}?):\s*(?:$|Timing )")
+_DEVICE = re.compile(
+    r"\s*(/dev/[\w./:-]{1,200}?):\s*(?:$|Timing |\([^()]{1,80}\)\s*$)"
+)  # perhaps with somebody's word for it
 _BARE_DEVICE = re.compile(r"\s*((?:[hs]d[a-z]\d{0,2}|nvme\d{1,2}n\d(?:p\d{1,2})?)):\s*$")  # with hdparm for Windows
 _WORD = (  # an option, a device or a variable, an option's number
     r"(?:-[\w=-]{1,40}|[/~$\"'{*](?:[^\s;|&<>`()\[]|\[[\w-]{1,20}\]){0,200}|[hs]d[a-z]\d{0,2}|\d{1,12})"

@@ -128,6 +128,15 @@ def test_progress_is_no_result() -> None:
     assert (run.samples[0].operation, run.target) == ("read", "/dev/sda")
 
 
+@pytest.mark.parametrize("bytes_of_it", [6000000, 8388608])
+def test_progress_with_parts_of_a_second_is_no_result(bytes_of_it: int) -> None:
+    text = f"{bytes_of_it} bytes (6.0 MB) copied, 2.01 s, 3.0 MB/s\n"
+    report = RECORDS + "8388608 bytes (8.4 MB) copied, 2.5 s, 3.4 MB/s\n"
+    assert only(text + report).samples[0].value == 8388608 / 2.5
+    assert len(parse(text + text + report).runs) == 3  # results that somebody lists
+    assert len(parse(text + "\n" + report).runs) == 2
+
+
 def test_the_progress_that_freebsd_prints_hides_no_command() -> None:
     progress = "  2097152000 bytes (2097 MB, 2000 MiB) transferred 1.002s, 2093 MB/s\n"
     result = "3145728 bytes transferred in 0.500000 secs (6291456 bytes/sec)\n"

@@ -76,6 +76,11 @@ def test_run_claims_its_device_line_and_its_timings_only() -> None:
     assert [(run.target, run.line, run.last_line) for run in parsed.runs] == [("/dev/sda", 2, 3), ("/dev/sdb", 9, 11)]
 
 
+def test_a_device_keeps_its_name_beside_a_word_for_it() -> None:
+    runs = hdparm.parse(SourceText(f"/dev/sda: (Maker 7200.7 SATA)\n{LINE}\n/dev/hdd: (P80)\n{LINE}")).runs
+    assert [(run.target, run.line) for run in runs] == [("/dev/sda", 1), ("/dev/hdd", 4)]
+
+
 def test_device_that_could_not_be_read_is_a_missing_value() -> None:
     (run,) = parse("/dev/fd0:\n Timing buffered disk reads: read() hit EOF - device too small\n").runs
     assert run.samples[0].value is None
