@@ -98,7 +98,10 @@ def _is_last_progress(found: list[Event]) -> bool:
     event, *report = found
     if len(report) < 3 or event.index + 1 != report[0].index or None in (report[0].records, report[1].records):
         return False
-    return _goes_on(event.result, report[2].result, least=0)
+    has_begun = (
+        isinstance(event.result, Result) and (event.result.seconds or 0) >= 1
+    )  # the first is printed behind a second
+    return has_begun and _goes_on(event.result, report[2].result, least=0)
 
 
 def _goes_on(one: Result | Unclear | None, other: Result | Unclear | None, least: int) -> bool:

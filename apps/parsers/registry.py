@@ -15,6 +15,8 @@ from functools import cache
 from typing import Any
 
 import apps.parsers
+from apps.parsers.backslashes import without_backslashes
+from apps.parsers.double_spacing import drawn_together, without_double_spacing
 from apps.parsers.json_strangers import was_left_out
 from apps.parsers.margins import unindented, without_margin
 from apps.parsers.marked_lines import without_marks
@@ -81,7 +83,8 @@ def recognise(text: SourceText) -> list[Reading]:
     Who reads a whole file by how it begins is asked first, and alone where no line is left. Who is unsure is heard only
     where nobody is sure; and any rows of figures make a table, so that is asked last, and not of what tools of the system print. Times before
     every line, as logs have them, tags of a page or a post and the quotes of strings hide parts of a format from who reads the rest: what is there
-    without them comes first. A margin before blocks in prose is taken away where nothing was found with it.
+    without them comes first. A margin before blocks in prose, and blank lines between all lines, are taken away where nothing was found with
+    them.
     """
     for one in formats():
         if one.begins(text.head):
@@ -101,9 +104,11 @@ def recognise(text: SourceText) -> list[Reading]:
 
 def looked_at(text: SourceText) -> Iterator[SourceText]:
     """The forms in which a text is shown to the formats, until one of them is sure that it is its own."""
-    yield from as_written(text)
-    if (blocks := unindented(text)) is not None:
-        yield blocks
+    found = as_written(text)
+    yield from found
+    for blocks in (unindented(text), drawn_together(found[0])):
+        if blocks is not None:
+            yield blocks
 
 
 def as_written(text: SourceText) -> list[SourceText]:
@@ -119,6 +124,8 @@ def as_written(text: SourceText) -> list[SourceText]:
     take_off(without_margin)
     take_off(as_shown)
     take_off(without_tags)
+    take_off(without_backslashes)
+    take_off(without_double_spacing)
     take_off(without_times)
     take_off(without_marks)
     if take_off(as_printed):

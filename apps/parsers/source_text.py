@@ -13,7 +13,7 @@ blank lines.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import groupby, pairwise
 
@@ -82,6 +82,12 @@ class SourceText:
         """Another text of the same lines: what was decoded in this one is not decoded again."""
         other = SourceText(b"", self.name)
         other.data, other._emptied = data, self._emptied
+        return other
+
+    def without_lines(self, numbers: Iterable[int]) -> "SourceText":
+        """The same text, without the lines of these numbers."""
+        other = self.with_data(self.data)
+        other._emptied = self._emptied.union(numbers)
         return other
 
     def with_lines(self, lines: Sequence[str], numbers: Sequence[int]) -> "SourceText":

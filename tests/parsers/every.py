@@ -14,6 +14,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from apps.parsers.backslashes import without_backslashes
+from apps.parsers.double_spacing import drawn_together, without_double_spacing
 from apps.parsers.margins import unindented, without_margin
 from apps.parsers.marked_lines import without_marks
 from apps.parsers.post_tags import without_tags
@@ -29,7 +31,10 @@ from tests.pace import slowness
 
 Result = TypeVar("Result")
 SLOWEST_S = 2.0
-LAYERS = (without_margin, unindented, as_shown, without_tags, without_times, without_marks, as_printed)
+LAYERS = (
+    without_margin, unindented, as_shown, without_tags, without_backslashes, without_double_spacing, drawn_together, without_times,
+    without_marks, as_printed,
+)  # fmt: skip
 QUALITIES = {"exact", "rounded", "approximate", "ocr_repaired", "read_from_text", "lower_bound"}
 _INT_8, _INT_4 = (1 << 63) - 1, (1 << 31) - 1
 _YEAR_10000 = 253_402_300_800  # what a date holds

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 
 LF = "\n"
 
@@ -62,6 +63,23 @@ def in_an_issue(text: str) -> str:
 
 def in_fences(text: str) -> str:
     return f"Here it is:```{text}```Thanks\n"
+
+
+def by_a_converter(text: str) -> str:
+    """As programs that write Markdown save what stood on a page."""
+    return re.sub(r"([\[\]_|*])", r"\\\1", text)
+
+
+def spread(text: str) -> str:
+    return text.replace(LF, 2 * LF)
+
+
+def quoted_and_spread(text: str) -> str:
+    return "".join(f"> {line}\n>\n" for line in rows(text))
+
+
+def spread_in_a_mail(text: str) -> str:
+    return f"Hello,\nthis is what I found\nhere today.\n\n{spread(text)}\nWhat do you\nthink of it?\n"
 
 
 PAGES = [block, post, mail]
