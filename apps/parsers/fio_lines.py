@@ -95,7 +95,7 @@ class Lines:
         return list(pairwise([*starts, self.end]))
 
     def block(self, name: str, within: tuple[int, int], *, until: tuple[str, ...] = ()) -> tuple[int, int] | None:
-        """From the key of an object to its end where it is printed in lines, else to the first of the keys in `until` behind it,
+        """From the key of an object to its end where it is printed in indented lines, else to the first of the keys in `until` behind it,
         or to the end of `within`.
         """
         position = self.position(name, within)
@@ -103,10 +103,19 @@ class Lines:
             return None
         begin = position + len(name) + 2
         indent = self.data[self.data.rfind(b"\n", within[0], position) : position]
-        if indent.isspace() and (end := self.data.find(indent + b"}", begin, within[1])) >= 0:
+        if (
+            indent.isspace()
+            and self._is_deeper(begin, indent)
+            and (end := self.data.find(indent + b"}", begin, within[1])) >= 0
+        ):
             return position, end
         ends = [found for key in until if (found := self.position(key, (begin, within[1]))) is not None]
         return position, min([*ends, within[1]])
+
+    def _is_deeper(self, begin: int, indent: bytes) -> bool:
+        """Whether the next line begins further in: where mails and posts took that away, a brace may end anything."""
+        row = self.data.find(b"\n", begin)
+        return self.data.startswith(indent, row) and self.data[row + len(indent) : row + len(indent) + 1].isspace()
 
     def value(self, name: str, within: tuple[int, int] | None) -> Place:
         if within is None or (position := self.position(name, within)) is None:

@@ -26,6 +26,7 @@ from apps.parsers.shape import Broken, ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.system_tools import tool_of
 from apps.parsers.timed_lines import without_times
+from apps.parsers.typesetting import as_typed
 from apps.parsers.web_pages import as_shown
 
 LEAST = 0.15  # below this, nobody thinks of the format
@@ -121,6 +122,7 @@ def as_written(text: SourceText) -> list[SourceText]:
         found.extend([inner] if inner is not None else [])
         return inner is not None
 
+    take_off(as_typed)
     take_off(without_margin)
     take_off(as_shown)
     take_off(without_tags)

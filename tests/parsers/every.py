@@ -24,6 +24,7 @@ from apps.parsers.registry import RECOGNISED, Format, recognise
 from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.timed_lines import without_times
+from apps.parsers.typesetting import as_typed
 from apps.parsers.web_pages import as_shown
 from apps.runs.metrics import METRICS, OPERATIONS
 from apps.uploads.tabular import offered, read_mapped
@@ -32,7 +33,7 @@ from tests.pace import slowness
 Result = TypeVar("Result")
 SLOWEST_S = 2.0
 LAYERS = (
-    without_margin, unindented, as_shown, without_tags, without_backslashes, without_double_spacing, drawn_together, without_times,
+    as_typed, without_margin, unindented, as_shown, without_tags, without_backslashes, without_double_spacing, drawn_together, without_times,
     without_marks, as_printed,
 )  # fmt: skip
 QUALITIES = {"exact", "rounded", "approximate", "ocr_repaired", "read_from_text", "lower_bound"}

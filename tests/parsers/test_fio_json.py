@@ -331,6 +331,15 @@ def test_a_report_that_is_searched_gives_what_one_in_fios_own_lines_gives(case: 
     assert sum(sample.line is not None for sample in usual.samples) > 10
 
 
+@pytest.mark.parametrize("margin", ["", " ", "\t"])
+def test_a_report_whose_indentation_a_post_took_away_still_shows_each_value(margin: str) -> None:
+    for case in ("stonewall", "group", "null", "version_2"):
+        text = (FIXTURES / f"{case}.json").read_text()
+        flat = "\n".join(margin + line.strip() for line in text.splitlines())
+        usual, found = (fio_json.parse(one).runs[-1] for one in (text, flat))
+        assert found.samples == usual.samples
+
+
 def test_a_list_of_percentiles_of_ones_own_is_found_too() -> None:
     text = (FIXTURES / "group.json").read_text()
     shorter = "\n".join(line for line in text.splitlines() if '"30.000000"' not in line)

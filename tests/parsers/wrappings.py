@@ -82,8 +82,27 @@ def spread_in_a_mail(text: str) -> str:
     return f"Hello,\nthis is what I found\nhere today.\n\n{spread(text)}\nWhat do you\nthink of it?\n"
 
 
+def without_breaks(text: str) -> str:
+    """As copied from a page that keeps its columns."""
+    return text.replace(" ", "\u00a0")
+
+
+def indented_by_a_page(text: str) -> str:
+    return text.replace("  ", " \u00a0").replace("...", "\u2026")
+
+
+def with_unseen_blanks(text: str) -> str:
+    return text.replace(" ", "\u200b ")
+
+
+def with_long_dashes(text: str) -> str:
+    """As blogs set them."""
+    return text.replace("---", "\u2014").replace("--", "\u2013")
+
+
 PAGES = [block, post, mail]
 POSTS = [in_code, in_code_alone, in_an_issue, in_fences]
+TYPESET = [without_breaks, indented_by_a_page, with_unseen_blanks]
 STRINGS = [in_lines, in_a_string, in_both, in_one_row, of_a_container]
 MARGINS = ["    ", "\t", " "]
 MARKS = [
