@@ -61,6 +61,7 @@ class Table:
     rows: list[Row]
     broken: list[Broken]
     is_bent: bool = False  # its version cannot be read: what has no k, m or g may be anything
+    is_cut: bool = False  # its header ends before the last test, and so may its rows
 
 
 def read(lines: Sequence[str], index: int, floor: int) -> Table:
@@ -84,9 +85,10 @@ def read(lines: Sequence[str], index: int, floor: int) -> Table:
                 Broken("a row of bonnie++'s behind its header", at, lines[at].strip()[:120], "a line of its own")
             )
         table.last, at = at, at + 1
+    table.is_cut = is_io and not any("Seeks" in line for line in lines[index:at])
     between = 0
     while at < len(lines) and max(between, len(table.broken)) <= _MOST_BETWEEN and not _begins_another(lines[at]):
-        row = _row(lines, at, is_io, table.is_plain)
+        row = _row(lines, at, is_io, table)
         if isinstance(row, Row):
             table.rows.append(row)
             table.last, between = row.last, 0
@@ -146,18 +148,18 @@ def _is_header(line: str) -> bool:
     return bool(words) and len(words) < 8 and all(_HEADER_WORDS.fullmatch(word) for word in words)
 
 
-def _row(lines: Sequence[str], index: int, is_io: bool, is_plain: bool) -> Row | Broken | None:
+def _row(lines: Sequence[str], index: int, is_io: bool, table: Table) -> Row | Broken | None:
     line = lines[index]
     if len(line) > _LONGEST_ROW:
         return None
     words, last = words_of(line), index
-    spec = _SMALL if not is_io else _IO_PLAIN if is_plain else _IO
+    spec = _SMALL if not is_io else _IO_PLAIN if table.is_plain else _IO
     if not line.rstrip(MARKS).endswith(_ENDS):
         return _unless_row(words, line, index, spec)
     cells = _cells(words, spec, 12)
     if cells is None:
         words, last, cells = _unbroken(lines, index, words, spec, is_io)
-    if cells is None:
+    if cells is None or (table.is_cut and len(cells) == 8):
         return _unless_row(words, line, index, spec)
     head = len(words) - len(cells) - 1
     latencies, at = _latencies(lines, last + 1, len(cells) // 2)

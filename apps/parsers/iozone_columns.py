@@ -67,6 +67,8 @@ class Columns:
     words: tuple[str, ...]
     ends: tuple[int, ...]  # from `origin`; empty where the header was wrapped
     origin: int  # where "reclen" ends
+    is_spaced: bool  # by more than single blanks, so that what stands below what can be said
+    size: int  # where "KB" ends
 
 
 def read_header(above: str, header: str, below: str) -> Columns | None:
@@ -81,15 +83,15 @@ def read_header(above: str, header: str, below: str) -> Columns | None:
 def _read_header(above: str, header: str, below: str) -> Columns | None:
     found = list(re.finditer(r"\S+", header))
     at = next(index for index, match in enumerate(found) if match[0].startswith("reclen")) + 1
-    origin = found[at - 1].end()
+    origin, size = found[at - 1].end(), found[at - 2].end()
     words = tuple(match[0] for match in found[at:]) + tuple(below.split())
     ends = () if below else tuple(match.end() - origin for match in found[at:])
     if words and words == tuple(_WORDS[: len(words)]):
-        return Columns(_OPERATIONS[: len(words)], words, ends, origin)
+        return Columns(_OPERATIONS[: len(words)], words, ends, origin, "  " in header[size:], size)
     operations = tuple(_qualified(above, match) for match in found[at:])
     if below or "" in operations or len(set(operations)) < len(operations) or not operations:
         return None
-    return Columns(operations, words, ends, origin)
+    return Columns(operations, words, ends, origin, "  " in header[size:], size)
 
 
 def is_above_header(line: str) -> bool:
@@ -187,6 +189,8 @@ def _ends(text: str, position: int, lead: int, width: int) -> Sequence[int]:
 
 def _under_header(tail: str, columns: Columns) -> tuple[Figure, ...] | str:
     """Each figure under the header word that it ends nearest to: for layouts that are not known."""
+    if not columns.is_spaced:
+        return "fewer figures than columns, and blanks that do not show which they are"
     found: list[Figure] = []
     for match in re.finditer(r"\d+", tail):
         near = sorted((abs(end - match.end()), column) for column, end in enumerate(columns.ends))

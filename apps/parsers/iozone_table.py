@@ -149,12 +149,15 @@ class Table:
         return True
 
     def _tokens(self, line: str) -> list[str]:
-        """The words of a row; a figure that touches the record size is cut off where the header says it begins."""
-        tokens, origin = line.split(), self.columns.origin
+        """The words of a row; a figure that touches the record size is cut off where the header says it begins, if the row's file
+        size stands below the header's: a post that takes away what lines begin with moves them apart.
+        """
+        tokens, origin, size = line.split(), self.columns.origin, self.columns.size
         if (
             len(tokens) < len(self.columns.operations) + 2
             and line[origin - 1 : origin + 1].isdigit()
             and origin < len(line)
+            and line[size - 1 : size + 1].rstrip() == line[size - 1]
         ):
             head = line[:origin].split()
             return head + line[origin:].split() if len(head) == 2 and len(line) < LONGEST_ROW else tokens

@@ -295,6 +295,14 @@ def test_a_broken_row_leaves_the_others() -> None:
     assert "20003  1x" in broken.found
 
 
+def test_eight_figures_of_a_table_that_is_cut_off_at_its_side_are_no_tests_without_characters() -> None:
+    side = "\n".join(
+        line[:60] for line in (OLD_HEAD + "alpha            4G 40001  91 50002  22 20003  11 30004  71").split("\n")
+    )
+    with pytest.raises(ParseError, match="cannot be read"):
+        parsed(side)
+
+
 def test_a_row_that_does_not_repeat_machine_and_size_is_told() -> None:
     more = "               40001  91 50002  22 20003  11 30004  71 60005   9 250.6   1\n"
     found = parsed(OLD_HEAD + "alpha            4G" + more + more)
