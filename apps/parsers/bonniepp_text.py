@@ -30,6 +30,7 @@ _UNKNOWN = "?"
 _CONCURRENCY = re.compile(r"Concurrency +([0-9]{1,4})")
 _HEADER_WORDS = re.compile(r"(?:K/sec|/sec|%CP|-+[A-Z][a-z]+-*|Chr-|files|files:max(?::min)?|\*+)")
 LATENCY = re.compile(r"[0-9]{1,9}(?:us|ms|s)")
+_ROOM = " " * 8  # two columns that are left out, and the blank before them
 _MOST_BETWEEN = 3  # other lines between rows, captions, and bad rows in a table
 _ONLY_FOUR = (1, 2, 4, 5)
 _ENDS = tuple("0123456789+*>")  # of a row: a number, perhaps with a mark of its mail or forum
@@ -159,12 +160,17 @@ def _row(lines: Sequence[str], index: int, is_io: bool, table: Table) -> Row | B
     cells = _cells(words, spec, 12)
     if cells is None:
         words, last, cells = _unbroken(lines, index, words, spec, is_io)
-    if cells is None or (table.is_cut and len(cells) == 8):
+    if cells is None or (len(cells) == 8 and (table.is_cut or _ends_early(lines, last, line))):
         return _unless_row(words, line, index, spec)
     head = len(words) - len(cells) - 1
     latencies, at = _latencies(lines, last + 1, len(cells) // 2)
     latency_line = last + 1 if at > last + 1 else last
     return Row(" ".join(words[:head]), words[head], cells, at - 1, latencies, latency_line, index)
+
+
+def _ends_early(lines: Sequence[str], last: int, line: str) -> bool:
+    """Whether a row in columns is the last line, and has no room for the tests by characters that it would have to lack."""
+    return last == len(lines) - 1 and "  " in line.strip() and _ROOM not in line
 
 
 def _unbroken(
