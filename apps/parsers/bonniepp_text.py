@@ -30,7 +30,7 @@ _UNKNOWN = "?"
 _CONCURRENCY = re.compile(r"Concurrency +([0-9]{1,4})")
 _HEADER_WORDS = re.compile(r"(?:K/sec|/sec|%CP|-+[A-Z][a-z]+-*|Chr-|files|files:max(?::min)?|\*+)")
 LATENCY = re.compile(r"[0-9]{1,9}(?:us|ms|s)")
-_ROOM = " " * 8  # two columns that are left out, and the blank before them
+_ROOM = " " * 8  # at least, for two columns that are left out
 _MOST_BETWEEN = 3  # other lines between rows, captions, and bad rows in a table
 _ONLY_FOUR = (1, 2, 4, 5)
 _ENDS = tuple("0123456789+*>")  # of a row: a number, perhaps with a mark of its mail or forum
@@ -160,7 +160,7 @@ def _row(lines: Sequence[str], index: int, is_io: bool, table: Table) -> Row | B
     cells = _cells(words, spec, 12)
     if cells is None:
         words, last, cells = _unbroken(lines, index, words, spec, is_io)
-    if cells is None or (len(cells) == 8 and (table.is_cut or _ends_early(lines, last, line))):
+    if cells is None or (len(cells) == 8 and (table.is_cut or _ends_early(lines, last, line, words[-9]))):
         return _unless_row(words, line, index, spec)
     head = len(words) - len(cells) - 1
     latencies, at = _latencies(lines, last + 1, len(cells) // 2)
@@ -168,9 +168,10 @@ def _row(lines: Sequence[str], index: int, is_io: bool, table: Table) -> Row | B
     return Row(" ".join(words[:head]), words[head], cells, at - 1, latencies, latency_line, index)
 
 
-def _ends_early(lines: Sequence[str], last: int, line: str) -> bool:
+def _ends_early(lines: Sequence[str], last: int, line: str, size: str) -> bool:
     """Whether a row in columns is the last line, and has no room for the tests by characters that it would have to lack."""
-    return last == len(lines) - 1 and "  " in line.strip() and _ROOM not in line
+    figures = line.partition(size)[2].strip()
+    return last == len(lines) - 1 and "  " in figures and _ROOM not in figures
 
 
 def _unbroken(

@@ -305,7 +305,7 @@ def test_eight_figures_of_a_table_that_is_cut_off_at_its_side_are_no_tests_witho
 
 def test_eight_figures_in_a_last_line_are_a_row_where_they_have_room_for_the_others() -> None:
     with pytest.raises(ParseError, match="cannot be read"):
-        parsed(OLD_HEAD + "alpha            4G 40001  91 50002  22 20003  11 30004  71 600")
+        parsed(OLD_HEAD + "alpha            4G 40001  91 50002  22 20003  11 30004  71")
     (run,) = parsed(OLD_HEAD + "alpha            4G           50002  22 20003  11           60005   9 250.6   1").runs
     assert value(run, "write").value == 50002 * K
 
