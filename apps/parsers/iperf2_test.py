@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from apps.parsers.iperf2_connections import CUT, Connection, Header, began, samples_of, series_of
 from apps.parsers.iperf_commands import is_interval
@@ -84,6 +84,20 @@ class Test:
         if report.start or not one.lines or not self.header.client_port or one.id == "SUM":
             return False
         return datagrams(report.rest) is not None and datagrams(one.lines[-1].rest) is None
+
+    def apart(self) -> list["Test"]:
+        """Each line from 0.0 of one stream as a test of its own, where there are more than an interval and its total: somebody kept
+        the totals alone.
+        """
+        one = next(iter(self.connections.values()), Connection(""))
+        if len(self.connections) > 1 or len(one.lines) < 3 or any(line.start for line in one.lines):
+            return [self]
+        found = [replace(self, connections={one.id: replace(one, lines=[line])}) for line in one.lines]
+        for test in found[1:]:
+            test.first = test.connections[one.id].lines[0].index
+        for test in found[:-1]:
+            test.last = test.connections[one.id].lines[0].index
+        return found
 
     def successor(self) -> "Test":
         """The next test of the same server: its header is printed once. Who connected and has no figures may still be

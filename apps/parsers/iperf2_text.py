@@ -12,8 +12,9 @@ One run per test: what a client connected at once, what a server accepted at onc
 client shows what the server received. `[FD1]`, the sum of both directions, is not read.
 
 Totals alone, one below the other, are tests of their own where a command or somebody's words stand between them; the
-command says whose lines they are where no header does. A line alone from 0.0 is no total where a later one of its stream
-cannot be read, where other streams last longer, or where the command asks for it with -i.
+command says whose lines they are where no header does; so are three or more of one stream, as only one can be the total
+of an interval. A line alone from 0.0 is no total where a later one of its stream cannot be read, where other streams last
+longer, or where the command asks for it with -i.
 
 Oddities: `0.0- 1.0` has a blank inside; the unit changes from line to line; a log without header is read too, where
 nothing says who sent: the figures are missing then (the reason and the tool's text stay), and a warning says so. Rows
@@ -54,6 +55,7 @@ _NO_RATE = re.compile(
     r"\[ {0,6}(\d{1,6})\] {1,8}[\d.]{1,20}- ?[\d.]{1,20} {1,6}sec {1,6}\S{1,40} \S{0,6}Bytes {1,6}(\S{0,20}(?:nan|inf)\S{0,20} \w{0,6}/sec)",
     re.IGNORECASE,
 )
+_BEGUN = re.compile(r"\[ {0,6}\w{0,6}\]?[\s\d.-]{0,30}\Z")  # a report that is cut off where its figures would begin
 _NAMED = 5  # streams
 _FACTORS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
@@ -67,7 +69,8 @@ def parse(text: SourceText) -> ParsedFile:
     broken: list[Broken] = []
     warnings: list[str] = []
     damaged: list[int] = []
-    for test in _tests(text, damaged):
+    unknown: list[int | None] = []
+    for test in (each for one in _tests(text, damaged) for each in one.apart()):
         if not test.has_reports:
             expected = "a report from 0.0 over the whole time"
             broken.append(
@@ -75,8 +78,7 @@ def parse(text: SourceText) -> ParsedFile:
             )
             continue
         run = test.run(text)
-        if any(sample.missing_reason == SIDE_UNKNOWN for sample in run.samples):
-            warnings.append(f"line {run.line}: {SIDE_UNKNOWN}; the intervals are kept as net_send")
+        unknown += [run.line] if any(sample.missing_reason == SIDE_UNKNOWN for sample in run.samples) else []
         if silent := test.silent():
             warnings.append(
                 f"line {run.line}: {_listed(silent)} connected, and no line says how fast: the text may be cut off"
@@ -85,6 +87,9 @@ def parse(text: SourceText) -> ParsedFile:
             last = text.lines[test.last][:100]
             broken.append(Broken(run.problem, run.last_line, last, "a report from 0.0 over the whole time"))
         runs.append(run)
+    if unknown:
+        others = f" and {len(unknown) - 1} other tests" if len(unknown) > 1 else ""
+        warnings.append(f"line {unknown[0]}{others}: {SIDE_UNKNOWN}; the intervals are kept as net_send")
     broken += broken_lines(text, damaged)
     if not runs:
         raise ParseError(
@@ -126,6 +131,8 @@ def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:
             test.doubt(name)
         if name is not None or _is_bent_heading(line, is_read):
             damaged.append(line.index)
+    if text.lines and _BEGUN.match(text.lines[-1]):
+        test.doubt("")
     if test.has_reports or test.header.client_port:
         yield test
 

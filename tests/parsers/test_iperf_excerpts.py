@@ -80,3 +80,24 @@ def test_a_stream_that_connected_and_has_no_line_is_told() -> None:
     assert cut.warnings == ("line 1: 1 other stream (2) connected, and no line says how fast: the text may be cut off",)
     reverse = iperf2_text.parse(SourceText((FIXTURES / "iperf2_text" / "reverse-2.1.txt").read_bytes()))
     assert not reverse.warnings
+
+
+def test_totals_of_iperf_2_with_nothing_between_them_are_tests_of_their_own() -> None:
+    found = iperf2_text.parse(SourceText(HEAD.splitlines()[0] + "\n" + total(88) + total(84) + total(86) + total(86)))
+    assert [run.samples[0].value for run in found.runs] == [11e6, 10.5e6, 10.75e6, 10.75e6]
+    assert [(run.line, run.last_line) for run in found.runs] == [(1, 2), (3, 3), (4, 4), (5, 5)]
+    assert not any(run.series for run in found.runs)
+
+
+def test_tests_of_which_nobody_knows_who_sent_are_told_once() -> None:
+    found = iperf2_text.parse(SourceText("On the old kernel:\n" + total(88) * 30))
+    assert len(found.runs) == 30
+    (warning,) = found.warnings
+    assert warning.startswith("line 2 and 29 other tests: nothing says")
+
+
+@pytest.mark.parametrize("cut", ["[", "[  3", "[  3]", "[  3]  1.0-"])
+def test_a_lone_line_above_one_that_is_cut_off_is_no_total(cut: str) -> None:
+    (run,) = iperf2_text.parse(SourceText(HEAD + total(88, "1.0") + cut)).runs
+    assert run.samples[0].value is None
+    assert run.problem
