@@ -24,8 +24,8 @@ Oddities
 - A peer of `(null)` is none; -H names it, also where there is no banner.
 - Who chooses omni's selectors may leave THROUGHPUT out (latencies, TRANSACTION_RATE), or its unit: then the rate is missing.
 - A table whose banner was left out is of what the command above it says; requests and datagrams say themselves what they are.
-- Without banner (-P 0) only `KEY=VALUE` tells what it is, or the names of -o in the command line above bare CSV; bare
-  numbers are read as runs of their own only directly below a stream's row.
+- Without banner (-P 0) only `KEY=VALUE` tells what it is, or the command line directly above: by the names of -o for CSV, by test, -f, -c
+  and -C for a row of a classic table. Other bare numbers are read as runs of their own only directly below a stream's row.
 """
 
 import re
@@ -67,7 +67,8 @@ def looks_like(text: SourceText) -> float:
         return 0.9
     if "Elapsed" in body and "bytes" in body and _TITLE.search(body):
         return 0.8
-    return 0.9 if "netperf " in body and " -o" in body and any(test.figures for test in _tests(_lines(text))) else 0.0
+    is_bare = "netperf " in body and (" -o" in body or " -P" in body)
+    return 0.9 if is_bare and any(test.figures or test.operation for test in _tests(_lines(text))) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -114,7 +115,7 @@ def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
                 yield test
             test, command, asked = None, match[1], match[1]
         elif asked and line.strip():  # directly below the command, or below figures of it
-            found = _bare(asked, line)
+            found = _bare(asked, number, line)
             if found is not None and test is not None:
                 yield test
             test, command, asked = (found, "", asked) if found else (test, command, "")
@@ -145,9 +146,14 @@ def _untitled(command: str, number: int, title: str) -> Test:
     return test
 
 
-def _bare(asked: str, line: str) -> Test | None:
-    found = netperf_command.figures(asked, line)
-    return Test(netperf_command.kind(asked), asked, figures=found) if found else None
+def _bare(asked: str, number: int, line: str) -> Test | None:
+    """Figures that stand by themselves, and which the command says what they are."""
+    kind = netperf_command.kind(asked)
+    if found := netperf_command.figures(asked, line):
+        return Test(kind, asked, figures=found)
+    if title := netperf_command.title(asked, line):
+        return Test(kind, asked, [(number, ""), (number, title)], has_banner=False)
+    return None
 
 
 def _read(test: Test, warnings: list[str]) -> ParsedRun | Broken:

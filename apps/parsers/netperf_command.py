@@ -12,6 +12,19 @@ _HOST = re.compile(r" -H {0,4}([^\s,]{1,200})")
 _TEST = re.compile(r" -t {0,4}(\w{1,40})")
 _ASKED = re.compile(r" -t\b")
 _NAMES = re.compile(r" -o {0,4}([A-Za-z][\w,]{1,2000})(?: |$)")
+_UNTITLED = re.compile(r" -P {0,4}0(?: |$)")
+_UNIT = re.compile(r" -f {0,4}(\S{1,40})")
+_UNITS = {
+    "": "10^6bits",
+    "g": "10^9bits",
+    "m": "10^6bits",
+    "k": "10^3bits",
+    "G": "GBytes",
+    "M": "MBytes",
+    "K": "KBytes",
+}
+_OMNI = re.compile(r" -[oOk]")
+_CPU = re.compile(r" -[cC]\b")
 _DEFAULT = "TCP_STREAM"  # netperf's, where -t is not given
 
 
@@ -38,3 +51,19 @@ def figures(command: str, line: str) -> dict[str, str]:
     if not names or len(cells) != len(names) or not any(positive(cell) is not None for cell in cells):
         return {}
     return dict(zip(names, cells, strict=True))
+
+
+def title(command: str, line: str) -> str:
+    """What would stand over the columns of this row, had -P 0 not left it out (nettest_bsd.c); empty where it is no such row."""
+    asked, _, own = f"{command} ".partition(" -- ")
+    words = line.split()
+    if not _UNTITLED.search(asked) or _OMNI.search(f" {own}") or any(positive(word) is None for word in words):
+        return ""
+    match = _UNIT.search(asked)
+    unit = _UNITS.get(match[1] if match else "", "")
+    more = 4 if _CPU.search(asked) else 0
+    if kind(command) in ("TCP STREAM", "TCP MAERTS", "TCP SENDFILE") and len(words) == 5 + more and unit:
+        return f"Recv Send Send Elapsed Time Throughput {unit}/sec"
+    if kind(command) in ("TCP RR", "TCP CRR", "UDP RR") and len(words) == 6 + more and not match:
+        return "Socket Request Resp. Elapsed Trans. Rate"
+    return ""

@@ -300,3 +300,46 @@ def test_a_table_without_its_banner_is_of_what_the_command_says(command: str, op
 def test_a_stream_without_banner_and_command_is_told(above: str) -> None:
     found = netperf.parse(SourceText(above + STREAM_TABLE))
     assert (found.runs, [one.found for one in found.broken]) == ((), ["87380 16384 16384 10.00 941.44"])
+
+
+ROW = " 87380  16384 262144    60.01    32547.82\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "row", "found"),
+    [
+        ("netperf -H b -P 0 -l 60 -- -m 256K", ROW, ("net_send", 32547.82e6 / 8, "b")),
+        ("netperf -t TCP_MAERTS -f g -P0 -H b", ROW, ("net_receive", 32547.82e9 / 8, "b")),
+        ("netperf -f M -P 0 -c -H b", ROW.rstrip() + " 3.1 2.2 0.1 0.2\n", ("net_send", 32547.82 * 1024**2, "b")),
+        (
+            "netperf -t TCP_RR -P 0 -H b",
+            "16384 131072 1 1 10.00 23456.78\n16384 131072\n",
+            ("net_request", 23456.78, "b"),
+        ),
+    ],
+)
+def test_a_row_without_title_is_what_its_command_asked_for(
+    command: str, row: str, found: tuple[str, float, str]
+) -> None:
+    text = SourceText(f"Before:\n# {command}\n{row}")
+    (run,) = netperf.parse(text).runs
+    assert netperf.looks_like(text) > 0.5
+    assert (run.samples[0].operation, run.samples[0].value, run.target) == found
+    assert (run.line, run.samples[0].line) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"$ netperf -H b -l 60\n{ROW}",  # prints a title
+        f"$ netperf -H b -P 0 -f $UNIT\n{ROW}",
+        f"$ netperf -t $TEST -P 0\n{ROW}",
+        f"$ netperf -P 0 -c -C\n{ROW}",
+        f"$ netperf -P 0 -- -k\n{ROW}",
+        f"$ netperf -P 0\nbusy\n{ROW}",
+        "$ netperf -P 0 -v 0\n32547.82\n",
+        "$ netperf -P 0 -t UDP_STREAM\n 212992 65507 10.00 1234 0 64.67\n",
+    ],
+)
+def test_a_row_that_no_command_explains_is_nothing(text: str) -> None:
+    assert netperf.looks_like(SourceText(text)) == 0
