@@ -48,6 +48,7 @@ class Evidence:
     asked: Mapping[str, Any] = field(default_factory=dict)  # the workload's own words, where it is no fio job
     has_fio_logs: bool = False
     cache_rule: CacheRule | None = None  # of the plan that the run is a step of
+    at_disks: Mapping[str, float] = field(default_factory=dict)  # what the kernel counted at all of them, by metric
 
 
 NO_EVIDENCE = Evidence()

@@ -13,7 +13,7 @@ from apps.lib import units
 from apps.lib.reader_base import base
 from apps.runs.latencies import Latency, job_name
 from apps.runs.live_series import LIVE
-from apps.runs.metrics import METRICS, Metric
+from apps.runs.metrics import METRICS, Metric, what
 from apps.runs.models import Provenance, Quality, Run, Sample, Series
 from apps.runs.points import point_text
 
@@ -56,18 +56,24 @@ class Group:
     point: str
     rows: Sequence[Row]
 
+    @property
+    def has_points(self) -> bool:
+        """Whether each row has to say its own."""
+        return not self.point and any(row.point for row in self.rows)
+
 
 def samples_of(run: Run) -> list[Group]:
     """At most `MOST_SAMPLES` of them, in one query; the REST interface has all."""
     found = Sample.objects.filter(run=run).select_related("measure", "point", "provenance")[:MOST_SAMPLES]
     ordered = sorted(found, key=_place)
-    return [_group(run, *key, list(rows)) for key, rows in groupby(ordered, key=lambda one: _place(one)[:2])]
+    return [_group(run, *key[1:], list(rows)) for key, rows in groupby(ordered, key=lambda one: _place(one)[:3])]
 
 
-def _place(one: Sample) -> tuple[int, str, int, int, int]:
+def _place(one: Sample) -> tuple[bool, int, str, int, int, int]:
+    """The disks below the jobs."""
     point = one.point
     return (
-        one.section, one.measure.operation, ORDER.get(one.measure.metric, 99), point.file_size or 0,
+        one.measure.operation == "disk", one.section, one.measure.operation, ORDER.get(one.measure.metric, 99), point.file_size or 0,
         point.block_size or 0,
     )  # fmt: skip
 
@@ -82,7 +88,8 @@ def _group(run: Run, section: int, operation: str, samples: list[Sample]) -> Gro
         )
         for one, point in zip(samples, points, strict=True)
     ]  # fmt: skip
-    return Group(operation, job_name(run, section), shared, rows)
+    note = getattr(getattr(samples[0], "provenance", None), "note", "")
+    return Group(what(operation, note), "" if operation == "disk" else job_name(run, section), shared, rows)
 
 
 def chart_data(run: Run, latencies: Sequence[Latency], series: Sequence[Series]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ the result. Where they lie in a text: `fio_finding`.
 """
 
 from collections import Counter
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -104,6 +104,7 @@ class Document(Struct, Generic[AnyJob]):
     global_options: Options | None = field(default=None, name="global options")
     jobs: list[AnyJob] | None = None
     client_stats: list[AnyJob] | None = None
+    disk_util: Any = None  # `fio_disks` looks at it: what is wrong there harms no job
 
     @property
     def at_ms(self) -> float | None:

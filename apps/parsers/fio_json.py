@@ -21,6 +21,7 @@ Oddities
 - Percentiles are taken from the bins where there are any, as fio does (`fio_bins`), else as printed.
 - `client_stats` ends with a sum, "All clients", which is not one more job.
 - `unified_rw_reporting` leaves only `mixed`, the sum of reads and writes, or adds it to them (`both`).
+- `disk_util` is the kernel's own count, of each disk: see `fio_disks`.
 - `sync` holds the latencies of flushes (3.x). Zeros stand for what was not measured.
 - CPU: see `fio_samples.cpu_of`.
 """
@@ -31,6 +32,7 @@ from itertools import chain
 
 import msgspec
 
+from apps.parsers.fio_disks import disks_of, samples_of
 from apps.parsers.fio_documents import Document, Job
 from apps.parsers.fio_doubts import without_twice
 from apps.parsers.fio_faults import NoJsonError
@@ -40,7 +42,7 @@ from apps.parsers.fio_names import unread_names, unread_options
 from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
-from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSection, ParseError
+from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParsedSection, ParseError
 from apps.parsers.source_text import SourceText, plain_bytes, shown
 
 NAME = "fio json"
@@ -159,7 +161,7 @@ def _run(
     start, end, document = group[-1][0]
     history = [point for _, point in group]
     sections = _sections(count, start, end, document)
-    samples = tuple(chain.from_iterable(section.samples() for section in sections))
+    samples = _samples(count, group[-1][0], sections)
     if any(section.is_doubtful or section.lines is None for section in sections):
         twice, sound = _sound(count, start, end)
         if twice:
@@ -167,7 +169,7 @@ def _run(
             if sound is None:
                 return
             document, sections = sound, _sections(count, start, end, sound)
-            samples = tuple(chain.from_iterable(section.samples() for section in sections))
+            samples = _samples(count, (start, end, sound), sections)
     _warn(document, sections, warnings)
     began = [point.began_ms for point in history if point.began_ms is not None]
     yield ParsedRun(
@@ -186,6 +188,14 @@ def _run(
         line=count.line(group[0][0][0]),
         last_line=count.line(end),
     )
+
+
+def _samples(count: LineCount, found: Found, sections: Sequence[Section]) -> tuple[ParsedSample, ...]:
+    """Of the jobs, and of the disks below them."""
+    start, end, document = found
+    disks = disks_of(document.disk_util) or ()
+    own = chain.from_iterable(section.samples() for section in sections)
+    return (*own, *samples_of(disks, Lines(count, start, end)))
 
 
 def _sound(count: LineCount, start: int, end: int) -> tuple[list[Broken], Document[Job] | None]:
@@ -244,6 +254,9 @@ def _problem(section: Section) -> str:
 
 
 def _warn(document: Document[Job], sections: Sequence[Section], warnings: list[str]) -> None:
+    if disks_of(document.disk_util) is None:
+        found = clean(repr(document.disk_util)[:80])
+        warnings.append(f"disk_util: found {found}, expected a list of disks with their counts")
     for section in sections:
         name = clean(section.job.jobname)
         if not section.load.options:

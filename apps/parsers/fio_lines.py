@@ -88,11 +88,15 @@ class Lines:
 
     def jobs(self) -> list[tuple[int, int]]:
         """Each job's part of the text, from one `jobname` to the next."""
-        starts, position = list[int](), self.start
-        while (found := self.position("jobname", (position, self.end))) is not None:
+        return self.parts("jobname", (self.start, self.end))
+
+    def parts(self, name: str, within: tuple[int, int]) -> list[tuple[int, int]]:
+        """From each of these keys to the next one, and from the last to the end of `within`."""
+        starts, (position, end) = list[int](), within
+        while (found := self.position(name, (position, end))) is not None:
             starts.append(found)
             position = found + 1
-        return list(pairwise([*starts, self.end]))
+        return list(pairwise([*starts, end]))
 
     def block(self, name: str, within: tuple[int, int], *, until: tuple[str, ...] = ()) -> tuple[int, int] | None:
         """From the key of an object to its end where it is printed in indented lines, else to the first of the keys in `until` behind it,

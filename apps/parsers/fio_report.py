@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from apps.parsers import fio_text_cuts as cuts
 from apps.parsers import fio_text_lines as forms
 from apps.parsers import fio_text_named as named
+from apps.parsers.fio_disks import in_text
 from apps.parsers.fio_documents import MOST_JOBS
 from apps.parsers.fio_readings import Job
 from apps.parsers.fio_text_draft import SUM, Draft, Found, found_of
@@ -15,7 +16,7 @@ from apps.parsers.fio_text_spreads import OF_A_DIRECTION, spread_of
 from apps.parsers.fio_text_told import DIRECTIONS
 
 _GROUPS = re.compile(r"\s*(?:<[^<>\s]{1,255}> )?Run status group (\d{1,9}) \(all jobs\)")
-_DISK = re.compile(r"\s+\S{1,64}: ios=\d|\s*aggrios=|\s*aggrutil=")
+_DISKS_GO_ON = re.compile(r"\s*(?:aggrios|aggsectors|aggrmerge|aggrticks|aggrin_queue|aggrutil|in_queue|util)=")
 _ETA = re.compile(r"^.*\[eta [^\]]{0,20}\]")
 SYNCS = "fsync/fdatasync/sync_file_range:"
 _WHOSE = "two lines of it stand below two reports, and nothing says whose each is"
@@ -53,16 +54,21 @@ class FioReport(Runs):
                 self.told.take([header.fault(number, line)])
         elif "Run status group" in line and (group := _GROUPS.match(line)):
             self._group(index, int(group[1]), number)
+        elif ": ios=" in line and self.draft.has_results and (disk := in_text(line, self._below(index), number)):
+            self.draft.add_disk(disk)
         elif self.draft.is_ended:
             return self._after(index, line, number)
         else:
             return self._figures(index, line, number)
         return True
 
+    def _below(self, index: int) -> str:
+        return self.lines[index + 1] if index + 1 < len(self.lines) else ""
+
     def _header(self, index: int) -> Header | None:
         """With the next line, where a mail wrapped it before its end."""
         line = _ETA.sub("", self.lines[index])
-        more = self.lines[index + 1][:1000] if index + 1 < len(self.lines) else ""
+        more = self._below(index)[:1000]
         return header_in(line) or (header_in(f"{line} {more.strip()}") if len(line) <= 1000 else None)
 
     def _job(self, header: Header, number: int) -> None:
@@ -112,7 +118,7 @@ class FioReport(Runs):
             return True
         if forms.DIRECTION.match(line) and "msec" in self._joined(index, "msec"):
             return not self._is_repeated(line) and self._headless(index, number)
-        if self._named(line, number) or line.startswith("Disk stats") or _DISK.match(line):
+        if self._named(line, number) or line.startswith("Disk stats") or _DISKS_GO_ON.match(line):
             return True
         if forms.LATENCY.match(line):
             self.told.orphan(number, line)

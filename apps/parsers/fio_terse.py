@@ -32,6 +32,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from apps.parsers.fio_definitions import Definition, definition_at, doubt_of
+from apps.parsers.fio_disks import in_terse, printed_samples
 from apps.parsers.fio_documents import MOST_JOBS
 from apps.parsers.fio_options import operation
 from apps.parsers.fio_progress import SHORTEST_MS
@@ -164,7 +165,7 @@ def _run(history: Sequence[list[Record]], warnings: list[str]) -> ParsedRun:
         tool="fio",
         tool_version=report[0].version[:60],
         sections=tuple(job.section(number) for number, job in enumerate(jobs)),
-        samples=tuple(all_samples(jobs)),
+        samples=(*all_samples(jobs), *printed_samples(in_terse(report[-1].tail, last or 0))),
         series=tuple(_series(history)),
         problem="; ".join(f"fio's {job.name} ended with {error_text(job.error)}" for job in jobs if job.error),
         workload=workload_of([job.load() for job in jobs]),

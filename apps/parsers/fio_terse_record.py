@@ -28,7 +28,12 @@ class Record:
     job: Job
     version: str
     moved_kib: int
-    disks: tuple[str, ...]
+    tail: tuple[str, ...]  # what stands behind the shares of latencies
+
+    @property
+    def disks(self) -> tuple[str, ...]:
+        """The first one, without the sums over slaves, which grow with every record that is printed."""
+        return self.tail[:9] if len(self.tail) >= 9 else ()
 
     @property
     def key(self) -> tuple[int, str]:
@@ -107,12 +112,7 @@ def _read(fields: Sequence[str], header: int, width: int, shares: int, line: int
         block = fields[header + place * width : header + (place + 1) * width]
         moved += _Block(job, direction, block, line, version_of(f"fio-{version}" if version else ""), broken).read()
     _cpu(job, fields[shares - 5], fields[shares - 4])
-    return Record(job, version, moved, _disks(fields[shares + _SHARES :]))
-
-
-def _disks(fields: Sequence[str]) -> tuple[str, ...]:
-    """Without the sums over slaves, which grow with every record that is printed."""
-    return tuple(fields[:9]) if len(fields) >= 9 else ()
+    return Record(job, version, moved, tuple(fields[shares + _SHARES :]))
 
 
 def _cpu(job: Job, user: str, system: str) -> None:

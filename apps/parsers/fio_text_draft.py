@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from apps.parsers.fio_definitions import Command, Definition
+from apps.parsers.fio_disks import MOST_DISKS, Printed, printed_samples
 from apps.parsers.fio_documents import MOST_JOBS
 from apps.parsers.fio_quantities import Style
 from apps.parsers.fio_readings import NAME_LONGEST, Job, all_samples
@@ -33,6 +34,7 @@ class Draft:
     keys: set[Key] = field(default_factory=set)
     groups: list[Job] = field(default_factory=list)
     sums: list[Job] = field(default_factory=list)  # of all clients
+    disks: list[Printed] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
     speaker: str = ""  # whose report comes next
     errors: set[int] = field(default_factory=set)
@@ -74,6 +76,11 @@ class Draft:
         name = next(iter(kinds.values()), "")
         return self.options(name, group) if len(kinds) == 1 else {}
 
+    def add_disk(self, found: Printed) -> None:
+        """Not one that somebody says over again."""
+        if len(self.disks) < MOST_DISKS and all(found.words != one.words for one in self.disks):
+            self.disks.append(found)
+
     def failed(self) -> list[Job]:
         """Jobs that ended with an error before they did anything: fio leaves them out of its report."""
         if len(self.errors) != 1:
@@ -104,7 +111,7 @@ class Draft:
 
     def restart(self) -> None:
         """The report of a status interval was not the last one."""
-        self.jobs, self.keys, self.groups, self.sums, self.is_ended = [], set(), [], [], False
+        self.jobs, self.keys, self.groups, self.sums, self.disks, self.is_ended = [], set(), [], [], [], False
         self.repeats += 1
 
 
@@ -120,7 +127,7 @@ def _run_of(draft: Draft) -> ParsedRun:
         tool="fio",
         tool_version=draft.version,
         sections=tuple(job.section(number, with_host=len(hosts) > 1) for number, job in enumerate(jobs)),
-        samples=tuple(all_samples(jobs, hosts=max(1, len(hosts)))),
+        samples=(*all_samples(jobs, hosts=max(1, len(hosts))), *printed_samples(draft.disks)),
         problem="; ".join(f"fio's {job.name} ended with {error_text(job.error)}" for job in jobs if job.error),
         workload=workload_of([job.load() for job in jobs], command),
         host=hosts.pop() if len(hosts) == 1 else "",

@@ -20,7 +20,7 @@ from apps.lib.reader_base import base
 from apps.lib.tables import Cell, Column, Document, Footer, LongTable, Section, Table, columns_of
 from apps.publishing.rows import FIELDS, Extent
 from apps.publishing.shown import CELL_FIELDS, cell, workload
-from apps.runs.metrics import METRICS
+from apps.runs.metrics import METRICS, what
 from apps.runs.models import Run
 
 CSV_FIELDS = (*CELL_FIELDS, "unit", "outliers", "modes")
@@ -143,7 +143,7 @@ def _samples(run: Run, extent: Extent, in_base: int) -> Table:
 
 def _sample(row: dict[str, Any], in_base: int) -> tuple[Cell, ...]:
     return (
-        operation_of(row["operation"]),
+        what(operation_of(row["operation"]), row["note"]),
         METRICS[row["metric"]].label if row["metric"] in METRICS else row["metric"],
         _value(row, in_base),
         *(_point(name, row[name]) for name in ("file_size", "block_size", "threads", "iodepth")),

@@ -24,6 +24,7 @@ FACT_COLUMNS = (
 FIELDS = (
     "id", "run", "operation", "metric", "value", "unit", "printed", "quality", "missing_reason", "low", "high",
     "file_size", "block_size", "threads", "iodepth", "repetition", "cpu", "source_line", "section", "run_state",
+    "note",
 )  # fmt: skip
 
 
@@ -83,6 +84,7 @@ def _row(found: dict[str, Any]) -> dict[str, Any]:
         "source_line": found["source_line"],
         "section": found["section"],
         "run_state": found["run__state"],
+        "note": found["provenance__note"] or "",
         "facts": facts,
     }
 

@@ -208,6 +208,7 @@ class Sample(s.Serializer[Any]):
     source_line = s.IntegerField(allow_null=True)
     section = s.IntegerField()
     run_state = s.ChoiceField(State.choices, help_text="comparisons count samples of finished runs alone")
+    note = s.CharField(help_text="what else is to be said of the value: of which disk it is, for one")
     facts = s.DictField()
 
 

@@ -4,6 +4,8 @@ Beside the words of domain.md: `mixed` is what a tool counted over reads and wri
 `cached_read` a read that is meant to come from memory (hdparm -T), `net_request` one request and its answer (netperf's
 TCP_RR). In IOzone's throughput mode `bandwidth` is the sum that the children saw, `bandwidth_parent` what the parent
 saw, and `bandwidth_min`, `_max`, `_mean` are per child; `min_xfer` is what the slowest child moved.
+`disk` is what the kernel counted at a disk while the tool ran, each disk a section of its own; like processor time,
+less of it for the same work is better.
 """
 
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ OPERATIONS = (
     "write", "read", "randwrite", "randread", "rewrite", "reread", "char_write", "char_read", "backward_read",
     "record_rewrite", "stride_read", "fwrite", "frewrite", "fread", "freread", "pread", "pwrite", "trim", "seek",
     "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand", "copy", "net_send",
-    "net_receive", "net_request", "mixed", "sync", "cached_read",
+    "net_receive", "net_request", "mixed", "sync", "cached_read", "disk",
 )  # fmt: skip
 
 
@@ -55,6 +57,11 @@ _FIXED = [
     Metric("iops_stdev", "1/s", False, "Spread of IOPS"),
     Metric("io_bytes", "B", True, "Bytes moved"),
     Metric("min_xfer", "B", True, "Bytes that the slowest child moved"),
+    Metric("disk_reads", "", False, "Reads at the disk"),
+    Metric("disk_writes", "", False, "Writes at the disk"),
+    Metric("disk_bytes_read", "B", False, "Bytes read at the disk"),
+    Metric("disk_bytes_written", "B", False, "Bytes written at the disk"),
+    Metric("disk_util", "fraction", False, "Disk busy"),
     Metric("lost", "fraction", False, "Lost datagrams"),
     Metric("retransmits", "", False, "Retransmits"),
 ]
@@ -66,6 +73,11 @@ _LATENCIES = [
     Metric(f"latency_p{p}", "ns", False, f"{p.replace('_', '.')} % of operations within") for p in PERCENTILES
 ]
 METRICS: dict[str, Metric] = {metric.name: metric for metric in [*_FIXED, *_PERCENTILES, *_LATENCIES]}
+
+
+def what(operation: str, note: str) -> str:
+    """`disk sda` of the samples of a disk, whose note names it; the operation of all others."""
+    return note if operation == "disk" and note else operation
 
 
 def metric(name: str) -> Metric:

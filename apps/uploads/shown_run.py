@@ -7,7 +7,7 @@ from typing import Any
 
 from apps.lib import units
 from apps.parsers.shape import ParsedHistogram, ParsedRun, ParsedSample
-from apps.runs.metrics import METRICS, Metric
+from apps.runs.metrics import METRICS, Metric, what
 from apps.runs.models import Quality
 from apps.runs.points import point_text
 from apps.uploads.reading import FileReading, PackedSeries
@@ -22,6 +22,15 @@ class ShownSample:
     @property
     def metric(self) -> Metric:
         return METRICS[self.sample.metric]
+
+    @property
+    def what(self) -> str:
+        return what(self.sample.operation, self.sample.note)
+
+    @property
+    def note(self) -> str:
+        """What is to be said of the value, unless `what` says it."""
+        return self.sample.note if self.what != self.sample.note else ""
 
     @property
     def point(self) -> str:
@@ -120,8 +129,8 @@ class ShownRun:
 
     @cached_property
     def point(self) -> str:
-        """Where all of its samples share it."""
-        points = {point_text(one) for one in self.run.samples}
+        """Where all of its samples share it; those of a disk have none."""
+        points = {point_text(one) for one in self.run.samples if one.operation != "disk"}
         return points.pop() if len(points) == 1 else ""
 
     @cached_property

@@ -76,7 +76,7 @@ def test_values_series_and_histograms_are_there_with_their_source(lab: Lab) -> N
     attempt = whole(lab)
     ingest(attempt)
     run = Run.objects.get(pk=attempt.run_id)
-    assert counts(run) == [54, 8, 2, 4]
+    assert counts(run) == [57, 8, 2, 4]
     sample = Sample.objects.select_related("measure", "point").get(
         run=run, measure__operation="randread", measure__metric="iops"
     )
@@ -181,7 +181,7 @@ def test_a_full_disk_changes_nothing_and_loses_nothing(
     assert None not in set(Chunk.objects.filter(attempt=attempt).values_list("data", flat=True))
     settings.ARTEFACT_DIR = tmp_path / "again"
     ingest(attempt)
-    assert counts(attempt.run)[0] == 54
+    assert counts(attempt.run)[0] == 57
 
 
 def test_unknown_words_are_refused_before_they_reach_the_database(lab: Lab) -> None:
@@ -232,7 +232,7 @@ def test_two_workers_at_once_read_it_in_once(cast: Cast) -> None:
         worker.join()
     assert failures == []
     with lab_scope(cast.lab.pk):
-        assert counts(attempt.run) == [54, 8, 2, 4]
+        assert counts(attempt.run) == [57, 8, 2, 4]
 
 
 def test_a_newer_document_in_the_same_words_stays_readable(lab: Lab) -> None:

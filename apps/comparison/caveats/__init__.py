@@ -9,6 +9,7 @@ from apps.comparison.caveats import (
     clock_unknown,
     controller_cache,
     cpu_bound,
+    disk_count,
     drift,
     few_runs,
     guest,
@@ -34,7 +35,7 @@ from apps.comparison.readings import Reading
 
 # What spoils a value most comes first.
 RULES: tuple[Rule, ...] = (
-    above_ceiling.RULE, ram_cache.RULE, controller_cache.RULE, unsynced_write.RULE, sync_per_block.RULE,
+    above_ceiling.RULE, ram_cache.RULE, disk_count.RULE, controller_cache.RULE, unsynced_write.RULE, sync_per_block.RULE,
     throughput_conflict.RULE, unit_mismatch.RULE, header_conflict.RULE, part_vs_chain.RULE, text_vs_table.RULE,
     array_state.RULE, placement.RULE, guest.RULE, cpu_bound.RULE, clock_unknown.RULE, logs_on.RULE,
     not_idle.RULE, not_interleaved.RULE, not_repetitions.RULE, drift.RULE, wide_spread.RULE,

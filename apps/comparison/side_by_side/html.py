@@ -62,7 +62,7 @@ def point_of(place: Place) -> str:
         f"{units.size(place.block_size)} blocks" if place.block_size else "",
         f"{place.threads} threads" if place.threads and place.threads > 1 else "",
         f"depth {place.iodepth}" if place.iodepth and place.iodepth > 1 else "",
-        f"job {place.section + 1}" if place.section else "",
+        f"{'disk' if place.operation == 'disk' else 'job'} {place.section + 1}" if place.section else "",
     ]
     return " · ".join(part for part in parts if part)
 

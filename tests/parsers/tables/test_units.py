@@ -8,8 +8,10 @@ from apps.runs import metrics
 
 
 def test_words_are_those_that_samples_can_have() -> None:
-    assert OPERATIONS == metrics.OPERATIONS
-    assert {name: metric.unit for name, metric in metrics.METRICS.items()} == METRICS
+    """But for a kernel's count of a disk: in a table, `disk` is the name of a column."""
+    assert (*OPERATIONS, "disk") == metrics.OPERATIONS
+    known = {name: metric.unit for name, metric in metrics.METRICS.items()}
+    assert {name: unit for name, unit in known.items() if not name.startswith("disk_")} == METRICS
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,65 @@
+"""fio's counts of the disks, held against what it says it moved."""
+
+from typing import Any
+
+import pytest
+
+from apps.comparison.answer import caveats_of_runs
+from apps.comparison.caveats.disk_count import check
+from apps.comparison.readings import Evidence
+from apps.labs.models import Lab
+from apps.parsers.shape import ParsedSample
+from apps.runs.samples import save_samples
+from tests.comparison.caveats.machines import plain
+from tests.comparison.factories import GIB, MIB, reading, run
+
+
+def told(moved: float, operation: str = "randread", seconds: float = 60, **at_disks: Any) -> str | None:
+    beside = {"io_bytes": moved, "bandwidth": moved / seconds}
+    return check(reading(1, 1e9, operation=operation, beside=beside, evidence=Evidence(at_disks=at_disks)))
+
+
+def test_a_read_that_no_disk_saw_came_from_memory() -> None:
+    assert plain(told(16 * GIB, disk_reads=0) or "") == "the test read 17.2 GB; its disks counted 0 reads"
+
+
+def test_few_large_requests_cannot_have_been_all_of_it() -> None:
+    assert plain(told(16 * GIB, disk_reads=12) or "") == (
+        "the test read 17.2 GB; its disks counted 12 reads, at most 50.3 MB at 4 MiB each"
+    )
+
+
+def test_counted_sectors_say_how_much() -> None:
+    found = told(16 * GIB, "write", disk_writes=9000, disk_bytes_written=4.0 * GIB)
+    assert plain(found or "") == "the test wrote 17.2 GB, its disks 4.29 GB (25%)"
+
+
+@pytest.mark.parametrize(
+    ("moved", "operation", "at_disks"),
+    [
+        (GIB, "read", {"disk_reads": 256}),  # requests of 4 MiB
+        (GIB, "read", {"disk_reads": 1, "disk_bytes_read": GIB}),
+        (GIB, "write", {"disk_reads": 0}),  # nothing is known of writes
+        (GIB, "read", {}),
+        (GIB, "mixed", {"disk_reads": 0, "disk_writes": 0}),
+    ],
+)
+def test_what_the_disks_can_have_done_or_nobody_counted_is_silent(moved: float, operation: str, at_disks: Any) -> None:
+    assert told(moved, operation, **at_disks) is None
+
+
+def test_counters_of_less_than_a_second_may_not_have_moved_yet() -> None:
+    assert told(MIB, seconds=0.9, disk_reads=0) is None
+    assert told(MIB, seconds=1.1, disk_reads=0)
+
+
+def test_it_is_found_in_a_run_that_has_both(lab: Lab) -> None:
+    one = run(lab)
+    save_samples(one, [
+        ParsedSample("randread", "bandwidth", 1e9, block_size=4096), ParsedSample("randread", "io_bytes", 6e10, block_size=4096),
+        ParsedSample("disk", "disk_reads", 12.0), ParsedSample("disk", "disk_reads", 3.0, section=1),
+    ])  # fmt: skip
+    (found,) = [caveat for caveat in caveats_of_runs([one.pk])[one.pk] if caveat.rule == "disk_count"]
+    assert (
+        plain(found.arithmetic[0]) == "the test read 60.0 GB; its disks counted 15 reads, at most 62.9 MB at 4 MiB each"
+    )
