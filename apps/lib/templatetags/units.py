@@ -49,8 +49,11 @@ def duration_ns(value: Any) -> str:
 
 @register.filter
 def metric_value(value: Any, metric: Any = "") -> str:
-    """A value of a metric, or of a base unit, in people's units: `{{ value|metric_value:"B/s" }}`."""
-    return units.human(_number(value), _unit_of(metric), base())
+    """A value of a metric, or of a base unit, in people's units: `{{ value|metric_value:"B/s" }}`. A count of a metric is whole."""
+    number, unit = _number(value), _unit_of(metric)
+    if number is not None and not unit and metric and number % 1 == 0:
+        return units.plain(int(number))
+    return units.human(number, unit, base())
 
 
 @register.filter
