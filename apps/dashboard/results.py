@@ -55,7 +55,6 @@ class Group:
     section: str
     point: str
     rows: Sequence[Row]
-    is_first_disk: bool = False  # disks come below the jobs
 
     @property
     def has_points(self) -> bool:
@@ -90,8 +89,7 @@ def _group(run: Run, section: int, operation: str, samples: list[Sample]) -> Gro
         for one, point in zip(samples, points, strict=True)
     ]  # fmt: skip
     note = getattr(getattr(samples[0], "provenance", None), "note", "")
-    is_disk = operation == "disk"
-    return Group(what(operation, note), "" if is_disk else job_name(run, section), shared, rows, is_disk and not section)
+    return Group(what(operation, note), "" if operation == "disk" else job_name(run, section), shared, rows)
 
 
 def chart_data(run: Run, latencies: Sequence[Latency], series: Sequence[Series]) -> dict[str, Any]:
