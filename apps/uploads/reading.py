@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
+from apps.parsers.foreign_files import kind_of
 from apps.parsers.registry import RECOGNISED, Format, Reading, format_named, formats, read_as, recognise
 from apps.parsers.shape import (
     Broken,
@@ -249,7 +250,9 @@ def _all_broken(readings: Sequence[Reading]) -> tuple[Broken, ...]:
 
 
 def _why_not(readings: Sequence[Reading], text: SourceText) -> Broken:
-    """What the surest of those that tried says; of a file that nobody knows, how it begins."""
+    """What the file is, where it is no text; what the surest of those that tried says; of a file that nobody knows, how it begins."""
+    if foreign := kind_of(text.data):
+        return Broken("this is no text", 1, foreign.name, foreign.instead)
     errors = [one for one in readings if one.error or (one.parsed and one.parsed.broken)]
     if errors:
         surest = max(errors, key=lambda one: one.confidence)
