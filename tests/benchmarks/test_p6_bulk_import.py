@@ -25,15 +25,18 @@ FILES = 10_000 if LONG else 600
 
 
 def floor(folder: Path) -> float:
-    """Seconds: read each file, orjson, its 46 values, one COPY in one transaction."""
+    """Seconds: read each file, orjson, its values, one COPY in one transaction, into a table whose key holds the values too."""
+    names: dict[str, int] = {}
     with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE floor (file int, section int, name text, value float8)")
+        cursor.execute(
+            "CREATE TABLE floor (file int, section int, name int, value float8, PRIMARY KEY (file, section, name) INCLUDE (value))"
+        )
         begin = time.perf_counter()
         with cursor.copy("COPY floor FROM STDIN (FORMAT BINARY)") as copy:
-            copy.set_types(("int4", "int4", "text", "float8"))
+            copy.set_types(("int4", "int4", "int4", "float8"))
             for number, path in enumerate(sorted(folder.iterdir())):
-                for row in _values(number, orjson.loads(path.read_bytes())):
-                    copy.write_row(row)
+                for file, section, name, value in _values(number, orjson.loads(path.read_bytes())):
+                    copy.write_row((file, section, names.setdefault(name, len(names)), value))
         took = time.perf_counter() - begin
         cursor.execute("SELECT count(*) FROM floor")
         assert cursor.fetchone()[0] >= 20 * len(list(folder.iterdir()))
