@@ -44,5 +44,7 @@ _BEGINNINGS = (
 def kind_of(data: bytes) -> Foreign | None:
     if data.startswith(b"PK\x03\x04"):
         # members stand anywhere in it, their list at its end
-        return next((kind for words, kind in _ZIPPED if words.search(data[:_HEAD]) or words.search(data[-_HEAD:])), _DOCUMENT)
+        return next(
+            (kind for words, kind in _ZIPPED if words.search(data[:_HEAD]) or words.search(data[-_HEAD:])), _DOCUMENT
+        )
     return next((kind for magic, kind in _BEGINNINGS if data.startswith(magic)), None)
