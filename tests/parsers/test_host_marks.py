@@ -106,3 +106,11 @@ def test_results_below_hosts_in_strings_have_their_hosts() -> None:
     text = "".join(f'changed: [n{n}] => {{"stderr": "{dd.format(n)}"}}\n' for n in (7, 8))
     found = read_file(SourceText(text))
     assert [(one.run.host, one.run.line) for one in found.runs] == [("n7", 1), ("n8", 2)]
+
+
+def test_the_places_of_bytes_are_no_hosts() -> None:
+    rows = "".join(f"{place:02x}: 86 80 34 3a 05 00 90 02\n" for place in range(0, 256, 16))
+    text = f"00:1f.2 SATA controller: Example Corporation 9000 (rev 02)\n{rows}"
+    assert [name for name, _ in SourceText(text).by_host()] == [""]
+    (one,) = read_file(SourceText(text)).inventory
+    assert (one.tool, len(one.content["devices"]), one.last_line) == ("lspci", 1, 17)
