@@ -205,6 +205,16 @@ def test_what_stands_far_below_a_table_of_storcli_that_is_cut_off_is_none_of_it(
     assert (one.line, one.last_line) == (1, 5)
 
 
+def test_a_table_of_storcli_has_as_many_rows_as_drives() -> None:
+    rows = CARDS["storcli text"].splitlines()
+    place = next(index for index, row in enumerate(rows) if row.startswith("EID:Slt")) + 2
+    text = "\n".join([*rows[:place], *rows[place : place + 1] * 60, *rows[place:]])
+    (one,) = parsed("storcli text", text).inventory
+    (few,) = parsed("storcli text", CARDS["storcli text"]).inventory
+    assert len(one.content["Response Data"]["PD LIST"]) == 60 + len(few.content["Response Data"]["PD LIST"])
+    assert (one.content.keys(), one.last_line) == (few.content.keys(), (few.last_line or 0) + 60)
+
+
 def test_a_drive_of_storcli_stands_alone() -> None:
     assert parsed("storcli text", OF_A_DRIVE).inventory[0].content["Command Status"] == {"Controller": 3}
 
