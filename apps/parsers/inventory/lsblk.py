@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from apps.parsers.inventory import lsblk_aligned, lsblk_folded, util_linux
+from apps.parsers.inventory import lsblk_aligned, lsblk_folded, lsblk_mailed, util_linux
 from apps.parsers.inventory.printed import Content, count
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
@@ -39,7 +39,8 @@ _PAIRS = re.compile(  # its columns stand as somebody asked for them, the name n
 _JSON = re.compile(r'"blockdevices"\s*:\s*\[')
 _BESIDE = "\t │|"  # a branch of the tree goes on beside it
 _TREE = re.compile(r"[^\w/]{0,200}(?=[\w/])")
-_LEFT_OUT = re.compile(r"\s*(?:\.{3}|…|\[(?:\.{3}|…|snip)\]|<snip>)\s*$")
+_ARROW = re.compile(r"(?<=\s)<[=-]{2,}[^\n]*")  # somebody points at a row
+_LEFT_OUT = re.compile(r"\s*(?:\.{1,3}|…|\[(?:\.{3}|…|snip)\]|<snip>)\s*$")
 _NAME = re.compile(r"\S+(?: \(dm-\d+\))?")  # old ones tell the kernel's name beside it
 _NUMBER = re.compile(r"(?<=\s)\d{1,7}(:)\d{1,9}(?=\s|$)")
 _ROW = re.compile(r"[^\w/]{0,200}+\S{1,200}+(?: \(dm-\d{1,5}\))?\s{1,200}+\d{1,7}:\d{1,9}(?=\s|$)")
@@ -87,7 +88,11 @@ def _is_sure(header: str, line: str) -> bool:
 
 
 def _read_text(lines: Sequence[str]) -> list[Content]:
-    lines = lsblk_aligned.unwrapped([lsblk_aligned.ungarbled(line) for line in util_linux.without_margin(lines)])
+    plain = (_ARROW.sub("", lsblk_aligned.ungarbled(line)) for line in util_linux.without_margin(lines))
+    lines = lsblk_aligned.unwrapped(list(plain))
+    mailed = lsblk_mailed.devices([line for line in lines if not _LEFT_OUT.match(line)])
+    if mailed is not None:
+        return _with_parents(mailed, _rows(lines))
     lines = lsblk_folded.unfolded(lines)
     if set(lines[1].split()) <= _COLUMNS and not _is_rest(
         lines[0], lines[1]
@@ -100,7 +105,12 @@ def _read_text(lines: Sequence[str]) -> list[Content]:
         devices = util_linux.while_true(devices, lambda one: re.fullmatch(r"\d{1,7}:\d{1,9}", str(one.get("maj:min"))))
     devices = util_linux.while_true(devices, lambda one: _NAME.fullmatch(_called(one)) and _may_be(one))
     _more_mounts(devices, lines)
-    return _with_parents(devices, [line for line in lines[1:] if _LEFT_OUT.match(line) or not _is_rest(lines[0], line)])
+    return _with_parents(devices, _rows(lines))
+
+
+def _rows(lines: Sequence[str]) -> list[str]:
+    """The first line of each, and where some were left out."""
+    return [line for line in lines[1:] if _LEFT_OUT.match(line) or not _is_rest(lines[0], line)]
 
 
 def _may_be(device: Content) -> bool:
@@ -149,7 +159,7 @@ def _is_rest(header: str, line: str) -> bool:
     """
     if not line.strip() or lsblk_folded.is_empty_rest(header, line) or lsblk_folded.is_folded(header, line):
         return True
-    if _LEFT_OUT.match(line) or lsblk_aligned.is_wrapped(header, line):
+    if _LEFT_OUT.match(line) or lsblk_aligned.is_wrapped(header, line) or lsblk_mailed.is_rest(header, line):
         return True
     place = header.find("MOUNTPOINT")
     if place < 0 or not line.strip():
