@@ -183,3 +183,43 @@ def test_fields_and_rows_of_an_array_that_a_mail_wrapped_are_whole() -> None:
     )
     assert [row["device"] for row in one.content["device_table"]] == ["/dev/sdb", "/dev/sdc"]
     assert one.last_line == 14
+
+
+REPORT = """\
+smartctl 7.2 2020-12-30 r5155 [x86_64-linux] (local build)
+=== START OF INFORMATION SECTION ===
+Device Model:     EXAMPLE 3000
+Serial Number:    E-1
+
+=== START OF READ SMART DATA SECTION ===
+SMART overall-health self-assessment test result: PASSED
+
+SMART Extended Self-test Log Version: 1 (1 sectors)
+Num  Test_Description    Status                  Remaining
+LifeTime(hours)  LBA_of_first_error
+# 1  Short offline       Completed without error       00%        42         -
+
+Device Statistics (GP Log 0x04)
+Page  Offset Size        Value Flags Description
+0x01  =====  =               =  ===  == General Statistics (rev 1) ==
+0x01  0x008  4              46  ---  Lifetime Power-On Resets
+                                |||_ C monitored condition
+"""
+
+
+def test_a_report_of_smartctl_ends_where_somebodys_words_begin() -> None:
+    words = "\nKind regards,\nDan\nPhone: 555-1\n\nFilesystem state: clean\n"
+    (one,) = parsed("smartctl text", REPORT + words).inventory
+    assert one.last_line == 18
+    assert one.content["data"].keys() == {"SMART Extended Self-test Log Version"}
+    assert [line for line in one.content["lines"] if line.startswith(("#", "0x01  0x008"))] == [
+        "# 1  Short offline       Completed without error       00%        42         -",
+        "0x01  0x008  4              46  ---  Lifetime Power-On Resets",
+    ]
+
+
+def test_a_report_of_smartctl_goes_on_behind_somebodys_words() -> None:
+    more = "\nAnd this, Dan: look!\nSee: there\n\nSCT Error Recovery Control:\n           Read: Disabled\n          Write: Disabled\n"
+    (one,) = parsed("smartctl text", REPORT + more).inventory
+    assert one.last_line == 25
+    assert one.content["data"]["SCT Error Recovery Control"] == {"Read": "Disabled", "Write": "Disabled"}
