@@ -223,3 +223,32 @@ def test_a_report_of_smartctl_goes_on_behind_somebodys_words() -> None:
     (one,) = parsed("smartctl text", REPORT + more).inventory
     assert one.last_line == 25
     assert one.content["data"]["SCT Error Recovery Control"] == {"Read": "Disabled", "Write": "Disabled"}
+
+
+def test_attributes_that_somebody_moved_in_have_their_values() -> None:
+    text = "ID# ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE\n"
+    text += "    5 Reallocated_Sector_Ct   PO--CK   184   184   140    - 126\n    9 Power_On_Hours -O--CK 017 017 000 - 61089\n"
+    assert [(one["id"], one["raw"]) for one in content("smartctl text", text)["attributes"]] == [
+        (5, "126"),
+        (9, "61089"),
+    ]
+
+
+def test_the_layout_of_an_array_may_be_wrapped_below_its_margin() -> None:
+    text = """\
+     Personalities : [raid6]
+     md3 : active raid6 sdr[0] sdp[1]
+sds[2] sdm[3]
+           1562574 blocks super 1.2 level 6, 1024k chunk, algorithm\x20
+2 [4/4] [UUUU]
+           bitmap: 0/117 pages [0KB], 65536KB chunk
+
+     md4 : active raid10 sda[0] sdb[1]
+           1562574 blocks 64K chunks 2
+near-copies
+[2/2] [UU]
+"""
+    (one,) = parsed("mdstat", text).inventory
+    told = [[array[key] for key in ("name", "layout", "places", "raid_devices")] for array in one.content["arrays"]]
+    assert told == [["md3", "left-symmetric", "UUUU", 4], ["md4", "2 near-copies", "UU", 2]]
+    assert len(one.content["arrays"][0]["members"]) == 4
