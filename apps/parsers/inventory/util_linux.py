@@ -208,6 +208,11 @@ def rows(tool: str, lines: Sequence[str]) -> list[Content]:
         raise ValueError(f"a table that jc reads ({type(error).__name__})") from None
     if not isinstance(found, list) or len(found) != len(lines) - 1:
         found = _by_columns(shown)
+    elif any(len(row) < len(keys) for row in found):  # cells are empty: in findmnt's tables jc counts words
+        try:
+            found = _by_columns(shown)
+        except ValueError:
+            pass  # rows before the first of these are whole
     rows_ = while_true(found, lambda row: len(row) == len(keys))
     rows_ = rows_[: _aligned(lines, [list(row.values()) for row in rows_])]
     return [dict(zip(keys, row.values(), strict=True)) for row in rows_]

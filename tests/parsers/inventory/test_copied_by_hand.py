@@ -335,3 +335,29 @@ def test_lines_that_lost_the_blanks_before_them_mean_the_same(name: str) -> None
 def test_tables_of_storcli_with_one_blank_between_words_are_read() -> None:
     text = "\n".join(" ".join(line.split()) for line in CARDS["storcli text"].splitlines())
     assert content("storcli text", text) == content("storcli text", CARDS["storcli text"])
+
+
+def test_a_drive_of_ssacli_that_somebody_points_at_is_a_drive() -> None:
+    text = """\
+Smart Array P840 in Slot 3
+
+   array A
+
+      physicaldrive 1I:1:1 (port 1I:box 1:bay 1, Solid State SATA, 960.1 GB, OK)   <-- the system (old)
+      physicaldrive 1I:1:2 (port 1I:box 1:bay 2, Solid State SATA, 960.1 GB, OK)
+"""
+    (array,) = content("ssacli", text)["parts"]
+    assert [(one["name"], one["words"][-1]) for one in array["parts"]] == [("1I:1:1", "OK"), ("1I:1:2", "OK")]
+
+
+def test_the_host_of_a_prompt_that_has_a_blank_before_its_folder() -> None:
+    text = "kaa ~ # cat /proc/mdstat\nPersonalities : [raid1]\nmd0 : active raid1 sda1[0] sdb1[1]\n      9 blocks [2/2] [UU]\n"
+    (one,) = parsed("mdstat", text + "kaa /srv # ls\n").inventory
+    assert (one.host, one.last_line) == ("kaa", 4)
+
+
+def test_the_health_of_parts_is_a_table_of_omreport() -> None:
+    text = "Health\n\nMain System Chassis\n\nSEVERITY;COMPONENT\nOk;Fans\nCritical;Intrusion\n\nFor further help, type the command\n"
+    assert content("omreport", text)["sections"][0]["rows"] == [
+        {"SEVERITY": "Ok", "COMPONENT": "Fans"}, {"SEVERITY": "Critical", "COMPONENT": "Intrusion"},
+    ]  # fmt: skip

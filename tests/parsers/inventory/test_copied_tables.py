@@ -173,3 +173,37 @@ def test_of_very_many_tables_the_first_are_read_and_the_end_is_told() -> None:
     (broken,) = found.broken
     assert (broken.line, broken.found) == (60_001, "NAME SIZE")
     assert "20,000" in broken.message
+
+
+def test_mounts_whose_source_is_too_long_go_on_below_it() -> None:
+    text = """\
+TARGET                   SOURCE     FSTYPE OPTIONS
+/                        /dev/sda1  ext4   rw,relatime
+├─/run                   tmpfs      tmpfs  rw,nosuid
+├─/root/uts              nsfs[uts:[4026532440]]
+│                                   nsfs   rw
+└─/srv                   /dev/sdb1  xfs    ro
+"""
+    rows = content("findmnt", text)["filesystems"]
+    assert [(row["target"], row["source"], row["fstype"], row["options"]) for row in rows[2:]] == [
+        ("/root/uts", "nsfs[uts:[4026532440]]", "nsfs", "rw"), ("/srv", "/dev/sdb1", "xfs", "ro"),
+    ]  # fmt: skip
+
+
+def test_cells_of_findmnt_may_be_empty() -> None:
+    text = """\
+TARGET     SOURCE    LABEL SIZE UUID
+/          /dev/sda1        29G 0b7c-1
+├─/run     tmpfs
+└─/srv/a   /dev/sdb1 data  1.8T 77aa-2
+There are more.
+"""
+    rows = content("findmnt", text)["filesystems"]
+    keys = ("target", "source", "label", "size", "uuid")
+    assert [tuple(row[key] for key in keys) for row in rows] == [
+        ("/", "/dev/sda1", None, "29G", "0b7c-1"),
+        ("/run", "tmpfs", None, None, None),
+        ("/srv/a", "/dev/sdb1", "data", "1.8T", "77aa-2"),
+    ]
+    (one,) = parsed("findmnt", "TARGET PROPAGATION OPT-FIELDS\n/      private     \n").inventory
+    assert (one.content["filesystems"][0]["opt-fields"], one.summary) == (None, "1 mount")
