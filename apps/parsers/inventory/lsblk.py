@@ -8,12 +8,13 @@ stands below another in the tree. Sizes are as printed: rounded and counted in 1
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from apps.parsers.inventory import lsblk_aligned, lsblk_folded, lsblk_mailed, util_linux
-from apps.parsers.inventory.printed import Content, count
-from apps.parsers.shape import ParsedFile
+from apps.parsers.inventory.printed import Block, Content, blanked, count, inventory
+from apps.parsers.shape import ParsedFile, ParsedInventory, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "lsblk"
@@ -36,6 +37,7 @@ _PAIRS = re.compile(  # its columns stand as somebody asked for them, the name n
     r'|STATE|TRAN|TYPE|UUID|VENDOR|WWN)="[^"\n]*" (?:[^\n]{0,4000}? )?K?NAME=")',
     re.MULTILINE,
 )
+_USUAL = "NAME MAJ:MIN RM SIZE RO TYPE MOUNTPOINT"
 _JSON = re.compile(r'"blockdevices"\s*:\s*\[')
 _BESIDE = "\t │|"  # a branch of the tree goes on beside it
 _TREE = re.compile(r"[^\w/]{0,200}(?=[\w/])")
@@ -61,11 +63,50 @@ _CELLS = {
 
 
 def looks_like(text: SourceText) -> float:
-    return util_linux.looks_like(text, _JSON, _HEADER, _PAIRS, _is_header, _read_text)
+    found = util_linux.looks_like(text, _JSON, _HEADER, _PAIRS, _is_header, _read_text)
+    return found or (0.8 if any(_bare_blocks(blanked(text).lines)) else 0.0)
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, _is_rest, _is_sure)
+    bare = _bare(blanked(text))
+    try:
+        found = util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, _is_rest, _is_sure)
+    except ParseError:
+        if not bare:
+            raise
+        return ParsedFile(inventory=tuple(bare))
+    return replace(found, inventory=tuple(sorted((*found.inventory, *bare), key=lambda one: one.line or 0)))
+
+
+def _bare(text: SourceText) -> list[ParsedInventory]:
+    """Rows without their heading."""
+    found = []
+    for first, end in _bare_blocks(text.lines):
+        devices = _read_text([_USUAL, *util_linux.without_margin(text.lines[first:end])])
+        found.append(inventory(text, NAME, (first, end), _summary(devices), {KEY: devices}))
+    return found
+
+
+def _bare_blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """Where rows of the usual columns stand outside of any table; there may be blank lines between them."""
+    tables = util_linux.tables(lines, _is_header, _is_sure)
+    begin, behind = next(tables, (len(lines), 0))
+    index = 0
+    while index < len(lines):
+        if index >= begin:
+            index = max(index, behind)
+            begin, behind = next(tables, (len(lines), 0))
+            continue
+        if not lsblk_aligned.is_bare(lines[index]):
+            index += 1
+            continue
+        first = last = index
+        while index < begin and index <= last + 2:
+            last = index if lsblk_aligned.is_bare(lines[index]) else last
+            if last < index and lines[index].strip():
+                break
+            index += 1
+        yield first, last + 1
 
 
 def _is_header(line: str) -> bool:

@@ -207,3 +207,34 @@ There are more.
     ]
     (one,) = parsed("findmnt", "TARGET PROPAGATION OPT-FIELDS\n/      private     \n").inventory
     assert (one.content["filesystems"][0]["opt-fields"], one.summary) == (None, "1 mount")
+
+
+def test_rows_of_lsblk_without_their_heading_are_devices() -> None:
+    text = """\
+As you see:
+
+sdc       8:32   0   5.5T  0 disk
+
+└─sdc1    8:33   0   5.5T  0 part
+
+   └─md0   9:0    0   5.5T  0 raid1 /srv
+
+NAME MAJ:MIN RM SIZE RO TYPE MOUNTPOINT
+sda  8:0      0   1T  0 disk
+
+And on the other one:
+sdb  8:16     0   2T  0 disk
+"""
+    bare, whole, last = parsed("lsblk", text).inventory
+    assert [(row["name"], row["size"], row["mountpoint"], row.get("parent")) for row in bare.content["blockdevices"]] == [
+        ("sdc", "5.5T", None, None), ("sdc1", "5.5T", None, "sdc"), ("md0", "5.5T", "/srv", "sdc1"),
+    ]  # fmt: skip
+    assert [(one.line, one.last_line) for one in (bare, whole, last)] == [(3, 7), (9, 10), (13, 13)]
+    assert scores(SourceText("# lsblk -n\nsdb  8:16     0   2T  0 disk\n")) == {"lsblk": 0.8}
+
+
+def test_a_tree_that_a_mail_left_encoded_has_names() -> None:
+    text = "NAME   MAJ:MIN RM   SIZE RO TYPE MOUNTPOINT\nsda      8:0    0 931.5G  0 disk\n"
+    text += "=E2=94=9C=E2=94=80sda1   8:1    0     1G  0 part /boot\n=E2=94=94=E2=94=80sda2   8:2    0 930.5G  0 part\n"
+    rows = content("lsblk", text)["blockdevices"]
+    assert [(row["name"], row.get("parent")) for row in rows] == [("sda", None), ("sda1", "sda"), ("sda2", "sda")]
