@@ -361,3 +361,28 @@ def test_the_health_of_parts_is_a_table_of_omreport() -> None:
     assert content("omreport", text)["sections"][0]["rows"] == [
         {"SEVERITY": "Ok", "COMPONENT": "Fans"}, {"SEVERITY": "Critical", "COMPONENT": "Intrusion"},
     ]  # fmt: skip
+
+
+def test_devices_of_arcconf_that_somebody_looked_for_are_read() -> None:
+    text = """\
+# arcconf getconfig 1 pd | egrep "Device #|State\\>|Reported Channel|S.M.A.R.T"
+      Device #0
+         State                              : Online
+         Reported Channel,Device(T:L)       : 0,0(0:0)
+         S.M.A.R.T. warnings                : 0
+      Device #1
+         State                              : Failed
+         Reported Channel,Device(T:L)       : 0,1(1:0)
+         S.M.A.R.T. warnings                : 3
+# arcconf getconfig 1 ld | egrep "number|Status"
+Logical device number 0
+   Status of logical device                 : Degraded
+"""
+    assert scores(SourceText(text)) == {"arcconf": 0.9}
+    physical, logical = parsed("arcconf", text).inventory
+    devices = physical.content["Physical Device information"]
+    assert {key: (one["State"], one["S.M.A.R.T. warnings"]) for key, one in devices.items()} == {
+        "Device #0": ("Online", 0), "Device #1": ("Failed", 3),
+    }  # fmt: skip
+    assert (physical.line, physical.last_line, physical.summary) == (2, 9, "2 physical devices")
+    assert logical.summary == "1 logical device (Degraded)"
