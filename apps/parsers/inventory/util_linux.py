@@ -241,10 +241,11 @@ def _is_under(line: str, values: Sequence[Any], columns: Sequence[tuple[int, int
     told = right = 0
     for value, (start, end) in list(zip(values, columns, strict=True))[1:]:
         if value:
-            place = max(line.find(str(value), place), 0)
+            shown = str(value[0] if isinstance(value, list) else value)  # of several places the others stand below
+            place = max(line.find(shown, place), 0)
             told += 1
-            right += place == start or place + len(str(value)) == end
-            place += len(str(value))
+            right += place == start or place + len(shown) == end
+            place += len(shown)
     return right * 2 > told or not told
 
 

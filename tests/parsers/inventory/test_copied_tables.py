@@ -238,3 +238,13 @@ def test_a_tree_that_a_mail_left_encoded_has_names() -> None:
     text += "=E2=94=9C=E2=94=80sda1   8:1    0     1G  0 part /boot\n=E2=94=94=E2=94=80sda2   8:2    0 930.5G  0 part\n"
     rows = content("lsblk", text)["blockdevices"]
     assert [(row["name"], row.get("parent")) for row in rows] == [("sda", None), ("sda1", "sda"), ("sda2", "sda")]
+
+
+def test_a_device_that_has_nothing_but_its_places_is_a_row() -> None:
+    text = "NAME   FSTYPE FSVER LABEL UUID FSAVAIL FSUSE% MOUNTPOINTS\nsda\n└─sda1 ext4   1.0                 1.1G    86% /\n"
+    text += "zram0                                         [SWAP]\nlinux (for-next) # tree config\nconfig\n└── nullb\n"
+    (one,) = parsed("lsblk", text).inventory
+    assert [(row["name"], row["mountpoints"]) for row in one.content["blockdevices"]] == [
+        ("sda", []), ("sda1", ["/"]), ("zram0", ["[SWAP]"]),
+    ]  # fmt: skip
+    assert not parsed("lsblk", text).broken
