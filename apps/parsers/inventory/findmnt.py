@@ -28,9 +28,9 @@ _COLUMNS = frozenset(
     )
 )
 _HEADER = re.compile(
-    r"^[>#\s]{0,8}(?:(?:TARGET|SOURCE) +[A-Z]|[A-Z][A-Z:%. -]{0,200} TARGET\b)[^\n]{0,2000}$", re.MULTILINE
+    r"^[>#\s]{0,40}+(?:(?:TARGET|SOURCE) +[A-Z]|[A-Z][A-Z:%. -]{0,200} TARGET\b)[^\n]{0,2000}$", re.MULTILINE
 )
-_PAIRS = re.compile(r'^[>#\s]{0,4}(?:TARGET|SOURCE)="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
+_PAIRS = re.compile(r'^[>#\s]{0,40}+(?:TARGET|SOURCE)="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
 _TREE = re.compile(r"([\s│├└─|`-]{0,200})(/.*)")
 _JSON = re.compile(r'"filesystems"\s*:\s*\[')
 

@@ -32,7 +32,7 @@ _COLUMNS = frozenset(
 )
 _HEADER = re.compile(r"^[>#\s]{0,40}(?:K?NAME|PATH) +[A-Z][^\n]{1,2000}$", re.MULTILINE)
 _PAIRS = re.compile(  # its columns stand as somebody asked for them, the name not always first
-    r'^[>#\s]{0,4}(?:K?NAME="[^"\n]*" [A-Z:_%-]+="'
+    r'^[>#\s]{0,40}+(?:K?NAME="[^"\n]*" [A-Z:_%-]+="'
     r"|(?:ALIGNMENT|DISC-[A-Z]{3,4}|FSTYPE|GROUP|HOTPLUG|LABEL|MAJ[:_-]MIN|MODEL|MOUNTPOINTS?|PATH|PKNAME|RM|RO|ROTA|SERIAL|SIZE"
     r'|STATE|TRAN|TYPE|UUID|VENDOR|WWN)="[^"\n]*" (?:[^\n]{0,4000}? )?K?NAME=")',
     re.MULTILINE,

@@ -34,7 +34,7 @@ NAME = "smartctl text"
 TITLE = "smartctl"
 TOOL = "smartctl"
 _LIKE = re.compile(
-    r"^[>#\s]{0,4}smartctl (?:version )?\d\.\d|=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===",
+    r"^[>#\s]{0,40}+smartctl (?:version )?\d\.\d|=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===",
     re.MULTILINE,
 )
 _FIELD = re.compile(r"([A-Z][^:=|]{0,70}?)\s{0,40}(?::|\s=)\s{1,60}(\S.*)")

@@ -30,8 +30,8 @@ _SECTION = (
 )
 _COLUMNS = r"(?:EID:Slt (?:DID|PID)|DG/VD TYPE|DG (?:Arr|Span) Row) "
 _LIKE = re.compile(
-    r"^[>#\s]{0,4}(?:Controller = (?:\d+|All)\s*\n[>#\s]{0,4}Status = \w|CLI Version = \d"
-    rf"|{_SECTION}\n[>#\s]{{0,4}}[=-]{{3}}|-{{10,200}}[ \t]*\n[>#\s]{{0,4}}{_COLUMNS})",
+    r"^[>#\s]{0,40}+(?:Controller = (?:\d+|All)\s*\n[>#\s]{0,40}+Status = \w|CLI Version = \d"
+    rf"|{_SECTION}\n[>#\s]{{0,40}}+[=-]{{3}}|-{{10,200}}[ \t]*\n[>#\s]{{0,40}}+{_COLUMNS})",
     re.MULTILINE,
 )
 _BARE = re.compile(rf"{_SECTION}$")

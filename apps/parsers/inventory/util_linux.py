@@ -153,7 +153,8 @@ def tables(
     for index, line in enumerate(lines):
         if is_header(line):
             end = index + 1
-            while end < len(lines) and not (is_prompt(lines[end]) or is_header(lines[end])):
+            margin = line[: len(line) - len(line.lstrip())]
+            while end < len(lines) and not (is_prompt(lines[end].removeprefix(margin)) or is_header(lines[end])):
                 if _is_end(lines, index, end):
                     behind = _behind_blank(lines, end)
                     if end == index + 1 or behind == end or not is_row(line, lines[behind]):

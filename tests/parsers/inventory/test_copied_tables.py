@@ -248,3 +248,16 @@ def test_a_device_that_has_nothing_but_its_places_is_a_row() -> None:
         ("sda", []), ("sda1", ["/"]), ("zram0", ["[SWAP]"]),
     ]  # fmt: skip
     assert not parsed("lsblk", text).broken
+
+
+def test_a_prompt_behind_a_margin_ends_a_table() -> None:
+    text = "On it:\n\n    $ lsblk -S\n    NAME MODEL            SERIAL\n    sda  Example SSD 1TB  S6X1\n    $ dmesg\n    [ 1.6] no\n"
+    (one,) = parsed("lsblk", text).inventory
+    assert one.content["blockdevices"] == [{"name": "sda", "model": "Example SSD 1TB", "serial": "S6X1"}]
+    assert (one.line, one.last_line) == (4, 5)
+
+
+def test_quotes_of_quotes_hide_no_margin() -> None:
+    text = "> >>> On a machine with\n> >>>\n> >>>      07:00.2 SATA controller [0106]: Example FCH [1022:7901] (rev 51)\n> >>>\n> >>> it fails.\n"
+    assert scores(SourceText(text)) == {"lspci": 1.0}
+    assert content("lspci", text)["devices"][0]["slot"] == "07:00.2"
