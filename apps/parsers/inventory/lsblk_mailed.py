@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from apps.parsers.inventory.printed import Content, unescaped
 
 _HEADINGS = {"FSTYPE", "FSVER", "LABEL", "UUID", "FSAVAIL", "FSUSE%", "MOUNTPOINT", "MOUNTPOINTS"}  # behind the name
+_BESIDE = "\t │|"  # a branch of the tree goes on beside it
 _NAME = re.compile(r"[^\w/]{0,200}+([\w/]\S{0,200}+(?: \(dm-\d{1,5}\))?)")
 _UUID = r"[0-9A-Za-z]{4,12}(?:-[0-9A-Za-z]{2,12}){1,8}|[0-9A-F]{16}|\d{15,20}"
 _REST = re.compile(
@@ -48,6 +49,8 @@ def _devices(header: str, more: Sequence[str], lines: Sequence[str]) -> Iterator
         place += 1
         if cells is None:
             return
+        if not any(cells[1:]) and place < len(lines) and (below := _below(lines[place], above)):
+            cells, place = [cells[0], *below], place + 1
         device = dict.fromkeys(keys) | dict(zip(keys, cells, strict=False))
         mounted: list[str] = []
         while place < len(lines) and is_rest(header, lines[place]) and (match := _REST.match(lines[place])):
@@ -64,7 +67,20 @@ def _cells(line: str, above: Sequence[int]) -> list[str | None] | None:
     match = _NAME.match(line)
     if not match or line[match.end() : above[0]].strip():
         return None
-    cells: list[str | None] = [match[1]]
+    if match.end() >= above[0] and not line[match.end() :].strip():
+        return [match[1], *[None] * len(above)]
+    rest = _standing(line, above)
+    return rest and [match[1], *rest]
+
+
+def _below(line: str, above: Sequence[int]) -> list[str | None] | None:
+    """What stands on the next line behind a name that was too long for its column, as a narrow terminal has it."""
+    rest = None if line[: above[0]].strip(_BESIDE) else _standing(line, above)
+    return rest if rest and any(rest) else None
+
+
+def _standing(line: str, above: Sequence[int]) -> list[str | None] | None:
+    cells: list[str | None] = []
     for begin, end in zip(above, [*above[1:], None], strict=True):
         cell = line[begin:end]
         if cell.strip() and (cell[0] == " " or line[begin - 1] != " "):

@@ -127,6 +127,30 @@ My setup is old.
     assert (one.line, one.last_line) == (1, 14)
 
 
+def test_rows_of_a_narrow_terminal_that_a_mail_folded_are_read() -> None:
+    text = """\
+NAME FSTYPE FSVER LABEL      UUID
+FSAVAIL FSUSE% MOUNTPOINTS
+sdb
+└─sdb1
+     ntfs         New Volume 7A4E55864E553BD7
+nvme0n1
+│
+└─nvme0n1p1
+     vfat   FAT32            51B3-05FD
+ 504.9M     1% /boot/efi
+"""
+    (one,) = parsed("lsblk", text).inventory
+    keys = ("name", "fstype", "label", "uuid", "fsavail", "mountpoints", "parent")
+    assert [tuple(row.get(key) for key in keys) for row in one.content["blockdevices"]] == [
+        ("sdb", None, None, None, None, [], None),
+        ("sdb1", "ntfs", "New Volume", "7A4E55864E553BD7", None, [], "sdb"),
+        ("nvme0n1", None, None, None, None, [], None),
+        ("nvme0n1p1", "vfat", None, "51B3-05FD", "504.9M", ["/boot/efi"], "nvme0n1"),
+    ]
+    assert one.last_line == 10
+
+
 def test_rows_of_a_narrow_terminal_go_on_wherever_a_cell_was_too_long() -> None:
     text = """\
 NAME FSTYPE FSVER LABEL UUID                                 FSAVAIL FSUSE% MOUNTPOINTS
