@@ -39,12 +39,14 @@ _LIKE = re.compile(
 
 
 _TITLE = re.compile(  # of a paragraph, or of columns; what else begins with a letter and is no field is somebody's words
-    r"SMART |SCT |# ?\d+  |LifeTime|General (?:SMART|Purpose)|Vendor (?:Specific|\()|ID(?:#| )|GP/S |Index |Num |Page |SPAN|St Op|Id Fmt|CR "
-    r"|Supported |Selective |If Selective|Error (?:\d|counter|Information)|Errors? Corrected|Commands leading|After |Background scan"
-    r"|Protocol Specific|Self-test |Device (?:Statistics|Error|does)|Pending Defects|SATA Phy|Seagate FARM|Warning|No (?:[Ee]rrors|[Ss]elf-test)"
-    r"|Read SMART|Manufactured in|Short INQUIRY|Standard Inquiry|Long \(|A mandatory|The above|Copyright|Log |Address|relative target|Elements in"
-    r"|Invalid|Terminate|Unable to|Smartctl |Not all "
+    r"SMART[ /](?:[A-Z]|over|supp)|SCT [A-Z]|# ?\d+  |LifeTime\(|General (?:SMART|Purpose)|Vendor (?:Specific|\()|ID(?:#| )|GP/S |Index +Esti"
+    r"|Num +(?:Test|ErrCount)|Page +Offset|Address +Access|SPAN |St Op|Id Fmt|CR |Supported (?:Power|LBA)|Selective |If Selective"
+    r"|Error (?:\d|counter|Information)|Errors? Corrected|Commands leading|After (?:command|scanning)|Background scan|Protocol Specific"
+    r"|Self-test |Device (?:Statistics|Error|does)|Pending Defects|SATA Phy|Seagate FARM|Warning[!:]|No (?:[Ee]rrors|[Ss]elf-test)|Read SMART"
+    r"|Manufactured in|Short INQUIRY|Standard Inquiry|Long \(|A mandatory|The above|Copyright|Log Sense|relative target|Elements in"
+    r"|Invalid Field|Terminate command|Smartctl open"
 )
+_BEHIND = re.compile(r"--\S|[A-Z][a-z]+-[A-Z][A-Za-z-]{0,40}: ")  # the next part of a mail
 _WORDS = re.compile(r"[^\W\d_]|[\"'(]|--")
 
 
@@ -85,8 +87,9 @@ def device_blocks(
             first = -1
         has_title = bool(part or _TITLE.match(line))
         is_field = not has_title and first >= 0 and is_known(line)
-        has_words = not (has_title or is_field) and _WORDS.match(line) is not None
-        is_first = not lines[index - 1].strip()
+        is_behind = _BEHIND.match(line) is not None
+        has_words = is_behind or (not (has_title or is_field) and _WORDS.match(line) is not None)
+        is_first = is_behind or not lines[index - 1].strip()
         is_inside = has_title or (is_inside and not (has_words and is_first))
         is_titled = has_title or (is_titled and not (has_words or is_first))
         if begins:

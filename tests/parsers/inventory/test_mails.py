@@ -208,7 +208,7 @@ Page  Offset Size        Value Flags Description
 
 
 def test_a_report_of_smartctl_ends_where_somebodys_words_begin() -> None:
-    words = "\nKind regards,\nDan\nPhone: 555-1\n\nFilesystem state: clean\n"
+    words = "--00000\nContent-Type: text/plain\n\nKind regards,\nDan\nPhone: 555-1\n\nFilesystem state: clean\n\nAfter that it is gone\n"
     (one,) = parsed("smartctl text", REPORT + words).inventory
     assert one.last_line == 18
     assert one.content["data"].keys() == {"SMART Extended Self-test Log Version"}
