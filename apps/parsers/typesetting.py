@@ -15,7 +15,7 @@ _BLANKS = "\u00a0\u2000-\u200a\u202f\u205f\u3000"
 _BLANK = re.compile(f"[{_BLANKS}]")
 _BETWEEN_DIGITS = re.compile(f"(?<=[0-9])[{_BLANKS}](?=[0-9])")
 _UNSEEN = re.compile("[\u200b\u2060\ufeff]")
-_DASHES = re.compile(r"[\u2013\u2014-]*[\u2013\u2014][\u2013\u2014-]*")
+_DASHES = re.compile(r"(?<![\u2013\u2014-])-*+[\u2013\u2014][\u2013\u2014-]*+")
 _AT_A_WORD = re.compile(
     r"(?<![\w\u2013\u2014-])[\u2013\u2014](?=[A-Za-z])|(?<=[A-Za-z])[\u2013\u2014](?![\w\u2013\u2014-])"
 )  # on one side
