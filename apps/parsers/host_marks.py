@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-_HOST = re.compile(r"([A-Za-z0-9][\w.-]{0,62}):(?: |$)")
+_HOST = re.compile(  # but the places of bytes that lspci -x, od and the like print
+    r"(?![0-9a-f]{1,7}0:(?: (?:[0-9a-f]{2}){1,2}){4})([A-Za-z0-9][\w.-]{0,62}):(?: |$)"
+)
 _CONTAINERS = tuple(
     re.compile(form + r"(?: |$)") for form in (r"([A-Za-z0-9][\w.-]{0,99}) {2,64}\|", r"\[pod/([^\]\s]{1,200})\]")
 )

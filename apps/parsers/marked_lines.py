@@ -16,6 +16,8 @@ from apps.parsers.source_text import SourceText
 _MARKS = re.compile(r"(?:\+|\||:| \*| ?\* | ?--|//|;|%|!|(?:REM|rem)\b) ?")
 _MARKED = re.compile(r"^(?:[+|:;%!]| \*|\* |--| --|//|REM\b|rem\b)", re.MULTILINE)
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?::|\)| ?[|│] ?|[ \t]|$)")
+_BRANCH = re.compile(r"\|(?:-|[ |]{1,80}[|`]-)[^\s-]")
+_BEHIND_BRANCH = ("-", " ", "")  # the sign
 _FEWEST = 5
 _SHARE = 0.9
 _HEAD = 4000  # characters
@@ -61,17 +63,16 @@ def _without_signs(whole: str) -> list[str] | None:
         while last < len(rows) and rows[last].startswith(sign):
             last += 1
         mine = rows[first:last]
-        if last - first >= _FEWEST and not (sign == "|" and _may_be_a_tree(mine, rows)):
+        if last - first >= _FEWEST and not (sign == "|" and _is_a_tree(mine)):
             rows[first:last] = _bare(mine, sign)
             taken += 1
         first = last
     return rows if taken else None
 
 
-def _may_be_a_tree(mine: Sequence[str], rows: Sequence[str]) -> bool:
-    """Whether these rows, which begin with a `|`, hang below a row that does not, as lsblk and findmnt draw it."""
-    is_box = all(row.rstrip().endswith("|") for row in mine)
-    return not is_box and len(mine) < _SHARE * sum(1 for row in rows if row.strip())
+def _is_a_tree(mine: Sequence[str]) -> bool:
+    """Whether these rows, which begin with a `|`, are branches as lsblk and findmnt draw them."""
+    return _BRANCH.match(mine[0]) is not None and all(row[1:2] in _BEHIND_BRANCH for row in mine)
 
 
 def _bare(rows: Sequence[str], sign: str) -> list[str]:

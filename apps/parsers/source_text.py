@@ -43,6 +43,7 @@ class SourceText:
         self.data = _of_lines(data.encode("utf-8", "replace") if isinstance(data, str) else data)
         self.name, self.beside = name, beside
         self._emptied: frozenset[int] = frozenset()
+        self._rows: Sequence[int] | None = None  # of one host's part: the numbers of the lines of `text`
         if b"ase64" in self.data or b"ASE64" in self.data:
             self.data = mail_base64.decoded(self.data)
         if _may_be_quoted_printable(self.data):
@@ -82,12 +83,18 @@ class SourceText:
         """Another text of the same lines: what was decoded in this one is not decoded again."""
         other = SourceText(b"", self.name)
         other.data, other._emptied = data, self._emptied
+        if self._rows is not None and data.count(b"\n") + 1 == len(
+            self._rows
+        ):  # made of `text`, in which others' lines are missing
+            other._emptied = frozenset()
+            lines, rows = other.lines, self._rows
+            other._become_part(lines, [rows[other.number(index) - 1] for index in range(len(lines))], rows)
         return other
 
     def without_lines(self, numbers: Iterable[int]) -> "SourceText":
         """The same text, without the lines of these numbers."""
-        other = self.with_data(self.data)
-        other._emptied = self._emptied.union(numbers)
+        other = SourceText(b"", self.name)
+        other.data, other._emptied = self.data, self._emptied.union(numbers)
         return other
 
     def with_lines(self, lines: Sequence[str], numbers: Sequence[int]) -> "SourceText":
@@ -129,12 +136,19 @@ class SourceText:
         parts: dict[str, SourceText] = {}
         for name, cleaned in mine.items():
             part = parts[name] = SourceText(b"", self.name)
-            part.__dict__["_cleaned"] = cleaned
             part.__dict__["text"] = "\n".join(cleaned[0])
             part.data = part.text.encode()
-            if len(names) * len(self.lines) <= _MOST_SPREAD:
-                part._spread(*cleaned)
+            part._become_part(*cleaned, cleaned[1], is_spread=len(names) * len(self.lines) <= _MOST_SPREAD)
         return list(parts.items())
+
+    def _become_part(
+        self, lines: Sequence[str], numbers: Sequence[int], rows: Sequence[int], *, is_spread: bool = True
+    ) -> None:
+        """These are the clean lines and their numbers, and `rows` the numbers of the lines of `text`."""
+        self.__dict__["_cleaned"] = (lines, numbers)
+        self._rows = rows
+        if is_spread:
+            self._spread(lines, numbers)
 
     def _spread(self, lines: Sequence[str], numbers: Sequence[int]) -> None:
         """Have the lines in `data` where they stand in the file, for who counts them there."""

@@ -1,5 +1,7 @@
 """Outputs of several hosts whose lines say whose they are."""
 
+from collections.abc import Callable
+
 import pytest
 
 from apps.parsers.source_text import SourceText
@@ -106,3 +108,28 @@ def test_results_below_hosts_in_strings_have_their_hosts() -> None:
     text = "".join(f'changed: [n{n}] => {{"stderr": "{dd.format(n)}"}}\n' for n in (7, 8))
     found = read_file(SourceText(text))
     assert [(one.run.host, one.run.line) for one in found.runs] == [("n7", 1), ("n8", 2)]
+
+
+def test_the_places_of_bytes_are_no_hosts() -> None:
+    rows = "".join(f"{place:02x}: 86 80 34 3a 05 00 90 02\n" for place in range(0, 256, 16))
+    text = f"00:1f.2 SATA controller: Example Corporation 9000 (rev 02)\n{rows}"
+    assert [name for name, _ in SourceText(text).by_host()] == [""]
+    (one,) = read_file(SourceText(text)).inventory
+    assert (one.tool, len(one.content["devices"]), one.last_line) == ("lspci", 1, 17)
+
+
+@pytest.mark.parametrize(
+    "dress", [lambda row: row.replace("1.1 GB", "1.1\xa0GB"), lambda row: f"| {row}"], ids=["blanks", "marks"]
+)
+def test_what_else_is_around_a_hosts_lines_leaves_their_numbers(dress: Callable[[str], str]) -> None:
+    rows = [
+        "1024+0 records in", "1024+0 records out", "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 8.25 s, 130 MB/s", "done", "uptime: 1 d",
+        "bye",
+    ]  # fmt: skip
+    text = (
+        "Both at once:\n\n"
+        + "".join(f"n{host}: {dress(row)}\n" for row in rows for host in (1, 2))
+        + "\nAnd that was it.\n"
+    )
+    found = read_file(SourceText(text))
+    assert [(one.run.host, one.run.line, one.run.last_line) for one in found.runs] == [("n1", 3, 7), ("n2", 4, 8)]

@@ -35,11 +35,12 @@ def test_every_mark(mark: str) -> None:
     "text",
     [
         "NAME\nsda\n|-sda1\n| |-a\n| |-b\n| |-c\n| |-d\n| `-e\n`-sda2\n",
+        "TARGET SOURCE\n/ /dev/sda1\n|-/sys sysfs\n| |-/sys/a a\n" + "| |-/sys/b b\n" * 40,
         "194 Temperature\n195 Hardware\n196 Reallocated\n197 Pending\n198 Offline\n199 UDMA\n" + "x\n" * 9,
         "10 a\n20 b\n30 c\n40 d\n50 e\n",
         "+ a\n+ b\n+ c\n",
     ],
-    ids=["tree", "identifiers", "figures", "few"],
+    ids=["tree", "ascii", "identifiers", "figures", "few"],
 )
 def test_what_only_looks_like_marks_stays(text: str) -> None:
     assert without_marks(SourceText(text)) is None
@@ -50,3 +51,10 @@ def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
     text = SourceText(piece * (2**20 // len(piece)))
     _, seconds = timed(lambda: without_marks(text), 1.5)
     assert seconds < 1.5
+
+
+def test_marked_lines_amid_prose_are_no_tree() -> None:
+    marked_ = "| /dev/sdb1:\n|      Raid Level : raid5\n| \n|          Events : 7\n|   Raid Devices : 4\n"
+    found = without_marks(SourceText("It began so.\n" * 9 + marked_ + "What now?\n"))
+    assert found is not None
+    assert found.lines[9:12] == ["/dev/sdb1:", "     Raid Level : raid5", ""]

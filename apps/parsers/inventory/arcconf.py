@@ -18,9 +18,14 @@ from apps.parsers.source_text import SourceText
 NAME = "arcconf"
 TITLE = "arcconf"
 _BEGIN = re.compile(r"Controllers [Ff]ound: (\d{1,3})\s*$")
-_LIKE = re.compile(r"^[>#\s]{0,4}Controllers [Ff]ound: \d+\s*$", re.MULTILINE)
+_LIKE = re.compile(r"^[>#\s]{0,40}+Controllers [Ff]ound: \d+\s*$", re.MULTILINE)
 _HEADLESS = re.compile(r"Controller [Ii]nformation\s*$")  # copied without the line above it
 _MODEL = re.compile(r"\s*(?:Controller Status|Controller Model)\s*: \S")
+_PART = re.compile(r"\s*(?:Device #\d{1,4}|Logical [Dd]evice [Nn]umber \d{1,4})\s*$")  # of what somebody looked for
+_OF_PART = re.compile(
+    r"\s*(?:Device is an? |(?:State|Supported|Reported (?:Channel|Location)[^:]{0,30}|Status of [Ll]ogical [Dd]evice|RAID level"
+    r"|Logical [Dd]evice name)\s*:)"
+)
 _DASHES = re.compile(r"\s*-{20,}\s*$")
 _ITEM = re.compile(
     r"\s*((?:Logical [Dd]evice [Nn]umber|Device|Channel|Array Number|Array|Phy|Connector|Enclosure|Segment|Task"
@@ -42,12 +47,14 @@ _TITLES = {  # a version writes them with capitals; whoever reads on knows them 
     for name in ("Controller information", "Logical device information", "Physical Device information")
 }
 
+_SECTIONS = {"Logical": "Logical device information", "Device #": "Physical Device information"}
+
 
 def looks_like(text: SourceText) -> float:
     text = blanked(text)
     if _LIKE.search(text.by_lines):
         return 1.0
-    is_part = "ontroller " in text.text and "ontroller Model" in text.text
+    is_part = any(word in text.text for word in ("ontroller Model", "Device #", "evice number", "evice Number"))
     return 0.9 if is_part and any(_begins(text.lines, index) for index in range(len(text.lines))) else 0.0
 
 
@@ -58,8 +65,10 @@ def parse(text: SourceText) -> ParsedFile:
 def _begins(lines: Sequence[str], index: int) -> bool:
     """Whether an output begins here: with its own line, or with the dashes over the controller."""
     line = lines[index]
-    if "---" not in line and not line.startswith("Controllers"):
+    if "---" not in line and not line.startswith("Controllers") and "evice " not in line:
         return False  # nearly always
+    if _PART.match(line):
+        return any(map(_OF_PART.match, lines[index + 1 : index + 3]))
     if _BEGIN.match(line):
         return True
     is_title = _DASHES.match(lines[index]) and index + 2 < len(lines) and _HEADLESS.match(lines[index + 1])
@@ -78,13 +87,18 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             continue
         first = last = index
         index += 1
-        while index < len(lines) and not _begins(lines, index) and not is_prompt(lines[index]):
+        while index < len(lines) and not _begins_anew(lines, index) and not is_prompt(lines[index]):
             line = lines[index]
             if line.strip() and line[0] not in " \t" and not _is_known(lines, index):
                 break
             last = index if line.strip() else last
             index += 1
         yield first, last + 1
+
+
+def _begins_anew(lines: Sequence[str], index: int) -> bool:
+    """Whether an output begins there that is none of the one above."""
+    return _begins(lines, index) and not _PART.match(lines[index])
 
 
 def _is_known(lines: Sequence[str], index: int) -> bool:
@@ -123,11 +137,19 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
             around = around if around is not None else here if here is not section else item
             here = _below(around, match[1])
         elif match:
-            item = here = _below(section, match[1].replace("Device Number", "device number"))
+            name = match[1].replace("Device Number", "device number")
+            item = here = _below(_section_of(name, section, content), name)
             around = None
         else:
             _take(here, line)
     return _summary(content), content
+
+
+def _section_of(name: str, section: Content, content: Content) -> Content:
+    """That of a device whose section's name was not copied."""
+    title = next((title for word, title in _SECTIONS.items() if section is content and name.startswith(word)), "")
+    found: Content = content.setdefault(title, {}) if title else section
+    return found
 
 
 def _is_section(line: str, is_flat: bool) -> bool:

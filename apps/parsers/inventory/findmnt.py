@@ -8,6 +8,7 @@ lower case. jc reads the text; it takes pairs for text and misreads them, so the
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from apps.parsers.inventory import findmnt_folded, util_linux
@@ -27,9 +28,10 @@ _COLUMNS = frozenset(
     )
 )
 _HEADER = re.compile(
-    r"^[>#\s]{0,8}(?:(?:TARGET|SOURCE) +[A-Z]|[A-Z][A-Z:%. -]{0,200} TARGET\b)[^\n]{0,2000}$", re.MULTILINE
+    r"^[>#\s]{0,40}+(?:(?:TARGET|SOURCE) +[A-Z]|[A-Z][A-Z:%. -]{0,200} TARGET\b)[^\n]{0,2000}$", re.MULTILINE
 )
-_PAIRS = re.compile(r'^[>#\s]{0,4}(?:TARGET|SOURCE)="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
+_PAIRS = re.compile(r'^[>#\s]{0,40}+(?:TARGET|SOURCE)="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
+_TREE = re.compile(r"([\s│├└─|`-]{0,200})(/.*)")
 _JSON = re.compile(r'"filesystems"\s*:\s*\[')
 
 
@@ -52,13 +54,17 @@ def _read_text(lines: Sequence[str]) -> list[Content]:
     folded = findmnt_folded.unfolded(lines)
     if folded:
         return folded
-    return util_linux.while_true(util_linux.rows(NAME, lines), lambda one: str(one.get("target") or "").startswith("/"))
+    if lines[0].startswith("TARGET"):
+        rows = takewhile(bool, map(_TREE.match, lines[1:]))
+        lines = [lines[0], *(" " * len(row[1]) + row[2] for row in rows if row)]
+    found = util_linux.rows(NAME, lines) if len(lines) > 1 else []
+    return util_linux.while_true(found, lambda one: str(one.get("target") or "").startswith("/"))
 
 
 def _summary(mounts: Sequence[Any]) -> str:
     found = list(_flat(mounts))
     root = next((one for one in found if one.get("target") == "/"), None)
-    shown = f": / is {root.get('fstype')} on {root.get('source')}" if root else ""
+    shown = f": / is {root['fstype']} on {root['source']}" if root and root.get("fstype") and root.get("source") else ""
     return count(len(found), "mount") + shown
 
 

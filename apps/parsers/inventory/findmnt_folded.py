@@ -17,6 +17,7 @@ _HEADINGS = ["TARGET", "SOURCE", "FSTYPE", "OPTIONS"]
 _BRANCH = re.compile(r"[│|\s]*+(?:[├└]─|`-|(?<=\|)-)?")
 _OPTIONS = re.compile(r"(?:rw|ro)(?:,\S*)?$")
 _REST = re.compile(r"(?:rw|ro)(?:[,\s]|$)|[\s│|]++[^\s│├└|`-]|/\S+\s+[a-z]\S*\s*$")
+_FOLDED = re.compile(r"[\s│|]*+(?:rw|ro)(?:[,\s]|$)|(?:[│|]|\s{2})[\s│|]*+[^\s│├└|`/-]\S*\s+(?:rw|ro)(?:[,\s]|$)")
 _ROW = re.compile(r"[\s│|]*+(?:[├└]─|`-|(?<=\|)-)/")
 
 
@@ -37,7 +38,7 @@ def unfolded(lines: Sequence[str]) -> list[Content] | None:
     body = lines[1:]
     if body and headings + body[0].split() == _HEADINGS:
         headings, body = _HEADINGS, body[1:]
-    if headings != _HEADINGS or not any(_OPTIONS.match(line.split()[0]) for line in body if line.strip()):
+    if headings != _HEADINGS or not any(map(_FOLDED.match, body)):
         return None
     return list(_rows(body))
 

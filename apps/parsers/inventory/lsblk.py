@@ -8,12 +8,13 @@ stands below another in the tree. Sizes are as printed: rounded and counted in 1
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from apps.parsers.inventory import lsblk_aligned, lsblk_folded, util_linux
-from apps.parsers.inventory.printed import Content, count
-from apps.parsers.shape import ParsedFile
+from apps.parsers.inventory import lsblk_aligned, lsblk_folded, lsblk_mailed, util_linux
+from apps.parsers.inventory.printed import Block, Content, blanked, count, inventory
+from apps.parsers.shape import ParsedFile, ParsedInventory, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "lsblk"
@@ -31,15 +32,17 @@ _COLUMNS = frozenset(
 )
 _HEADER = re.compile(r"^[>#\s]{0,40}(?:K?NAME|PATH) +[A-Z][^\n]{1,2000}$", re.MULTILINE)
 _PAIRS = re.compile(  # its columns stand as somebody asked for them, the name not always first
-    r'^[>#\s]{0,4}(?:K?NAME="[^"\n]*" [A-Z:_%-]+="'
+    r'^[>#\s]{0,40}+(?:K?NAME="[^"\n]*" [A-Z:_%-]+="'
     r"|(?:ALIGNMENT|DISC-[A-Z]{3,4}|FSTYPE|GROUP|HOTPLUG|LABEL|MAJ[:_-]MIN|MODEL|MOUNTPOINTS?|PATH|PKNAME|RM|RO|ROTA|SERIAL|SIZE"
     r'|STATE|TRAN|TYPE|UUID|VENDOR|WWN)="[^"\n]*" (?:[^\n]{0,4000}? )?K?NAME=")',
     re.MULTILINE,
 )
+_USUAL = "NAME MAJ:MIN RM SIZE RO TYPE MOUNTPOINT"
 _JSON = re.compile(r'"blockdevices"\s*:\s*\[')
 _BESIDE = "\t │|"  # a branch of the tree goes on beside it
 _TREE = re.compile(r"[^\w/]{0,200}(?=[\w/])")
-_LEFT_OUT = re.compile(r"\s*(?:\.{3}|…|\[(?:\.{3}|…|snip)\]|<snip>)\s*$")
+_ARROW = re.compile(r"(?<=\s)<[=-]{2,}[^\n]*")  # somebody points at a row
+_LEFT_OUT = re.compile(r"\s*(?:\.{1,3}|…|\[(?:\.{3}|…|snip)\]|<snip>)\s*$")
 _NAME = re.compile(r"\S+(?: \(dm-\d+\))?")  # old ones tell the kernel's name beside it
 _NUMBER = re.compile(r"(?<=\s)\d{1,7}(:)\d{1,9}(?=\s|$)")
 _ROW = re.compile(r"[^\w/]{0,200}+\S{1,200}+(?: \(dm-\d{1,5}\))?\s{1,200}+\d{1,7}:\d{1,9}(?=\s|$)")
@@ -60,11 +63,50 @@ _CELLS = {
 
 
 def looks_like(text: SourceText) -> float:
-    return util_linux.looks_like(text, _JSON, _HEADER, _PAIRS, _is_header, _read_text)
+    found = util_linux.looks_like(text, _JSON, _HEADER, _PAIRS, _is_header, _read_text)
+    return found or (0.8 if any(_bare_blocks(blanked(text).lines)) else 0.0)
 
 
 def parse(text: SourceText) -> ParsedFile:
-    return util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, _is_rest, _is_sure)
+    bare = _bare(blanked(text))
+    try:
+        found = util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, _is_rest, _is_sure)
+    except ParseError:
+        if not bare:
+            raise
+        return ParsedFile(inventory=tuple(bare))
+    return replace(found, inventory=tuple(sorted((*found.inventory, *bare), key=lambda one: one.line or 0)))
+
+
+def _bare(text: SourceText) -> list[ParsedInventory]:
+    """Rows without their heading."""
+    found = []
+    for first, end in _bare_blocks(text.lines):
+        devices = _read_text([_USUAL, *util_linux.without_margin(text.lines[first:end])])
+        found.append(inventory(text, NAME, (first, end), _summary(devices), {KEY: devices}))
+    return found
+
+
+def _bare_blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """Where rows of the usual columns stand outside of any table; there may be blank lines between them."""
+    tables = util_linux.tables(lines, _is_header, _is_sure)
+    begin, behind = next(tables, (len(lines), 0))
+    index = 0
+    while index < len(lines):
+        if index >= begin:
+            index = max(index, behind)
+            begin, behind = next(tables, (len(lines), 0))
+            continue
+        if not lsblk_aligned.is_bare(lines[index]):
+            index += 1
+            continue
+        first = last = index
+        while index < begin and index <= last + 2:
+            last = index if lsblk_aligned.is_bare(lines[index]) else last
+            if last < index and lines[index].strip():
+                break
+            index += 1
+        yield first, last + 1
 
 
 def _is_header(line: str) -> bool:
@@ -87,7 +129,11 @@ def _is_sure(header: str, line: str) -> bool:
 
 
 def _read_text(lines: Sequence[str]) -> list[Content]:
-    lines = lsblk_aligned.unwrapped([lsblk_aligned.ungarbled(line) for line in util_linux.without_margin(lines)])
+    plain = (_ARROW.sub("", lsblk_aligned.ungarbled(line)) for line in util_linux.without_margin(lines))
+    lines = lsblk_aligned.unwrapped(list(plain))
+    mailed = lsblk_mailed.devices([line for line in lines if not _LEFT_OUT.match(line)])
+    if mailed is not None:
+        return _with_parents(mailed, _rows(lines))
     lines = lsblk_folded.unfolded(lines)
     if set(lines[1].split()) <= _COLUMNS and not _is_rest(
         lines[0], lines[1]
@@ -100,7 +146,12 @@ def _read_text(lines: Sequence[str]) -> list[Content]:
         devices = util_linux.while_true(devices, lambda one: re.fullmatch(r"\d{1,7}:\d{1,9}", str(one.get("maj:min"))))
     devices = util_linux.while_true(devices, lambda one: _NAME.fullmatch(_called(one)) and _may_be(one))
     _more_mounts(devices, lines)
-    return _with_parents(devices, [line for line in lines[1:] if _LEFT_OUT.match(line) or not _is_rest(lines[0], line)])
+    return _with_parents(devices, _rows(lines))
+
+
+def _rows(lines: Sequence[str]) -> list[str]:
+    """The first line of each, and where some were left out."""
+    return [line for line in lines[1:] if _LEFT_OUT.match(line) or not _is_rest(lines[0], line)]
 
 
 def _may_be(device: Content) -> bool:
@@ -149,7 +200,7 @@ def _is_rest(header: str, line: str) -> bool:
     """
     if not line.strip() or lsblk_folded.is_empty_rest(header, line) or lsblk_folded.is_folded(header, line):
         return True
-    if _LEFT_OUT.match(line) or lsblk_aligned.is_wrapped(header, line):
+    if _LEFT_OUT.match(line) or lsblk_aligned.is_wrapped(header, line) or lsblk_mailed.is_rest(header, line):
         return True
     place = header.find("MOUNTPOINT")
     if place < 0 or not line.strip():

@@ -25,17 +25,31 @@ _REST = re.compile(
     r"|(?:[01] )?(?:disk|part|lvm|crypt|loop|rom|mpath|raid\d{1,2})(?:\s{1,6}[/\[].*)?)\s*$"
 )
 _NAME = r"([^\w/]{0,200}+)([\w/]\S{0,200}+(?: \(dm-\d{1,5}\))?)"
+_BARE = re.compile(
+    r"[^\w/]{0,80}+[\w/][\w/.+-]{0,100}(?: \(dm-\d{1,5}\))?\s{1,80}\d{1,7}:\d{1,9}\s{1,8}[01]\s{1,12}\d[\d.,]{0,20}[BKMGTPE]?\s{1,8}[01] "
+    r"(?:disk|part|lvm|crypt|loop|rom|mpath|md|raid\d{1,2})(?:\s{1,40}(?:/|\[SWAP\]).*)?\s*$"
+)
+_ENCODED = re.compile("=E2=94=(80|82|94|9C)")
 _GARBLED = re.compile(r"[^A-Za-z0-9/]*â[^A-Za-z0-9/]*")
 _BOXES = {"œ": "├─", "\x9c": "├─", "‚": "│", "\x82": "│", "”": "└─", "\x94": "└─"}
 _BOX = re.compile("â(?:[”\x94]([œ”‚\x94\x9c\x82])(?:â(?:[”\x94][€\x80])?)?|(â))?")
 
 
 def ungarbled(line: str) -> str:
-    """A tree whose UTF-8 was read as Latin-1 or CP1252: `â”œâ”€sda1` and, without control characters, `ââsda1`."""
+    """A tree whose UTF-8 was read as Latin-1 or CP1252: `â”œâ”€sda1` and, without control characters, `ââsda1`; or stayed encoded in
+    a mail that quotes another: `=E2=94=9C=E2=94=80sda1`.
+    """
+    if "=E2=94=" in line:
+        return _ENCODED.sub(lambda box: bytes([0xE2, 0x94, int(box[1], 16)]).decode(), line)
     found = _GARBLED.match(line)
     if not found:
         return line
     return _BOX.sub(lambda box: _BOXES.get(box[1] or "", "├─" if box[2] else "│"), found[0]) + line[found.end() :]
+
+
+def is_bare(line: str) -> bool:
+    """Whether a row of the usual columns stands there, as `lsblk -n` prints it."""
+    return ":" in line and _BARE.match(line) is not None
 
 
 def is_wrapped(header: str, line: str) -> bool:

@@ -44,10 +44,11 @@ _KEYS = (
     "DTNode",
 )
 _SURE = re.compile(
-    rf"^[>#\s]{{0,8}}(?:{_SLOT} \"?(?:Class |Unassigned |(?:[A-Z]|3D )[\w ()/-]{{0,60}}(?:bridge|controller|device|interface|adapter"
-    rf"|peripheral|memory|modem|processor|Processor|accelerators?|IOMMU|SMBus|PIC|System|counters|station))(?: \[[0-9a-f]{{4}}\])?(?::|\")"
+    rf"^[>#\s]{{0,40}}+(?:{_SLOT} \"?(?:Class [0-9a-f]{{4}}|Unassigned class|(?:[A-Z]|3D )[\w ()/-]{{0,60}}"
+    r"(?:bridge|[Cc]ontroller|device|[Ii]nterface|adapter|peripheral|memory|[Mm]odem|[Pp]rocessor|accelerators?|IOMMU|SMBus|PIC|System"
+    rf"|counters|[Ss]tation|Channel|Band|Instrumentation|\(IEEE 1394\)))(?: \[[0-9a-f]{{4}}\])?(?::|\")"
     rf"|(?:Slot|Device):\s+{_SLOT}\s*$)"
-    rf"|^[>#\s]{{0,8}}{_SLOT} [0-9a-f]{{4}}: [0-9a-f]{{4}}:[0-9a-f]{{4}}\b",
+    rf"|^[>#\s]{{0,40}}+{_SLOT} [0-9a-f]{{4}}: [0-9a-f]{{4}}:[0-9a-f]{{4}}\b",
     re.MULTILINE,
 )
 _STORAGE = re.compile(r"RAID|SATA|SAS|SCSI|IDE|Non-Volatile|Fibre|storage", re.IGNORECASE)

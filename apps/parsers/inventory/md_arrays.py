@@ -141,7 +141,7 @@ def joined(lines: Sequence[str]) -> list[tuple[int, str]]:
             whole.append((number, line))
             continue
         blank = "" if before[-1].isdigit() and line[0].isdigit() else " "
-        whole[-1] = (whole[-1][0], f"{before}{blank}{line.strip()}"[:_LONGEST])
+        whole[-1] = (whole[-1][0], f"{before.rstrip()}{blank}{line.strip()}"[:_LONGEST])
     return whole
 
 

@@ -35,12 +35,18 @@ from apps.parsers.source_text import SourceText
 NAME = "mdadm"
 TITLE = "mdadm --detail, --examine"
 _HEAD = re.compile(r"(\s{0,40})`?([^\s()`]{1,200}):`?\s*$")
+_BARE = re.compile(
+    r"(\s{0,40})((?:[shv]d|xvd)[a-z]{1,3}\d{0,3}|(?:nvme|md|dm-|loop|mmcblk)\d[\w-]{0,20})\s*$"
+)  # as a shell's loop names it
 _HEADLESS = re.compile(r"\s{0,40}(?:Version|Magic) : \S")
 _LEVEL = re.compile(r"\s{0,40}Raid Level : \S")
 _CALLED = re.compile(r"mdadm [^\n]{0,100}?(?:--detail|--examine|-D|-E)\b[^/\n]{0,40}(/dev/[^\s:]{1,100}):?\s*$")
 _FIRST = re.compile(r"\s*(?:Version|Magic|MBR Magic|Raid Level) : ")
+_SOUGHT = re.compile(  # the first of what somebody looked for, below a device's name; arrays that were not started begin with Container
+    r"\s*(?:(?:Array|Device) UUID|Array State|Container|Device Role|Events|Update Time|(?:Raid|Total) Devices) : "
+)
 _FIELD = re.compile(
-    r"(?!Personalities )\s*[A-Z][\w /.\-\[\]]{1,40} : |\s*[A-Z][\w ]{1,30} :$|\s*[a-z][a-z ]{2,20}\[\d{1,4}\] : "
+    r"(?!Personalities )\s*[A-Z][\w /.\-\[\]'()]{1,40} : |\s*[A-Z][\w ]{1,30} :$|\s*[a-z][a-z ]{2,20}\[\d{1,4}\] : "
 )
 _TABLE = re.compile(r"\s*(?:this|Number|\d+|-)\s+(?:Major|\d+|-)\s+(?:Minor|\d+|-)\s+(?:RaidDevice|\d+|-)(?:\s|$)")
 _SECTION = mdadm_imsm.SECTION
@@ -50,7 +56,13 @@ _LEFT_OUT = re.compile(r"\s*(?:\.{3}|…|\[(?:\.{3}|…|snip)\])\s*$")  # lines,
 _BESIDE = (  # the last ones where somebody looked for some fields only
     "RaidDevice", "Magic : ", "Raid Devices : ", "Total Devices : ", "Member Arrays : ", "Array UUID : ", "Array Size : ", " active sync ",
 )  # fmt: skip
-_OTHERS = ("Platform : ", "Filename : ", mdadm_imsm.MAGIC)
+_OTHERS = (
+    "Platform : ", "Filename : ", "Events : ", "Update Time : ", "Array State : ", "Device Role : ", "Container : ", mdadm_imsm.MAGIC,
+)  # fmt: skip
+_TELLING = {
+    "raid_level", "magic", "mbr_magic", "container", "array_uuid", "device_uuid", "array_state", "device_role", "events", "raid_devices",
+    "total_devices", "update_time",
+}  # fmt: skip
 _NUMBERS = re.compile(
     r"(?:raid|total|active|working|failed|spare)_devices|preferred_minor|events|number|major|minor|raid_device"
 )
@@ -86,7 +98,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 def _may_begin(line: str) -> bool:
     """Whether one of the words stands there that the first line of any block has: a text of very many lines is looked through fast."""
-    return ":" in line or "ARRAY" in line or "MD_" in line or "mdadm " in line
+    return ":" in line or "ARRAY" in line or "MD_" in line or "mdadm " in line or _BARE.match(line) is not None
 
 
 def _block_end(lines: Sequence[str], index: int) -> int:
@@ -102,7 +114,7 @@ def _block_end(lines: Sequence[str], index: int) -> int:
 def _device_end(lines: Sequence[str], index: int) -> int:
     """Behind what is told of a device; `index` where nothing begins. Its name may be missing."""
     line = lines[index]
-    if _has_first(lines, index + 1) and (head := _HEAD.match(line)):
+    if _has_first(lines, index) and (head := _HEAD.match(line) or _BARE.match(line)):
         return _end(lines, index + 1, _width(head[1]))
     first = index + bool("mdadm " in line and _CALLED.search(line))
     if first < len(lines) and _HEADLESS.match(lines[first]) and any(map(_LEVEL.match, lines[first + 1 : first + 10])):
@@ -113,14 +125,14 @@ def _device_end(lines: Sequence[str], index: int) -> int:
 
 
 def _has_first(lines: Sequence[str], index: int) -> bool:
-    """Whether a device's first field is soon there, before another head."""
-    near = lines[index : index + 3]
+    """Whether a device's first field stands soon below its name, before another head."""
+    near = lines[index + 1 : index + 4]
     if " : " not in "\n".join(near):
         return False
     for line in near:
-        if _FIRST.match(line):
+        if _FIRST.match(line) or (_SOUGHT.match(line) and ("/dev/" in lines[index] or _BARE.match(lines[index]))):
             return True
-        if _HEAD.match(line) or "Platform : " in line:
+        if _HEAD.match(line) or _BARE.match(line) or "Platform : " in line:
             break
     return False
 
@@ -155,7 +167,7 @@ def _is_own(line: str) -> bool:
 def _is_rest(lines: Sequence[str], index: int) -> bool:
     """Whether a mail wrapped the line before: what is open there is closed here, a row gets its device, or fields go on behind."""
     before, line = lines[index - 1], lines[index].strip()
-    if not (_FIELD.match(before) or _TABLE.match(before)) or is_prompt(line):
+    if not (_FIELD.match(before) or _TABLE.match(before)) or is_prompt(line) or _BARE.match(line):
         return False
     if before.count("(") > before.count(")"):
         return ")" in line
@@ -194,14 +206,14 @@ def _read(lines: Sequence[str]) -> tuple[str, Any]:
     if mdadm_imsm.is_member(lines):
         return mdadm_imsm.read(lines[0].removesuffix(":"), lines[1:])
     content = _with_sections(lines) if any(map(_SECTION.match, lines)) else _by_jc(lines)
-    if not content.keys() & {"raid_level", "magic", "mbr_magic"}:
+    if not content.keys() & _TELLING:
         raise ValueError("a Raid Level")
     return _summary(content), content
 
 
 def _with_head(lines: Sequence[str]) -> list[str]:
     """Without a page's margin, and the device's name first: as the command above gives it where mdadm's own line is missing."""
-    head, called = _HEAD.match(lines[0]), _CALLED.search(lines[0])
+    head, called = _HEAD.match(lines[0]) or _BARE.match(lines[0]), _CALLED.search(lines[0])
     if head:
         return [f"{head[2]}:", *(_level(line, _width(head[1])) for line in lines[1:])]
     name = called[1] if called else ""
@@ -255,4 +267,7 @@ def _summary(content: Content) -> str:
         parts = [f"container of {count(len(disks), 'virtual disk')}", *named[:4]]
     if "mbr_magic" in content and not level:
         parts = [f"MBR with {count(sum(key.startswith('partition') for key in content), 'partition')}"]
-    return f"{content.get('device') or 'a device'}: " + ", ".join(part for part in parts if part)
+    if not any(parts):
+        parts = [str(content.get("device_role", "")), f"events {content['events']}" if "events" in content else ""]
+    told = ", ".join(part for part in parts if part)
+    return f"{content.get('device') or 'a device'}: {told or count(len(content) - 2, 'field')}"

@@ -22,9 +22,10 @@ _BEGIN = re.compile(r"(\s{0,40})Personalities ?:")
 _LIKE = re.compile(r"^[>#\s]{0,40}Personalities ?:", re.MULTILINE)
 _ARRAY = re.compile(r"(\s{0,40})(md\w{1,60})\s?: (?:active|inactive|broken) [^\n]*\[\d")
 _INSIDE = re.compile(
-    r"\s+\S|read_ahead \d|Event: \d|md\S{0,60}\s*:\s|finish=|\d+[kK] chunk|speed=|blocks super|algorithm \d|\[\d+/\d+\]"
+    r"\s+\S|read_ahead \d|Event: \d|md\S{0,60}\s*:\s|finish=|\d+[kK] chunk|speed=|blocks super|algorithm \d"
     r"|\d{1,15} blocks\b|bitmap:|\[[=>.]{2,40}\]|(?:resync|recovery|check|repair|reshape)\s?="  # what lost its blanks
-    r"|\[[U_]{1,200}\]|\[(?:raid|linear)|(?:\[\w{1,20}\]\s*)++$"  # what a mail wrapped
+    r"|(?:\d{1,2} |(?:near|far|offset)-copies ?)?\[\d+/\d+\]|(?:near|far|offset)-copies\s*$"  # what a mail wrapped
+    r"|\[[U_]{1,200}\]|\[(?:raid|linear)|(?:\[\w{1,20}\]\s*)++$"
 )
 _MEMBER = re.compile(r"[\w!/-]\[\d{1,6}\]")
 

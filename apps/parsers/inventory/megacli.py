@@ -20,7 +20,7 @@ from apps.parsers.source_text import SourceText
 NAME = "megacli"
 TITLE = "MegaCli"
 _LIKE = re.compile(
-    r"^[>#\s]{0,8}(?:Adapter:? #?\d+(?: -- Virtual (?:Drive|Disk) Information:?)?\s*$|Enclosure Device ID: ?(?:\d|N/A)"
+    r"^[>#\s]{0,40}+(?:Adapter:? #?\d+(?: -- Virtual (?:Drive|Disk) Information:?)?\s*$|Enclosure Device ID: ?(?:\d|N/A)"
     r"|(?:CacheCade )?Virtual (?:Drive|Disk): \d+ \(Target Id: \d|BBU status for Adapter: \d"
     r"|Number of enclosures on adapter \d|PCI information for Controller \d)",
     re.MULTILINE,

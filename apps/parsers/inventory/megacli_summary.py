@@ -18,7 +18,7 @@ from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
 TOOL = "megacli summary"
-_LIKE = re.compile(r"^[>#\s]{0,8}System\s*\n[>#\s]{0,40}Operating System: ", re.MULTILINE)
+_LIKE = re.compile(r"^[>#\s]{0,40}+System\s*\n[>#\s]{0,40}Operating System: ", re.MULTILINE)
 _BEGIN = re.compile(r"System\s*$")
 _FIRST = re.compile(r"\s{1,40}Operating System: ")
 _PARTS = ("Hardware", "Storage", "Exit Code")

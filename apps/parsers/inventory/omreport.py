@@ -25,18 +25,21 @@ _TITLES = (
     r"|Fan Probes?|Fans|Temperature Probes?|Voltage Probes?|Volts|Batteries|Intrusion|Power Consumption|SD Card"
     r"|Hardware Performance|Main System Chassis|Health)(?: (?:Information|Report|Redundancy))?\s*)"
 )
-_SSV = re.compile(r"^[>#\s]{0,4}(?:ID|Index);(?:Status|\d+\s*$)|^[>#\s]{0,4}Health;\w+\s*$", re.MULTILINE)
+_SSV = re.compile(
+    r"^[>#\s]{0,40}+(?:(?:ID|Index);(?:Status|\d+\s*$)|SEVERITY;COMPONENT\s*$)|^[>#\s]{0,40}+Health;\w+\s*$",
+    re.MULTILINE,
+)
 _TEXT = re.compile(
-    r"^[>#\s]{0,4}(?:ID|Index)\s+: \S[^\n]{0,40}\n[>#\s]{0,4}Status\s+: (?:Ok|Critical|Non-Critical|Unknown)",
+    r"^[>#\s]{0,40}+(?:ID|Index)\s+: \S[^\n]{0,40}\n[>#\s]{0,40}+Status\s+: (?:Ok|Critical|Non-Critical|Unknown)",
     re.MULTILINE,
 )
 _TITLE = re.compile(_TITLES)
 _BELONGING = re.compile(r"List of Physical Disks belonging to \S.{0,100}")
 _ID = re.compile(r"(?:ID|Index)\s{0,80}: \S[^\n]{0,40}$")
 _STATUS = re.compile(r"Status\s{0,80}: (?:Ok|Critical|Non-Critical|Unknown)\b")
-_HAS_TITLE = re.compile(rf"^[>#\s]{{0,4}}{_TITLES}$", re.MULTILINE)
+_HAS_TITLE = re.compile(rf"^[>#\s]{{0,40}}+{_TITLES}$", re.MULTILINE)
 _FIELD = re.compile(r"[A-Z][\w ().,/%#'-]{0,80}?\s*: ")
-_FIRST = ("ID", "Index")
+_FIRST = ("ID", "Index", "SEVERITY")
 
 
 def looks_like(text: SourceText) -> float:

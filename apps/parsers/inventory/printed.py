@@ -22,9 +22,11 @@ _IDENTITY = re.compile(
     r"serial|model|product|version|revision|\bname\b|label|wwn|uuid|guid|address|tag\b|firmware|\bpart\b|fru|\brev\b",
     re.IGNORECASE,
 )
-_OF_HOST = r"[\w-]{1,64}:(?!//)[~/][\w/.~-]{0,80} ?[#>$] "  # as SUSE and root's plain shell have it
+_OF_HOST = r"[\w-]{1,64}(?::(?!//)| )[~/][\w/.~-]{0,80} ?[#>$] "  # as SUSE, Gentoo and root's plain shell have it
 _PROMPT = re.compile(rf"\[?[\w.-]{{1,64}}@([\w.-]{{1,64}})[: ][^\n]{{0,300}}?[$#%>] ?|(?={_OF_HOST})([\w-]{{1,64}})")
-_PROMPT_WORD = re.compile(rf"(?:\[?[\w.-]{{1,64}}@[\w.-]{{1,64}}\b|{_OF_HOST}|[\w.-]{{0,40}}[#$>%] ?[a-z/.])")
+_PROMPT_WORD = re.compile(
+    rf"(?:\[?[\w.-]{{1,64}}@[\w.-]{{1,64}}\b|{_OF_HOST}|[\w.-]{{1,64}} \([^()\n]{{1,60}}\) ?[#$] |[\w.-]{{0,40}}[#$>%] ?[a-z/.])"
+)
 _CITED = re.compile(r" ?[A-Z][A-Za-z]{1,15}> ?")  # some mail programs name who wrote a line
 _INDENTS = (" ", "\t")
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")

@@ -38,6 +38,18 @@ _LIKE = re.compile(
 )
 
 
+_TITLE = re.compile(  # of a paragraph, or of columns; what else begins with a letter and is no field is somebody's words
+    r"SMART[ /](?:[A-Z]|over|supp)|SCT [A-Z]|# ?\d+  |LifeTime\(|General (?:SMART|Purpose)|Vendor (?:Specific|\()|ID(?:#| )|GP/S |Index +Esti"
+    r"|Num +(?:Test|ErrCount)|Page +Offset|Address +Access|SPAN |St Op|Id Fmt|CR |Supported (?:Power|LBA)|Selective |If Selective"
+    r"|Error (?:\d|counter|Information)|Errors? Corrected|Commands leading|After (?:command|scanning)|Background scan|Protocol Specific"
+    r"|Self-test |Device (?:Statistics|Error|does)|Pending Defects|SATA Phy|Seagate FARM|Warning[!:]|No (?:[Ee]rrors|[Ss]elf-test)|Read SMART"
+    r"|Manufactured in|Short INQUIRY|Standard Inquiry|Long \(|A mandatory|The above|Copyright|Log Sense|relative target|Elements in"
+    r"|Invalid Field|Terminate command|Smartctl open"
+)
+_BEHIND = re.compile(r"--\S|[A-Z][a-z]+-[A-Z][A-Za-z-]{0,40}: ")  # the next part of a mail
+_WORDS = re.compile(r"[^\W\d_]|[\"'(]|--")
+
+
 def may_be_headless(text: str) -> bool:
     return _LIKE.search(text) is not None
 
@@ -56,8 +68,12 @@ def part_of(line: str) -> str:
 def device_blocks(
     lines: Sequence[str], is_known: Callable[[str], bool], is_cut: Callable[[str], object]
 ) -> Iterator[Block]:
-    """One for each device. `is_known`: whether a line is smartctl's; `is_cut`: whether the next one goes on with it."""
+    """One for each device. `is_known`: whether a line is smartctl's; `is_cut`: whether the next one goes on with it.
+
+    A paragraph that begins with somebody's words is none of it, nor are those behind until one has a title; below a title stand rows.
+    """
     first, last = -1, -1
+    is_inside = is_titled = False
     seen: list[str] = []
     for index, line in enumerate(lines):
         if not line or line.isspace():
@@ -69,9 +85,16 @@ def device_blocks(
             if _is_whole(lines[first : last + 1], seen):
                 yield first, last + 1
             first = -1
+        has_title = bool(part or _TITLE.match(line))
+        is_field = not has_title and first >= 0 and is_known(line)
+        is_behind = _BEHIND.match(line) is not None
+        has_words = is_behind or (not (has_title or is_field) and _WORDS.match(line) is not None)
+        is_first = is_behind or not lines[index - 1].strip()
+        is_inside = has_title or (is_inside and not (has_words and is_first))
+        is_titled = has_title or (is_titled and not (has_words or is_first))
         if begins:
             first, last, seen = named, index, [part]
-        elif first >= 0 and (part or is_known(line) or is_cut(lines[index - 1])):
+        elif first >= 0 and (is_titled or (is_inside and (is_field or is_cut(lines[index - 1])))):
             last = index
             seen += [part] if part and part not in seen else []
     if first >= 0 and _is_whole(lines[first : last + 1], seen):

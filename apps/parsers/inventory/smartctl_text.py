@@ -34,7 +34,7 @@ NAME = "smartctl text"
 TITLE = "smartctl"
 TOOL = "smartctl"
 _LIKE = re.compile(
-    r"^[>#\s]{0,4}smartctl (?:version )?\d\.\d|=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===",
+    r"^[>#\s]{0,40}+smartctl (?:version )?\d\.\d|=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===",
     re.MULTILINE,
 )
 _FIELD = re.compile(r"([A-Z][^:=|]{0,70}?)\s{0,40}(?::|\s=)\s{1,60}(\S.*)")
@@ -45,14 +45,14 @@ _ONE_LINE = re.compile(r"Device:\s{1,20}(\S.{0,60}?)\s{1,40}Version:\s{0,20}(\S{
 _LAST_OF_SCSI = "Local Time is"  # of what it says of itself
 _HEALTH = ("SMART overall-health self-assessment test result", "SMART Health Status")
 _ATTRIBUTE = re.compile(
-    r"\s{0,3}(\d{1,3}) ([A-Za-z][\w\-/]{1,60})\s+(0x[0-9a-f]{4})\s+(\d{1,3})\s+(\d{1,3})\s+(\d{1,3}|---)\s+(Pre-fail|Old_age)"
+    r"\s{0,8}(\d{1,3}) ([A-Za-z][\w\-/]{1,60})\s+(0x[0-9a-f]{4})\s+(\d{1,3})\s+(\d{1,3})\s+(\d{1,3}|---)\s+(Pre-fail|Old_age)"
     r"\s+(Always|Offline)\s+(\S{1,20})\s+(\S.*)"
 )
 _BRIEF = re.compile(
-    r"\s{0,3}(\d{1,3}) ([A-Za-z][\w\-/]{1,60})\s+([POSRCK-]{6,7})\s+(\d{1,3})\s+(\d{1,3})\s+(\d{1,3}|---)\s+(\S{1,20})\s+(\S.*)"
+    r"\s{0,8}(\d{1,3}) ([A-Za-z][\w\-/]{1,60})\s+([POSRCK-]{6,7})\s+(\d{1,3})\s+(\d{1,3})\s+(\d{1,3}|---)\s+(\S{1,20})\s+(\S.*)"
 )
 _CUT = re.compile(
-    r"\s{0,3}\d{1,3} [A-Za-z][\w\-/]{1,60}\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\S{1,3}"
+    r"\s{0,8}\d{1,3} [A-Za-z][\w\-/]{1,60}\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\S{1,3}"
     r"(?:\s+(?:Pre-fail|Old_age))?\s*(?:(?:Always|Offline)\s*(?:\S{1,20}\s*)?)?$"
 )
 _FRAME = re.compile(

@@ -24,10 +24,12 @@ _CONTROLLER = (
 )
 _SERIAL = re.compile(r"\(sn: [^()\n]{1,60}\)\s*$")
 _BEGIN = re.compile(rf"{_CONTROLLER}\s*$")
-_LIKE = re.compile(rf"^[>#\s]{{0,4}}{_CONTROLLER}\s*$", re.MULTILINE)
-_DRIVE = re.compile(r"(physicaldrive|logicaldrive|ssdphysicaldrive|array) (\S{1,40})(?: \((.*)\))?$", re.IGNORECASE)
+_LIKE = re.compile(rf"^[>#\s]{{0,40}}+{_CONTROLLER}\s*$", re.MULTILINE)
+_DRIVE = re.compile(
+    r"(physicaldrive|logicaldrive|ssdphysicaldrive|array) (\S{1,40})(?: \((.*?)\))?(?:\s+<[<=*-].*)?$", re.IGNORECASE
+)
 _INSIDE = re.compile(
-    r"^>{0,4}[ \t]{0,40}(?:physicaldrive|logicaldrive|array|HBA Drives|unassigned|Controller Status:|Bus Interface:|Slot:)",
+    r"^[> \t]{0,40}(?:physicaldrive|logicaldrive|array|HBA Drives|unassigned|Controller Status:|Bus Interface:|Slot:)",
     re.MULTILINE | re.IGNORECASE,
 )
 _LEVELS = (  # of the titles, in blanks, where a page lost those before the lines

@@ -30,8 +30,8 @@ _SECTION = (
 )
 _COLUMNS = r"(?:EID:Slt (?:DID|PID)|DG/VD TYPE|DG (?:Arr|Span) Row) "
 _LIKE = re.compile(
-    r"^[>#\s]{0,4}(?:Controller = (?:\d+|All)\s*\n[>#\s]{0,4}Status = \w|CLI Version = \d"
-    rf"|{_SECTION}\n[>#\s]{{0,4}}[=-]{{3}}|-{{10,200}}[ \t]*\n[>#\s]{{0,4}}{_COLUMNS})",
+    r"^[>#\s]{0,40}+(?:Controller = (?:\d+|All)\s*\n[>#\s]{0,40}+Status = \w|CLI Version = \d"
+    rf"|{_SECTION}\n[>#\s]{{0,40}}+[=-]{{3}}|-{{10,200}}[ \t]*\n[>#\s]{{0,40}}+{_COLUMNS})",
     re.MULTILINE,
 )
 _BARE = re.compile(rf"{_SECTION}$")
@@ -83,26 +83,27 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
         if not ((_BEGIN.match(lines[index]) and _has_status(lines, index)) or _is_section(lines, index)):
             index += 1
             continue
-        first = last = index
-        index += 1
+        first = index
+        last = _last_of_table(lines, index)
+        index = last + 1
         while (
             index < len(lines)
             and index - last <= _FAR
             and not is_prompt(lines[index])
             and not _begins(lines, index, first)
         ):
-            last = index if _is_known(lines, index) else last
-            index += 1
-        yield first, _behind_open_table(lines, first, last)
+            last = _last_of_table(lines, index) if _is_known(lines, index) else last
+            index = max(index, last) + 1
+        yield first, last + 1
 
 
-def _behind_open_table(lines: Sequence[str], first: int, last: int) -> int:
-    """Behind the block, and the rows of a table that was cut before the dashes that end it."""
-    behind = last + 1
-    heads = [place >= first and bool(_DASHES.match(lines[place])) for place in (last, last - 2, last - 4)]
-    while heads == [True, True, False] and behind < len(lines) and _is_row(lines[behind]):
-        behind += 1
-    return behind
+def _last_of_table(lines: Sequence[str], index: int) -> int:
+    """The last line of the table that begins at `index`, however many rows it has, or a cut left of it; `index` where none does."""
+    if index + 2 >= len(lines) or not (_DASHES.match(lines[index]) and _DASHES.match(lines[index + 2])):
+        return index
+    behind = next((place for place in range(index + 3, len(lines)) if not _is_row(lines[place])), len(lines))
+    is_closed = behind < len(lines) and _DASHES.match(lines[behind])
+    return behind if is_closed else behind - 1
 
 
 def _is_row(line: str) -> bool:

@@ -21,7 +21,7 @@ _HEADER = re.compile(
     r"|Fan\s+Status\s+State|TempSensor\s+Status|PowerSupply\s+Status|Alarm\s+Status)\b"
 )
 _ABOVE = re.compile(r"\s*-{3}(?:Speed)?-{0,10}\s*$")  # a title over two columns of a table
-_LIKE = re.compile(rf"^[>#\s]{{0,4}}(?:{_HEADER.pattern}|/c\d+(?:/[upe]\d+)? [A-Z][\w ()-]{{2,60}} = )", re.MULTILINE)
+_LIKE = re.compile(rf"^[>#\s]{{0,40}}+(?:{_HEADER.pattern}|/c\d+(?:/[upe]\d+)? [A-Z][\w ()-]{{2,60}} = )", re.MULTILINE)
 _PROPERTY = re.compile(r"(/c\d{1,3}(?:/(?:[upe]\d{1,3}|bbu))?) ([A-Z][^\n]{1,80}?) = (.*)")
 _RULE = re.compile(r"-{10,}\s*$")
 _ROW = re.compile(r"(?:[cupe]\d{1,3}(?:-\d{1,3}){0,2}|bbu)\s{1,20}\S")

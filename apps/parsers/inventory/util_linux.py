@@ -153,7 +153,8 @@ def tables(
     for index, line in enumerate(lines):
         if is_header(line):
             end = index + 1
-            while end < len(lines) and not (is_prompt(lines[end]) or is_header(lines[end])):
+            margin = line[: len(line) - len(line.lstrip())]
+            while end < len(lines) and not (is_prompt(lines[end].removeprefix(margin)) or is_header(lines[end])):
                 if _is_end(lines, index, end):
                     behind = _behind_blank(lines, end)
                     if end == index + 1 or behind == end or not is_row(line, lines[behind]):
@@ -208,6 +209,11 @@ def rows(tool: str, lines: Sequence[str]) -> list[Content]:
         raise ValueError(f"a table that jc reads ({type(error).__name__})") from None
     if not isinstance(found, list) or len(found) != len(lines) - 1:
         found = _by_columns(shown)
+    elif any(len(row) < len(keys) for row in found):  # cells are empty: in findmnt's tables jc counts words
+        try:
+            found = _by_columns(shown)
+        except ValueError:
+            pass  # rows before the first of these are whole
     rows_ = while_true(found, lambda row: len(row) == len(keys))
     rows_ = rows_[: _aligned(lines, [list(row.values()) for row in rows_])]
     return [dict(zip(keys, row.values(), strict=True)) for row in rows_]
@@ -236,10 +242,11 @@ def _is_under(line: str, values: Sequence[Any], columns: Sequence[tuple[int, int
     told = right = 0
     for value, (start, end) in list(zip(values, columns, strict=True))[1:]:
         if value:
-            place = max(line.find(str(value), place), 0)
+            shown = str(value[0] if isinstance(value, list) else value)  # of several places the others stand below
+            place = max(line.find(shown, place), 0)
             told += 1
-            right += place == start or place + len(str(value)) == end
-            place += len(str(value))
+            right += place == start or place + len(shown) == end
+            place += len(shown)
     return right * 2 > told or not told
 
 

@@ -205,6 +205,16 @@ def test_what_stands_far_below_a_table_of_storcli_that_is_cut_off_is_none_of_it(
     assert (one.line, one.last_line) == (1, 5)
 
 
+def test_a_table_of_storcli_has_as_many_rows_as_drives() -> None:
+    rows = CARDS["storcli text"].splitlines()
+    place = next(index for index, row in enumerate(rows) if row.startswith("EID:Slt")) + 2
+    text = "\n".join([*rows[:place], *rows[place : place + 1] * 60, *rows[place:]])
+    (one,) = parsed("storcli text", text).inventory
+    (few,) = parsed("storcli text", CARDS["storcli text"]).inventory
+    assert len(one.content["Response Data"]["PD LIST"]) == 60 + len(few.content["Response Data"]["PD LIST"])
+    assert (one.content.keys(), one.last_line) == (few.content.keys(), (few.last_line or 0) + 60)
+
+
 def test_a_drive_of_storcli_stands_alone() -> None:
     assert parsed("storcli text", OF_A_DRIVE).inventory[0].content["Command Status"] == {"Controller": 3}
 
@@ -325,3 +335,54 @@ def test_lines_that_lost_the_blanks_before_them_mean_the_same(name: str) -> None
 def test_tables_of_storcli_with_one_blank_between_words_are_read() -> None:
     text = "\n".join(" ".join(line.split()) for line in CARDS["storcli text"].splitlines())
     assert content("storcli text", text) == content("storcli text", CARDS["storcli text"])
+
+
+def test_a_drive_of_ssacli_that_somebody_points_at_is_a_drive() -> None:
+    text = """\
+Smart Array P840 in Slot 3
+
+   array A
+
+      physicaldrive 1I:1:1 (port 1I:box 1:bay 1, Solid State SATA, 960.1 GB, OK)   <-- the system (old)
+      physicaldrive 1I:1:2 (port 1I:box 1:bay 2, Solid State SATA, 960.1 GB, OK)
+"""
+    (array,) = content("ssacli", text)["parts"]
+    assert [(one["name"], one["words"][-1]) for one in array["parts"]] == [("1I:1:1", "OK"), ("1I:1:2", "OK")]
+
+
+def test_the_host_of_a_prompt_that_has_a_blank_before_its_folder() -> None:
+    text = "kaa ~ # cat /proc/mdstat\nPersonalities : [raid1]\nmd0 : active raid1 sda1[0] sdb1[1]\n      9 blocks [2/2] [UU]\n"
+    (one,) = parsed("mdstat", text + "kaa /srv # ls\n").inventory
+    assert (one.host, one.last_line) == ("kaa", 4)
+
+
+def test_the_health_of_parts_is_a_table_of_omreport() -> None:
+    text = "Health\n\nMain System Chassis\n\nSEVERITY;COMPONENT\nOk;Fans\nCritical;Intrusion\n\nFor further help, type the command\n"
+    assert content("omreport", text)["sections"][0]["rows"] == [
+        {"SEVERITY": "Ok", "COMPONENT": "Fans"}, {"SEVERITY": "Critical", "COMPONENT": "Intrusion"},
+    ]  # fmt: skip
+
+
+def test_devices_of_arcconf_that_somebody_looked_for_are_read() -> None:
+    text = """\
+# arcconf getconfig 1 pd | egrep "Device #|State\\>|Reported Channel|S.M.A.R.T"
+      Device #0
+         State                              : Online
+         Reported Channel,Device(T:L)       : 0,0(0:0)
+         S.M.A.R.T. warnings                : 0
+      Device #1
+         State                              : Failed
+         Reported Channel,Device(T:L)       : 0,1(1:0)
+         S.M.A.R.T. warnings                : 3
+# arcconf getconfig 1 ld | egrep "number|Status"
+Logical device number 0
+   Status of logical device                 : Degraded
+"""
+    assert scores(SourceText(text)) == {"arcconf": 0.9}
+    physical, logical = parsed("arcconf", text).inventory
+    devices = physical.content["Physical Device information"]
+    assert {key: (one["State"], one["S.M.A.R.T. warnings"]) for key, one in devices.items()} == {
+        "Device #0": ("Online", 0), "Device #1": ("Failed", 3),
+    }  # fmt: skip
+    assert (physical.line, physical.last_line, physical.summary) == (2, 9, "2 physical devices")
+    assert logical.summary == "1 logical device (Degraded)"

@@ -173,3 +173,91 @@ def test_of_very_many_tables_the_first_are_read_and_the_end_is_told() -> None:
     (broken,) = found.broken
     assert (broken.line, broken.found) == (60_001, "NAME SIZE")
     assert "20,000" in broken.message
+
+
+def test_mounts_whose_source_is_too_long_go_on_below_it() -> None:
+    text = """\
+TARGET                   SOURCE     FSTYPE OPTIONS
+/                        /dev/sda1  ext4   rw,relatime
+├─/run                   tmpfs      tmpfs  rw,nosuid
+├─/root/uts              nsfs[uts:[4026532440]]
+│                                   nsfs   rw
+└─/srv                   /dev/sdb1  xfs    ro
+"""
+    rows = content("findmnt", text)["filesystems"]
+    assert [(row["target"], row["source"], row["fstype"], row["options"]) for row in rows[2:]] == [
+        ("/root/uts", "nsfs[uts:[4026532440]]", "nsfs", "rw"), ("/srv", "/dev/sdb1", "xfs", "ro"),
+    ]  # fmt: skip
+
+
+def test_cells_of_findmnt_may_be_empty() -> None:
+    text = """\
+TARGET     SOURCE    LABEL SIZE UUID
+/          /dev/sda1        29G 0b7c-1
+├─/run     tmpfs
+└─/srv/a   /dev/sdb1 data  1.8T 77aa-2
+There are more.
+"""
+    rows = content("findmnt", text)["filesystems"]
+    keys = ("target", "source", "label", "size", "uuid")
+    assert [tuple(row[key] for key in keys) for row in rows] == [
+        ("/", "/dev/sda1", None, "29G", "0b7c-1"),
+        ("/run", "tmpfs", None, None, None),
+        ("/srv/a", "/dev/sdb1", "data", "1.8T", "77aa-2"),
+    ]
+    (one,) = parsed("findmnt", "TARGET PROPAGATION OPT-FIELDS\n/      private     \n").inventory
+    assert (one.content["filesystems"][0]["opt-fields"], one.summary) == (None, "1 mount")
+
+
+def test_rows_of_lsblk_without_their_heading_are_devices() -> None:
+    text = """\
+As you see:
+
+sdc       8:32   0   5.5T  0 disk
+
+└─sdc1    8:33   0   5.5T  0 part
+
+   └─md0   9:0    0   5.5T  0 raid1 /srv
+
+NAME MAJ:MIN RM SIZE RO TYPE MOUNTPOINT
+sda  8:0      0   1T  0 disk
+
+And on the other one:
+sdb  8:16     0   2T  0 disk
+"""
+    bare, whole, last = parsed("lsblk", text).inventory
+    assert [(row["name"], row["size"], row["mountpoint"], row.get("parent")) for row in bare.content["blockdevices"]] == [
+        ("sdc", "5.5T", None, None), ("sdc1", "5.5T", None, "sdc"), ("md0", "5.5T", "/srv", "sdc1"),
+    ]  # fmt: skip
+    assert [(one.line, one.last_line) for one in (bare, whole, last)] == [(3, 7), (9, 10), (13, 13)]
+    assert scores(SourceText("# lsblk -n\nsdb  8:16     0   2T  0 disk\n")) == {"lsblk": 0.8}
+
+
+def test_a_tree_that_a_mail_left_encoded_has_names() -> None:
+    text = "NAME   MAJ:MIN RM   SIZE RO TYPE MOUNTPOINT\nsda      8:0    0 931.5G  0 disk\n"
+    text += "=E2=94=9C=E2=94=80sda1   8:1    0     1G  0 part /boot\n=E2=94=94=E2=94=80sda2   8:2    0 930.5G  0 part\n"
+    rows = content("lsblk", text)["blockdevices"]
+    assert [(row["name"], row.get("parent")) for row in rows] == [("sda", None), ("sda1", "sda"), ("sda2", "sda")]
+
+
+def test_a_device_that_has_nothing_but_its_places_is_a_row() -> None:
+    text = "NAME   FSTYPE FSVER LABEL UUID FSAVAIL FSUSE% MOUNTPOINTS\nsda\n└─sda1 ext4   1.0                 1.1G    86% /\n"
+    text += "zram0                                         [SWAP]\nlinux (for-next) # tree config\nconfig\n└── nullb\n"
+    (one,) = parsed("lsblk", text).inventory
+    assert [(row["name"], row["mountpoints"]) for row in one.content["blockdevices"]] == [
+        ("sda", []), ("sda1", ["/"]), ("zram0", ["[SWAP]"]),
+    ]  # fmt: skip
+    assert not parsed("lsblk", text).broken
+
+
+def test_a_prompt_behind_a_margin_ends_a_table() -> None:
+    text = "On it:\n\n    $ lsblk -S\n    NAME MODEL            SERIAL\n    sda  Example SSD 1TB  S6X1\n    $ dmesg\n    [ 1.6] no\n"
+    (one,) = parsed("lsblk", text).inventory
+    assert one.content["blockdevices"] == [{"name": "sda", "model": "Example SSD 1TB", "serial": "S6X1"}]
+    assert (one.line, one.last_line) == (4, 5)
+
+
+def test_quotes_of_quotes_hide_no_margin() -> None:
+    text = "> >>> On a machine with\n> >>>\n> >>>      07:00.2 SATA controller [0106]: Example FCH [1022:7901] (rev 51)\n> >>>\n> >>> it fails.\n"
+    assert scores(SourceText(text)) == {"lspci": 1.0}
+    assert content("lspci", text)["devices"][0]["slot"] == "07:00.2"

@@ -91,10 +91,64 @@ def test_what_mdstat_prints_right_behind_mdadm_is_none_of_its_fields() -> None:
 
 
 def test_headings_that_a_mail_folded_are_no_device() -> None:
-    text = "NAME   FSTYPE LABEL UUID\nFSAVAIL FSUSE% MOUNTPOINTS\nsda\n└─sda1 ext4   root  51B3-05FD\n9.1G    10% /\n"
+    text = "NAME   FSTYPE SIZE\nFSUSE% MOUNTPOINTS\nsda\n└─sda1 ext4   9.1G\n10% /\n"
     with pytest.raises(ParseError) as caught:
         parsed("lsblk", text)
     assert caught.value.broken.expected == "headings on one line"
+
+
+def test_file_systems_that_a_mail_folded_have_what_stands_on_the_next_lines() -> None:
+    text = """\
+NAME   FSTYPE            FSVER LABEL    UUID
+    FSAVAIL FSUSE% MOUNTPOINTS
+sda
+├─sda1 ext4              1.0   my root  01020304-0506-0708-090a-0b0c0d0e0f10
+    9.1G    10% /
+│
+            /var
+├─sda2 linux_raid_member       here:0
+01020304-0506-0708-090a-0b0c0d0e0f11
+└─sda3 swap
+            [SWAP]
+.
+.
+sdb                                     51B3-05FD      <---- new
+My setup is old.
+"""
+    (one,) = parsed("lsblk", text).inventory
+    keys = ("name", "fstype", "fsver", "label", "uuid", "fsavail", "fsuse%", "mountpoints", "parent")
+    assert [tuple(row.get(key) for key in keys) for row in one.content["blockdevices"]] == [
+        ("sda", None, None, None, None, None, None, [], None),
+        ("sda1", "ext4", "1.0", "my root", "01020304-0506-0708-090a-0b0c0d0e0f10", "9.1G", "10%", ["/", "/var"], "sda"),
+        ("sda2", "linux_raid_member", None, "here:0", "01020304-0506-0708-090a-0b0c0d0e0f11", None, None, [], "sda"),
+        ("sda3", "swap", None, None, None, None, None, ["[SWAP]"], "sda"),
+        ("sdb", None, None, None, "51B3-05FD", None, None, [], None),
+    ]
+    assert (one.line, one.last_line) == (1, 14)
+
+
+def test_rows_of_a_narrow_terminal_that_a_mail_folded_are_read() -> None:
+    text = """\
+NAME FSTYPE FSVER LABEL      UUID
+FSAVAIL FSUSE% MOUNTPOINTS
+sdb
+└─sdb1
+     ntfs         New Volume 7A4E55864E553BD7
+nvme0n1
+│
+└─nvme0n1p1
+     vfat   FAT32            51B3-05FD
+ 504.9M     1% /boot/efi
+"""
+    (one,) = parsed("lsblk", text).inventory
+    keys = ("name", "fstype", "label", "uuid", "fsavail", "mountpoints", "parent")
+    assert [tuple(row.get(key) for key in keys) for row in one.content["blockdevices"]] == [
+        ("sdb", None, None, None, None, [], None),
+        ("sdb1", "ntfs", "New Volume", "7A4E55864E553BD7", None, [], "sdb"),
+        ("nvme0n1", None, None, None, None, [], None),
+        ("nvme0n1p1", "vfat", None, "51B3-05FD", "504.9M", ["/boot/efi"], "nvme0n1"),
+    ]
+    assert one.last_line == 10
 
 
 def test_rows_of_a_narrow_terminal_go_on_wherever_a_cell_was_too_long() -> None:

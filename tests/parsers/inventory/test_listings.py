@@ -1,5 +1,7 @@
 """What the tools print beside the layouts of the other files: short lists, sections, columns in another order."""
 
+import pytest
+
 from apps.parsers.shape import ParseError
 from apps.parsers.source_text import SourceText
 from tests.parsers.inventory.formats import content, parsed, scores
@@ -241,3 +243,15 @@ def test_a_summary_beside_a_list_and_a_cut_one() -> None:
             assert len(parsed("megacli", MEGACLI_SUMMARY[:end]).inventory) == 1
         except ParseError:
             assert "ProductName" not in MEGACLI_SUMMARY[:end]
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["Class 0600: Device 8086:6f00", "Unassigned class [ff00]: Device 1af4:1100", "USB Controller: Example UHCI #1",
+     "FireWire (IEEE 1394): Example Link", "Fibre Channel: Example 8Gb Host Adapter"],
+)  # fmt: skip
+def test_a_device_of_any_class_is_recognised_alone(named: str) -> None:
+    text = f"00:02.0 {named} (rev 01)\n\tSubsystem: Device 8086:0000\n"
+    assert scores(SourceText(text)) == {"lspci": 1.0}
+    (device,) = content("lspci", text)["devices"]
+    assert (device["rev"], device["details"]) == ("01", {"Subsystem": "Device 8086:0000"})

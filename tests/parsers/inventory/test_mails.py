@@ -183,3 +183,72 @@ def test_fields_and_rows_of_an_array_that_a_mail_wrapped_are_whole() -> None:
     )
     assert [row["device"] for row in one.content["device_table"]] == ["/dev/sdb", "/dev/sdc"]
     assert one.last_line == 14
+
+
+REPORT = """\
+smartctl 7.2 2020-12-30 r5155 [x86_64-linux] (local build)
+=== START OF INFORMATION SECTION ===
+Device Model:     EXAMPLE 3000
+Serial Number:    E-1
+
+=== START OF READ SMART DATA SECTION ===
+SMART overall-health self-assessment test result: PASSED
+
+SMART Extended Self-test Log Version: 1 (1 sectors)
+Num  Test_Description    Status                  Remaining
+LifeTime(hours)  LBA_of_first_error
+# 1  Short offline       Completed without error       00%        42         -
+
+Device Statistics (GP Log 0x04)
+Page  Offset Size        Value Flags Description
+0x01  =====  =               =  ===  == General Statistics (rev 1) ==
+0x01  0x008  4              46  ---  Lifetime Power-On Resets
+                                |||_ C monitored condition
+"""
+
+
+def test_a_report_of_smartctl_ends_where_somebodys_words_begin() -> None:
+    words = "--00000\nContent-Type: text/plain\n\nKind regards,\nDan\nPhone: 555-1\n\nFilesystem state: clean\n\nAfter that it is gone\n"
+    (one,) = parsed("smartctl text", REPORT + words).inventory
+    assert one.last_line == 18
+    assert one.content["data"].keys() == {"SMART Extended Self-test Log Version"}
+    assert [line for line in one.content["lines"] if line.startswith(("#", "0x01  0x008"))] == [
+        "# 1  Short offline       Completed without error       00%        42         -",
+        "0x01  0x008  4              46  ---  Lifetime Power-On Resets",
+    ]
+
+
+def test_a_report_of_smartctl_goes_on_behind_somebodys_words() -> None:
+    more = "\nAnd this, Dan: look!\nSee: there\n\nSCT Error Recovery Control:\n           Read: Disabled\n          Write: Disabled\n"
+    (one,) = parsed("smartctl text", REPORT + more).inventory
+    assert one.last_line == 25
+    assert one.content["data"]["SCT Error Recovery Control"] == {"Read": "Disabled", "Write": "Disabled"}
+
+
+def test_attributes_that_somebody_moved_in_have_their_values() -> None:
+    text = "ID# ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE\n"
+    text += "    5 Reallocated_Sector_Ct   PO--CK   184   184   140    - 126\n    9 Power_On_Hours -O--CK 017 017 000 - 61089\n"
+    assert [(one["id"], one["raw"]) for one in content("smartctl text", text)["attributes"]] == [
+        (5, "126"),
+        (9, "61089"),
+    ]
+
+
+def test_the_layout_of_an_array_may_be_wrapped_below_its_margin() -> None:
+    text = """\
+     Personalities : [raid6]
+     md3 : active raid6 sdr[0] sdp[1]
+sds[2] sdm[3]
+           1562574 blocks super 1.2 level 6, 1024k chunk, algorithm\x20
+2 [4/4] [UUUU]
+           bitmap: 0/117 pages [0KB], 65536KB chunk
+
+     md4 : active raid10 sda[0] sdb[1]
+           1562574 blocks 64K chunks 2
+near-copies
+[2/2] [UU]
+"""
+    (one,) = parsed("mdstat", text).inventory
+    told = [[array[key] for key in ("name", "layout", "places", "raid_devices")] for array in one.content["arrays"]]
+    assert told == [["md3", "left-symmetric", "UUUU", 4], ["md4", "2 near-copies", "UU", 2]]
+    assert len(one.content["arrays"][0]["members"]) == 4

@@ -225,3 +225,78 @@ def test_what_a_platform_can_do_is_read(is_indented: bool) -> None:
         {"controller": "/sys/devices/pci0000:00/0000:00:17.0 (SATA)", "ports": {"Port1": "/dev/sdd (EX01)", "Port0": None}, "nvme": []},
         {"controller": "/sys/devices/pci0000:85/0000:85:05.5 (VMD)", "ports": {}, "nvme": ["/dev/nvme0n1 (EX02)"]},
     ]  # fmt: skip
+
+
+def test_what_somebody_looked_for_in_members_is_each_devices_own() -> None:
+    text = """\
+$ for d in sda1 sdb1; do echo $d; mdadm -E /dev/$d | egrep 'Events|Role'; done
+sda1
+         Events : 57862
+    Device Role : Active device 0
+sdb1
+         Events : 48959
+    Device Role : spare
+$ mdadm -E /dev/sd[ab]2 | egrep '/dev/sd|Update'
+/dev/sda2:
+    Update Time : Thu May  4 14:39:03 2023
+/dev/sdb2:
+    Update Time : Thu May  4 14:39:04 2023
+"""
+    assert scores(SourceText(text))["mdadm"] == 1
+    found = [one.content for one in parsed("mdadm", text).inventory]
+    keys = ("device", "events", "device_role", "update_time")
+    assert [[one.get(key) for key in keys] for one in found] == [
+        ["sda1", 57862, "Active device 0", None],
+        ["sdb1", 48959, "spare", None],
+        ["/dev/sda2", None, None, "Thu May  4 14:39:03 2023"],
+        ["/dev/sdb2", None, None, "Thu May  4 14:39:04 2023"],
+    ]
+    assert [one.summary for one in parsed("mdadm", text).inventory][:2] == [
+        "sda1: Active device 0, events 57862", "sdb1: spare, events 48959",
+    ]  # fmt: skip
+
+
+def test_names_without_a_colon_are_no_rest_of_the_device_above() -> None:
+    text = "/dev/md5:\n           Version : 1.2\n             State : inactive\n            Events : 4\n"
+    text += "sdd5\n        Raid Level : raid5\n             State : clean\n            Events : 7\n"
+    array, member = (one.content for one in parsed("mdadm", text + "sde5\n").inventory)
+    assert (array["device"], array["state"], array["events"]) == ("/dev/md5", "inactive", 4)
+    assert (member["device"], member["state"], member["events"]) == ("sdd5", "clean", 7)
+
+
+def test_an_array_of_a_container_that_was_not_started_is_read() -> None:
+    text = """\
+/dev/md125:
+         Container : /dev/md/imsm0, member 0
+      Raid Devices : 2
+     Total Devices : 1
+
+             State : active, FAILED, Not Started
+
+    Number   Major   Minor   RaidDevice
+       -       8       32        0        sync   /dev/sdc
+"""
+    (one,) = parsed("mdadm", text).inventory
+    assert scores(SourceText(text)) == {"mdadm": 1.0}
+    assert (one.content["container"], one.content["raid_devices"]) == ("/dev/md/imsm0, member 0", 2)
+    assert one.summary == "/dev/md125: of 2 devices, active, FAILED, Not Started"
+
+
+def test_a_member_that_is_being_reshaped_is_read_to_its_end() -> None:
+    text = """\
+/dev/sda2:
+          Magic : a92b4efc
+        Version : 1.2
+     Raid Level : raid5
+   Raid Devices : 4
+
+  Reshape pos'n : 2048 (2.00 MiB 2.10 MB)
+  Delta Devices : 1 (3->4)
+
+         Events : 158195
+
+    Device Role : Active device 1
+"""
+    found = content("mdadm", text)
+    assert (found["reshape_pos_n"], found["delta_devices"]) == ("2048 (2.00 MiB 2.10 MB)", "1 (3->4)")
+    assert (found["events"], found["device_role"]) == (158195, "Active device 1")
