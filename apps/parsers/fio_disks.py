@@ -14,14 +14,14 @@ raw report.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from apps.parsers.fio_documents import Number
-from apps.parsers.fio_lines import NOWHERE, Lines, Place
+from apps.parsers.fio_lines import NOWHERE, Lines, Place, same
 from apps.parsers.shape import ParsedSample
 
 MOST_DISKS = 1024
@@ -80,13 +80,15 @@ def samples_of(disks: Sequence[Disk], lines: Lines) -> Iterator[ParsedSample]:
     parts = _parts(lines) if disks else []
     known = parts if len(parts) == len(disks) else [None] * len(disks)
     for number, (disk, part) in enumerate(zip(disks, known, strict=True)):
-        yield from _samples(number, disk, lambda key, value, part=part: _place(lines, key, part, value))  # type: ignore[misc]
+        yield from _samples(
+            number, disk, {key: same(lines.value(key, part), getattr(disk, key)) for key, *_ in _FIGURES}
+        )
 
 
 def printed_samples(disks: Sequence[Printed]) -> Iterator[ParsedSample]:
     """Of one normal or terse report."""
     for number, one in enumerate(disks):
-        yield from _samples(number, one.disk(), lambda key, _, one=one: Place(one.line, one.words[key]))  # type: ignore[misc]
+        yield from _samples(number, one.disk(), {key: Place(one.line, word) for key, word in one.words.items()})
 
 
 def in_text(line: str, below: str, number: int) -> Printed | None:
@@ -115,13 +117,13 @@ def in_terse(fields: Sequence[str], number: int) -> list[Printed]:
     return found
 
 
-def _samples(number: int, disk: Disk, place_of: Callable[[str, int | float], Place]) -> Iterator[ParsedSample]:
+def _samples(number: int, disk: Disk, places: Mapping[str, Place]) -> Iterator[ParsedSample]:
     note = f"disk {_UNFIT.sub('', disk.name)[:_LONGEST]}" if disk.name else ""
     for key, metric, unit, times, per in _FIGURES:
         found: Number = getattr(disk, key)
         if found is None or not 0 <= found < _LARGEST:
             continue
-        place = place_of(key, found)
+        place = places.get(key, NOWHERE)
         printed = f"{place.printed} {unit}" if place.printed else ""
         reason = NOT_TIMED if key == "util" and not found and disk.has_worked else ""
         value = None if reason else found * times / per
@@ -136,12 +138,3 @@ def _parts(lines: Lines) -> list[tuple[int, int]]:
         return []
     end = lines.data.find(b"]", found.end(), lines.end)
     return lines.parts("name", (found.end(), end if end >= 0 else lines.end))
-
-
-def _place(lines: Lines, key: str, part: tuple[int, int] | None, value: int | float) -> Place:
-    """Only where the characters there are the value."""
-    place = lines.value(key, part)
-    try:
-        return place if float(place.printed or "nan") == value else NOWHERE
-    except ValueError:
-        return NOWHERE

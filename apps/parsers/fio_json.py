@@ -32,7 +32,7 @@ from itertools import chain
 
 import msgspec
 
-from apps.parsers.fio_disks import disks_of, samples_of
+from apps.parsers.fio_disks import Disk, disks_of, samples_of
 from apps.parsers.fio_documents import Document, Job
 from apps.parsers.fio_doubts import without_twice
 from apps.parsers.fio_faults import NoJsonError
@@ -160,17 +160,19 @@ def _run(
     """One run, or none where nothing sound is left of it."""
     start, end, document = group[-1][0]
     history = [point for _, point in group]
-    sections = _sections(count, start, end, document)
-    samples = _samples(count, group[-1][0], sections)
+    sections, disks, samples = _read(count, group[-1][0])
     if any(section.is_doubtful or section.lines is None for section in sections):
         twice, sound = _sound(count, start, end)
         if twice:
             broken += twice
             if sound is None:
                 return
-            document, sections = sound, _sections(count, start, end, sound)
-            samples = _samples(count, (start, end, sound), sections)
-    _warn(document, sections, warnings)
+            document = sound
+            sections, disks, samples = _read(count, (start, end, sound))
+    if disks is None:
+        shown_disks = clean(repr(document.disk_util)[:80])
+        warnings.append(f"disk_util: found {shown_disks}, expected a list of disks with their counts")
+    _warn(sections, warnings)
     began = [point.began_ms for point in history if point.began_ms is not None]
     yield ParsedRun(
         tool="fio",
@@ -190,12 +192,12 @@ def _run(
     )
 
 
-def _samples(count: LineCount, found: Found, sections: Sequence[Section]) -> tuple[ParsedSample, ...]:
-    """Of the jobs, and of the disks below them."""
+def _read(count: LineCount, found: Found) -> tuple[list[Section], list[Disk] | None, tuple[ParsedSample, ...]]:
+    """The jobs, the disks below them, and the samples of both."""
     start, end, document = found
-    disks = disks_of(document.disk_util) or ()
+    sections, disks = _sections(count, start, end, document), disks_of(document.disk_util)
     own = chain.from_iterable(section.samples() for section in sections)
-    return (*own, *samples_of(disks, Lines(count, start, end)))
+    return sections, disks, (*own, *samples_of(disks or (), Lines(count, start, end)))
 
 
 def _sound(count: LineCount, start: int, end: int) -> tuple[list[Broken], Document[Job] | None]:
@@ -253,10 +255,7 @@ def _problem(section: Section) -> str:
     return f"fio's {clean(section.job.jobname)} ended with {error_text(section.job.error)}"
 
 
-def _warn(document: Document[Job], sections: Sequence[Section], warnings: list[str]) -> None:
-    if disks_of(document.disk_util) is None:
-        found = clean(repr(document.disk_util)[:80])
-        warnings.append(f"disk_util: found {found}, expected a list of disks with their counts")
+def _warn(sections: Sequence[Section], warnings: list[str]) -> None:
     for section in sections:
         name = clean(section.job.jobname)
         if not section.load.options:

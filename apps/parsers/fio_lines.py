@@ -63,6 +63,14 @@ class Moments(msgspec.Struct, frozen=True, gc=False):
 NOWHERE = Place()
 
 
+def same(place: Place, value: float | int | None) -> Place:
+    """The place, if the characters there are the value: in a report with its keys in another order they may not be."""
+    try:
+        return place if value is not None and float(place.printed or "nan") == float(value) else NOWHERE
+    except (ValueError, OverflowError):
+        return NOWHERE
+
+
 class LineCount:
     """Line numbers in a text, counted on from the place that was asked for before: the next one is never far from there."""
 

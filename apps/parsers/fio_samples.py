@@ -10,7 +10,7 @@ from msgspec import structs
 from apps.parsers import fio_bins
 from apps.parsers.fio_documents import Direction, Job, Latency, Number
 from apps.parsers.fio_doubts import is_figure, unfit_reason
-from apps.parsers.fio_lines import NOWHERE, Lines, Moments, Place
+from apps.parsers.fio_lines import NOWHERE, Lines, Moments, Place, same
 from apps.parsers.fio_options import LARGEST, Load, directions, operation
 from apps.parsers.fio_quantities import product
 from apps.parsers.shape import ParsedHistogram, ParsedSample
@@ -125,10 +125,10 @@ class Section:
         """Only where the characters found there are the value: in a report with its keys in another order they may not
         be.
         """
-        place = self.lines.value(key, block) if self.lines else NOWHERE
-        same = _same(place.printed, place.line, value)
-        self.is_doubtful |= same is NOWHERE and value is not None and is_figure(place.printed)
-        return same
+        printed = self.lines.value(key, block) if self.lines else NOWHERE
+        place = same(printed, value)
+        self.is_doubtful |= place is NOWHERE and value is not None and is_figure(printed.printed)
+        return place
 
     def _sample(
         self, metric: str, name: str, value: float | None, place: Place = NOWHERE, unit: str = "", **more: Any
@@ -304,16 +304,8 @@ class Section:
 
 
 def _are(values: Sequence[Number], printed: Sequence[str]) -> bool:
-    """Whether these characters are these numbers; whole ones that no double holds are left to `_same`."""
+    """Whether these characters are these numbers; whole ones that no double holds are left to `same`."""
     return [float(one) for one in printed] == values
-
-
-def _same(printed: str, line: int | None, value: float | int | None) -> Place:
-    """The place, if the characters there are the value."""
-    try:
-        return Place(line, printed[:40]) if value is not None and float(printed or "nan") == float(value) else NOWHERE
-    except (ValueError, OverflowError):
-        return NOWHERE
 
 
 def _with(sample: ParsedSample, printed: str, line: int | None) -> ParsedSample:
