@@ -37,15 +37,8 @@ COLUMNS = (
 )  # fmt: skip
 PLACE = ("run_id", "measure__operation", "section", "point_id")  # samples that agree in these lie beside each other
 OWN_COLUMNS = (*COLUMNS, "point_id", "provenance__cpu")
-BESIDE = (
-    "cpu",
-    "elapsed",
-    "bandwidth",
-    "io_bytes",
-    "bandwidth_parent",
-    "bandwidth_min",
-    "bandwidth_mean",
-)  # what caveats are about
+# what caveats are about
+BESIDE = ("cpu", "elapsed", "bandwidth", "io_bytes", "bandwidth_parent", "bandwidth_min", "bandwidth_mean")
 
 
 def load(question: Question) -> list[Reading]:

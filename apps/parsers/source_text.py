@@ -83,9 +83,8 @@ class SourceText:
         """Another text of the same lines: what was decoded in this one is not decoded again."""
         other = SourceText(b"", self.name)
         other.data, other._emptied = data, self._emptied
-        if self._rows is not None and data.count(b"\n") + 1 == len(
-            self._rows
-        ):  # made of `text`, in which others' lines are missing
+        # made of `text`, in which others' lines are missing
+        if self._rows is not None and data.count(b"\n") + 1 == len(self._rows):
             other._emptied = frozenset()
             lines, rows = other.lines, self._rows
             other._become_part(lines, [rows[other.number(index) - 1] for index in range(len(lines))], rows)

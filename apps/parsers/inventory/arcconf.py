@@ -11,14 +11,25 @@ one belongs to the device above it. Sizes are MB of 1024 × 1024.
 import re
 from collections.abc import Iterator, Sequence
 
-from apps.parsers.inventory.printed import Block, Content, blanked, count, field, is_prompt, parse_blocks, put, typed
+from apps.parsers.inventory.printed import (
+    MARGIN,
+    Block,
+    Content,
+    blanked,
+    count,
+    field,
+    is_prompt,
+    parse_blocks,
+    put,
+    typed,
+)
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
 NAME = "arcconf"
 TITLE = "arcconf"
 _BEGIN = re.compile(r"Controllers [Ff]ound: (\d{1,3})\s*$")
-_LIKE = re.compile(r"^[>#\s]{0,40}+Controllers [Ff]ound: \d+\s*$", re.MULTILINE)
+_LIKE = re.compile(rf"^{MARGIN}Controllers [Ff]ound: \d+\s*$", re.MULTILINE)
 _HEADLESS = re.compile(r"Controller [Ii]nformation\s*$")  # copied without the line above it
 _MODEL = re.compile(r"\s*(?:Controller Status|Controller Model)\s*: \S")
 _PART = re.compile(r"\s*(?:Device #\d{1,4}|Logical [Dd]evice [Nn]umber \d{1,4})\s*$")  # of what somebody looked for

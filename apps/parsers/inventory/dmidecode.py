@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from apps.parsers.inventory.printed import Block, Content, blanked, count, parse_blocks, put
+from apps.parsers.inventory.printed import MARGIN, Block, Content, blanked, count, parse_blocks, put
 from apps.parsers.shape import Broken, ParsedFile, ParsedInventory
 from apps.parsers.source_text import SourceText
 
@@ -35,7 +35,7 @@ _WRONG = re.compile(r"\s{0,16}(?:# )?(?:Wrong DMI structures|Invalid entry lengt
 _SAYS_NOTHING = re.compile(
     r"(?:Not Specified|To Be Filled.*|System (?:manufacturer|Product Name)|Default string|Unknown)\s*$", re.IGNORECASE
 )
-_ANY = re.compile(r"^[>#\s]{0,40}+Handle 0x[0-9A-Fa-f]{4}(?:, DMI type \d|\s*$)", re.MULTILINE)
+_ANY = re.compile(rf"^{MARGIN}Handle 0x[0-9A-Fa-f]{{4}}(?:, DMI type \d|\s*$)", re.MULTILINE)
 
 
 def looks_like(text: SourceText) -> float:

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Any
 
 from apps.parsers.inventory import findmnt_folded, util_linux
-from apps.parsers.inventory.printed import Content, count
+from apps.parsers.inventory.printed import MARGIN, Content, count
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -28,9 +28,9 @@ _COLUMNS = frozenset(
     )
 )
 _HEADER = re.compile(
-    r"^[>#\s]{0,40}+(?:(?:TARGET|SOURCE) +[A-Z]|[A-Z][A-Z:%. -]{0,200} TARGET\b)[^\n]{0,2000}$", re.MULTILINE
+    rf"^{MARGIN}(?:(?:TARGET|SOURCE) +[A-Z]|[A-Z][A-Z:%. -]{{0,200}} TARGET\b)[^\n]{{0,2000}}$", re.MULTILINE
 )
-_PAIRS = re.compile(r'^[>#\s]{0,40}+(?:TARGET|SOURCE)="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
+_PAIRS = re.compile(rf'^{MARGIN}(?:TARGET|SOURCE)="[^"\n]*" [A-Z:_%-]+="', re.MULTILINE)
 _TREE = re.compile(r"([\s│├└─|`-]{0,200})(/.*)")
 _JSON = re.compile(r'"filesystems"\s*:\s*\[')
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from apps.parsers.inventory import lsblk_aligned, lsblk_folded, lsblk_mailed, util_linux
-from apps.parsers.inventory.printed import Block, Content, blanked, count, inventory
+from apps.parsers.inventory.printed import MARGIN, Block, Content, blanked, count, inventory
 from apps.parsers.shape import ParsedFile, ParsedInventory, ParseError
 from apps.parsers.source_text import SourceText
 
@@ -32,14 +32,13 @@ _COLUMNS = frozenset(
 )
 _HEADER = re.compile(r"^[>#\s]{0,40}(?:K?NAME|PATH) +[A-Z][^\n]{1,2000}$", re.MULTILINE)
 _PAIRS = re.compile(  # its columns stand as somebody asked for them, the name not always first
-    r'^[>#\s]{0,40}+(?:K?NAME="[^"\n]*" [A-Z:_%-]+="'
+    rf'^{MARGIN}(?:K?NAME="[^"\n]*" [A-Z:_%-]+="'
     r"|(?:ALIGNMENT|DISC-[A-Z]{3,4}|FSTYPE|GROUP|HOTPLUG|LABEL|MAJ[:_-]MIN|MODEL|MOUNTPOINTS?|PATH|PKNAME|RM|RO|ROTA|SERIAL|SIZE"
     r'|STATE|TRAN|TYPE|UUID|VENDOR|WWN)="[^"\n]*" (?:[^\n]{0,4000}? )?K?NAME=")',
     re.MULTILINE,
 )
 _USUAL = "NAME MAJ:MIN RM SIZE RO TYPE MOUNTPOINT"
 _JSON = re.compile(r'"blockdevices"\s*:\s*\[')
-_BESIDE = "\t │|"  # a branch of the tree goes on beside it
 _TREE = re.compile(r"[^\w/]{0,200}(?=[\w/])")
 _ARROW = re.compile(r"(?<=\s)<[=-]{2,}[^\n]*")  # somebody points at a row
 _LEFT_OUT = re.compile(r"\s*(?:\.{1,3}|…|\[(?:\.{3}|…|snip)\]|<snip>)\s*$")
@@ -206,7 +205,9 @@ def _is_rest(header: str, line: str) -> bool:
     if place < 0 or not line.strip():
         return False
     is_wrapped = line.startswith("/") and " " not in line.strip() and "MAJ:MIN" in header
-    return is_wrapped or (line.lstrip(_BESIDE).startswith(("/", "[SWAP]")) and not line[:place].strip(_BESIDE))
+    return is_wrapped or (
+        line.lstrip(lsblk_folded.BESIDE).startswith(("/", "[SWAP]")) and not line[:place].strip(lsblk_folded.BESIDE)
+    )
 
 
 def _more_mounts(devices: Sequence[Content], lines: Sequence[str]) -> None:
@@ -215,13 +216,13 @@ def _more_mounts(devices: Sequence[Content], lines: Sequence[str]) -> None:
     for line in lines[1:]:
         is_rest = _is_rest(lines[0], line)
         place += not is_rest
-        is_mount = line.lstrip(_BESIDE).startswith(("/", "[")) and not _LEFT_OUT.match(line)
+        is_mount = line.lstrip(lsblk_folded.BESIDE).startswith(("/", "[")) and not _LEFT_OUT.match(line)
         if is_rest and is_mount and 0 <= place < len(devices):
             several = devices[place].get("mountpoints")
             if isinstance(several, list) and (not line.startswith("/") or not several):
-                several.append(line.strip(_BESIDE))
+                several.append(line.strip(lsblk_folded.BESIDE))
             elif not devices[place].get("mountpoint", True):
-                devices[place]["mountpoint"] = line.strip(_BESIDE)
+                devices[place]["mountpoint"] = line.strip(lsblk_folded.BESIDE)
 
 
 def _with_parents(devices: list[Content], lines: Sequence[str]) -> list[Content]:

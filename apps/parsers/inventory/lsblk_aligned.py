@@ -24,7 +24,7 @@ _REST = re.compile(
     r"(?:(?:(?:RM )?\s{0,6}(?:SIZE )?RO )?TYPE(?:\s{1,6}MOUNTPOINTS?)?"
     r"|(?:[01] )?(?:disk|part|lvm|crypt|loop|rom|mpath|raid\d{1,2})(?:\s{1,6}[/\[].*)?)\s*$"
 )
-_NAME = r"([^\w/]{0,200}+)([\w/]\S{0,200}+(?: \(dm-\d{1,5}\))?)"
+ROW_NAME = r"([^\w/]{0,200}+)([\w/]\S{0,200}+(?: \(dm-\d{1,5}\))?)"
 _BARE = re.compile(
     r"[^\w/]{0,80}+[\w/][\w/.+-]{0,100}(?: \(dm-\d{1,5}\))?\s{1,80}\d{1,7}:\d{1,9}\s{1,8}[01]\s{1,12}\d[\d.,]{0,20}[BKMGTPE]?\s{1,8}[01] "
     r"(?:disk|part|lvm|crypt|loop|rom|mpath|md|raid\d{1,2})(?:\s{1,40}(?:/|\[SWAP\]).*)?\s*$"
@@ -76,7 +76,7 @@ def devices(lines: Sequence[str]) -> list[Content] | None:
     if not filled or filled[0] != "MAJ:MIN" or not set(filled) <= set(_WORDS) or len(lines) < 2:
         return None
     row = re.compile(
-        _NAME + "".join(rf"\s{{1,200}}+({_WORDS[word]})" for word in filled) + r"(?:\s{1,200}+(\S.*))?\s*$"
+        ROW_NAME + "".join(rf"\s{{1,200}}+({_WORDS[word]})" for word in filled) + r"(?:\s{1,200}+(\S.*))?\s*$"
     )
     keys = [heading.lower() for heading in headings]
     found: list[Content] = []

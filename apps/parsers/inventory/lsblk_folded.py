@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-_BESIDE = "\t │|"
+BESIDE = "\t │|"  # a branch of the tree goes on beside it
 _NAME_ALONE = re.compile(r"[^\w/]{0,200}[\w/]\S{0,200}\s*$")
 _NEXT = re.compile(
     r"(?:[│|] ){0,20}(?:[├└]─|[|`]-)\S|(?:nvme|sd|vd|xvd|hd|md|dm-|loop|sr|zram|bcache|mmcblk|nbd)\w{1,20}(?:\s{2}|\s*$)"
@@ -27,15 +27,15 @@ _WIDEST = 24  # a name column of a table that was folded is no wider
 def is_folded(header: str, line: str) -> bool:
     """Whether the line has cells, but nothing in the name's column."""
     width = _width(header)
-    if not 0 < width <= _WIDEST or line[:width].strip(_BESIDE) or not line.strip(_BESIDE):
+    if not 0 < width <= _WIDEST or line[:width].strip(BESIDE) or not line.strip(BESIDE):
         return False
-    first = len(line) - len(line.lstrip(_BESIDE))
+    first = len(line) - len(line.lstrip(BESIDE))
     return any(begin == first for begin, _ in _headings(header))
 
 
 def is_empty_rest(header: str, line: str) -> bool:
     """Whether nothing is behind a long name but the tree that goes on."""
-    return not line.strip(_BESIDE) and 0 < _width(header) <= _WIDEST
+    return not line.strip(BESIDE) and 0 < _width(header) <= _WIDEST
 
 
 def is_inside(lines: Sequence[str], first: int, place: int) -> bool:
@@ -57,7 +57,7 @@ def unfolded(lines: Sequence[str]) -> list[str]:
     headings = _headings(header)
     rows = [header.split()]
     for line in lines[1:]:
-        if not line.strip(_BESIDE):
+        if not line.strip(BESIDE):
             continue
         cells = _cells(line, headings)
         if is_folded(header, line):

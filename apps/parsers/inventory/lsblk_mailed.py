@@ -12,11 +12,12 @@ What is left on a row's first line stands below its headings; what went to the n
 import re
 from collections.abc import Iterator, Sequence
 
+from apps.parsers.inventory.lsblk_aligned import ROW_NAME
+from apps.parsers.inventory.lsblk_folded import BESIDE
 from apps.parsers.inventory.printed import Content, unescaped
 
 _HEADINGS = {"FSTYPE", "FSVER", "LABEL", "UUID", "FSAVAIL", "FSUSE%", "MOUNTPOINT", "MOUNTPOINTS"}  # behind the name
-_BESIDE = "\t │|"  # a branch of the tree goes on beside it
-_NAME = re.compile(r"[^\w/]{0,200}+([\w/]\S{0,200}+(?: \(dm-\d{1,5}\))?)")
+_NAME = re.compile(ROW_NAME)
 _UUID = r"[0-9A-Za-z]{4,12}(?:-[0-9A-Za-z]{2,12}){1,8}|[0-9A-F]{16}|\d{15,20}"
 _REST = re.compile(
     rf"[\s│|]{{0,300}}+(?:({_UUID})(?:\s+|$))?(?:(?:(\d[\d.,]{{0,9}}[BKMGTPE]?)\s+)?(\d{{1,3}}%)(?:\s+|$))?((?:[/\[]\S*(?:\s+|$)){{0,50}})$"
@@ -68,14 +69,14 @@ def _cells(line: str, above: Sequence[int]) -> list[str | None] | None:
     if not match or line[match.end() : above[0]].strip():
         return None
     if match.end() >= above[0] and not line[match.end() :].strip():
-        return [match[1], *[None] * len(above)]
+        return [match[2], *[None] * len(above)]
     rest = _standing(line, above)
-    return rest and [match[1], *rest]
+    return rest and [match[2], *rest]
 
 
 def _below(line: str, above: Sequence[int]) -> list[str | None] | None:
     """What stands on the next line behind a name that was too long for its column, as a narrow terminal has it."""
-    rest = None if line[: above[0]].strip(_BESIDE) else _standing(line, above)
+    rest = None if line[: above[0]].strip(BESIDE) else _standing(line, above)
     return rest if rest and any(rest) else None
 
 

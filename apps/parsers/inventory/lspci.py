@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from apps.parsers.inventory import lspci_wrapped
-from apps.parsers.inventory.printed import Block, Content, blanked, count, field, has_block, parse_blocks, put
+from apps.parsers.inventory.printed import MARGIN, Block, Content, blanked, count, field, has_block, parse_blocks, put
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -44,11 +44,11 @@ _KEYS = (
     "DTNode",
 )
 _SURE = re.compile(
-    rf"^[>#\s]{{0,40}}+(?:{_SLOT} \"?(?:Class [0-9a-f]{{4}}|Unassigned class|(?:[A-Z]|3D )[\w ()/-]{{0,60}}"
+    rf"^{MARGIN}(?:{_SLOT} \"?(?:Class [0-9a-f]{{4}}|Unassigned class|(?:[A-Z]|3D )[\w ()/-]{{0,60}}"
     r"(?:bridge|[Cc]ontroller|device|[Ii]nterface|adapter|peripheral|memory|[Mm]odem|[Pp]rocessor|accelerators?|IOMMU|SMBus|PIC|System"
     rf"|counters|[Ss]tation|Channel|Band|Instrumentation|\(IEEE 1394\)))(?: \[[0-9a-f]{{4}}\])?(?::|\")"
     rf"|(?:Slot|Device):\s+{_SLOT}\s*$)"
-    rf"|^[>#\s]{{0,40}}+{_SLOT} [0-9a-f]{{4}}: [0-9a-f]{{4}}:[0-9a-f]{{4}}\b",
+    rf"|^{MARGIN}{_SLOT} [0-9a-f]{{4}}: [0-9a-f]{{4}}:[0-9a-f]{{4}}\b",
     re.MULTILINE,
 )
 _STORAGE = re.compile(r"RAID|SATA|SAS|SCSI|IDE|Non-Volatile|Fibre|storage", re.IGNORECASE)

@@ -13,14 +13,25 @@ import re
 from collections.abc import Iterator, Sequence
 
 from apps.parsers.inventory import megacli_summary
-from apps.parsers.inventory.printed import Block, Content, blanked, count, field, is_prompt, parse_blocks, put, typed
+from apps.parsers.inventory.printed import (
+    MARGIN,
+    Block,
+    Content,
+    blanked,
+    count,
+    field,
+    is_prompt,
+    parse_blocks,
+    put,
+    typed,
+)
 from apps.parsers.shape import ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "megacli"
 TITLE = "MegaCli"
 _LIKE = re.compile(
-    r"^[>#\s]{0,40}+(?:Adapter:? #?\d+(?: -- Virtual (?:Drive|Disk) Information:?)?\s*$|Enclosure Device ID: ?(?:\d|N/A)"
+    rf"^{MARGIN}(?:Adapter:? #?\d+(?: -- Virtual (?:Drive|Disk) Information:?)?\s*$|Enclosure Device ID: ?(?:\d|N/A)"
     r"|(?:CacheCade )?Virtual (?:Drive|Disk): \d+ \(Target Id: \d|BBU status for Adapter: \d"
     r"|Number of enclosures on adapter \d|PCI information for Controller \d)",
     re.MULTILINE,

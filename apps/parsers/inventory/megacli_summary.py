@@ -13,12 +13,12 @@ title behind the battery's state may stand on its line.
 import re
 from collections.abc import Iterator, Sequence
 
-from apps.parsers.inventory.printed import Block, Content, count, field, is_prompt, parse_blocks, put, typed
+from apps.parsers.inventory.printed import MARGIN, Block, Content, count, field, is_prompt, parse_blocks, put, typed
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
 TOOL = "megacli summary"
-_LIKE = re.compile(r"^[>#\s]{0,40}+System\s*\n[>#\s]{0,40}Operating System: ", re.MULTILINE)
+_LIKE = re.compile(rf"^{MARGIN}System\s*\n[>#\s]{{0,40}}Operating System: ", re.MULTILINE)
 _BEGIN = re.compile(r"System\s*$")
 _FIRST = re.compile(r"\s{1,40}Operating System: ")
 _PARTS = ("Hardware", "Storage", "Exit Code")

@@ -12,7 +12,7 @@ without it.
 import re
 from collections.abc import Iterator, Sequence
 
-from apps.parsers.inventory.printed import Block, Content, blanked, count, is_prompt, parse_blocks, put, typed
+from apps.parsers.inventory.printed import MARGIN, Block, Content, blanked, count, is_prompt, parse_blocks, put, typed
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -26,18 +26,18 @@ _TITLES = (
     r"|Hardware Performance|Main System Chassis|Health)(?: (?:Information|Report|Redundancy))?\s*)"
 )
 _SSV = re.compile(
-    r"^[>#\s]{0,40}+(?:(?:ID|Index);(?:Status|\d+\s*$)|SEVERITY;COMPONENT\s*$)|^[>#\s]{0,40}+Health;\w+\s*$",
+    rf"^{MARGIN}(?:(?:ID|Index);(?:Status|\d+\s*$)|SEVERITY;COMPONENT\s*$)|^{MARGIN}Health;\w+\s*$",
     re.MULTILINE,
 )
 _TEXT = re.compile(
-    r"^[>#\s]{0,40}+(?:ID|Index)\s+: \S[^\n]{0,40}\n[>#\s]{0,40}+Status\s+: (?:Ok|Critical|Non-Critical|Unknown)",
+    rf"^{MARGIN}(?:ID|Index)\s+: \S[^\n]{{0,40}}\n{MARGIN}Status\s+: (?:Ok|Critical|Non-Critical|Unknown)",
     re.MULTILINE,
 )
 _TITLE = re.compile(_TITLES)
 _BELONGING = re.compile(r"List of Physical Disks belonging to \S.{0,100}")
 _ID = re.compile(r"(?:ID|Index)\s{0,80}: \S[^\n]{0,40}$")
 _STATUS = re.compile(r"Status\s{0,80}: (?:Ok|Critical|Non-Critical|Unknown)\b")
-_HAS_TITLE = re.compile(rf"^[>#\s]{{0,40}}+{_TITLES}$", re.MULTILINE)
+_HAS_TITLE = re.compile(rf"^{MARGIN}{_TITLES}$", re.MULTILINE)
 _FIELD = re.compile(r"[A-Z][\w ().,/%#'-]{0,80}?\s*: ")
 _FIRST = ("ID", "Index", "SEVERITY")
 

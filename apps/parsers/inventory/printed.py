@@ -22,6 +22,7 @@ _IDENTITY = re.compile(
     r"serial|model|product|version|revision|\bname\b|label|wwn|uuid|guid|address|tag\b|firmware|\bpart\b|fru|\brev\b",
     re.IGNORECASE,
 )
+MARGIN = r"[>#\s]{0,40}+"  # what may stand before an output's first word: marks of mails, comments, and an indentation
 _OF_HOST = r"[\w-]{1,64}(?::(?!//)| )[~/][\w/.~-]{0,80} ?[#>$] "  # as SUSE, Gentoo and root's plain shell have it
 _PROMPT = re.compile(rf"\[?[\w.-]{{1,64}}@([\w.-]{{1,64}})[: ][^\n]{{0,300}}?[$#%>] ?|(?={_OF_HOST})([\w-]{{1,64}})")
 _PROMPT_WORD = re.compile(

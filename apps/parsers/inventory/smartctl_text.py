@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from apps.parsers.inventory import smartctl_scan
-from apps.parsers.inventory.printed import Block, Content, blanked, count, has_block, parse_blocks, put, typed
+from apps.parsers.inventory.printed import MARGIN, Block, Content, blanked, count, has_block, parse_blocks, put, typed
 from apps.parsers.inventory.smartctl_blocks import (
     DEVICE,
     RECOVERY,
@@ -34,7 +34,7 @@ NAME = "smartctl text"
 TITLE = "smartctl"
 TOOL = "smartctl"
 _LIKE = re.compile(
-    r"^[>#\s]{0,40}+smartctl (?:version )?\d\.\d|=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===",
+    rf"^{MARGIN}smartctl (?:version )?\d\.\d|=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===",
     re.MULTILINE,
 )
 _FIELD = re.compile(r"([A-Z][^:=|]{0,70}?)\s{0,40}(?::|\s=)\s{1,60}(\S.*)")

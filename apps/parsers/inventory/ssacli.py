@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from apps.parsers.inventory.outline import outline
-from apps.parsers.inventory.printed import Block, Content, blanked, count, is_prompt, parse_blocks
+from apps.parsers.inventory.printed import MARGIN, Block, Content, blanked, count, is_prompt, parse_blocks
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -24,7 +24,7 @@ _CONTROLLER = (
 )
 _SERIAL = re.compile(r"\(sn: [^()\n]{1,60}\)\s*$")
 _BEGIN = re.compile(rf"{_CONTROLLER}\s*$")
-_LIKE = re.compile(rf"^[>#\s]{{0,40}}+{_CONTROLLER}\s*$", re.MULTILINE)
+_LIKE = re.compile(rf"^{MARGIN}{_CONTROLLER}\s*$", re.MULTILINE)
 _DRIVE = re.compile(
     r"(physicaldrive|logicaldrive|ssdphysicaldrive|array) (\S{1,40})(?: \((.*?)\))?(?:\s+<[<=*-].*)?$", re.IGNORECASE
 )

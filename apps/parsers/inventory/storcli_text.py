@@ -15,7 +15,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from apps.parsers.inventory.printed import Block, Content, blanked, field, is_prompt, parse_blocks, put, table, typed
+from apps.parsers.inventory.printed import (
+    MARGIN,
+    Block,
+    Content,
+    blanked,
+    field,
+    is_prompt,
+    parse_blocks,
+    put,
+    table,
+    typed,
+)
 from apps.parsers.inventory.storcli_json import summary
 from apps.parsers.shape import Broken, ParsedFile
 from apps.parsers.source_text import SourceText
@@ -30,8 +41,8 @@ _SECTION = (
 )
 _COLUMNS = r"(?:EID:Slt (?:DID|PID)|DG/VD TYPE|DG (?:Arr|Span) Row) "
 _LIKE = re.compile(
-    r"^[>#\s]{0,40}+(?:Controller = (?:\d+|All)\s*\n[>#\s]{0,40}+Status = \w|CLI Version = \d"
-    rf"|{_SECTION}\n[>#\s]{{0,40}}+[=-]{{3}}|-{{10,200}}[ \t]*\n[>#\s]{{0,40}}+{_COLUMNS})",
+    rf"^{MARGIN}(?:Controller = (?:\d+|All)\s*\n{MARGIN}Status = \w|CLI Version = \d"
+    rf"|{_SECTION}\n{MARGIN}[=-]{{3}}|-{{10,200}}[ \t]*\n{MARGIN}{_COLUMNS})",
     re.MULTILINE,
 )
 _BARE = re.compile(rf"{_SECTION}$")

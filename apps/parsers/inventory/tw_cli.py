@@ -10,7 +10,18 @@ counted in 1024.
 import re
 from collections.abc import Iterator, Sequence
 
-from apps.parsers.inventory.printed import Block, Content, blanked, count, is_prompt, parse_blocks, put, table, typed
+from apps.parsers.inventory.printed import (
+    MARGIN,
+    Block,
+    Content,
+    blanked,
+    count,
+    is_prompt,
+    parse_blocks,
+    put,
+    table,
+    typed,
+)
 from apps.parsers.shape import ParsedFile
 from apps.parsers.source_text import SourceText
 
@@ -21,7 +32,7 @@ _HEADER = re.compile(
     r"|Fan\s+Status\s+State|TempSensor\s+Status|PowerSupply\s+Status|Alarm\s+Status)\b"
 )
 _ABOVE = re.compile(r"\s*-{3}(?:Speed)?-{0,10}\s*$")  # a title over two columns of a table
-_LIKE = re.compile(rf"^[>#\s]{{0,40}}+(?:{_HEADER.pattern}|/c\d+(?:/[upe]\d+)? [A-Z][\w ()-]{{2,60}} = )", re.MULTILINE)
+_LIKE = re.compile(rf"^{MARGIN}(?:{_HEADER.pattern}|/c\d+(?:/[upe]\d+)? [A-Z][\w ()-]{{2,60}} = )", re.MULTILINE)
 _PROPERTY = re.compile(r"(/c\d{1,3}(?:/(?:[upe]\d{1,3}|bbu))?) ([A-Z][^\n]{1,80}?) = (.*)")
 _RULE = re.compile(r"-{10,}\s*$")
 _ROW = re.compile(r"(?:[cupe]\d{1,3}(?:-\d{1,3}){0,2}|bbu)\s{1,20}\S")
