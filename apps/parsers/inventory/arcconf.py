@@ -66,19 +66,19 @@ def looks_like(text: SourceText) -> float:
     if _LIKE.search(text.by_lines):
         return 1.0
     is_part = any(word in text.text for word in ("ontroller Model", "Device #", "evice number", "evice Number"))
-    return 0.9 if is_part and any(_begins(text.lines, index) for index in range(len(text.lines))) else 0.0
+    return 0.9 if is_part and any(_blocks(text.lines)) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
     return parse_blocks(text, NAME, _blocks, _read, "Controllers found: 1")
 
 
-def _begins(lines: Sequence[str], index: int) -> bool:
-    """Whether an output begins here: with its own line, or with the dashes over the controller."""
+def _begins(lines: Sequence[str], index: int, *, with_parts: bool = False) -> bool:
+    """Whether an output begins here: with its own line, with the dashes over the controller, or with a device alone (`with_parts`)."""
     line = lines[index]
     if "---" not in line and not line.startswith("Controllers") and "evice " not in line:
         return False  # nearly always
-    if _PART.match(line):
+    if with_parts and _PART.match(line):
         return any(map(_OF_PART.match, lines[index + 1 : index + 3]))
     if _BEGIN.match(line):
         return True
@@ -92,24 +92,21 @@ def _begins(lines: Sequence[str], index: int) -> bool:
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     """From `Controllers found` to the end of the sections, an empty one included."""
     index = 0
+    # dashes behind a margin are those of a whole output, whose devices are no parts
+    with_parts = not any(line[:1].isspace() and _is_dashes(line) for line in lines)
     while index < len(lines):
-        if not _begins(lines, index):
+        if not _begins(lines, index, with_parts=with_parts):
             index += 1
             continue
         first = last = index
         index += 1
-        while index < len(lines) and not _begins_anew(lines, index) and not is_prompt(lines[index]):
+        while index < len(lines) and not _begins(lines, index) and not is_prompt(lines[index]):
             line = lines[index]
             if line.strip() and line[0] not in " \t" and not _is_known(lines, index):
                 break
             last = index if line.strip() else last
             index += 1
         yield first, last + 1
-
-
-def _begins_anew(lines: Sequence[str], index: int) -> bool:
-    """Whether an output begins there that is none of the one above."""
-    return _begins(lines, index) and not _PART.match(lines[index])
 
 
 def _is_known(lines: Sequence[str], index: int) -> bool:
