@@ -6,6 +6,7 @@ from itertools import count, islice
 from apps.comparison.loading import OWN_COLUMNS, PLACE, Beside, Row, as_dicts, by_place, readings_of
 from apps.comparison.readings import Reading
 from apps.lib import sql
+from apps.runs.metrics import DISK
 from apps.runs.models import Sample
 
 AT_ONCE = 5_000  # samples in memory
@@ -16,6 +17,10 @@ FROM unnest(%(run)s::bigint[], %(operation)s::text[], %(section)s::smallint[], %
 JOIN runs_measure measure ON measure.operation = place.operation
 JOIN runs_sample sample ON sample.run_id = place.run AND sample.measure_id = measure.id
     AND sample.point_id = place.point AND sample.section = place.section
+UNION ALL
+SELECT sample.run_id, measure.operation, sample.section, sample.point_id, measure.metric, sample.value
+FROM runs_measure measure JOIN runs_sample sample ON sample.measure_id = measure.id
+WHERE measure.operation = %(disk)s AND sample.run_id = ANY(%(run)s::bigint[])
 """
 
 
@@ -37,7 +42,7 @@ def _beside_in(rows: Sequence[Row]) -> Beside:
 
 
 def _beside(rows: Sequence[Row]) -> Beside:
-    """What lies at the places of these rows, from the index of a run's samples: the rest of a long run is not read."""
+    """What lies at the places of these rows, and at their runs' disks, from the index of a run's samples: the rest of a long run is not read."""
     places = zip(*{tuple(row[name] for name in PLACE) for row in rows}, strict=True)
     columns = dict(zip(("run", "operation", "section", "point"), map(list, places), strict=True))
-    return by_place(sql.rows(_AT_PLACES, columns))
+    return by_place(sql.rows(_AT_PLACES, {**columns, "disk": DISK}))

@@ -11,7 +11,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
-from django.db.models import QuerySet, Value
+from django.db.models import Q, QuerySet, Value
 
 from apps.comparison.compare import percentile_of
 from apps.comparison.evidence import evidence_of
@@ -20,7 +20,7 @@ from apps.comparison.question import Question, QuestionError
 from apps.comparison.quoting import quotes_of
 from apps.comparison.readings import NO_EVIDENCE, NO_NUMBER, POINT, Evidence, Quote, Reading, usable
 from apps.comparison.too_many import TooManySamplesError
-from apps.runs.metrics import METRICS
+from apps.runs.metrics import DISK, METRICS
 from apps.runs.models import Histogram, Run, Sample
 
 MOST_SAMPLES = 20_000  # of one question; as many are in memory at once
@@ -129,6 +129,7 @@ class Known:
     facts: Mapping[int, Mapping[str, Any]]  # by run
     bins: Mapping[tuple[Any, ...], Any]  # latency bins by run, section, operation and metric
     beside: Beside
+    at_disks: Mapping[int, Mapping[str, float]]  # by run
     evidence: Mapping[int, Evidence]
     quotes: Mapping[int, tuple[Quote, ...]]
 
@@ -139,7 +140,7 @@ class Known:
             if row["run_id"] not in facts:
                 facts[row["run_id"]] = facts_of(row)
         studies = {str(run["study"]) for run in facts.values() if run["study"]}
-        return cls(facts, bins, beside, evidence_of(facts), quotes_of(studies))
+        return cls(facts, bins, beside, _at_disks(beside), evidence_of(facts), quotes_of(studies))
 
 
 def as_dicts(rows: Iterable[tuple[Any, ...]], columns: Sequence[str] = OWN_COLUMNS) -> list[Row]:
@@ -169,9 +170,21 @@ def _histograms(questions: Iterable[Question], runs: Collection[int]) -> Mapping
 
 
 def _beside(questions: Iterable[Question], runs: Collection[int]) -> Beside:
-    operations = {one.operation for one in questions}
-    found = Sample.objects.filter(run__in=runs, measure__operation__in=operations, measure__metric__in=BESIDE)
+    """At the same points; and what was counted at the runs' disks."""
+    beside = Q(measure__operation__in={one.operation for one in questions}, measure__metric__in=BESIDE)
+    found = Sample.objects.filter(beside | Q(measure__operation=DISK), run__in=runs)
     return by_place(found.values_list(*PLACE, "measure__metric", "value"))
+
+
+def _at_disks(beside: Beside) -> Mapping[int, Mapping[str, float]]:
+    """All disks of a run together."""
+    found: dict[int, dict[str, float]] = {}
+    for (run, operation, *_), counts in beside.items():
+        if operation == DISK:
+            together = found.setdefault(run, {})
+            for metric, count in counts.items():
+                together[metric] = together.get(metric, 0.0) + count
+    return found
 
 
 def by_place(rows: Iterable[tuple[Any, ...]]) -> Beside:
@@ -183,7 +196,9 @@ def by_place(rows: Iterable[tuple[Any, ...]]) -> Beside:
 
 
 def readings_of(rows: Sequence[Row], beside: Beside) -> list[Reading]:
-    return _with(rows, Known.of(rows, {}, beside))
+    """What was counted at disks has no point of the workload: it is known beside the readings, and none of them."""
+    own = [row for row in rows if row["measure__operation"] != DISK]
+    return _with(own, Known.of(own, {}, beside))
 
 
 def _with(rows: Sequence[Row], known: Known) -> list[Reading]:
@@ -244,6 +259,7 @@ def _reading(row: Row, facts: Mapping[str, Any], known: Known) -> Reading:
         position=(facts["study"] or "", row["run__study_run__configuration__position"] or 0),
         bins=tuple((int(ns), int(count)) for ns, count in bins),
         beside={"cpu": row["provenance__cpu"], **known.beside.get(tuple(row[name] for name in PLACE), {})},
+        at_disks=known.at_disks.get(row["run_id"], {}),
         evidence=known.evidence.get(row["run_id"], NO_EVIDENCE),
         quotes=known.quotes.get(row["id"], ()),
     )

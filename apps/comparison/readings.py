@@ -48,7 +48,6 @@ class Evidence:
     asked: Mapping[str, Any] = field(default_factory=dict)  # the workload's own words, where it is no fio job
     has_fio_logs: bool = False
     cache_rule: CacheRule | None = None  # of the plan that the run is a step of
-    at_disks: Mapping[str, float] = field(default_factory=dict)  # what the kernel counted at all of them, by metric
 
 
 NO_EVIDENCE = Evidence()
@@ -98,6 +97,9 @@ class Reading:
     position: tuple[str, int] = ("", 0)  # where its series stands: own runs first, then studies in their own order
     bins: tuple[tuple[int, int], ...] = ()  # latency histogram of its run, for percentiles
     beside: Mapping[str, float | None] = field(default_factory=dict)
+    at_disks: Mapping[str, float] = field(
+        default_factory=dict
+    )  # what the kernel counted at its run's disks together, by metric
     evidence: Evidence = NO_EVIDENCE
     quotes: tuple[Quote, ...] = ()
 

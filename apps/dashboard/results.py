@@ -13,7 +13,7 @@ from apps.lib import units
 from apps.lib.reader_base import base
 from apps.runs.latencies import Latency, job_name
 from apps.runs.live_series import LIVE
-from apps.runs.metrics import METRICS, Metric, what
+from apps.runs.metrics import DISK, METRICS, Metric, what
 from apps.runs.models import Provenance, Quality, Run, Sample, Series
 from apps.runs.points import point_text
 
@@ -73,7 +73,7 @@ def _place(one: Sample) -> tuple[bool, int, str, int, int, int]:
     """The disks below the jobs."""
     point = one.point
     return (
-        one.measure.operation == "disk", one.section, one.measure.operation, ORDER.get(one.measure.metric, 99), point.file_size or 0,
+        one.measure.operation == DISK, one.section, one.measure.operation, ORDER.get(one.measure.metric, 99), point.file_size or 0,
         point.block_size or 0,
     )  # fmt: skip
 
@@ -89,7 +89,7 @@ def _group(run: Run, section: int, operation: str, samples: list[Sample]) -> Gro
         for one, point in zip(samples, points, strict=True)
     ]  # fmt: skip
     note = getattr(getattr(samples[0], "provenance", None), "note", "")
-    return Group(what(operation, note), "" if operation == "disk" else job_name(run, section), shared, rows)
+    return Group(what(operation, note), "" if operation == DISK else job_name(run, section), shared, rows)
 
 
 def chart_data(run: Run, latencies: Sequence[Latency], series: Sequence[Series]) -> dict[str, Any]:

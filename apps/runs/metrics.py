@@ -18,6 +18,9 @@ OPERATIONS = (
 )  # fmt: skip
 
 
+DISK = "disk"
+
+
 @dataclass(frozen=True)
 class Metric:
     name: str
@@ -77,7 +80,7 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in [*_FIXED, *_PERC
 
 def what(operation: str, note: str) -> str:
     """`disk sda` of the samples of a disk, whose note names it; the operation of all others."""
-    return note if operation == "disk" and note else operation
+    return note if operation == DISK and note else operation
 
 
 def metric(name: str) -> Metric:

@@ -7,7 +7,7 @@ from typing import Any
 
 from apps.lib import units
 from apps.parsers.shape import ParsedHistogram, ParsedRun, ParsedSample
-from apps.runs.metrics import METRICS, Metric, what
+from apps.runs.metrics import DISK, METRICS, Metric, what
 from apps.runs.models import Quality
 from apps.runs.points import point_text
 from apps.uploads.reading import FileReading, PackedSeries
@@ -130,7 +130,7 @@ class ShownRun:
     @cached_property
     def point(self) -> str:
         """Where all of its samples share it; those of a disk have none."""
-        points = {point_text(one) for one in self.run.samples if one.operation != "disk"}
+        points = {point_text(one) for one in self.run.samples if one.operation != DISK}
         return points.pop() if len(points) == 1 else ""
 
     @cached_property

@@ -24,8 +24,8 @@ def check(reading: Reading) -> str | None:
     if not moved or not rate or moved / rate < LEAST_SECONDS:
         return None
     for operations, did, words, counted, in_bytes in _DIRECTIONS:
-        if reading.operation in operations and (count := reading.evidence.at_disks.get(counted)) is not None:
-            return _told(moved, did, count, words, reading.evidence.at_disks.get(in_bytes))
+        if reading.operation in operations and (count := reading.at_disks.get(counted)) is not None:
+            return _told(moved, did, count, words, reading.at_disks.get(in_bytes))
     return None
 
 

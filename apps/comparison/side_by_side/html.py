@@ -13,6 +13,7 @@ from apps.lib import units
 from apps.lib.addresses import numbered
 from apps.lib.many_numbers import exact, significant
 from apps.lib.printed_text import printed_as
+from apps.runs.metrics import DISK
 
 SAID = {  # the tone, and the word
     Verdict.BETTER: ("better", "better"),
@@ -62,7 +63,7 @@ def point_of(place: Place) -> str:
         f"{units.size(place.block_size)} blocks" if place.block_size else "",
         f"{place.threads} threads" if place.threads and place.threads > 1 else "",
         f"depth {place.iodepth}" if place.iodepth and place.iodepth > 1 else "",
-        f"{'disk' if place.operation == 'disk' else 'job'} {place.section + 1}" if place.section else "",
+        f"{'disk' if place.operation == DISK else 'job'} {place.section + 1}" if place.section else "",
     ]
     return " · ".join(part for part in parts if part)
 

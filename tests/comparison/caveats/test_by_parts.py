@@ -63,5 +63,5 @@ def test_a_run_without_samples_has_no_caveats(runs: list[Run]) -> None:
 def test_a_run_of_few_samples_is_asked_for_once(runs: list[Run]) -> None:
     with CaptureQueriesContext(connection) as captured:
         caveats_of_runs([one.pk for one in runs])
-    assert sum('FROM "runs_sample"' in one["sql"] for one in captured) == 2  # and once for what was counted at disks
-    assert len(captured) <= 5
+    assert sum('FROM "runs_sample"' in one["sql"] for one in captured) == 1
+    assert len(captured) <= 4

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from apps.comparison import by_parts
 from apps.comparison.answer import caveats_of_runs
 from apps.comparison.caveats.disk_count import check
-from apps.comparison.readings import Evidence
 from apps.labs.models import Lab
 from apps.parsers.shape import ParsedSample
 from apps.runs.samples import save_samples
@@ -16,7 +16,7 @@ from tests.comparison.factories import GIB, MIB, reading, run
 
 def told(moved: float, operation: str = "randread", seconds: float = 60, **at_disks: Any) -> str | None:
     beside = {"io_bytes": moved, "bandwidth": moved / seconds}
-    return check(reading(1, 1e9, operation=operation, beside=beside, evidence=Evidence(at_disks=at_disks)))
+    return check(reading(1, 1e9, operation=operation, beside=beside, at_disks=at_disks))
 
 
 def test_a_read_that_no_disk_saw_came_from_memory() -> None:
@@ -63,3 +63,17 @@ def test_it_is_found_in_a_run_that_has_both(lab: Lab) -> None:
     assert (
         plain(found.arithmetic[0]) == "the test read 60.0 GB; its disks counted 15 reads, at most 62.9 MB at 4 MiB each"
     )
+
+
+def test_it_is_found_in_each_part_of_a_run_that_is_read_part_by_part(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = run(lab)
+    save_samples(one, [
+        ParsedSample("disk", "disk_reads", 12.0), ParsedSample("disk", "disk_reads", 3.0, section=1),
+        ParsedSample("randread", "io_bytes", 6e10, block_size=4096), ParsedSample("randread", "bandwidth", 1e9, block_size=4096),
+    ])  # fmt: skip
+    monkeypatch.setattr(by_parts, "AT_ONCE", 1)
+    readings = [reading for part in by_parts.by_parts([one.pk]) for reading in part]
+    assert [(each.metric, each.at_disks) for each in readings] == [
+        ("io_bytes", {"disk_reads": 15.0}), ("bandwidth", {"disk_reads": 15.0}),
+    ]  # fmt: skip
+    assert all(map(check, readings))

@@ -106,5 +106,5 @@ def test_the_number_of_queries_does_not_grow_with_runs_snapshots_and_metrics(lab
         queries(lambda: of_runs(Run.objects.values_list("id", flat=True))),
     )
     furnish(range(1, 8))
-    assert queries(lambda: answer(Question())) == compare <= 5
-    assert queries(lambda: of_runs(Run.objects.values_list("id", flat=True))) == alone <= 5
+    assert queries(lambda: answer(Question())) == compare <= 4
+    assert queries(lambda: of_runs(Run.objects.values_list("id", flat=True))) == alone <= 4
