@@ -2,18 +2,31 @@
 constant memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from itertools import chain
+from operator import itemgetter
+from typing import Any, Self, TypeVar
 
 from django.db.models import Count, Max, Min, QuerySet
 
-from apps.comparison.loading import COLUMNS, facts_of
+from apps.comparison.loading import facts_of
 from apps.publishing.renderers import to_json
 from apps.runs.metrics import METRICS
-from apps.runs.models import Sample
+from apps.runs.models import Run, Sample
 
-MORE = (*COLUMNS, "provenance__cpu", "run__state")
+Written = TypeVar("Written")
+
+OF_SAMPLE = (
+    "id", "run_id", "value", "printed", "source_line", "section", "measure__operation", "measure__metric",
+    "point__file_size", "point__block_size", "point__threads", "point__iodepth", "provenance__quality",
+    "provenance__missing_reason", "provenance__low", "provenance__high", "provenance__cpu", "provenance__note",
+)  # fmt: skip
+# What is the same for all samples of a run is asked for once a run: with each sample it would be nine tenths of the time.
+OF_RUN = (
+    "id", "repetition", "state", "facts", "labels", "tool", "tool_version", "host__name", "target__name",
+    "study_run__configuration__label", "study_run__configuration__study__slug",
+)  # fmt: skip
 BATCH = 2000
 # The facts of the domain have columns of their own in CSV; others are together in `other_facts`, as JSON.
 FACT_COLUMNS = (
@@ -28,17 +41,25 @@ FIELDS = (
 )  # fmt: skip
 
 
-def rows(samples: QuerySet[Sample]) -> Iterator[dict[str, Any]]:
-    """The samples in the order of the QuerySet, with their facts."""
-    for found in samples.values_list(*MORE):
-        yield _row(dict(zip(MORE, found, strict=True)))
+def rows(samples: QuerySet[Sample]) -> list[dict[str, Any]]:
+    """The samples in the order of the QuerySet, with their facts; those of one run share theirs. Two statements."""
+    return _with_runs(list(samples.values_list(*OF_SAMPLE)))
+
+
+def batches(samples: QuerySet[Sample], after: int = 0) -> Iterator[list[dict[str, Any]]]:
+    """By id: no long transaction, nothing kept. The scope is already in the QuerySet."""
+    while found := list(samples.filter(id__gt=after).order_by("id").values_list(*OF_SAMPLE)[:BATCH]):
+        yield _with_runs(found)
+        after = found[-1][0]
 
 
 def all_rows(samples: QuerySet[Sample], after: int = 0) -> Iterator[dict[str, Any]]:
-    """By id, batch after batch: no long transaction, nothing kept. The scope is already in the QuerySet."""
-    while batch := list(rows(samples.filter(id__gt=after).order_by("id")[:BATCH])):
-        yield from batch
-        after = batch[-1]["id"]
+    return chain.from_iterable(batches(samples, after))
+
+
+def by_run(some: list[dict[str, Any]], written: Callable[[Mapping[str, Any]], Written]) -> dict[int, Written]:
+    """What is written of the facts, once for each run."""
+    return {run: written(facts) for run, facts in {row["run"]: row["facts"] for row in some}.items()}
 
 
 @dataclass(frozen=True)
@@ -62,49 +83,73 @@ class Extent:
         return f"{self.count}:{self.first}:{self.last}"
 
 
-def _row(found: dict[str, Any]) -> dict[str, Any]:
-    facts = facts_of(found)
+def _with_runs(found: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    runs = _runs({run for _, run, *_ in found})
+    # A run that has gone between the two statements took its samples along.
+    return [_row(one, runs[one[1]]) for one in found if one[1] in runs]
+
+
+def _runs(ids: Collection[int]) -> dict[int, dict[str, Any]]:
+    """What rows say of their run. Whoever may see a sample may see its run, and a stream goes on when the request's scope has ended."""
+    found = Run._base_manager.filter(pk__in=ids).values(*OF_RUN)
+    return {one["id"]: {"repetition": one["repetition"], "state": one["state"], "facts": _facts(one)} for one in found}
+
+
+def _facts(run: Mapping[str, Any]) -> dict[str, Any]:
+    facts = facts_of({f"run__{name}": value for name, value in run.items()})
     del facts["label"]
-    metric = METRICS.get(found["measure__metric"])
+    return facts
+
+
+def _row(found: tuple[Any, ...], run: Mapping[str, Any]) -> dict[str, Any]:
+    (
+        pk, run_id, value, printed, source_line, section, operation, metric, file_size, block_size, threads, iodepth,
+        quality, missing_reason, low, high, cpu, note,
+    ) = found  # fmt: skip
+    known = METRICS.get(metric)
     return {
-        "id": found["id"],
-        "run": found["run_id"],
-        "operation": found["measure__operation"],
-        "metric": found["measure__metric"],
-        "value": found["value"],
-        "unit": metric.unit if metric else None,
-        "printed": found["printed"],
-        "quality": found["provenance__quality"] or "exact",
-        "missing_reason": _why_missing(found),
-        "low": found["provenance__low"],
-        "high": found["provenance__high"],
-        **{name: found[f"point__{name}"] for name in ("file_size", "block_size", "threads", "iodepth")},
-        "repetition": found["run__repetition"],
-        "cpu": found["provenance__cpu"],
-        "source_line": found["source_line"],
-        "section": found["section"],
-        "run_state": found["run__state"],
-        "note": found["provenance__note"] or "",
-        "facts": facts,
+        "id": pk,
+        "run": run_id,
+        "operation": operation,
+        "metric": metric,
+        "value": value,
+        "unit": known.unit if known else None,
+        "printed": printed,
+        "quality": quality or "exact",
+        "missing_reason": _why_missing(missing_reason, (value, low, high)),
+        "low": low,
+        "high": high,
+        "file_size": file_size,
+        "block_size": block_size,
+        "threads": threads,
+        "iodepth": iodepth,
+        "repetition": run["repetition"],
+        "cpu": cpu,
+        "source_line": source_line,
+        "section": section,
+        "run_state": run["state"],
+        "note": note or "",
+        "facts": run["facts"],
     }
 
 
-def _why_missing(found: dict[str, Any]) -> str | None:
+def _why_missing(said: str | None, numbers: tuple[float | None, ...]) -> str | None:
     """A null value always says why, or has a bound."""
-    said: str | None = found["provenance__missing_reason"] or None
-    bounded = found["provenance__low"] is not None or found["provenance__high"] is not None
-    return said if said or found["value"] is not None or bounded else "unknown"
+    return said or ("unknown" if numbers == (None, None, None) else None)
 
 
-def flat(row: dict[str, Any]) -> list[Any]:
-    """A row for CSV: its fields, then the facts' columns, then what other facts there are."""
-    facts = row["facts"]
+def flat(row: Mapping[str, Any]) -> list[Any]:
+    """A row for CSV: its fields, then its facts."""
+    return [*fields(row), *fact_cells(row["facts"])]
+
+
+fields = itemgetter(*FIELDS)
+
+
+def fact_cells(facts: Mapping[str, Any]) -> list[Any]:
+    """The facts' columns, then what other facts there are."""
     others = {name: value for name, value in facts.items() if name not in FACT_COLUMNS}
-    return [
-        *(row[name] for name in FIELDS),
-        *(_plain(facts.get(name)) for name in FACT_COLUMNS),
-        to_json(others).decode(),
-    ]
+    return [*(_plain(facts.get(name)) for name in FACT_COLUMNS), to_json(others).decode()]
 
 
 def _plain(fact: Any) -> Any:

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.labs.isolation import lab_scope
-from apps.publishing import rows
+from apps.publishing import dialects, rows
 from apps.runs.models import Point, Run, Sample
 from tests.benchmarks.figures import LONG
 from tests.comparison.factories import MIB, measured, run, sample
@@ -110,6 +110,34 @@ def test_csv_text_is_never_a_formula(reader: Script, cast: Cast) -> None:
         sample(run(cast.lab, facts={"raid_level": "=1+1"}), -5.0, printed="@SUM(A1)")
     (found,) = csv.DictReader(io.StringIO(body(reader.get("samples.csv"))))
     assert (found["raid_level"], found["printed"], found["value"]) == ("'=1+1", "'@SUM(A1)", "-5")
+
+
+def test_each_line_of_csv_ends_with_the_facts_of_its_own_run(reader: Script, cast: Cast, many: list[Run]) -> None:
+    with lab_scope(cast.lab.pk):
+        odd = run(cast.lab, facts={"raid_level": "=1+1", "kernel": 'a "b",\nc', "mine": {"ü": [1]}})
+        for one in (odd, many[0], odd):
+            sample(one, 1e17, "read", "iops", printed="-x", file_size=Sample.objects.count())
+        expected = dialects.csv.lines([rows.header(), *map(rows.flat, rows.all_rows(Sample.objects.all()))])
+    assert body(reader.get("samples.csv")) == expected
+    assert [line["kernel"] for line in csv.DictReader(io.StringIO(expected, newline=""))][7:] == [
+        'a "b",\nc',
+        "",
+        'a "b",\nc',
+    ]
+
+
+def test_a_run_that_goes_while_its_samples_are_sent_is_left_out(
+    reader: Script, many: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = rows._runs
+
+    def without_the_first(ids: set[int]) -> dict[int, dict[str, Any]]:
+        return found(ids - {many[0].pk})
+
+    monkeypatch.setattr(rows, "BATCH", 1)
+    monkeypatch.setattr(rows, "_runs", without_the_first)
+    lines = body(reader.get("samples.ndjson")).splitlines()
+    assert [json.loads(line)["value"] for line in lines] == [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
 
 
 def test_ndjson_and_json_have_the_same_rows(reader: Script, many: list[Run]) -> None:

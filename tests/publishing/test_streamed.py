@@ -151,10 +151,10 @@ def test_the_same_document_is_304_until_a_sample_a_fact_or_the_units_change(
 def test_an_error_is_an_error_and_no_torn_answer(
     reader: Script, one: Run, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def torn(_: Any) -> Any:
+    def torn(*_: Any) -> Any:
         raise DatabaseError("the database went away")
 
-    monkeypatch.setattr(rows, "rows", torn)
+    monkeypatch.setattr(rows, "batches", torn)
     with pytest.raises(DatabaseError):
         reader.get(f"runs/{one.pk}/?format={form}")
 

@@ -19,6 +19,8 @@ _FORMULA = tuple("=+-@＝＋－＠\t\r\n\0")
 def escape(cell: Cell) -> str:
     if not isinstance(cell, str):
         return machine(cell)
+    if cell[:1].isalpha() and "\0" not in cell:  # nearly all: looked at once
+        return cell
     text = cell.replace("\0", "\ufffd")
     return f"'{text}" if cell.startswith(_FORMULA) or cell.lstrip().startswith(_FORMULA) else text
 
@@ -26,6 +28,16 @@ def escape(cell: Cell) -> str:
 def lines(rows: Iterable[Iterable[Cell]]) -> str:
     out = io.StringIO()
     csv.writer(out).writerows([escape(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def lines_with_ends(rows: Iterable[tuple[Iterable[Cell], str]]) -> str:
+    """Lines whose last cells have been written before: many rows may share them."""
+    out = io.StringIO()
+    begin = csv.writer(out, lineterminator=",").writerow
+    for row, end in rows:
+        begin([None if cell is None else escape(cell) for cell in row])
+        out.write(end)
     return out.getvalue()
 
 

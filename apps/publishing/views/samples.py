@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from django.db.models import QuerySet
 from django.http import HttpResponseBase, StreamingHttpResponse
+from orjson import Fragment
 from rest_framework.request import Request
 
 from apps.comparison.answer import check_filters
@@ -15,7 +16,7 @@ from apps.publishing.dialects import csv
 from apps.publishing.pagination import page
 from apps.publishing.renderers import ROWS, to_json
 from apps.publishing.resource import resource
-from apps.publishing.rows import BATCH, all_rows, flat, header, rows
+from apps.publishing.rows import batches, by_run, fact_cells, fields, header, rows
 from apps.runs.models import Sample
 from apps.runs.states import State
 
@@ -62,20 +63,12 @@ def _streamed(found: QuerySet[Sample], form: str) -> StreamingHttpResponse:
 
 def _csv(found: QuerySet[Sample]) -> Iterator[str]:
     yield csv.lines([header()])
-    some = []
-    for row in all_rows(found):
-        some.append(flat(row))
-        if len(some) == BATCH:
-            yield csv.lines(some)
-            some = []
-    yield csv.lines(some)
+    for some in batches(found):
+        ends = by_run(some, lambda facts: csv.lines([fact_cells(facts)]))
+        yield csv.lines_with_ends((fields(row), ends[row["run"]]) for row in some)
 
 
 def _ndjson(found: QuerySet[Sample]) -> Iterator[bytes]:
-    some = []
-    for row in all_rows(found):
-        some.append(to_json(row))
-        if len(some) == BATCH:
-            yield b"\n".join(some) + b"\n"
-            some = []
-    yield b"".join(line + b"\n" for line in some)
+    for some in batches(found):
+        facts = by_run(some, lambda facts: Fragment(to_json(facts)))
+        yield b"".join(to_json({**row, "facts": facts[row["run"]]}) + b"\n" for row in some)
