@@ -20,6 +20,7 @@ from apps.comparison.question import Question, QuestionError
 from apps.comparison.quoting import quotes_of
 from apps.comparison.readings import NO_EVIDENCE, NO_NUMBER, POINT, Evidence, Quote, Reading, usable
 from apps.comparison.too_many import TooManySamplesError
+from apps.comparison.wholes import without_parts
 from apps.runs.metrics import DISK, METRICS
 from apps.runs.models import Histogram, Run, Sample
 
@@ -33,7 +34,7 @@ COLUMNS = (
     "run__study_run__configuration__label", "run__study_run__configuration__position",
     "run__study_run__configuration__study__slug",
     "provenance__quality", "provenance__missing_reason", "provenance__low", "provenance__high",
-    "printed", "provenance__note", "source_line",
+    "printed", "provenance__note", "source_line", "run__sections",
 )  # fmt: skip
 PLACE = ("run_id", "measure__operation", "section", "point_id")  # samples that agree in these lie beside each other
 OWN_COLUMNS = (*COLUMNS, "point_id", "provenance__cpu")
@@ -65,7 +66,7 @@ def load_many(questions: Sequence[Question]) -> Iterator[list[Reading] | Questio
             elif number in part and number not in held:
                 yield TooManySamplesError(questions[number], MOST_SAMPLES)
             else:
-                yield _with(held.get(number, []), known)
+                yield _with(without_parts(held.get(number, [])), known)
 
 
 def _wanted(number: int, question: Question) -> QuerySet[Sample, tuple[Any, ...]] | QuestionError:

@@ -147,6 +147,21 @@ def summaries(run: Run, series: Sequence[Series]) -> list[SeriesSummary]:
     return [_summary(series_name(run, one, series), one) for one in series if one.overview]
 
 
+@dataclass(frozen=True)
+class ShownLog:
+    run: Run
+    caption: str
+    series: Sequence[SeriesSummary]
+
+
+def logs_of(runs: Sequence[Run]) -> list[ShownLog]:
+    """What the logs beside a report have over time; one query, none where there are no logs."""
+    series: dict[int, list[Series]] = {run.pk: [] for run in runs}
+    for one in Series.objects.filter(run__in=runs).defer("packed") if runs else ():
+        series[one.run_id].append(one)
+    return [ShownLog(run, run.labels.get("caption") or f"run {run.pk}", summaries(run, series[run.pk])) for run in runs]
+
+
 def _summary(name: str, one: Series) -> SeriesSummary:
     track = Track(name, one.overview)
     return SeriesSummary(name, METRICS[one.metric], one.count, track.low, track.mean, track.high)

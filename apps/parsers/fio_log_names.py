@@ -18,13 +18,18 @@ def measure_of(name: str) -> str:
     return found[-1] if found else ""
 
 
+def prefix_of(name: str) -> str:
+    """`randread` of `results/randread_clat.1.log`; nothing where there is none, or the name is not a log's."""
+    last = PurePosixPath(name.replace("\\", "/")).name
+    words = list(_NAME.finditer(last.lower()))
+    return last[: words[-1].start()] if words else ""
+
+
 def caption_of(name: str) -> str:
     """What tells a log from the others of its job: `randread_clat.1.log` → `randread: completion latency, job 1`."""
-    last = PurePosixPath(name.replace("\\", "/")).name
-    if not (words := list(_NAME.finditer(last.lower()))):
+    if not (measure := measure_of(name)):
         return ""
-    found = words[-1]
-    number = _NUMBER.search(last)
-    what = _WORDS[found[1]] + (f", job {number[1]}" if number else "")
-    prefix = last[: found.start()][:_LONGEST_PREFIX]
+    number = _NUMBER.search(PurePosixPath(name.replace("\\", "/")).name)
+    what = _WORDS[measure] + (f", job {number[1]}" if number else "")
+    prefix = prefix_of(name)[:_LONGEST_PREFIX]
     return f"{prefix}: {what}" if prefix else what

@@ -1,6 +1,6 @@
 """Documents for wikis: built once from a comparison or a run, then written by any dialect. Nothing is computed here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -20,8 +20,9 @@ from apps.lib.reader_base import base
 from apps.lib.tables import Cell, Column, Document, Footer, LongTable, Section, Table, columns_of
 from apps.publishing.rows import FIELDS, Extent
 from apps.publishing.shown import CELL_FIELDS, cell, workload
-from apps.runs.metrics import METRICS, what
+from apps.runs.metrics import DISK, METRICS, what
 from apps.runs.models import Run
+from apps.runs.sections import told_apart
 
 CSV_FIELDS = (*CELL_FIELDS, "unit", "outliers", "modes")
 SHOWN_LINES = 3  # of a caveat's arithmetic; the permalink has all
@@ -138,12 +139,16 @@ def _workload(run: Run) -> Table | None:
 
 def _samples(run: Run, extent: Extent, in_base: int) -> Table:
     titles = ["Operation", "Metric", "Value", "File size", "Block size", "Threads", "I/O depth", "Printed"]
-    return _long(run, extent, columns_of(titles, titles[2:7]), partial(_sample, in_base=in_base))
+    return _long(
+        run, extent, columns_of(titles, titles[2:7]), partial(_sample, names=run.section_names, in_base=in_base)
+    )
 
 
-def _sample(row: dict[str, Any], in_base: int) -> tuple[Cell, ...]:
+def _sample(row: dict[str, Any], names: Mapping[int, str], in_base: int) -> tuple[Cell, ...]:
+    name = told_apart(names, row["section"]) if row["operation"] != DISK else ""
+    operation = what(operation_of(row["operation"]), row["note"])
     return (
-        what(operation_of(row["operation"]), row["note"]),
+        f"{name}: {operation}" if name else operation,
         METRICS[row["metric"]].label if row["metric"] in METRICS else row["metric"],
         _value(row, in_base),
         *(_point(name, row[name]) for name in ("file_size", "block_size", "threads", "iodepth")),

@@ -12,8 +12,9 @@ from django.db.models import Count, Max, Min, QuerySet
 
 from apps.comparison.loading import facts_of
 from apps.publishing.renderers import to_json
-from apps.runs.metrics import METRICS
+from apps.runs.metrics import DISK, METRICS
 from apps.runs.models import Run, Sample
+from apps.runs.sections import names_of
 
 Written = TypeVar("Written")
 
@@ -25,7 +26,7 @@ OF_SAMPLE = (
 # What is the same for all samples of a run is asked for once a run: with each sample it would be nine tenths of the time.
 OF_RUN = (
     "id", "repetition", "state", "facts", "labels", "tool", "tool_version", "host__name", "target__name",
-    "study_run__configuration__label", "study_run__configuration__study__slug",
+    "study_run__configuration__label", "study_run__configuration__study__slug", "sections", "workload__spec",
 )  # fmt: skip
 BATCH = 2000
 # The facts of the domain have columns of their own in CSV; others are together in `other_facts`, as JSON.
@@ -37,7 +38,7 @@ FACT_COLUMNS = (
 FIELDS = (
     "id", "run", "operation", "metric", "value", "unit", "printed", "quality", "missing_reason", "low", "high",
     "file_size", "block_size", "threads", "iodepth", "repetition", "cpu", "source_line", "section", "run_state",
-    "note",
+    "note", "section_name",
 )  # fmt: skip
 
 
@@ -92,7 +93,11 @@ def _with_runs(found: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
 def _runs(ids: Collection[int]) -> dict[int, dict[str, Any]]:
     """What rows say of their run. Whoever may see a sample may see its run, and a stream goes on when the request's scope has ended."""
     found = Run._base_manager.filter(pk__in=ids).values(*OF_RUN)
-    return {one["id"]: {"repetition": one["repetition"], "state": one["state"], "facts": _facts(one)} for one in found}
+    return {one["id"]: {**one, "facts": _facts(one), "names": _names(one)} for one in found}
+
+
+def _names(run: Mapping[str, Any]) -> dict[int, str]:
+    return names_of(run["sections"], (run["workload__spec"] or {}).get("jobs", ()))
 
 
 def _facts(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,6 +134,7 @@ def _row(found: tuple[Any, ...], run: Mapping[str, Any]) -> dict[str, Any]:
         "section": section,
         "run_state": run["state"],
         "note": note or "",
+        "section_name": "" if operation == DISK else run["names"].get(section, ""),
         "facts": run["facts"],
     }
 

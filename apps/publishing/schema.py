@@ -79,6 +79,11 @@ class RunStart(s.Serializer[Any]):
     repetitions = s.IntegerField(default=1, min_value=1, max_value=100)
 
 
+class Section(s.Serializer[Any]):
+    number = s.IntegerField(help_text="the `section` of samples, series and histograms")
+    name = s.CharField()
+
+
 class Run(s.Serializer[Any]):
     id = s.IntegerField()
     url = s.URLField()
@@ -100,6 +105,7 @@ class Run(s.Serializer[Any]):
     labels = s.DictField()
     facts = s.DictField()
     workload = s.DictField()
+    sections = Section(many=True, help_text="jobs, streams or clients that have figures of their own")
     created_by = s.CharField()
     created_at = s.DateTimeField()
     started_at = s.DateTimeField(allow_null=True)
@@ -209,6 +215,7 @@ class Sample(s.Serializer[Any]):
     section = s.IntegerField()
     run_state = s.ChoiceField(State.choices, help_text="comparisons count samples of finished runs alone")
     note = s.CharField(help_text="what else is to be said of the value: of which disk it is, for one")
+    section_name = s.CharField(help_text="of the job, stream or client that the section is, where it has a name")
     facts = s.DictField()
 
 

@@ -68,6 +68,7 @@ def shown_run(request: AnyRequest, run: Run, caveats: Iterable[Caveat]) -> dict[
         "labels": run.labels,
         "facts": run.facts,
         "workload": workload(run.workload),
+        "sections": [{"number": number, "name": name} for number, name in sorted(run.section_names.items())],
         "created_by": run.created_by,
         "created_at": run.created_at,
         "started_at": run.started_at,

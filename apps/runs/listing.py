@@ -10,6 +10,7 @@ from apps.labs.isolation import visible_labs
 from apps.lib import sql
 from apps.lib.paging import CappedPaginator
 from apps.runs.models import Run
+from apps.runs.sections import jobs_of
 from apps.runs.workload import SAID, operations
 
 PRINTED = ("machine", "path")  # labels of an uploaded run
@@ -36,10 +37,11 @@ class Listed(NamedTuple):
     words: list[Any]
     said: list[Any]
     printed: list[Any]  # the machine and the path that the tool's output names
+    sections: dict[str, str]
 
     @property
     def operations(self) -> str:
-        return operations(self.words, self.said)
+        return operations(self.words, self.said, jobs_of(self.tool, self.sections))
 
     @classmethod
     def of(cls, run: Run) -> "Listed":
@@ -49,7 +51,7 @@ class Listed(NamedTuple):
             run.host_id, run.host.name if run.host else "", run.target_id, run.target.name if run.target else "",
             run.repetition, run.origin, run.created_by, run.created_at, run.seconds,
             [job["rw"] for job in run.workload.jobs] if run.workload else [], [run.facts.get(name) for name in SAID],
-            [run.labels.get(name) for name in PRINTED],
+            [run.labels.get(name) for name in PRINTED], run.sections,
         )  # fmt: skip
 
 
@@ -60,7 +62,7 @@ SELECT run.id, run.lab_id, run.state, run.problem, run.tool, run.tool_version, r
     extract(epoch FROM run.finished_at - run.started_at)::float8,
     coalesce(jsonb_path_query_array(workload.spec, '$.jobs[*].rw'), '[]'),
     jsonb_build_array(run.facts -> 'configuration', run.facts -> 'rw', run.facts -> 'caption'),
-    jsonb_build_array(run.labels -> 'machine', run.labels -> 'path')
+    jsonb_build_array(run.labels -> 'machine', run.labels -> 'path'), run.sections
 FROM runs_run run
 LEFT JOIN inventory_host host ON host.id = run.host_id
 LEFT JOIN inventory_target target ON target.id = run.target_id

@@ -14,6 +14,7 @@ from apps.inventory.models import Host, Snapshot, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent, visible_labs
 from apps.lib import sql
 from apps.runs.metrics import METRICS, Metric
+from apps.runs.sections import jobs_of, names_of
 from apps.runs.states import ENDED, OPEN, State
 from apps.runs.workload import SAID, operations
 
@@ -136,6 +137,10 @@ class Run(LabScoped):
         default=dict, help_text="what comparisons group by, taken from the snapshot and the workload"
     )
     labels = models.JSONField(default=dict, blank=True)
+    sections = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), blank=True,
+        help_text="number → name of the parts of an uploaded output that have figures of their own: jobs, streams, clients",
+    )  # fmt: skip
     problem = models.TextField(blank=True, help_text="why it failed, in one sentence")
     progress = models.FloatField(default=0, help_text="0 to 1")
     created_by = models.CharField(max_length=200, blank=True)
@@ -183,10 +188,20 @@ class Run(LabScoped):
         return (self.finished_at - self.started_at).total_seconds() if self.started_at and self.finished_at else None
 
     @property
+    def section_names(self) -> dict[int, str]:
+        return names_of(self.sections, self.workload.jobs if self.workload else ())
+
+    @property
+    def only_section(self) -> str:
+        """What an uploaded output calls the only job in it, unless that is what it did."""
+        names = jobs_of(self.tool, self.sections)
+        return names[0] if len(names) == 1 and names[0] not in self.operations else ""
+
+    @property
     def operations(self) -> str:
         """`randread + write`: what the jobs do, for lists."""
         jobs = self.workload.jobs if self.workload else []
-        return operations((job["rw"] for job in jobs), map(self.facts.get, SAID))
+        return operations((job["rw"] for job in jobs), map(self.facts.get, SAID), jobs_of(self.tool, self.sections))
 
 
 class RunArtefact(ThroughParent):

@@ -5,7 +5,8 @@ person what that will be.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -15,6 +16,7 @@ ENGINES = ("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio
 SYNC = ("none", "fsync", "fdatasync", "dsync", "sync")
 KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
 MAX_JOBS = 16
+MOST_NAMED = 4
 SAID = ("configuration", "rw", "caption")  # facts with an upload's own words for what it did, the first that has any
 
 
@@ -192,6 +194,15 @@ def job_file(spec: dict[str, Any]) -> str:
     return "\n\n".join("\n".join(_job_lines(job)) for job in spec["jobs"]) + "\n"
 
 
-def operations(words: Iterable[Any], said: Iterable[Any]) -> str:
-    """`randread + write`: what the jobs do, once each, by their `rw`; or else the first of what the run itself says."""
-    return " + ".join(dict.fromkeys(map(str, words))) or str(next(filter(None, said), ""))
+def operations(words: Iterable[Any], said: Iterable[Any], names: Iterable[str] = ()) -> str:
+    """`randread + write`: what the jobs do, once each, by their `rw`; or else the first of what the run itself says; or else
+    what its sections are called.
+    """
+    return (
+        " + ".join(dict.fromkeys(map(str, words))) or str(next(filter(None, said), "")) or _some(dict.fromkeys(names))
+    )
+
+
+def _some(names: Collection[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return " + ".join([*islice(names, MOST_NAMED), *([f"{more} more"] if more > 0 else [])])

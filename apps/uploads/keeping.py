@@ -35,7 +35,7 @@ from apps.uploads.left_out import left_out_of
 from apps.uploads.models import Upload, UploadedFile, UploadedRun
 from apps.uploads.new_runs import NewRun, insert_runs, time_of
 from apps.uploads.reading import FileReading, ReadRun
-from apps.uploads.run_fields import labels_of, numbers_of, repetitions_of, spec_of, state_of
+from apps.uploads.run_fields import labels_of, numbers_of, repetitions_of, sections_of, spec_of, state_of
 
 _AT_ONCE = 100
 _LONGEST = 200
@@ -163,6 +163,7 @@ def _row(upload: Upload, one: _New, pk: int, places: "_Places") -> NewRun:
         target=target,
         snapshot=places.snapshot(host, target),
         labels=labels_of(upload, one.file, run),
+        sections=sections_of(run),
         problem=run.problem,
         created_by=upload.created_by,
         created_at=places.now,

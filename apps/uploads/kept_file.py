@@ -16,7 +16,7 @@ from apps.uploads.models import FileState, UploadedFile, UploadedRun
 from apps.uploads.pairing import paired
 from apps.uploads.places_in_file import places_found, places_kept
 from apps.uploads.reading import FileReading
-from apps.uploads.replacing import differences, replace
+from apps.uploads.replacing import differences, is_as_read, replace
 from apps.uploads.run_fields import numbers_of, repetitions_of, spec_of
 
 _OUT_OF_THE_WAY = 1_000_000_000  # no file has so many runs
@@ -64,7 +64,7 @@ class KeptFile:
             if place not in self.pairs:
                 where = f"{row.format}, number {row.number + 1}"
                 yield Change(self.file, f"is not found any more ({where}); it stays as it is", row.run_id)
-            elif (new := self.found.runs[self.pairs[place]]).digest != row.digest:
+            elif not is_as_read(row, new := self.found.runs[self.pairs[place]]):
                 yield Change(self.file, "changed", row.run_id, differences(row, new))
                 gained += replace(row, new) if apply else 0
                 self.is_changed = True

@@ -2,7 +2,7 @@
 archive has thousands.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
@@ -34,6 +34,7 @@ class NewRun:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     facts: dict[str, Any] | None = None
+    sections: dict[str, str] = field(default_factory=dict)
     state: str = State.FINISHED.value
     origin: str = Run.Origin.UPLOADED.value
     repetition: int = 1

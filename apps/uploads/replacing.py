@@ -21,10 +21,10 @@ from apps.uploads.models import UploadedRun
 from apps.uploads.new_runs import time_of
 from apps.uploads.places_in_file import STORED, key_of
 from apps.uploads.reading import ReadRun
-from apps.uploads.run_fields import labels_of, spec_of, state_of
+from apps.uploads.run_fields import labels_of, sections_of, spec_of, state_of
 
 _SHOWN = 5
-_COLUMNS = ("state", "tool", "tool_version", "problem", "started_at", "finished_at")
+_COLUMNS = ("state", "tool", "tool_version", "problem", "started_at", "finished_at", "sections")
 _SAME = "the values are the same; what is said beside them differs"
 Key = tuple[Any, ...]
 Values = dict[Key, float | None]
@@ -40,6 +40,12 @@ def differences_read(before: ReadRun, now: ReadRun) -> tuple[str, ...]:
     """The same of a run that waits in a preview."""
     said = [*_of_values(_values(before.samples), now.samples), *of_read(before, now)]
     return tuple(said) or (_SAME,)
+
+
+def is_as_read(row: UploadedRun, now: ReadRun) -> bool:
+    """Whether there is nothing to replace. Names of sections were not kept at first: the digest knew them, the run did not."""
+    is_uploaded = row.run.origin == Run.Origin.UPLOADED
+    return row.digest == now.digest and (not is_uploaded or row.run.sections == sections_of(now.run))
 
 
 def replace(row: UploadedRun, now: ReadRun) -> int:
@@ -82,6 +88,7 @@ def _columns_now(now: ReadRun) -> dict[str, Any]:
         "problem": run.problem,
         "started_at": time_of(run.started_at),
         "finished_at": time_of(run.ended_at),
+        "sections": sections_of(run),
     }
 
 
@@ -110,6 +117,8 @@ def _named(kind: str, told: dict[str, Any]) -> dict[str, Any]:
 def _shown(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ")
+    if isinstance(value, dict):
+        return ", ".join(value.values()) or "nothing"
     return "nothing" if value in (None, "") else str(value)
 
 

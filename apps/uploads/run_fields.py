@@ -36,6 +36,11 @@ def told_by(run: ParsedRun) -> dict[str, str]:
     return {name[:60]: value[:_LONGEST] for name, value in told.items() if value}
 
 
+def sections_of(run: ParsedRun) -> dict[str, str]:
+    """Number → name of its sections, as JSON has them."""
+    return {str(one.number): one.name[:_LONGEST] for one in run.sections if one.name}
+
+
 def numbers_of(runs: Sequence[ReadRun]) -> list[int]:
     """Of each run of a file among its format's: that stays the same, whatever other formats learn."""
     counted: Counter[str] = Counter()

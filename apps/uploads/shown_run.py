@@ -10,6 +10,7 @@ from apps.parsers.shape import ParsedHistogram, ParsedRun, ParsedSample
 from apps.runs.metrics import DISK, METRICS, Metric, what
 from apps.runs.models import Quality
 from apps.runs.points import point_text
+from apps.runs.sections import told_apart
 from apps.uploads.reading import FileReading, PackedSeries
 
 SERIES = 8  # of a run
@@ -18,6 +19,7 @@ SERIES = 8  # of a run
 @dataclass(frozen=True)
 class ShownSample:
     sample: ParsedSample
+    section: str = ""  # its name, where the run has several
 
     @property
     def metric(self) -> Metric:
@@ -144,6 +146,7 @@ class ShownRun:
         """What the text says about the run beside its values."""
         run = self.run
         said = [("host", run.host), ("target", run.target), ("caption", run.caption)]
+        said += [("job", one.name) for one in run.sections if len(run.sections) == 1]
         said += [(name.replace("_", " "), _word(name, value)) for name, value in run.workload.items()]
         said += [*run.labels.items(), ("point", self.point)]
         if run.is_transcribed:
@@ -158,7 +161,11 @@ def _word(name: str, value: Any) -> str:
 
 def shown_run(found: FileReading, place: int, begin: int = 0, end: int | None = None) -> ShownRun:
     one = found.runs[place]
-    samples = [ShownSample(sample) for sample in one.run.samples[begin:end]]
+    names = {each.number: each.name for each in one.run.sections if each.name}
+    samples = [
+        ShownSample(sample, told_apart(names, sample.section) if sample.operation != DISK else "")
+        for sample in one.run.samples[begin:end]
+    ]
     return ShownRun(
         place, one.run, one.format, one.is_chosen, bool(one.rivals), one.series, samples, before=begin
     )  # fmt: skip

@@ -18,6 +18,7 @@ from apps.comparison.question import Question
 from apps.comparison.readings import usable
 from apps.comparison.trends.differences import part_changes
 from apps.comparison.trends.shape import Change, FactChange, Measured, Trend
+from apps.comparison.wholes import without_parts
 from apps.inventory.models import Snapshot
 from apps.runs.models import Measure, Run, Sample
 
@@ -30,7 +31,7 @@ FACTS = (
     "run__facts", "run__labels", "run__tool", "run__tool_version", "run__host__name", "run__target__name",
     "run__study_run__configuration__label", "run__study_run__configuration__study__slug",
 )  # fmt: skip
-COLUMNS = ("run_id", "value", "run__finished_at", "run__started_at", *FACTS)
+COLUMNS = ("run_id", "value", "run__finished_at", "run__started_at", "section", "run__sections", *FACTS)
 
 
 def measured(question: Question, lab_id: int) -> list[Measured]:
@@ -45,9 +46,9 @@ def measured(question: Question, lab_id: int) -> list[Measured]:
     newest = _newest(of_lab.order_by("-at", "-run_id").values_list("run_id", "at").distinct())
     found = chosen(samples.filter(run__in=list(newest)), question.filters).order_by()
     values: dict[int, list[Row]] = defaultdict(list)
-    for row in found.values_list(*COLUMNS):
-        if usable(row[1]) is not None:
-            values[row[0]].append(dict(zip(COLUMNS, row, strict=True)))
+    for row in without_parts([dict(zip(COLUMNS, row, strict=True)) for row in found.values_list(*COLUMNS)]):
+        if usable(row["value"]) is not None:
+            values[row["run_id"]].append(row)
     return [_measured(at, values[run]) for run, at in reversed(newest.items()) if run in values]
 
 

@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from apps.comparison.beside import beside_published
 from apps.comparison.caveats import of_readings
 from apps.comparison.loading import of_run
-from apps.dashboard.results import chart_data, charted, samples_of, summaries
+from apps.dashboard.results import chart_data, charted, logs_of, samples_of, summaries
 from apps.dashboard.since import since_last
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
@@ -20,6 +20,7 @@ from apps.runs.models import Run
 from apps.runs.states import State
 from apps.runs.workload import job_file
 from apps.studies.models import study_of
+from apps.uploads.log_runs import beside_of
 from apps.uploads.models import UploadedRun
 
 FORMATS = (
@@ -37,6 +38,8 @@ BESIDE = (("writing", "write"), ("reading", "read"))
 def run(request: LabRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Run.objects.select_related("host", "target__host", "workload", "snapshot"), pk=pk)
     attempts = list(found.attempts.order_by("number"))
+    uploaded = UploadedRun.objects.filter(run=found).select_related("file__upload").first()
+    beside = beside_of(uploaded)
     context = {
         "run": found,
         "attempts": attempts,
@@ -45,7 +48,9 @@ def run(request: LabRequest, pk: int) -> HttpResponse:
         if found.tool == "fio" and found.workload and found.workload.jobs
         else "",
         "study": study_of(found),
-        "uploaded": UploadedRun.objects.filter(run=found).select_related("file__upload").first(),
+        "uploaded": uploaded,
+        "beside": beside,
+        "logs": logs_of(beside.logs),
         "since": since_last(found),
         "formats": FORMATS,
         "is_being_read": found.state == State.FINISHED

@@ -1,0 +1,80 @@
+"""Names of fio's jobs and iperf's streams: seen before they are kept, kept, and told by pages and REST."""
+
+import csv
+import io
+import json
+from typing import Any
+
+from django.test import Client
+
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab, Token
+from apps.runs.models import Run
+from apps.uploads.reparsing import reparse
+from tests.uploads.conftest import REPORT, REPORTS, Bring, only_file
+
+TWO_JOBS = (REPORTS / "stonewall.json").read_bytes()
+NAMES = [job["jobname"] for job in json.JSONDecoder().raw_decode(TWO_JOBS.decode())[0]["jobs"]]
+
+
+def kept(lab: Lab, bring: Bring, data: bytes = TWO_JOBS, name: str = "two.json") -> Run:
+    with lab_scope(lab.pk):
+        upload = bring({name: data}, keep_at_once=True)
+        return Run.objects.get(uploaded_from__file__upload=upload)
+
+
+def test_a_preview_says_whose_each_value_is(lab: Lab, bring: Bring, engineer: Client) -> None:
+    with lab_scope(lab.pk):
+        page = engineer.get(only_file(bring({"two.json": TWO_JOBS})).get_absolute_url()).content.decode()
+    for name in NAMES:
+        assert f'<span class="muted">{name}</span></th>' in page
+
+
+def test_a_run_keeps_the_names_of_its_jobs(lab: Lab, bring: Bring, engineer: Client) -> None:
+    one = kept(lab, bring)
+    assert one.sections == {str(number): name for number, name in enumerate(NAMES)}
+    page = engineer.get(one.get_absolute_url()).content.decode()
+    for name in NAMES:
+        assert f"<strong>{name} " in page
+    assert " + ".join(NAMES) in engineer.get("/runs/").content.decode()
+
+
+def test_the_only_job_is_named_beside_the_run(lab: Lab, bring: Bring, engineer: Client) -> None:
+    data = REPORT.replace(
+        b'"jobname" : "' + json.loads(REPORT)["jobs"][0]["jobname"].encode(), b'"jobname" : "raid5 <b>'
+    )
+    page = engineer.get(kept(lab, bring, data).get_absolute_url()).content.decode()
+    assert "· raid5 &lt;b&gt;" in page
+    assert "<strong>raid5" not in page
+
+
+def test_rest_tells_names_of_runs_and_of_samples(lab: Lab, bring: Bring) -> None:
+    one = kept(lab, bring)
+    with lab_scope(lab.pk):
+        secret = Token.objects.issue(lab, "read", "reader")[1]
+
+    def get(path: str) -> Any:
+        return Client().get(f"/api/v1/{path}", headers={"Authorization": f"Bearer {secret}"})
+
+    assert get(f"runs/{one.pk}/").json()["sections"] == [{"number": n, "name": name} for n, name in enumerate(NAMES)]
+    rows = get(f"runs/{one.pk}/samples/?limit=1000").json()["results"]
+    assert {(row["section"], row["section_name"]) for row in rows if row["operation"] != "disk"} == set(
+        enumerate(NAMES)
+    )
+    assert {row["section_name"] for row in rows if row["operation"] == "disk"} == {""}
+    lines = b"".join(get(f"samples/?run={one.pk}&format=csv").streaming_content).decode()
+    assert {line["section_name"] for line in csv.DictReader(io.StringIO(lines))} == {*NAMES, ""}
+    wiki = b"".join(get(f"runs/{one.pk}/?format=markdown").streaming_content).decode()
+    assert all(f"{name}: " in wiki for name in NAMES)
+
+
+def test_names_that_were_not_kept_come_with_the_next_reading(lab: Lab, bring: Bring) -> None:
+    one = kept(lab, bring)
+    with lab_scope(lab.pk):
+        Run.objects.filter(pk=one.pk).update(sections={})
+        files = [one.uploaded_from.file]
+        told = [str(change) for change in reparse(files, apply=True)]
+        one.refresh_from_db()
+        assert list(reparse(files, apply=True)) == []
+    assert any(f"sections: nothing → {', '.join(NAMES)}" in line for line in told)
+    assert one.sections == {str(number): name for number, name in enumerate(NAMES)}
