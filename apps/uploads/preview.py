@@ -88,7 +88,7 @@ def conflicts(found: FileReading) -> list[Conflict]:
 
 def has_points(runs: Sequence[ShownRun]) -> bool:
     """Whether the points need a column of their own."""
-    return any(not run.point and any(one.point for one in run.samples) for run in runs)
+    return any(run.needs_points for run in runs)
 
 
 def lines_of(runs: Sequence[ShownRun]) -> set[int]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import groupby
 from typing import Any
 
 from apps.lib import units
@@ -14,6 +15,7 @@ from apps.runs.sections import told_apart
 from apps.uploads.reading import FileReading, PackedSeries
 
 SERIES = 8  # of a run
+VALUES = 5  # as many for each job, or a line above them would be one more to read
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,23 @@ class ShownSample:
 
 
 @dataclass(frozen=True)
+class ShownGroup:
+    """Samples that follow each other; with a line above them that says what they share, or each says it itself."""
+
+    samples: Sequence[ShownSample]
+    has_head: bool
+
+    @property
+    def first(self) -> ShownSample:
+        return self.samples[0]
+
+
+@dataclass(frozen=True)
 class ShownSeries:
     """What is seen of a value over time without a chart: a wrong unit, for one."""
 
     one: PackedSeries
+    section: str = ""
 
     @property
     def metric(self) -> Metric:
@@ -109,7 +124,8 @@ class ShownRun:
     @property
     def over_time(self) -> list[ShownSeries]:
         """Some of them, below the last of its samples."""
-        return [ShownSeries(one) for one in self.series[:SERIES]] if self.is_last else []
+        some = self.series[:SERIES] if self.is_last else ()
+        return [ShownSeries(one, told_apart(names_of(self.run), one.section)) for one in some]
 
     @property
     def histograms(self) -> list[ShownHistogram]:
@@ -136,6 +152,19 @@ class ShownRun:
         return points.pop() if len(points) == 1 else ""
 
     @cached_property
+    def groups(self) -> list[ShownGroup]:
+        """Job by job, where each of several has many values of its own; else one group in which each value says all."""
+        found = [list(some) for _, some in groupby(self.samples, key=lambda one: (one.section, one.what, one.point))]
+        has_heads = len(found) > 1 and len(self.samples) >= VALUES * len(found)
+        return [ShownGroup(some, True) for some in found] if has_heads else [ShownGroup(self.samples, False)]
+
+    @property
+    def needs_points(self) -> bool:
+        """Whether its values have to say their points each."""
+        is_told = self.point or any(group.has_head for group in self.groups)
+        return not is_told and any(one.point for one in self.samples)
+
+    @cached_property
     def note(self) -> str:
         """The same, of what is to be said of its values."""
         notes = {one.note for one in self.run.samples}
@@ -159,9 +188,13 @@ def _word(name: str, value: Any) -> str:
     return units.size(value) if is_size else str(value)
 
 
+def names_of(run: ParsedRun) -> dict[int, str]:
+    return {one.number: one.name for one in run.sections if one.name}
+
+
 def shown_run(found: FileReading, place: int, begin: int = 0, end: int | None = None) -> ShownRun:
     one = found.runs[place]
-    names = {each.number: each.name for each in one.run.sections if each.name}
+    names = names_of(one.run)
     samples = [
         ShownSample(sample, told_apart(names, sample.section) if sample.operation != DISK else "")
         for sample in one.run.samples[begin:end]
