@@ -7,7 +7,7 @@ would be no rate that anything had. What only the streams have (the jitter of ip
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from apps.runs.sections import is_sum
+from apps.runs.sections import is_sum, name_in
 
 Row = Mapping[str, Any]
 _PLACE = (
@@ -23,7 +23,7 @@ def without_parts(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _is_whole(row: Row) -> bool:
-    return is_sum(row["run__tool"], row["run__sections"].get(str(row["section"]), ""))
+    return is_sum(row["run__tool"], name_in(row["run__sections"], row["section"]))
 
 
 def _place(row: Row) -> tuple[Any, ...]:

@@ -82,6 +82,7 @@ class RunStart(s.Serializer[Any]):
 class Section(s.Serializer[Any]):
     number = s.IntegerField(help_text="the `section` of samples, series and histograms")
     name = s.CharField()
+    options = s.DictField(help_text="of the job, in the tool's words, where an uploaded output shows them")
 
 
 class Run(s.Serializer[Any]):

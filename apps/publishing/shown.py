@@ -68,7 +68,7 @@ def shown_run(request: AnyRequest, run: Run, caveats: Iterable[Caveat]) -> dict[
         "labels": run.labels,
         "facts": run.facts,
         "workload": workload(run.workload),
-        "sections": [{"number": number, "name": name} for number, name in sorted(run.section_names.items())],
+        "sections": _sections(run),
         "created_by": run.created_by,
         "created_at": run.created_at,
         "started_at": run.started_at,
@@ -79,6 +79,15 @@ def shown_run(request: AnyRequest, run: Run, caveats: Iterable[Caveat]) -> dict[
         "artefacts_url": f"{here}artefacts/",
         "caveats": [caveat(one) for one in caveats],
     }
+
+
+def _sections(run: Run) -> list[dict[str, Any]]:
+    names = run.section_names
+    told = {int(number): one.get("options", {}) for number, one in run.sections.items()}
+    return [
+        {"number": number, "name": names.get(number, ""), "options": told.get(number, {})}
+        for number in sorted({*names, *told})
+    ]
 
 
 def workload(asked: Workload | None) -> dict[str, Any]:

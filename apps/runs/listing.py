@@ -10,7 +10,7 @@ from apps.labs.isolation import visible_labs
 from apps.lib import sql
 from apps.lib.paging import CappedPaginator
 from apps.runs.models import Run
-from apps.runs.sections import jobs_of
+from apps.runs.sections import Sections, jobs_of
 from apps.runs.workload import SAID, operations
 
 PRINTED = ("machine", "path")  # labels of an uploaded run
@@ -37,7 +37,7 @@ class Listed(NamedTuple):
     words: list[Any]
     said: list[Any]
     printed: list[Any]  # the machine and the path that the tool's output names
-    sections: dict[str, str]
+    sections: Sections
 
     @property
     def operations(self) -> str:

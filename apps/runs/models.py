@@ -14,7 +14,7 @@ from apps.inventory.models import Host, Snapshot, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent, visible_labs
 from apps.lib import sql
 from apps.runs.metrics import METRICS, Metric
-from apps.runs.sections import jobs_of, names_of
+from apps.runs.sections import jobs_of, names_of, options_of
 from apps.runs.states import ENDED, OPEN, State
 from apps.runs.workload import SAID, operations
 
@@ -139,7 +139,7 @@ class Run(LabScoped):
     labels = models.JSONField(default=dict, blank=True)
     sections = models.JSONField(
         default=dict, db_default=models.Value({}, models.JSONField()), blank=True,
-        help_text="number → name of the parts of an uploaded output that have figures of their own: jobs, streams, clients",
+        help_text="number → {name, options}: jobs, streams and clients of an uploaded output, which have figures of their own",
     )  # fmt: skip
     problem = models.TextField(blank=True, help_text="why it failed, in one sentence")
     progress = models.FloatField(default=0, help_text="0 to 1")
@@ -190,6 +190,10 @@ class Run(LabScoped):
     @property
     def section_names(self) -> dict[int, str]:
         return names_of(self.sections, self.workload.jobs if self.workload else ())
+
+    @property
+    def section_options(self) -> list[tuple[str, list[str]]]:
+        return options_of(self.sections)
 
     @property
     def only_section(self) -> str:

@@ -1,22 +1,50 @@
 """The parts of a tool's output that have figures of their own: fio's jobs or groups, iperf's streams and clients.
 
-A sample, series or histogram has the number of its section; the name is the run's.
+A sample, series or histogram has the number of its section. What the run keeps of an uploaded output, by number:
+
+    {"0": {"name": "randread-4k", "options": {"rw": "randread", "bs": "4k"}}, "1": {"name": "SUM"}}
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+Sections = Mapping[str, Mapping[str, Any]]
+MOST_SHOWN = 8  # values of one option
 
-def names_of(sections: Mapping[str, str], jobs: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+
+def name_in(sections: Sections, section: int) -> str:
+    return str(sections.get(str(section), {}).get("name", ""))
+
+
+def names_of(sections: Sections, jobs: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     """Number → name: what an uploaded output calls them, or else the jobs of the workload."""
     if sections:
-        return {int(number): name for number, name in sections.items()}
+        return {int(number): one["name"] for number, one in sections.items() if "name" in one}
     return {number: str(job["name"]) for number, job in enumerate(jobs)}
 
 
-def jobs_of(tool: str, sections: Mapping[str, str]) -> list[str]:
+def jobs_of(tool: str, sections: Sections) -> list[str]:
     """Names that people gave, which tell what was done: fio's. Those of streams are numbers."""
-    return list(sections.values()) if tool == "fio" else []
+    return list(names_of(sections, ()).values()) if tool == "fio" else []
+
+
+def options_of(sections: Sections) -> list[tuple[str, list[str]]]:
+    """Each option that the output shows, with its value; with `job: value` for some of the jobs where it is not the same for all."""
+    names = names_of(sections, ())
+    options = dict.fromkeys(option for one in sections.values() for option in one.get("options", {}))
+    return [(option, _values(option, sections, names)) for option in options]
+
+
+def _values(option: str, sections: Sections, names: Mapping[int, str]) -> list[str]:
+    found = {int(number): one.get("options", {}).get(option) for number, one in sections.items()}
+    if len(set(found.values())) == 1:
+        return [next(iter(found.values())) or "set"]
+    said = [
+        f"{told_apart(names, number) or number + 1}: {value or 'set'}"
+        for number, value in found.items()
+        if value is not None
+    ]
+    return said if len(said) <= MOST_SHOWN else [*said[: MOST_SHOWN - 1], f"and {len(said) - MOST_SHOWN + 1} more"]
 
 
 def is_sum(tool: str, name: str) -> bool:

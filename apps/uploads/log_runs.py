@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from apps.parsers import fio_logs, fio_logs_ns, fio_logs_us
 from apps.parsers.fio_log_names import prefix_of
 from apps.runs.models import Run
+from apps.runs.sections import jobs_of
 from apps.uploads.models import UploadedRun
 
 MOST = 2000  # runs of one folder that are looked at: more are no test with its logs, but years of tests
@@ -73,4 +74,6 @@ def _in_folder(uploaded: UploadedRun) -> tuple[list[Lying], list[Lying]]:
         return [], []
     found = [row for row in rows if str(PurePosixPath(row[1]).parent) == folder]
     logs = [Lying(run, name) for run, name, _, form in found if form in _LOGS]
-    return logs, [Lying(run, name, frozenset(names.values())) for run, name, names, form in found if form not in _LOGS]
+    return logs, [
+        Lying(run, name, frozenset(jobs_of("fio", parts))) for run, name, parts, form in found if form not in _LOGS
+    ]

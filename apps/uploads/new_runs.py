@@ -34,7 +34,7 @@ class NewRun:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     facts: dict[str, Any] | None = None
-    sections: dict[str, str] = field(default_factory=dict)
+    sections: dict[str, dict[str, Any]] = field(default_factory=dict)
     state: str = State.FINISHED.value
     origin: str = Run.Origin.UPLOADED.value
     repetition: int = 1

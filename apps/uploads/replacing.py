@@ -118,8 +118,14 @@ def _shown(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ")
     if isinstance(value, dict):
-        return ", ".join(value.values()) or "nothing"
+        return ", ".join(map(_section_shown, value.values())) or "nothing"
     return "nothing" if value in (None, "") else str(value)
+
+
+def _section_shown(one: dict[str, Any]) -> str:
+    return " ".join(
+        [one.get("name", ""), *(f"{name}={value}" for name, value in one.get("options", {}).items())]
+    ).strip()
 
 
 def _of_values(before: Values, samples: Iterable[ParsedSample]) -> Iterator[str]:

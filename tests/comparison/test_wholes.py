@@ -13,7 +13,7 @@ from apps.runs.models import Run
 from tests.comparison.factories import run, sample
 from tests.conftest import Cast
 
-NAMES = {"0": "SUM", "1": "stream 5", "2": "stream 7"}
+NAMES = {"0": {"name": "SUM"}, "1": {"name": "stream 5"}, "2": {"name": "stream 7"}}
 
 
 def streams(cast: Cast, **fields: Any) -> Run:
@@ -48,7 +48,9 @@ def test_what_only_streams_have_counts(cast: Cast) -> None:
 def test_a_sum_of_another_run_or_another_point_takes_nothing_away(cast: Cast) -> None:
     with lab_scope(cast.lab.pk):
         streams(cast)
-        one = run(cast.lab, origin="uploaded", tool="iperf3", sections={"0": "stream 5", "1": "stream 7"})
+        one = run(
+            cast.lab, origin="uploaded", tool="iperf3", sections={"0": {"name": "stream 5"}, "1": {"name": "stream 7"}}
+        )
         for section in (0, 1):
             sample(one, 1e9, "net_send", "bandwidth", threads=2, section=section)
         other = run(cast.lab, origin="uploaded", tool="iperf3", sections=NAMES)

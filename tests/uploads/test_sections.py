@@ -14,7 +14,8 @@ from apps.uploads.reparsing import reparse
 from tests.uploads.conftest import REPORT, REPORTS, Bring, only_file
 
 TWO_JOBS = (REPORTS / "stonewall.json").read_bytes()
-NAMES = [job["jobname"] for job in json.JSONDecoder().raw_decode(TWO_JOBS.decode())[0]["jobs"]]
+JOBS = json.JSONDecoder().raw_decode(TWO_JOBS.decode())[0]["jobs"]
+NAMES = [job["jobname"] for job in JOBS]
 
 
 def kept(lab: Lab, bring: Bring, data: bytes = TWO_JOBS, name: str = "two.json") -> Run:
@@ -32,10 +33,12 @@ def test_a_preview_says_whose_each_value_is(lab: Lab, bring: Bring, engineer: Cl
 
 def test_a_run_keeps_the_names_of_its_jobs(lab: Lab, bring: Bring, engineer: Client) -> None:
     one = kept(lab, bring)
-    assert one.sections == {str(number): name for number, name in enumerate(NAMES)}
+    assert [part["name"] for part in one.sections.values()] == NAMES
+    assert [part["options"]["rw"] for part in one.sections.values()] == [job["job options"]["rw"] for job in JOBS]
     page = engineer.get(one.get_absolute_url()).content.decode()
     for name in NAMES:
         assert f"<strong>{name} " in page
+    assert f"{NAMES[0]}: {JOBS[0]['job options']['rw']}<br>{NAMES[1]}: " in page
     assert " + ".join(NAMES) in engineer.get("/runs/").content.decode()
 
 
@@ -56,7 +59,9 @@ def test_rest_tells_names_of_runs_and_of_samples(lab: Lab, bring: Bring) -> None
     def get(path: str) -> Any:
         return Client().get(f"/api/v1/{path}", headers={"Authorization": f"Bearer {secret}"})
 
-    assert get(f"runs/{one.pk}/").json()["sections"] == [{"number": n, "name": name} for n, name in enumerate(NAMES)]
+    told = get(f"runs/{one.pk}/").json()["sections"]
+    assert [(part["number"], part["name"]) for part in told] == list(enumerate(NAMES))
+    assert told[0]["options"]["rw"] == JOBS[0]["job options"]["rw"]
     rows = get(f"runs/{one.pk}/samples/?limit=1000").json()["results"]
     assert {(row["section"], row["section_name"]) for row in rows if row["operation"] != "disk"} == set(
         enumerate(NAMES)
@@ -76,5 +81,5 @@ def test_names_that_were_not_kept_come_with_the_next_reading(lab: Lab, bring: Br
         told = [str(change) for change in reparse(files, apply=True)]
         one.refresh_from_db()
         assert list(reparse(files, apply=True)) == []
-    assert any(f"sections: nothing → {', '.join(NAMES)}" in line for line in told)
-    assert one.sections == {str(number): name for number, name in enumerate(NAMES)}
+    assert any(f"sections: nothing → {NAMES[0]} " in line for line in told)
+    assert [part["name"] for part in one.sections.values()] == NAMES

@@ -63,9 +63,14 @@ def point_of(place: Place) -> str:
         f"{units.size(place.block_size)} blocks" if place.block_size else "",
         f"{place.threads} threads" if place.threads and place.threads > 1 else "",
         f"depth {place.iodepth}" if place.iodepth and place.iodepth > 1 else "",
-        f"{'disk' if place.operation == DISK else 'job'} {place.section + 1}" if place.section else "",
+        f"{_part_of(place.operation)} {place.section + 1}" if place.section else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _part_of(operation: str) -> str:
+    """What a section of the tool's output is: names differ from run to run."""
+    return "disk" if operation == DISK else "part" if operation.startswith("net_") else "job"
 
 
 def _cells(table: Table) -> list[str]:
