@@ -11,6 +11,7 @@ One run per statistics block. The requests above it are a histogram, but for tho
 when each was made is not printed, so there is no series. Samples: iops, bandwidth, latency_min, _mean, _max, _stdev and io_bytes.
 
 Versions (ioping.c at the tags of koct9i/ioping)
+- 0.4 and 0.5: the title has the target without its device.
 - 0.4: no rate at all; 0.5: `364 iops 1.4 mb/s`; 0.6: `364 iops, 1.4 mb/s`, later `MiB/s`; one unit for all latencies.
 - 0.7 and 0.8: a unit per value, `4.0 kb`, then `4.0 KiB`; they print `from` for writes too.
 - 0.9: `4 KiB to`; 1.0: `>>>`, `<<<`, `read`, `written`, `generated`, marks like `(warmup)`; "completed in" is since
@@ -180,6 +181,8 @@ class _Reading:
     def _statistics(self, start: int, target: str) -> None:
         """The block whose first line below its title is `start`."""
         group = self.group
+        if group and group.target.rpartition(" (")[0] == target != "":
+            target = group.target  # the title of 0.4 and 0.5 leaves out the device
         if group and group.target and group.target != target:
             self.close()
         group = self._open(start if not target else start - 1)

@@ -17,6 +17,7 @@ NO_NUMBER = "the server's report is no number"
 NOT_TIMED = "no packet was timed"
 CLOCKS = "the clocks of the two hosts are not together"
 SIDE_UNKNOWN = "nothing says whether this is the client's or the server's output"
+WAY_UNKNOWN = "nothing says which direction this is of"
 _WRITES = re.compile(r"^ {1,8}\d{1,18}/\d{1,18}(?:/\d{1,18})? {1,16}\d{1,18}(?: |$)")
 _RTT = re.compile(
     r"^ {1,8}\d{1,18}/\d{1,18} {1,16}\d{1,18} {1,16}(?:-?\d{1,18}[KMG]?(?:\(\d{1,18}\))?/){1,2}(\d{1,18})(?:\(\d{1,18}\))? us(?: |$)"
@@ -69,11 +70,22 @@ class Connection:
     server_lines: list[Report] = field(default_factory=list)
     unread: tuple[int, str] | None = None  # the line and the rate of a server's report that is no number
     is_doubted: bool = False  # a line of it cannot be read
+    way: str | None = None  # of a sum that only its streams can tell: net_send, net_receive, or "" where they do not
     has_sent: bool = False  # a line says how many datagrams were sent, or that nobody confirmed the last one
 
     @property
     def name(self) -> str:
         return self.id if self.id == "SUM" else f"stream {self.id}"
+
+    @property
+    def is_both_ways(self) -> bool:
+        """A server's of --full-duplex: 2.0.14 to 2.1 print the lines of both directions with the same id."""
+        return bool(self.local and self.local.id.startswith("*") and "(full-duplex)" in self.local.extra)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether something says so that iperf 2 prints behind the last line."""
+        return self.has_sent or bool(self.server_lines) or self.unread is not None
 
     @property
     def whole(self) -> Report | None:
@@ -88,9 +100,17 @@ class Connection:
 
     def operation(self, header: Header) -> str:
         """net_send or net_receive; empty where nothing tells."""
+        if self.way is not None:
+            return self.way
+        if self.is_both_ways:
+            return ""
         is_client = self._is_client(header)
         if is_client is None:
             return "net_receive" if self._counts_losses() else "net_send" if self.has_written() else ""
+        if (
+            is_client and self.local and self.local.id.startswith("*")
+        ):  # a server that calls back (-d, -r), since 2.0.14
+            return "net_send"
         turned = self.id.startswith("*") or bool(self.local and "(reverse)" in self.local.extra)
         return "net_send" if is_client != turned else "net_receive"
 
@@ -129,7 +149,8 @@ def samples_of(one: Connection, section: int, streams: int, header: Header, text
     point = Point(section, streams, header.block_size)
     operation, whole = one.operation(header), one.whole
     if whole is None or not operation:
-        reason = CUT if whole is None else SIDE_UNKNOWN
+        is_mixed = one.way == "" or one.is_both_ways
+        reason = WAY_UNKNOWN if is_mixed else CUT if whole is None else SIDE_UNKNOWN
         printed = whole.printed_rate if whole else ""
         line = text.number((whole or one.lines[-1]).index)
         yield point.sample(operation or "net_send", "bandwidth", None, printed, line, reason=reason)
@@ -185,4 +206,6 @@ def _bounces(point: Point, operation: str, match: re.Match[str], rest: str, line
 
 def series_of(one: Connection, section: int, header: Header) -> list[ParsedSeries]:
     """The intervals; of a side that nobody names they are net_send like the missing sample."""
-    return series(one.operation(header) or "net_send", section, one.intervals)
+    return (
+        [] if one.way == "" or one.is_both_ways else series(one.operation(header) or "net_send", section, one.intervals)
+    )

@@ -13,6 +13,7 @@ Who measured
   own side first, so a server's port in front means the server's line; 2.1 prints the client first on both sides,
   therefore a client's port in front is read as the client's, `net_send`.
 - Where the ports tell nothing, the run is broken.
+What a script put behind a line (a load average, a note) is left alone where a blank is before it.
 Connections whose intervals overlap are one run. The time stamp has no zone (before 2.1.9), so the run has no start.
 """
 
@@ -68,6 +69,8 @@ def parse(text: SourceText) -> ParsedFile:
         Broken("a CSV line of iperf 2 that is cut off or bent", text.number(index), text.lines[index][:100], _EXPECTED)
         for index in cut[:_MOST_TOLD]
     ]
+    if more := cut[_MOST_TOLD:]:
+        broken.append(Broken(f"{len(more)} more lines like those above", text.number(more[0]), "", _EXPECTED))
     if not rows and any(map(is_row, (text.lines[index] for index in cut))):
         return ParsedFile(broken=tuple(broken))
     if not rows:

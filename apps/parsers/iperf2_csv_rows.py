@@ -68,10 +68,11 @@ def rows_of(text: SourceText, cut: list[int] | None = None) -> Iterator[Row]:
             header = line[:_LONGEST].strip().split(",")
         elif line[:1] in _FIRST and len(line) <= _LONGEST and _LIKE_ROW.match(line):
             words = line.strip().split(",")
+            words[-1], _, said = words[-1].partition(" ")  # what a script put behind the line
             names = header if len(words) == len(header) else _DATAGRAMS if len(words) >= len(_DATAGRAMS) else _BASIC
             row = _row(index, dict(zip(names, words, strict=False))) if is_row(line) else None
             is_whole = _counts_are_numbers(words) if names is _DATAGRAMS else len(names) >= len(words)
-            if row and is_whole and row.is_consistent:
+            if row and is_whole and row.is_consistent and (not said or row.end - row.start >= _LEAST_S):
                 yield row
             elif cut is not None:
                 cut.append(index)

@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from apps.parsers.iperf2_connections import CUT, Connection, Header, began, samples_of, series_of
+from apps.parsers.iperf2_sums import by_way
 from apps.parsers.iperf_commands import is_interval
 from apps.parsers.iperf_lines import Local, Report, datagrams
 from apps.parsers.shape import ParsedRun, ParsedSection
@@ -46,7 +47,8 @@ class Test:
     def ends_before(self, line: str) -> bool:
         """Whether this is the header of the next test, be it that nothing came of this one."""
         if CLIENT.search(line):
-            return self.has_reports or bool(self.header.client_port)
+            is_called_back = bool(self.header.server_port) and any(one.local for one in self.connections.values())
+            return self.has_reports or (bool(self.header.client_port) and not is_called_back)
         return self.has_reports and bool(SERVER.search(line))
 
     def takes(self, report: Report, text: SourceText) -> bool:
@@ -54,7 +56,7 @@ class Test:
         where it may be the total of the line before.
         """
         known = self.connections.get(report.id)
-        if known is None or not known.lines or self.reported_by_server or report.start:
+        if known is None or not known.lines or self.reported_by_server or report.start or known.is_both_ways:
             return True
         last = known.lines[-1]
         between = text.lines[self.last + 1 : report.index]
@@ -115,14 +117,12 @@ class Test:
         return [one.id for one in self.connections.values() if one.local and one.id.lstrip("*FD") not in under]
 
     def run(self, text: SourceText) -> ParsedRun:
-        shown = [one for one in self.connections.values() if one.lines and not one.id.startswith("FD")]
-        shown.sort(key=lambda one: one.id != "SUM")
+        shown = self._shown()
         sections = tuple(ParsedSection(number, one.name) for number, one in enumerate(shown))
         longest = max((one.lines[-1].end for one in shown), default=0.0)
-        for one in shown:  # a reversed stream's facts stand on the line of its plain number
-            one.local = one.local or self._local(one)
+        for one in shown:
             one.is_doubted |= one.lines[-1].end < longest * _SHORT or (
-                len(one.lines) == 1 and self._is_interval(longest)
+                len(one.lines) == 1 and not one.is_done and self._is_interval(longest, one.lines[0].decimals)
             )
             one.has_sent = one.has_sent or (one.id == "SUM" and any(each.has_written() for each in shown))
         local = next((one.local for one in shown if one.local), None)
@@ -141,13 +141,21 @@ class Test:
             line=text.number(self.first), last_line=text.number(self.last),
         )  # fmt: skip
 
-    def _is_interval(self, end: float) -> bool:
+    def _shown(self) -> list[Connection]:
+        """What has figures, the sums first. A reversed stream's facts stand on the line of its plain number."""
+        known = [one for one in self.connections.values() if one.lines and not one.id.startswith("FD")]
+        streams = [one for one in known if one.id != "SUM"]
+        for one in streams:
+            one.local = one.local or self._local(one)
+        sums = [each for one in known if one.id == "SUM" for each in by_way(one, streams, self.header)]
+        for one in sums:
+            one.local = streams[0].local if streams and one.way is None else None
+        return [*sums, *streams]
+
+    def _is_interval(self, end: float, decimals: int) -> bool:
         """Whether a line from 0.0, alone, is the first interval of a test of which all else is cut off."""
-        return is_interval(str(self.header.told.get("command", "")), end)
+        return is_interval(str(self.header.told.get("command", "")), end, decimals)
 
     def _local(self, one: Connection) -> Local | None:
         plain = self.connections.get(one.id.removeprefix("*"))
-        if plain is None and one.id == "SUM":
-            known = [each for each in self.connections.values() if each.local]
-            plain = next((each for each in known if each.lines), known[0] if known else None)
         return plain.local if plain else None

@@ -8,8 +8,10 @@
 
 One run per test: what a client connected at once, what a server accepted at once. Intervals are series; the line from
 0.0 over the whole time is the sample. `[SUM]` is section 0, streams are sections of their own. A client's lines are
-`net_send`, a server's `net_receive`; `[ *1]` (2.1: reverse, full duplex) is the other way. Behind `Server Report:` a
-client shows what the server received. `[FD1]`, the sum of both directions, is not read.
+`net_send`, a server's `net_receive`; `[ *1]` (2.1: reverse, full duplex) is the other way, but for a server that calls back
+(-d, -r), whose connection has the star already. Behind `Server Report:` a client shows what the server received. `[FD1]` and
+the `[SUM]` of both directions are not read (`iperf2_sums`); nor are a server's lines of full duplex, which have one id (2.0.14
+and 2.1).
 
 Totals alone, one below the other, are tests of their own where a command or somebody's words stand between them; the
 command says whose lines they are where no header does; so are three or more of one stream, as only one can be the total
@@ -172,6 +174,8 @@ def _read_header(header: Header, line: str) -> bool:
         header.host, header.protocol, header.client_port = host, match[2].lower(), int(match[3])
     elif match := SERVER.search(line):
         header.protocol, header.server_port = match[1].lower(), int(match[2])
+    elif "size: -1.00 Byte" in line:
+        pass  # the system did not say it
     elif match := _WINDOW.search(line):
         header.told["window_size"] = _bytes(match)
     elif match := _BUFFER.search(line):

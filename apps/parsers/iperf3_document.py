@@ -135,7 +135,8 @@ class Test:
         total = member(self.end, key)
         if not told and isinstance(total, dict):
             operation = "net_send" if one.is_sent_here else "net_receive"
-            yield from self._of_part(_Part(point, operation, total, self._at(key), True), False, self._cpu(operation))
+            knows = self.is_client or not one.is_sent_here or bool(positive(total.get("jitter_ms")))
+            yield from self._of_part(_Part(point, operation, total, self._at(key), knows), False, self._cpu(operation))
 
     def _of_stream(self, point: Point, stream: Mapping[str, Any], places: Iterator[int]) -> Iterator[ParsedSample]:
         for key, part in stream.items():

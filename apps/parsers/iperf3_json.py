@@ -12,8 +12,11 @@ Units: `bits_per_second` ÷ 8, `jitter_ms`, `lost_percent` ÷ 100; `timesecs` is
 the process's CPU time over wall time (iperf_util.c `cpu_util`), so 100 is one core; it goes to the side it is of.
 
 Oddities
-- A server's log is one document after another. 3.0 to 3.6 have only `sum` for UDP: the rate is what this side saw.
+- A server's log is one document after another. 3.0 to 3.10 have only `sum` for UDP: the rate is what this side saw. A server
+  that sends does not know what arrived since 3.1, and prints zeros for jitter and losses: they are left out.
 - A side that never told its figures prints zeros beside the other side's bytes: not measured.
+- 3.7 to 3.10 have the sums of `--bidir` twice under the same keys (`iperf3_twice`).
+- A server that is stopped while it waits prints a document for the test that did not come: no test.
 - With `error` there may be no `end`; what was measured stays. `--json-stream` is one object per line (`event`).
 - A document that is cut off is broken.
 """
@@ -26,6 +29,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from apps.parsers.iperf3_document import Test
+from apps.parsers.iperf3_twice import named_apart
 from apps.parsers.json_places import Document, documents, member
 from apps.parsers.json_strangers import told, without_strangers
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
@@ -39,6 +43,7 @@ _OPENING = re.compile(
     rb'\{(?=\s{0,80}"(?:(?:start|end)"\s{0,8}:\s{0,8}\{|intervals"\s{0,8}:\s{0,8}\[|(?:title|error|event|extra_data)"\s{0,8}:))'
 )
 _MOST_OVERLOOKED = 100
+_STOPPED = "interrupt - the server has terminated"
 _TOP = re.compile(rb"^\{", re.MULTILINE)
 _OWN = re.compile(rb'"(?:test_start|accepted_connection|connecting_to|intervals|sum_sent|sum_received)"')
 
@@ -61,6 +66,8 @@ def parse(text: SourceText) -> ParsedFile:
             broken.append(_cut(one))
         else:
             run = Test(one, value).run()
+            if _is_idle(value, run):
+                continue
             if not run.samples and not run.series:
                 broken.append(
                     Broken("the test has no results", one.first, run.problem, '"end" with "sum_sent" or "sum"')
@@ -74,12 +81,22 @@ def parse(text: SourceText) -> ParsedFile:
     return ParsedFile(tuple(runs), tuple(warnings), tuple(sorted(broken, key=lambda each: each.line or 0)))
 
 
+def _is_idle(value: dict[str, Any], run: ParsedRun) -> bool:
+    """Whether a server was stopped while nobody was its client: it prints a document for the test that did not come."""
+    has_begun = member(value, "start", "test_start") or member(value, "start", "connected")
+    return run.problem.startswith(_STOPPED) and not (has_begun or run.samples or run.series)
+
+
 def _seen(text: SourceText) -> tuple[list[Document], list[str]]:
     """The documents as they stand there; where one is none, without the lines among them that no JSON holds."""
     seen = list(documents(text, _OPENING))
+    lines: Sequence[str] = text.lines
+    if any(one.faults for one in seen) and (apart := named_apart(body := "\n".join(lines))) != body:
+        lines = apart.split("\n")
+        seen = list(documents(text, _OPENING, Lines.of(text, lines)))
     if not (count := _faulty(text, seen)):
         return seen, []
-    lines, left_out = without_strangers(text.lines)
+    lines, left_out = without_strangers(lines)
     again = list(documents(text, _OPENING, Lines.of(text, lines))) if left_out else []
     if not again or _faulty(text, again) >= count:
         return seen, []

@@ -34,6 +34,7 @@ class Test:
     is_reverse: bool = False
     is_complete: bool = False  # the words before the summary have been seen
     is_summary: bool = False
+    is_servers: bool = False  # what a client shows with --get-server-output: the other side's view of the test above
     is_ruled: bool = False  # the line before was the rule above a summary
     side: str = ""  # of the summary's lines below, as a line of its own said
     is_udp: bool = False
@@ -212,7 +213,10 @@ class Test:
         """Jitter and loss, or what TCP sent again."""
         if found := datagrams(report.rest):
             jitter, jitter_text, lost, lost_text = found
-            if operation == "net_receive" or is_alone:
+            is_told = self.is_client or bool(
+                jitter or lost
+            )  # a server that sends prints zeros for what it does not know
+            if operation == "net_receive" or (is_alone and is_told):
                 if jitter is not None:
                     yield point.sample("net_receive", "jitter", jitter, jitter_text, line)
                 if lost is not None:

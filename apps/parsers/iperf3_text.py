@@ -21,6 +21,7 @@ Oddities
   with 0.00 Bytes beside the true jitter and loss: they print what was sent, which they do not know. Missing as well.
 - Summaries alone, one below the other, are tests of their own: a side of a stream is printed once.
 - Clients with titles (-T) that write at the same time are read apart (`iperf3_titles`); the title is the run's caption.
+- What a client shows of its server (`Server output:`, --get-server-output) is the same test: the intervals there are series of it.
 - A test without summary (killed) keeps its intervals and is broken.
 - `CPU Utilization` (-V) is of one core (iperf_util.c `cpu_util`); `Time:` is GMT or UTC.
 Units: see `iperf_lines`. Formats: iperf_locale.c.
@@ -93,12 +94,23 @@ def _read_all(text: SourceText) -> tuple[list[ParsedRun], list[Broken]]:
             broken.append(Broken("the test has no results", text.number(test.first), found, "lines of intervals"))
             continue
         run = test.run(text)
-        runs.append(run)
         damaged += test.doubtful + [one.index for one in test.without_side()]
+        if test.is_servers and runs and not runs[-1].problem:
+            runs[-1] = _with_servers(runs[-1], run)
+            continue
+        runs.append(run)
         if not test.finals:
             found, expected = text.lines[test.last][:100], "a line that ends with sender or receiver"
             broken.append(Broken("the summary is missing", run.last_line, found, expected))
     return runs, broken + broken_lines(text, damaged)
+
+
+def _with_servers(run: ParsedRun, servers: ParsedRun) -> ParsedRun:
+    """A client's run with the intervals that the server saw, whose sums the client has already (--get-server-output)."""
+    known = {(one.operation, one.section) for one in run.series}
+    is_same = len(run.sections) == len(servers.sections)
+    more = tuple(one for one in servers.series if is_same and (one.operation, one.section) not in known)
+    return replace(run, series=run.series + more, last_line=servers.last_line)
 
 
 @dataclass(slots=True)
@@ -107,6 +119,7 @@ class _Header:
 
     version: str = ""
     shown: str = ""
+    is_servers: bool = False
 
 
 def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:
@@ -119,7 +132,9 @@ def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:
             test.doubtful.append(line.index)
         if _begins_another(test, line, text):
             yield test
-            test = Test()
+            test = Test(is_servers=head.is_servers)
+            head.is_servers = False
+        head.is_servers = head.is_servers or line.text.endswith("Server output:")
         if found := command(line.text):
             head.shown = found
             continue
@@ -204,7 +219,7 @@ def _read_words(test: Test, line: str) -> bool:
     elif match := _TIME.search(line):
         test.set_time(*match.groups())
     elif match := _ERROR.search(line):
-        is_idle = match[1] == _STOPPED_SERVER and test.is_client is None and not test.has_reports
+        is_idle = match[1].startswith(_STOPPED_SERVER) and test.is_client is None and not test.has_reports
         test.problem = (
             "" if test.finals or is_idle else match[1]
         )  # a server that is stopped says so behind the last test

@@ -13,6 +13,7 @@ _AMOUNT = re.compile(r" (?:-n|--num)(?: |=|\d)")
 _DEFAULT_S = 10  # how long a test lasts without -t (iperf 2's Settings.cpp)
 _EVERY = re.compile(r" -i ?(\d{1,4}(?:\.\d{1,4})?)(?: |$)")
 _NEAR = 0.01  # seconds
+_USUAL = 1.0  # seconds: -i 1
 _PEER = re.compile(r" (?:-\w{0,8}c|--client) {0,4}([^\s-]\S{0,200})")
 _CALLS = re.compile(r" (?:-\w{0,8}c|--client)[ =]?[^\s-]")
 _SERVES = re.compile(r" (?:-\w{0,8}s|--server)(?: |$)")
@@ -41,10 +42,13 @@ def asked(shown: str) -> dict[str, str | int | float]:
     return told
 
 
-def is_interval(shown: str, seconds: float) -> bool:
-    """Whether a line from 0.0 over this time can only be the first one that -i asked for: the test goes on. Without -i iperf 2
-    prints but the total, which is short where somebody stopped it.
+def is_interval(shown: str, seconds: float, decimals: int) -> bool:
+    """Whether a line from 0.0 over this time, alone, is the first one that -i asked for: the test goes on. Without -i iperf 2
+    prints but the total, which is short where somebody stopped it. Without a command, `0.0- 1.0` is what people ask for with -i
+    and not with -t; more decimals show that the total is not a second sharp.
     """
+    if not shown:
+        return seconds == _USUAL and decimals == 1
     every, lasts = _EVERY.search(shown), _OPTIONS["runtime"].search(shown)
     if every is None or _AMOUNT.search(shown):
         return False

@@ -14,6 +14,7 @@ from typing import Literal
 
 from apps.parsers.finite import positive
 from apps.parsers.iperf_commands import command
+from apps.parsers.iperf_without_ids import may_lack_ids, with_ids
 from apps.parsers.shape import Broken, ParsedSample, ParsedSeries
 from apps.parsers.source_text import SourceText
 
@@ -77,6 +78,7 @@ class Report:
     printed_moved: str
     printed_rate: str
     rest: str
+    decimals: int = 0  # of its times
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ class Line:
 
 
 def has_reports(text: SourceText, tool: Tool) -> bool:
-    return bool(_NEEDLE.search(text.text.replace("\xa0", " "))) and any(line.report for line in lines_of(text, tool))
+    body = text.text.replace("\xa0", " ")
+    return bool(_NEEDLE.search(body) or may_lack_ids(body)) and any(line.report for line in lines_of(text, tool))
 
 
 def _blanks(line: str) -> str:
@@ -111,10 +114,11 @@ def _blanks(line: str) -> str:
 def lines_of(text: SourceText, tool: Tool) -> Iterator[Line]:
     """The lines that belong to this tool: what stands behind a word of one of them is its own until the other's."""
     now: Tool = 0
-    for index, line in enumerate(text.lines):
+    lines = with_ids(text.lines, text.text)
+    for index, line in enumerate(lines):
         if not line or len(line) > LONGEST:
             continue
-        line = _said(text.lines, index)
+        line = _said(lines, index)
         report, local = (_report(index, line), _local(line)) if "[" in line else (None, None)
         now = _tool(line, report, local) or now or (2 if report else 0)
         if now == tool:
@@ -197,11 +201,11 @@ def _report(index: int, line: str) -> tuple[Report, Tool] | None:
         return None
     begin, until, amount, speed = (value or 0.0 for value in values)
     per_second = speed * 1024.0 ** _POWERS[rate_unit] if unit == "Bytes" else speed * 1000.0 ** _POWERS[rate_unit] / 8
+    decimals = len(start.partition(".")[2])
     report = Report(
         index, name, role or "", begin, until, amount * 1024.0 ** _POWERS[moved_unit], round(per_second, 6),
-        f"{moved} {moved_unit}Bytes", f"{rate} {rate_unit}{unit}/sec", rest,
+        f"{moved} {moved_unit}Bytes", f"{rate} {rate_unit}{unit}/sec", rest, decimals,
     )  # fmt: skip
-    decimals = len(start.partition(".")[2])
     if role or rest.rstrip().endswith(("sender", "receiver", "(omitted)")) or (decimals == 2 and len(gap) > 1):
         return report, 3
     return report, 0 if decimals == 2 else 2

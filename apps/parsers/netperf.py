@@ -23,13 +23,16 @@ Oddities
   taken off.
 - A peer of `(null)` is none; -H names it, also where there is no banner.
 - Who chooses omni's selectors may leave THROUGHPUT out (latencies, TRANSACTION_RATE), or its unit: then the rate is missing.
-- A table whose banner was left out is of what the command above it says; requests and datagrams say themselves what they are.
-- Without banner (-P 0) only `KEY=VALUE` tells what it is, or the command line directly above: by the names of -o for CSV, by test, -f, -c
-  and -C for a row of a classic table. Other bare numbers are read as runs of their own only directly below a stream's row.
+- A table whose banner was left out, or has no hosts, is of what the command above it or the rest of the banner says; requests and
+  datagrams say themselves what they are.
+- Without banner (-P 0) `KEY=VALUE` and the names over CSV tell what it is where they say the direction or a transaction rate, or the
+  command line directly above: by the names of -o for CSV, by test, -f, -c and -C for a row of a classic table. Without -f, requests
+  are transactions and all else is 10^6bits (netsh.c). Other bare numbers are read as runs of their own only below a row like them.
 """
 
 import re
 from collections.abc import Iterator
+from itertools import chain, pairwise
 
 from apps.parsers import netperf_command, netperf_omni, netperf_tables
 from apps.parsers.finite import positive
@@ -45,6 +48,9 @@ _MOST_LINES = 50_000  # of one test: its banner, a line for each interim result,
 _BANNER = re.compile(
     r"(?:^|[\s\"])((?:MIGRATED )?(?:TCP|UDP|SCTP|OMNI|XTI TCP|XTI UDP|DLPI CO|DLPI CL|STREAM|DG|LOC_CPU|REM_CPU)"
     r"[\w /|-]{0,50}?) TEST (?:from|to) "
+)
+_ALONE = re.compile(  # a banner of which somebody left out the hosts
+    r"\s{0,16}(?:MIGRATED )?((?:TCP|UDP|SCTP|XTI TCP|XTI UDP|DLPI CO|DLPI CL|STREAM|DG) [A-Z /|-]{2,40}) TEST:?\s{0,16}"
 )
 _PEER = re.compile(r" to {1,4}(\S{1,200})(?: \(([^)]{0,100})\))?(?: port|\s|$)")
 _HOST = re.compile(r" from {1,4}(\S{1,200}) \(([^)]{0,100})\) port")
@@ -64,6 +70,10 @@ def looks_like(text: SourceText) -> float:
     if " TEST from " in body or " TEST to " in body:
         return 1.0 if any(" TEST " in line and _BANNER.search(line[:_LONGEST]) for line in text.lines) else 0.0
     if "THROUGHPUT=" in body and "THROUGHPUT_UNITS=" in body:
+        return 0.9
+    if ("Throughput Units," in body or ",Throughput Units" in body or "Transaction Rate Tran/s" in body) and any(
+        netperf_omni.is_header(line) for line in text.lines
+    ):
         return 0.9
     if "Elapsed" in body and "bytes" in body and _TITLE.search(body):
         return 0.8
@@ -85,6 +95,8 @@ def parse(text: SourceText) -> ParsedFile:
         (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
         if isinstance(found, ParsedRun) and found.samples[0].operation in ("net_send", "net_receive"):
             runs += [other.run() for other in netperf_tables.others(test)]
+        if isinstance(found, ParsedRun):
+            runs += [other.run() for other in netperf_omni.others(test)]
     if not runs and not broken:
         raise ParseError("nothing of netperf in the text", expected="a line with '… TEST from … to …'")
     return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))
@@ -103,10 +115,11 @@ def _lines(text: SourceText) -> Iterator[tuple[int, str]]:
 
 def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
     test: Test | None = None
-    command = asked = ""
-    for number, line in lines:
+    command = asked = alone = ""
+    for (number, line), (_, below) in pairwise(chain(lines, [(0, "")])):
         key = netperf_omni.key_of(line) if "=" in line else ""
-        if (begun := _begun(test, command, number, line, key)) is not None:
+        begun, alone = _begun(test, command, number, line, key, alone), _alone(line, alone)
+        if begun is not None:
             if test is not None:
                 yield test
             test, command, asked = begun, "", ""
@@ -115,10 +128,11 @@ def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
                 yield test
             test, command, asked = None, match[1], match[1]
         elif asked and line.strip():  # directly below the command, or below figures of it
-            found = _bare(asked, number, line)
+            found = _bare(asked, number, line, below)
             if found is not None and test is not None:
                 yield test
-            test, command, asked = (found, "", asked) if found else (test, command, "")
+            goes_on = found is not None or (test is not None and netperf_command.is_second_row(asked, line))
+            test, command, asked = found or test, "" if found else command, asked if goes_on else ""
         if test is not None and len(test.lines) < _MOST_LINES:
             test.lines.append((number, line))
             test.keys |= {key} - {""}
@@ -126,32 +140,42 @@ def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
         yield test
 
 
-def _begun(test: Test | None, command: str, number: int, line: str, key: str) -> Test | None:
-    """The test that begins with this line."""
+def _alone(line: str, before: str) -> str:
+    """The test that a banner without hosts names, up to the table right below it."""
+    if " TEST" in line and (match := _ALONE.fullmatch(line[:_LONGEST])):
+        return match[1]
+    return "" if line.strip() else before
+
+
+def _begun(test: Test | None, command: str, number: int, line: str, key: str, alone: str) -> Test | None:
+    """The test that begins with this line. `alone`: what the banner directly above it says."""
     if " TEST " in line and (match := _BANNER.search(line)):
         return Test(match[1].removeprefix("MIGRATED "), command)
-    if test is not None and key in test.keys:  # without banners, a key that comes again begins the next test
-        return Test(test.kind, "")
+    if test is not None and key in test.keys and test.keys.intersection(netperf_omni.FIGURES):
+        return Test(test.kind, "")  # without banners, a key that comes again begins the next test
     if test is None and key in netperf_omni.BEGINNINGS:
-        return Test("", command)
-    is_free = test is None or not test.has_banner
-    return _untitled(command, number, line) if is_free and _TITLE.match(line) else None
+        return Test(netperf_command.direction(command) if command else "", command)
+    if test is None and not command and netperf_omni.is_header(line):
+        return Test("", "", [(number, "")], has_banner=False)
+    is_free = test is None or not test.has_banner or alone
+    return _untitled(command, alone, number, line) if is_free and _TITLE.match(line) else None
 
 
-def _untitled(command: str, number: int, title: str) -> Test:
-    """A table whose banner somebody left out: the command says what it is of, if anything does."""
-    test = Test(netperf_command.kind(command) if command else "", command, [(number, "")], has_banner=False)
+def _untitled(command: str, alone: str, number: int, title: str) -> Test:
+    """A table whose banner somebody left out: the command says what it is of, or what is left of the banner, if anything does."""
+    kind = alone or (netperf_command.kind(command) if command else "")
+    test = Test(kind, command, [(number, "")], has_banner=False)
     if "Recv" in title and test.operation == "net_request":
         test.kind = ""  # which is another test's command
     return test
 
 
-def _bare(asked: str, number: int, line: str) -> Test | None:
-    """Figures that stand by themselves, and which the command says what they are."""
+def _bare(asked: str, number: int, line: str, below: str) -> Test | None:
+    """Figures that stand by themselves, and which the command says what they are; with the line below them."""
     kind = netperf_command.kind(asked)
     if found := netperf_command.figures(asked, line):
         return Test(kind, asked, figures=found)
-    if title := netperf_command.title(asked, line):
+    if title := netperf_command.title(asked, line, below):
         return Test(kind, asked, [(number, ""), (number, title)], has_banner=False)
     return None
 

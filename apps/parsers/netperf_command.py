@@ -23,6 +23,8 @@ _UNITS = {
     "M": "MBytes",
     "K": "KBytes",
 }
+_STREAMS, _REQUESTS = ("TCP STREAM", "TCP MAERTS", "TCP SENDFILE"), ("TCP RR", "TCP CRR", "TCP CC", "UDP RR")
+_TURNED = re.compile(r"(?:^|\s)-d")
 _OMNI = re.compile(r" -[oOk]")
 _CPU = re.compile(r" -[cC]\b")
 _DEFAULT = "TCP_STREAM"  # netperf's, where -t is not given
@@ -43,6 +45,11 @@ def kind(command: str) -> str:
     return word.upper().replace("_", " ")
 
 
+def direction(command: str) -> str:
+    """`kind`, where that alone says who sends: empty where an option of omni's turns the test round."""
+    return "" if _TURNED.search(command.partition(" -- ")[2]) else kind(command)
+
+
 def figures(command: str, line: str) -> dict[str, str]:
     """The cells of a line by the names that -o asked for, in small letters; empty where they are not as many, or no figures."""
     match = _NAMES.search(f" {command.partition(' -- ')[2]}")
@@ -53,17 +60,35 @@ def figures(command: str, line: str) -> dict[str, str]:
     return dict(zip(names, cells, strict=True))
 
 
-def title(command: str, line: str) -> str:
-    """What would stand over the columns of this row, had -P 0 not left it out (nettest_bsd.c); empty where it is no such row."""
+def title(command: str, line: str, below: str) -> str:
+    """What would stand over the columns of this row, had -P 0 not left it out (nettest_bsd.c); empty where it is no such row,
+    or the receiver's is not below a sender's of datagrams.
+    """
     asked, _, own = f"{command} ".partition(" -- ")
-    words = line.split()
+    words, test = line.split(), kind(command)
     if not _UNTITLED.search(asked) or _OMNI.search(f" {own}") or any(positive(word) is None for word in words):
         return ""
+    width, of_cpu = (6, 2 if test == "UDP STREAM" else 4) if test in (*_REQUESTS, "UDP STREAM") else (5, 4)
+    if len(words) != width + (of_cpu if _CPU.search(asked) else 0):
+        return ""
     match = _UNIT.search(asked)
-    unit = _UNITS.get(match[1] if match else "", "")
-    more = 4 if _CPU.search(asked) else 0
-    if kind(command) in ("TCP STREAM", "TCP MAERTS", "TCP SENDFILE") and len(words) == 5 + more and unit:
-        return f"Recv Send Send Elapsed Time Throughput {unit}/sec"
-    if kind(command) in ("TCP RR", "TCP CRR", "UDP RR") and len(words) == 6 + more and not match:
+    letter = match[1] if match else ""
+    if test in _REQUESTS and letter in ("", "x"):
         return "Socket Request Resp. Elapsed Trans. Rate"
-    return ""
+    unit = _UNITS.get("" if letter == "x" else letter, "")  # netsh.c: no transactions in a stream
+    if not unit:
+        return ""
+    if test in _REQUESTS:
+        return f"Socket Request Resp. Elapsed Time {unit}/sec"
+    if test == "UDP STREAM":
+        if not is_second_row(command, below):
+            return ""
+        return f"Socket Message Elapsed Messages Okay Errors Throughput {unit}/sec"
+    return f"Recv Send Send Elapsed Time Throughput {unit}/sec" if test in _STREAMS else ""
+
+
+def is_second_row(command: str, line: str) -> bool:
+    """The row of the other side below one of UDP_STREAM or of requests, which has fewer figures."""
+    words, test = line.split(), kind(command)
+    most = {"UDP STREAM": 6}.get(test, 2 if test in _REQUESTS else 0)
+    return 0 < len(words) <= most and all(positive(word) is not None for word in words)

@@ -5,7 +5,8 @@ Throughput,Throughput Units,50th Percentile Latency Microseconds                
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from apps.parsers.finite import number, positive
 from apps.parsers.netperf_test import NO_WAY, Test, per_second
@@ -33,8 +34,10 @@ _SIZES = {
     "receive_buffer": ("rsr_size_end", "remote_recv_socket_size_final"),
 }  # fmt: skip
 _OF_BANNER = re.compile(r'\bAF_INET6?\b|^\s{0,16}: |",\s{0,16}$')  # the rest of one that a mail wrapped
+_LONGEST_HEADER = 8000
 _MOST_NAMES = 100  # lines of a wrapped header
 BEGINNINGS = ("THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "DIRECTION", "PROTOCOL", "SOCKET_TYPE", "LSS_SIZE_REQ")
+FIGURES = ("THROUGHPUT", "TRANSACTION_RATE", "MEAN_LATENCY")
 _CPU = ("local_cpu_util", "remote_cpu_util")
 _UNREADABLE = "not readable"
 _NO_UNIT = "its unit is not printed"
@@ -48,6 +51,13 @@ def key_of(line: str) -> str:
     return match[1] if match else ""
 
 
+def is_header(line: str) -> bool:
+    """Whether it names the columns of -o: of a throughput and its unit, or of a rate whose unit is in its name."""
+    cells = [cell.strip() for cell in line[:_LONGEST_HEADER].split(",")]
+    is_named = {"Throughput", "Throughput Units"}.issubset(cells) or "Transaction Rate Tran/s" in cells
+    return is_named and len(cells) > 1 and all(_name(cell) and positive(cell) is None for cell in cells)
+
+
 def read(test: Test, warnings: list[str]) -> bool:
     """Whether there were figures with a name."""
     if test.figures:
@@ -58,6 +68,30 @@ def read(test: Test, warnings: list[str]) -> bool:
     )  # as a name of its own; the old tables have it as a title
     fields = fields or _columns(test)
     return _first(fields, telling) is not None and _chosen(test, fields)
+
+
+def others(test: Test) -> Iterator[Test]:
+    """Of -o, the rows directly below the first one: what a script added with -P 0, one test each."""
+    if test.figures or test.keys or not _csv(test, []):
+        return
+    rows = [place for place, (_, text) in enumerate(test.lines) if place and _is_row(text)]
+    title = [*test.lines[:1], *test.lines[max(1, rows[0] - _MOST_NAMES) : rows[0]]]
+    width = test.lines[rows[0]][1].count(",")
+    for before, place in pairwise(rows):
+        if place != before + 1 or test.lines[place][1].count(",") != width:
+            return
+        other = Test(
+            test.kind, test.command, [*title, test.lines[place]],
+            host=test.host, target=test.target, has_banner=test.has_banner,
+        )  # fmt: skip
+        if not read(other, []):
+            return
+        other.lines = [test.lines[place]]
+        yield other
+
+
+def _is_row(text: str) -> bool:
+    return "," in text and positive(text.partition(",")[0].strip()) is not None and not _is_interim(text)
 
 
 def _bare(test: Test) -> bool:
@@ -162,7 +196,7 @@ def _keywords(test: Test) -> Fields:
         if match := _KEYWORD.match(text):
             fields[match[1].lower()] = (match[2].strip(), line)
             test.last = line
-    return fields if any(name in fields for name in ("throughput", "transaction_rate", "mean_latency")) else {}
+    return fields if any(name.lower() in fields for name in FIGURES) else {}
 
 
 def _csv(test: Test, warnings: list[str]) -> Fields:

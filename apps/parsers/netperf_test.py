@@ -48,7 +48,7 @@ class Test:
     def operation(self) -> str:
         """By the banner; empty where it tells nothing (omni without direction)."""
         kind = self.kind.upper()
-        if "REQUEST" in kind or "/RR" in kind or "CONNECT" in kind or kind.endswith((" RR", " CRR")):
+        if "REQUEST" in kind or "/RR" in kind or "CONNECT" in kind or kind.endswith((" RR", " CRR", " CC")):
             return "net_request"
         if "MAERTS" in kind or kind.startswith("OMNI RECEIVE"):
             return "net_receive"

@@ -294,3 +294,22 @@ def test_statistics_behind_a_mark_are_not_damaged(mark: str) -> None:
     found = ioping.parse(SourceText("```\nioping -q -c 10 .\n" + "".join(f"{mark}{line}\n" for line in statistics)))
     assert not found.broken
     assert values(found.runs[0])["iops"] == 823
+
+
+@pytest.mark.parametrize("rates", ["", ", 689 iops 2.7 mb/s"])
+def test_a_title_without_the_device_of_its_requests_is_theirs(rates: str) -> None:
+    """As 0.4 and 0.5 print it."""
+    rows = "".join(
+        f"4096 bytes from /srv (ext4 /dev/vda): request={n} time={ms} ms\n" for n, ms in ((1, 0.1), (2, 5.4))
+    )
+    block = f"\n--- /srv ioping statistics ---\n2 requests completed in 106.3 ms{rates}\nmin/avg/max/mdev = 0.1/2.8/5.4/2.6 ms\n"
+    found = ioping.parse(SourceText(rows + block))
+    (run,) = found.runs
+    assert (run.target, run.labels, run.line, run.last_line, found.broken) == (
+        "/srv",
+        {"device": "ext4 /dev/vda"},
+        1,
+        6,
+        (),
+    )
+    assert [sum(count for _, count in one.bins) for one in run.histograms] == [2]

@@ -330,3 +330,24 @@ def test_a_mebibyte_of_peers_that_only_connect_is_read_within_two_seconds() -> N
     before = time.process_time()
     assert iperf2_text.parse(SourceText(text)).runs
     assert within(time.process_time() - before, 2)
+
+
+NOTED = "20171119160019,10.0.0.2,43729,10.0.0.1,5001,4,0.0-10.1,49283072000,39065747923"
+
+
+@pytest.mark.parametrize("note", [" 0.07 0.55 0.66 1/226 59530", "  # with bbr", " "])
+def test_what_a_script_puts_behind_a_csv_line_leaves_its_figures_sound(note: str) -> None:
+    found = iperf2_csv.parse(SourceText(f"{NOTED}{note}\n"))
+    assert figures(found.runs[0]) == [(0, "net_send", "bandwidth", 39065747923 / 8)]
+    assert found.broken == ()
+
+
+@pytest.mark.parametrize("line", [NOTED[:-1] + " 3", NOTED.replace("0.0-10.1", "0.0-0.5") + " 1"])
+def test_a_blank_inside_the_last_figure_of_a_csv_line_is_no_note(line: str) -> None:
+    (told,) = iperf2_csv.parse(SourceText(f"{line}\n")).broken
+    assert told.line == 1
+
+
+def test_csv_lines_that_are_bent_are_told_to_the_last() -> None:
+    found = iperf2_csv.parse(SourceText((NOTED[:-3] + "\n") * 50))
+    assert (len(found.broken), found.broken[-1].message) == (21, "30 more lines like those above")

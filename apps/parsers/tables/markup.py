@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from apps.parsers.source_text import SourceText
+from apps.parsers.tables.directives import DIRECTIVE, of_directives
 from apps.parsers.tables.margins import MARGIN, NUMBERED, of_dokuwiki, of_frames, of_margins, row_of
 
 Line = tuple[str, int]  # and its number in the file
@@ -274,6 +275,7 @@ def _until_the_same(lines: Sequence[str]) -> dict[int, int]:
 
 _CHANGES: tuple[tuple[Callable[[str], object], Callable[[Sequence[Line]], Iterator[Line]]], ...] = (
     (MARGIN.search, of_margins),
+    (DIRECTIVE.search, of_directives),
     (lambda body: "</t" in body.lower(), _of_html),
     (lambda body: "<br" in body.lower(), _without_breaks),
     (lambda body: "{|" in body, _of_mediawiki),
