@@ -23,7 +23,8 @@ RESULTS = [  # of half a second each
 
 def found(text: str) -> list[tuple[str, str, int | None, int | None, int]]:
     [reading] = recognise(SourceText(text))
-    assert reading.format.name == "dd" and reading.parsed
+    assert reading.format.name == "dd"
+    assert reading.parsed
     assert not reading.parsed.broken
     return [
         (one.operation, run.target, one.file_size, one.block_size, round((one.value or 0) / 1e6))
