@@ -57,7 +57,7 @@ def looks_like(text: SourceText) -> float:
         return 1.0  # "/s" is translated, too
     if "+" in whole and (_has_records(text.lines) or (" records " in whole and any(map(LONE.match, text.lines)))):
         return 0.6
-    if "+" in whole and " bytes" in whole and apart(text) is not text:
+    if "+" in whole and ("B/" in whole or "bytes/s" in whole) and apart(text) is not text:
         return 1.0
     return (
         0.6

@@ -49,7 +49,7 @@ def apart(text: SourceText) -> SourceText:
 def _may_have_several(line: str) -> bool:
     """Quick, and true of every line with two: each result and each records line has one of these, or begins with bytes."""
     marks = line.count("+") + line.count("B/") + line.count("s/s")
-    return (marks > 1 or (marks == 1 and "bytes" in line and "+" in line)) and len(line) < _LONGEST
+    return (marks > 1 or (marks == 1 and "+" in line and ("(" in line or "bytes" in line))) and len(line) < _LONGEST
 
 
 def _is_in(places: Sequence[int], first: int, behind: int) -> bool:
