@@ -18,6 +18,7 @@ _SHORT = 23  # letters: two records lines have more
 _TWO_RESULTS = 80  # letters: two results have more
 _LONGEST = 20_000  # letters of a paragraph
 _WORDS = re.compile(r"[^\W\d_]*(?:[ \u00a0\u202f][^\W\d_]{1,20})?")  # the rest of "3+0 records in"
+_WORD = re.compile(r"\w")
 
 Span = tuple[int, int]
 Piece = tuple[str, int]  # and the index of the line that it begins in
@@ -69,7 +70,7 @@ def _pieces(lines: Sequence[str], first: int, behind: int) -> list[Piece]:
     ends = [begin for begin in begins if not any(start < begin < end for start, end in spans)]
     places = sorted({*ends, *(place for span in spans for place in span), len(joined)})
     pieces = [(joined[start:end].rstrip(), first + bisect_right(begins, start) - 1) for start, end in pairwise(places)]
-    return [(piece, index) for piece, index in pieces if piece]
+    return [(piece, index) for piece, index in pieces if _WORD.search(piece)]  # and no slash between records
 
 
 def _items(text: str) -> list[Span]:
