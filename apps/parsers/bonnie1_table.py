@@ -12,7 +12,12 @@ ALL_TESTS = ("char_write", "write", "rewrite", "char_read", "read", "seek")
 BLOCK_TESTS = ("write", "rewrite", "read", "seek")
 
 _CHARS = r"-+(?:Per Char|CharUnlk)-+"
-_HEADER = re.compile(rf"(?:{_CHARS} +)?-+Block-+ +-+Rewrite-+ +(?:{_CHARS} +)?-+Block-")
+_HEADER = re.compile(  # perhaps broken by a mail behind -Rewrite-
+    rf"(?:{_CHARS} +)?-+Block-+ +-+Rewrite-+(?: +(?:{_CHARS} +)?-+Block-|(?: +-+Per(?: +Char-+)?| +-+CharUnlk-+)? *$)"
+)
+_REST = re.compile(  # of a header's line that a mail broke
+    r"(?:\s*+(?:Char-++|-++(?:Per Char|Per|CharUnlk|Block|Seeks|[0-9]{1,4}k)-*+|\([0-9]{1,3}\)-|Seeks))++[ \t=]*"
+)
 _SEEKS = re.compile(r"-([0-9]{1,4})k \(([0-9]{1,3})\)-")
 _SYNC = re.compile(r"Sequential Output \((nosync|sync)\)")
 _FILE = re.compile(r"(?:Bonnie ([0-9.]{1,8})[^:]{0,40}: )?File '([^']{1,1000})', size: ([0-9]{1,18})")
@@ -70,7 +75,7 @@ def is_beginning(line: str) -> bool:
 def header(lines: Sequence[str], index: int, floor: int) -> Header:
     """The header with this second line, and what Bonnie wrote above it while it ran."""
     after = index + 1
-    while after < len(lines) and after <= index + 3 and _is_units(lines[after]):
+    while after < len(lines) and after <= index + 4 and _is_units(lines[after]):
         after += 1
     said = _said if sum(map(len, lines[index:after])) < _LONGEST_KEPT else _said.__wrapped__
     found = Header(index, after, *said(lines[index], " ".join(lines[index + 1 : after])))
@@ -81,8 +86,7 @@ def header(lines: Sequence[str], index: int, floor: int) -> Header:
 @lru_cache(maxsize=128)  # every run of a log prints the same lines
 def _said(line: str, units: str) -> tuple[tuple[str, ...], int, bool, bool, int | None, int | None]:
     """What the second line and those below it say: tests, scale, gigabytes, unlocked, bytes of a seek and seekers."""
-    match = _HEADER.search(line)
-    has_chars = match is not None and match[0].count("Char") == 2
+    has_chars = f"{line} {units}".count("Char") == 2
     seeks = _SEEKS.search(f"{line} {units}")
     read, seekers = (int(seeks[1]) * KIB or None, int(seeks[2]) or None) if seeks else (None, None)
     tests, scale = ALL_TESTS if has_chars else BLOCK_TESTS, MIB if "M/sec" in units else KIB
@@ -91,12 +95,17 @@ def _said(line: str, units: str) -> tuple[tuple[str, ...], int, bool, bool, int 
 
 def _is_units(line: str) -> bool:
     """The third line; also the ends of the second and third where a mail program broke them."""
-    return "%CPU" in line or line.strip(" \t-=") == "Seeks" or bool(_SEEKS.search(line) and len(line) < 30)
+    return "%CPU" in line or (len(line) < 60 and _REST.fullmatch(line) is not None)
 
 
 def _is_groups(line: str) -> bool:
     """The first line, or its end where a mail program broke it."""
-    return "Sequential" in line or "Rnd Seek" in line or line.strip(" \t-=") == "Random"
+    return (
+        "Sequential" in line
+        or "Rnd" in line
+        or "--Random--" in line
+        or line.strip(" \t-=") in ("Seek", "Output", "Random")
+    )
 
 
 def _read_above(found: Header, lines: Sequence[str], floor: int) -> None:
@@ -146,7 +155,7 @@ def _row(lines: Sequence[str], index: int, count: int, is_next: bool) -> Row | B
     if row := _plain_row(words, count, index, index):
         return row
     numbers, last = _numbers(words), index
-    while last < index + 2 and last + 1 < len(lines) and len(words) > 3 and (numbers < count or len(words) == count):
+    while last < index + 2 and last + 1 < len(lines) and len(words) > 3 and numbers <= count:  # and a size
         more = _words(lines[last + 1])  # a mail program broke the row
         if not more or len(more) >= count or not all(map(_CELL.fullmatch, more)):
             break

@@ -33,7 +33,7 @@ LATENCY = re.compile(r"[0-9]{1,9}(?:us|ms|s)")
 _ROOM = " " * 8  # at least, for two columns that are left out
 _MOST_BETWEEN = 3  # other lines between rows, captions, and bad rows in a table
 _ONLY_FOUR = (1, 2, 4, 5)
-_ENDS = tuple("0123456789+*>")  # of a row: a number, perhaps with a mark of its mail or forum
+_ENDS = tuple("0123456789+*>kmg")  # of a row: a number, perhaps with its unit or a mark of its mail or forum
 
 
 @dataclass(slots=True)

@@ -29,6 +29,7 @@ at (bytes, a word, perhaps a bracket, words, seconds, rate), so that it is read 
 
 import re
 
+from apps.parsers.dd_apart import apart
 from apps.parsers.dd_blocks import Block, blocks
 from apps.parsers.dd_command import Command
 from apps.parsers.dd_lines import ALONE, LONE, RECORDS, Result, Unclear, is_near, read_result
@@ -56,6 +57,8 @@ def looks_like(text: SourceText) -> float:
         return 1.0  # "/s" is translated, too
     if "+" in whole and (_has_records(text.lines) or (" records " in whole and any(map(LONE.match, text.lines)))):
         return 0.6
+    if "+" in whole and ("B/" in whole or "bytes/s" in whole) and apart(text) is not text:
+        return 1.0
     return (
         0.6
         if " bytes " in whole and any(" bytes " in line[:200] and ALONE.match(line[:200]) for line in text.lines)
@@ -81,6 +84,7 @@ def _stands_alone(line: str, match: re.Match[str]) -> bool:
 
 def parse(text: SourceText) -> ParsedFile:
     """Every copy in the text. `ParseError` where there is none."""
+    text = apart(text)
     reader = _Reader(text)
     runs = tuple([run for block in blocks(text) if (run := reader.run_of(block))])
     if not runs and not reader.broken:

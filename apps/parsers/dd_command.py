@@ -8,7 +8,9 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-_DD = re.compile(r"""dd(?<![^\s;&|(`/+$#>%'"]dd)(?=\s+[a-z]+=|\s*$)""")
+_DD = re.compile(  # gdd is GNU's on macOS
+    r"""dd(?:(?<![^\s;&|(`/+$#>%'"]dd)|(?<=gdd)(?<![^\s;&|(`/+$#>%'"]gdd))(?=\s+[a-z]+=|\s*$)"""
+)
 _OPERANDS = re.compile(  # from its = back, as a search for one letter is the quickest
     r"=(?:(?<=\b[io]f=)|(?<=\bbs=)|(?<=\b[io]bs=)|(?<=\b[io]flag=)|(?<=\b(?:conv|skip|seek)=)|(?<=\bcount=)|(?<=\bstatus=))"
 )

@@ -32,11 +32,14 @@ def events(text: SourceText) -> list[Event]:
             full, part = match.groups()
             found.append(Event(index, (int(full), int(part)), None, index))
             if (
-                "bytes" in line
+                line[-1] not in "nt"
                 and ENDS_IN_BYTES(line)
                 and isinstance((wrapped := _wrapped(lines, index)).result, Result)
             ):
                 found.append(wrapped)
+        elif line.isdigit() and found and found[-1].records and found[-1].last == index - 1:
+            wrapped = _wrapped(lines, index)
+            found += [wrapped] if isinstance(wrapped.result, Result) else []
         elif _is_cut(line, found[-1] if found else None, index):
             found.append(_wrapped(lines, index))
     _mark_progress(found, text)
@@ -73,7 +76,10 @@ def _mark_progress(found: list[Event], text: SourceText) -> None:
             event.is_progress = is_alone and _is_last_progress(found[position : position + 4])
             continue
         is_rewritten = any(
-            other is not None and other.result and text.number(other.index) == text.number(event.index)
+            other is not None
+            and other.result
+            and text.number(other.index) == text.number(event.index)
+            and _is_more(event.result, other.result)
             for other in (before, after)
         )
         precedes_records = (
@@ -102,6 +108,11 @@ def _is_last_progress(found: list[Event]) -> bool:
         isinstance(event.result, Result) and (event.result.seconds or 0) >= 1
     )  # the first is printed behind a second
     return has_begun and _goes_on(event.result, report[2].result, least=0)
+
+
+def _is_more(one: Result | Unclear | None, other: Result | Unclear | None) -> bool:
+    """Whether one of them tells of more bytes: copies of as many bytes that stand on one line are two copies."""
+    return not (isinstance(one, Result) and isinstance(other, Result)) or one.bytes != other.bytes
 
 
 def _goes_on(one: Result | Unclear | None, other: Result | Unclear | None, least: int) -> bool:

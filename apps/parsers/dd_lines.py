@@ -37,7 +37,7 @@ CUT = re.compile(
 BEGUN = re.compile(
     rf"\s*{_WHOLE}{_S}[bBoOбБ]{_LETTERS}{{0,12}}(?:{_S}(?:\([^()]{{0,60}}\)?)?)?\s*$"
 )  # right behind records
-ENDS_IN_BYTES = re.compile(rf".* {_WHOLE} bytes\s*$").match  # behind records, in a text that was filled anew
+ENDS_IN_BYTES = re.compile(rf".* {_WHOLE}(?: bytes)?\s*$").match  # behind records, in a text that was filled anew
 ALONE = re.compile(  # without records lines: only what nobody else prints, and ends before its rate does
     r"\s*[0-9]{1,19} bytes (?:"
     r"\([0-9][^()]{1,60}\) copied,(?: [0-9][0-9.,e+-]{0,30}(?: s[a-z]{0,6}(?:, ?(?:[0-9.,]{1,12}(?: [kKMGTPE]?B?/?)?)?)?)?)?"

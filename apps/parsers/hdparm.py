@@ -50,10 +50,20 @@ _WORD = (  # an option, a device or a variable, an option's number
 )
 _COMMAND = re.compile(rf"(?:^|[\s#$%>;&|\]`(/*])(hdparm\s+-[\w=-]{{1,40}}(?:\s+{_WORD}(?![^\s;|&<>`()\[])){{0,20}})")
 _ASKS_FOR_TIMES = re.compile(r"\s-[A-Za-z0-9]{0,20}[tT]|\s--direct")
+_DEVICE_WITHIN = re.compile(r"(?:^|\s)(/dev/[\w./-]{1,200}):\s{0,8}$")  # before a timing on the same line
+_OF_SEVERAL = re.compile(r"[*?\[{$]")  # in a command
+_NO_CAPTION = re.compile(
+    r".{0,100}hdparm|Timing |/dev/\S|[`~]{3}|\S{0,64}[$#%>](?:\s|$)|\[.{1,80}\][$#]"
+    r"|[\s#=*^_~+-]*$|(?:real|user|sys)\b|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b"
+)
+_WORD_WITHIN = re.compile(r"[^\W\d_]{2}")
+_AROUND = " \t#=*:-_>|`"
+_LONGEST_CAPTION = 100
 _PATH = re.compile(r"/dev/[\w./-]{1,200}")
 _MESSAGE = re.compile(r"fail|error|EOF|returned|invalid|denied|too small|no such|not permitted|HDIO|BLK", re.IGNORECASE)
 _FACTORS = {"MB": 1024.0**2, "kB": 1024.0}
 _MOST_BACK = 4
+_LONGEST_DEVICE = 220  # with blanks behind it
 
 
 def looks_like(text: SourceText) -> float:
@@ -69,6 +79,7 @@ class _Draft:
     is_direct: bool = False
     offset: int = 0  # GiB
     problem: str = ""
+    caption: str = ""
     samples: list[ParsedSample] = field(default_factory=list)
 
     def finish(self, text: SourceText) -> ParsedRun:
@@ -79,7 +90,7 @@ class _Draft:
             workload["offset"] = self.offset << 30
         return ParsedRun(
             tool="hdparm", tool_version="", samples=tuple(self.samples), workload=workload, target=self.target,
-            problem=self.problem, line=text.number(self.first), last_line=text.number(self.last),
+            problem=self.problem, caption=self.caption, line=text.number(self.first), last_line=text.number(self.last),
         )  # fmt: skip
 
 
@@ -101,13 +112,20 @@ def _drafts(text: SourceText, broken: list[Broken], warnings: list[str]) -> Iter
         if device := _device(text.lines, index):
             if current:
                 yield current
-            current = _Draft(index, index, device, _command_before(text.lines, index))
+            current = _begun(text.lines, index, device, current)
         timings = list(_TIMING.finditer(line)) if " reads" in line else []
         if current and current.samples and not timings and "hdparm" in line and _command_of(line):
             yield current
             current = None
+        has_device = "/dev/" in line
         for timing in timings:
             operation = "cached_read" if "cache" in timing[2] else "read"
+            start = timing.start()
+            within = _DEVICE_WITHIN.search(line, max(0, start - _LONGEST_DEVICE), start) if has_device else None
+            if within and (current is None or within[1] != current.target):
+                if current:
+                    yield current
+                current = _begun(text.lines, index, within[1], current)
             if current is None or index - current.last > _MOST_BACK or _is_other(current, operation):
                 if current:
                     yield current
@@ -132,6 +150,23 @@ def _device(lines: list[str], index: int) -> str:
     return match[1] if match else ""
 
 
+def _begun(lines: list[str], index: int, device: str, before: _Draft | None) -> _Draft:
+    """What stands under a device line. A command may name several devices, or be done again."""
+    floor = before.last + 1 if before else 0
+    command = _command_before(lines, index)
+    if not command and before and not "".join(lines[floor:index]).strip():
+        asked = before.command
+        command = asked if device in asked.split() or _OF_SEVERAL.search(asked) else ""
+    return _Draft(index, index, device, command, caption=_caption(lines, index, floor))
+
+
+def _caption(lines: list[str], index: int, floor: int) -> str:
+    """The words right above, as people put them over each of their results."""
+    above = next((line.strip() for line in reversed(lines[max(floor, index - _MOST_BACK) : index]) if line.strip()), "")
+    is_none = len(above) > _LONGEST_CAPTION or _NO_CAPTION.match(above) or _MESSAGE.search(above)
+    return "" if is_none or not _WORD_WITHIN.search(above) else above.strip(_AROUND)
+
+
 def _is_other(draft: _Draft, operation: str) -> bool:
     """Whether a timing is of another drive: hdparm does each but once, and that of the cache first."""
     is_behind = operation == "cached_read" and bool(draft.samples) and not draft.target
@@ -140,11 +175,14 @@ def _is_other(draft: _Draft, operation: str) -> bool:
 
 def _elided(lines: list[str], index: int, before: _Draft | None) -> _Draft:
     """A run without a device line: the device is that of the command line, if it names one, or of the same run done again."""
+    label, within, _ = lines[index][: 2 * _LONGEST_CAPTION].partition("Timing ")
+    label = label.strip(_AROUND)[:_LONGEST_CAPTION] if within else ""
     if before and before.last < index and not "".join(lines[before.last + 1 : index]).strip():
-        return _Draft(index, index, before.target, before.command)
+        return _Draft(index, index, before.target, before.command, caption=label)
     command = _command_before(lines, index)
     paths = _PATH.findall(command)
-    return _Draft(index, index, paths[0] if len(paths) == 1 else "", command)
+    caption = label or _caption(lines, index, before.last + 1 if before else 0)
+    return _Draft(index, index, paths[0] if len(paths) == 1 else "", command, caption=caption)
 
 
 def _command_before(lines: list[str], index: int) -> str:

@@ -65,7 +65,7 @@ class Columns:
 
     operations: tuple[str, ...]
     words: tuple[str, ...]
-    ends: tuple[int, ...]  # from `origin`; empty where the header was wrapped
+    ends: tuple[int, ...]  # from `origin`; of those on the first line where the header was wrapped
     origin: int  # where "reclen" ends
     is_spaced: bool  # by more than single blanks, so that what stands below what can be said
     size: int  # where "KB" ends
@@ -85,7 +85,7 @@ def _read_header(above: str, header: str, below: str) -> Columns | None:
     at = next(index for index, match in enumerate(found) if match[0].startswith("reclen")) + 1
     origin, size = found[at - 1].end(), found[at - 2].end()
     words = tuple(match[0] for match in found[at:]) + tuple(below.split())
-    ends = () if below else tuple(match.end() - origin for match in found[at:])
+    ends = tuple(match.end() - origin for match in found[at:])
     if words and words == tuple(_WORDS[: len(words)]):
         return Columns(_OPERATIONS[: len(words)], words, ends, origin, "  " in header[size:], size)
     operations = tuple(_qualified(above, match) for match in found[at:])

@@ -13,6 +13,7 @@ MATRIX = re.compile(r'^\s*"(Re-)?(Writer|Reader|Random read|Random write|Backwar
 THROUGHPUT = re.compile(r'^\s*"(Throughput|CPU utilization) report Y-axis is type of test X-axis is number of')
 _SIZES = re.compile(r'\s*(?:"\d{1,15}"\s*)+').fullmatch
 _ROW = re.compile(r'\s*"(\d{1,15})"((?:\s+\d{1,20})*)\s*').fullmatch
+_REST = re.compile(r"\s*\d{1,20}(?:\s+\d{1,20})*\s*").fullmatch  # of a row that a mail program broke
 _LIKE_ROW = re.compile(r'\s*"\w{1,15}"(?:\s+"?\w{1,20}"?)*\s*').fullmatch  # with letters in its figures
 _CPU_ROW = re.compile(r'\s*"\d{1,15}"(?:\s+\d{1,9}\.\d\d)*\s*').fullmatch
 _FIGURES = re.compile(  # a test that was left out, as by -i 1, may have no name
@@ -56,24 +57,40 @@ def read_matrix(text: SourceText, index: int) -> Matrix:
     if index + 1 >= len(text.lines) or not _SIZES(text.lines[index + 1]):
         matrix.damaged += range(index + 1, min(index + 2, len(text.lines)))
         return matrix
-    records = [int(size) * KIB for size in re.findall(r"\d+", text.lines[index + 1])]
     matrix.last = index + 1
-    for at in range(index + 2, len(text.lines)):
-        row = _ROW(text.lines[at])
-        if row is None and not (is_cpu and _CPU_ROW(text.lines[at])):
-            if not _LIKE_ROW(text.lines[at]):
-                break
+    while matrix.last + 1 < len(text.lines) and _SIZES(text.lines[matrix.last + 1]):
+        matrix.last += 1  # a mail program broke it
+    above = " ".join(text.lines[index + 1 : matrix.last + 1])
+    _read_rows(matrix, text, [int(size) * KIB for size in re.findall(r"\d+", above)], is_cpu)
+    return matrix
+
+
+def _read_rows(matrix: Matrix, text: SourceText, records: list[int], is_cpu: bool) -> None:
+    """The rows below the record sizes; the rest of one that a mail program broke has no file size."""
+    size = placed = 0  # of the row, and how many figures it has
+    for at in range(matrix.last + 1, len(text.lines)):
+        line = text.lines[at]
+        row = _ROW(line)
+        rest = _REST(line) if row is None and size else None
+        if not (row or rest or (is_cpu and _CPU_ROW(line))):
+            if not line.strip() and size and at + 1 < len(text.lines) and _ROW(text.lines[at + 1]):
+                continue  # what was left of a row were its last blanks
+            if not _LIKE_ROW(line):
+                return
             matrix.damaged.append(at)
         matrix.last = at
-        if row is not None:
-            figures = row[2].split()
-            if at + 1 == len(text.lines) and _is_cut(text, at):
-                matrix.damaged.append(at)
-                figures.pop()
-            matrix.cells += [
-                (int(row[1]) * KIB, record, figure, at) for record, figure in zip(records, figures, strict=False)
-            ]
-    return matrix
+        if not (row or rest):
+            continue
+        size, placed = (int(row[1]) * KIB, 0) if row else (size, placed)
+        figures = (row[2] if row else line).split()
+        if rest and placed + len(figures) > len(records):
+            matrix.damaged.append(at)
+            continue
+        if at + 1 == len(text.lines) and _is_cut(text, at):
+            matrix.damaged.append(at)
+            figures.pop()
+        matrix.cells += [(size, record, figure, at) for record, figure in zip(records[placed:], figures, strict=False)]
+        placed += len(figures)
 
 
 def _is_cut(text: SourceText, index: int) -> bool:
@@ -117,6 +134,8 @@ def read_throughput(text: SourceText, index: int) -> Throughput:
             report.unit = unit[1]
         elif figures := _FIGURES(line):
             report.tests.append((figures[1] or "", figures[2].split(), at))
+        elif at == index + 1 and line.strip() == 'processes"':
+            pass  # of the title, which a mail program broke
         elif line.strip() and not _LIKE_FIGURES(line):
             break
         elif line.strip():

@@ -84,6 +84,8 @@ class Table:
                 break
             if len(line) < LONGEST_ROW and len(tokens) == full:
                 self._add(tokens, self.columns.operations, index)
+            elif last > index:
+                self._break(line, index, "a row that does not fit the header", _CELL_PLACES)
             else:
                 self._add_placed(line, tokens, index)
             draft.last, index = last, last + 1
@@ -202,15 +204,19 @@ class Table:
         return len(tokens) > 2 and (not is_behind_strange or is_in_place)
 
     def _joined(self, tokens: list[str], index: int, full: int) -> tuple[list[str], int]:
-        """A row that a mail program broke into several lines."""
+        """A row that a mail program broke into several lines: what is left of it begins further left, and with no size."""
         lines = self.text.lines
+        depth, size = _depth(lines[index]), tokens[0]
         while len(tokens) < full and index + 1 < len(lines) and ROW(lines[index + 1]):
+            more = lines[index + 1]
+            if _depth(more) >= depth > 0 or more.split()[0] in (size, str(2 * int(size[:18]))):
+                break
             index += 1
             tokens = tokens + lines[index].split()
         return tokens, index
 
     def _add_placed(self, line: str, tokens: list[str], index: int) -> None:
-        if self.is_wrapped or not 2 < len(tokens) <= len(self.columns.operations) + 2:
+        if not 2 < len(tokens) <= len(self.columns.operations) + 2:
             self._break(line, index, "a row that does not fit the header", _CELL_PLACES)
             return
         tail = line[line.index(tokens[1], line.index(tokens[0]) + len(tokens[0])) + len(tokens[1]) :]
@@ -281,3 +287,7 @@ class Table:
             operation, metric, None, 0, file_size, record, None, None, printed, number,
             "exact" if reason else "rounded", reason, *bounds,
         )  # fmt: skip
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())

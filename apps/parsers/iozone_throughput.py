@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from apps.parsers.iozone_banner import KIB, Banner
@@ -21,6 +21,7 @@ LIKE_ONE = re.compile(
     r"\s*(?:(?:Min|Max|Avg) throughput per |Min xfer|Parent sees throughput|CPU [uU]tilization: Wall)"
 )
 _MARKED = re.compile(r"\s*([A-Za-z0-9][\w.-]{0,62}):\s+(?:(?:Children|Parent) sees? |(?:Min|Max|Avg) |CPU )")  # pdsh's
+_REST = re.compile(rf"(?:(?:CPU )?[uU]tilization\s+)?(?:= *)?(?:{_NUMBER} ?)?(?:{_UNIT}/sec|%)?").fullmatch
 _CHILD = re.compile(r"Child\[\d+\] xfer count =")
 OPERATIONS = {
     "initial writers": "write", "rewriters": "rewrite", "readers": "read", "re-readers": "reread",
@@ -72,7 +73,10 @@ def read_phase(text: SourceText, index: int, banner: Banner) -> tuple[Phase, int
             if not _take(phase, line, text.number(index)):
                 if not LIKE_ONE.match(line) or SEEN.search(line):
                     break
-                phase.damaged.append(index)
+                if _take(phase, _with_rest(text.lines, index), text.number(index)):
+                    index += 1
+                else:
+                    phase.damaged.append(index)
             elif line.count("=") + line.count("CPU time") > 1:
                 phase.damaged.append(index)  # the next line stands behind it
         elif not line.strip() and not _goes_on(text, index):
@@ -80,6 +84,12 @@ def read_phase(text: SourceText, index: int, banner: Banner) -> tuple[Phase, int
         last = index if line.strip() else last
         index += 1
     return phase, last, index
+
+
+def _with_rest(lines: Sequence[str], index: int) -> str:
+    """A line and the figure or unit below it, where a mail program broke it."""
+    rest = lines[index + 1].strip() if index + 1 < len(lines) else ""
+    return f"{lines[index].rstrip()} {rest}" if _REST(rest) else ""
 
 
 def _mark(line: str) -> str:

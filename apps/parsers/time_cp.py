@@ -51,7 +51,10 @@ _UNREAD = re.compile(  # where a wall time stands that is none
 )
 _UNREAD_CPU = re.compile(r"\s*(?:(?:user|sys)\s+\S*\d\S*\s*$|(?:usr|sys) time\s)")
 _SKIPPED = re.compile(
-    r"\s*(?:`{3}\w{0,20}\s*)?$|_{20,80}\s*$|\s*(?:(?:cp|sudo|Password|Command exited)\b|\[sudo\])|\S+ -> \S|\s*\[?(?:\.{3}|…)\]?\s*$"
+    r"\s*(?:`{3}\w{0,20}\s*)?$|_{20,80}\s*$|\s*(?:(?:cp|sudo|Password|Command exited)\b|\[sudo\])|\s*\[?(?:\.{3}|…)\]?\s*$"
+)
+_LISTED = re.compile(  # by cp -v, old and new, and BSD's, which has no marks around names
+    r"\s*(?:(?:['`‘\"][^\n]{1,4096}['’\"]|\S+) -> \S|(?:removed|created directory) ['`‘])"
 )
 _NO_CPU = "a time in the processor that cannot be read"
 _LONGEST = 1000
@@ -106,7 +109,7 @@ def parse(text: SourceText) -> ParsedFile:
 def _copies(text: SourceText, broken: list[Broken]) -> Iterator[Copy]:
     lines = text.lines
     for index, line in enumerate(lines):
-        if "cp " not in line or len(line) > _LONGEST:
+        if "cp " not in line or len(line) > _LONGEST or _LISTED.match(line):
             continue
         if (zsh := _ZSH.search(line)) and (shown := _CP.search(line, 0, zsh.start() + 1)):
             wall = zsh[3] or zsh[4]
@@ -149,9 +152,14 @@ def _timed(line: str) -> str:
 
 def _behind(lines: list[str], index: int) -> Timing:
     """The times that follow a command, behind what cp itself had to say."""
-    timing, blank = Timing(last=index), 0
-    for at in range(index + 1, min(len(lines), index + _MOST_AFTER)):
+    timing, blank, left = Timing(last=index), 0, _MOST_AFTER
+    for at in range(index + 1, len(lines)):
         line = lines[at]
+        if " " in line and _LISTED.match(line):
+            continue
+        left -= 1
+        if not left:
+            break
         if line.startswith(("cp: ", "Command exited with non-zero")) and timing.real is None:
             timing.failure = timing.failure or line.strip()[:200]
         blank = 0 if line.strip() else blank + 1

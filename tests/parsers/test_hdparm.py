@@ -224,3 +224,27 @@ def test_a_timing_of_the_cache_below_one_of_a_disk_is_of_another_drive() -> None
 def test_a_pattern_in_the_command_is_shown_whole() -> None:
     (run,) = parse(f"$ sudo hdparm -t /dev/sd[a-c]\n\n/dev/sda:\n{LINE}").runs
     assert run.workload["command"] == "hdparm -t /dev/sd[a-c]"
+
+
+def test_devices_of_one_command_have_that_command_and_their_words() -> None:
+    runs = parse(f"$ hdparm -t /dev/sda /dev/sdb\n\n/dev/sda:\n{LINE}\n/dev/sdb:\n{LINE}\nNew:\n/dev/sdb:\n{LINE}").runs
+    command = "hdparm -t /dev/sda /dev/sdb"
+    assert [(run.target, run.workload.get("command"), run.caption) for run in runs] == [
+        ("/dev/sda", command, ""), ("/dev/sdb", command, ""), ("/dev/sdb", None, "New")
+    ]  # fmt: skip
+    runs = parse(
+        f"# for i in a b c; do hdparm -t /dev/sd$i; done\n\n/dev/sda:\n{LINE}/dev/sdb:\n{LINE}/dev/sdc:\n{LINE}"
+    ).runs
+    assert [run.workload.get("command") for run in runs] == ["hdparm -t /dev/sd$i"] * 3
+    assert "command" not in parse(f"$ hdparm -t /dev/sda\n/dev/sda:\n{LINE}/dev/sdb:\n{LINE}").runs[1].workload
+
+
+def test_devices_on_one_line_are_told_apart() -> None:
+    runs = parse(f"/dev/sda: {LINE.strip()} /dev/sdb: {LINE.strip().replace('99.67', '99.66')}\n").runs
+    assert told(runs) == [("/dev/sda", "read", 99.67 * MIB), ("/dev/sdb", "read", 99.66 * MIB)]
+
+
+def test_words_above_a_timing_or_before_it_are_its_caption() -> None:
+    runs = parse(f"RAID-5 of four\n{LINE}== RAID-0 ==\n{LINE}\nwith more cache: {LINE.strip()}\n[...]\n{LINE}").runs
+    assert [run.caption for run in runs] == ["RAID-5 of four", "RAID-0", "with more cache", ""]
+    assert [run.caption for run in parse(f"root@lab:~# # hdparm now\n/dev/sda:\n{LINE}").runs] == [""]

@@ -206,3 +206,15 @@ def test_the_verbose_times_are_read_where_their_margin_was_lost() -> None:
 )
 def test_the_prompt_names_the_host(prompt: str, host: str) -> None:
     assert only(f"{prompt}time cp a b\nreal 2.00\nuser 0.20\nsys 0.80\n").host == host
+
+
+@pytest.mark.parametrize("row", ["'src/file {}' -> '/mnt/src/file {}'", "`src/{}' -> `/mnt/{}'", "src/{} -> /mnt/{}"])
+def test_what_cp_lists_between_may_be_as_long_as_it_is(row: str) -> None:
+    listed = "".join(f"{row.format(number, number)}\n" for number in range(200))
+    run = only(f"$ time cp -rv src /mnt/\n{listed}\nreal\t0m2.000s\nuser\t0m0.200s\nsys\t0m0.800s\n")
+    assert [(one.value, one.cpu) for one in run.samples] == [(2e9, 0.5)]
+
+
+def test_a_name_that_cp_lists_is_no_command() -> None:
+    parsed = parse("$ time cp -v x /mnt/\n'a; time cp b c' -> '/mnt/a; time cp b c'\nreal 2.00\nuser 0.20\nsys 0.80\n")
+    assert [(run.line, run.last_line) for run in parsed.runs] == [(1, 5)]
