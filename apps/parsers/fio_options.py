@@ -120,9 +120,20 @@ class Load:
             sizes = {self.block_size(name) for name in directions(self.rw) or ("read", "write")}
             return sizes.pop() if len(sizes) == 1 else None
         parts = self.options.get("bs", "4096").split(",")
-        place = min(("read", "write", "trim").index(direction), len(parts) - 1)
+        place: int | None = ("read", "write", "trim").index(direction)
+        if len(parts) > 1 and flag(self.options, "bs_is_seq_rand"):
+            place = self._place_by_pattern()
+        if place is None:
+            return None
+        place = min(place, len(parts) - 1)
         # `bs=,8k` leaves reads at the default
         return bytes_of(parts[place], self.kb_base) if parts[place].strip() else 4096
+
+    def _place_by_pattern(self) -> int | None:
+        """Of bs_is_seq_rand: the first size is for sequential I/O, the second for random. None where a job does both."""
+        if "percentage_random" in self.options or ":" in (self.rw or ""):
+            return None
+        return int((self.rw or "").strip().lower().startswith("rand"))
 
 
 def load_of(options: dict[str, str], copies: int = 1) -> Load:

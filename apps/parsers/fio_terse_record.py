@@ -9,7 +9,7 @@ from apps.parsers.fio_readings import Job, percentile_metric, whole
 from apps.parsers.shape import Broken
 
 _NEW = re.compile(r"[345];fio[- ][^;]{0,80};|^[345];[12]\.\d[^;]{0,80};")
-_OLD = re.compile(r"(?:2;)?[^;]{1,255};\d{1,9};\d{1,9};\d+;\d+;\d+;")
+_OLD = re.compile(r"(?:2;)?[^;]{0,255};\d{1,9};\d{1,9};\d+;\d+;\d+;")
 _SHARES = 29
 _WIDTHS = {"1": (16,), "2": (20, 41), "3": (41,), "4": (41,), "5": (47,)}
 _DIRECTIONS = {1: ("mixed",), 2: ("read", "write"), 3: ("read", "write", "trim"), 4: ("read", "write", "trim", "mixed")}

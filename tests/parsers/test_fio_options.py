@@ -75,6 +75,15 @@ def test_one_block_size_per_direction() -> None:
     assert load_of({"bs": ",8k", "rw": "rw"}).block_size("read") == 4096
 
 
+@pytest.mark.parametrize(
+    ("rw", "size"), [("read", 4096), ("randwrite", 65536), ("randrw", 65536), ("randread:8", None), ("rw", 4096)]
+)
+def test_one_block_size_for_sequential_and_one_for_random_work(rw: str, size: int | None) -> None:
+    options = {"bs": "4k,64k", "rw": rw, "bs_is_seq_rand": "1"}
+    assert {load_of(options).block_size(name) for name in ("read", "write", "mixed")} == {size}
+    assert load_of({**options, "percentage_random": "50"}).block_size("read") is None
+
+
 @pytest.mark.parametrize("option", ["bsrange", "bssplit"])
 def test_a_range_of_block_sizes_is_no_block_size(option: str) -> None:
     assert load_of({option: "4k-16k", "rw": "read"}).block_size("read") is None

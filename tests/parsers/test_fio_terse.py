@@ -191,6 +191,13 @@ def test_a_record_behind_other_words_of_its_line_is_found() -> None:
     assert value(run, "read", "iops") == 125
 
 
+@pytest.mark.parametrize("start", ["3;fio-3.42", "2"])
+def test_a_job_without_a_name_is_found(start: str) -> None:
+    text = SourceText(record(READ, IDLE, *([IDLE] if start == "2" else []), start=start, name=""))
+    assert fio_terse.looks_like(text) == 1.0
+    assert value(fio_terse.parse(text).runs[0], "read", "iops") == 125
+
+
 def test_the_line_of_the_job_tells_random_and_depth() -> None:
     line = "a job: (g=0): rw=randread, bs=(R) 8192B-8192B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=4"
     sample = only(f"{line}\n{record(READ, IDLE)}").samples[0]

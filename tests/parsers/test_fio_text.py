@@ -199,6 +199,30 @@ def test_a_block_size_is_whole_where_no_digits_follow_the_point(printed: str, si
     assert run.workload["block_size"] == size
 
 
+@pytest.mark.parametrize(
+    ("sizes", "size"),
+    [
+        ("bs=4096B-4096B,8192B-8192B,4096B-4096B, ", 4096),  # fio 2.17 and 2.18
+        ("bs(seq/rand)=4K-4K/64K-64K, ", 65536),
+        ("bs=4096B-4096B,64.0KiB-64.0KiB, bs_is_seq_rand, ", 65536),
+        ("bs=(R) 4096B-4096B, (W) 64.0KiB-64.0KiB, bs_is_seq_rand, ", 65536),
+        ("bs=4096B-8192B,8192B-8192B,4096B-4096B, ", None),
+        ("bs=(R) 4096B-4096B, (W) 8192B-16.0KiB, bs_is_seq_rand, ", None),
+    ],
+)
+def test_block_sizes_are_read_as_every_version_spells_them(sizes: str, size: int | None) -> None:
+    parsed = parse(f"job: (g=0): rw=randread, {sizes}ioengine=libaio, iodepth=4\n{V3}")
+    assert one(parsed.runs[0], "iops").block_size == size
+    assert not [told for told in parsed.warnings if "definition" in told]
+
+
+def test_a_job_without_a_name_has_its_own_definition() -> None:
+    sizes = "(R) 8192B-8192B, (W) 8192B-8192B, (T) 8192B-8192B"
+    run = only(f": (g=0): rw=randread, bs={sizes}, ioengine=libaio, iodepth=4\nfio-3.42\n{V3.removeprefix('job')}")
+    assert (run.line, run.sections[0].name) == (1, "")
+    assert (one(run, "iops").block_size, one(run, "iops").iodepth, one(run, "iops").threads) == (8192, 4, 1)
+
+
 def test_a_block_size_with_a_rest_is_not_made_whole() -> None:
     sizes = "(R) 10.5KiB-10.5KiB, (W) 10.5KiB-10.5KiB, (T) 10.5KiB-10.5KiB"
     assert "block_size" not in only(f"job: (g=0): rw=read, bs={sizes}, ioengine=sync, iodepth=1\n{V3}").workload
