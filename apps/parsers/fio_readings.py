@@ -59,6 +59,19 @@ class Job:
                 kept = {"line": read["line"], "printed": read["printed"]}
                 self._read[name, metric] = {"value": None, "missing_reason": reason, **kept}
 
+    def percentiles_are_of_lat(self) -> None:
+        """What was read of clat is of lat, which has no p1."""
+        shares = {key for key in self._read if key[1].startswith("clat_p")}
+        for direction, metric in shares:
+            read = self._read.pop((direction, metric))
+            if metric != "clat_p1":
+                self._read[direction, metric.replace("clat", "latency")] = read
+
+    def doubt_percentiles(self, reason: str) -> None:
+        for (_, metric), read in self._read.items():
+            if metric.startswith("clat_p") and not read.get("missing_reason"):
+                read |= {"value": None, "missing_reason": reason}
+
     @property
     def has_rates_alone(self) -> bool:
         return {metric for _, metric in self._read} <= {"bandwidth", "iops", "io_bytes"}

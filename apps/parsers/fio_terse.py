@@ -22,6 +22,8 @@ Oddities
   (`--output-format=terse,normal`) does, and is used. The figures of that normal report are the same ones again.
 - Beside JSON in the same file (`json,terse`) it repeats their figures, rounded: then those are read, and this is left
   out.
+- With lat_percentiles=1 the percentiles are those of lat, behind clat all the same (fio 3.1 and later). The record does
+  not say so: a command line or a normal report in the file may.
 - `--status-interval` prints all records again and again, running totals: the last is the result, and the
   bandwidth between them a series.
 - CPU is the mean of a group's processes, of which the record does not say how many there are.
@@ -29,13 +31,14 @@ Oddities
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from apps.parsers.fio_definitions import Definition, definition_at, doubt_of
 from apps.parsers.fio_disks import in_terse, printed_samples
 from apps.parsers.fio_documents import MOST_JOBS
 from apps.parsers.fio_options import operation
 from apps.parsers.fio_progress import SHORTEST_MS
+from apps.parsers.fio_quantities import version_of
 from apps.parsers.fio_readings import all_samples
 from apps.parsers.fio_samples import error_text
 from apps.parsers.fio_terse_record import LEAST_INTERVAL_MS, Record, record_in
@@ -53,6 +56,10 @@ _NEEDLE = re.compile(
     re.MULTILINE,
 )
 _OLDEST = re.compile(rb"^[^;\n]{1,255};\d+;\d+(?:;[0-9.]+){13};[0-9.]+%;", re.MULTILINE)
+_OF_LAT = re.compile(
+    rb"\b(?:lat_percentiles[= ]1|clat_percentiles[= ]0)\b|^[ \t]{0,60}lat percentiles \(", re.MULTILINE
+)
+_NOT_TOLD = "of clat or of lat: one run in this file was asked for those of lat, and no record says which"
 _SUM = "All clients"
 _MOST_TOLD = 20
 
@@ -86,8 +93,22 @@ def parse(text: SourceText) -> ParsedFile:
             reports.place(record)
     if not reports.runs and not broken:
         raise ParseError("no terse record of fio", line=1, expected="a line like 3;fio-3.33;job;0;0;…")
+    if _OF_LAT.search(plain_bytes(text)):
+        _move_percentiles(reports.runs)
     runs = tuple(_run(group, warnings) for group in _told_here(reports.runs, text, warnings))
     return ParsedFile(runs, tuple(warnings), tuple(broken))
+
+
+def _move_percentiles(runs: list[list[list[Record]]]) -> None:
+    """Somebody asked for the percentiles of lat; of which run, is sure where there is one."""
+    for record in chain.from_iterable(history[-1] for history in runs):
+        known = version_of(f"fio-{record.version}")
+        if known and known[1] < (3, 1):
+            continue
+        if len(runs) == 1:
+            record.job.percentiles_are_of_lat()
+        else:
+            record.job.doubt_percentiles(_NOT_TOLD)
 
 
 def _told_here(runs: list[list[list[Record]]], text: SourceText, warnings: list[str]) -> Iterator[list[list[Record]]]:

@@ -213,6 +213,31 @@ def test_flushes_are_an_operation_of_their_own() -> None:
     assert {s.block_size for s in samples} == {None}
 
 
+@pytest.mark.parametrize(
+    ("version", "option", "word"),
+    [
+        ("3.1", {"lat_percentiles": "1"}, "latency"),
+        ("3.12", {"clat_percentiles": "0"}, "latency"),
+        ("3.12", {"lat_percentiles": "0"}, "clat"),
+        ("3.13", {"lat_percentiles": "1"}, "clat"),
+    ],
+)
+@pytest.mark.parametrize("place", ["clat_ns", "lat_ns", ""])
+def test_percentiles_of_lat_stand_under_clat_in_fio_3_1_to_3_12(
+    version: str, option: dict[str, str], word: str, place: str
+) -> None:
+    moments = {"min": 5, "max": 9, "mean": 6.5, "stddev": 1.5}
+    read: dict[str, Any] = {"io_bytes": 8192, "clat_ns": {**moments, "percentile": {"50.000000": 5}}, "lat_ns": moments}
+    if place:
+        read[place] = {**read[place], "bins": {"5": 1, "9": 1}}
+    document = {"fio version": f"fio-{version}", "jobs": [{"jobname": "a", "job options": option, "read": read}]}
+    run = fio_json.parse(json.dumps(document, indent=2)).runs[0]
+    found = one(run.samples, f"{word}_p50", "read")
+    assert (found.value, found.printed) == (5, "5 ns")
+    if place == "clat_ns":
+        assert [one.kind for one in run.histograms] == ["lat" if word == "latency" else "clat"]
+
+
 def test_a_broken_document_among_others_is_told_and_the_others_are_read() -> None:
     broken = '{\n"fio version": "fio-3.33", "jobs": [{"read": {"iops": "many"}}]\n}\n'
     parsed = fio_json.parse(broken + (FIXTURES / "null.json").read_text())

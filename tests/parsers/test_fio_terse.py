@@ -191,6 +191,22 @@ def test_a_record_behind_other_words_of_its_line_is_found() -> None:
     assert value(run, "read", "iops") == 125
 
 
+@pytest.mark.parametrize("told", ["$ fio --name=a --lat_percentiles=1 --minimal", "     lat percentiles (usec):"])
+def test_percentiles_are_of_lat_where_the_run_was_asked_for_those(told: str) -> None:
+    run = only(f"{told}\n{record(READ, IDLE)}\n")
+    assert {s.metric: s.value for s in run.samples if "_p" in s.metric} == {
+        "latency_p50": 11_000, "latency_p90": 12_000, "latency_p99_9": 20_000, "latency_p99_99": 33_000,
+    }  # fmt: skip
+    assert value(only(f"{told}\n{record(READ, IDLE, start='3;fio-2.9')}"), "read", "clat_p50") == 11_000
+
+
+def test_of_several_runs_nobody_knows_whose_percentiles_are_of_lat() -> None:
+    text = f"$ fio --name=a --lat_percentiles=1\n{record(READ, IDLE, name='a')}\n{record(READ, IDLE)}\n"
+    runs = parse(f"{text}{record(READ, IDLE, start='4;fio-3.9', name='b')}\n").runs
+    assert len(runs) == 2
+    assert {s.value for run in runs for s in run.samples if "_p" in s.metric} == {None}
+
+
 @pytest.mark.parametrize("start", ["3;fio-3.42", "2"])
 def test_a_job_without_a_name_is_found(start: str) -> None:
     text = SourceText(record(READ, IDLE, *([IDLE] if start == "2" else []), start=start, name=""))
