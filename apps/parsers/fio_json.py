@@ -20,7 +20,8 @@ Oddities
 - `bw` is KiB/s in all versions; `bw_bytes` came during 3.x and is used where present.
 - Percentiles are taken from the bins where there are any, as fio does (`fio_bins`), else as printed.
 - fio 3.1 to 3.12 print the percentiles of `lat_percentiles=1` under `clat_ns`, and those are of `lat_ns`.
-- `client_stats` ends with a sum, "All clients", which is not one more job.
+- `client_stats` ends with a sum, "All clients", which is not one more job. Whose the global options of several clients
+  are: see `fio_clients`.
 - `unified_rw_reporting` leaves only `mixed`, the sum of reads and writes, or adds it to them (`both`).
 - `disk_util` is the kernel's own count, of each disk: see `fio_disks`.
 - `sync` holds the latencies of flushes (3.x). Zeros stand for what was not measured.
@@ -180,7 +181,7 @@ def _run(
     yield ParsedRun(
         tool="fio",
         tool_version=clean(document.version).removeprefix("fio-"),
-        sections=tuple(_parsed_section(section) for section in sections),
+        sections=_parsed_sections(sections),
         samples=samples,
         series=tuple(series(history)) if len(history) > 1 else (),
         histograms=tuple(histogram for section in sections for histogram in section.histograms()),
@@ -251,8 +252,15 @@ def _is_version_2(version: str, entries: Sequence[Job]) -> bool:
     return any(one is not None and one.clat is not None for job in entries for one in (job.read, job.write, job.trim))
 
 
-def _parsed_section(section: Section) -> ParsedSection:
-    options = {clean(name): clean(value) for name, value in section.load.options.items()}
+def _parsed_sections(sections: Sequence[Section]) -> tuple[ParsedSection, ...]:
+    """Where several clients ran, each with the name of its own among its options."""
+    has_hosts = len({section.job.hostname for section in sections} - {""}) > 1
+    return tuple(_parsed_section(section, section.job.hostname if has_hosts else "") for section in sections)
+
+
+def _parsed_section(section: Section, host: str) -> ParsedSection:
+    given = {**section.load.options, **({"hostname": host} if host else {})}
+    options = {clean(name): clean(value) for name, value in given.items()}
     return ParsedSection(section.number, clean(section.job.jobname), options, section.job.error)
 
 

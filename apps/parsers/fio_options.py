@@ -13,7 +13,7 @@ from itertools import chain
 _NUMBER = re.compile(r"\s*+([+-]?(?:0[xX][0-9a-fA-F]++|\d++))\s*+([A-Za-z%]*+)\s*\Z")
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SECONDS = {"": 1.0, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_ALIASES = {
+ALIASES = {
     "blocksize": "bs", "readwrite": "rw", "timeout": "runtime", "io_limit": "io_size", "blocksize_range": "bsrange",
 }  # fmt: skip
 LARGEST = 2**63 - 1
@@ -69,7 +69,7 @@ def merged(global_options: Mapping[str, object] | None, job_options: Mapping[str
     """A job's own options over the global ones, under fio's main names, in the order in which fio takes them."""
     both: dict[str, str] = {}
     for given, value in chain((global_options or {}).items(), (job_options or {}).items()):
-        name = _ALIASES.get(given, given)
+        name = ALIASES.get(given, given)
         both.pop(name, None)
         both[name] = "" if value is None else str(value)
     return both
@@ -93,7 +93,7 @@ def operation(rw: str | None, direction: str) -> str:
     pattern = (rw or "").split(":")[0].strip().lower()
     if direction not in ("read", "write"):
         return direction
-    return f"rand{direction}" if pattern.startswith("rand") else direction
+    return f"rand{direction}" if pattern.startswith("rand") and directions(pattern) else direction
 
 
 _DOES = {

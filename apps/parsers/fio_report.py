@@ -75,7 +75,7 @@ class FioReport(Runs):
         name = header.name
         host = "" if name == SUM else header.host or self.draft.speaker
         key = header.key(host, self.draft.keys)
-        if key in self.draft.keys:
+        if key in self.draft.keys and name != SUM:  # which comes again where clients end one after the other
             self.draft.restart()
         elif self.draft.goes_on(name, host):
             self.draft.is_ended, self.draft.groups = False, []
