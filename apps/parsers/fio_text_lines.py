@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from apps.parsers.fio_doubts import NO_NUMBER
-from apps.parsers.fio_quantities import TRUE_KIB, Quantity, Style, product
+from apps.parsers.fio_quantities import TRUE_KIB, Quantity, Style, product, settled
 from apps.parsers.fio_readings import Job, percentile_metric
 from apps.parsers.fio_text_shares import SHARE, damaged
 from apps.parsers.shape import Broken
@@ -83,11 +83,15 @@ class Reader:
         if re.search(r"[kMGTP](?:B|bit)/s", bandwidth):
             self.style = replace(self.style, kb_base=1000)
         is_whole = bandwidth.endswith("/s") or bracketed is not None  # clients print none of /s
-        rate = style.size(bandwidth) if is_whole else None
+        again = style.size(bracketed) if bracketed else None  # in the other unit
+        rate = (
+            settled(style.size(bandwidth), again.value if again and again.low is None else None) if is_whole else None
+        )
         self._keep_or_tell("bandwidth", rate, f"BW={bandwidth}", line)
         self._keep_or_tell("iops", style.count(iops), f"IOPS={iops}", line)
         if moved:
-            self._keep_or_tell("io_bytes", style.size(moved), moved, line)
+            told = rate.value * int(runtime or 0) / 1000 if rate and rate.low is None else None
+            self._keep_or_tell("io_bytes", settled(style.size(moved), told), moved, line)
         elif bracketed is not None and (rest := _BRACKET.match(match.string, match.end())):
             self._keep_or_tell("io_bytes", None, rest[1], line)
         self.job.runtimes[self.direction] = int(runtime or 0)

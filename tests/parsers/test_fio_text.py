@@ -111,6 +111,33 @@ def test_a_size_says_its_unit(text: str, style: Style, value: float) -> None:
     assert read.value == pytest.approx(value)
 
 
+@pytest.mark.parametrize(
+    ("version", "is_open"), [((2, 20), True), ((3, 25), True), (None, True), ((3, 26), False), ((2, 19), False)]
+)
+def test_zeros_behind_the_point_may_be_a_carry_that_fio_lost(version: tuple[int, ...] | None, is_open: bool) -> None:
+    read = Style(version).size("79.0MiB")
+    assert read is not None
+    assert (read.low, read.high) == ((79 * 2**20, 80 * 2**20) if is_open else (None, None))
+    whole = Style(version).size("79MiB")
+    assert whole is not None
+    assert whole.low is None
+
+
+@pytest.mark.parametrize(
+    ("rates", "bandwidth", "moved"),
+    [
+        ("BW=79.0MiB/s (83.9MB/s)(158MiB/2000msec)", 80, 158),
+        ("BW=79.0MiB/s (82.9MB/s)(79.0MiB/1000msec)", 79, 79),
+        ("BW=79.9MiB/s (83.8MB/s)(79.0MiB/1000msec)", 79.9, 80),
+    ],
+)
+def test_a_carry_that_fio_lost_is_found_where_another_figure_has_it(rates: str, bandwidth: float, moved: float) -> None:
+    run = only(f"fio-3.7\n{V3.replace(RATES, '  read: IOPS=20.0k, ' + rates)}")
+    assert (one(run, "bandwidth", "read").value, one(run, "bandwidth", "read").low) == (bandwidth * 2**20, None)
+    assert (one(run, "io_bytes", "read").value, one(run, "io_bytes", "read").low) == (moved * 2**20, None)
+    assert (one(run, "iops", "read").low, one(run, "iops", "read").high) == (20_000, 21_000)
+
+
 @pytest.mark.parametrize("text", ["", "x", "1.2.3KB/s", "9" * 30, "12QB"])
 def test_what_is_no_size_is_none(text: str) -> None:
     assert Style().size(text) is None
