@@ -67,6 +67,21 @@ class Job:
             if metric != "clat_p1":
                 self._read[direction, metric.replace("clat", "latency")] = read
 
+    def reads_are_sums(self) -> None:
+        """What was read as reads is the sum of all directions."""
+        if set(self.runtimes) == {"read"}:
+            self.runtimes = {"mixed": self.runtimes["read"]}
+            self._read = {("mixed", metric): read for (_, metric), read in self._read.items()}
+
+    def drop_uncounted(self) -> None:
+        """Up to 3.1 fio prints zeros as percentiles of what disable_clat leaves uncounted."""
+        for direction in {name for name, metric in self._read if metric == "clat_p50"}:
+            shares = [key for key in self._read if key[0] == direction and key[1].startswith("clat_p")]
+            is_counted = (direction, "clat_mean") in self._read or (direction, "latency_mean") not in self._read
+            if not is_counted and not any(self._read[key]["value"] for key in shares):
+                for key in shares:
+                    del self._read[key]
+
     def doubt_percentiles(self, reason: str) -> None:
         for (_, metric), read in self._read.items():
             if metric.startswith("clat_p") and not read.get("missing_reason"):

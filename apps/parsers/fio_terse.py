@@ -24,6 +24,8 @@ Oddities
   out.
 - With lat_percentiles=1 the percentiles are those of lat, behind clat all the same (fio 3.1 and later). The record does
   not say so: a command line or a normal report in the file may.
+- Before 3.27 the sum of unified_rw_reporting stands where reads do, beside zeros for writes: here too only a command line
+  or a normal report in the file says so.
 - `--status-interval` prints all records again and again, running totals: the last is the result, and the
   bandwidth between them a series.
 - CPU is the mean of a group's processes, of which the record does not say how many there are.
@@ -59,6 +61,9 @@ _OLDEST = re.compile(rb"^[^;\n]{1,255};\d+;\d+(?:;[0-9.]+){13};[0-9.]+%;", re.MU
 _OF_LAT = re.compile(
     rb"\b(?:lat_percentiles[= ]1|clat_percentiles[= ]0)\b|^[ \t]{0,60}lat percentiles \(", re.MULTILINE
 )
+_SUMS = re.compile(
+    rb"\bunified_rw_reporting[= ](?:1|mixed)\b|^[ \t]{0,60}mixed[ ]{0,8}:[ ]{1,8}(?:io=|IOPS=)", re.MULTILINE
+)
 _NOT_TOLD = "of clat or of lat: one run in this file was asked for those of lat, and no record says which"
 _SUM = "All clients"
 _MOST_TOLD = 20
@@ -93,8 +98,11 @@ def parse(text: SourceText) -> ParsedFile:
             reports.place(record)
     if not reports.runs and not broken:
         raise ParseError("no terse record of fio", line=1, expected="a line like 3;fio-3.33;job;0;0;…")
-    if _OF_LAT.search(plain_bytes(text)):
+    data = plain_bytes(text)
+    if _OF_LAT.search(data):
         _move_percentiles(reports.runs)
+    if _SUMS.search(data):
+        _name_sums(reports.runs, warnings)
     runs = tuple(_run(group, warnings) for group in _told_here(reports.runs, text, warnings))
     return ParsedFile(runs, tuple(warnings), tuple(broken))
 
@@ -109,6 +117,17 @@ def _move_percentiles(runs: list[list[list[Record]]]) -> None:
             record.job.percentiles_are_of_lat()
         else:
             record.job.doubt_percentiles(_NOT_TOLD)
+
+
+def _name_sums(runs: list[list[list[Record]]], warnings: list[str]) -> None:
+    """Somebody asked for the sum of all directions; of which run, is sure where there is one."""
+    records = [record for history in runs for report in history for record in report]
+    if len(runs) > 1:
+        told = "a run in this file was asked for the sum of reads and writes; before fio 3.27 that stands as reads"
+        warnings.append(f"line {records[0].job.line}: {told}")
+        return
+    for record in records:
+        record.job.reads_are_sums()
 
 
 def _told_here(runs: list[list[list[Record]]], text: SourceText, warnings: list[str]) -> Iterator[list[list[Record]]]:

@@ -123,6 +123,8 @@ def found_of(draft: Draft) -> Found:
 
 def _run_of(draft: Draft) -> ParsedRun:
     jobs = [*draft.jobs, *draft.failed()][:MOST_JOBS] or draft.sums or draft.groups
+    for job in jobs:
+        job.drop_uncounted()
     hosts = (draft.hosts | {job.host for job in jobs}) - {""}
     command = draft.command.text if draft.command else ""
     return ParsedRun(

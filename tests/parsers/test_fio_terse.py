@@ -207,6 +207,19 @@ def test_of_several_runs_nobody_knows_whose_percentiles_are_of_lat() -> None:
     assert {s.value for run in runs for s in run.samples if "_p" in s.metric} == {None}
 
 
+@pytest.mark.parametrize(
+    "told",
+    ["$ fio --name=a --rw=randrw --unified_rw_reporting=1 --minimal", "  mixed: IOPS=1, BW=1MiB/s (1MB/s)(1MiB/1msec)"],
+)
+def test_reads_beside_no_writes_are_the_sum_where_the_run_was_asked_for_that(told: str) -> None:
+    text = f"{told}\n{record(READ, IDLE)}\n"
+    assert {(s.operation, s.value) for s in only(text).samples if s.metric == "iops"} == {("mixed", 125)}
+    both = f"{told}\n{record(READ, block(500, 250, 62, 2000))}\n"
+    assert {s.operation for s in only(both).samples} == {"read", "write"}
+    (warning,) = parse(text + record(READ, IDLE, start="4;fio-3.9", name="b")).warnings
+    assert "stands as reads" in warning
+
+
 @pytest.mark.parametrize("start", ["3;fio-3.42", "2"])
 def test_a_job_without_a_name_is_found(start: str) -> None:
     text = SourceText(record(READ, IDLE, *([IDLE] if start == "2" else []), start=start, name=""))

@@ -269,6 +269,14 @@ def test_a_name_in_a_path_starts_nothing() -> None:
     assert "command" not in only(f"# apt-get install fio -y\n{V3}").workload
 
 
+def test_percentiles_of_what_was_not_counted_are_none() -> None:
+    zeros = "    clat percentiles (usec):\n     |  1.00th=[    0], 50.00th=[    0],\n     | 99.00th=[    0]\n"
+    latency = "     lat (usec): min=0, max=13242, avg= 1.97, stdev=70.96\n"
+    assert {s.metric for s in only(V3 + latency + zeros).samples if "clat" in s.metric} == set()
+    assert one(only(V3 + zeros), "clat_p99", "read").value == 0
+    assert one(only(V3 + latency.replace(" lat", "clat") + zeros), "clat_p99", "read").value == 0
+
+
 def test_percentiles_that_a_mail_wrapped_inside_a_value_are_all_read() -> None:
     text = (
         "    clat percentiles (usec):\n     |  1.00th=[   61],  5.00th=[   62], 50.00th=[ \n640],\n"
