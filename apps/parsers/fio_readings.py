@@ -12,6 +12,7 @@ from apps.parsers.shape import ParsedSample, ParsedSection
 PERCENTILE_WORDS = {1.0: "p1", 50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9", 99.99: "p99_99"}
 PRINTED_LONGEST = 60
 NAME_LONGEST = 255
+MEAN_OF_PROCESSES = "the mean of its processes"
 
 
 def percentile_metric(kind: str, share: float) -> str | None:
@@ -72,6 +73,14 @@ class Job:
         if set(self.runtimes) == {"read"}:
             self.runtimes = {"mixed": self.runtimes["read"]}
             self._read = {("mixed", metric): read for (_, metric), read in self._read.items()}
+
+    def count_processes(self, jobs: int) -> None:
+        """What was read as the mean of its processes is now the CPU of them all."""
+        self.jobs = jobs
+        for (_, metric), read in self._read.items():
+            if metric == "cpu" and read["value"] is not None:
+                read["value"] = round(read["value"] * jobs, 8)
+                read["note"] = read["note"].removeprefix(MEAN_OF_PROCESSES).removeprefix("; ")
 
     def drop_uncounted(self) -> None:
         """Up to 3.1 fio prints zeros as percentiles of what disable_clat leaves uncounted."""

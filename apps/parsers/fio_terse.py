@@ -28,22 +28,24 @@ Oddities
   or a normal report in the file says so.
 - `--status-interval` prints all records again and again, running totals: the last is the result, and the
   bandwidth between them a series.
-- CPU is the mean of a group's processes, of which the record does not say how many there are.
+- CPU is the mean of a group's processes, of which the record does not say how many there are; a normal report in the
+  file does.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from apps.parsers.fio_definitions import Definition, definition_at, doubt_of
 from apps.parsers.fio_disks import in_terse, printed_samples
 from apps.parsers.fio_documents import MOST_JOBS
 from apps.parsers.fio_options import operation
 from apps.parsers.fio_progress import SHORTEST_MS
-from apps.parsers.fio_quantities import version_of
 from apps.parsers.fio_readings import all_samples
 from apps.parsers.fio_samples import error_text
+from apps.parsers.fio_terse_beside import Beside
 from apps.parsers.fio_terse_record import LEAST_INTERVAL_MS, Record, record_in
+from apps.parsers.fio_text_headers import header_in
 from apps.parsers.fio_twice import figures, told_by_json
 from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSeries, ParseError
@@ -58,13 +60,6 @@ _NEEDLE = re.compile(
     re.MULTILINE,
 )
 _OLDEST = re.compile(rb"^[^;\n]{1,255};\d+;\d+(?:;[0-9.]+){13};[0-9.]+%;", re.MULTILINE)
-_OF_LAT = re.compile(
-    rb"\b(?:lat_percentiles[= ]1|clat_percentiles[= ]0)\b|^[ \t]{0,60}lat percentiles \(", re.MULTILINE
-)
-_SUMS = re.compile(
-    rb"\bunified_rw_reporting[= ](?:1|mixed)\b|^[ \t]{0,60}mixed[ ]{0,8}:[ ]{1,8}(?:io=|IOPS=)", re.MULTILINE
-)
-_NOT_TOLD = "of clat or of lat: one run in this file was asked for those of lat, and no record says which"
 _SUM = "All clients"
 _MOST_TOLD = 20
 
@@ -83,6 +78,7 @@ def parse(text: SourceText) -> ParsedFile:
     broken: list[Broken] = []
     definitions: dict[tuple[int, str], Definition] = {}
     reports = _Reports()
+    beside = Beside(plain_bytes(text))
     warnings: list[str] = []
     for index, line in enumerate(text.lines):
         number = text.number(index)
@@ -90,6 +86,8 @@ def parse(text: SourceText) -> ParsedFile:
             warnings.append(f"line {number}: {doubt}")
         if found := definition_at(text.lines, index, number):
             definitions[found.group, found.name] = found
+        elif ": (groupid=" in line and (header := header_in(line)):
+            beside.count(header)
         elif (record := record_in(line, number, broken)) is not None:
             if record.job.name == _SUM:
                 continue  # would count everything twice
@@ -98,36 +96,9 @@ def parse(text: SourceText) -> ParsedFile:
             reports.place(record)
     if not reports.runs and not broken:
         raise ParseError("no terse record of fio", line=1, expected="a line like 3;fio-3.33;job;0;0;…")
-    data = plain_bytes(text)
-    if _OF_LAT.search(data):
-        _move_percentiles(reports.runs)
-    if _SUMS.search(data):
-        _name_sums(reports.runs, warnings)
+    beside.tell(reports.runs, warnings)
     runs = tuple(_run(group, warnings) for group in _told_here(reports.runs, text, warnings))
     return ParsedFile(runs, tuple(warnings), tuple(broken))
-
-
-def _move_percentiles(runs: list[list[list[Record]]]) -> None:
-    """Somebody asked for the percentiles of lat; of which run, is sure where there is one."""
-    for record in chain.from_iterable(history[-1] for history in runs):
-        known = version_of(f"fio-{record.version}")
-        if known and known[1] < (3, 1):
-            continue
-        if len(runs) == 1:
-            record.job.percentiles_are_of_lat()
-        else:
-            record.job.doubt_percentiles(_NOT_TOLD)
-
-
-def _name_sums(runs: list[list[list[Record]]], warnings: list[str]) -> None:
-    """Somebody asked for the sum of all directions; of which run, is sure where there is one."""
-    records = [record for history in runs for report in history for record in report]
-    if len(runs) > 1:
-        told = "a run in this file was asked for the sum of reads and writes; before fio 3.27 that stands as reads"
-        warnings.append(f"line {records[0].job.line}: {told}")
-        return
-    for record in records:
-        record.job.reads_are_sums()
 
 
 def _told_here(runs: list[list[list[Record]]], text: SourceText, warnings: list[str]) -> Iterator[list[list[Record]]]:

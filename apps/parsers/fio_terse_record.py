@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.parsers.fio_quantities import Quantity, product, version_of
-from apps.parsers.fio_readings import Job, percentile_metric, whole
+from apps.parsers.fio_readings import MEAN_OF_PROCESSES, Job, percentile_metric, whole
 from apps.parsers.shape import Broken
 
 _NEW = re.compile(r"[345];fio[- ][^;]{0,80};|^[345];[12]\.\d[^;]{0,80};")
@@ -123,7 +123,7 @@ def _cpu(job: Job, user: str, system: str) -> None:
         return
     for direction in job.runtimes:
         value = Quantity(round((parts[0] + parts[1]) / 100, 8), quality="exact")
-        note = "the mean of its processes" + ("; all directions together" if len(job.runtimes) > 1 else "")
+        note = MEAN_OF_PROCESSES + ("; all directions together" if len(job.runtimes) > 1 else "")
         job.add(direction, "cpu", value, f"usr {user} + sys {system}", job.line, note)
 
 

@@ -220,6 +220,18 @@ def test_reads_beside_no_writes_are_the_sum_where_the_run_was_asked_for_that(tol
     assert "stands as reads" in warning
 
 
+@pytest.mark.parametrize(("counts", "cpu", "threads"), [([3], 0.75, 3), ([3, 3], 0.75, 3), ([3, 4], 0.25, None)])
+def test_the_normal_report_says_of_how_many_processes_the_cpu_is(
+    counts: list[int], cpu: float, threads: int | None
+) -> None:
+    headers = "".join(
+        f"a job: (groupid=0, jobs={count}): err= 0: pid=9: Sat Jun 25 02:08:42 2022\n" for count in counts
+    )
+    run = only(f"{record(READ, IDLE)}\n{headers}")
+    (sample,) = [s for s in run.samples if s.metric == "cpu"]
+    assert (sample.value, sample.threads, sample.note == "") == (cpu, threads, bool(threads))
+
+
 @pytest.mark.parametrize("start", ["3;fio-3.42", "2"])
 def test_a_job_without_a_name_is_found(start: str) -> None:
     text = SourceText(record(READ, IDLE, *([IDLE] if start == "2" else []), start=start, name=""))
