@@ -156,6 +156,8 @@ def _series(history: Sequence[list[Record]]) -> Iterator[ParsedSeries]:
         jobs = [report[number].job for report in history if len(report) > number and report[number].key == last.key]
         for direction in last.job.runtimes if len(jobs) > 1 else ():
             totals = [(job.runtimes.get(direction, 0), job.value(direction, "io_bytes") or 0.0) for job in jobs]
+            if sorted(totals) != totals:
+                continue  # times of fio 2.1 that are no ms
             steps = [(old, new) for old, new in pairwise([(0, 0.0), *totals]) if new[0] - old[0] >= SHORTEST_MS]
             times = tuple(new[0] / 1000 for _, new in steps)
             values = tuple((new[1] - old[1]) * 1000 / (new[0] - old[0]) for old, new in steps)

@@ -137,7 +137,7 @@ class Reader:
 
     def _old_rates(self, match: re.Match[str], line: int) -> None:
         moved, bandwidth, iops, runtime = match.groups()
-        style = self.style = self._style(is_old=True)
+        style = self.style = self._old_style(bandwidth, iops)
         read, size = style.size(bandwidth), style.size(moved)
         if "Ki" in bandwidth or "Mi" in bandwidth or "Gi" in bandwidth:
             self.kib = self._kib(read, size, int(runtime))
@@ -150,6 +150,17 @@ class Reader:
             self._keep_or_tell("iops", style.count(iops), f"iops={iops}", line)
         self._keep_or_tell("io_bytes", size, f"io={moved}", line)
         self.job.runtimes[self.direction] = int(runtime)
+
+    def _old_style(self, bandwidth: str, iops: str | None) -> Style:
+        """K is 1000 with kb_base=1000, which the report does not say: I/Os and their size may."""
+        style = self._style(is_old=True)
+        block, count = self.job.load().block_size(self.direction), style.count(iops) if iops else None
+        rates = [replace(style, kb_base=base).size(bandwidth) for base in (1024, 1000)]
+        if not block or count is None or any(rate is None or rate.low is not None for rate in rates):
+            return style
+        truth = count.value * block
+        is_near = [rate is not None and abs(rate.value - truth) < truth * 0.005 for rate in rates]
+        return replace(style, kb_base=1000) if is_near == [False, True] else style
 
     def _style(self, *, is_old: bool) -> Style:
         """The line says it, also where no version is printed."""

@@ -162,6 +162,14 @@ def test_a_last_report_soon_after_a_status_report_is_the_result() -> None:
     assert len(run.sections) == 1
 
 
+def test_status_reports_whose_times_are_no_milliseconds_are_of_one_run_and_no_series() -> None:
+    reports = [block(1000, 1, 0, 911_915), block(2000, 1, 0, 1_935_096), block(2100, 700, 175, 3001)]
+    run = only("\n".join(record(one, IDLE, start="3;fio-2.1.10") for one in reports))
+    assert len(run.sections) == 1
+    assert value(run, "read", "iops") == 175
+    assert not run.series
+
+
 def test_runs_one_after_another_stay_several() -> None:
     text = "\n".join([record(READ, IDLE, name="b", group=1), record(READ, IDLE, name="a", group=0)])
     assert len(parse(text).runs) == 2

@@ -138,6 +138,18 @@ def test_a_carry_that_fio_lost_is_found_where_another_figure_has_it(rates: str, 
     assert (one(run, "iops", "read").low, one(run, "iops", "read").high) == (20_000, 21_000)
 
 
+@pytest.mark.parametrize(
+    ("size", "iops", "kb"),
+    [(4000, 7288, 1000), (4096, 7117, 1000), (4096, 7288, 1024), (4096, 9000, 1024), (4096, 3, 1024)],
+)
+def test_what_k_is_in_old_text_is_told_by_the_size_of_the_ios(size: int, iops: int, kb: int) -> None:
+    definition = f"k: (g=0): rw=read, bs={size}-{size}/4K-4K/4K-4K, ioengine=psync, iodepth=1\nfio-2.1.10\n"
+    head = "k: (groupid=0, jobs=1): err= 0: pid=9: Wed Nov 25 10:57:25 2026\n"
+    run = only(f"{definition}{head}  read : io=29184KB, bw=29152KB/s, iops={iops}, runt=  1001msec\n")
+    assert one(run, "bandwidth", "read").value == 29152 * kb
+    assert one(run, "io_bytes", "read").value == 29184 * kb
+
+
 @pytest.mark.parametrize("text", ["", "x", "1.2.3KB/s", "9" * 30, "12QB"])
 def test_what_is_no_size_is_none(text: str) -> None:
     assert Style().size(text) is None
