@@ -8,7 +8,7 @@
 - From 2.20 to 3.25 a fraction that rounds up to the next whole does not carry: 79.97 MiB is `79.0MiB`, as 79.02 MiB is
   (mended in 3.26 by c736b361). Zeros behind the point leave open which.
 - Before 1.25.2 bandwidth is bytes per ms under the name KiB/s: its K is 1000, what is above it 1024 each
-  (`bw = io_bytes / runtime` in stat.c).
+  (`bw = io_bytes / runtime` in stat.c); before 2.0.8 so are the slowest and the fastest job of a group.
 """
 
 import re
@@ -19,6 +19,7 @@ Version = tuple[int, ...]
 SURE_DECIMALS = (2, 20)
 CARRIED = (3, 26)
 TRUE_KIB = (1, 25, 2)
+TRUE_KIB_OF_JOBS = (2, 0, 8)
 _QUANTITY = re.compile(r"(\d{1,20})(\.\d{0,9})?\s?([kKMGTPE]?)(i?)(bit|B|b)?(?:/s)?\Z")
 _NEAR = 0.3  # of what it may be off: another figure is printed with an error of its own
 _LETTERS = "KMGTPE"

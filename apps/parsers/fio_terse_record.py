@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.parsers.fio_quantities import Quantity, product, version_of
+from apps.parsers.fio_quantities import TRUE_KIB_OF_JOBS, Quantity, product, version_of
 from apps.parsers.fio_readings import MEAN_OF_PROCESSES, Job, percentile_metric, whole
 from apps.parsers.shape import Broken
 
@@ -17,7 +17,6 @@ _THIRD_IN_3 = ("read", "write", "mixed")  # version 3 has no trims, but what uni
 _NOT_MEASURED = re.compile(r"-?(?:nan|inf)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,20}(?:\.\d{1,12})?\Z")
 _ORDER = ("min", "max", "mean", "stdev")
-_TRUE_KIB = (2, 0, 8)
 LEAST_INTERVAL_MS = 200
 _IN_US = 100  # fio 2.1 adds up the time of jobs that loop in µs while they run, and has ms only at their end
 
@@ -172,7 +171,7 @@ class _Block:
 
     def _base(self, printed: str, moved: int, runtime: int) -> int | None:
         if self.version is not None:
-            return 1024 if self.version[1] >= _TRUE_KIB else 1000
+            return 1024 if self.version[1] >= TRUE_KIB_OF_JOBS else 1000
         fits = []
         for base in (1024, 1000):
             low, high = (bytes_ * 1000 / runtime / base for bytes_ in (moved * 1024, (moved + 1) * 1024))

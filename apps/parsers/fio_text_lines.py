@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from apps.parsers.fio_doubts import NO_NUMBER
-from apps.parsers.fio_quantities import TRUE_KIB, Quantity, Style, product, settled
+from apps.parsers.fio_quantities import TRUE_KIB, TRUE_KIB_OF_JOBS, Quantity, Style, product, settled
 from apps.parsers.fio_readings import Job, percentile_metric
 from apps.parsers.fio_text_shares import SHARE, damaged
 from apps.parsers.shape import Broken
@@ -266,9 +266,20 @@ class Reader:
             style = self._style(is_old=True)
         else:
             return
+        is_decimal = style.is_before_2_17 and self._has_decimal_extremes(style, parts)
         for metric, printed in parts.items():
             is_early = metric != "io_bytes" and "iB" in printed and style.is_before_2_17
+            is_early |= is_decimal and metric in ("bandwidth_min", "bandwidth_max")
             self._keep(metric, _scaled(style.size(printed), 1000 / 1024 if is_early else 1), printed, line)
+
+    def _has_decimal_extremes(self, style: Style, parts: dict[str, str]) -> bool:
+        """Before 2.0.8 `minb` and `maxb` are bytes a ms under the name KB/s. Without a version the largest tells, where it is more
+        than the sum of all.
+        """
+        if self.style.version is not None:
+            return self.style.version < TRUE_KIB_OF_JOBS
+        total, most = style.size(parts["bandwidth"]), style.size(parts["bandwidth_max"])
+        return total is not None and most is not None and most.value > total.value * 1.01 and most.low is None
 
     def _spread(self, name: str, text: str, scale: float, unit: str, line: int) -> bool:
         is_kept = True

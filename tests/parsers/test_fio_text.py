@@ -150,6 +150,23 @@ def test_what_k_is_in_old_text_is_told_by_the_size_of_the_ios(size: int, iops: i
     assert one(run, "io_bytes", "read").value == 29184 * kb
 
 
+@pytest.mark.parametrize(
+    ("version", "most", "scale"),
+    [
+        ("fio 1.59\n", 1024, 1000),
+        ("fio-2.0.8\n", 1000, 1024),
+        ("", 1024, 1000),
+        ("", 1000, 1024),
+        ("fio 1.59\n", 500, 1000),
+    ],
+)
+def test_the_fastest_job_of_a_group_is_bytes_a_millisecond_before_2_0_8(version: str, most: int, scale: int) -> None:
+    sums = f"   READ: io=1000KB, aggrb=1000KB/s, minb={most}KB/s, maxb={most}KB/s, mint=1000msec, maxt=1000msec\n"
+    run = only(f"{version}Run status group 0 (all jobs):\n{sums}")
+    assert one(run, "bandwidth", "read").value == 1000 * 1024
+    assert one(run, "bandwidth_max", "read").value == most * scale
+
+
 @pytest.mark.parametrize("text", ["", "x", "1.2.3KB/s", "9" * 30, "12QB"])
 def test_what_is_no_size_is_none(text: str) -> None:
     assert Style().size(text) is None
