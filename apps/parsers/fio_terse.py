@@ -16,7 +16,8 @@ Oddities
   47 in version 5.
 - Latencies are µs in every version; fio 3 counts ns and prints min, max and percentiles cut off to whole µs.
 - Bandwidth is KiB/s; before fio 2.0.8 it is bytes per ms, 1000 a second (`bw = io_bytes / runtime`). Versions 1 and 2
-  do not say which fio wrote them: the unit is taken from bytes and time, and left open where they do not decide.
+  do not say which fio wrote them. Where no line above them does (`fio 1.59`), the unit is taken from bytes and time, and
+  left open where they do not decide.
 - Zeros stand for what was not measured: a direction that moved nothing is left out.
 - A report tells nothing of random or not, block size or depth; the job's line of the normal output
   (`--output-format=terse,normal`) does, and is used. The figures of that normal report are the same ones again.
@@ -41,6 +42,7 @@ from apps.parsers.fio_disks import in_terse, printed_samples
 from apps.parsers.fio_documents import MOST_JOBS
 from apps.parsers.fio_options import operation
 from apps.parsers.fio_progress import SHORTEST_MS
+from apps.parsers.fio_quantities import version_of
 from apps.parsers.fio_readings import all_samples
 from apps.parsers.fio_samples import error_text
 from apps.parsers.fio_terse_beside import Beside
@@ -60,6 +62,7 @@ _NEEDLE = re.compile(
     re.MULTILINE,
 )
 _OLDEST = re.compile(rb"^[^;\n]{1,255};\d+;\d+(?:;[0-9.]+){13};[0-9.]+%;", re.MULTILINE)
+_VERSION = re.compile(r"fio[- ]v?\d[\w.+-]{0,60}")
 _SUM = "All clients"
 _MOST_TOLD = 20
 
@@ -80,6 +83,7 @@ def parse(text: SourceText) -> ParsedFile:
     reports = _Reports()
     beside = Beside(plain_bytes(text))
     warnings: list[str] = []
+    version = ""
     for index, line in enumerate(text.lines):
         number = text.number(index)
         if ": (g=" in line and (doubt := doubt_of(text.lines, index)) and len(warnings) < _MOST_TOLD:
@@ -88,7 +92,9 @@ def parse(text: SourceText) -> ParsedFile:
             definitions[found.group, found.name] = found
         elif ": (groupid=" in line and (header := header_in(line)):
             beside.count(header)
-        elif (record := record_in(line, number, broken)) is not None:
+        elif line.startswith("fio") and _VERSION.fullmatch(line.rstrip()) and (known_version := version_of(line)):
+            version = known_version[0]
+        elif (record := record_in(line, number, broken, version)) is not None:
             if record.job.name == _SUM:
                 continue  # would count everything twice
             if known := definitions.get(record.key):

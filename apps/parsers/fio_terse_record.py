@@ -53,7 +53,8 @@ class Record:
         return is_later and grown and all((whole(old) or 0) <= (whole(new) or 0) for old, new in disks)
 
 
-def record_in(line: str, number: int, broken: list[Broken]) -> Record | None:
+def record_in(line: str, number: int, broken: list[Broken], version: str = "") -> Record | None:
+    """`version`: which fio wrote the lines above, for versions 1 and 2, whose records do not say it."""
     if line.count(";") < 40:
         _tell_cut(line, number, broken)
         return None
@@ -71,7 +72,9 @@ def record_in(line: str, number: int, broken: list[Broken]) -> Record | None:
         found, expected = f"{len(fields)} fields", "whole blocks of figures, CPU and 29 shares"
         broken.append(Broken("a terse record of fio that is not whole", number, found, expected))
         return None
-    return _read(fields, header, width, shares, number, broken)
+    if header == 5:
+        version = fields[1].strip().removeprefix("fio").lstrip("- ")
+    return _read(fields, header, width, shares, number, broken, version)
 
 
 def _tell_cut(line: str, number: int, broken: list[Broken]) -> None:
@@ -97,11 +100,12 @@ def _width(version: str, figures: int) -> int | None:
     )
 
 
-def _read(fields: Sequence[str], header: int, width: int, shares: int, line: int, broken: list[Broken]) -> Record:
+def _read(
+    fields: Sequence[str], header: int, width: int, shares: int, line: int, broken: list[Broken], version: str
+) -> Record:
     name, group, error = fields[header - 3 : header]
     if whole(group) is None or whole(error) is None:
         broken.append(Broken("group or error of a terse record is no number", line, f"{group};{error}", "two numbers"))
-    version = fields[1].strip().removeprefix("fio").lstrip("- ") if header == 5 else ""
     if version and version_of(f"fio-{version}") is None:
         broken.append(Broken("the version of a terse record cannot be read", line, fields[1][:40], "fio-3.33"))
     job = Job(name, whole(group) or 0, whole(error) or 0, line=line)

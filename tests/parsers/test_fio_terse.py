@@ -107,6 +107,13 @@ def test_a_bandwidth_that_fits_neither_k_is_left_open_with_a_reason() -> None:
     assert "1000 or 1024" in found.missing_reason
 
 
+@pytest.mark.parametrize(("line", "version", "k"), [("fio 1.59", "1.59", 1000), ("fio-2.17", "2.17", 1024)])
+def test_a_version_above_records_of_version_2_is_theirs(line: str, version: str, k: int) -> None:
+    run = only(f"{line}\n{record(block(1000, 512, 125, 1953), IDLE, IDLE, start='2')}\n")
+    assert (run.tool_version, value(run, "read", "bandwidth")) == (version, 512 * k)
+    assert only(f"{line}\n{record(READ, IDLE)}").tool_version == "3.33"
+
+
 def test_before_2_0_8_k_is_1000() -> None:
     assert value(only(record(READ, IDLE, start="3;2.0.7")), "read", "bandwidth") == 500_000
     assert value(only(record(READ, IDLE, start="3;fio-2.0.8")), "read", "bandwidth") == 512_000
