@@ -82,6 +82,7 @@ class FioReport(Runs):
         elif (
             len(self.draft.jobs) >= MOST_JOBS
             or self.draft.is_ended
+            or (name == SUM and self.draft.sums)  # of other runs, where somebody kept nothing else
             or (self.draft.jobs and self.draft.jobs[-1].group > key[1])
         ):
             self._next()
