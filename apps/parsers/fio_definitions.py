@@ -2,8 +2,12 @@
 terse reports tell random from sequential, block size and depth.
 
     test: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=16                     fio 1.x, 2.x
-    test: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=…      fio 2.17 and later
+    test: (g=0): rw=randread, bs=4096B-4096B,4096B-4096B,4096B-4096B, ioengine=…, iodepth=16        fio 2.17, 2.18
+    test: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=…      fio 2.19 and later
     # fio --name=test --rw=randread --size=1g
+
+With bs_is_seq_rand there are two sizes, for sequential and for random I/O: `bs(seq/rand)=4K-4K/64K-64K` up to 2.16, then
+`bs=4096B-4096B,64.0KiB-64.0KiB, bs_is_seq_rand` or `bs=(R) …, (W) …, bs_is_seq_rand`. A job may have no name.
 """
 
 import re
@@ -14,10 +18,12 @@ from apps.parsers.fio_options import merged
 from apps.parsers.fio_quantities import Style
 
 _DEFINITION = re.compile(
-    r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(g=(?P<group>\d{1,9})\): rw=(?P<rw>[a-z:0-9]+)"
+    r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{0,255}?): \(g=(?P<group>\d{1,9})\): rw=(?P<rw>[a-z:0-9]+)"
 )
 _SIZES = re.compile(r"(?:\(([RWT])\) )?(?<![\w.])(\d[\w.]*+)-(\d[\w.]*)")
-_LIKE = re.compile(r"\s*(?P<name>.{1,255}?): \(g=[^)\s]{1,12}\): rw=")
+_BETWEEN = re.compile(r"[/,]")
+_BY_PATTERN = re.compile(r"bs\(seq/rand\)=|, bs_is_seq_rand\b")
+_LIKE = re.compile(r"\s*(?P<name>.{0,255}?): \(g=[^)\s]{1,12}\): rw=")
 _ENGINE = re.compile(r"ioengine=([\w:./-]{1,64})")
 _DEPTH = re.compile(r"\biodepth=([^\s,]{1,20})")  # a word that is no number is no depth, and not fio's default either
 _COMMAND = re.compile(  # behind the prompts of zsh's themes too
@@ -79,7 +85,10 @@ def _behind(line: str, following: str) -> str:
 def _are_all(found: Sequence[tuple[str, str, str]], text: str) -> bool:
     """Whether none is missing in front of another, which would then stand for it."""
     marks = "".join(mark for mark, _, _ in found)
-    return "RWT".startswith(marks) if marks else len(found) == text.partition("bs=")[2].split(",")[0].count("/") + 1
+    if marks:
+        return "RWT".startswith(marks)
+    listed = text.partition("bs(seq/rand)=")[2] or text.partition("bs=")[2]
+    return len(found) == len(_BETWEEN.split(listed.split(", ")[0].rstrip(", ")))
 
 
 def doubt_of(lines: Sequence[str], index: int) -> str:
@@ -95,7 +104,7 @@ def doubt_of(lines: Sequence[str], index: int) -> str:
     style = Style(is_before_2_17="(R)" not in rest)
     sizes = rest[like.end() : like.end() + 400].split("ioengine=")[0]
     parts = _SIZES.findall(sizes)[:3]
-    is_short = "bs=" in sizes and (not parts or not _are_all(parts, sizes))
+    is_short = ("bs=" in sizes or "bs(" in sizes) and (not parts or not _are_all(parts, sizes))
     found = ["bs"] if is_short else []
     found += [f"{low}-{high}" for _, low, high in parts if not (style.size(low) and style.size(high))]
     found += [f"iodepth={depth[1]}"] if depth and not depth[1].isdecimal() else []
@@ -103,17 +112,19 @@ def doubt_of(lines: Sequence[str], index: int) -> str:
 
 
 def _sizes(text: str) -> dict[str, str]:
-    """`bs` in bytes as options have it, reads, writes and trims; `bsrange` where one of them is a range."""
+    """`bs` in bytes as options have it, reads, writes and trims, or sequential and random; `bsrange` where one of them is a range."""
     bare = text.split("ioengine=")[0]
     found = _SIZES.findall(bare)[:3]
     if not found or not _are_all(found, bare):  # fio's default is for who says nothing: here nothing can be read
-        return {"bsrange": bare.partition("bs=")[2].strip(", ")[:80]}
+        return {"bsrange": bare.partition("bs")[2].partition("=")[2].strip(", ")[:80]}
     style = Style(is_before_2_17=not any(mark for mark, _, _ in found))
     parts = [style.size(low) if low == high else None for _, low, high in found]
     whole = [str(int(part.value)) for part in parts if part is not None and part.value.is_integer()]
     if len(whole) < len(found) or any(low.partition(".")[2].strip("0KiMGB") for _, low, _ in found):
         return {"bsrange": ",".join(f"{low}-{high}" for _, low, high in found)}
-    return {"bs": whole[0] if len(set(whole)) == 1 else ",".join(whole)}
+    if len(set(whole)) == 1:
+        return {"bs": whole[0]}
+    return {"bs": ",".join(whole), **({"bs_is_seq_rand": "1"} if _BY_PATTERN.search(text) else {})}
 
 
 def command_at(lines: Sequence[str], index: int, number: int) -> Command | None:

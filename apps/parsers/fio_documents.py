@@ -10,14 +10,15 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct, field
 
+from apps.parsers import fio_clients
 from apps.parsers.finite import epoch, positive
+from apps.parsers.fio_clients import Options
 from apps.parsers.fio_faults import NOT_NUMBERS, unfit
 from apps.parsers.fio_options import Load, load_of, merged
 from apps.parsers.shape import ParseError
 from apps.parsers.source_text import SourceText, plain_bytes
 
 Number = int | float | None
-Options = dict[str, str | int | float | bool | None]
 VERSION = b'"fio version"'
 MOST_JOBS = 4096  # fio's own limit
 
@@ -40,6 +41,8 @@ class JobTotals(Struct):
 
     jobname: str = ""
     groupid: int = 0
+    hostname: str = ""
+    port: Number = None
     elapsed: Number = None
     eta: Number = None
     job_options: Options | None = field(default=None, name="job options")
@@ -88,7 +91,6 @@ class Job(JobTotals):
     trim: Direction | None = None
     mixed: Direction | None = None
     sync: Direction | None = None
-    hostname: str = ""
     job_runtime: Number = None
     usr_cpu: Number = None
     sys_cpu: Number = None
@@ -101,7 +103,7 @@ class Document(Struct, Generic[AnyJob]):
     version: str = field(default="", name="fio version")
     timestamp: Number = None
     timestamp_ms: Number = None
-    global_options: Options | None = field(default=None, name="global options")
+    global_options: Options | list[Options] | None = field(default=None, name="global options")
     jobs: list[AnyJob] | None = None
     client_stats: list[AnyJob] | None = None
     disk_util: Any = None  # `fio_disks` looks at it: what is wrong there harms no job
@@ -132,12 +134,24 @@ class Document(Struct, Generic[AnyJob]):
         known: dict[tuple[object, ...], Load] = {}
         found = []
         for job in entries:
-            options, count = merged(self.global_options, job.job_options), copies[job.jobname, job.groupid]
+            options, count = merged(self._global_of(job), job.job_options), copies[job.jobname, job.groupid]
             key = (count, *options.items())
             if key not in known:
                 known[key] = load_of(options, count)
             found.append(known[key])
         return found
+
+    def _global_of(self, job: AnyJob) -> Options | None:
+        if isinstance(self.global_options, list):
+            return fio_clients.own(self.global_options, job.hostname, job.port)
+        return self.global_options
+
+    def share_options(self, data: bytes) -> None:
+        """Of several clients whose options stand in one object keep what is sure of all. `data` is the document's."""
+        clients = len({(job.hostname, job.port) for job in self.entries()}) if self.client_stats else 0
+        if clients > 1 and isinstance(self.global_options, dict):
+            found = fio_clients.shared(data, clients)
+            self.global_options = self.global_options if found is None else found
 
 
 WHOLE = msgspec.json.Decoder(Document[Job])
@@ -182,4 +196,5 @@ def _decoded(decoder: "Decoder[Document[AnyJob]]", data: bytes) -> Document[AnyJ
     if len(document.listed) > MOST_JOBS:
         found = f"{len(document.listed)} jobs"
         raise ParseError("fio's report lists more jobs than fio runs", found=found, expected=f"at most {MOST_JOBS}")
+    document.share_options(data)
     return document

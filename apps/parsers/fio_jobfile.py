@@ -6,7 +6,8 @@
     [random reads]
     rw=randread
 
-Nothing is ever executed, included or looked up: `include`, `${NAME}` and `$` arithmetic are refused as they stand.
+Nothing is ever executed, included or looked up: `include`, `${NAME}` and `$` arithmetic are refused as they stand, and a file
+with lines that a program turns into options or leaves out (`{% if … %}`, `@OPTIONS@`) as a whole.
 
 Oddities (`__parse_jobs_ini` in fio's init.c)
 - Every section whose name begins with `global` sets what the sections behind it start from. A line that begins with `;`
@@ -32,6 +33,7 @@ TITLE = "fio job file"
 
 _SECTION = re.compile(r"\s*\[([^\]\n]{1,255})\]\s*(?:[;#].*)?$")
 _OPTION = re.compile(r"([A-Za-z][\w-]{0,63})\s*(?:=(.*))?$")
+_TEMPLATE = re.compile(r"\{[%{#]|<[%?]|@\w{1,64}@|(?:\$\w{1,64}|\$\{\w{1,64}\}|%\w{1,64}%|__\w{1,64}__)\s{0,60}(?:=|$)")
 _COMMENT = re.compile("[;#]")
 _SECTION_BYTES = re.compile(rb"^[ \t]*\[[^\]\n]{1,255}\][ \t]*(?:[;#][^\n]*|\r?)$", re.MULTILINE)
 _SURE = re.compile(rb"^[ \t]*(?:rw|readwrite|ioengine|iodepth|numjobs|blocksize|bs)[ \t]*=", re.MULTILINE)
@@ -75,6 +77,7 @@ class _Section:
     line: int
     options: list[_Given] = field(default_factory=list)
     left_out: int = 0
+    template: _Given | None = None  # a line above or below it of which nobody knows what becomes of it
 
     def add(self, line: str, number: int) -> bool:
         """False where the line is no option."""
@@ -102,30 +105,48 @@ def looks_like(text: SourceText) -> float:
 def parse(text: SourceText) -> ParsedFile:
     """Every job file in the text as one workload; `ParseError` where there is none."""
     stem = PurePosixPath(text.name.replace("\\", "/")).stem[:120]
-    found = [_workload(sections, stem, last) for sections, last in _blocks(text) if _is_job_file(sections)]
-    if not found:
+    blocks = [(sections, last) for sections, last in _blocks(text) if _is_job_file(sections)]
+    broken = [fault for sections, _ in blocks if (fault := _fault(sections))]
+    found = [_workload(sections, stem, last) for sections, last in blocks if not _fault(sections)]
+    if not found and not broken:
         raise ParseError("no job file of fio", line=1, expected="[name] and options like rw=read below it")
-    return ParsedFile(workloads=tuple(found))
+    return ParsedFile(workloads=tuple(found), broken=tuple(broken))
 
 
 def _blocks(text: SourceText) -> Iterator[tuple[list[_Section], int]]:
     """Sections with their options that follow on each other, and the last line of them."""
     sections: list[_Section] = []
-    last = 0
+    last, above = 0, None
     for index, line in enumerate(text.lines):
         number, stripped = text.number(index), line.strip()
         if not stripped or stripped[0] in ";#":
             continue
         if match := _SECTION.match(line):
-            sections.append(_Section(match[1].strip(), number))
+            sections.append(_Section(match[1].strip(), number, template=above))
+            above = None
+        elif _TEMPLATE.match(stripped):
+            above = above or _Given(stripped, None, number)
+            if sections:
+                sections[-1].template = sections[-1].template or above
         elif not sections or not sections[-1].add(stripped, number):
             if sections:
                 yield sections, last
-            sections = []
+            sections, above = [], None
             continue
         last = number
     if sections:
         yield sections, last
+
+
+def _fault(sections: list[_Section]) -> Broken | None:
+    """Why a job file cannot be taken over at all."""
+    if line := next((section.template for section in sections if section.template), None):
+        message = "a template, of which nobody knows what becomes of it"
+        return Broken(message, line.line, line.name[:_FOUND_LONGEST], "sections and options as fio reads them")
+    if all(section.is_global for section in sections):
+        message = "options for all jobs, and no job below them"
+        return Broken(message, sections[-1].line, f"[{sections[-1].name}]", "[name] of a job")
+    return None
 
 
 def _option(line: str, number: int) -> _Given | None:

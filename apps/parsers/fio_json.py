@@ -19,7 +19,9 @@ Oddities
   not in ns, and left alone.
 - `bw` is KiB/s in all versions; `bw_bytes` came during 3.x and is used where present.
 - Percentiles are taken from the bins where there are any, as fio does (`fio_bins`), else as printed.
-- `client_stats` ends with a sum, "All clients", which is not one more job.
+- fio 3.1 to 3.12 print the percentiles of `lat_percentiles=1` under `clat_ns`, and those are of `lat_ns`.
+- `client_stats` ends with a sum, "All clients", which is not one more job. Whose the global options of several clients
+  are: see `fio_clients`.
 - `unified_rw_reporting` leaves only `mixed`, the sum of reads and writes, or adds it to them (`both`).
 - `disk_util` is the kernel's own count, of each disk: see `fio_disks`.
 - `sync` holds the latencies of flushes (3.x). Zeros stand for what was not measured.
@@ -39,7 +41,9 @@ from apps.parsers.fio_faults import NoJsonError
 from apps.parsers.fio_found import Found, documents_in
 from apps.parsers.fio_lines import LineCount, Lines
 from apps.parsers.fio_names import unread_names, unread_options
+from apps.parsers.fio_options import counts_lat
 from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
+from apps.parsers.fio_quantities import version_of
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParsedSection, ParseError
@@ -177,7 +181,7 @@ def _run(
     yield ParsedRun(
         tool="fio",
         tool_version=clean(document.version).removeprefix("fio-"),
-        sections=tuple(_parsed_section(section) for section in sections),
+        sections=_parsed_sections(sections),
         samples=samples,
         series=tuple(series(history)) if len(history) > 1 else (),
         histograms=tuple(histogram for section in sections for histogram in section.histograms()),
@@ -226,6 +230,7 @@ def _sections(count: LineCount, start: int, end: int, document: Document[Job]) -
         kept = {id(job) for job in entries}
         parts = [part for part, job in zip(parts, document.listed, strict=True) if id(job) in kept]
     is_version_2 = _is_version_2(document.version.removeprefix("fio-"), entries)
+    may_be_of_lat = (3, 1) <= ((version_of(document.version) or ("", ()))[1])[:2] < (3, 13)
     return [
         Section(
             job,
@@ -234,6 +239,7 @@ def _sections(count: LineCount, start: int, end: int, document: Document[Job]) -
             lines if known else None,
             parts[number] if known else (start, end),
             is_version_2,
+            may_be_of_lat and counts_lat(load.options),
         )
         for number, (job, load) in enumerate(zip(entries, document.loads(), strict=True))
     ]
@@ -246,8 +252,15 @@ def _is_version_2(version: str, entries: Sequence[Job]) -> bool:
     return any(one is not None and one.clat is not None for job in entries for one in (job.read, job.write, job.trim))
 
 
-def _parsed_section(section: Section) -> ParsedSection:
-    options = {clean(name): clean(value) for name, value in section.load.options.items()}
+def _parsed_sections(sections: Sequence[Section]) -> tuple[ParsedSection, ...]:
+    """Where several clients ran, each with the name of its own among its options."""
+    has_hosts = len({section.job.hostname for section in sections} - {""}) > 1
+    return tuple(_parsed_section(section, section.job.hostname if has_hosts else "") for section in sections)
+
+
+def _parsed_section(section: Section, host: str) -> ParsedSection:
+    given = {**section.load.options, **({"hostname": host} if host else {})}
+    options = {clean(name): clean(value) for name, value in given.items()}
     return ParsedSection(section.number, clean(section.job.jobname), options, section.job.error)
 
 

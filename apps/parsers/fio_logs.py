@@ -17,6 +17,7 @@ Oddities
   are read as ns, with a warning. Who knows better says it with the formats `fio log us` and `fio log ns`.
 - Averaged logs have block size and offset 0. A log of single I/Os has 1 for each in `_iops`: those are counted by the
   second.
+- A `_bw` log of single I/Os has the rate of each: its bytes by its latency, which is no bandwidth of the job.
 - With log_unix_epoch the time is ms since 1970: the series then begins at its first line.
 - A log does not tell random from sequential: read, write and trim.
 - Histogram counts are those of each interval; they are added up over time. Some fio servers (3.7) send other memory in
@@ -52,6 +53,7 @@ _LATENCIES = ("lat", "clat", "slat")
 _DIRECTIONS = ("read", "write", "trim")
 _EPOCH_MS = 10**11  # 1973; as a duration, three years
 _LONGEST_COUNTED_MS = 10**9
+_LEAST_WINDOW_MS = 100
 _MOST_COMPLETIONS = 1e13
 _MOST_TOLD = 20
 _LOOKED_AT = 8
@@ -164,6 +166,17 @@ class _Log:
         if self._is_single_iops(place):
             first = int(self.table.lines[0])
             found.append(f"line {first}: a line for every I/O and no average; they are counted by the second")
+        span = self.table.largest[0] - self.table.least[0]
+        # before 2.2 averages of bwavgtime, 100 ms at least, have a block size too
+        if (
+            self.measure == "bw"
+            and self.table.least[place + 1] > 0
+            and (len(self.table) - 3) * _LEAST_WINDOW_MS > span * 3
+        ):
+            first = int(self.table.lines[0])
+            found.append(
+                f"line {first}: a line for every I/O, with the rate of that one alone: no bandwidth of the job"
+            )
         return tuple(found)
 
     def _run(

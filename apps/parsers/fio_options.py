@@ -8,11 +8,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 _NUMBER = re.compile(r"\s*+([+-]?(?:0[xX][0-9a-fA-F]++|\d++))\s*+([A-Za-z%]*+)\s*\Z")
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SECONDS = {"": 1.0, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_ALIASES = {
+ALIASES = {
     "blocksize": "bs", "readwrite": "rw", "timeout": "runtime", "io_limit": "io_size", "blocksize_range": "bsrange",
 }  # fmt: skip
 LARGEST = 2**63 - 1
@@ -65,9 +66,13 @@ def seconds_of(text: str) -> float | None:
 
 
 def merged(global_options: Mapping[str, object] | None, job_options: Mapping[str, object] | None) -> dict[str, str]:
-    """A job's own options over the global ones, under fio's main names."""
-    both = {**(global_options or {}), **(job_options or {})}
-    return {_ALIASES.get(name, name): "" if value is None else str(value) for name, value in both.items()}
+    """A job's own options over the global ones, under fio's main names, in the order in which fio takes them."""
+    both: dict[str, str] = {}
+    for given, value in chain((global_options or {}).items(), (job_options or {}).items()):
+        name = ALIASES.get(given, given)
+        both.pop(name, None)
+        both[name] = "" if value is None else str(value)
+    return both
 
 
 def flag(options: dict[str, str], name: str) -> bool:
@@ -75,12 +80,20 @@ def flag(options: dict[str, str], name: str) -> bool:
     return name in options and options[name].strip().lower() not in _FLAGS_OFF
 
 
+def counts_lat(options: dict[str, str]) -> bool:
+    """Whether the percentiles are asked for of lat and not of clat: up to fio 3.17 one of them excludes the other
+    (`fixup_options` in init.c).
+    """
+    is_off = "clat_percentiles" in options and not flag(options, "clat_percentiles")
+    return flag(options, "lat_percentiles") or (is_off and "lat_percentiles" not in options)
+
+
 def operation(rw: str | None, direction: str) -> str:
     """`randrw` and `read` → `randread`; a job that says nothing about its pattern leaves the plain direction."""
     pattern = (rw or "").split(":")[0].strip().lower()
     if direction not in ("read", "write"):
         return direction
-    return f"rand{direction}" if pattern.startswith("rand") else direction
+    return f"rand{direction}" if pattern.startswith("rand") and directions(pattern) else direction
 
 
 _DOES = {
@@ -110,7 +123,7 @@ class Load:
     loops: int
     io_size: int | None
     options: dict[str, str]
-    kb_base: int
+    kb_base: int  # of `bs`
 
     def block_size(self, direction: str) -> int | None:
         """`bs=4k,64k` is for reads and for writes, a third part for trims; the last one given stands for the rest."""
@@ -120,23 +133,33 @@ class Load:
             sizes = {self.block_size(name) for name in directions(self.rw) or ("read", "write")}
             return sizes.pop() if len(sizes) == 1 else None
         parts = self.options.get("bs", "4096").split(",")
-        place = min(("read", "write", "trim").index(direction), len(parts) - 1)
+        place: int | None = ("read", "write", "trim").index(direction)
+        if len(parts) > 1 and flag(self.options, "bs_is_seq_rand"):
+            place = self._place_by_pattern()
+        if place is None:
+            return None
+        place = min(place, len(parts) - 1)
         # `bs=,8k` leaves reads at the default
         return bytes_of(parts[place], self.kb_base) if parts[place].strip() else 4096
+
+    def _place_by_pattern(self) -> int | None:
+        """Of bs_is_seq_rand: the first size is for sequential I/O, the second for random. None where a job does both."""
+        if "percentage_random" in self.options or ":" in (self.rw or ""):
+            return None
+        return int((self.rw or "").strip().lower().startswith("rand"))
 
 
 def load_of(options: dict[str, str], copies: int = 1) -> Load:
     """`copies`: how often the report lists a job of this name. fio prints no switch that was given without a value, but
     where numjobs is more than the copies, they were reported as a group.
     """
-    base = 1000 if options.get("kb_base", "").strip() == "1000" else 1024
 
     def size(*names: str) -> int | None:
-        found = (bytes_of(options[name], base) for name in names if name in options)
+        found = (bytes_of(options[name], _base(options, name)) for name in names if name in options)
         return next((value for value in found if value), None)
 
     def count(name: str) -> int | None:
-        value = bytes_of(options.get(name, "1"), base) if options else None
+        value = bytes_of(options.get(name, "1"), _base(options, name)) if options else None
         return value if value is None or value < 2**31 else None
 
     threads = count("numjobs")
@@ -152,8 +175,16 @@ def load_of(options: dict[str, str], copies: int = 1) -> Load:
         loops=count("loops") or 1,
         io_size=size("io_size"),
         options=options,
-        kb_base=base,
+        kb_base=_base(options, "bs"),
     )
+
+
+def _base(options: dict[str, str], name: str) -> int:
+    """What the k of an option is. fio reads one after the other: `bs=4k` before `kb_base=1000` is 4096 all the same."""
+    if options.get("kb_base", "").strip() != "1000":
+        return 1024
+    names = list(options)
+    return 1024 if name in options and names.index(name) < names.index("kb_base") else 1000
 
 
 UNTOLD = load_of({})  # of a report without options

@@ -5,8 +5,10 @@
 - From 2.17 the letters say it: `KiB` is 1024, `kB` 1000, and T follows G.
 - Before 2.20 the digits behind the point are no decimals: the remainder of the division is printed, shortened until it
   fits (1752.947 MiB is `1752.1MB`). Only the whole part is sure.
+- From 2.20 to 3.25 a fraction that rounds up to the next whole does not carry: 79.97 MiB is `79.0MiB`, as 79.02 MiB is
+  (mended in 3.26 by c736b361). Zeros behind the point leave open which.
 - Before 1.25.2 bandwidth is bytes per ms under the name KiB/s: its K is 1000, what is above it 1024 each
-  (`bw = io_bytes / runtime` in stat.c).
+  (`bw = io_bytes / runtime` in stat.c); before 2.0.8 so are the slowest and the fastest job of a group.
 """
 
 import re
@@ -15,8 +17,11 @@ from decimal import Decimal
 
 Version = tuple[int, ...]
 SURE_DECIMALS = (2, 20)
+CARRIED = (3, 26)
 TRUE_KIB = (1, 25, 2)
+TRUE_KIB_OF_JOBS = (2, 0, 8)
 _QUANTITY = re.compile(r"(\d{1,20})(\.\d{0,9})?\s?([kKMGTPE]?)(i?)(bit|B|b)?(?:/s)?\Z")
+_NEAR = 0.3  # of what it may be off: another figure is printed with an error of its own
 _LETTERS = "KMGTPE"
 _LETTERS_BEFORE = "KMGPE"
 _VERSION = re.compile(r"fio[- ]v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
@@ -37,6 +42,15 @@ class Quantity:
     quality: str = "rounded"
 
 
+def settled(read: Quantity | None, other: float | None) -> Quantity | None:
+    """A figure that lost its carry, where another one says which it is: it is next to its bounds, and not between them."""
+    if read is None or other is None or read.low is None or read.high is None or read.value != read.low:
+        return read
+    step = read.high - read.low
+    near = [bound for bound in (read.low, read.high) if abs(other - bound) < _NEAR * step]
+    return Quantity(near[0]) if len(near) == 1 else read
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How one report prints its numbers."""
@@ -48,6 +62,10 @@ class Style:
     @property
     def is_cheesy(self) -> bool:
         return self.is_before_2_17 if self.version is None else self.version < SURE_DECIMALS
+
+    @property
+    def loses_carry(self) -> bool:
+        return SURE_DECIMALS <= self.version < CARRIED if self.version is not None else not self.is_before_2_17
 
     def _factor(self, letter: str, base: int) -> int:
         letters = _LETTERS_BEFORE if self.is_before_2_17 else _LETTERS
@@ -72,7 +90,8 @@ class Style:
         scale = factor / 8 if unit == "bit" else float(factor)
         value = product(float(whole + (point or "")), scale)
         # no remainder at all is sure, and without a letter it was not divided: means are printed with true decimals
-        if point and letter and self.is_cheesy and point.strip(".0"):
+        has_rest = bool(point and point.strip(".0"))
+        if point and letter and (has_rest if self.is_cheesy else self.loses_carry and not has_rest):
             return Quantity(value, int(whole) * scale, (int(whole) + 1) * scale, "approximate")
         return Quantity(value)
 

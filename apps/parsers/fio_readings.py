@@ -12,6 +12,7 @@ from apps.parsers.shape import ParsedSample, ParsedSection
 PERCENTILE_WORDS = {1.0: "p1", 50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9", 99.99: "p99_99"}
 PRINTED_LONGEST = 60
 NAME_LONGEST = 255
+MEAN_OF_PROCESSES = "the mean of its processes"
 
 
 def percentile_metric(kind: str, share: float) -> str | None:
@@ -58,6 +59,42 @@ class Job:
             if name == direction and (metric == kind or metric.startswith(f"{kind}_")):
                 kept = {"line": read["line"], "printed": read["printed"]}
                 self._read[name, metric] = {"value": None, "missing_reason": reason, **kept}
+
+    def percentiles_are_of_lat(self) -> None:
+        """What was read of clat is of lat, which has no p1."""
+        shares = {key for key in self._read if key[1].startswith("clat_p")}
+        for direction, metric in shares:
+            read = self._read.pop((direction, metric))
+            if metric != "clat_p1":
+                self._read[direction, metric.replace("clat", "latency")] = read
+
+    def reads_are_sums(self) -> None:
+        """What was read as reads is the sum of all directions."""
+        if set(self.runtimes) == {"read"}:
+            self.runtimes = {"mixed": self.runtimes["read"]}
+            self._read = {("mixed", metric): read for (_, metric), read in self._read.items()}
+
+    def count_processes(self, jobs: int) -> None:
+        """What was read as the mean of its processes is now the CPU of them all."""
+        self.jobs = jobs
+        for (_, metric), read in self._read.items():
+            if metric == "cpu" and read["value"] is not None:
+                read["value"] = round(read["value"] * jobs, 8)
+                read["note"] = read["note"].removeprefix(MEAN_OF_PROCESSES).removeprefix("; ")
+
+    def drop_uncounted(self) -> None:
+        """Up to 3.1 fio prints zeros as percentiles of what disable_clat leaves uncounted."""
+        for direction in {name for name, metric in self._read if metric == "clat_p50"}:
+            shares = [key for key in self._read if key[0] == direction and key[1].startswith("clat_p")]
+            is_counted = (direction, "clat_mean") in self._read or (direction, "latency_mean") not in self._read
+            if not is_counted and not any(self._read[key]["value"] for key in shares):
+                for key in shares:
+                    del self._read[key]
+
+    def doubt_percentiles(self, reason: str) -> None:
+        for (_, metric), read in self._read.items():
+            if metric.startswith("clat_p") and not read.get("missing_reason"):
+                read |= {"value": None, "missing_reason": reason}
 
     @property
     def has_rates_alone(self) -> bool:

@@ -75,13 +75,14 @@ class FioReport(Runs):
         name = header.name
         host = "" if name == SUM else header.host or self.draft.speaker
         key = header.key(host, self.draft.keys)
-        if key in self.draft.keys:
+        if key in self.draft.keys and name != SUM:  # which comes again where clients end one after the other
             self.draft.restart()
         elif self.draft.goes_on(name, host):
             self.draft.is_ended, self.draft.groups = False, []
         elif (
             len(self.draft.jobs) >= MOST_JOBS
             or self.draft.is_ended
+            or (name == SUM and self.draft.sums)  # of other runs, where somebody kept nothing else
             or (self.draft.jobs and self.draft.jobs[-1].group > key[1])
         ):
             self._next()

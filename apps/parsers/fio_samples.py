@@ -75,6 +75,7 @@ class Section:
     lines: Lines | None
     part: Span
     is_version_2: bool
+    has_lat_shares: bool = False  # what stands under `clat_ns` of percentiles and bins is of `lat_ns`
     is_doubtful: bool = False  # another figure stands where one that was read should: the key may be there twice
     _points: dict[str, tuple[str, Point]] = field(default_factory=dict)
     _bins: dict[int, Bins] = field(default_factory=dict)
@@ -104,7 +105,8 @@ class Section:
             for kind in ("clat", "slat", "lat"):
                 latency: Latency | None = getattr(one, f"{kind}_ns")
                 if latency and (bins := self._bins_of(latency)):
-                    yield ParsedHistogram(operation(self.load.rw, name), kind, self.number, bins)
+                    of = "lat" if kind == "clat" and self.has_lat_shares else kind
+                    yield ParsedHistogram(operation(self.load.rw, name), of, self.number, bins)
 
     def strangers(self) -> list[str]:
         """Directions that moved data although the job's own pattern does not: the group holds other jobs too."""
@@ -220,8 +222,19 @@ class Section:
             else:
                 samples += self._searched_moments(latency, name, metric, within, scale, unit)
             if kind != "slat" and (latency.percentile or latency.bins):
-                samples += self._percentiles(latency, name, metric, scale, unit, self._places(latency, usual, within))
+                places = self._places(latency, usual, within)
+                of, bins = self._shares_of(one, kind, latency)
+                if of:
+                    samples += self._percentiles(latency, bins, name, of, scale, unit, places)
         return samples
+
+    def _shares_of(self, one: Direction, kind: str, latency: Latency) -> tuple[str, Bins]:
+        """What the percentiles of this kind are of, nothing where they were read before; and their bins."""
+        clat, lat = one.clat_ns, one.lat_ns
+        bins = () if self.is_version_2 else self._bins_of(latency)
+        if not self.has_lat_shares or clat is None or not (clat.percentile or clat.bins):
+            return ("clat" if kind == "clat" else "latency"), bins
+        return ("latency" if kind == "clat" else ""), bins or (self._bins_of(lat) if lat else ())
 
     def _usual(self, latency: Latency, printed_name: str, block: Span | None) -> Moments | None:
         """Where all of it stands as fio prints it, and nothing has to be searched."""
@@ -269,13 +282,13 @@ class Section:
     def _percentiles(
         self,
         latency: Latency,
+        bins: Bins,
         name: str,
         metric: str,
         scale: int,
         unit: str,
         places: Iterable[tuple[int | None, str]],
     ) -> Iterator[ParsedSample]:
-        bins = () if self.is_version_2 else self._bins_of(latency)
         counted = fio_bins.percentiles(bins, _SHARES) if bins else [None] * len(_SHARES)
         printed = latency.percentile or {}
         word, point = self._points.get(name) or self._point(name)

@@ -16,15 +16,21 @@ Oddities
   47 in version 5.
 - Latencies are µs in every version; fio 3 counts ns and prints min, max and percentiles cut off to whole µs.
 - Bandwidth is KiB/s; before fio 2.0.8 it is bytes per ms, 1000 a second (`bw = io_bytes / runtime`). Versions 1 and 2
-  do not say which fio wrote them: the unit is taken from bytes and time, and left open where they do not decide.
+  do not say which fio wrote them. Where no line above them does (`fio 1.59`), the unit is taken from bytes and time, and
+  left open where they do not decide.
 - Zeros stand for what was not measured: a direction that moved nothing is left out.
 - A report tells nothing of random or not, block size or depth; the job's line of the normal output
   (`--output-format=terse,normal`) does, and is used. The figures of that normal report are the same ones again.
 - Beside JSON in the same file (`json,terse`) it repeats their figures, rounded: then those are read, and this is left
   out.
+- With lat_percentiles=1 the percentiles are those of lat, behind clat all the same (fio 3.1 and later). The record does
+  not say so: a command line or a normal report in the file may.
+- Before 3.27 the sum of unified_rw_reporting stands where reads do, beside zeros for writes: here too only a command line
+  or a normal report in the file says so.
 - `--status-interval` prints all records again and again, running totals: the last is the result, and the
   bandwidth between them a series.
-- CPU is the mean of a group's processes, of which the record does not say how many there are.
+- CPU is the mean of a group's processes, of which the record does not say how many there are; a normal report in the
+  file does.
 """
 
 import re
@@ -36,9 +42,12 @@ from apps.parsers.fio_disks import in_terse, printed_samples
 from apps.parsers.fio_documents import MOST_JOBS
 from apps.parsers.fio_options import operation
 from apps.parsers.fio_progress import SHORTEST_MS
+from apps.parsers.fio_quantities import version_of
 from apps.parsers.fio_readings import all_samples
 from apps.parsers.fio_samples import error_text
+from apps.parsers.fio_terse_beside import Beside
 from apps.parsers.fio_terse_record import LEAST_INTERVAL_MS, Record, record_in
+from apps.parsers.fio_text_headers import header_in
 from apps.parsers.fio_twice import figures, told_by_json
 from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSeries, ParseError
@@ -48,11 +57,12 @@ NAME = "fio terse"
 TITLE = "fio terse report"
 
 _NEEDLE = re.compile(
-    rb"(?:[345];fio[- ]|^[345];[12]\.\d)[^;\n]{0,255};[^;\n]{1,255};\d+;\d+;\d+;"
-    rb"|^2;[^;\n]{1,255};\d+;\d+;\d+;[^\n]{20,900}?%;",
+    rb"(?:[345];fio[- ]|^[345];[12]\.\d)[^;\n]{0,255};[^;\n]{0,255};\d+;\d+;\d+;"
+    rb"|^2;[^;\n]{0,255};\d+;\d+;\d+;[^\n]{20,900}?%;",
     re.MULTILINE,
 )
 _OLDEST = re.compile(rb"^[^;\n]{1,255};\d+;\d+(?:;[0-9.]+){13};[0-9.]+%;", re.MULTILINE)
+_VERSION = re.compile(r"fio[- ]v?\d[\w.+-]{0,60}")
 _SUM = "All clients"
 _MOST_TOLD = 20
 
@@ -71,14 +81,20 @@ def parse(text: SourceText) -> ParsedFile:
     broken: list[Broken] = []
     definitions: dict[tuple[int, str], Definition] = {}
     reports = _Reports()
+    beside = Beside(plain_bytes(text))
     warnings: list[str] = []
+    version = ""
     for index, line in enumerate(text.lines):
         number = text.number(index)
         if ": (g=" in line and (doubt := doubt_of(text.lines, index)) and len(warnings) < _MOST_TOLD:
             warnings.append(f"line {number}: {doubt}")
         if found := definition_at(text.lines, index, number):
             definitions[found.group, found.name] = found
-        elif (record := record_in(line, number, broken)) is not None:
+        elif ": (groupid=" in line and (header := header_in(line)):
+            beside.count(header)
+        elif line.startswith("fio") and _VERSION.fullmatch(line.rstrip()) and (known_version := version_of(line)):
+            version = known_version[0]
+        elif (record := record_in(line, number, broken, version)) is not None:
             if record.job.name == _SUM:
                 continue  # would count everything twice
             if known := definitions.get(record.key):
@@ -86,6 +102,7 @@ def parse(text: SourceText) -> ParsedFile:
             reports.place(record)
     if not reports.runs and not broken:
         raise ParseError("no terse record of fio", line=1, expected="a line like 3;fio-3.33;job;0;0;…")
+    beside.tell(reports.runs, warnings)
     runs = tuple(_run(group, warnings) for group in _told_here(reports.runs, text, warnings))
     return ParsedFile(runs, tuple(warnings), tuple(broken))
 
@@ -145,6 +162,8 @@ def _series(history: Sequence[list[Record]]) -> Iterator[ParsedSeries]:
         jobs = [report[number].job for report in history if len(report) > number and report[number].key == last.key]
         for direction in last.job.runtimes if len(jobs) > 1 else ():
             totals = [(job.runtimes.get(direction, 0), job.value(direction, "io_bytes") or 0.0) for job in jobs]
+            if sorted(totals) != totals:
+                continue  # times of fio 2.1 that are no ms
             steps = [(old, new) for old, new in pairwise([(0, 0.0), *totals]) if new[0] - old[0] >= SHORTEST_MS]
             times = tuple(new[0] / 1000 for _, new in steps)
             values = tuple((new[1] - old[1]) * 1000 / (new[0] - old[0]) for old, new in steps)

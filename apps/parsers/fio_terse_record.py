@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.parsers.fio_quantities import Quantity, product, version_of
-from apps.parsers.fio_readings import Job, percentile_metric, whole
+from apps.parsers.fio_quantities import TRUE_KIB_OF_JOBS, Quantity, product, version_of
+from apps.parsers.fio_readings import MEAN_OF_PROCESSES, Job, percentile_metric, whole
 from apps.parsers.shape import Broken
 
 _NEW = re.compile(r"[345];fio[- ][^;]{0,80};|^[345];[12]\.\d[^;]{0,80};")
-_OLD = re.compile(r"(?:2;)?[^;]{1,255};\d{1,9};\d{1,9};\d+;\d+;\d+;")
+_OLD = re.compile(r"(?:2;)?[^;]{0,255};\d{1,9};\d{1,9};\d+;\d+;\d+;")
 _SHARES = 29
 _WIDTHS = {"1": (16,), "2": (20, 41), "3": (41,), "4": (41,), "5": (47,)}
 _DIRECTIONS = {1: ("mixed",), 2: ("read", "write"), 3: ("read", "write", "trim"), 4: ("read", "write", "trim", "mixed")}
@@ -17,8 +17,8 @@ _THIRD_IN_3 = ("read", "write", "mixed")  # version 3 has no trims, but what uni
 _NOT_MEASURED = re.compile(r"-?(?:nan|inf)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,20}(?:\.\d{1,12})?\Z")
 _ORDER = ("min", "max", "mean", "stdev")
-_TRUE_KIB = (2, 0, 8)
 LEAST_INTERVAL_MS = 200
+_IN_US = 100  # fio 2.1 adds up the time of jobs that loop in µs while they run, and has ms only at their end
 
 
 @dataclass(slots=True)
@@ -49,11 +49,12 @@ class Record:
         """
         grown = self.moved_kib > before.moved_kib or not before.moved_kib
         disks = zip(before.disks[1:8], self.disks[1:8], strict=False)
-        is_later = self.runtime - before.runtime >= at_least_ms
+        is_later = self.runtime - before.runtime >= at_least_ms or self.runtime * _IN_US < before.runtime
         return is_later and grown and all((whole(old) or 0) <= (whole(new) or 0) for old, new in disks)
 
 
-def record_in(line: str, number: int, broken: list[Broken]) -> Record | None:
+def record_in(line: str, number: int, broken: list[Broken], version: str = "") -> Record | None:
+    """`version`: which fio wrote the lines above, for versions 1 and 2, whose records do not say it."""
     if line.count(";") < 40:
         _tell_cut(line, number, broken)
         return None
@@ -71,7 +72,9 @@ def record_in(line: str, number: int, broken: list[Broken]) -> Record | None:
         found, expected = f"{len(fields)} fields", "whole blocks of figures, CPU and 29 shares"
         broken.append(Broken("a terse record of fio that is not whole", number, found, expected))
         return None
-    return _read(fields, header, width, shares, number, broken)
+    if header == 5:
+        version = fields[1].strip().removeprefix("fio").lstrip("- ")
+    return _read(fields, header, width, shares, number, broken, version)
 
 
 def _tell_cut(line: str, number: int, broken: list[Broken]) -> None:
@@ -97,11 +100,12 @@ def _width(version: str, figures: int) -> int | None:
     )
 
 
-def _read(fields: Sequence[str], header: int, width: int, shares: int, line: int, broken: list[Broken]) -> Record:
+def _read(
+    fields: Sequence[str], header: int, width: int, shares: int, line: int, broken: list[Broken], version: str
+) -> Record:
     name, group, error = fields[header - 3 : header]
     if whole(group) is None or whole(error) is None:
         broken.append(Broken("group or error of a terse record is no number", line, f"{group};{error}", "two numbers"))
-    version = fields[1].strip().removeprefix("fio").lstrip("- ") if header == 5 else ""
     if version and version_of(f"fio-{version}") is None:
         broken.append(Broken("the version of a terse record cannot be read", line, fields[1][:40], "fio-3.33"))
     job = Job(name, whole(group) or 0, whole(error) or 0, line=line)
@@ -123,7 +127,7 @@ def _cpu(job: Job, user: str, system: str) -> None:
         return
     for direction in job.runtimes:
         value = Quantity(round((parts[0] + parts[1]) / 100, 8), quality="exact")
-        note = "the mean of its processes" + ("; all directions together" if len(job.runtimes) > 1 else "")
+        note = MEAN_OF_PROCESSES + ("; all directions together" if len(job.runtimes) > 1 else "")
         job.add(direction, "cpu", value, f"usr {user} + sys {system}", job.line, note)
 
 
@@ -171,7 +175,7 @@ class _Block:
 
     def _base(self, printed: str, moved: int, runtime: int) -> int | None:
         if self.version is not None:
-            return 1024 if self.version[1] >= _TRUE_KIB else 1000
+            return 1024 if self.version[1] >= TRUE_KIB_OF_JOBS else 1000
         fits = []
         for base in (1024, 1000):
             low, high = (bytes_ * 1000 / runtime / base for bytes_ in (moved * 1024, (moved + 1) * 1024))

@@ -37,6 +37,7 @@ class Draft:
     disks: list[Printed] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
     speaker: str = ""  # whose report comes next
+    is_announced: bool = False  # that report, below the end of another one
     errors: set[int] = field(default_factory=set)
     rates: set[str] = field(default_factory=set)  # each direction's line and sum, without its blanks
     first: int | None = None
@@ -106,7 +107,8 @@ class Draft:
 
     def goes_on(self, name: str, host: str) -> bool:
         """Whether a job below an end belongs here all the same: of the next client, or the sum of them all."""
-        is_next = host in self.hosts and all(job.host and job.host != host for job in self.jobs)
+        is_other = all(job.host and job.host != host for job in self.jobs)
+        is_next = host in self.hosts and (is_other or self.is_announced)  # several clients may run on one host
         return bool(self.jobs) and (is_next or name == SUM)
 
     def restart(self) -> None:
@@ -121,6 +123,8 @@ def found_of(draft: Draft) -> Found:
 
 def _run_of(draft: Draft) -> ParsedRun:
     jobs = [*draft.jobs, *draft.failed()][:MOST_JOBS] or draft.sums or draft.groups
+    for job in jobs:
+        job.drop_uncounted()
     hosts = (draft.hosts | {job.host for job in jobs}) - {""}
     command = draft.command.text if draft.command else ""
     return ParsedRun(

@@ -12,7 +12,7 @@ from apps.parsers.shape import Broken
 
 Key = tuple[str, int, str, str]  # name, group, process, host
 _HEADER = re.compile(
-    r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{1,255}?): \(groupid=(?P<group>[^,)\s]{1,12})(?:, jobs=(?P<jobs>[^,)\s]{1,12}))?\): "
+    r"\s*(?:<(?P<host>[^<>\s]{1,255})> )?(?P<name>.{0,255}?): \(groupid=(?P<group>[^,)\s]{1,12})(?:, jobs=(?P<jobs>[^,)\s]{1,12}))?\): "
     r"err=\s*(?P<error>[^\s:(]{1,12})(?: \([^)]{0,300}\))?:(?: pid=(?P<pid>[^\s:]{1,14}))?"
 )
 _OLDEST = re.compile(

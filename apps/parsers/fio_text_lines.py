@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from apps.parsers.fio_doubts import NO_NUMBER
-from apps.parsers.fio_quantities import TRUE_KIB, Quantity, Style, product
+from apps.parsers.fio_quantities import TRUE_KIB, TRUE_KIB_OF_JOBS, Quantity, Style, product, settled
 from apps.parsers.fio_readings import Job, percentile_metric
 from apps.parsers.fio_text_shares import SHARE, damaged
 from apps.parsers.shape import Broken
@@ -83,11 +83,15 @@ class Reader:
         if re.search(r"[kMGTP](?:B|bit)/s", bandwidth):
             self.style = replace(self.style, kb_base=1000)
         is_whole = bandwidth.endswith("/s") or bracketed is not None  # clients print none of /s
-        rate = style.size(bandwidth) if is_whole else None
+        again = style.size(bracketed) if bracketed else None  # in the other unit
+        rate = (
+            settled(style.size(bandwidth), again.value if again and again.low is None else None) if is_whole else None
+        )
         self._keep_or_tell("bandwidth", rate, f"BW={bandwidth}", line)
         self._keep_or_tell("iops", style.count(iops), f"IOPS={iops}", line)
         if moved:
-            self._keep_or_tell("io_bytes", style.size(moved), moved, line)
+            told = rate.value * int(runtime or 0) / 1000 if rate and rate.low is None else None
+            self._keep_or_tell("io_bytes", settled(style.size(moved), told), moved, line)
         elif bracketed is not None and (rest := _BRACKET.match(match.string, match.end())):
             self._keep_or_tell("io_bytes", None, rest[1], line)
         self.job.runtimes[self.direction] = int(runtime or 0)
@@ -133,7 +137,7 @@ class Reader:
 
     def _old_rates(self, match: re.Match[str], line: int) -> None:
         moved, bandwidth, iops, runtime = match.groups()
-        style = self.style = self._style(is_old=True)
+        style = self.style = self._old_style(bandwidth, iops)
         read, size = style.size(bandwidth), style.size(moved)
         if "Ki" in bandwidth or "Mi" in bandwidth or "Gi" in bandwidth:
             self.kib = self._kib(read, size, int(runtime))
@@ -146,6 +150,17 @@ class Reader:
             self._keep_or_tell("iops", style.count(iops), f"iops={iops}", line)
         self._keep_or_tell("io_bytes", size, f"io={moved}", line)
         self.job.runtimes[self.direction] = int(runtime)
+
+    def _old_style(self, bandwidth: str, iops: str | None) -> Style:
+        """K is 1000 with kb_base=1000, which the report does not say: I/Os and their size may."""
+        style = self._style(is_old=True)
+        block, count = self.job.load().block_size(self.direction), style.count(iops) if iops else None
+        rates = [replace(style, kb_base=base).size(bandwidth) for base in (1024, 1000)]
+        if not block or count is None or any(rate is None or rate.low is not None for rate in rates):
+            return style
+        truth = count.value * block
+        is_near = [rate is not None and abs(rate.value - truth) < truth * 0.005 for rate in rates]
+        return replace(style, kb_base=1000) if is_near == [False, True] else style
 
     def _style(self, *, is_old: bool) -> Style:
         """The line says it, also where no version is printed."""
@@ -251,9 +266,20 @@ class Reader:
             style = self._style(is_old=True)
         else:
             return
+        is_decimal = style.is_before_2_17 and self._has_decimal_extremes(style, parts)
         for metric, printed in parts.items():
             is_early = metric != "io_bytes" and "iB" in printed and style.is_before_2_17
+            is_early |= is_decimal and metric in ("bandwidth_min", "bandwidth_max")
             self._keep(metric, _scaled(style.size(printed), 1000 / 1024 if is_early else 1), printed, line)
+
+    def _has_decimal_extremes(self, style: Style, parts: dict[str, str]) -> bool:
+        """Before 2.0.8 `minb` and `maxb` are bytes a ms under the name KB/s. Without a version the largest tells, where it is more
+        than the sum of all.
+        """
+        if self.style.version is not None:
+            return self.style.version < TRUE_KIB_OF_JOBS
+        total, most = style.size(parts["bandwidth"]), style.size(parts["bandwidth_max"])
+        return total is not None and most is not None and most.value > total.value * 1.01 and most.low is None
 
     def _spread(self, name: str, text: str, scale: float, unit: str, line: int) -> bool:
         is_kept = True

@@ -58,7 +58,7 @@ class Runs:
             self.draft.hosts.add(host[1])
             self._version(version_of(host[2]))
         elif "<" in line and (speaker := _SPEAKER.match(line.lstrip())) and speaker[1] in self.draft.hosts:
-            self.draft.speaker = speaker[1]
+            self.draft.speaker, self.draft.is_announced = speaker[1], self.draft.is_ended
         elif "fio: pid=" in line and (error := _FAILED.match(line.lstrip())):
             self.draft.errors.add(int(error[1]))
         elif "fio: pid=" in line and ", func=" in line:

@@ -5,6 +5,7 @@ repeats either.
 """
 
 from collections.abc import Iterator
+from itertools import product
 
 from apps.parsers.fio_documents import VERSION, Document, Job
 from apps.parsers.fio_found import documents_in
@@ -12,6 +13,10 @@ from apps.parsers.fio_terse_record import Record, record_in
 from apps.parsers.source_text import SourceText, plain_bytes
 
 Moved = tuple[str, str, int, int]  # job, direction, ms, KiB
+_SUMS = {
+    "read": ("mixed",),
+    "mixed": ("read",),
+}  # before 3.27 terse output has the sum of all directions where reads are
 _REPORTED = ("read", "write", "trim", "mixed")
 
 
@@ -22,7 +27,8 @@ def told_elsewhere(text: SourceText) -> Iterator[tuple[str, str, int]]:
     if b"%;" in plain_bytes(text):
         for index, line in enumerate(text.lines):
             if (record := record_in(line, text.number(index), [])) is not None:
-                yield from ((record.job.name, name, runtime) for name, runtime in record.job.runtimes.items())
+                for name, runtime in record.job.runtimes.items():
+                    yield from ((record.job.name, one, runtime) for one in (name, *_SUMS.get(name, ())))
 
 
 def told_by_json(text: SourceText) -> Iterator[Moved]:
@@ -40,7 +46,8 @@ def _of_document(document: Document[Job]) -> Iterator[Moved]:
             if one is not None and one.runtime:
                 moved = one.io_bytes or 0
                 # fio 2.x prints KiB there
-                yield from ((job.jobname, name, int(one.runtime), int(kib)) for kib in {moved, moved // 1024})
+                for word, kib in product((name, *_SUMS.get(name, ())), {moved, moved // 1024}):
+                    yield job.jobname, word, int(one.runtime), int(kib)
 
 
 def figures(records: list[Record]) -> set[Moved]:

@@ -4,7 +4,8 @@
     +1024+0 records in                    a patch; ` * `, `-- `, `// `, `; `, `REM ` a comment
         5<tab>1024+0 records in           cat -n, nl, less -N; `5:` grep -n, `5 │` bat
 
-A mark stands before five lines or more on end. Numbers count up by one, before nearly all lines of the text: some tools number their rows.
+A mark stands before five lines or more on end. Beside sections in brackets, as job files have them, `;` begins what somebody took
+out of use. Numbers count up by one, before nearly all lines of the text: some tools number their rows.
 """
 
 import re
@@ -15,6 +16,7 @@ from apps.parsers.source_text import SourceText
 
 _MARKS = re.compile(r"(?:\+|\||:| \*| ?\* | ?--|//|;|%|!|(?:REM|rem)\b) ?")
 _MARKED = re.compile(r"^(?:[+|:;%!]| \*|\* |--| --|//|REM\b|rem\b)", re.MULTILINE)
+_SECTION = re.compile(r"^[ \t]{0,60}\[[^\]\n]{1,255}\][ \t]*$", re.MULTILINE)
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?::|\)| ?[|│] ?|[ \t]|$)")
 _BRANCH = re.compile(r"\|(?:-|[ |]{1,80}[|`]-)[^\s-]")
 _BEHIND_BRANCH = ("-", " ", "")  # the sign
@@ -51,7 +53,7 @@ def _numbers(rows: Sequence[str]) -> dict[int, re.Match[str]]:
 def _without_signs(whole: str) -> list[str] | None:
     if not _MARKED.search(whole):
         return None
-    rows = whole.split("\n")
+    rows, has_sections = whole.split("\n"), _SECTION.search(whole) is not None
     first = taken = 0
     while first < len(rows):
         match = _MARKS.match(rows[first])
@@ -63,7 +65,8 @@ def _without_signs(whole: str) -> list[str] | None:
         while last < len(rows) and rows[last].startswith(sign):
             last += 1
         mine = rows[first:last]
-        if last - first >= _FEWEST and not (sign == "|" and _is_a_tree(mine)):
+        is_no_mark = (sign == "|" and _is_a_tree(mine)) or (sign == ";" and has_sections)
+        if last - first >= _FEWEST and not is_no_mark:
             rows[first:last] = _bare(mine, sign)
             taken += 1
         first = last

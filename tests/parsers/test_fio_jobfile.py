@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.parsers import fio_jobfile
-from apps.parsers.registry import RECOGNISED
+from apps.parsers.registry import RECOGNISED, recognise
 from apps.parsers.shape import ParsedWorkload, ParseError
 from apps.parsers.source_text import SourceText
 from apps.runs.workload import FIELDS, WorkloadError, checked
@@ -103,12 +103,38 @@ def test_comments_are_left_out_wherever_they_begin() -> None:
     assert (job["name"], job["rw"], job["file_size"], job["ioengine"]) == ("a", "read", 2**20, "libaio")
 
 
+@pytest.mark.parametrize("sign", [";", "; ", "#", "# "])
+def test_jobs_that_were_commented_out_are_none(sign: str) -> None:
+    old = "".join(
+        f"{sign}{line}\n" for line in ("[old]", "rw=write", "bs=4k", "size=1m", "[older]", "rw=read", "size=2m")
+    )
+    (reading,) = recognise(SourceText(f"{old}\n[new]\nrw=read\n{old.replace('[', '')}size=4m\n", "a.fio"))
+    (workload,) = reading.parsed.workloads if reading.parsed else ()
+    assert [(job["name"], job["rw"], job["file_size"]) for job in workload.jobs] == [("new", "read", 4 * 2**20)]
+
+
 @pytest.mark.parametrize("sizes", ["size=4m\nfilesize=1m\n", "filesize=1m\nsize=4m\n"])
 def test_the_size_of_a_file_is_not_that_of_the_job(sizes: str) -> None:
     workload = only(f"[a]\nrw=read\n{sizes}")
     assert workload.jobs[0]["file_size"] == 4 * 2**20
     assert [one.found for one in workload.refused] == ["filesize=1m"]
     assert only("[a]\nrw=read\nfilesize=1m\n").jobs[0]["file_size"] == 2**20
+
+
+@pytest.mark.parametrize(
+    "line", ["{% if fast %}", "{{ more }}", "@OPTIONS@", "$OPTIONS", "${NAME}=1", "<% more %>", "%MORE%"]
+)
+@pytest.mark.parametrize("above", ["", "[global]\nrw=randread\n", "[global]\nsize=1m\nrw=randread\n[b]\n"])
+def test_a_template_is_refused_as_a_whole_with_its_line(line: str, above: str) -> None:
+    parsed = fio_jobfile.parse(SourceText(f"# {line}\n{above}{line}\n[a]\nbs=4k\nsize=1m\n@X@\n"))
+    assert not parsed.workloads
+    assert [(one.line, one.found) for one in parsed.broken] == [(above.count("\n") + 2, line)]
+    assert fio_jobfile.parse(SourceText(f"[b]\nrw=read\nsize=1m\n$ fio b.fio\n{line}\nwords\n")).workloads
+
+
+def test_options_for_all_jobs_without_a_job_are_told() -> None:
+    (broken,) = fio_jobfile.parse(SourceText("[global]\nrw=read\nsize=1m\nsome words\n[a]\n")).broken
+    assert (broken.line, broken.found) == (1, "[global]")
 
 
 def test_a_job_file_in_a_log_ends_where_other_words_begin() -> None:

@@ -202,6 +202,40 @@ def test_the_host_of_a_client_is_told_where_it_is_one() -> None:
     assert (both.host, len(both.sections)) == ("", 2)
 
 
+def clients(shared: str) -> str:
+    """A report of two clients, whose jobs say their direction alone."""
+    entry = '{{"jobname": "a", "job options": {{"rw": "randread"}}, "read": {{"bw": 1, "iops": 1}}, "hostname": "{}", "port": 1}}'
+    sums = '{"jobname": "All clients", "read": {"bw": 2, "iops": 2}}'
+    stats = ", ".join([*(entry.format(host) for host in ("n1", "n2")), sums, sums])
+    return f'{{"fio version": "fio-3.40", "global options": {shared}, "client_stats": [{stats}]}}'
+
+
+def test_global_options_are_those_of_their_own_client() -> None:
+    first, second = '"hostname": "n1", "port": 1, "bs": "8k"', '"hostname": "n2", "port": 1, "iodepth": "4"'
+    run = fio_json.parse(clients(f"[{{{first}}}, {{{second}}}]")).runs[0]
+    found = [(s.section, s.block_size, s.iodepth) for s in run.samples if s.metric == "iops"]
+    assert found == [(0, 8192, 1), (1, 4096, 4)]
+    assert [section.options["hostname"] for section in run.sections] == ["n1", "n2"]
+
+
+@pytest.mark.parametrize(
+    ("shared", "block_size", "iodepth", "file_size"),
+    [
+        ('"bs": "8k", "size": "1m", "iodepth": "4", "bs": "8k", "size": "1m", "iodepth": "4"', 8192, 4, 2**20),
+        ('"bs": "8k", "size": "1m", "iodepth": "4", "bs": "16k", "size": "2m"', None, None, None),
+        ('"bs": "4k,8k", "rw": "write", "iodepth": "4", "iodepth": "4"', None, 4, None),
+        ('"size": "1m"', 4096, 1, None),
+    ],
+)
+def test_global_options_that_may_be_another_clients_are_unknown(
+    shared: str, block_size: int | None, iodepth: int | None, file_size: int | None
+) -> None:
+    parsed = fio_json.parse(clients(f"{{{shared}}}"))
+    found = {(s.block_size, s.iodepth, s.file_size) for s in parsed.runs[0].samples if s.metric == "iops"}
+    assert found == {(block_size, iodepth, file_size)}
+    assert bool(parsed.warnings) == (block_size is None)
+
+
 def test_flushes_are_an_operation_of_their_own() -> None:
     document = documents((FIXTURES / "null.json").read_text())[0]
     latency = {"min": 5, "max": 9, "mean": 7.5, "stddev": 1.0, "N": 2, "percentile": {"99.000000": 9}}
@@ -211,6 +245,31 @@ def test_flushes_are_an_operation_of_their_own() -> None:
         "latency_min": 5, "latency_max": 9, "latency_mean": 7.5, "latency_stdev": 1, "latency_p99": 9,
     }  # fmt: skip
     assert {s.block_size for s in samples} == {None}
+
+
+@pytest.mark.parametrize(
+    ("version", "option", "word"),
+    [
+        ("3.1", {"lat_percentiles": "1"}, "latency"),
+        ("3.12", {"clat_percentiles": "0"}, "latency"),
+        ("3.12", {"lat_percentiles": "0"}, "clat"),
+        ("3.13", {"lat_percentiles": "1"}, "clat"),
+    ],
+)
+@pytest.mark.parametrize("place", ["clat_ns", "lat_ns", ""])
+def test_percentiles_of_lat_stand_under_clat_in_fio_3_1_to_3_12(
+    version: str, option: dict[str, str], word: str, place: str
+) -> None:
+    moments = {"min": 5, "max": 9, "mean": 6.5, "stddev": 1.5}
+    read: dict[str, Any] = {"io_bytes": 8192, "clat_ns": {**moments, "percentile": {"50.000000": 5}}, "lat_ns": moments}
+    if place:
+        read[place] = {**read[place], "bins": {"5": 1, "9": 1}}
+    document = {"fio version": f"fio-{version}", "jobs": [{"jobname": "a", "job options": option, "read": read}]}
+    run = fio_json.parse(json.dumps(document, indent=2)).runs[0]
+    found = one(run.samples, f"{word}_p50", "read")
+    assert (found.value, found.printed) == (5, "5 ns")
+    if place == "clat_ns":
+        assert [one.kind for one in run.histograms] == ["lat" if word == "latency" else "clat"]
 
 
 def test_a_broken_document_among_others_is_told_and_the_others_are_read() -> None:

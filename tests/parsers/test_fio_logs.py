@@ -441,3 +441,12 @@ def test_rows_below_names_are_somebodys_table() -> None:
 def test_every_line_end_counts_lines(end: str) -> None:
     run = only(AVERAGED.replace("\n", end), "job_bw.1.log")
     assert (run.line, run.last_line) == (1, 3)
+
+
+def test_a_log_of_the_bandwidth_of_single_ios_says_that_it_is_none_of_the_job() -> None:
+    single = "".join(f"{n * 10}, {26_000 + n}, {n % 2}, 4096\n" for n in range(20))
+    (warning,) = parse(single, "job_bw.1.log").warnings
+    assert warning == "line 1: a line for every I/O, with the rate of that one alone: no bandwidth of the job"
+    assert not parse(single.replace(", 4096", ", 0"), "job_bw.1.log").warnings
+    assert not parse("536, 1208, 0, 4096\n536, 1313, 1, 4096\n", "job_bw.1.log").warnings
+    assert not parse("500, 1208, 0, 4096\n1000, 1300, 0, 4096\n1500, 1313, 0, 4096\n", "job_bw.1.log").warnings

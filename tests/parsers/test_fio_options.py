@@ -69,10 +69,36 @@ def test_a_jobs_own_options_go_over_the_global_ones_under_any_alias() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("shared", "own", "sizes"),
+    [
+        ({"bs": "4k", "kb_base": "1000"}, {"size": "1m"}, (4096, 1_000_000)),
+        ({"kb_base": "1000", "bs": "4k"}, {"size": "1m"}, (4000, 1_000_000)),
+        ({"bs": "4k"}, {"kb_base": "1000", "size": "1m"}, (4096, 1_000_000)),
+        ({"bs": "4k", "kb_base": "1000"}, {"size": "1m", "bs": "8k"}, (8000, 1_000_000)),
+        ({"size": "1m", "bs": "4k"}, {"kb_base": "1000"}, (4096, 2**20)),
+    ],
+)
+def test_kb_base_is_for_the_options_behind_it(
+    shared: dict[str, str], own: dict[str, str], sizes: tuple[int, int]
+) -> None:
+    load = load_of(merged(shared, own))
+    assert (load.block_size("read"), load.file_size) == sizes
+
+
 def test_one_block_size_per_direction() -> None:
     load = load_of({"bs": "4k,64k", "rw": "rw"})
     assert [load.block_size(name) for name in ("read", "write", "trim")] == [4096, 65536, 65536]
     assert load_of({"bs": ",8k", "rw": "rw"}).block_size("read") == 4096
+
+
+@pytest.mark.parametrize(
+    ("rw", "size"), [("read", 4096), ("randwrite", 65536), ("randrw", 65536), ("randread:8", None), ("rw", 4096)]
+)
+def test_one_block_size_for_sequential_and_one_for_random_work(rw: str, size: int | None) -> None:
+    options = {"bs": "4k,64k", "rw": rw, "bs_is_seq_rand": "1"}
+    assert {load_of(options).block_size(name) for name in ("read", "write", "mixed")} == {size}
+    assert load_of({**options, "percentage_random": "50"}).block_size("read") is None
 
 
 @pytest.mark.parametrize("option", ["bsrange", "bssplit"])

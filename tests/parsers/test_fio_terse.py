@@ -107,6 +107,13 @@ def test_a_bandwidth_that_fits_neither_k_is_left_open_with_a_reason() -> None:
     assert "1000 or 1024" in found.missing_reason
 
 
+@pytest.mark.parametrize(("line", "version", "k"), [("fio 1.59", "1.59", 1000), ("fio-2.17", "2.17", 1024)])
+def test_a_version_above_records_of_version_2_is_theirs(line: str, version: str, k: int) -> None:
+    run = only(f"{line}\n{record(block(1000, 512, 125, 1953), IDLE, IDLE, start='2')}\n")
+    assert (run.tool_version, value(run, "read", "bandwidth")) == (version, 512 * k)
+    assert only(f"{line}\n{record(READ, IDLE)}").tool_version == "3.33"
+
+
 def test_before_2_0_8_k_is_1000() -> None:
     assert value(only(record(READ, IDLE, start="3;2.0.7")), "read", "bandwidth") == 500_000
     assert value(only(record(READ, IDLE, start="3;fio-2.0.8")), "read", "bandwidth") == 512_000
@@ -162,6 +169,14 @@ def test_a_last_report_soon_after_a_status_report_is_the_result() -> None:
     assert len(run.sections) == 1
 
 
+def test_status_reports_whose_times_are_no_milliseconds_are_of_one_run_and_no_series() -> None:
+    reports = [block(1000, 1, 0, 911_915), block(2000, 1, 0, 1_935_096), block(2100, 700, 175, 3001)]
+    run = only("\n".join(record(one, IDLE, start="3;fio-2.1.10") for one in reports))
+    assert len(run.sections) == 1
+    assert value(run, "read", "iops") == 175
+    assert not run.series
+
+
 def test_runs_one_after_another_stay_several() -> None:
     text = "\n".join([record(READ, IDLE, name="b", group=1), record(READ, IDLE, name="a", group=0)])
     assert len(parse(text).runs) == 2
@@ -189,6 +204,54 @@ def test_what_follows_the_shares_does_not_matter(rest: str) -> None:
 def test_a_record_behind_other_words_of_its_line_is_found() -> None:
     run = only("Jobs: 1 (f=1): [R(1)][eta 1988Jobs:" + record(READ, IDLE))
     assert value(run, "read", "iops") == 125
+
+
+@pytest.mark.parametrize("told", ["$ fio --name=a --lat_percentiles=1 --minimal", "     lat percentiles (usec):"])
+def test_percentiles_are_of_lat_where_the_run_was_asked_for_those(told: str) -> None:
+    run = only(f"{told}\n{record(READ, IDLE)}\n")
+    assert {s.metric: s.value for s in run.samples if "_p" in s.metric} == {
+        "latency_p50": 11_000, "latency_p90": 12_000, "latency_p99_9": 20_000, "latency_p99_99": 33_000,
+    }  # fmt: skip
+    assert value(only(f"{told}\n{record(READ, IDLE, start='3;fio-2.9')}"), "read", "clat_p50") == 11_000
+
+
+def test_of_several_runs_nobody_knows_whose_percentiles_are_of_lat() -> None:
+    text = f"$ fio --name=a --lat_percentiles=1\n{record(READ, IDLE, name='a')}\n{record(READ, IDLE)}\n"
+    runs = parse(f"{text}{record(READ, IDLE, start='4;fio-3.9', name='b')}\n").runs
+    assert len(runs) == 2
+    assert {s.value for run in runs for s in run.samples if "_p" in s.metric} == {None}
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["$ fio --name=a --rw=randrw --unified_rw_reporting=1 --minimal", "  mixed: IOPS=1, BW=1MiB/s (1MB/s)(1MiB/1msec)"],
+)
+def test_reads_beside_no_writes_are_the_sum_where_the_run_was_asked_for_that(told: str) -> None:
+    text = f"{told}\n{record(READ, IDLE)}\n"
+    assert {(s.operation, s.value) for s in only(text).samples if s.metric == "iops"} == {("mixed", 125)}
+    both = f"{told}\n{record(READ, block(500, 250, 62, 2000))}\n"
+    assert {s.operation for s in only(both).samples} == {"read", "write"}
+    (warning,) = parse(text + record(READ, IDLE, start="4;fio-3.9", name="b")).warnings
+    assert "stands as reads" in warning
+
+
+@pytest.mark.parametrize(("counts", "cpu", "threads"), [([3], 0.75, 3), ([3, 3], 0.75, 3), ([3, 4], 0.25, None)])
+def test_the_normal_report_says_of_how_many_processes_the_cpu_is(
+    counts: list[int], cpu: float, threads: int | None
+) -> None:
+    headers = "".join(
+        f"a job: (groupid=0, jobs={count}): err= 0: pid=9: Sat Jun 25 02:08:42 2022\n" for count in counts
+    )
+    run = only(f"{record(READ, IDLE)}\n{headers}")
+    (sample,) = [s for s in run.samples if s.metric == "cpu"]
+    assert (sample.value, sample.threads, sample.note == "") == (cpu, threads, bool(threads))
+
+
+@pytest.mark.parametrize("start", ["3;fio-3.42", "2"])
+def test_a_job_without_a_name_is_found(start: str) -> None:
+    text = SourceText(record(READ, IDLE, *([IDLE] if start == "2" else []), start=start, name=""))
+    assert fio_terse.looks_like(text) == 1.0
+    assert value(fio_terse.parse(text).runs[0], "read", "iops") == 125
 
 
 def test_the_line_of_the_job_tells_random_and_depth() -> None:

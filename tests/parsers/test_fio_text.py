@@ -111,6 +111,62 @@ def test_a_size_says_its_unit(text: str, style: Style, value: float) -> None:
     assert read.value == pytest.approx(value)
 
 
+@pytest.mark.parametrize(
+    ("version", "is_open"), [((2, 20), True), ((3, 25), True), (None, True), ((3, 26), False), ((2, 19), False)]
+)
+def test_zeros_behind_the_point_may_be_a_carry_that_fio_lost(version: tuple[int, ...] | None, is_open: bool) -> None:
+    read = Style(version).size("79.0MiB")
+    assert read is not None
+    assert (read.low, read.high) == ((79 * 2**20, 80 * 2**20) if is_open else (None, None))
+    whole = Style(version).size("79MiB")
+    assert whole is not None
+    assert whole.low is None
+
+
+@pytest.mark.parametrize(
+    ("rates", "bandwidth", "moved"),
+    [
+        ("BW=79.0MiB/s (83.9MB/s)(158MiB/2000msec)", 80, 158),
+        ("BW=79.0MiB/s (82.9MB/s)(79.0MiB/1000msec)", 79, 79),
+        ("BW=79.9MiB/s (83.8MB/s)(79.0MiB/1000msec)", 79.9, 80),
+    ],
+)
+def test_a_carry_that_fio_lost_is_found_where_another_figure_has_it(rates: str, bandwidth: float, moved: float) -> None:
+    run = only(f"fio-3.7\n{V3.replace(RATES, '  read: IOPS=20.0k, ' + rates)}")
+    assert (one(run, "bandwidth", "read").value, one(run, "bandwidth", "read").low) == (bandwidth * 2**20, None)
+    assert (one(run, "io_bytes", "read").value, one(run, "io_bytes", "read").low) == (moved * 2**20, None)
+    assert (one(run, "iops", "read").low, one(run, "iops", "read").high) == (20_000, 21_000)
+
+
+@pytest.mark.parametrize(
+    ("size", "iops", "kb"),
+    [(4000, 7288, 1000), (4096, 7117, 1000), (4096, 7288, 1024), (4096, 9000, 1024), (4096, 3, 1024)],
+)
+def test_what_k_is_in_old_text_is_told_by_the_size_of_the_ios(size: int, iops: int, kb: int) -> None:
+    definition = f"k: (g=0): rw=read, bs={size}-{size}/4K-4K/4K-4K, ioengine=psync, iodepth=1\nfio-2.1.10\n"
+    head = "k: (groupid=0, jobs=1): err= 0: pid=9: Wed Nov 25 10:57:25 2026\n"
+    run = only(f"{definition}{head}  read : io=29184KB, bw=29152KB/s, iops={iops}, runt=  1001msec\n")
+    assert one(run, "bandwidth", "read").value == 29152 * kb
+    assert one(run, "io_bytes", "read").value == 29184 * kb
+
+
+@pytest.mark.parametrize(
+    ("version", "most", "scale"),
+    [
+        ("fio 1.59\n", 1024, 1000),
+        ("fio-2.0.8\n", 1000, 1024),
+        ("", 1024, 1000),
+        ("", 1000, 1024),
+        ("fio 1.59\n", 500, 1000),
+    ],
+)
+def test_the_fastest_job_of_a_group_is_bytes_a_millisecond_before_2_0_8(version: str, most: int, scale: int) -> None:
+    sums = f"   READ: io=1000KB, aggrb=1000KB/s, minb={most}KB/s, maxb={most}KB/s, mint=1000msec, maxt=1000msec\n"
+    run = only(f"{version}Run status group 0 (all jobs):\n{sums}")
+    assert one(run, "bandwidth", "read").value == 1000 * 1024
+    assert one(run, "bandwidth_max", "read").value == most * scale
+
+
 @pytest.mark.parametrize("text", ["", "x", "1.2.3KB/s", "9" * 30, "12QB"])
 def test_what_is_no_size_is_none(text: str) -> None:
     assert Style().size(text) is None
@@ -199,6 +255,30 @@ def test_a_block_size_is_whole_where_no_digits_follow_the_point(printed: str, si
     assert run.workload["block_size"] == size
 
 
+@pytest.mark.parametrize(
+    ("sizes", "size"),
+    [
+        ("bs=4096B-4096B,8192B-8192B,4096B-4096B, ", 4096),  # fio 2.17 and 2.18
+        ("bs(seq/rand)=4K-4K/64K-64K, ", 65536),
+        ("bs=4096B-4096B,64.0KiB-64.0KiB, bs_is_seq_rand, ", 65536),
+        ("bs=(R) 4096B-4096B, (W) 64.0KiB-64.0KiB, bs_is_seq_rand, ", 65536),
+        ("bs=4096B-8192B,8192B-8192B,4096B-4096B, ", None),
+        ("bs=(R) 4096B-4096B, (W) 8192B-16.0KiB, bs_is_seq_rand, ", None),
+    ],
+)
+def test_block_sizes_are_read_as_every_version_spells_them(sizes: str, size: int | None) -> None:
+    parsed = parse(f"job: (g=0): rw=randread, {sizes}ioengine=libaio, iodepth=4\n{V3}")
+    assert one(parsed.runs[0], "iops").block_size == size
+    assert not [told for told in parsed.warnings if "definition" in told]
+
+
+def test_a_job_without_a_name_has_its_own_definition() -> None:
+    sizes = "(R) 8192B-8192B, (W) 8192B-8192B, (T) 8192B-8192B"
+    run = only(f": (g=0): rw=randread, bs={sizes}, ioengine=libaio, iodepth=4\nfio-3.42\n{V3.removeprefix('job')}")
+    assert (run.line, run.sections[0].name) == (1, "")
+    assert (one(run, "iops").block_size, one(run, "iops").iodepth, one(run, "iops").threads) == (8192, 4, 1)
+
+
 def test_a_block_size_with_a_rest_is_not_made_whole() -> None:
     sizes = "(R) 10.5KiB-10.5KiB, (W) 10.5KiB-10.5KiB, (T) 10.5KiB-10.5KiB"
     assert "block_size" not in only(f"job: (g=0): rw=read, bs={sizes}, ioengine=sync, iodepth=1\n{V3}").workload
@@ -216,6 +296,14 @@ def test_a_command_may_be_started_by_another(starter: str) -> None:
 
 def test_a_name_in_a_path_starts_nothing() -> None:
     assert "command" not in only(f"# apt-get install fio -y\n{V3}").workload
+
+
+def test_percentiles_of_what_was_not_counted_are_none() -> None:
+    zeros = "    clat percentiles (usec):\n     |  1.00th=[    0], 50.00th=[    0],\n     | 99.00th=[    0]\n"
+    latency = "     lat (usec): min=0, max=13242, avg= 1.97, stdev=70.96\n"
+    assert {s.metric for s in only(V3 + latency + zeros).samples if "clat" in s.metric} == set()
+    assert one(only(V3 + zeros), "clat_p99", "read").value == 0
+    assert one(only(V3 + latency.replace(" lat", "clat") + zeros), "clat_p99", "read").value == 0
 
 
 def test_percentiles_that_a_mail_wrapped_inside_a_value_are_all_read() -> None:

@@ -29,6 +29,27 @@ def test_clients_whose_host_stands_above_their_report_are_one_run_with_their_nam
     assert told == {(0, "randread", 4, 100.0), (1, "randread", 8, 200.0)}
 
 
+def test_several_clients_of_one_host_are_one_run_and_their_sum_may_come_twice() -> None:
+    sums = REPORT.format("All clients", 0, 300, 30)
+    text = (
+        f"<db1> j: (g=0): rw=randread, {SIZES}, iodepth=4\n<db1> j: (g=0): rw=randread, {SIZES}, iodepth=4\n"
+        f"<db1>\n{REPORT.format('j', 7, 100, 10)}\n{GROUP}{SUMS.format(10)}\n"
+        f"<db1> \n{REPORT.format('j', 8, 200, 20)}\n{GROUP}{SUMS.format(20)}\n{sums}\n{sums}"
+    )
+    (run,) = parse(text).runs
+    told = {(s.section, s.operation, s.iodepth, s.value) for s in run.samples if s.metric == "iops"}
+    assert told == {(0, "randread", 4, 100.0), (1, "randread", 4, 200.0)}
+
+
+def test_sums_of_all_clients_that_somebody_cut_out_are_runs_of_their_own() -> None:
+    sums = "All clients: (groupid=0, jobs={0}): err= 0: pid=0: Tue Aug 18 06:53:30 2020\n  read: IOPS={0}k, BW={0}Mi (9M)(1GiB/1000msec)\n"
+    runs = parse(
+        f"$ grep -A 1 All a.txt\n{sums.format(12)}$ grep -A 1 All b.txt\n{sums.format(24)}\n{sums.format(36)}"
+    ).runs
+    told = [(s.value, s.threads) for run in runs for s in run.samples if s.metric == "iops"]
+    assert told == [(12_000, 12), (24_000, 24), (36_000, 36)]
+
+
 def test_a_word_in_brackets_that_is_no_host_names_none() -> None:
     (run,) = parse(f"<pre>\n{REPORT.format('j', 7, 100, 10)}").runs
     assert (run.host, run.sections[0].name) == ("", "j")

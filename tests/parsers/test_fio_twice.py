@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from apps.parsers import fio_json, fio_terse
+from apps.parsers import fio_json, fio_terse, fio_text
 from apps.parsers.source_text import SourceText
 from tests.parsers.test_fio_terse import IDLE, READ, block, record
 
@@ -22,6 +22,17 @@ def test_a_terse_record_that_json_repeats_is_read_there(text: str) -> None:
     assert parsed.runs == ()
     assert len(fio_json.parse(text).runs) == 1
     assert "JSON output in this file has these figures" in parsed.warnings[0]
+
+
+def test_a_sum_that_old_terse_output_has_as_reads_is_the_one_of_the_other_reports() -> None:
+    sums = document("fio-3.12").replace('"read"', '"mixed"')
+    assert fio_terse.parse(SourceText(f"{record(READ, IDLE, start='3;fio-3.12')}\n{sums}\n")).runs == ()
+    head = "a job: (groupid=0, jobs=1): err= 0: pid=9: Wed Nov 25 10:57:25 2026\n"
+    text = (
+        f"{head}  mixed: io=1000KB, bw=512KB/s, iops=125, runt=  2000msec\n{record(READ, IDLE, start='3;fio-2.1.10')}\n"
+    )
+    assert fio_text.parse(SourceText(text)).runs == ()
+    assert {s.operation for s in fio_terse.parse(SourceText(text)).runs[0].samples} == {"mixed"}
 
 
 def test_fio_2_prints_its_bytes_in_kib() -> None:
