@@ -23,6 +23,7 @@ from apps.comparison.too_many import TooManySamplesError
 from apps.comparison.wholes import without_parts
 from apps.runs.metrics import DISK, METRICS
 from apps.runs.models import Histogram, Run, Sample
+from apps.runs.sections import name_in
 
 MOST_SAMPLES = 20_000  # of one question; as many are in memory at once
 AT_ONCE = 64  # questions in one statement: PostgreSQL plans a statement of n in time that grows with n²
@@ -257,6 +258,7 @@ def _reading(row: Row, facts: Mapping[str, Any], known: Known) -> Reading:
         note=row["provenance__note"] or "",
         source_line=row["source_line"],
         section=row["section"],
+        section_name=name_in(row["run__sections"], row["section"]),
         position=(facts["study"] or "", row["run__study_run__configuration__position"] or 0),
         bins=tuple((int(ns), int(count)) for ns, count in bins),
         beside={"cpu": row["provenance__cpu"], **known.beside.get(tuple(row[name] for name in PLACE), {})},

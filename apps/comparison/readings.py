@@ -94,6 +94,7 @@ class Reading:
     alternatives: tuple[float, ...] = ()  # other values that what is printed may mean, as in a scanned table
     source_line: int | None = None
     section: int = 0
+    section_name: str = ""
     position: tuple[str, int] = ("", 0)  # where its series stands: own runs first, then studies in their own order
     bins: tuple[tuple[int, int], ...] = ()  # latency histogram of its run, for percentiles
     beside: Mapping[str, float | None] = field(default_factory=dict)

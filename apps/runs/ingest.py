@@ -21,6 +21,7 @@ from apps.runs.attempts import Attempt, Chunk
 from apps.runs.facts import run_facts
 from apps.runs.models import Artefact, Run, RunArtefact
 from apps.runs.samples import drop_values, save_histograms, save_samples, save_series
+from apps.runs.sections import sections_of
 from apps.runs.states import State
 
 # stream → (the artefact's name, its kind)
@@ -111,6 +112,7 @@ def _save(run: Run, parsed: ParsedFile, artefact: Artefact) -> list[str]:
     save_series(run, result.series)
     save_histograms(run, result.histograms)
     run.tool_version = result.tool_version[:60]
+    run.sections = sections_of(result)  # of several processes of a job each may be one
     return [f"{result.problem}."] if result.problem else []
 
 
@@ -124,4 +126,4 @@ def _finish_run(run: Run, problems: list[str], activity: dict[str, float]) -> No
     if run.state == State.FINISHED:
         run.progress = 1
     run.facts = run_facts(run) | activity
-    run.save(update_fields=["tool_version", "problem", "facts", "state", "progress"])
+    run.save(update_fields=["tool_version", "sections", "problem", "facts", "state", "progress"])

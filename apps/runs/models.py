@@ -139,7 +139,7 @@ class Run(LabScoped):
     labels = models.JSONField(default=dict, blank=True)
     sections = models.JSONField(
         default=dict, db_default=models.Value({}, models.JSONField()), blank=True,
-        help_text="number → {name, options}: jobs, streams and clients of an uploaded output, which have figures of their own",
+        help_text="number → {name, options}: jobs, streams and clients of an output, which have figures of their own",
     )  # fmt: skip
     problem = models.TextField(blank=True, help_text="why it failed, in one sentence")
     progress = models.FloatField(default=0, help_text="0 to 1")

@@ -1,6 +1,6 @@
 """The parts of a tool's output that have figures of their own: fio's jobs or groups, iperf's streams and clients.
 
-A sample, series or histogram has the number of its section. What the run keeps of an uploaded output, by number:
+A sample, series or histogram has the number of its section. What a run keeps of them, by number:
 
     {"0": {"name": "randread-4k", "options": {"rw": "randread", "bs": "4k"}}, "1": {"name": "SUM"}}
 """
@@ -8,8 +8,24 @@ A sample, series or histogram has the number of its section. What the run keeps 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from apps.parsers.shape import ParsedRun, ParsedSection
+
 Sections = Mapping[str, Mapping[str, Any]]
 MOST_SHOWN = 8  # values of one option
+MOST_WITH_OPTIONS = 64  # sections of one run
+LONGEST = 200
+
+
+def sections_of(run: ParsedRun) -> dict[str, dict[str, Any]]:
+    """What a run keeps of those that were read."""
+    return {str(one.number): _section(one, place < MOST_WITH_OPTIONS) for place, one in enumerate(run.sections)}
+
+
+def _section(one: ParsedSection, has_options: bool) -> dict[str, Any]:
+    named: dict[str, Any] = {"name": one.name[:LONGEST]} if one.name else {}
+    if has_options and one.options:
+        named["options"] = {name[:60]: value[:LONGEST] for name, value in one.options.items()}
+    return named
 
 
 def name_in(sections: Sections, section: int) -> str:

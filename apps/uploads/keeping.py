@@ -25,6 +25,7 @@ from apps.runs.column_store import numbers_asked_of, save_columns
 from apps.runs.facts import run_facts
 from apps.runs.models import Histogram, Run, RunArtefact, Series
 from apps.runs.samples import numbers_asked, save_all_samples
+from apps.runs.sections import sections_of
 from apps.runs.workloads import workloads_asked
 from apps.studies.editing.placing import columns_of
 from apps.studies.models import Study, StudyRun
@@ -35,7 +36,7 @@ from apps.uploads.left_out import left_out_of
 from apps.uploads.models import Upload, UploadedFile, UploadedRun
 from apps.uploads.new_runs import NewRun, insert_runs, time_of
 from apps.uploads.reading import FileReading, ReadRun
-from apps.uploads.run_fields import labels_of, numbers_of, repetitions_of, sections_of, spec_of, state_of
+from apps.uploads.run_fields import labels_of, numbers_of, repetitions_of, spec_of, state_of
 
 _AT_ONCE = 100
 _LONGEST = 200

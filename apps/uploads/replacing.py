@@ -14,6 +14,7 @@ from apps.runs import workload
 from apps.runs.facts import run_facts
 from apps.runs.models import Run, Sample, Workload
 from apps.runs.samples import drop_values
+from apps.runs.sections import sections_of
 from apps.runs.workloads import workloads_asked
 from apps.uploads.differing_series import of_read, of_stored
 from apps.uploads.keeping import write_values
@@ -21,7 +22,7 @@ from apps.uploads.models import UploadedRun
 from apps.uploads.new_runs import time_of
 from apps.uploads.places_in_file import STORED, key_of
 from apps.uploads.reading import ReadRun
-from apps.uploads.run_fields import labels_of, sections_of, spec_of, state_of
+from apps.uploads.run_fields import labels_of, spec_of, state_of
 
 _SHOWN = 5
 _COLUMNS = ("state", "tool", "tool_version", "problem", "started_at", "finished_at", "sections")

@@ -4,13 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from apps.parsers.shape import ParsedRun, ParsedSection
+from apps.parsers.shape import ParsedRun
 from apps.runs.states import State
 from apps.uploads.models import Upload, UploadedFile
 from apps.uploads.reading import ReadRun
 
 _LONGEST = 200
-_MOST_WITH_OPTIONS = 64  # sections of one run
 
 
 def spec_of(run: ParsedRun) -> dict[str, Any]:
@@ -35,18 +34,6 @@ def told_by(run: ParsedRun) -> dict[str, str]:
     if run.is_transcribed:
         told["transcribed"] = "yes"
     return {name[:60]: value[:_LONGEST] for name, value in told.items() if value}
-
-
-def sections_of(run: ParsedRun) -> dict[str, dict[str, Any]]:
-    """Its sections as a run keeps them: `apps.runs.sections`."""
-    return {str(one.number): _section(one, place < _MOST_WITH_OPTIONS) for place, one in enumerate(run.sections)}
-
-
-def _section(one: ParsedSection, has_options: bool) -> dict[str, Any]:
-    named: dict[str, Any] = {"name": one.name[:_LONGEST]} if one.name else {}
-    if has_options and one.options:
-        named["options"] = {name[:60]: value[:_LONGEST] for name, value in one.options.items()}
-    return named
 
 
 def numbers_of(runs: Sequence[ReadRun]) -> list[int]:

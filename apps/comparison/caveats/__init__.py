@@ -18,6 +18,7 @@ from apps.comparison.caveats import (
     not_idle,
     not_interleaved,
     not_repetitions,
+    one_of_several,
     part_vs_chain,
     placement,
     ram_cache,
@@ -38,7 +39,7 @@ RULES: tuple[Rule, ...] = (
     above_ceiling.RULE, ram_cache.RULE, disk_count.RULE, controller_cache.RULE, unsynced_write.RULE, sync_per_block.RULE,
     throughput_conflict.RULE, unit_mismatch.RULE, header_conflict.RULE, part_vs_chain.RULE, text_vs_table.RULE,
     array_state.RULE, placement.RULE, guest.RULE, cpu_bound.RULE, clock_unknown.RULE, logs_on.RULE,
-    not_idle.RULE, not_interleaved.RULE, not_repetitions.RULE, drift.RULE, wide_spread.RULE,
+    not_idle.RULE, not_interleaved.RULE, not_repetitions.RULE, one_of_several.RULE, drift.RULE, wide_spread.RULE,
     few_runs.RULE, single_value.RULE, transcribed.RULE,
 )  # fmt: skip
 

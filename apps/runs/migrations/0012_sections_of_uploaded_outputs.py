@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='run',
             name='sections',
-            field=models.JSONField(blank=True, db_default=models.Value({}, models.JSONField()), default=dict, help_text='number → {name, options}: jobs, streams and clients of an uploaded output, which have figures of their own'),
+            field=models.JSONField(blank=True, db_default=models.Value({}, models.JSONField()), default=dict, help_text='number → {name, options}: jobs, streams and clients of an output, which have figures of their own'),
         ),
     ]
