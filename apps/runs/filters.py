@@ -5,7 +5,7 @@ from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import Q, QuerySet
+from django.db.models import Func, Q, QuerySet, TextField
 from django.http import HttpRequest
 from django_filters.fields import ModelChoiceField, ModelChoiceIterator
 
@@ -18,6 +18,13 @@ from apps.runs.workload import RW
 
 Runs = QuerySet[Any]
 NOT_FILTERS = ("page", "base")
+SECTION_NAMES = Func(
+    "sections", template="jsonb_path_query_array(%(expressions)s, '$.*.name')::text", output_field=TextField()
+)
+SHOWN = (
+    "host__name", "target__name", "tool_version", "problem", "created_by", "facts__configuration", "facts__rw", "facts__caption",
+    "labels__machine", "labels__path", "section_names",
+)  # fmt: skip
 
 
 def _hosts(request: HttpRequest | None) -> Runs:
@@ -89,13 +96,14 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
         return sorted({name for name, value in self.data.items() if value} - {*self.filters, *NOT_FILTERS})
 
     def with_word(self, runs: Runs, name: str, word: str) -> Runs:
-        fields = ("host__name", "target__name", "tool_version", "problem", "created_by", "facts__configuration")
+        """In whatever the row of a run shows."""
         found = Q()
-        for field in fields:
+        for field in SHOWN:
             found |= Q(**{f"{field}__icontains": word})
         if word.isdigit():
             found |= Q(pk=int(word[:18]))
-        return runs.filter(found)
+        named: Runs = runs.alias(section_names=SECTION_NAMES)
+        return named.filter(found)
 
     def that_do(self, runs: Runs, name: str, word: str) -> Runs:
         """A job with this `rw`, or, for imported runs, a sample of this operation."""

@@ -5,6 +5,7 @@ import io
 import json
 from typing import Any
 
+import pytest
 from django.test import Client
 
 from apps.labs.isolation import lab_scope
@@ -83,3 +84,19 @@ def test_names_that_were_not_kept_come_with_the_next_reading(lab: Lab, bring: Br
         assert list(reparse(files, apply=True)) == []
     assert any(f"sections: nothing → {NAMES[0]} " in line for line in told)
     assert [part["name"] for part in one.sections.values()] == NAMES
+
+
+@pytest.mark.parametrize(
+    ("word", "is_found"), [("{job}", True), ("{upper}", True), ("/srv/x", True), ("mine one", True), ("options", False)]
+)
+def test_a_run_is_found_by_what_its_row_shows(
+    lab: Lab, bring: Bring, engineer: Client, word: str, is_found: bool
+) -> None:
+    one = kept(lab, bring)
+    with lab_scope(lab.pk):
+        one.labels = {"path": "/srv/x"}
+        one.facts = {"caption": "Mine one"}
+        one.save()
+    asked = word.format(job=NAMES[1], upper=NAMES[1].upper())
+    page = engineer.get("/runs/", {"q": asked}).content.decode()
+    assert (f'href="/runs/{one.pk}/"' in page) == is_found
