@@ -20,6 +20,7 @@ from apps.parsers.source_text import SourceText, plain_bytes
 
 Number = int | float | None
 VERSION = b'"fio version"'
+SUM = "All clients"
 MOST_JOBS = 4096  # fio's own limit
 
 
@@ -125,7 +126,7 @@ class Document(Struct, Generic[AnyJob]):
         """The jobs, or those of all clients without their sum, which would count everything twice; the sum where somebody
         kept nothing else.
         """
-        return [job for job in self.listed if self.jobs is not None or job.jobname != "All clients"] or self.listed
+        return [job for job in self.listed if self.jobs is not None or job.jobname != SUM] or self.listed
 
     def loads(self) -> list[Load]:
         """What each entry was asked to do; the copies of a job are asked the same, which is worked out once."""
@@ -134,17 +135,20 @@ class Document(Struct, Generic[AnyJob]):
         known: dict[tuple[object, ...], Load] = {}
         found = []
         for job in entries:
-            options, count = merged(self._global_of(job), job.job_options), copies[job.jobname, job.groupid]
+            options, count = self._options_of(job), copies[job.jobname, job.groupid]
             key = (count, *options.items())
             if key not in known:
                 known[key] = load_of(options, count)
             found.append(known[key])
         return found
 
-    def _global_of(self, job: AnyJob) -> Options | None:
+    def _options_of(self, job: AnyJob) -> dict[str, str]:
+        """The sum of all clients has none: theirs stand at their jobs, and what is not told is not fio's default."""
+        if self.jobs is None and job.jobname == SUM:
+            return {}
         if isinstance(self.global_options, list):
-            return fio_clients.own(self.global_options, job.hostname, job.port)
-        return self.global_options
+            return merged(fio_clients.own(self.global_options, job.hostname, job.port), job.job_options)
+        return merged(self.global_options, job.job_options)
 
     def share_options(self, data: bytes) -> None:
         """Of several clients whose options stand in one object keep what is sure of all. `data` is the document's."""

@@ -163,6 +163,11 @@ def _run(
 ) -> Iterator[ParsedRun]:
     """One run, or none where nothing sound is left of it."""
     start, end, document = group[-1][0]
+    if not document.listed:
+        broken.append(
+            Broken("a report of fio that lists no job", count.line(start), "", "jobs or client_stats with entries")
+        )
+        return
     history = [point for _, point in group]
     sections, disks, samples = _read(count, group[-1][0])
     if any(section.is_doubtful or section.lines is None for section in sections):

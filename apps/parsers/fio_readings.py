@@ -83,11 +83,10 @@ class Job:
                 read["note"] = read["note"].removeprefix(MEAN_OF_PROCESSES).removeprefix("; ")
 
     def drop_uncounted(self) -> None:
-        """Up to 3.1 fio prints zeros as percentiles of what disable_clat leaves uncounted."""
-        for direction in {name for name, metric in self._read if metric == "clat_p50"}:
+        """Up to 3.1 fio prints zeros as percentiles of completions that it did not count (disable_clat, rate_process)."""
+        for direction in {name for name, metric in self._read if metric.startswith("clat_p")}:
             shares = [key for key in self._read if key[0] == direction and key[1].startswith("clat_p")]
-            is_counted = (direction, "clat_mean") in self._read or (direction, "latency_mean") not in self._read
-            if not is_counted and not any(self._read[key]["value"] for key in shares):
+            if (direction, "clat_mean") not in self._read and not any(self._read[key]["value"] for key in shares):
                 for key in shares:
                     del self._read[key]
 

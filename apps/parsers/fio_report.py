@@ -7,9 +7,9 @@ from apps.parsers import fio_text_cuts as cuts
 from apps.parsers import fio_text_lines as forms
 from apps.parsers import fio_text_named as named
 from apps.parsers.fio_disks import in_text
-from apps.parsers.fio_documents import MOST_JOBS
+from apps.parsers.fio_documents import MOST_JOBS, SUM
 from apps.parsers.fio_readings import Job
-from apps.parsers.fio_text_draft import SUM, Draft, Found, found_of
+from apps.parsers.fio_text_draft import Draft, Found, found_of
 from apps.parsers.fio_text_headers import Header, header_in
 from apps.parsers.fio_text_runs import Runs
 from apps.parsers.fio_text_spreads import OF_A_DIRECTION, spread_of
@@ -242,8 +242,8 @@ class FioReport(Runs):
             return False
         is_cut = line.count("[") > line.count("]") and index + 1 < len(self.lines)
         found = reader.shares(line + self.lines[index + 1] if is_cut else line, number)
-        if not found and not forms.SHARES_GO_ON.match(line):
-            reader.percentiles = None
+        if not found and "percentiles" in line and not forms.SHARES_GO_ON.match(line):
+            reader.percentiles = None  # those by priority follow; anything else got between the lines of the list
         return found
 
     def _joined(self, index: int, last: str) -> str:

@@ -39,7 +39,7 @@ from itertools import pairwise
 
 from apps.parsers.fio_definitions import Definition, definition_at, doubt_of
 from apps.parsers.fio_disks import in_terse, printed_samples
-from apps.parsers.fio_documents import MOST_JOBS
+from apps.parsers.fio_documents import MOST_JOBS, SUM
 from apps.parsers.fio_options import operation
 from apps.parsers.fio_progress import SHORTEST_MS
 from apps.parsers.fio_quantities import version_of
@@ -63,7 +63,6 @@ _NEEDLE = re.compile(
 )
 _OLDEST = re.compile(rb"^[^;\n]{1,255};\d+;\d+(?:;[0-9.]+){13};[0-9.]+%;", re.MULTILINE)
 _VERSION = re.compile(r"fio[- ]v?\d[\w.+-]{0,60}")
-_SUM = "All clients"
 _MOST_TOLD = 20
 
 
@@ -95,7 +94,7 @@ def parse(text: SourceText) -> ParsedFile:
         elif line.startswith("fio") and _VERSION.fullmatch(line.rstrip()) and (known_version := version_of(line)):
             version = known_version[0]
         elif (record := record_in(line, number, broken, version)) is not None:
-            if record.job.name == _SUM:
+            if record.job.name == SUM:
                 continue  # would count everything twice
             if known := definitions.get(record.key):
                 record.job.options = known.options

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from apps.parsers.fio_definitions import Command, Definition
 from apps.parsers.fio_disks import MOST_DISKS, Printed, printed_samples
-from apps.parsers.fio_documents import MOST_JOBS
+from apps.parsers.fio_documents import MOST_JOBS, SUM
 from apps.parsers.fio_quantities import Style
 from apps.parsers.fio_readings import NAME_LONGEST, Job, all_samples
 from apps.parsers.fio_samples import error_text
@@ -13,7 +13,6 @@ from apps.parsers.shape import ParsedRun
 
 Key = tuple[str, int, str, str]
 Found = tuple[ParsedRun, frozenset[tuple[str, str, int]], int]  # with its figures, and how often it was said over again
-SUM = "All clients"
 
 
 @dataclass(slots=True)

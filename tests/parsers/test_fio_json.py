@@ -218,6 +218,20 @@ def test_global_options_are_those_of_their_own_client() -> None:
     assert [section.options["hostname"] for section in run.sections] == ["n1", "n2"]
 
 
+def test_the_sum_of_all_clients_has_no_default_options() -> None:
+    sums = '{"jobname": "All clients", "mixed": {"bw": 2, "iops": 2}}'
+    text = f'{{"fio version": "fio-2.6", "global options": {{"unified_rw_reporting": "1"}}, "client_stats": [{sums}]}}'
+    found = one(fio_json.parse(text).runs[0].samples, "iops", "mixed")
+    assert (found.block_size, found.iodepth, found.threads) == (None, None, None)
+
+
+@pytest.mark.parametrize("listed", ['"client_stats": []', '"jobs": []', '"global options": {}'])
+def test_a_report_without_jobs_is_told_and_no_run(listed: str) -> None:
+    parsed = fio_json.parse(f'<n1> error: failed to setup shm segment\n\n{{"fio version": "fio-3.43", {listed}}}\n')
+    assert parsed.runs == ()
+    assert [(one.line, one.message) for one in parsed.broken] == [(3, "a report of fio that lists no job")]
+
+
 @pytest.mark.parametrize(
     ("shared", "block_size", "iodepth", "file_size"),
     [

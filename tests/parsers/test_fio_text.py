@@ -205,6 +205,12 @@ def test_the_spread_of_bandwidth_is_kib_whatever_kb_base_makes_of_its_label() ->
     assert one(only(V3 + line.format("MiB")), "bandwidth_min", "read").value == 100 * 2**20
 
 
+def test_a_line_between_those_of_a_list_of_percentiles_does_not_end_it() -> None:
+    text = V3 + "    clat percentiles (usec):\n\n[next-job]\n     | 50.00th=[  692],\n a word\n     | 99.00th=[  700]\n"
+    run = only(text)
+    assert [one(run, metric, "read").value for metric in ("clat_p50", "clat_p99")] == [692_000, 700_000]
+
+
 def test_percentiles_by_priority_are_left_out() -> None:
     text = V3 + "    clat prio 1/0 (50.00% of IOs) percentiles (usec):\n     | 50.00th=[  692]\n"
     assert "clat_p50" not in {s.metric for s in only(text).samples}
@@ -302,7 +308,8 @@ def test_percentiles_of_what_was_not_counted_are_none() -> None:
     zeros = "    clat percentiles (usec):\n     |  1.00th=[    0], 50.00th=[    0],\n     | 99.00th=[    0]\n"
     latency = "     lat (usec): min=0, max=13242, avg= 1.97, stdev=70.96\n"
     assert {s.metric for s in only(V3 + latency + zeros).samples if "clat" in s.metric} == set()
-    assert one(only(V3 + zeros), "clat_p99", "read").value == 0
+    assert {s.metric for s in only(V3 + zeros).samples if "clat" in s.metric} == set()
+    assert one(only(V3 + zeros.replace("99.00th=[    0]", "99.00th=[    1]")), "clat_p50", "read").value == 0
     assert one(only(V3 + latency.replace(" lat", "clat") + zeros), "clat_p99", "read").value == 0
 
 
