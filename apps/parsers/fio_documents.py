@@ -100,6 +100,11 @@ class Job(JobTotals):
 AnyJob = TypeVar("AnyJob", bound=JobTotals)
 
 
+def _kind(job: JobTotals) -> tuple[str, int, str, Number]:
+    """What the copies of a job have in common; each client has its own."""
+    return job.jobname, job.groupid, job.hostname, job.port
+
+
 class Document(Struct, Generic[AnyJob]):
     version: str = field(default="", name="fio version")
     timestamp: Number = None
@@ -131,11 +136,11 @@ class Document(Struct, Generic[AnyJob]):
     def loads(self) -> list[Load]:
         """What each entry was asked to do; the copies of a job are asked the same, which is worked out once."""
         entries = self.entries()
-        copies = Counter((job.jobname, job.groupid) for job in entries)
+        copies = Counter(map(_kind, entries))
         known: dict[tuple[object, ...], Load] = {}
         found = []
         for job in entries:
-            options, count = self._options_of(job), copies[job.jobname, job.groupid]
+            options, count = self._options_of(job), copies[_kind(job)]
             key = (count, *options.items())
             if key not in known:
                 known[key] = load_of(options, count)

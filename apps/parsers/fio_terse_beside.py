@@ -42,9 +42,10 @@ class Beside:
             found = self.counts.get(record.key, set())
             if len(found) == 1 and (jobs := min(found)):
                 record.job.count_processes(jobs)
-        if _OF_LAT.search(self.data):
+        if b"percentiles" in self.data and _OF_LAT.search(self.data):
             _move_percentiles(records, is_sure=len(runs) == 1)
-        if records and _SUMS.search(self.data):
+        may_be_sums = b"unified_rw" in self.data or b"mixed" in self.data
+        if records and may_be_sums and _SUMS.search(self.data):
             _name_sums(records, warnings, is_sure=len(runs) == 1)
 
 

@@ -218,6 +218,13 @@ def test_global_options_are_those_of_their_own_client() -> None:
     assert [section.options["hostname"] for section in run.sections] == ["n1", "n2"]
 
 
+def test_the_groups_of_two_clients_are_no_copies_of_each_other() -> None:
+    options = '"job options": {"rw": "randread", "numjobs": "2"}, "job_runtime": 2000, "usr_cpu": 10, "sys_cpu": 5'
+    text = clients("{}").replace('"job options": {"rw": "randread"}', options)
+    cpus = [s.value for s in fio_json.parse(text).runs[0].samples if s.metric == "cpu"]
+    assert cpus == [0.3, 0.3]
+
+
 def test_the_sum_of_all_clients_has_no_default_options() -> None:
     sums = '{"jobname": "All clients", "mixed": {"bw": 2, "iops": 2}}'
     text = f'{{"fio version": "fio-2.6", "global options": {{"unified_rw_reporting": "1"}}, "client_stats": [{sums}]}}'
