@@ -29,6 +29,7 @@ Oddities
   or a normal report in the file says so.
 - `--status-interval` prints all records again and again, running totals: the last is the result, and the
   bandwidth between them a series.
+- With several clients the records of each follow on each other; "All clients" below is their sum.
 - CPU is the mean of a group's processes, of which the record does not say how many there are; a normal report in the
   file does.
 """
@@ -95,7 +96,8 @@ def parse(text: SourceText) -> ParsedFile:
             version = known_version[0]
         elif (record := record_in(line, number, broken, version)) is not None:
             if record.job.name == SUM:
-                continue  # would count everything twice
+                reports.join(record)  # would count everything twice
+                continue
             if known := definitions.get(record.key):
                 record.job.options = known.options
             reports.place(record)
@@ -124,16 +126,32 @@ class _Reports:
     def __init__(self) -> None:
         self.runs: list[list[list[Record]]] = []
         self._last: dict[tuple[int, str], Record] = {}  # of the report that is being read
+        self._is_ended = False  # by a sum of all clients
 
     def place(self, record: Record) -> None:
         if self.runs and self._goes_on(record):
             self.runs[-1].append([])
             self._last = {}
-        elif not self.runs or self._is_new(record):
+        elif not self.runs or self._is_ended or self._is_new(record):
             self.runs.append([[]])
             self._last = {}
+        self._is_ended = False
         self.runs[-1][-1].append(record)
         self._last[record.key] = record
+
+    def join(self, total: Record) -> None:
+        """Make one run of the last ones, if together they moved what this sum of all clients says: each client's jobs begin
+        again with the first group.
+        """
+        moved, count, self._is_ended = 0, 0, True
+        for place in range(len(self.runs) - 1, -1, -1):
+            if len(self.runs[place]) > 1 or self.runs[place][0][0].version != total.version:
+                return
+            moved += sum(record.moved_kib for record in self.runs[place][0])
+            count += len(self.runs[place][0])
+            if abs(moved - total.moved_kib) <= 3 * count:  # each direction of each is cut off to whole KiB
+                self.runs[place:] = [[[record for run in self.runs[place:] for record in run[0]]]]
+                return
 
     def _goes_on(self, record: Record) -> bool:
         """Whether the first job of the report is there again, further on."""

@@ -177,6 +177,17 @@ def test_status_reports_whose_times_are_no_milliseconds_are_of_one_run_and_no_se
     assert not run.series
 
 
+def test_the_jobs_of_several_clients_are_one_run_where_their_sum_says_so() -> None:
+    jobs = [record(READ, IDLE, name="one"), record(READ, IDLE, name="two", group=1)]
+    before = record(block(500, 250, 62, 2000), IDLE, name="a", group=2)
+    total = record(block(4001, 2000, 500, 2000), IDLE, name="All clients", group=1)
+    text = "\n".join([before, *jobs, *jobs, total, record(READ, IDLE, name="b", group=2)])
+    found = [[one.name for one in run.sections] for run in parse(text).runs]
+    assert found == [["a"], ["one", "two", "one", "two"], ["b"]]
+    other = text.replace(";4001;", ";4100;")
+    assert [len(run.sections) for run in parse(other).runs] == [1, 2, 2, 1]
+
+
 def test_runs_one_after_another_stay_several() -> None:
     text = "\n".join([record(READ, IDLE, name="b", group=1), record(READ, IDLE, name="a", group=0)])
     assert len(parse(text).runs) == 2
