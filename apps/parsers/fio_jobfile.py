@@ -15,12 +15,12 @@ Oddities (`__parse_jobs_ini` in fio's init.c)
 - What a file does not say has fio's default and not Spindle's: buffered, no stonewall, read, 4 KiB.
 - A value of such an option that cannot be taken over stays in its place as it is written, so that nobody runs the
   job as something else before it was edited.
-- Sizes: k is 1024, unless kb_base=1000 (see `fio_options`). A bare number of a time is seconds.
+- Sizes: k is 1024, unless kb_base=1000 in this section or a global one above it (see `fio_options`). A bare number of a time is seconds.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -69,6 +69,7 @@ class _Given:
     name: str
     value: str | None
     line: int
+    kb_base: int = 1024
 
 
 @dataclass(slots=True)
@@ -167,8 +168,14 @@ def _workload(sections: list[_Section], name: str, last: int) -> ParsedWorkload:
     refused: dict[tuple[int, str], Broken] = {}
     jobs = []
     shared: dict[str, _Given] = {}
+    shared_base = 1024
     for section in sections[:_MOST_SECTIONS]:
-        known, unknown = _sorted(section)
+        base = next(
+            (1000 if one.value == "1000" else 1024 for one in section.options[::-1] if one.name == "kb_base"),
+            shared_base,
+        )
+        shared_base = base if section.is_global else shared_base
+        known, unknown = _sorted(section, base)
         for one in unknown:
             _refuse(one, refused)
         if section.is_global:
@@ -186,29 +193,29 @@ def _workload(sections: list[_Section], name: str, last: int) -> ParsedWorkload:
     return ParsedWorkload(name, tuple(jobs), tuple(refused.values()), sections[0].line, last)
 
 
-def _sorted(section: _Section) -> tuple[dict[str, _Given], list[_Given]]:
-    """The options that Spindle has, the last one of a name, and the others."""
+def _sorted(section: _Section, kb_base: int) -> tuple[dict[str, _Given], list[_Given]]:
+    """The options that Spindle has, the last one of a name, and the others. `kb_base` is for the whole section: fio takes it
+    first, but after the sections before.
+    """
     known: dict[str, _Given] = {}
     unknown: list[_Given] = []
     for one in section.options:
         name = ALIASES.get(one.name, one.name)
         if name in READERS:
-            known[name] = one
-        else:
-            unknown += [one] if (name, one.value) != _SAME else []
-            known |= {name: one} if name == "kb_base" else {}
+            known[name] = replace(one, kb_base=kb_base)
+        elif (name, one.value) != _SAME:
+            unknown.append(one)
     return known, unknown
 
 
 def _job(section: _Section, given: dict[str, _Given], refused: dict[tuple[int, str], Broken]) -> dict[str, Any]:
     """The section's own options over those it starts from."""
-    base = given.pop("kb_base", None)
     job = {"name": section.name, **DEFAULTS}
     if "size" in given and given["size"].value != given.get("filesize", given["size"]).value:
         _refuse(given.pop("filesize"), refused, "nothing beside size, which is that of all files of a job")
     for name, one in given.items():
         try:
-            job |= taken(name, one.value, 1000 if base and base.value == "1000" else 1024)
+            job |= taken(name, one.value, one.kb_base)
         except RefusedError as error:
             _refuse(one, refused, str(error))
             job[KEYS.get(name, name)] = one.value or ""  # not the default: nobody runs what the file does not say

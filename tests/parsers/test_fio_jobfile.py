@@ -89,6 +89,15 @@ def test_kb_base_1000_is_heeded_and_told() -> None:
     assert only("[a]\nkb_base=1024\nrw=read\nsize=1m\n").refused == ()
 
 
+def test_kb_base_is_for_its_own_section_and_those_behind_a_global_one() -> None:
+    jobs = only("[global]\nbs=4k\nsize=1m\n[a]\nkb_base=1000\nbs=8k\n[b]\nkb_base=1000\n[c]\nsize=2m\n").jobs
+    assert [(job["block_size"], job["file_size"]) for job in jobs] == [
+        (8000, 2**20), (4096, 2**20), (4096, 2**21),
+    ]  # fmt: skip
+    jobs = only("[global]\nbs=4k\nkb_base=1000\n[a]\nsize=1m\n[globals]\nbs=8k\n[b]\nsize=1m\n").jobs
+    assert [(job["block_size"], job["file_size"]) for job in jobs] == [(4000, 10**6), (8000, 10**6)]
+
+
 def test_a_job_without_a_size_is_told() -> None:
     (broken,) = only("size is not here\n[a]\nrw=read\n").refused
     assert (broken.line, broken.found, broken.expected) == (2, "no size", "size=…")
