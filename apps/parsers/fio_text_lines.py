@@ -27,7 +27,8 @@ IOPS = re.compile(r"\s*iops\s*: min=")
 CPU = re.compile(r"\s*cpu\s*:\s*usr=([^\s,%]{1,12})%,\s*sys=([^\s,%]{1,12})%")
 GROUP = re.compile(r"\s*(?:<[^<>\s]{1,255}> )?(READ|WRITE|TRIM|MIXED):\s*(?=io=|bw=)")
 _GROUP_NEW = re.compile(
-    r"bw=([\w./]{1,32})[^,]*,\s*([\w.]{1,32})(?:/s)?-([\w./]{1,32})[^,]*,\s*io=([\w.]{1,32})[^,]*,\s*run=\d"
+    r"bw=([\w./]{1,32})(?:\s*\(([\w./]{1,32})\))?[^,]*,\s*([\w.]{1,32})(?:/s)?-([\w./]{1,32})[^,]*,"
+    r"\s*io=([\w.]{1,32})(?:\s*\(([\w.]{1,32})\))?[^,]*,\s*run=\d"
 )
 _GROUP_OLD = re.compile(
     rf"io=\s*{_OLD_SIZE}\s*,\s*aggrb=\s*{_OLD_SIZE}(?:/s)?\s*,\s*minb=\s*{_OLD_SIZE}(?:/s)?\s*,\s*maxb=\s*{_OLD_SIZE}"
@@ -37,6 +38,7 @@ _NOT_MEASURED = re.compile(r"-?(?:nan|inf)\b", re.IGNORECASE)
 _RATES = {True: "IOPS=n, BW=n/s (n/s)(bytes/n msec)", False: "io=bytes, bw=n/s, iops=n, runt=n msec"}
 _NO_SUM = "fio before 3.39 prints 0 here, whatever the sum of all directions is"  # its commit 6f3de5cefec6
 SHARES_GO_ON = re.compile(r"\s*(?:\||\d{1,19}\],?\s*$)")
+_MANY_IOS = 500  # a second: fewer are cut off to whole ones too coarsely
 _SCALES = {"nsec": 1, "usec": 1000, "msec": 1_000_000}
 _WORDS = {"min": "min", "max": "max", "avg": "mean", "stdev": "stdev", "dev": "stdev"}
 _KINDS = {"lat": "latency", "sync": "latency", "bw": "bandwidth"}
@@ -156,7 +158,12 @@ class Reader:
         style = self._style(is_old=True)
         block, count = self.job.load().block_size(self.direction), style.count(iops) if iops else None
         rates = [replace(style, kb_base=base).size(bandwidth) for base in (1024, 1000)]
-        if not block or count is None or any(rate is None or rate.low is not None for rate in rates):
+        if (
+            not block
+            or count is None
+            or count.value < _MANY_IOS
+            or any(rate is None or rate.low is not None for rate in rates)
+        ):
             return style
         truth = count.value * block
         is_near = [rate is not None and abs(rate.value - truth) < truth * 0.005 for rate in rates]
@@ -257,20 +264,21 @@ class Reader:
             return
         self.direction = head[1].lower()
         if new := _GROUP_NEW.match(text, head.end()):
-            parts = dict(
-                zip(("bandwidth", "bandwidth_min", "bandwidth_max", "io_bytes"), new.groups()[:4], strict=True)
-            )
+            bandwidth, rate_again, least, most, moved, moved_again = new.groups()
+            parts = {"bandwidth": bandwidth, "bandwidth_min": least, "bandwidth_max": most, "io_bytes": moved}
+            again = {"bandwidth": rate_again, "io_bytes": moved_again}
             style = self._style(is_old=False)
         elif old := _GROUP_OLD.match(text, head.end()):
             parts = dict(zip(("io_bytes", "bandwidth", "bandwidth_min", "bandwidth_max"), old.groups(), strict=True))
-            style = self._style(is_old=True)
+            style, again = self._style(is_old=True), {}
         else:
             return
         is_decimal = style.is_before_2_17 and self._has_decimal_extremes(style, parts)
         for metric, printed in parts.items():
             is_early = metric != "io_bytes" and "iB" in printed and style.is_before_2_17
             is_early |= is_decimal and metric in ("bandwidth_min", "bandwidth_max")
-            self._keep(metric, _scaled(style.size(printed), 1000 / 1024 if is_early else 1), printed, line)
+            value = settled(style.size(printed), _sure_value(style, again.get(metric)))
+            self._keep(metric, _scaled(value, 1000 / 1024 if is_early else 1), printed, line)
 
     def _has_decimal_extremes(self, style: Style, parts: dict[str, str]) -> bool:
         """Before 2.0.8 `minb` and `maxb` are bytes a ms under the name KB/s. Without a version the largest tells, where it is more
@@ -291,6 +299,12 @@ class Reader:
     def _keep(self, metric: str, value: Quantity | None, printed: str, line: int, kind: str = "") -> bool:
         direction = "sync" if kind == "sync" else self.direction
         return value is None or not direction or self.job.add(direction, metric, value, printed, line)
+
+
+def _sure_value(style: Style, printed: str | None) -> float | None:
+    """Of what stands in brackets behind a figure: the same in the other unit."""
+    read = style.size(printed) if printed else None
+    return read.value if read and read.low is None else None
 
 
 def _scaled(read: Quantity | None, scale: float) -> Quantity | None:

@@ -140,7 +140,14 @@ def test_a_carry_that_fio_lost_is_found_where_another_figure_has_it(rates: str, 
 
 @pytest.mark.parametrize(
     ("size", "iops", "kb"),
-    [(4000, 7288, 1000), (4096, 7117, 1000), (4096, 7288, 1024), (4096, 9000, 1024), (4096, 3, 1024)],
+    [
+        (4000, 7288, 1000),
+        (4096, 7117, 1000),
+        (4096, 7288, 1024),
+        (4096, 9000, 1024),
+        (4096, 3, 1024),
+        (728_800, 40, 1024),
+    ],
 )
 def test_what_k_is_in_old_text_is_told_by_the_size_of_the_ios(size: int, iops: int, kb: int) -> None:
     definition = f"k: (g=0): rw=read, bs={size}-{size}/4K-4K/4K-4K, ioengine=psync, iodepth=1\nfio-2.1.10\n"
@@ -165,6 +172,13 @@ def test_the_fastest_job_of_a_group_is_bytes_a_millisecond_before_2_0_8(version:
     run = only(f"{version}Run status group 0 (all jobs):\n{sums}")
     assert one(run, "bandwidth", "read").value == 1000 * 1024
     assert one(run, "bandwidth_max", "read").value == most * scale
+
+
+def test_a_carry_that_the_sums_of_a_group_lost_is_found_in_the_other_unit() -> None:
+    sums = "   READ: bw=79.0MiB/s (83.9MB/s), 12.0MiB/s-13.0MiB/s (12.6MB/s-13.6MB/s), io=32.0GiB (34.4GB), run=85224-85313msec\n"
+    told = {s.metric: (s.value, s.low) for s in only(f"Run status group 0 (all jobs):\n{sums}").samples}
+    assert (told["bandwidth"], told["io_bytes"]) == ((80 * 2**20, None), (32 * 2**30, None))
+    assert told["bandwidth_min"] == (12 * 2**20, 12 * 2**20)  # nobody tells
 
 
 @pytest.mark.parametrize("text", ["", "x", "1.2.3KB/s", "9" * 30, "12QB"])
