@@ -42,7 +42,7 @@ from apps.parsers.fio_found import Found, documents_in
 from apps.parsers.fio_lines import LineCount, Lines
 from apps.parsers.fio_names import unread_names, unread_options
 from apps.parsers.fio_options import counts_lat
-from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, series
+from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, ran_on, series
 from apps.parsers.fio_quantities import version_of
 from apps.parsers.fio_samples import Section, error_text
 from apps.parsers.fio_workload import workload_of
@@ -145,6 +145,8 @@ def _continues(before: ProgressPoint, after: ProgressPoint) -> bool:
     """Whether a document goes on from the one before it, or another run begins."""
     if [job.name for job in before.jobs] != [job.name for job in after.jobs]:
         return False
+    if before.elapsed_s is None and after.elapsed_s is None:
+        return ran_on(before, after)
     if before.elapsed_s is None or after.elapsed_s is None or after.elapsed_s < before.elapsed_s:
         return False
     began, begun = before.began_ms, after.began_ms

@@ -8,6 +8,7 @@ Oddities, seen in fio 3.33 and in `__show_running_run_stats` of its source:
 - a direction's `runtime` (ms) counts only from the first byte on, and then as wall-clock time also while nothing
   completes;
 - at the end of `ramp_time` the totals start again from zero;
+- fio 2.2 prints the time in whole seconds and no `elapsed`; 2.1 neither: its documents cannot be told from several runs;
 - `elapsed` is whole seconds, rounded up; `timestamp_ms` is exact but is the host's clock, which may be set during a
   run.
 """
@@ -25,6 +26,7 @@ from apps.parsers.shape import ParsedSeries
 DIRECTIONS = ("read", "write", "trim")
 SHORTEST_MS = 50  # a shorter interval says more about the ms that times are printed in than about the disk
 CLOCK_STEP_MS = 3000
+WHOLE_SECONDS_MS = 1100  # what the difference of two times in whole seconds may be off
 METRICS = ("bandwidth", "iops", "latency_mean", "clat_mean")
 
 
@@ -159,6 +161,22 @@ def intervals(previous: ProgressPoint | None, current: ProgressPoint) -> list[In
     return found
 
 
+def ran_on(before: ProgressPoint, after: ProgressPoint) -> bool:
+    """Of documents without `elapsed`: whether the jobs ran on for as long as passed between the two. Another run of the same jobs
+    takes all of its time again.
+    """
+    if before.at_ms is None or after.at_ms is None:
+        return False
+    steps = []
+    for old, new in zip(before.jobs, after.jobs, strict=True):
+        pairs = [(old.totals.get(name, Totals()), new.totals.get(name, Totals())) for name in DIRECTIONS]
+        if any(b.io_bytes < a.io_bytes or b.ios < a.ios or b.runtime_ms < a.runtime_ms for a, b in pairs):
+            return False
+        steps.append(max(b.runtime_ms - a.runtime_ms for a, b in pairs))
+    passed = after.at_ms - before.at_ms
+    return max(steps) > SHORTEST_MS and max(steps) - WHOLE_SECONDS_MS <= passed <= sum(steps) + WHOLE_SECONDS_MS
+
+
 def _difference(start: Totals, end: Totals, wall_ms: float | None) -> dict[str, float | None]:
     if end.ios < start.ios or end.io_bytes < start.io_bytes:
         start = Totals()  # the ramp is over, or fio began again
@@ -208,4 +226,7 @@ def _seconds(history: Sequence[ProgressPoint]) -> list[float]:
     if steady and max(begins) - min(begins) < CLOCK_STEP_MS:
         zero = max(begins)  # each is rounded down to whole seconds; the latest is the nearest
         return [round((ms - zero) / 1000, 3) for ms in at]
+    if len(at) == len(history) and not begins and all(a <= b for a, b in pairwise(at)):
+        first = max((one.runtime_ms for job in history[0].jobs for one in job.totals.values()), default=0.0)
+        return [round((ms - at[0] + first) / 1000, 3) for ms in at]
     return [point.elapsed_s if point.elapsed_s is not None else float(n) for n, point in enumerate(history)]

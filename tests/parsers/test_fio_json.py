@@ -268,6 +268,32 @@ def test_flushes_are_an_operation_of_their_own() -> None:
     assert {s.block_size for s in samples} == {None}
 
 
+def old_documents(*points: tuple[int, int, int]) -> str:
+    """Of fio 2.2, which prints no `elapsed`: the time in s, `runtime` in ms, and KiB."""
+    read = '{{"io_bytes": {2}, "bw": 1, "iops": 1.0, "runtime": {1}, "total_ios": {2}}}'
+    text = f'{{{{\n"fio version": "fio-2.2.10", "timestamp": {{0}}, "jobs": [{{{{"jobname": "a", "read": {read}}}}}]\n}}}}\n'
+    return "".join(text.format(*one) for one in points)
+
+
+def test_status_reports_of_fio_2_2_are_one_run_by_their_times_and_totals() -> None:
+    (run,) = fio_json.parse(old_documents((1000, 998, 100), (1001, 1999, 200), (1003, 4002, 500))).runs
+    assert one(run.samples, "io_bytes", "read").value == 500 * 1024
+    assert next(one.times_s for one in run.series) == (0.998, 1.998, 3.998)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        ((1000, 9000, 100), (1012, 12_000, 200)),  # all of its time again
+        ((1000, 9000, 100), (1003, 12_000, 90)),
+        ((1000, 9000, 100), (1009, 9001, 200)),
+        ((1000, 9000, 100), (999, 10_000, 200)),
+    ],
+)
+def test_runs_of_fio_2_2_one_after_another_stay_several(points: tuple[tuple[int, int, int], ...]) -> None:
+    assert len(fio_json.parse(old_documents(*points)).runs) == len(points)
+
+
 @pytest.mark.parametrize(
     ("version", "option", "word"),
     [
