@@ -11,18 +11,22 @@ Who measured
 - A line with datagrams counted is the receiver's. A UDP sender of 2.1 prints 0.000,0,-1: nothing but its rate is read.
 - Else the ports tell: the server's is 5001, or the one that stays the same, or the only one below 32768. 2.0 prints its
   own side first, so a server's port in front means the server's line; 2.1 prints the client first on both sides,
-  therefore a client's port in front is read as the client's, `net_send`.
+  therefore a client's port in front is read as the client's, `net_send`; what goes the other way in the same test (-d) has the
+  hosts the other way round.
+- A sum belongs to the way whose streams it adds up; that of both ways, as 2.1 prints it, is not read.
 - Where the ports tell nothing, the run is broken.
 What a script put behind a line (a load average, a note) is left alone where a blank is before it.
 Connections whose intervals overlap are one run. The time stamp has no zone (before 2.1.9), so the run has no start.
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from apps.parsers.finite import positive
 from apps.parsers.iperf2_csv_rows import Row, is_row, rows_of
+from apps.parsers.iperf2_csv_ways import operation_of, server_ports, with_other_ways
 from apps.parsers.iperf_lines import Point
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParsedSection, ParsedSeries, ParseError
 from apps.parsers.source_text import SourceText
@@ -30,7 +34,6 @@ from apps.parsers.source_text import SourceText
 NAME = "iperf2 csv"
 TITLE = "iperf 2 CSV"
 
-_DEFAULT_PORT, _FIRST_EPHEMERAL = "5001", 32768
 _EXPECTED = "9 or 14 fields that begin with a time stamp"
 _MOST_TOLD = 20
 _SHORT = 0.6  # of the longest connection: what lasts less is an interval, and the text ends before the rest
@@ -75,7 +78,7 @@ def parse(text: SourceText) -> ParsedFile:
         return ParsedFile(broken=tuple(broken))
     if not rows:
         raise ParseError("no CSV line of iperf 2 in the text", expected=_EXPECTED)
-    servers = _server_ports(rows)
+    servers = server_ports(rows)
     runs: list[ParsedRun] = []
     for test in _tests(rows):
         _doubt(test, cut, text)
@@ -136,46 +139,23 @@ def _tests(rows: Sequence[Row]) -> Iterator[list[_Connection]]:
     yield list(test.connections.values())
 
 
-def _server_ports(rows: Sequence[Row]) -> set[str]:
-    """`host:port` of what several connections have in common: only a server's stays the same."""
-    pairs = {row.ends for row in rows if not row.is_sum}
-    counted: dict[str, int] = {}
-    for end in (end for pair in pairs for end in pair):
-        counted[end] = counted.get(end, 0) + 1
-    return {end for end, count in counted.items() if count > 1}
-
-
-def _operation(row: Row, servers: set[str]) -> str:
-    """net_send, net_receive, or nothing where the ports do not tell."""
-    if row.counts_datagrams:
-        return "net_receive"
-    if "datagrams" in row.cells and row.cells["datagrams"].startswith("-"):
-        return "net_send"
-    here, there = ":".join(row.key[:2]), ":".join(row.key[2:4])
-    for is_server in (
-        lambda end: end.endswith(f":{_DEFAULT_PORT}"),
-        lambda end: end in servers,
-        lambda end: 0 < int(end.rpartition(":")[2] or 0) < _FIRST_EPHEMERAL,
-    ):
-        if is_server(here) != is_server(there):
-            return "net_receive" if is_server(here) else "net_send"
-    return ""
-
-
 def _run(test: Sequence[_Connection], servers: set[str], text: SourceText) -> ParsedRun | Broken:
     ordered = sorted(test, key=lambda one: not one.rows[0].is_sum)
     first = min(one.rows[0].index for one in ordered)
-    operations = [_operation(one.rows[-1], servers) for one in ordered]
+    operations = [operation_of(one.rows[-1], servers) for one in ordered]
     known = [operation for operation in operations if operation]
     if not known:
         return Broken("nothing says who sent", text.number(first), text.lines[first][:120], "a server's port")
     operations = [operation or known[0] for operation in operations]  # the sum has no ports
+    operations = with_other_ways([one.rows[-1] for one in ordered], operations)
+    both = [one for one, operation in zip(ordered, operations, strict=True) if not operation]
+    ordered, operations = [one for one in ordered if one not in both], [each for each in operations if each]
     sections = _sections(ordered, operations)
-    streams = sum(1 for one in ordered if not one.rows[0].is_sum and not one.rows[-1].counts_datagrams) or len(ordered)
+    streams = Counter(way for one, way in zip(ordered, operations, strict=True) if not one.rows[0].is_sum)
     names = {section: _name(one) for one, section in zip(ordered, sections, strict=True)}
     samples = [
         sample for one, section, operation in zip(ordered, sections, operations, strict=True)
-        for sample in _samples(one, Point(section, streams), operation, text)
+        for sample in _samples(one, Point(section, streams[operation] or len(ordered)), operation, text)
     ]  # fmt: skip
     head = next((one.rows[0] for one in ordered if not one.rows[0].is_sum), ordered[0].rows[0])
     is_udp = any("datagrams" in one.rows[-1].cells for one in ordered)

@@ -28,6 +28,7 @@ class Test:
     connections: dict[str, Connection] = field(default_factory=dict)
     reported_by_server: str = ""
     has_reports: bool = False
+    announced: list[int] = field(default_factory=list)  # the headers like its own right above it
     is_damaged: bool = False  # a report line of it cannot be read
 
     def covers(self, index: int) -> None:
@@ -50,6 +51,20 @@ class Test:
             is_called_back = bool(self.header.server_port) and any(one.local for one in self.connections.values())
             return self.has_reports or (bool(self.header.client_port) and not is_called_back)
         return self.has_reports and bool(SERVER.search(line))
+
+    def before_header(self, line: str, shown: str) -> "Test":
+        """What begins with this client's header: the next test, or the same one, for its next stream (2.2 prints a header for each
+        of -P). `shown`: a command since the header above.
+        """
+        match = CLIENT.search(line)
+        is_same = match is not None and (match[1], int(match[3])) == (self.header.host, self.header.client_port)
+        goes_on = is_same and not self.connections and not shown
+        return Test(announced=[*self.announced, self.first] if goes_on else [])
+
+    def announced_in_vain(self) -> list[int]:
+        """The headers above that are of no stream; --sum-only shows none of them."""
+        streams = {name.lstrip("*") for name in self.connections} - {"SUM"}
+        return self.announced[len(streams) - 1 :] if streams else []
 
     def takes(self, report: Report, text: SourceText) -> bool:
         """False where this line begins another test: a count from 0.0 again, and what somebody wrote above it says so too
@@ -120,9 +135,10 @@ class Test:
         shown = self._shown()
         sections = tuple(ParsedSection(number, one.name) for number, one in enumerate(shown))
         longest = max((one.lines[-1].end for one in shown), default=0.0)
+        is_bare = all(len(one.lines) == 1 for one in shown)
         for one in shown:
             one.is_doubted |= one.lines[-1].end < longest * _SHORT or (
-                len(one.lines) == 1 and not one.is_done and self._is_interval(longest, one.lines[0].decimals)
+                is_bare and not one.is_done and self._is_interval(longest, one.lines[0].decimals)
             )
             one.has_sent = one.has_sent or (one.id == "SUM" and any(each.has_written() for each in shown))
         local = next((one.local for one in shown if one.local), None)

@@ -74,12 +74,11 @@ def parse(text: SourceText) -> ParsedFile:
     unknown: list[int | None] = []
     for test in (each for one in _tests(text, damaged) for each in one.apart()):
         if not test.has_reports:
-            expected = "a report from 0.0 over the whole time"
-            broken.append(
-                Broken("the test has no results", text.number(test.first), text.lines[test.last][:100], expected)
-            )
+            broken += [_without_results(text, index) for index in test.announced]
+            broken.append(_without_results(text, test.first, text.lines[test.last]))
             continue
         run = test.run(text)
+        broken += [_without_results(text, index) for index in test.announced_in_vain()]
         unknown += [run.line] if any(sample.missing_reason == SIDE_UNKNOWN for sample in run.samples) else []
         if silent := test.silent():
             warnings.append(
@@ -98,6 +97,11 @@ def parse(text: SourceText) -> ParsedFile:
             "no report line of iperf 2 in the text", expected="'[  3]  0.0-10.0 sec  … MBytes  … Mbits/sec'"
         )
     return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))
+
+
+def _without_results(text: SourceText, index: int, found: str = "") -> Broken:
+    found = (found or text.lines[index])[:100]
+    return Broken("the test has no results", text.number(index), found, "a report from 0.0 over the whole time")
 
 
 def _listed(streams: list[str]) -> str:
@@ -121,8 +125,10 @@ def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:
                 yield test
             test = test.successor()
         elif test.ends_before(line.text):
-            yield test
-            test = Test()
+            following = test.before_header(line.text, shown)
+            if not following.announced:
+                yield test
+            test = following
         name = bent(line)
         name = nearly(line) if name is None else name
         shown, is_read = (found, True) if found else (shown, _read(test, line))

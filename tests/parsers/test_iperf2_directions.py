@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.parsers import iperf2_text
+from apps.parsers import iperf2_csv, iperf2_text
 from apps.parsers.shape import ParsedFile, ParsedRun
 from apps.parsers.source_text import SourceText
 
@@ -127,3 +127,38 @@ def test_the_first_second_alone_is_no_whole_test(lines: str, value: float | None
 def test_a_size_that_the_system_did_not_say_is_no_damage() -> None:
     text = "Client connecting to 10.0.0.2, TCP port 5001\nTCP window size: -1.00 Byte (default)\n"
     assert read(text + row("3", 110, 941)).broken == ()
+
+
+def test_the_headers_of_each_stream_are_those_of_one_test() -> None:
+    """2.2 prints one for each of -P."""
+    header = "Client connecting to 10.0.0.2, TCP port 5001\nTCP window size: 16.0 KByte (default)\n"
+    found = read(header * 2 + "".join(DUAL.splitlines(keepends=True)[2:4]) + row("3", 600, 500) + row("4", 700, 580))
+    assert (len(found.runs), found.broken) == (1, ())
+    again = read(f"$ iperf -c 10.0.0.2\n{header}connect failed\n$ iperf -c 10.0.0.2\n{header}" + row("3", 600, 500))
+    assert [one.message for one in again.broken] == ["the test has no results"]
+
+
+def test_a_sum_of_one_line_is_whole_where_its_streams_are() -> None:
+    streams = "".join(row(name, 60, 500, " 1.0") * 2 for name in ("3", "4"))
+    text = "$ iperf -s -i 1\n" + CALLED_BACK.splitlines()[0] + "\n" + streams + row("SUM", 120, 1000, " 1.0")
+    assert rates(read(text).runs[0])[0] == ("SUM", "net_receive", 1000)
+
+
+def csv(source: str, port: int, peer: str, peer_port: int, name: int, moved: int) -> str:
+    return f"20261125104501,{source},{port},{peer},{peer_port},{name},0.0-10.0,{moved},{moved * 8 // 10}\n"
+
+
+def test_csv_whose_hosts_stand_the_other_way_round_went_the_other_way() -> None:
+    text = csv("10.0.0.1", 57162, "10.0.0.2", 5001, 1, 10**9) + csv("10.0.0.2", 50004, "10.0.0.1", 5001, 2, 5 * 10**8)
+    (run,) = iperf2_csv.parse(SourceText(text + csv("10.0.0.1", 0, "10.0.0.2", 5001, -1, 15 * 10**8))).runs
+    assert rates(run) == [("stream 1", "net_send", 800), ("stream 2", "net_receive", 400)]
+    assert {one.threads for one in run.samples} == {1}
+
+
+def test_csv_of_both_ways_has_the_sum_of_each() -> None:
+    """As 2.0 prints it: its own side first."""
+    text = csv("10.0.0.1", 57162, "10.0.0.2", 5001, 3, 10**9) + csv("10.0.0.1", 57163, "10.0.0.2", 5001, 4, 10**9)
+    text += csv("10.0.0.1", 0, "10.0.0.2", 5001, -1, 2 * 10**9) + csv("10.0.0.1", 5001, "10.0.0.2", 40001, 5, 10**8)
+    text += csv("10.0.0.1", 5001, "10.0.0.2", 40002, 6, 10**8) + csv("10.0.0.1", 5001, "10.0.0.2", 0, -1, 2 * 10**8)
+    (run,) = iperf2_csv.parse(SourceText(text)).runs
+    assert rates(run)[:2] == [("SUM", "net_send", 1600), ("SUM", "net_receive", 160)]
