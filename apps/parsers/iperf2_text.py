@@ -129,20 +129,25 @@ def _tests(text: SourceText, damaged: list[int]) -> Iterator[Test]:
             if not following.announced:
                 yield test
             test = following
-        name = bent(line)
-        name = nearly(line) if name is None else name
         shown, is_read = (found, True) if found else (shown, _read(test, line))
         if is_read and shown and not found:
             test.header.told |= asked("" if is_of_another(shown, test.header.host) else shown)
             shown = ""
-        if name is not None and not is_read:
-            test.doubt(name)
-        if name is not None or _is_bent_heading(line, is_read):
+        if _is_damaged(test, line, is_read):
             damaged.append(line.index)
     if text.lines and _BEGUN.match(text.lines[-1]):
         test.doubt("")
     if test.has_reports or test.header.client_port:
         yield test
+
+
+def _is_damaged(test: Test, line: Line, is_read: bool) -> bool:
+    """Whether not all of the line can be read; then what stands alone above it is doubted."""
+    name = bent(line)
+    name = nearly(line) if name is None else name
+    if name is not None and not is_read:
+        test.doubt(name)
+    return name is not None or _is_bent_heading(line, is_read)
 
 
 def _is_bent_heading(line: Line, is_read: bool) -> bool:
