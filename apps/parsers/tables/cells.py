@@ -27,6 +27,7 @@ _DIGITS = str.maketrans("12345678", "99999999")
 _LONGEST = 200
 _MOST_SHAPES = 1 << 14  # kept, of some tens of bytes each
 _MARKUP = ("*", "'", "`")
+_PRAISE = set("✓✔✅☑★⭐🏆🥇\ufe0f")  # behind the best value of a column, or the one that meets a target
 _NUMBER = r"[-+]?[.,]?[0-9](?:[0-9.,']| (?=[0-9]))*(?:[eE][-+]?[0-9]{1,3}(?![0-9]))?"
 _CELL = re.compile(
     rf"(?P<about>~|≈|ca\.?|circa|about|approx\.?)?\s*(?P<bound>>=|<=|[<>≥≤])?\s*(?P<low>{_NUMBER})"
@@ -67,6 +68,8 @@ def shape(text: str) -> str:
 def clean(cell: str) -> str:
     """Without what wikis and markdown put around a cell's words."""
     text = cell.strip()
+    if text[-1:] in _PRAISE and HAS_DIGIT(text):
+        text = text.rstrip("".join(_PRAISE) + " ")
     if text[:1] not in _MARKUP:
         return text
     for mark in ("**", "'''", "`"):

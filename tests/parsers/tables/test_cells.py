@@ -110,3 +110,14 @@ def test_a_cell_is_read_or_refused_and_nothing_else(cell: str, decimal: str, tho
     except CellError:
         return
     assert found.value is not None or found.low is not None or found.high is not None or found.missing_reason
+
+
+@pytest.mark.parametrize("cell", ["**68.0** ✓", "68.0 ✅", "68.0 ✔\ufe0f"])
+def test_what_praises_a_value_is_no_part_of_it(cell: str) -> None:
+    assert is_value(cell)
+    assert read(cell, ".", "").value == Decimal("68.0")
+
+
+@pytest.mark.parametrize("cell", ["✓", "✅", "68.0x ✓ 2"])
+def test_praise_alone_is_no_value(cell: str) -> None:
+    assert not is_value(cell)
