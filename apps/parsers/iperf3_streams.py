@@ -60,6 +60,11 @@ class Test:
     def has_reports(self) -> bool:
         return bool(self.intervals or self.finals)
 
+    @property
+    def was_stopped(self) -> bool:
+        """Whether somebody stopped it, as stands above its first figures or behind them."""
+        return self.problem.startswith("interrupt - ")
+
     def covers(self, index: int) -> None:
         self.first = index if self.first < 0 else self.first
         self.last = index
@@ -135,10 +140,15 @@ class Test:
         return ParsedRun(
             tool="iperf3", tool_version=self.version, sections=sections if len(sections) > 1 else (),
             samples=tuple(samples), series=tuple(self._series(keys)), started_at=self.started_at,
-            problem=self.problem or ("" if self.finals else _CUT), workload=self._workload(),
+            problem=self._problem(), workload=self._workload(),
             host=self.local.host if self.local else "", target=self.target,
             line=text.number(self.first), last_line=text.number(self.last),
         )  # fmt: skip
+
+    def _problem(self) -> str:
+        if self.finals and self.was_stopped:
+            return ""  # what it measured until then is told
+        return self.problem or ("" if self.finals else _CUT)
 
     def _order(self, key: Key) -> tuple[bool, int]:
         """The sums first; streams as they were printed."""

@@ -22,6 +22,7 @@ Oddities
 - Summaries alone, one below the other, are tests of their own: a side of a stream is printed once.
 - Clients with titles (-T) that write at the same time are read apart (`iperf3_titles`); the title is the run's caption.
 - What a client shows of its server (`Server output:`, --get-server-output) is the same test: the intervals there are series of it.
+- That it was stopped stands above a test whose output went into a file with its errors, which are not kept back as that is.
 - A test without summary (killed) keeps its intervals and is broken.
 - `CPU Utilization` (-V) is of one core (iperf_util.c `cpu_util`); `Time:` is GMT or UTC.
 Units: see `iperf_lines`. Formats: iperf_locale.c.
@@ -160,7 +161,11 @@ def _is_of_another(shown: str, test: Test, line: str) -> bool:
 
 def _begins_another(test: Test, line: Line, text: SourceText) -> bool:
     is_header = _CLIENT.search(line.text) or _ACCEPTED.search(line.text) or "Server listening on" in line.text
-    if not test.has_reports and not test.problem:
+    if is_header and test.was_stopped and test.is_client is None:
+        return any(
+            one.strip(" -") for one in text.lines[test.last + 1 : line.index]
+        )  # else only a server's rule is between
+    if not test.has_reports and (not test.problem or (test.was_stopped and test.is_client is not None)):
         return bool(is_header) and test.is_client is not None  # nothing came of that one
     if line.report:
         return test.is_done_before(line.report)

@@ -139,3 +139,16 @@ def test_a_server_that_is_stopped_while_it_waits_has_no_broken_test(signal: str)
     }
     found = iperf3_json.parse(SourceText(bidir(1) + "\n" + json.dumps(idle, indent=1)))
     assert (len(found.runs), found.broken) == (1, ())
+
+
+def test_that_a_client_was_stopped_may_stand_above_its_output() -> None:
+    """As in a file for what it prints and its errors."""
+    found = iperf3_text.parse(
+        SourceText("iperf3: interrupt - the client has terminated\n" + CLIENT.partition("\nServer output")[0])
+    )
+    (run,) = found.runs
+    assert (run.line, run.problem, found.broken) == (1, "", ())
+    alone = iperf3_text.parse(
+        SourceText("iperf3: interrupt - the client has terminated\n$ iperf3 -c 10.0.0.2\n" + CLIENT)
+    )
+    assert [(one.line, one.message) for one in alone.broken] == [(1, "the test has no results")]
