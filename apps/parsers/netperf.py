@@ -25,6 +25,7 @@ Oddities
 - Who chooses omni's selectors may leave THROUGHPUT out (latencies, TRANSACTION_RATE), or its unit: then the rate is missing.
 - A table whose banner was left out, or has no hosts, is of what the command above it or the rest of the banner says; requests and
   datagrams say themselves what they are.
+- Rows behind words (`no debug: 87380 16384 16384 30.00 41624.72`) below one title are runs with these words as captions.
 - Without banner (-P 0) `KEY=VALUE` and the names over CSV tell what it is where they say the direction or a transaction rate, or the
   command line directly above: by the names of -o for CSV, by test, -f, -c and -C for a row of a classic table. Without -f, requests
   are transactions and all else is 10^6bits (netsh.c). Other bare numbers are read as runs of their own only below a row like them.
@@ -92,6 +93,9 @@ def parse(text: SourceText) -> ParsedFile:
             for number, line in test.lines
             if "Interim result:" in line and not _INTERIM.search(line)
         ]
+        if isinstance(found, Broken) and (several := [other.run() for other in netperf_tables.named(test)]):
+            runs += several
+            continue
         (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
         if isinstance(found, ParsedRun) and found.samples[0].operation in ("net_send", "net_receive"):
             runs += [other.run() for other in netperf_tables.others(test)]

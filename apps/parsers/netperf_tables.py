@@ -16,6 +16,8 @@ from apps.parsers.shape import Broken
 _TITLE_UNIT = re.compile(rf"{UNIT} {{0,3}}/s(?:ec)?\b")  # 2.4 pads the unit to eight characters
 _TPUT_UNIT = re.compile(rf"Time {{1,8}}{UNIT}")
 _NUMBERS = re.compile(r"^\s*-?\d[\d.\s-]{0,300}$")
+_NAMED = re.compile(r"^\s{0,40}(?P<name>[^\W\d][^:\n]{0,60}:)(?P<row>(?:[ \t]{1,40}\d[\d.]{0,20}){5,9})\s{0,40}$")
+_MOST_TITLE = 12  # lines
 
 Row = tuple[int, list[str]]
 
@@ -48,6 +50,20 @@ def others(test: Test) -> Iterator[Test]:
             return
         other.lines = [test.lines[place]]
         yield other
+
+
+def named(test: Test) -> Iterator[Test]:
+    """Rows behind words, one test each: results that somebody put below one title to compare them."""
+    found = [(place, match) for place, (_, text) in enumerate(test.lines) if (match := _NAMED.match(text))]
+    for place, match in found:
+        line = test.lines[place][0]
+        other = Test(
+            test.kind, test.command, [*test.lines[: found[0][0]][-_MOST_TITLE:], (line, match["row"])],
+            host=test.host, target=test.target, has_banner=test.has_banner, caption=match["name"].strip(" :\t"),
+        )  # fmt: skip
+        if read(other):
+            other.lines = [test.lines[place]]
+            yield other
 
 
 def _split(test: Test) -> tuple[str, list[Row]]:

@@ -35,6 +35,7 @@ class Test:
     last: int = 0
     has_banner: bool = True
     note: str = ""
+    caption: str = ""
     _points: list[tuple[float, float]] = field(default_factory=list)
     _began: float | None = None
     _unit: str = ""
@@ -90,7 +91,7 @@ class Test:
             self.told["block_size"] = self.block_size
         return ParsedRun(
             tool="netperf", tool_version="", samples=tuple(self.samples), series=self._series(),
-            started_at=self._began, workload=self.told, host=self.host, target=self.target, problem=self.problem,
+            started_at=self._began, workload=self.told, host=self.host, target=self.target, problem=self.problem, caption=self.caption,
             line=self.lines[0][0], last_line=self.last or self.lines[0][0],
         )  # fmt: skip
 

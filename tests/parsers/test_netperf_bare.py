@@ -92,3 +92,14 @@ def test_a_name_that_is_printed_twice_begins_no_other_test() -> None:
     )
     found = netperf.parse(SourceText(text))
     assert (len(found.runs), found.broken) == (1, ())
+
+
+def test_rows_behind_words_below_one_title_are_runs_with_captions() -> None:
+    banner = "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to localhost (127.0.0.1) port 0 AF_INET\n"
+    rows = f" before: {ROW.strip()}\n\n with checks:\t{ROW.strip().replace('941.52', '8.00')}\n\n See above.\n"
+    found = netperf.parse(SourceText(banner + STREAM + rows))
+    assert [(run.caption, run.target, run.line, *figures(run)) for run in found.runs] == [
+        ("before", "localhost", 7, ("net_send", "bandwidth", 117_690_000)),
+        ("with checks", "localhost", 9, ("net_send", "bandwidth", 1e6)),
+    ]
+    assert found.broken == ()
