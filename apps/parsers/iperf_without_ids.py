@@ -35,7 +35,7 @@ def with_ids(lines: Sequence[str], text: str) -> Sequence[str]:
     if not may_lack_ids(text):
         return lines
     given = [_given(line) for line in lines]
-    kinds = [kind for kind, _ in given if kind]
+    kinds = [kind or "words" for kind, line in given if kind or line.strip(" \t-")]
     if not any("0" in kind for kind in kinds) or any(pair in _SEVERAL for pair in pairwise(kinds)):
         return lines
     return [shown for _, shown in given]

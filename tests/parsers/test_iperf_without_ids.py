@@ -61,3 +61,9 @@ def test_a_line_without_id_among_others_is_damaged() -> None:
         4,
         5,
     ]  # the line above may be an interval
+
+
+def test_totals_with_words_between_them_are_tests_of_their_own() -> None:
+    row = " 0.0-10.0 sec  1.10 GBytes   {} Mbits/sec\n"
+    runs = iperf2_text.parse(SourceText(f"Before:\n{row.format(941)}After:\n{row.format(960)}")).runs
+    assert [run.samples[0].printed for run in runs] == ["941 Mbits/sec", "960 Mbits/sec"]
