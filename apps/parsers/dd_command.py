@@ -164,6 +164,8 @@ def _read(line: str, begun: list[int]) -> list[Command]:
         return []
     end, is_looped = _prompt(line[: begun[0]])
     shown = line[end:].strip().lstrip("$").lstrip()
+    if shown[-1:] == "`" and shown.count("`") == 1:
+        shown = shown[:-1]  # the other one stands before the prompt
     if len(begun) == 1:
         command = _read_one(line[begun[0] :], shown)
         command.is_looped = is_looped

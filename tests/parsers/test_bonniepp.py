@@ -420,3 +420,9 @@ def test_a_line_that_lacks_nothing_gives_the_same_in_the_short_way(size: str, mo
     assert bonniepp.parse(text) == short
     assert len(short.runs) == 40
     assert {one.quality for run in short.runs for one in run.samples} == {"exact", "lower_bound"}
+
+
+def test_a_csv_line_that_somebody_gives_to_a_program_is_no_other_run() -> None:
+    line = OLD_CSV.strip()
+    assert len(parsed(f"{OLD_TEXT}{line}\n\n$ echo {line} | bon_csv2html > a.html\n").runs) == 1
+    assert only(f"root@lab:~# echo {line} | bon_csv2txt\n").host == "alpha"
