@@ -75,7 +75,7 @@ def blocks(text: SourceText) -> Iterator[Block]:
             block.command = waiting.pop(0)
         elif before and _is_again(before, block, lines):
             block.command, block.host = before.command, before.host
-        block.last = _behind_time(lines, block.last)
+        block.last = _behind_time(lines, block.last, block.command.text if block.command else "")
         if before:
             yield before
         before = block
@@ -216,9 +216,9 @@ def _may_stand_between(line: str) -> bool:
     ) or _is_progress(line)
 
 
-def _behind_time(lines: list[str], last: int) -> int:
-    """The shell's real, user and sys, and zsh's line of them, belong to the dd that was timed."""
-    index = last + 1
+def _behind_time(lines: list[str], last: int, command: str) -> int:
+    """The shell's real, user and sys, and zsh's line of them, belong to the dd that was timed; not those of what was timed behind it."""
+    index = last + 1 if command.rfind("time ") <= command.rfind("dd ") else len(lines)
     while index < len(lines) and index - last < 5:
         line = lines[index]
         if not line or line.isspace():

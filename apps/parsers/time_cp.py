@@ -56,6 +56,8 @@ _SKIPPED = re.compile(
 _LISTED = re.compile(  # by cp -v, old and new, and BSD's, which has no marks around names
     r"\s*(?:(?:['`‘\"][^\n]{1,4096}['’\"]|\S+) -> \S|(?:removed|created directory) ['`‘])"
 )
+_DD = re.compile(r"(?:^|[\s(;&|])dd\s")
+_OF_DD = re.compile(r"\d{1,18}\+\d{1,18} records (?:in|out)\s*$|\d{1,20} bytes (?:\([^()]{1,60}\) copied|transferred)")
 _NO_CPU = "a time in the processor that cannot be read"
 _LONGEST = 1000
 _MOST_AFTER = 30
@@ -124,7 +126,8 @@ def _copies(text: SourceText, broken: list[Broken]) -> Iterator[Copy]:
             else:
                 broken.append(_without_wall(text, index, line))
         elif command := _timed(line):
-            found = _behind(lines, index)
+            has_dd = _DD.search(line, 0, line.find(command)) is not None
+            found = _behind(lines, index, has_dd=has_dd)
             if found.real is not None:
                 yield Copy(command, index, found, host_before(line, line.find(command)))
                 if found.unread:
@@ -150,12 +153,12 @@ def _timed(line: str) -> str:
     return line[found.start(1) :].strip().rstrip("`")
 
 
-def _behind(lines: list[str], index: int) -> Timing:
-    """The times that follow a command, behind what cp itself had to say."""
+def _behind(lines: list[str], index: int, *, has_dd: bool = False) -> Timing:
+    """The times that follow a command, behind what cp itself had to say, and a dd that was typed before it."""
     timing, blank, left = Timing(last=index), 0, _MOST_AFTER
     for at in range(index + 1, len(lines)):
         line = lines[at]
-        if " " in line and _LISTED.match(line):
+        if " " in line and (_LISTED.match(line) or (has_dd and _OF_DD.match(line))):
             continue
         left -= 1
         if not left:
