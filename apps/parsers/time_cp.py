@@ -44,6 +44,9 @@ _FISH_CPU = re.compile(rf"\s*(usr|sys) time\s+{_N} {_FISH_UNIT}")
 _WALL = re.compile(
     r"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): (\d{1,6}:\d\d(?:[.,]\d{1,9}|:\d\d(?:[.,]\d{1,9})?))\s*$"
 )
+_WALL_OF_BUSYBOX = re.compile(  # 1h 02m 03s, or 0m 0.51s
+    r"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): ((?:\d{1,6}h )?\d{1,6}m \d{1,2}(?:[.,]\d{1,9})?)s\s*$"
+)
 _VERBOSE_CPU = re.compile(rf"\s*(User|System) time \(seconds\): {_N}")
 _FISH_UNITS = {"micros": 1e-6, "millis": 1e-3, "secs": 1.0, "mins": 60.0, "hours": 3600.0}
 _UNREAD = re.compile(  # where a wall time stands that is none
@@ -231,9 +234,10 @@ def _verbose(lines: list[str], index: int) -> Timing:
     for at in range(index + 1, min(len(lines), index + _MOST_AFTER)):
         if ": " not in lines[at]:
             break
-        if match := _WALL.match(lines[at]):
-            timing.real = _clock(match[1])
-            timing.line, timing.printed, timing.decimals = at, f"{match[1]} elapsed", _decimals(match[1])
+        if match := _WALL.match(lines[at]) or _WALL_OF_BUSYBOX.match(lines[at]):
+            wall = match[1].replace("h ", ":").replace("m ", ":")
+            timing.real = _clock(wall)
+            timing.line, timing.printed, timing.decimals = at, f"{match[1]} elapsed", _decimals(wall)
         elif match := _VERBOSE_CPU.match(lines[at]):
             setattr(timing, "user" if match[1] == "User" else "sys", _number(match[2]))
         timing.last = at

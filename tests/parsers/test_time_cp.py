@@ -245,3 +245,9 @@ def test_the_time_of_a_dd_is_never_that_of_a_copy(command: str) -> None:
         parse(
             f"$ {command}; time cp /tmp/x /mnt\n{OF_DD}\n{TIMED}"
         )  # the first time is dd's, and the second one is not there
+
+
+@pytest.mark.parametrize(("wall", "seconds"), [("0m 0.04s", 0.04), ("12m 3.50s", 723.5), ("1h 2m 03s", 3723)])
+def test_busyboxs_wall_time_is_read(wall: str, seconds: float) -> None:
+    text = f'Command being timed: "cp a b"\nElapsed (wall clock) time (h:mm:ss or m:ss): {wall}\nSwaps: 0\n'
+    assert only(text).samples[0].value == seconds * 1e9
