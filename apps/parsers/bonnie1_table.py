@@ -161,13 +161,25 @@ def _row(lines: Sequence[str], index: int, count: int, is_next: bool) -> Row | B
             break
         words, last = words + more, last + 1
         numbers = _numbers(words)
-    while len(words) > count + 1 and not _CELL.fullmatch(words[-1]):
-        words.pop()  # somebody's remark
+    words = _without_remark(words, count)
     if row := _plain_row(words, count, index, last):
         return row
     if is_next and sum(1 for word in words if _CELL.fullmatch(word)) >= max(5, len(words) * 0.6):
         return Broken("a row of Bonnie's that cannot be read", index, line.strip()[:120], f"a size and {count} numbers")
     return None
+
+
+def _without_remark(words: list[str], count: int) -> list[str]:
+    """Up to the end of the first `count` figures, and a size, in a row: what stands behind them are somebody's words."""
+    figures = 0
+    for at, word in enumerate(words):
+        if _CELL.fullmatch(word):
+            figures += 1
+        elif figures >= count:
+            return words[:at]
+        else:
+            figures = 0
+    return words
 
 
 def _plain_row(words: list[str], count: int, index: int, last: int) -> Row | None:

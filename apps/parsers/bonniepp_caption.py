@@ -14,7 +14,7 @@ _NOISE = re.compile(
     r"Writing |Rewriting|Reading |Seeker |start 'em|Create files|Stat files|Delete files|"
     r"Using uid|done|Delaying|(?:Bonnie [0-9.]+: )?File '|Size of |format_version,|name,file_size|```|Memory = |"
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? |[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:|real\b|user\b|sys\b|"
-    r"[\s#=*^_~+-]*$|\s*(?:> ?)+$"
+    r"[\s#=*^_~+-]*$|\s*(?:> ?)+$|[0-9]{1,18}\+[0-9]{1,18} records |[0-9]{1,20} bytes (?:\([^()]{1,40}\) copied|transferred)"
 )
 _AROUND = " \t#=*:-_>|`"
 

@@ -29,6 +29,7 @@ _OLD = re.compile(
     rf"(?:[0-9]{{1,9}}[MG]?(?::[0-9]{{1,7}}k?)?)?,{_PAIRS}"
     rf"(?:[0-9]{{1,9}}(?::link|:symlink|:[0-9]{{1,12}}:[0-9]{{1,12}})?(?:/[0-9]{{1,9}})?)?,{_PAIRS}"
 )
+_ECHO = re.compile(r"[^,]{0,200}\becho (?=\S)")  # what gave it to bon_csv2html
 _OLD_START = re.compile(r"[^,]*,[0-9]{1,9}[MG](?::[0-9]{1,7}k?)?,")
 _LIKE_OLD_START = re.compile(r"[^,]*,\w{1,10}[MG](?::\w{1,8})?,")
 _OWN = re.compile(r"\+{5},|,[0-9]{1,9}[um]s(?:,|$)")
@@ -171,7 +172,7 @@ def _old_record(body: list[str], name: str, index: int, last: int) -> Record | N
         return None
     size, _, chunk = body[0].partition(":")
     return Record(
-        index, last, "", name.rpartition("`")[2].strip().strip('"')[:LONGEST_NAME], size, chunk, files=files_of(body[13]),
+        index, last, "", _ECHO.sub("", name.rpartition("`")[2]).strip().strip('"')[:LONGEST_NAME], size, chunk, files=files_of(body[13]),
         rates=_rates(body[1:13:2] + body[14::2]), cpus=body[2:13:2] + body[15::2],
         lines=(index, index, index, index),
     )  # fmt: skip

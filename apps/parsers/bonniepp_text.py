@@ -249,13 +249,16 @@ def _are_latencies(words: Sequence[str]) -> bool:
 def _io_record(table: Table, row: Row) -> Record:
     found = _IO_PLAIN.fullmatch(row.spec)
     size, chunk, concurrency, seeks, seekers = (one or "" for one in found.groups()) if found else ("",) * 5
+    is_of_csv = bool(concurrency and seeks) and not seekers and int(concurrency) > int(seeks)
+    if is_of_csv:  # bon_csv2txt 2.00 leaves the concurrency out
+        concurrency, seeks, seekers = "", concurrency, seeks
     record = Record(
         table.first, table.last, table.version, row.name, size, chunk, table.concurrency or concurrency,
         seeks, seekers, lines=(row.line, row.line, row.latency_line, row.latency_line), is_text=True,
     )  # fmt: skip
     record.has_kib = table.has_kib
     record.has_suffixes = (table.is_bent and not table.has_kib) or any(one[-1] in "kmg" for one in row.pairs[::2])
-    if record.is_scaled:
+    if record.is_scaled and not is_of_csv:
         record.concurrency = record.concurrency or "1"  # printed only where it is another
     _fill(record, row, 0)
     _only_row(record, table, row)
@@ -278,8 +281,9 @@ def _with_files(record: Record | None, table: Table, row: Row) -> Record:
 
 def _fill(record: Record, row: Row, offset: int) -> None:
     for at, place in enumerate(row.places(offset)):
-        record.rates[place] = row.pairs[2 * at]
-        record.cpus[place] = row.pairs[2 * at + 1]
+        rate, cpu = row.pairs[2 * at], row.pairs[2 * at + 1]
+        record.rates[place] = rate if rate != "0k" or cpu != "+++" else "+++++"  # bon_csv2txt 2.00 makes 0 of that
+        record.cpus[place] = cpu
         record.latencies[place] = row.latencies[at]
 
 

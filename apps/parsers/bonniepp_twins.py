@@ -31,6 +31,7 @@ def joined(found: Sequence[Record], text: SourceText, warnings: list[str]) -> li
         if record.is_text:
             kept[place] = record
             continue
+        version = record.version  # as the line has it; that of 1.03 has none
         twins = tables.get(_signature(record)) if tables else None
         if tables and not twins and place - 1 in kept and _is_nearly(found[place - 1], record):
             repeated.add(place - 1)  # of the table above, a figure cannot be read
@@ -44,7 +45,7 @@ def joined(found: Sequence[Record], text: SourceText, warnings: list[str]) -> li
         elif _is_tail_of(record, found[place - 1] if place else None):
             warnings.append(f"line {text.number(record.first)}: this CSV line is cut off; the table above has it all")
             continue
-        identity = (record.version, record.name, record.seed, record.size, *record.files, *record.rates, *record.cpus)
+        identity = (version, record.name, record.seed, record.size, *record.files, *record.rates, *record.cpus)
         if identity in seen and sum(1 for one in record.rates if one[:1].isdigit()) >= _FEWEST_FIGURES:
             warnings.append(f"line {text.number(record.first)}: the same CSV line once more, not counted again")
             continue

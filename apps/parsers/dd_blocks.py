@@ -11,8 +11,8 @@ from apps.parsers.dd_lines import Result, read_result
 from apps.parsers.dd_typed import Typed, is_printed, printed_above, typed_at
 from apps.parsers.source_text import SourceText
 
-_ASIDE = re.compile(  # questions, errors, what a quota or `date` tells before a copy
-    r"\s*(?:Password:|\[sudo\]|dd: |dd$|\^C|[\w-]{1,32}: (?:write failed|warning), (?:user|group|project) "
+_ASIDE = re.compile(  # questions, errors, what a quota, `date` or docker tells before a copy
+    r"\s*(?:Password:|---> Running in [0-9a-f]{8,64}\s*$|\[sudo\]|dd: |dd$|\^C|[\w-]{1,32}: (?:write failed|warning), (?:user|group|project) "
     r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z0-9][\w ]{4,10} [0-9]{2}:[0-9]{2}:[0-9]{2} [\w +-]{4,16}$)"
 )
 _OTHER_FENCE = re.compile(  # of the output, in Markdown, and what it is called: "Output should be something like this:"
@@ -27,7 +27,7 @@ _TIMED = re.compile(
     r"|[^\n]{1,400}? [\d.,]{1,12}s user [\d.,]{1,12}s system \d{1,6}% cpu [\d.,:]{1,16} total\s*$"  # zsh, behind the command
 )
 _BSD_PROGRESS = re.compile(r"\s*[0-9][0-9.,'’ ]{0,30} bytes \([^()]{1,40}\) transferred [0-9.,]{1,12}s, ")
-_USER_AND_HOST = re.compile(r"\s*\[?[\w.-]{1,32}@([\w.-]{1,64})[:\s]")
+_USER_AND_HOST = re.compile(r"\s*`?\[?[\w.-]{1,32}@([\w.-]{1,64})[:\s]")
 _MOST_BACK = 3
 
 
@@ -75,7 +75,7 @@ def blocks(text: SourceText) -> Iterator[Block]:
             block.command = waiting.pop(0)
         elif before and _is_again(before, block, lines):
             block.command, block.host = before.command, before.host
-        block.last = _behind_time(lines, block.last)
+        block.last = _behind_time(lines, block.last, block.command.text if block.command else "")
         if before:
             yield before
         before = block
@@ -216,9 +216,9 @@ def _may_stand_between(line: str) -> bool:
     ) or _is_progress(line)
 
 
-def _behind_time(lines: list[str], last: int) -> int:
-    """The shell's real, user and sys, and zsh's line of them, belong to the dd that was timed."""
-    index = last + 1
+def _behind_time(lines: list[str], last: int, command: str) -> int:
+    """The shell's real, user and sys, and zsh's line of them, belong to the dd that was timed; not those of what was timed behind it."""
+    index = last + 1 if command.rfind("time ") <= command.rfind("dd ") else len(lines)
     while index < len(lines) and index - last < 5:
         line = lines[index]
         if not line or line.isspace():

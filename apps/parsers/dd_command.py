@@ -33,6 +33,7 @@ _NO_SINKS = ("", "|", "/dev/null", "/dev/zero", "/dev/stdout", "-")
 _PASSES_ON = frozenset(("pv", "cat", "buffer", "mbuffer"))
 _GREATEST = 2**63
 _LONGEST = 4000
+_BEHIND = re.compile(r"(?:`|</?br ?/?>)\Z")  # a command, from a post or a page
 
 
 class Command(Struct):
@@ -164,6 +165,8 @@ def _read(line: str, begun: list[int]) -> list[Command]:
         return []
     end, is_looped = _prompt(line[: begun[0]])
     shown = line[end:].strip().lstrip("$").lstrip()
+    if shown[-1:] == ">" or (shown[-1:] == "`" and shown.count("`") == 1):  # the other one stands before the prompt
+        shown = _BEHIND.sub("", shown)
     if len(begun) == 1:
         command = _read_one(line[begun[0] :], shown)
         command.is_looped = is_looped

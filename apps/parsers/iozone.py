@@ -151,7 +151,10 @@ class _Reader:
             following = table.read(following)
             self._warn(draft, columns.words, columns.operations)
             if not table.is_at_repeat:
-                return self._labelled(draft, columns, following)
+                behind = self._labelled(draft, columns, following)
+                if behind == following:
+                    return behind
+                following = behind
             index, above = following, ""
 
     def _labelled(self, before: Draft, columns: Columns, index: int) -> int:

@@ -26,6 +26,7 @@ _BETWEEN = (  # what IOzone prints between rows (begin() in iozone.c)
 )  # fmt: skip
 _END = ("iozone test complete", "Iozone: Performance Test", "Excel output is below", "exiting iozone")
 _LONGEST_NAME = 5  # words
+_LONGEST_REMARK = 200
 _MOST_STRANGE = 3
 _MOST_BROKEN = 1000
 _MOST_AT_ONCE = 128
@@ -94,17 +95,23 @@ class Table:
         return index
 
     def read_labelled(self, index: int) -> bool:
-        """The row that stands in this line behind a name; False where none does. It must have all its figures."""
+        """The row that stands in this line behind or before a name; False where none does. It must have all its figures."""
         line = self.text.lines[index]
         words = line.split() if len(line) < LONGEST_ROW else []
-        at = len(words) - len(self.columns.operations) - 2
-        name, tokens = words[: max(at, 0)], words[max(at, 0) :]
-        if not 0 < at <= _LONGEST_NAME or not name[0][0].isalpha() or ROW(" ".join(tokens)) is None:
+        width = len(self.columns.operations) + 2
+        at = 0 if self._has_remark(words) else max(len(words) - width, 0)
+        name, tokens = words[:at] or words[width:], words[at : at + width]
+        if not name or (at and not name[0][0].isalpha()) or at > _LONGEST_NAME or ROW(" ".join(tokens)) is None:
             return False
-        self.draft.caption = " ".join(name).rstrip(":|- ")
+        self.draft.caption = " ".join(name).strip("():|-#<= ")[:_LONGEST_REMARK]
         self.draft.points.add((tokens[0].lstrip("0"), tokens[1].lstrip("0")))
         self._add(tokens, self.columns.operations, index)
         return True
+
+    def _has_remark(self, words: list[str]) -> bool:
+        """Whether somebody's words stand behind a row that has all its figures."""
+        width = len(self.columns.operations) + 2
+        return len(words) > width and not words[width][0].isdigit() and ROW(" ".join(words[:width])) is not None
 
     def _plain_rows(self, index: int, full: int) -> int:
         """Rows with every figure and nothing else, as nearly all are; the index of the first line that is none."""
@@ -182,6 +189,8 @@ class Table:
                 for each in strange:
                     self._break(lines[each], each, "a line that is no row of the table", _CELL_PLACES)
                 return at
+            if len(stripped) < LONGEST_ROW and self._has_remark(stripped.split()):
+                break  # a run of its own
             if stripped.startswith(_END) or HEADER.search(lines[at]):
                 break
             if stripped and not stripped.startswith(_BETWEEN):

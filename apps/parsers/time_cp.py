@@ -44,6 +44,9 @@ _FISH_CPU = re.compile(rf"\s*(usr|sys) time\s+{_N} {_FISH_UNIT}")
 _WALL = re.compile(
     r"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): (\d{1,6}:\d\d(?:[.,]\d{1,9}|:\d\d(?:[.,]\d{1,9})?))\s*$"
 )
+_WALL_OF_BUSYBOX = re.compile(  # 1h 02m 03s, or 0m 0.51s
+    r"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): ((?:\d{1,6}h )?\d{1,6}m \d{1,2}(?:[.,]\d{1,9})?)s\s*$"
+)
 _VERBOSE_CPU = re.compile(rf"\s*(User|System) time \(seconds\): {_N}")
 _FISH_UNITS = {"micros": 1e-6, "millis": 1e-3, "secs": 1.0, "mins": 60.0, "hours": 3600.0}
 _UNREAD = re.compile(  # where a wall time stands that is none
@@ -56,6 +59,8 @@ _SKIPPED = re.compile(
 _LISTED = re.compile(  # by cp -v, old and new, and BSD's, which has no marks around names
     r"\s*(?:(?:['`‘\"][^\n]{1,4096}['’\"]|\S+) -> \S|(?:removed|created directory) ['`‘])"
 )
+_DD = re.compile(r"(?:^|[\s(;&|])dd\s")
+_OF_DD = re.compile(r"\d{1,18}\+\d{1,18} records (?:in|out)\s*$|\d{1,20} bytes (?:\([^()]{1,60}\) copied|transferred)")
 _NO_CPU = "a time in the processor that cannot be read"
 _LONGEST = 1000
 _MOST_AFTER = 30
@@ -124,7 +129,8 @@ def _copies(text: SourceText, broken: list[Broken]) -> Iterator[Copy]:
             else:
                 broken.append(_without_wall(text, index, line))
         elif command := _timed(line):
-            found = _behind(lines, index)
+            has_dd = _DD.search(line, 0, line.find(command)) is not None
+            found = _behind(lines, index, has_dd=has_dd)
             if found.real is not None:
                 yield Copy(command, index, found, host_before(line, line.find(command)))
                 if found.unread:
@@ -150,12 +156,12 @@ def _timed(line: str) -> str:
     return line[found.start(1) :].strip().rstrip("`")
 
 
-def _behind(lines: list[str], index: int) -> Timing:
-    """The times that follow a command, behind what cp itself had to say."""
+def _behind(lines: list[str], index: int, *, has_dd: bool = False) -> Timing:
+    """The times that follow a command, behind what cp itself had to say, and a dd that was typed before it."""
     timing, blank, left = Timing(last=index), 0, _MOST_AFTER
     for at in range(index + 1, len(lines)):
         line = lines[at]
-        if " " in line and _LISTED.match(line):
+        if " " in line and (_LISTED.match(line) or (has_dd and _OF_DD.match(line))):
             continue
         left -= 1
         if not left:
@@ -228,9 +234,10 @@ def _verbose(lines: list[str], index: int) -> Timing:
     for at in range(index + 1, min(len(lines), index + _MOST_AFTER)):
         if ": " not in lines[at]:
             break
-        if match := _WALL.match(lines[at]):
-            timing.real = _clock(match[1])
-            timing.line, timing.printed, timing.decimals = at, f"{match[1]} elapsed", _decimals(match[1])
+        if match := _WALL.match(lines[at]) or _WALL_OF_BUSYBOX.match(lines[at]):
+            wall = match[1].replace("h ", ":").replace("m ", ":")
+            timing.real = _clock(wall)
+            timing.line, timing.printed, timing.decimals = at, f"{match[1]} elapsed", _decimals(wall)
         elif match := _VERBOSE_CPU.match(lines[at]):
             setattr(timing, "user" if match[1] == "User" else "sys", _number(match[2]))
         timing.last = at

@@ -179,3 +179,15 @@ def test_a_row_without_a_label_that_was_broken_before_its_last_figure() -> None:
     begun, last = row.rstrip().rsplit(maxsplit=1)
     found = parsed(f"{HEAD}machine 2\n      {begun} \n{last}      \n      {row}")
     assert [(run.host, values(run)) for run in found.runs] == [("", VALUES)] * 2
+
+
+def test_long_words_behind_a_row_are_none_of_it() -> None:
+    remark = "bonnie -d /tmp -s 512 -m a-longer-name / File '/tmp/Bonnie.97', size: 536870912"
+    run, other = parsed(f"{HEAD}{ROW.rstrip()}   {remark}\n{ROW}").runs
+    assert (values(run), run.host, run.workload["file_size"]) == (VALUES, "alpha", 512 * M)
+    assert values(other) == VALUES
+
+
+def test_what_dd_printed_above_is_no_caption() -> None:
+    above = "Two disks:\n100+0 records out\n104857600 bytes (105 MB) copied, 0.5 s, 210 MB/s\n"
+    assert only(above + HEAD + ROW).caption == "Two disks"

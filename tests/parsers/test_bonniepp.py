@@ -420,3 +420,18 @@ def test_a_line_that_lacks_nothing_gives_the_same_in_the_short_way(size: str, mo
     assert bonniepp.parse(text) == short
     assert len(short.runs) == 40
     assert {one.quality for run in short.runs for one in run.samples} == {"exact", "lower_bound"}
+
+
+def test_a_csv_line_that_somebody_gives_to_a_program_is_no_other_run() -> None:
+    line = OLD_CSV.strip()
+    assert len(parsed(f"{OLD_TEXT}{line}\n\n$ echo {line} | bon_csv2html > a.html\n").runs) == 1
+    assert only(f"root@lab:~# echo {line} | bon_csv2txt\n").host == "alpha"
+
+
+def test_bon_csv2txts_seeks_are_no_threads_and_its_0k_is_too_fast_to_time() -> None:
+    text = SCALED.replace("    64G:4k::65536:16", "lab7  800M::8192:5").replace("379m  51", "0k +++")
+    run = only(text)
+    assert "numjobs" not in run.workload
+    assert (run.workload["seeks"], run.workload["seek_processes"]) == (8192, 5)
+    read = value(run, "read")
+    assert (read.value, read.printed) == (None, "+++++")

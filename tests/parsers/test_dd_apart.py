@@ -77,3 +77,17 @@ def test_dd_is_called_gdd_where_another_one_has_its_name(name: str) -> None:
     assert found(f"$ {name}{WRITE[2:]}\n{RECORDS}{RESULTS[0]}\n") == EXPECTED[:2]
     parsed = dd.parse(SourceText(f"$ x{name.split('/')[-1].split()[-1]}{WRITE[2:]}\n{RECORDS}{RESULTS[0]}\n"))
     assert parsed.runs[0].target == ""  # another program's
+
+
+def test_what_docker_tells_between_a_command_and_its_output_is_passed_over() -> None:
+    told = " ---> Running in d98f674c46f2\n"
+    assert found(f"Step 2 : RUN {WRITE}\n{told}{RECORDS}{RESULTS[0]}\n ---> f3a606172d91\n") == EXPECTED[:2]
+
+
+def test_a_mark_around_prompt_and_command_is_none_of_the_command() -> None:
+    [run] = dd.parse(SourceText(f"`[root@n7 ~]# {WRITE}`  \n{RECORDS}{RESULTS[0]}\n")).runs
+    assert (run.host, run.workload["command"]) == ("n7", WRITE)
+
+
+def test_a_slash_between_records_lines_is_no_line() -> None:
+    assert found(f"# {WRITE}\n{RECORDS.replace(chr(10), ' / ', 1)}{RESULTS[0]}\n") == EXPECTED[:2]

@@ -295,3 +295,21 @@ def test_a_run_begins_at_its_own_command_not_at_others_listed_above() -> None:
     (run,) = iozone.parse(SourceText(prose + block)).runs
     assert run.line == 7
     assert run.workload["command"] == "iozone -t 10"
+
+
+def test_rows_with_a_remark_behind_them_are_runs_of_their_own_and_rows_below_are_read() -> None:
+    row = ALL % (64, 4, *range(1000, 1013))
+    other = ALL % (64, 4, *range(2000, 2013))
+    text = f"{TABLE}{row}\n{other} (cache off)\n{row} # cache on\n{other}\n\nsomebody's words\n{row}\n"
+    parsed = parse(text)
+    assert [(run.caption, run.samples[0].value, len(run.samples)) for run in parsed.runs] == [
+        ("", 1000 * KIB, 13),
+        ("cache off", 2000 * KIB, 13),
+        ("cache on", 1000 * KIB, 13),
+        ("", 2000 * KIB, 13),
+        ("", 1000 * KIB, 13),
+    ]
+    assert [run.caption for run in parse(f"{TABLE}{row} (cache off)\n{other} (cache on)\n").runs] == [
+        "cache off",
+        "cache on",
+    ]

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from apps.parsers import time_cp
+from apps.parsers import dd, time_cp
 from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 from tests.pace import within
@@ -218,3 +218,36 @@ def test_what_cp_lists_between_may_be_as_long_as_it_is(row: str) -> None:
 def test_a_name_that_cp_lists_is_no_command() -> None:
     parsed = parse("$ time cp -v x /mnt/\n'a; time cp b c' -> '/mnt/a; time cp b c'\nreal 2.00\nuser 0.20\nsys 0.80\n")
     assert [(run.line, run.last_line) for run in parsed.runs] == [(1, 5)]
+
+
+OF_DD = "1000+0 records in\n1000+0 records out\n1048576000 bytes (1.0 GB, 1000 MiB) copied, 1.5 s, 699 MB/s\n"
+TIMED = "real\t0m2.000s\nuser\t0m0.200s\nsys\t0m0.800s\n"
+
+
+def test_a_copy_timed_behind_a_dd_has_the_time_and_dd_does_not() -> None:
+    text = f"$ dd if=/dev/zero of=/tmp/x bs=1M count=1000; time cp /tmp/x /mnt/\n{OF_DD}\n{TIMED}"
+    run = only(text)
+    assert [(one.metric, one.value) for one in run.samples] == [("elapsed", 2e9), ("bandwidth", 524288000.0)]
+    assert [one.last_line for one in dd.parse(SourceText(text)).runs] == [4]
+    assert [
+        one.last_line
+        for one in dd.parse(SourceText(text.replace("dd if", "time dd if").replace("; time cp", "; cp"))).runs
+    ] == [8]
+
+
+@pytest.mark.parametrize(
+    "command", ["time dd if=/dev/zero of=/tmp/x bs=1M count=1000", "cp x y; time dd if=/dev/zero of=/tmp/x bs=1M"]
+)
+def test_the_time_of_a_dd_is_never_that_of_a_copy(command: str) -> None:
+    with pytest.raises(ParseError):
+        parse(f"$ {command}\n{OF_DD}\n{TIMED}")
+    with pytest.raises(ParseError):
+        parse(
+            f"$ {command}; time cp /tmp/x /mnt\n{OF_DD}\n{TIMED}"
+        )  # the first time is dd's, and the second one is not there
+
+
+@pytest.mark.parametrize(("wall", "seconds"), [("0m 0.04s", 0.04), ("12m 3.50s", 723.5), ("1h 2m 03s", 3723)])
+def test_busyboxs_wall_time_is_read(wall: str, seconds: float) -> None:
+    text = f'Command being timed: "cp a b"\nElapsed (wall clock) time (h:mm:ss or m:ss): {wall}\nSwaps: 0\n'
+    assert only(text).samples[0].value == seconds * 1e9
