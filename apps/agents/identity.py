@@ -17,11 +17,12 @@ from apps.lib.sql import Given
 polling_now: dict[int, str] = {}
 
 
+KNOWN = """id = %(agent)s AND state = %(approved)s AND secret_sha256 = %(secret)s
+    AND machine = %(machine)s AND instance = %(instance)s"""
 APPROVED = "host_id IN (SELECT host_id FROM agents_agent WHERE id = %(agent)s AND state = %(approved)s)"
-WELL_KNOWN = """host_id IN (
-    SELECT host_id FROM agents_agent WHERE id = %(agent)s AND state = %(approved)s AND secret_sha256 = %(secret)s
-       AND machine = %(machine)s AND instance = %(instance)s
-)"""
+WELL_KNOWN = f"host_id IN (SELECT host_id FROM agents_agent WHERE {KNOWN})"  # noqa: S608  (nothing of anybody's)
+AS_EVER = f"""{KNOWN} AND boot_id = %(boot_id)s AND version = %(version)s AND fio_version = %(fio_version)s
+    AND policy = %(policy)s::jsonb"""
 
 
 class RefusedError(Exception):
@@ -59,18 +60,35 @@ def identify(caller: Caller) -> Agent:
     return agent
 
 
-def still_approved(agent: Agent) -> Given:
+def still_approved(agent: int) -> Given:
     """For a statement about a row with `host_id`: this agent is the host's, and approved."""
-    return Given(APPROVED, {"agent": agent.pk, "approved": Agent.State.APPROVED})
+    return Given(APPROVED, {"agent": agent, "approved": Agent.State.APPROVED})
 
 
 def well_known(caller: Caller) -> Given:
     """For a statement about a row with `host_id`: all that `identify` asks of a caller, as far as nothing is out of the ordinary.
     Raises `RefusedError` (401).
     """
+    return Given(WELL_KNOWN, _asked_of(caller))
+
+
+def known_as_ever(caller: Caller, said: Mapping[str, object]) -> Given:
+    """For a statement about agents: the same, and this one says the same of itself as ever (`AS_EVER` has the names)."""
+    return Given(AS_EVER, {**_asked_of(caller), **said})
+
+
+def _asked_of(caller: Caller) -> dict[str, object]:
     number, key = _parts(caller.authorization)
     known = {"secret": digest(key), "machine": caller.machine, "instance": caller.instance}
-    return Given(WELL_KNOWN, {"agent": number, "approved": Agent.State.APPROVED, **known})
+    return {"agent": number, "approved": Agent.State.APPROVED, **known}
+
+
+def number_of(caller: Caller) -> int | None:
+    """Which agent it says it is."""
+    try:
+        return _parts(caller.authorization)[0]
+    except RefusedError:
+        return None
 
 
 def _parts(authorization: str) -> tuple[int, str]:

@@ -1,25 +1,23 @@
-"""The long poll, in raw ASGI: authenticated, at once when there is something, otherwise held without a thread or a connection."""
+"""The long poll, in raw ASGI: authenticated, at once when there is something, otherwise held without a thread or a connection.
 
-import asyncio
-import threading
+A poll like the one before, by an agent for which there is nothing to do, is held by `idle.py`. Here is every other, and what wakes those.
+"""
+
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from apps.agents import polling
-from apps.agents.identity import Caller, RefusedError, identify, polling_now, still_approved
+from apps.agents.identity import Caller, RefusedError, identify, number_of, polling_now, still_approved
+from apps.agents.idle import LOOK_AGAIN_S, Held, Known, arrive, hearing_offers, hosts_of, listening, rounds
 from apps.agents.models import Agent
 from apps.labs.isolation import lab_scope
-from apps.lib.asgi import Receive, Scope, Send, disconnected, headers, in_thread, read_body, send_json, send_problem
-from apps.lib.listening import listener
+from apps.lib.asgi import Receive, Scope, Send, headers, in_thread, read_body, send_json, send_problem
 from apps.runs.attempts import Offer
-from apps.runs.waiting import Waiting, waiting_here
-
-LOOK_AGAIN_S = 10.0  # the bell may stay silent; the database is looked at on a timer too
-LET_ANSWER_S = 0.005
 
 
 def _arrive(caller: Caller, raw: bytes) -> tuple[Agent, polling.Report]:
@@ -38,76 +36,86 @@ def _look(agent: Agent, report: polling.Report) -> dict[str, Any] | None:
         return polling.answer(agent, report)
 
 
-async def _tell_news(agent: Agent, report: polling.Report, receive: Receive, send: Send) -> None:
+async def _tell_news(agent: Agent, report: polling.Report, held: Held, receive: Receive, send: Send) -> None:
     """Look, wait for the bell or the timer, look again; nothing is to tell when the time is up or the host hung up. Told before anything is
     put away: somebody waits for an offer to become a run."""
     until = time.monotonic() + report.wait
-    gone = asyncio.ensure_future(disconnected(receive))
-    bell: asyncio.Future[Any] = gone
-    try:
-        with listener.hear(f"host:{agent.host_id}") as queue, _hear_offers(agent, report) as offer:
-            while (news := await in_thread(_look, agent, report)) is None and not gone.done():
-                left = until - time.monotonic()
-                if left <= 0:
-                    break
-                bell = asyncio.ensure_future(queue.get())
-                wake: set[asyncio.Future[Any]] = {bell, gone, offer}
-                await asyncio.wait(wake, timeout=min(left, LOOK_AGAIN_S), return_when=asyncio.FIRST_COMPLETED)
-                if offer.done():
-                    news = polling.message([polling.as_told(offer.result())], [], [])
-                    break
-                bell.cancel()
-            await send_json(send, 200, news or polling.message([], [], []))
-    finally:
-        gone.cancel()
-        bell.cancel()
+    held.hear_anew()
+    while (news := await in_thread(_look, agent, report)) is None:
+        left = until - time.monotonic()
+        heard = await held.until(min(left, LOOK_AGAIN_S), receive) if left > 0 else False
+        if isinstance(heard, Offer):
+            news = polling.message([polling.as_told(heard)], [], [])
+            break
+        if held.is_gone or (not heard and left <= LOOK_AGAIN_S):
+            break
+        held.hear_anew()
+    await send_json(send, 200, news or polling.message([], [], []))
 
 
 @contextmanager
-def _hear_offers(agent: Agent, report: polling.Report) -> Iterator[asyncio.Future[Offer]]:
-    """While its host has nothing else in hand, whoever starts a run in this process may answer this poll at once."""
-    loop = asyncio.get_running_loop()
-    heard: asyncio.Future[Offer] = loop.create_future()
-    answered, here = threading.Event(), threading.get_ident()
-
-    def hear(offer: Offer) -> None:
-        if threading.get_ident() == here:
-            _set(heard, offer)
-        else:
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(_set, heard, offer)
-                answered.wait(LET_ANSWER_S)  # else the rest of the start holds Python's lock while the host waits
-
-    mine = Waiting(still_approved(agent), hear)
-    if not report.attempts:
-        waiting_here[agent.host_id] = mine
+def _polling(agent: int, instance: str) -> Iterator[None]:
+    polling_now[agent] = instance
     try:
-        yield heard
+        yield
     finally:
-        if waiting_here.get(agent.host_id) is mine:
-            del waiting_here[agent.host_id]
-        heard.cancel()
-        answered.set()
-
-
-def _set(heard: asyncio.Future[Offer], offer: Offer) -> None:
-    if not heard.done():
-        heard.set_result(offer)
+        if polling_now.get(agent) == instance:
+            del polling_now[agent]
 
 
 async def poll(scope: Scope, receive: Receive, send: Send) -> None:
     try:
         raw = await read_body(receive)
-        agent, report = await in_thread(_arrive, Caller.from_headers(headers(scope)), raw)
-    except RefusedError as refused:
-        await send_problem(send, refused.status, refused.detail, state=refused.state)
-        return
     except ValueError as error:
         await send_problem(send, 413, str(error))
         return
-    polling_now[agent.pk] = agent.instance
+    caller = Caller.from_headers(headers(scope))
+    if not await _usual(caller, raw, receive, send):
+        await _any(caller, raw, receive, send)
+
+
+async def _usual(caller: Caller, raw: bytes, receive: Receive, send: Send) -> bool:
+    """False: it is not as ever, and nothing was done."""
+    host, report = hosts_of.get(number_of(caller) or 0), _read(raw)
+    if host is None or report is None or report.attempts:
+        return False
+    with listening(host) as held:
+        known = await arrive(caller, report)
+        if known is None or known.host != host:
+            return False
+        await _hold(known, caller, report, held, receive, send)
+        return True
+
+
+def _read(raw: bytes) -> polling.Report | None:
     try:
-        await _tell_news(agent, report, receive, send)
-    finally:
-        if polling_now.get(agent.pk) == agent.instance:
-            del polling_now[agent.pk]
+        return polling.Report.from_json(orjson.loads(raw))
+    except ValueError:
+        return None
+
+
+async def _hold(known: Known, caller: Caller, report: polling.Report, held: Held, receive: Receive, send: Send) -> None:
+    until = time.monotonic() + report.wait
+    offers = hearing_offers(known.host, still_approved(known.agent), held)
+    with _polling(known.agent, caller.instance), offers, rounds.holding(held):
+        heard = await held.until(report.wait, receive)
+        if heard is True:
+            rest = replace(report, wait=max(0.0, until - time.monotonic()))
+            await _tell_news(known.row, rest, held, receive, send)
+        else:
+            offered = [polling.as_told(heard)] if isinstance(heard, Offer) else []
+            await send_json(send, 200, polling.message(offered, [], []))
+
+
+async def _any(caller: Caller, raw: bytes, receive: Receive, send: Send) -> None:
+    try:
+        agent, report = await in_thread(_arrive, caller, raw)
+    except RefusedError as refused:
+        await send_problem(send, refused.status, refused.detail, state=refused.state)
+        return
+    hosts_of[agent.pk] = agent.host_id
+    with listening(agent.host_id) as held, _polling(agent.pk, agent.instance):
+        is_idle = not report.attempts
+        offers = hearing_offers(agent.host_id, still_approved(agent.pk), held) if is_idle else nullcontext()
+        with offers:
+            await _tell_news(agent, report, held, receive, send)

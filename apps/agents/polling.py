@@ -102,7 +102,7 @@ def message(offers: list[dict[str, Any]], cancel: list[int], forget: list[int]) 
 
 
 def _offers(agent: Agent, known: list[int]) -> list[dict[str, Any]]:
-    approved = still_approved(agent)  # it may have been revoked while its poll was held
+    approved = still_approved(agent.pk)  # it may have been revoked while its poll was held
     offer = offered(rows(*offering(agent.host_id, approved)))
     return [] if offer is None or offer.attempt in known else [as_told(offer)]
 

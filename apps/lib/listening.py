@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import redis.asyncio
@@ -18,23 +18,34 @@ class Listener:
     """`with listener.hear("run:5") as queue: message = await queue.get()`; messages are lost while Redis is away."""
 
     def __init__(self) -> None:
-        self._queues: dict[str, set[asyncio.Queue[bytes]]] = {}
+        self._ears: dict[str, set[Callable[[bytes], None]]] = {}
         self._task: asyncio.Task[None] | None = None
 
     @contextmanager
     def hear(self, name: str) -> Iterator[asyncio.Queue[bytes]]:
+        queue: asyncio.Queue[bytes] = asyncio.Queue(maxsize=1000)
+
+        def keep(data: bytes) -> None:
+            if not queue.full():  # a reader that cannot keep up loses messages, never the process its memory
+                queue.put_nowait(data)
+
+        with self.call(name, keep):
+            yield queue
+
+    @contextmanager
+    def call(self, name: str, ear: Callable[[bytes], None]) -> Iterator[None]:
+        """Call it with every message, in the loop. It is short, and nobody is called or left alone by it."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._listen())
             self._hear_this_process(asyncio.get_running_loop())
-        queue: asyncio.Queue[bytes] = asyncio.Queue(maxsize=1000)
         key = channel(name)
-        self._queues.setdefault(key, set()).add(queue)
+        self._ears.setdefault(key, set()).add(ear)
         try:
-            yield queue
+            yield
         finally:
-            self._queues[key].discard(queue)
-            if not self._queues[key]:
-                del self._queues[key]
+            self._ears[key].discard(ear)
+            if not self._ears[key]:
+                del self._ears[key]
 
     def _hear_this_process(self, loop: asyncio.AbstractEventLoop) -> None:
         """A click in this process need not go through Redis to wake a poll in it."""
@@ -63,9 +74,8 @@ class Listener:
             await asyncio.sleep(1)
 
     def _spread(self, key: str, data: bytes) -> None:
-        for queue in self._queues.get(key, ()):
-            if not queue.full():  # a reader that cannot keep up loses messages, never the process its memory
-                queue.put_nowait(data)
+        for ear in self._ears.get(key, ()):
+            ear(data)
 
 
 listener = Listener()

@@ -53,6 +53,12 @@ SELECT offer.id, offer.token, offer.run_id, workload.spec::text
 FROM (SELECT id, token, run_id FROM made UNION ALL SELECT id, token, run_id FROM held WHERE state = 'offered') offer
 JOIN runs_run run ON run.id = offer.run_id JOIN runs_workload workload ON workload.id = run.workload_id
 """
+# Whether a host's agent is to be told something, or may be: what OFFER would find, and attempts that it should have named.
+HAS_WORK = """
+EXISTS (SELECT FROM runs_attempt WHERE host_id = {host} AND {is_open}) OR EXISTS (
+    SELECT FROM runs_run run JOIN inventory_host host ON host.id = run.host_id
+    WHERE run.host_id = {host} AND run.state = 'queued' AND NOT host.is_in_maintenance
+)"""
 # One statement again: the attempt moves if its state may be followed by the new one, and the run follows it.
 MOVE = """
 WITH moved AS (
@@ -88,6 +94,11 @@ def offering(host_id: int, given: Given = ALWAYS) -> tuple[str, dict[str, Any]]:
     """The statement that says what the host may take now, `given` that. Repeatable until it is accepted, and safe against any number of
     concurrent calls."""
     return OFFER.format(given=given.sql, number=FENCING_NUMBER, is_open=IS_OPEN), {"host": host_id, **given.values}
+
+
+def has_work(host: str) -> str:
+    """The condition, of a host that is the value of this column."""
+    return HAS_WORK.format(host=host, is_open=IS_OPEN)
 
 
 def offered(answer: list[tuple[Any, ...]]) -> Offer | None:

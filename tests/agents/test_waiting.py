@@ -37,7 +37,7 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def heard(agent) -> list[Offer]:
     """What a poll that is held in this process is told."""
     offers: list[Offer] = []
-    waiting_here[agent.row.host_id] = Waiting(still_approved(agent.row), offers.append)
+    waiting_here[agent.row.host_id] = Waiting(still_approved(agent.row.pk), offers.append)
     return offers
 
 
@@ -103,7 +103,7 @@ def test_an_agent_that_is_not_approved_any_more_is_offered_nothing(agent, start,
 
 
 def test_an_offer_that_nobody_heard_is_found_by_the_next_poll(agent, start) -> None:
-    waiting_here[agent.row.host_id] = Waiting(still_approved(agent.row), lambda offer: None)
+    waiting_here[agent.row.host_id] = Waiting(still_approved(agent.row.pk), lambda offer: None)
     [run] = start()
     waiting_here.clear()
     assert [offer["run"] for offer in agent.poll()["offers"]] == [run.pk]
@@ -162,7 +162,7 @@ def test_a_poll_that_was_cut_off_before_its_body_says_nothing(agent, start) -> N
 
 def test_an_offer_told_to_a_poll_that_is_dead_is_found_by_the_living_one(agent, start) -> None:
     """The host polls another process now, and this one has not seen the old connection end."""
-    waiting_here[agent.row.host_id] = Waiting(still_approved(agent.row), lambda offer: None)
+    waiting_here[agent.row.host_id] = Waiting(still_approved(agent.row.pk), lambda offer: None)
     [run] = start()
     assert run.state == "offered"
     attempt = agent.take()
