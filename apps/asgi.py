@@ -30,6 +30,7 @@ pages: Any = Pages(django, workers=int(os.environ.get("SPINDLE_THREADS", "6")))
 from apps.agents.accepting import accept  # noqa: E402
 from apps.agents.live import poll  # noqa: E402
 from apps.agents.same_machine import as_secure  # noqa: E402
+from apps.agents.streaming import chunk  # noqa: E402
 from apps.dashboard.events import run_events  # noqa: E402
 from apps.lib.asgi import HungUpError, Receive, Scope, Send  # noqa: E402
 from apps.publishing.starting import start  # noqa: E402
@@ -54,6 +55,7 @@ warming.daemon = True
 warming.start()
 
 ACCEPT = re.compile(r"/agent/v1/attempts/(\d{1,18})/accept/")
+RESULT_CHUNK = re.compile(r"/agent/v1/attempts/(\d{1,18})/streams/result/chunks/(\d{1,6})/")
 RUN_EVENTS = re.compile(r"/events/runs/(\d{1,18})/")
 
 
@@ -69,6 +71,8 @@ async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
         await poll(scope, receive, send)
     elif scope["type"] == "http" and (found := ACCEPT.fullmatch(scope["path"])) and scope["method"] == "POST":
         await accept(scope, receive, send, int(found[1]), pages)
+    elif scope["type"] == "http" and scope["method"] == "PUT" and (found := RESULT_CHUNK.fullmatch(scope["path"])):
+        await chunk(scope, receive, send, int(found[1]), int(found[2]), pages)
     elif scope["type"] == "http" and scope["path"] == "/api/v1/runs/" and scope["method"] == "POST":
         await start(scope, receive, send, pages)
     elif scope["type"] == "http" and scope["path"] == "/api/v1/uploads/" and scope["method"] == "POST":

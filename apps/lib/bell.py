@@ -1,7 +1,7 @@
 """The bell: Redis publish. A hint only; everyone who waits also looks at the database on a timer of its own."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
@@ -37,13 +37,18 @@ def ring(name: str, message: dict[str, Any] | None = None) -> None:
 
 def remember(name: str, message: dict[str, Any], keep: int, seconds: int) -> None:
     """Ring, and keep the last `keep` messages for `seconds`, for those who come late."""
-    raw = orjson.dumps(message)
+    remember_all([(name, orjson.dumps(message))], keep, seconds)
+
+
+def remember_all(messages: Sequence[tuple[str, bytes]], keep: int, seconds: int) -> None:
+    """The same for many bells, each with its message, in one round trip."""
     try:
         with client().pipeline(transaction=False) as pipe:
-            pipe.rpush(channel(name) + ":log", raw)
-            pipe.ltrim(channel(name) + ":log", -keep, -1)
-            pipe.expire(channel(name) + ":log", seconds)
-            pipe.publish(channel(name), raw)
+            for name, raw in messages:
+                pipe.rpush(channel(name) + ":log", raw)
+                pipe.ltrim(channel(name) + ":log", -keep, -1)
+                pipe.expire(channel(name) + ":log", seconds)
+                pipe.publish(channel(name), raw)
             pipe.execute()
     except redis.RedisError:
         pass

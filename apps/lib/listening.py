@@ -73,6 +73,10 @@ class Listener:
                 await client.aclose()
             await asyncio.sleep(1)
 
+    def spread(self, name: str, data: bytes) -> None:
+        """To those in this process, from its loop; who hears it from Redis again knows it by its number."""
+        self._spread(channel(name), data)
+
     def _spread(self, key: str, data: bytes) -> None:
         for ear in self._ears.get(key, ()):
             ear(data)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import redis
+import uvloop
 from django.conf import settings
 
 from apps.agents.models import Agent
@@ -77,7 +78,7 @@ def test_p5_from_progress_to_the_browser(stack: Stack, floor: Floor, cast: Cast)
     _queue(stack, cast, [one.identity.agent for one in agents])
     time.sleep(max(0.0, UP_S - (time.monotonic() - begin)))
     web = stack.processes["web"].pid
-    cpu, least, browsers = asyncio.run(_measure(agents, stack.port, Page(stack, cast).cookie, floor, web))
+    cpu, least, browsers = uvloop.run(_measure(agents, stack.port, Page(stack, cast).cookie, floor, web))
     delays = []
     for agent, browser in zip(agents, browsers, strict=True):
         assert sorted(browser.heard) == sorted(agent.sent), "an event was lost"
