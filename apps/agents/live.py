@@ -1,19 +1,19 @@
 """The long poll, in raw ASGI: authenticated, at once when there is something, otherwise held without a thread or a connection.
 
-A poll like the one before, by an agent for which there is nothing to do, is held by `idle.py`. Here is every other, and what wakes those.
+A poll like the one before, of which there is nothing to tell, is held by `holding.py`. Here is every other, and what wakes those.
 """
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from apps.agents import polling
+from apps.agents.holding import LOOK_AGAIN_S, Held, Known, arrive, hearing_offers, hosts_of, listening, rounds
 from apps.agents.identity import Caller, RefusedError, identify, number_of, polling_now, still_approved
-from apps.agents.idle import LOOK_AGAIN_S, Held, Known, arrive, hearing_offers, hosts_of, listening, rounds
 from apps.agents.models import Agent
 from apps.labs.isolation import lab_scope
 from apps.lib.asgi import Receive, Scope, Send, headers, in_thread, read_body, send_json, send_problem
@@ -77,9 +77,9 @@ async def poll(scope: Scope, receive: Receive, send: Send) -> None:
 async def _usual(caller: Caller, raw: bytes, receive: Receive, send: Send) -> bool:
     """False: it is not as ever, and nothing was done."""
     host, report = hosts_of.get(number_of(caller) or 0), _read(raw)
-    if host is None or report is None or report.attempts:
+    if host is None or report is None or len(report.attempts) > 1:
         return False
-    with listening(host) as held:
+    with listening(host, report.attempts[0].attempt if report.attempts else None) as held:
         known = await arrive(caller, report)
         if known is None or known.host != host:
             return False
@@ -96,7 +96,7 @@ def _read(raw: bytes) -> polling.Report | None:
 
 async def _hold(known: Known, caller: Caller, report: polling.Report, held: Held, receive: Receive, send: Send) -> None:
     until = time.monotonic() + report.wait
-    offers = hearing_offers(known.host, still_approved(known.agent), held)
+    offers = _offers(known.host, known.agent, report, held)
     with _polling(known.agent, caller.instance), offers, rounds.holding(held):
         heard = await held.until(report.wait, receive)
         if heard is True:
@@ -114,8 +114,14 @@ async def _any(caller: Caller, raw: bytes, receive: Receive, send: Send) -> None
         await send_problem(send, refused.status, refused.detail, state=refused.state)
         return
     hosts_of[agent.pk] = agent.host_id
-    with listening(agent.host_id) as held, _polling(agent.pk, agent.instance):
-        is_idle = not report.attempts
-        offers = hearing_offers(agent.host_id, still_approved(agent.pk), held) if is_idle else nullcontext()
-        with offers:
-            await _tell_news(agent, report, held, receive, send)
+    with (
+        listening(agent.host_id) as held,
+        _polling(agent.pk, agent.instance),
+        _offers(agent.host_id, agent.pk, report, held),
+    ):
+        await _tell_news(agent, report, held, receive, send)
+
+
+def _offers(host: int, agent: int, report: polling.Report, held: Held) -> AbstractContextManager[None]:
+    """A host that has something in hand takes nothing more."""
+    return nullcontext() if report.attempts else hearing_offers(host, still_approved(agent), held)

@@ -59,6 +59,10 @@ EXISTS (SELECT FROM runs_attempt WHERE host_id = {host} AND {is_open}) OR EXISTS
     SELECT FROM runs_run run JOIN inventory_host host ON host.id = run.host_id
     WHERE run.host_id = {host} AND run.state = 'queued' AND NOT host.is_in_maintenance
 )"""
+# The usual word of a host about what it has in hand. Whatever else is to be done about an attempt is not for these.
+IS_USUAL = "state IN ('accepted', 'running') AND cancel_wanted_at IS NULL"
+RENEW = f"UPDATE runs_attempt SET lease_until = %(until)s WHERE id = %(attempt)s AND token = %(fence)s AND {IS_USUAL}"  # noqa: S608
+NO_LONGER_USUAL = f"SELECT id FROM runs_attempt WHERE id = ANY(%(held)s::bigint[]) AND NOT ({IS_USUAL})"  # noqa: S608
 # One statement again: the attempt moves if its state may be followed by the new one, and the run follows it.
 MOVE = """
 WITH moved AS (
@@ -99,6 +103,11 @@ def offering(host_id: int, given: Given = ALWAYS) -> tuple[str, dict[str, Any]]:
 def has_work(host: str) -> str:
     """The condition, of a host that is the value of this column."""
     return HAS_WORK.format(host=host, is_open=IS_OPEN)
+
+
+def renewing(attempt: int, token: int) -> tuple[str, dict[str, Any]]:
+    """The beginning of a statement that renews the lease of a usual attempt."""
+    return RENEW, {"attempt": attempt, "fence": token, "until": timezone.now() + LEASE}
 
 
 def offered(answer: list[tuple[Any, ...]]) -> Offer | None:

@@ -73,7 +73,7 @@ class Running:
         """The other connection of an agent: it polls, and names what it does."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         named = [{"attempt": self.attempt, "token": self.token, "state": "running"}]
-        await asyncio.sleep(random.uniform(0, 3))
+        await asyncio.sleep(random.uniform(0, HOLD_S))  # they did not all begin at once
         while True:
             writer.write(self.identity.poll(HOLD_S, attempts=named))
             status, body = await _answer(reader)

@@ -11,7 +11,7 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from apps.agents import idle, live
+from apps.agents import holding, live
 from apps.agents.identity import polling_now
 from apps.agents.models import Agent
 from apps.inventory.models import Host
@@ -36,8 +36,8 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         for _ in range(4):
             pool.submit(connections.close_all).result()
     lines.close()
-    idle.hosts_of.clear()
-    assert not idle.rounds.held
+    holding.hosts_of.clear()
+    assert not holding.rounds.held
     assert not polling_now
     assert not waiting_here
 
@@ -79,10 +79,10 @@ class Polled:
         await asyncio.wait_for(live.poll({"headers": headers}, receive, send), 10)
         return sent[0]["status"], json.loads(sent[1]["body"])
 
-    async def held(self, act: Act) -> tuple[int, Any]:
+    async def held(self, act: Act, **body: Any) -> tuple[int, Any]:
         """A poll that is held when something is done elsewhere."""
-        task = asyncio.create_task(self(8))
-        while not idle.rounds.held:
+        task = asyncio.create_task(self(8, **body))
+        while not holding.rounds.held:
             await asyncio.sleep(0.01)
         await asyncio.to_thread(lambda: (act(), connections.close_all()))
         return await task
@@ -147,7 +147,7 @@ def test_a_start_in_another_process_rings(agent, start, visits) -> None:
 
 
 def test_while_the_bell_is_silent_the_next_round_finds_it(agent, start, visits, monkeypatch) -> None:
-    monkeypatch.setattr(idle, "LOOK_AGAIN_S", 0.3)
+    monkeypatch.setattr(holding, "LOOK_AGAIN_S", 0.3)
 
     def unheard() -> None:
         waiting_here.clear()
@@ -205,7 +205,7 @@ def test_an_agent_revoked_while_it_is_held_is_offered_nothing(agent, start, visi
         _set_state(Agent.State.REVOKED)
         start()
         monkeypatch.setattr(live, "LOOK_AGAIN_S", 0.1)
-        next(iter(idle.rounds.held)).loop.call_soon_threadsafe(next(iter(idle.rounds.held)).end)
+        next(iter(holding.rounds.held)).loop.call_soon_threadsafe(next(iter(holding.rounds.held)).end)
 
     assert _offered(_second(agent, visits, revoke)) == []
 
@@ -215,7 +215,7 @@ def test_another_secret_another_machine_and_another_copy_are_found_out(agent) ->
         polled, statuses = Polled(agent), []
         await polled()
         first = asyncio.create_task(polled(1))
-        while not idle.rounds.held:
+        while not holding.rounds.held:
             await asyncio.sleep(0.01)
         for name, value in (("secret", "f" * 64), ("instance", "second"), ("machine", "f" * 64)):
             known = getattr(agent, name)
@@ -247,7 +247,7 @@ def test_an_attempt_that_it_no_longer_names_is_its_word(agent, start, visits) ->
     attempt = agent.take()
     with lab_scope(agent.lab.pk):
         attempt.lose()
-    idle.hosts_of[agent.pk] = attempt.host_id
+    holding.hosts_of[agent.pk] = attempt.host_id
     asyncio.run(Polled(agent)())
     assert agent.again(attempt).state == State.INTERRUPTED
     with all_labs():
@@ -259,7 +259,7 @@ def test_who_hangs_up_makes_room_for_a_new_copy(agent) -> None:
         polled = Polled(agent)
         await polled()
         task = asyncio.create_task(polled(8))
-        while not idle.rounds.held:
+        while not holding.rounds.held:
             await asyncio.sleep(0.01)
         polled.closed.set()
         await task
@@ -277,10 +277,71 @@ def test_an_agent_whose_host_became_another_hears_the_bell_of_that(agent, visits
         await polled()
 
     asyncio.run(polls())
-    assert idle.hosts_of == {agent.pk: agent.row.host_id}
+    assert holding.hosts_of == {agent.pk: agent.row.host_id}
     assert visits == ["_arrive", "_look", "_arrive", "_look"]
 
 
 def _move(agent: Any) -> None:
     with lab_scope(agent.lab.pk):
         Agent.objects.update(host=Host.objects.create(lab=agent.lab, name="another"))
+
+
+def _busy(agent: Any, start: Any) -> tuple[Attempt, dict[str, Any]]:
+    """An attempt that runs, and how a poll names it."""
+    start()
+    attempt = agent.take()
+    agent.post(f"attempts/{attempt.pk}/running/", token=attempt.token, started_at=1.0)
+    return attempt, {"attempt": attempt.pk, "token": attempt.token, "state": "running"}
+
+
+def test_a_poll_that_names_what_runs_renews_its_lease_without_a_thread(agent, start, visits) -> None:
+    attempt, named = _busy(agent, start)
+    with all_labs():
+        Attempt.objects.update(lease_until=timezone.now() - timedelta(seconds=5))
+    assert _second(agent, visits, attempts=[named])[1]["cancel"] == []
+    assert visits == []
+    assert agent.again(attempt).lease_until > timezone.now() + timedelta(seconds=50)
+
+
+@pytest.mark.parametrize("loses", ["token", "state"])
+def test_a_lease_is_renewed_by_its_own_token_and_while_it_is_known(agent, start, visits, loses) -> None:
+    attempt, named = _busy(agent, start)
+    if loses == "state":
+        with lab_scope(agent.lab.pk):
+            attempt.lose()
+    with all_labs():
+        Attempt.objects.update(lease_until=None)
+    holding.hosts_of[agent.pk] = attempt.host_id
+    asyncio.run(Polled(agent)(attempts=[{**named, "token": 7}] if loses == "token" else [named]))
+    assert visits == ["_arrive", "_look"]
+    found = agent.again(attempt)
+    assert (found.lease_until is None, found.state) == (loses == "token", State.RUNNING)
+
+
+@pytest.mark.parametrize("is_heard", [True, False])
+def test_a_cancel_reaches_a_host_that_is_busy(agent, start, visits, monkeypatch, is_heard) -> None:
+    attempt, named = _busy(agent, start)
+    if not is_heard:
+        monkeypatch.setattr(holding, "LOOK_AGAIN_S", 0.3)
+        monkeypatch.setattr("apps.runs.start.ring", lambda *_: None)
+
+    def by_owner() -> None:
+        with lab_scope(agent.lab.pk):
+            cancel(agent.again(attempt).run, "owner")
+
+    async def polls() -> tuple[int, Any]:
+        polled = Polled(agent)
+        await polled(attempts=[named])
+        visits.clear()
+        return await polled.held(by_owner, attempts=[named])
+
+    assert asyncio.run(polls())[1]["cancel"] == [attempt.pk]
+    assert visits == ["_look"]
+
+
+def test_another_host_s_attempt_is_not_renewed(agent, start, visits) -> None:
+    attempt, named = _busy(agent, start)
+    with lab_scope(agent.lab.pk):
+        Attempt.objects.update(host=Host.objects.create(lab=agent.lab, name="another"), lease_until=None)
+    _second(agent, visits, attempts=[named])
+    assert agent.again(attempt).lease_until is None

@@ -1,12 +1,13 @@
-"""The usual poll of an idle agent: one statement when it comes, no thread, and next to nothing of its own while it is held.
+"""The usual poll: one statement when it comes, no thread, and next to nothing of its own while it is held.
 
-Thousands of agents poll, and nearly always there is nothing to tell: the same agent as ever says the same of itself as ever, names no
-attempt, and nothing waits for its host. Whatever is not so, and whoever is woken, goes on to `live.py`, which knows what to do.
+Thousands of agents poll, and nearly always there is nothing to tell: the same agent as ever says the same of itself as ever, and either names
+no attempt and nothing waits for its host, or names the one that it has in hand, which nobody wants to cancel. Whatever is not so, and
+whoever is woken, goes on to `live.py`, which knows what to do.
 """
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -21,24 +22,25 @@ from apps.lib.asgi import Receive, disconnected
 from apps.lib.listening import listener
 from apps.lib.loop_sql import lines
 from apps.lib.sql import NOT_DURABLE_YET, Given
-from apps.runs.attempts import Offer, has_work
+from apps.runs.attempts import NO_LONGER_USUAL, Offer, has_work, renewing
 from apps.runs.waiting import Waiting, waiting_here
 
 LOOK_AGAIN_S = 10.0  # the bell may stay silent; the database is looked at on a timer too
 LET_ANSWER_S = 0.005
 AT_ONCE = 1000  # hosts in one look at the database, so that the loop is not held up by the answer
 
-# That an agent was seen need not survive a crash of the database.
+# That an agent was seen need not survive a crash of the database, nor does its lease: what is lost of it is what we know, for a while.
 ARRIVE = """
 WITH known AS MATERIALIZED (SELECT id, host_id, lab_id, last_seen_at FROM agents_agent WHERE {known}),
 seen AS (
     UPDATE agents_agent SET last_seen_at = now() WHERE {not_durable_yet} IS NOT NULL AND id IN (
         SELECT id FROM known WHERE last_seen_at IS NULL OR last_seen_at < now() - interval '10 seconds'
     )
-)
-SELECT id, host_id, lab_id FROM known WHERE NOT ({has_work})
+){more}
+SELECT id, host_id, lab_id FROM known WHERE {nothing_to_tell}
 """
-WITH_WORK = "SELECT host FROM unnest(%(hosts)s::bigint[]) AS held(host) WHERE {has_work}"
+RENEWED = ", renewed AS ({renew} AND host_id IN (SELECT host_id FROM known) RETURNING id)"
+WITH_WORK = "SELECT host FROM unnest(%(held)s::bigint[]) AS held(host) WHERE {has_work}"
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,9 @@ class Known:
 class Held:
     """One poll, and what it is waiting for: an offer, a reason to look at the database, or its end."""
 
-    def __init__(self, host: int) -> None:
-        self.host, self.loop, self.is_gone = host, asyncio.get_running_loop(), False
+    def __init__(self, host: int, attempt: int | None = None) -> None:
+        self.host, self.attempt = host, attempt
+        self.loop, self.is_gone = asyncio.get_running_loop(), False
         self.hear_anew()
 
     def hear_anew(self) -> None:
@@ -111,15 +114,19 @@ class Rounds:
     async def _look(self) -> None:
         while self.held:
             await asyncio.sleep(LOOK_AGAIN_S)
-            hosts = sorted({poll.host for poll in self.held})
-            statement = WITH_WORK.format(has_work=has_work("held.host"))
-            for start in range(0, len(hosts), AT_ONCE):
-                with suppress(psycopg.Error):  # the next poll will say what is wrong
-                    self._wake({host for (host,) in await lines.rows(statement, {"hosts": hosts[start:][:AT_ONCE]})})
+            idle, busy = WITH_WORK.format(has_work=has_work("held.host")), NO_LONGER_USUAL
+            await self._wake(idle, {poll.host for poll in self.held if poll.attempt is None}, lambda poll: poll.host)
+            await self._wake(busy, {poll.attempt for poll in self.held if poll.attempt}, lambda poll: poll.attempt)
 
-    def _wake(self, hosts: set[int]) -> None:
-        for poll in [one for one in self.held if one.host in hosts] if hosts else []:
-            poll.look()
+    async def _wake(self, statement: str, held: set[int], of: Callable[[Held], int | None]) -> None:
+        """Those of which the statement says so."""
+        ordered = sorted(held)
+        for start in range(0, len(ordered), AT_ONCE):
+            with suppress(psycopg.Error):  # the next poll will say what is wrong
+                answer = await lines.rows(statement, {"held": ordered[start:][:AT_ONCE]})
+                found = {number for (number,) in answer}
+                for poll in [one for one in self.held if of(one) in found] if found else []:
+                    poll.look()
 
 
 rounds = Rounds()
@@ -131,7 +138,7 @@ hosts_of: dict[
 async def arrive(caller: Caller, report: Report) -> Known | None:
     """The agent, if all is as ever and there is nothing to tell."""
     try:
-        statement, values = _arriving(known_as_ever(caller, _said(report)))
+        statement, values = _arriving(known_as_ever(caller, _said(report)), report)
         answer = await lines.rows(statement, values)
     except (RefusedError, psycopg.Error):
         return None
@@ -144,9 +151,15 @@ def _said(report: Report) -> dict[str, Any]:
     return {**words, "policy": policy}
 
 
-def _arriving(given: Given) -> tuple[str, dict[str, Any]]:
-    parts = {"known": given.sql, "not_durable_yet": NOT_DURABLE_YET, "has_work": has_work("known.host_id")}
-    return ARRIVE.format(**parts), dict(given.values)
+def _arriving(given: Given, report: Report) -> tuple[str, dict[str, Any]]:
+    parts = {"known": given.sql, "not_durable_yet": NOT_DURABLE_YET}
+    if not report.attempts:
+        told = {"more": "", "nothing_to_tell": f"NOT ({has_work('known.host_id')})"}
+        return ARRIVE.format(**parts, **told), dict(given.values)
+    [held] = report.attempts
+    renew, lease = renewing(held.attempt, held.token)
+    told = {"more": RENEWED.format(renew=renew), "nothing_to_tell": "EXISTS (SELECT FROM renewed)"}
+    return ARRIVE.format(**parts, **told), {**given.values, **lease}
 
 
 @contextmanager
@@ -172,8 +185,8 @@ def hearing_offers(host: int, given: Given, poll: Held) -> Iterator[None]:
 
 
 @contextmanager
-def listening(host: int) -> Iterator[Held]:
+def listening(host: int, attempt: int | None = None) -> Iterator[Held]:
     """A poll that hears its host's bell: from before its arrival, so that no ring falls between the look and the wait."""
-    poll = Held(host)
+    poll = Held(host, attempt)
     with listener.call(f"host:{host}", poll.look):
         yield poll
