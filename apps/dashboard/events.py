@@ -19,7 +19,7 @@ from apps.labs.middleware import SESSION_KEY as LAB_KEY
 from apps.labs.middleware import choose, readable_scope
 from apps.lib.asgi import Receive, Scope, Send, disconnected, headers, in_thread, send_problem
 from apps.lib.bell import remembered
-from apps.lib.listening import listener
+from apps.lib.listening import Heard, listener
 from apps.runs.models import Run
 from apps.runs.states import ENDED
 
@@ -68,27 +68,26 @@ async def run_events(scope: Scope, receive: Receive, send: Send, run_id: int) ->
     kind = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
     await send({"type": "http.response.start", "status": 200, "headers": kind})
     last = head.get("last-event-id", "")
-    with listener.hear(f"run:{run_id}") as queue:
+    with listener.hear(f"run:{run_id}") as heard:
         after = await _replay(run_id, int(last) if last.isdigit() else -1, send)
         await _write(send, _event(now))
         if not now["ended"]:
-            await _follow(queue, after, head, run_id, receive, send)
+            await _follow(heard, after, head, run_id, receive, send)
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _follow(
-    queue: "asyncio.Queue[bytes]", after: int, head: dict[str, str], run_id: int, receive: Receive, send: Send
-) -> None:
+async def _follow(heard: Heard, after: int, head: dict[str, str], run_id: int, receive: Receive, send: Send) -> None:
     """Pass messages on until the run has ended or the page is gone; on silence look at the database, for the bell may be away."""
     gone = asyncio.ensure_future(disconnected(receive))
+    gone.add_done_callback(heard.wake)
     try:
         while not gone.done():
-            bell = asyncio.ensure_future(queue.get())
-            await asyncio.wait({bell, gone}, timeout=KEEPALIVE_S, return_when=asyncio.FIRST_COMPLETED)
-            if bell.done():
-                message = orjson.loads(bell.result())
+            await heard.wait(KEEPALIVE_S)
+            if heard.messages:
+                message = orjson.loads(heard.messages.popleft())
+            elif gone.done():
+                return
             else:
-                bell.cancel()
                 message = await in_thread(_visible, head, run_id) or {"state": "gone", "ended": True}
             if message.get("n", after + 1) > after:
                 after = message.get("n", after)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -12,25 +13,52 @@ from redis.exceptions import RedisError
 from apps.lib.bell import channel, listens_here
 
 log = logging.getLogger(__name__)
+ECHOES = 2000  # messages of this process that may be on their way through Redis
+
+
+class Heard:
+    """What has been heard and not yet taken, for one reader in the loop: a future a wait, and no task."""
+
+    def __init__(self) -> None:
+        self.messages: deque[bytes] = deque(
+            maxlen=1000
+        )  # a reader that cannot keep up loses messages, never the process its memory
+        self._loop = asyncio.get_running_loop()
+        self._waiting: asyncio.Future[None] | None = None
+
+    def put(self, data: bytes) -> None:
+        self.messages.append(data)
+        self.wake()
+
+    def wake(self, _: object = None) -> None:
+        if self._waiting and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    async def wait(self, seconds: float) -> None:
+        """Until there is a message, the time is up, or somebody wakes it."""
+        if self.messages:
+            return
+        self._waiting = self._loop.create_future()
+        timer = self._loop.call_later(seconds, self.wake)
+        try:
+            await self._waiting
+        finally:
+            timer.cancel()
 
 
 class Listener:
-    """`with listener.hear("run:5") as queue: message = await queue.get()`; messages are lost while Redis is away."""
+    """`with listener.hear("run:5") as heard: await heard.wait(15)`; messages are lost while Redis is away."""
 
     def __init__(self) -> None:
         self._ears: dict[str, set[Callable[[bytes], None]]] = {}
+        self._echoes: OrderedDict[tuple[str, bytes], None] = OrderedDict()
         self._task: asyncio.Task[None] | None = None
 
     @contextmanager
-    def hear(self, name: str) -> Iterator[asyncio.Queue[bytes]]:
-        queue: asyncio.Queue[bytes] = asyncio.Queue(maxsize=1000)
-
-        def keep(data: bytes) -> None:
-            if not queue.full():  # a reader that cannot keep up loses messages, never the process its memory
-                queue.put_nowait(data)
-
-        with self.call(name, keep):
-            yield queue
+    def hear(self, name: str) -> Iterator[Heard]:
+        heard = Heard()
+        with self.call(name, heard.put):
+            yield heard
 
     @contextmanager
     def call(self, name: str, ear: Callable[[bytes], None]) -> Iterator[None]:
@@ -66,7 +94,7 @@ class Listener:
                 async with client.pubsub(ignore_subscribe_messages=True) as pubsub:
                     await pubsub.psubscribe(channel("*"))
                     async for message in pubsub.listen():
-                        self._spread(message["channel"].decode(), message["data"])
+                        self._heard(message["channel"].decode(), message["data"])
             except (TimeoutError, RedisError, OSError) as error:
                 log.warning("the bell is silent: %s", error)
             finally:
@@ -74,8 +102,18 @@ class Listener:
             await asyncio.sleep(1)
 
     def spread(self, name: str, data: bytes) -> None:
-        """To those in this process, from its loop; who hears it from Redis again knows it by its number."""
-        self._spread(channel(name), data)
+        """To those in this process, from its loop, before it is published: from Redis they do not hear it again."""
+        key = channel(name)
+        self._echoes[key, data] = None
+        if len(self._echoes) > ECHOES:
+            self._echoes.popitem(last=False)
+        self._spread(key, data)
+
+    def _heard(self, key: str, data: bytes) -> None:
+        if (key, data) in self._echoes:
+            del self._echoes[key, data]
+        else:
+            self._spread(key, data)
 
     def _spread(self, key: str, data: bytes) -> None:
         for ear in self._ears.get(key, ()):

@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.db import connection, transaction
 
 from apps.lib import bell
-from apps.lib.listening import Listener
+from apps.lib.listening import Heard, Listener
 from apps.lib.sql import durable_after, one_row
 
 
@@ -17,15 +17,12 @@ def _heard(name: str, *rings: object, seconds: float = 2) -> list[bytes]:
 
     async def listen() -> list[bytes]:
         listener, heard = Listener(), []
-        with listener.hear(name) as queue:
+        with listener.call(name, heard.append):
             await asyncio.sleep(0.3)  # subscribed, if there is a Redis
             for message in rings:
                 await asyncio.to_thread(bell.ring, name, message)
-            try:
-                while True:
-                    heard.append(await asyncio.wait_for(queue.get(), seconds))
-            except TimeoutError:
-                return heard
+            await asyncio.sleep(seconds)
+        return heard
 
     return asyncio.run(listen())
 
@@ -39,6 +36,33 @@ def test_a_plain_bell_is_heard_in_its_own_process_while_redis_is_away(monkeypatc
 @pytest.mark.services
 def test_a_message_is_heard_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _heard("run:1", {"n": 1}, seconds=0.5) == [b'{"n":1}']
+
+
+@pytest.mark.services
+def test_what_is_spread_here_is_not_heard_again_from_redis() -> None:
+    async def listen() -> list[bytes]:
+        listener, heard = Listener(), []
+        with listener.call("run:2", heard.append):
+            await asyncio.sleep(0.3)
+            listener.spread("run:2", b'{"n":1}')
+            await asyncio.to_thread(bell.remember_all, [("run:2", b'{"n":1}'), ("run:2", b'{"n":2}')], 5, 5)
+            await asyncio.sleep(0.5)
+        return heard
+
+    assert asyncio.run(listen()) == [b'{"n":1}', b'{"n":2}']
+
+
+def test_who_waits_is_woken_by_a_message_by_somebody_or_by_the_time() -> None:
+    async def waits() -> list[list[bytes]]:
+        heard, found = Heard(), []
+        for act in (lambda: heard.put(b"1"), heard.wake, lambda: None):
+            asyncio.get_running_loop().call_later(0.01, act)
+            await asyncio.wait_for(heard.wait(0.1), 5)
+            found.append(list(heard.messages))
+            heard.messages.clear()
+        return found
+
+    assert asyncio.run(waits()) == [[b"1"], [], []]
 
 
 @pytest.mark.services
