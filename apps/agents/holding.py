@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import orjson
@@ -130,9 +131,8 @@ class Rounds:
 
 
 rounds = Rounds()
-hosts_of: dict[
-    int, int
-] = {}  # of agents that have polled this process: whose bell is to be heard before the database is looked at
+# Of agents that have polled this process: whose bell is to be heard before the database is looked at.
+hosts_of: dict[int, int] = {}
 
 
 async def arrive(caller: Caller, report: Report) -> Known | None:
@@ -152,14 +152,18 @@ def _said(report: Report) -> dict[str, Any]:
 
 
 def _arriving(given: Given, report: Report) -> tuple[str, dict[str, Any]]:
-    parts = {"known": given.sql, "not_durable_yet": NOT_DURABLE_YET}
     if not report.attempts:
-        told = {"more": "", "nothing_to_tell": f"NOT ({has_work('known.host_id')})"}
-        return ARRIVE.format(**parts, **told), dict(given.values)
+        return _statement(given.sql), dict(given.values)
     [held] = report.attempts
     renew, lease = renewing(held.attempt, held.token)
-    told = {"more": RENEWED.format(renew=renew), "nothing_to_tell": "EXISTS (SELECT FROM renewed)"}
-    return ARRIVE.format(**parts, **told), {**given.values, **lease}
+    return _statement(given.sql, renew), {**given.values, **lease}
+
+
+@cache
+def _statement(known: str, renew: str = "") -> str:
+    parts = {"known": known, "not_durable_yet": NOT_DURABLE_YET, "more": RENEWED.format(renew=renew) if renew else ""}
+    nothing_to_tell = "EXISTS (SELECT FROM renewed)" if renew else f"NOT ({has_work('known.host_id')})"
+    return ARRIVE.format(**parts, nothing_to_tell=nothing_to_tell)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 from apps.lib.bell import channel, listens_here
 
 log = logging.getLogger(__name__)
+MOST = 1000  # messages that wait for a reader: one that cannot keep up loses the oldest, never the process its memory
 ECHOES = 2000  # messages of this process that may be on their way through Redis
 
 
@@ -20,9 +21,7 @@ class Heard:
     """What has been heard and not yet taken, for one reader in the loop: a future a wait, and no task."""
 
     def __init__(self) -> None:
-        self.messages: deque[bytes] = deque(
-            maxlen=1000
-        )  # a reader that cannot keep up loses messages, never the process its memory
+        self.messages: deque[bytes] = deque(maxlen=MOST)
         self._loop = asyncio.get_running_loop()
         self._waiting: asyncio.Future[None] | None = None
 

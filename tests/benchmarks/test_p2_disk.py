@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.fio,
     pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
 ]
-SECONDS = 8 if LONG else 2
+SECONDS = 5 if LONG else 2
 SIZE = (256 if LONG else 64) << 20
 DISK = {"ioengine": "libaio", "direct": True, "runtime": SECONDS, "time_based": True, "file_size": SIZE}
 LOADS = {
