@@ -137,10 +137,8 @@ def test_a_start_in_this_process_answers_it_without_a_look(agent, start, visits)
 
 def test_a_start_in_another_process_rings(agent, start, visits) -> None:
     def elsewhere() -> None:
-        waiting = waiting_here.copy()
         waiting_here.clear()
         start()
-        waiting_here.update(waiting)
 
     assert len(_offered(_second(agent, visits, elsewhere))) == 1
     assert visits == ["_look"]
