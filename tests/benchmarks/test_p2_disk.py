@@ -19,8 +19,8 @@ pytestmark = [
     pytest.mark.fio,
     pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
 ]
-SECONDS = 5 if LONG else 2
-SIZE = (256 if LONG else 64) << 20
+SECONDS = 3 if LONG else 2
+SIZE = (128 if LONG else 64) << 20
 DISK = {"ioengine": "libaio", "direct": True, "runtime": SECONDS, "time_based": True, "file_size": SIZE}
 LOADS = {
     "random read": ("read", job(rw="randread", block_size=4096, iodepth=16, **DISK)),
