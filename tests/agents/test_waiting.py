@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
+from apps.agents.holding import hosts_of
 from apps.agents.identity import still_approved
 from apps.agents.live import poll
 from apps.agents.models import Agent
 from apps.asgi import application
 from apps.labs.isolation import all_labs
 from apps.lib import asgi
+from apps.lib.loop_sql import lines
 from apps.runs.attempts import Attempt, Offer
 from apps.runs.models import Run
 from apps.runs.states import State
@@ -30,6 +32,8 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
         for _ in range(4):
             pool.submit(connections.close_all).result()
+    lines.close()
+    hosts_of.clear()
     waiting_here.clear()
 
 

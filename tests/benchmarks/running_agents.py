@@ -86,8 +86,14 @@ class Running:
         await self._said(self.identity.request("POST", f"attempts/{self.attempt}/{what}/", said))
 
     async def _said(self, request: bytes) -> Any:
-        if self.reader.at_eof():  # the server has ended a connection that rested
+        """As the real agent does: a connection that rested may have ended meanwhile, and that alone is tried again."""
+        try:
+            return await self._asked(request)
+        except (ConnectionError, asyncio.IncompleteReadError):
             self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+            return await self._asked(request)
+
+    async def _asked(self, request: bytes) -> Any:
         self.writer.write(request)
         status, body = await _answer(self.reader)
         assert status == 200, body
