@@ -21,9 +21,10 @@ from apps.lib.sql import trust_if_quiet
 
 # A page that renders must not hold up the event loop for Python's usual 5 ms at every turn: a click would wait for it several times.
 sys.setswitchinterval(0.0005)
-# Thousands of held polls are a million objects that come and go without leaving circles behind. By Python's usual measure the collector would walk
-# through all of them every few seconds, for up to a second, in which nobody is answered.
-gc.set_threshold(10_000, 10, 100)
+# Thousands of held polls are a million objects that leave no circles behind. By Python's usual measure the collector would walk through all of them
+# every few seconds, for up to a second, in which nobody is answered. Young objects are looked at as often as ever, so that what an answer leaves goes
+# at once.
+gc.set_threshold(700, 10, 100)
 
 django: Any = get_wsgi_application()
 request_started.connect(trust_if_quiet)  # behind Django's own look at how old its connections are
