@@ -140,12 +140,15 @@ def _workload(run: Run) -> Table | None:
 def _samples(run: Run, extent: Extent, in_base: int) -> Table:
     titles = ["Operation", "Metric", "Value", "File size", "Block size", "Threads", "I/O depth", "Printed"]
     return _long(
-        run, extent, columns_of(titles, titles[2:7]), partial(_sample, names=run.section_names, in_base=in_base)
+        run,
+        extent,
+        columns_of(titles, titles[2:7]),
+        partial(_sample, names=told_apart(run.section_names), in_base=in_base),
     )
 
 
 def _sample(row: dict[str, Any], names: Mapping[int, str], in_base: int) -> tuple[Cell, ...]:
-    name = told_apart(names, row["section"]) if row["operation"] != DISK else ""
+    name = names.get(row["section"], "") if row["operation"] != DISK else ""
     operation = what(operation_of(row["operation"]), row["note"])
     return (
         f"{name}: {operation}" if name else operation,

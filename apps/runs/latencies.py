@@ -39,7 +39,7 @@ class Latency:
 
 
 def job_name(run: Run, section: int) -> str:
-    return told_apart(run.section_names, section)
+    return told_apart(run.section_names).get(section, "")
 
 
 def latencies_of(run: Run) -> list[Latency]:

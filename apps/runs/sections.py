@@ -5,6 +5,7 @@ A sample, series or histogram has the number of its section. What a run keeps of
     {"0": {"name": "randread-4k", "options": {"rw": "randread", "bs": "4k"}}, "1": {"name": "SUM"}}
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -46,7 +47,7 @@ def jobs_of(tool: str, sections: Sections) -> list[str]:
 
 def options_of(sections: Sections) -> list[tuple[str, list[str]]]:
     """Each option that the output shows, with its value; with `job: value` for some of the jobs where it is not the same for all."""
-    names = names_of(sections, ())
+    names = told_apart(names_of(sections, ()))
     options = dict.fromkeys(option for one in sections.values() for option in one.get("options", {}))
     return [(option, _values(option, sections, names)) for option in options]
 
@@ -56,9 +57,7 @@ def _values(option: str, sections: Sections, names: Mapping[int, str]) -> list[s
     if len(set(found.values())) == 1:
         return [next(iter(found.values())) or "set"]
     said = [
-        f"{told_apart(names, number) or number + 1}: {value or 'set'}"
-        for number, value in found.items()
-        if value is not None
+        f"{names.get(number) or number + 1}: {value or 'set'}" for number, value in found.items() if value is not None
     ]
     return said if len(said) <= MOST_SHOWN else [*said[: MOST_SHOWN - 1], f"and {len(said) - MOST_SHOWN + 1} more"]
 
@@ -68,8 +67,14 @@ def is_sum(tool: str, name: str) -> bool:
     return tool.startswith(("iperf", "vdbench")) and name.rpartition(" ")[2].lower() in ("sum", "total")
 
 
-def told_apart(names: Mapping[int, str], section: int) -> str:
-    """What a page calls one of several; those of one name are counted. Nothing where there is but one."""
-    name = names.get(section, "") if len(names) > 1 else ""
-    same = sorted(number for number in names if names[number] == name)
-    return f"{name}, {same.index(section) + 1} of {len(same)}" if name and len(same) > 1 else name
+def told_apart(names: Mapping[int, str]) -> dict[int, str]:
+    """What a page calls each of several; those of one name are counted. Nothing where there is but one."""
+    if len(names) < 2:
+        return {}
+    often, seen = Counter(names.values()), Counter[str]()
+    told = {}
+    for number in sorted(names):
+        name = names[number]
+        seen[name] += 1
+        told[number] = f"{name}, {seen[name]} of {often[name]}" if often[name] > 1 else name
+    return told

@@ -125,7 +125,8 @@ class ShownRun:
     def over_time(self) -> list[ShownSeries]:
         """Some of them, below the last of its samples."""
         some = self.series[:SERIES] if self.is_last else ()
-        return [ShownSeries(one, told_apart(names_of(self.run), one.section)) for one in some]
+        names = _names_of(self.run)
+        return [ShownSeries(one, names.get(one.section, "")) for one in some]
 
     @property
     def histograms(self) -> list[ShownHistogram]:
@@ -188,15 +189,15 @@ def _word(name: str, value: Any) -> str:
     return units.size(value) if is_size else str(value)
 
 
-def names_of(run: ParsedRun) -> dict[int, str]:
-    return {one.number: one.name for one in run.sections if one.name}
+def _names_of(run: ParsedRun) -> dict[int, str]:
+    return told_apart({one.number: one.name for one in run.sections if one.name})
 
 
 def shown_run(found: FileReading, place: int, begin: int = 0, end: int | None = None) -> ShownRun:
     one = found.runs[place]
-    names = names_of(one.run)
+    names = _names_of(one.run)
     samples = [
-        ShownSample(sample, told_apart(names, sample.section) if sample.operation != DISK else "")
+        ShownSample(sample, names.get(sample.section, "") if sample.operation != DISK else "")
         for sample in one.run.samples[begin:end]
     ]
     return ShownRun(

@@ -14,10 +14,9 @@ def test_what_an_output_calls_them_stands_before_the_jobs_of_the_workload() -> N
 
 
 def test_several_are_told_apart_and_one_needs_no_name() -> None:
-    assert told_apart({0: "seq write"}, 0) == ""
-    assert [told_apart({0: "a", 1: "b"}, number) for number in range(3)] == ["a", "b", ""]
-    names = {0: "clones", 1: "other", 4: "clones"}
-    assert [told_apart(names, number) for number in names] == ["clones, 1 of 2", "other", "clones, 2 of 2"]
+    assert told_apart({0: "seq write"}) == {}
+    assert told_apart({0: "a", 1: "b"}) == {0: "a", 1: "b"}
+    assert told_apart({4: "clones", 0: "clones", 1: "other"}) == {0: "clones, 1 of 2", 1: "other", 4: "clones, 2 of 2"}
 
 
 @pytest.mark.parametrize(
