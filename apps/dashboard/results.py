@@ -11,11 +11,12 @@ from apps.comparison.drawing.track import Track
 from apps.comparison.run_charts import description_over_time, latency_charts, series_name
 from apps.lib import units
 from apps.lib.reader_base import base
-from apps.runs.latencies import Latency, job_name
+from apps.runs.latencies import Latency
 from apps.runs.live_series import LIVE
 from apps.runs.metrics import DISK, METRICS, Metric, what
 from apps.runs.models import Provenance, Quality, Run, Sample, Series
 from apps.runs.points import point_text
+from apps.runs.sections import name_of
 
 MOST_SAMPLES = 2_000
 ORDER = {name: place for place, name in enumerate(METRICS)}
@@ -89,7 +90,7 @@ def _group(run: Run, section: int, operation: str, samples: list[Sample]) -> Gro
         for one, point in zip(samples, points, strict=True)
     ]  # fmt: skip
     note = getattr(getattr(samples[0], "provenance", None), "note", "")
-    return Group(what(operation, note), "" if operation == DISK else job_name(run, section), shared, rows)
+    return Group(what(operation, note), name_of(run.sections_apart, operation, section), shared, rows)
 
 
 def chart_data(run: Run, latencies: Sequence[Latency], series: Sequence[Series]) -> dict[str, Any]:

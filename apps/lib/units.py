@@ -177,17 +177,11 @@ def in_both_bases(value: Number | None, unit: str = "") -> str:
     return " = ".join([found, *(f"{significant(value / step.factor, 4)}{NO_BREAK}{step.label}" for step in steps)])
 
 
-_EXACT = 2**53  # below it, each whole number has a float
-
-
 def machine(value: Number | None) -> str:
     """For CSV and scripts: a plain point, no separators, nothing rounded, nothing for no value."""
     if value is None:
         return ""
-    is_exact = -_EXACT < value < _EXACT
-    if type(value) is int and is_exact:
-        return str(value)
-    return str(int(value)) if is_exact and float(value).is_integer() else repr(float(value))
+    return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
 
 
 _PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}

@@ -20,9 +20,9 @@ from apps.lib.reader_base import base
 from apps.lib.tables import Cell, Column, Document, Footer, LongTable, Section, Table, columns_of
 from apps.publishing.rows import FIELDS, Extent
 from apps.publishing.shown import CELL_FIELDS, cell, workload
-from apps.runs.metrics import DISK, METRICS, what
+from apps.runs.metrics import METRICS, what
 from apps.runs.models import Run
-from apps.runs.sections import told_apart
+from apps.runs.sections import name_of
 
 CSV_FIELDS = (*CELL_FIELDS, "unit", "outliers", "modes")
 SHOWN_LINES = 3  # of a caveat's arithmetic; the permalink has all
@@ -143,12 +143,12 @@ def _samples(run: Run, extent: Extent, in_base: int) -> Table:
         run,
         extent,
         columns_of(titles, titles[2:7]),
-        partial(_sample, names=told_apart(run.section_names), in_base=in_base),
+        partial(_sample, names=run.sections_apart, in_base=in_base),
     )
 
 
 def _sample(row: dict[str, Any], names: Mapping[int, str], in_base: int) -> tuple[Cell, ...]:
-    name = names.get(row["section"], "") if row["operation"] != DISK else ""
+    name = name_of(names, row["operation"], row["section"])
     operation = what(operation_of(row["operation"]), row["note"])
     return (
         f"{name}: {operation}" if name else operation,

@@ -12,9 +12,9 @@ from django.db.models import Count, Max, Min, QuerySet
 
 from apps.comparison.loading import facts_of
 from apps.publishing.renderers import to_json
-from apps.runs.metrics import DISK, METRICS
+from apps.runs.metrics import METRICS
 from apps.runs.models import Run, Sample
-from apps.runs.sections import names_of
+from apps.runs.sections import name_of, names_of
 
 Written = TypeVar("Written")
 
@@ -134,7 +134,7 @@ def _row(found: tuple[Any, ...], run: Mapping[str, Any]) -> dict[str, Any]:
         "section": section,
         "run_state": run["state"],
         "note": note or "",
-        "section_name": "" if operation == DISK else run["names"].get(section, ""),
+        "section_name": name_of(run["names"], operation, section),
         "facts": run["facts"],
     }
 

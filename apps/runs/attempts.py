@@ -32,13 +32,14 @@ MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown o
 # a newer attempt always has the greater one. Their lower 24 bits are drawn: an offer may be heard before it is on disk, and a database that
 # lost it in a crash may give its number again, but not its token.
 FENCING_NUMBER = "(nextval('runs_fencing_token') << 24) + floor(random() * 16777216)::bigint"
+# What a host may begin with.
+QUEUED = """FROM runs_run run JOIN inventory_host host ON host.id = run.host_id
+    WHERE run.host_id = {host} AND run.state = 'queued' AND NOT host.is_in_maintenance"""
 OFFER = """
 WITH held AS (
     SELECT id, token, run_id, state FROM runs_attempt WHERE host_id = %(host)s AND {is_open} AND {given}
 ), next AS (
-    SELECT run.id, run.lab_id FROM runs_run run JOIN inventory_host host ON host.id = run.host_id
-    WHERE run.host_id = %(host)s AND run.state = 'queued' AND NOT host.is_in_maintenance AND NOT EXISTS (SELECT FROM held)
-          AND {given}
+    SELECT run.id, run.lab_id {queued} AND NOT EXISTS (SELECT FROM held) AND {given}
     ORDER BY run.id LIMIT 1 FOR UPDATE OF run SKIP LOCKED
 ), made AS (
     INSERT INTO runs_attempt (lab_id, run_id, host_id, number, token, state, offered_at, boot_id, argv, reason, tries)
@@ -55,10 +56,7 @@ JOIN runs_run run ON run.id = offer.run_id JOIN runs_workload workload ON worklo
 """
 # Whether a host's agent is to be told something, or may be: what OFFER would find, and attempts that it should have named.
 HAS_WORK = """
-EXISTS (SELECT FROM runs_attempt WHERE host_id = {host} AND {is_open}) OR EXISTS (
-    SELECT FROM runs_run run JOIN inventory_host host ON host.id = run.host_id
-    WHERE run.host_id = {host} AND run.state = 'queued' AND NOT host.is_in_maintenance
-)"""
+EXISTS (SELECT FROM runs_attempt WHERE host_id = {host} AND {is_open}) OR EXISTS (SELECT {queued})"""
 # The usual word of a host about what it has in hand. Whatever else is to be done about an attempt is not for these.
 IS_USUAL = "state IN ('accepted', 'running') AND cancel_wanted_at IS NULL"
 RENEW = f"UPDATE runs_attempt SET lease_until = %(until)s WHERE id = %(attempt)s AND token = %(fence)s AND {IS_USUAL}"  # noqa: S608
@@ -97,12 +95,14 @@ class Offer:
 def offering(host_id: int, given: Given = ALWAYS) -> tuple[str, dict[str, Any]]:
     """The statement that says what the host may take now, `given` that. Repeatable until it is accepted, and safe against any number of
     concurrent calls."""
-    return OFFER.format(given=given.sql, number=FENCING_NUMBER, is_open=IS_OPEN), {"host": host_id, **given.values}
+    queued = QUEUED.format(host="%(host)s")
+    parts = {"given": given.sql, "number": FENCING_NUMBER, "is_open": IS_OPEN, "queued": queued}
+    return OFFER.format(**parts), {"host": host_id, **given.values}
 
 
 def has_work(host: str) -> str:
     """The condition, of a host that is the value of this column."""
-    return HAS_WORK.format(host=host, is_open=IS_OPEN)
+    return HAS_WORK.format(host=host, is_open=IS_OPEN, queued=QUEUED.format(host=host))
 
 
 def renewing(attempt: int, token: int) -> tuple[str, dict[str, Any]]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from apps.parsers.fio_bins import Bins, merge, percentiles
 from apps.runs.models import Histogram, Run
-from apps.runs.sections import told_apart
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 CURVE = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95, 97, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
@@ -39,7 +38,7 @@ class Latency:
 
 
 def job_name(run: Run, section: int) -> str:
-    return told_apart(run.section_names).get(section, "")
+    return run.sections_apart.get(section, "")
 
 
 def latencies_of(run: Run) -> list[Latency]:

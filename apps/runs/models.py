@@ -1,5 +1,6 @@
 """Runs and what they measured. Attempts at them, with leases and fencing tokens, are in `attempts.py`."""
 
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import pgtrigger
@@ -14,7 +15,7 @@ from apps.inventory.models import Host, Snapshot, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent, visible_labs
 from apps.lib import sql
 from apps.runs.metrics import METRICS, Metric
-from apps.runs.sections import jobs_of, names_of, options_of
+from apps.runs.sections import jobs_of, names_of, options_of, told_apart
 from apps.runs.states import ENDED, OPEN, State
 from apps.runs.workload import SAID, operations
 
@@ -190,6 +191,11 @@ class Run(LabScoped):
     @property
     def section_names(self) -> dict[int, str]:
         return names_of(self.sections, self.workload.jobs if self.workload else ())
+
+    @cached_property
+    def sections_apart(self) -> dict[int, str]:
+        """What pages call each of several."""
+        return told_apart(self.section_names)
 
     @property
     def section_options(self) -> list[tuple[str, list[str]]]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apps.parsers.shape import ParsedRun, ParsedSection
+from apps.runs.metrics import DISK
 
 Sections = Mapping[str, Mapping[str, Any]]
 MOST_SHOWN = 8  # values of one option
@@ -38,6 +39,11 @@ def names_of(sections: Sections, jobs: Sequence[Mapping[str, Any]]) -> dict[int,
     if sections:
         return {int(number): one["name"] for number, one in sections.items() if "name" in one}
     return {number: str(job["name"]) for number, job in enumerate(jobs)}
+
+
+def name_of(names: Mapping[int, str], operation: str, section: int) -> str:
+    """Of a sample's section. That of a disk counts disks, and its note names it."""
+    return "" if operation == DISK else names.get(section, "")
 
 
 def jobs_of(tool: str, sections: Sections) -> list[str]:

@@ -11,7 +11,7 @@ from apps.parsers.shape import ParsedHistogram, ParsedRun, ParsedSample
 from apps.runs.metrics import DISK, METRICS, Metric, what
 from apps.runs.models import Quality
 from apps.runs.points import point_text
-from apps.runs.sections import told_apart
+from apps.runs.sections import name_of, told_apart
 from apps.uploads.reading import FileReading, PackedSeries
 
 SERIES = 8  # of a run
@@ -197,8 +197,7 @@ def shown_run(found: FileReading, place: int, begin: int = 0, end: int | None = 
     one = found.runs[place]
     names = _names_of(one.run)
     samples = [
-        ShownSample(sample, names.get(sample.section, "") if sample.operation != DISK else "")
-        for sample in one.run.samples[begin:end]
+        ShownSample(sample, name_of(names, sample.operation, sample.section)) for sample in one.run.samples[begin:end]
     ]
     return ShownRun(
         place, one.run, one.format, one.is_chosen, bool(one.rivals), one.series, samples, before=begin

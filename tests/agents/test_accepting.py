@@ -3,24 +3,21 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from apps.agents import polling
 from apps.agents.accepting import accept
 from apps.agents.models import Agent, Enrolment
 from apps.labs.isolation import all_labs, lab_scope
-from apps.lib import asgi
-from apps.lib.loop_sql import lines
 from apps.lib.sql import rows
 from apps.runs.attempts import Attempt, accepting, following
 from apps.runs.models import Run
 from apps.runs.states import State
 from tests.agents.conftest import FakeAgent
+from tests.threads import own_threads
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -33,12 +30,8 @@ async def _went_on(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """In place of the process's own pool, so that no database connection outlives the test."""
-    with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(asgi, "_threads", pool)
+    with own_threads(monkeypatch):
         yield
-        pool.submit(connections.close_all).result()
-    lines.close()
 
 
 @pytest.fixture

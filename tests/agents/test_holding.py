@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -16,13 +15,13 @@ from apps.agents.identity import polling_now
 from apps.agents.models import Agent
 from apps.inventory.models import Host
 from apps.labs.isolation import all_labs, lab_scope
-from apps.lib import asgi, bell
-from apps.lib.loop_sql import lines
+from apps.lib import bell
 from apps.runs.attempts import Attempt
 from apps.runs.models import Run
 from apps.runs.start import cancel
 from apps.runs.states import State
 from apps.runs.waiting import waiting_here
+from tests.threads import own_threads
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Act = Callable[[], Any]
@@ -30,12 +29,8 @@ Act = Callable[[], Any]
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with ThreadPoolExecutor(2) as pool:
-        monkeypatch.setattr(asgi, "_threads", pool)
+    with own_threads(monkeypatch, 2):
         yield
-        for _ in range(4):
-            pool.submit(connections.close_all).result()
-    lines.close()
     holding.hosts_of.clear()
     assert not holding.rounds.held
     assert not polling_now

@@ -3,12 +3,10 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import connections
 
 from apps.agents import live_progress
 from apps.agents.models import Agent
@@ -16,22 +14,19 @@ from apps.agents.streaming import chunk
 from apps.labs.isolation import all_labs, lab_scope
 from apps.lib import asgi, bell
 from apps.lib.listening import listener
-from apps.lib.loop_sql import lines
 from apps.runs.attempts import Attempt, Chunk
 from apps.runs.states import State
 from tests.agents.conftest import FakeAgent, sha256
 from tests.agents.test_accepting import _went_on
+from tests.threads import own_threads
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(asgi, "_threads", pool)
+    with own_threads(monkeypatch):
         yield
-        pool.submit(connections.close_all).result()
-    lines.close()
     live_progress._last.clear()
 
 

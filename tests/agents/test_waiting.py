@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -15,24 +14,19 @@ from apps.agents.live import poll
 from apps.agents.models import Agent
 from apps.asgi import application
 from apps.labs.isolation import all_labs
-from apps.lib import asgi
-from apps.lib.loop_sql import lines
 from apps.runs.attempts import Attempt, Offer
 from apps.runs.models import Run
 from apps.runs.states import State
 from apps.runs.waiting import Waiting, waiting_here
+from tests.threads import own_threads
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with ThreadPoolExecutor(2) as pool:
-        monkeypatch.setattr(asgi, "_threads", pool)
+    with own_threads(monkeypatch, 2):
         yield
-        for _ in range(4):
-            pool.submit(connections.close_all).result()
-    lines.close()
     hosts_of.clear()
     waiting_here.clear()
 

@@ -2,8 +2,6 @@
 
 import http.client
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -11,7 +9,7 @@ import pytest
 
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Token
-from tests.benchmarks.figures import UP_S, pairs, report
+from tests.benchmarks.figures import pairs, report
 from tests.benchmarks.many_samples import fill, targets
 from tests.conftest import Cast
 from tests.faults.stack import Stack, database_url
@@ -25,17 +23,6 @@ COPY = """COPY (SELECT sample.id, run.id, operation, metric, value, printed, qua
   JOIN runs_point point ON point.id = point_id LEFT JOIN runs_provenance provenance ON provenance.sample_id = sample.id
   LEFT JOIN inventory_host host ON host.id = run.host_id LEFT JOIN inventory_target target ON target.id = run.target_id
   ORDER BY sample.id) TO STDOUT CSV"""
-
-
-@pytest.fixture
-def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Stack]:
-    made = Stack(tmp_path, cast.lab)
-    try:
-        made.start_web()
-        time.sleep(UP_S)
-        yield made
-    finally:
-        made.down()
 
 
 def test_p15_streamed_exports(stack: Stack, cast: Cast) -> None:

@@ -5,8 +5,7 @@ import math
 import re
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -15,7 +14,7 @@ from django.test import Client
 
 from apps.inventory.models import Target
 from apps.labs.isolation import lab_scope
-from tests.benchmarks.figures import LONG, UP_S, pairs, quantile
+from tests.benchmarks.figures import LONG, pairs, quantile
 from tests.benchmarks.many_samples import MEASURES, fill, targets
 from tests.conftest import Cast
 from tests.faults.stack import Stack, database_url
@@ -28,17 +27,6 @@ FROM unnest(%(ids)s::bigint[]) AS chosen(id)
 CROSS JOIN LATERAL (SELECT id FROM runs_run WHERE target_id = chosen.id AND state = 'finished'
     ORDER BY finished_at DESC NULLS LAST, id DESC LIMIT 10) AS run
 JOIN runs_sample sample ON sample.run_id = run.id GROUP BY 1, 2, 3"""
-
-
-@pytest.fixture
-def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Stack]:
-    made = Stack(tmp_path, cast.lab)
-    try:
-        made.start_web()
-        time.sleep(UP_S)
-        yield made
-    finally:
-        made.down()
 
 
 class Page:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,10 +10,11 @@ from django.test import Client
 
 from apps.dashboard import events
 from apps.labs.isolation import lab_scope
-from apps.lib import asgi, bell
+from apps.lib import bell
 from apps.lib.listening import listener
 from apps.runs.models import Run
 from apps.runs.states import State
+from tests.threads import own_threads
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Act = Callable[[], Awaitable[Any]]
@@ -22,10 +22,8 @@ Act = Callable[[], Awaitable[Any]]
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(asgi, "_threads", pool)
+    with own_threads(monkeypatch):
         yield
-        pool.submit(connections.close_all).result()
 
 
 @pytest.fixture

@@ -3,19 +3,17 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, connections
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Token
-from apps.lib import asgi
 from apps.lib.asgi import HungUpError
 from apps.lib.loop_sql import lines
 from apps.lib.sql import ALWAYS
@@ -27,6 +25,7 @@ from apps.runs.waiting import Waiting, accepts, waiting_here
 from tests.comparison.factories import MIB, target
 from tests.conftest import Cast
 from tests.publishing.conftest import Script
+from tests.threads import own_threads
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 JOB = {"rw": "write", "block_size": MIB, "file_size": 16 * MIB}
@@ -40,12 +39,8 @@ async def _went_on(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """In place of the process's own pool, so that no database connection outlives the test."""
-    with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(asgi, "_threads", pool)
+    with own_threads(monkeypatch):
         yield
-        pool.submit(connections.close_all).result()
-    lines.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from apps.comparison.claims.checked import samples_in
 from apps.comparison.claims.form import Definition
-from apps.comparison.loading import COLUMNS, facts_of
+from apps.comparison.loading import COLUMNS, as_dicts, facts_of
 from apps.comparison.readings import POINT, Reading, usable
 from apps.comparison.wholes import without_parts
 from apps.runs.models import Sample
@@ -40,7 +40,7 @@ def readings_of(study: Study, definitions: Iterable[Definition]) -> list[Reading
     if len(rows) > MOST_SAMPLES:
         raise TooManySamplesError(f"found more than {MOST_SAMPLES} samples, expected at most {MOST_SAMPLES}")
     facts: dict[int, dict[str, Any]] = {}
-    return [_reading(row, facts) for row in without_parts([dict(zip(_OWN, row, strict=True)) for row in rows])]
+    return [_reading(row, facts) for row in without_parts(as_dicts(rows, _OWN))]
 
 
 def labels_of(study: Study) -> dict[str, str]:

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from apps.comparison.filtering import chosen
-from apps.comparison.loading import facts_of
+from apps.comparison.loading import as_dicts, facts_of
 from apps.comparison.question import Question
 from apps.comparison.readings import usable
 from apps.comparison.trends.differences import part_changes
@@ -46,7 +46,7 @@ def measured(question: Question, lab_id: int) -> list[Measured]:
     newest = _newest(of_lab.order_by("-at", "-run_id").values_list("run_id", "at").distinct())
     found = chosen(samples.filter(run__in=list(newest)), question.filters).order_by()
     values: dict[int, list[Row]] = defaultdict(list)
-    for row in without_parts([dict(zip(COLUMNS, row, strict=True)) for row in found.values_list(*COLUMNS)]):
+    for row in without_parts(as_dicts(found.values_list(*COLUMNS), COLUMNS)):
         if usable(row["value"]) is not None:
             values[row["run_id"]].append(row)
     return [_measured(at, values[run]) for run, at in reversed(newest.items()) if run in values]

@@ -19,8 +19,6 @@ _FORMULA = tuple("=+-@＝＋－＠\t\r\n\0")
 def escape(cell: Cell) -> str:
     if not isinstance(cell, str):
         return machine(cell)
-    if cell[:1].isalpha() and "\0" not in cell:  # nearly all: looked at once
-        return cell
     text = cell.replace("\0", "\ufffd")
     return f"'{text}" if cell.startswith(_FORMULA) or cell.lstrip().startswith(_FORMULA) else text
 
