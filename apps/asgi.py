@@ -3,6 +3,7 @@ everything else goes through Django in a fixed pool of threads.
 """
 
 import gc
+import logging
 import os
 import re
 import sys
@@ -26,6 +27,7 @@ sys.setswitchinterval(0.0005)
 # at once.
 gc.set_threshold(700, 10, 100)
 
+log = logging.getLogger(__name__)
 django: Any = get_wsgi_application()
 request_started.connect(trust_if_quiet)  # behind Django's own look at how old its connections are
 pages: Any = Pages(django, workers=int(os.environ.get("SPINDLE_THREADS", "6")))
@@ -41,7 +43,8 @@ from apps.publishing.starting import start  # noqa: E402
 from apps.publishing.uploading import upload  # noqa: E402
 from apps.uploads.at_once import allow  # noqa: E402
 
-FIRST_PAGE = 5  # seconds; its imports take as long beside worker, beat and agent, which start at the same time
+# Seconds until the first page is out; its imports take as long beside worker, beat and agent, which start at the same time.
+FIRST_PAGE = float(os.environ.get("SPINDLE_WARM_UP_AFTER", "5"))
 
 
 def _warm_up() -> None:
@@ -52,6 +55,7 @@ def _warm_up() -> None:
     import_module("scipy.stats")
     gc.collect()
     gc.freeze()
+    log.info("read in: what later pages need")
 
 
 warming = Timer(FIRST_PAGE, _warm_up)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 LONG = os.environ.get("SPINDLE_LONG", "") not in ("", "0")
-UP_S = 10.0  # a server that has been up for a while: in its first seconds it reads in what later pages need (`apps/asgi.py`)
 only_long = pytest.mark.skipif(not LONG, reason="takes long; bin/test --long has it")
 
 

@@ -1,11 +1,11 @@
 """P13: in headless Chromium, from navigation to the last chart drawn, against the server's answer and a bare Chart.js drawing the same arrays."""
 
 import json
+import os
 import re
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ import pytest
 from apps.labs.isolation import lab_scope
 from apps.runs.models import Run, Series
 from apps.runs.packing import overview, pack
-from tests.benchmarks.figures import UP_S, pairs, report
+from tests.benchmarks.figures import pairs, report
 from tests.benchmarks.many_samples import fill, targets
 from tests.benchmarks.test_p9_side_by_side import Page as Http
 from tests.comparison.factories import run
@@ -62,27 +62,31 @@ DATASETS = """() => Chart.getChart(document.querySelector("canvas")).data.datase
 class Served(Stack):
     """With files as a server in use sends them: named by their content, compressed, and kept by the browser. Among them the floor's page."""
 
-    @property
-    def static(self) -> Path:
-        return self.folder / "static"
+    static: Path
 
     def env(self) -> dict[str, str]:
         return super().env() | {"SPINDLE_PLAIN_STATIC": "", "SPINDLE_STATIC_ROOT": str(self.static)}
 
-    def collect(self) -> None:
-        command = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
-        subprocess.run(command, cwd=ROOT, env=self.env(), check=True)
-        chart_js = json.loads((self.static / "staticfiles.json").read_text())["paths"]["vendor/chart.umd.min.js"]
-        (self.static / "bare.html").write_text(BARE_PAGE % chart_js)
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Collected once for all."""
+    folder = tmp_path_factory.mktemp("static")
+    env = {**os.environ, "SPINDLE_PLAIN_STATIC": "", "SPINDLE_STATIC_ROOT": str(folder)}
+    command = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
+    subprocess.run(command, cwd=ROOT, env=env, check=True)
+    chart_js = json.loads((folder / "staticfiles.json").read_text())["paths"]["vendor/chart.umd.min.js"]
+    (folder / "bare.html").write_text(BARE_PAGE % chart_js)
+    return folder
 
 
 @pytest.fixture
-def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Served]:
-    made = Served(tmp_path, cast.lab)
+def stack(transactional_db: None, cast: Cast, tmp_path: Path, static: Path) -> Iterator[Served]:
+    made = Served(tmp_path, cast.lab, warm_up_after=0)
+    made.static = static
     try:
-        made.collect()
         made.start_web()
-        time.sleep(UP_S)
+        made.until_warm()
         yield made
     finally:
         made.down()

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.benchmarks.figures import LONG, UP_S, cpu_ns, pairs, quantile, report
+from tests.benchmarks.figures import LONG, cpu_ns, pairs, quantile, report
 from tests.benchmarks.held_polls import DIVIDER
 from tests.benchmarks.many_agents import Identity, enrolled
 from tests.benchmarks.test_p9_side_by_side import Page
@@ -90,11 +90,11 @@ def enough_files() -> None:
 def stacks(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[tuple[Stack, Stack]]:
     """One for agents, one that has none."""
     (tmp_path / "quiet").mkdir()
-    made = Stack(tmp_path, cast.lab), Stack(tmp_path / "quiet", cast.lab)
+    made = [Stack(folder, cast.lab, warm_up_after=0) for folder in (tmp_path, tmp_path / "quiet")]
     try:
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(Stack.start_web, made))
-        yield made
+        yield made[0], made[1]
     finally:
         for one in made:
             one.down()
@@ -121,7 +121,8 @@ def test_p14_idle_agents(stacks: tuple[Stack, Stack], floor: tuple[int, int], ca
     pages = [Page(one, cast) for one in stacks]
     for page in pages * 3:
         page.ms(PAGE, HOLDS)
-    time.sleep(max(0.0, UP_S - (time.monotonic() - begin)))
+    for one in stacks:
+        one.until_warm()
     ours, least = _held(busy, floor, agents, tmp_path)
     try:
         _measure(ours, least, pages)

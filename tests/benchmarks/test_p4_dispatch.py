@@ -16,7 +16,7 @@ import pytest
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Token
 from apps.runs.states import State
-from tests.benchmarks.figures import UP_S, pairs, quantile, report
+from tests.benchmarks.figures import pairs, quantile, report
 from tests.faults.stack import Stack, free_port, until
 
 pytestmark = [
@@ -48,7 +48,7 @@ def program(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def stack(transactional_db, cast, tmp_path: Path, program: Path) -> Iterator[Stack]:
-    made = Stack(tmp_path, cast.lab)
+    made = Stack(tmp_path, cast.lab, warm_up_after=0)
     try:
         made.start_web()
         made.start_worker()
@@ -105,7 +105,7 @@ def test_p4_from_the_click_to_fio(stack: Stack, floor: int, tmp_path: Path) -> N
     ours, bare = (http.client.HTTPConnection("127.0.0.1", port) for port in (stack.port, floor))
     pipe, heard = (os.open(tmp_path / name, os.O_RDWR | os.O_NONBLOCK) for name in ("pipe", "heard"))
     product, least = [], []
-    time.sleep(UP_S)
+    stack.until_warm()
     for number in range(pairs(12, 60)):
         least.append(_chain(pipe, heard, bare, "/click", b"{}", {"Content-Type": "application/json"}))
         time.sleep(REST_S)  # the floor's host has put its child away, and polls again

@@ -18,7 +18,7 @@ from apps.agents.models import Agent
 from apps.inventory.models import Filesystem, Target
 from apps.labs.isolation import lab_scope
 from apps.runs.start import start_runs
-from tests.benchmarks.figures import LONG, UP_S, cpu_ns, pairs, quantile, report
+from tests.benchmarks.figures import LONG, cpu_ns, pairs, quantile, report
 from tests.benchmarks.many_agents import enrolled
 from tests.benchmarks.running_agents import SECONDS, Browser, Running
 from tests.benchmarks.test_p9_side_by_side import Page
@@ -74,10 +74,8 @@ def floor() -> Iterator[Floor]:
 
 
 def test_p5_from_progress_to_the_browser(stack: Stack, floor: Floor, cast: Cast) -> None:
-    begin = time.monotonic()
     agents = [Running(one, stack.port) for one in enrolled(stack.port, cast.lab, AGENTS)]
     _queue(stack, cast, [one.identity.agent for one in agents])
-    time.sleep(max(0.0, UP_S - (time.monotonic() - begin)))
     web = stack.processes["web"].pid
     with ThreadPoolExecutor(1) as aside:  # where Playwright has been, this thread has a loop that runs
         measuring = _measure(agents, stack.port, Page(stack, cast).cookie, floor, web)

@@ -16,7 +16,7 @@ from apps.labs.isolation import lab_scope
 from apps.labs.models import Token
 from apps.runs.models import Sample
 from apps.uploads.models import UploadedFile
-from tests.benchmarks.figures import UP_S, pairs, quantile, report
+from tests.benchmarks.figures import pairs, quantile, report
 from tests.benchmarks.fio_files import reports
 from tests.conftest import Cast
 from tests.faults.stack import Stack, free_port, until
@@ -27,11 +27,11 @@ BORDER = "spindle-benchmark"
 
 @pytest.fixture
 def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Stack]:
-    made = Stack(tmp_path, cast.lab)
+    made = Stack(tmp_path, cast.lab, warm_up_after=0)
     try:
         made.start_web()
         made.start_worker()
-        time.sleep(UP_S)
+        made.until_warm()
         yield made
     finally:
         made.down()

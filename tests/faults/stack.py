@@ -59,6 +59,7 @@ class Stack:
     folder: Path
     lab: Lab
     port: int = field(default_factory=free_port)
+    warm_up_after: float | None = None  # seconds from the start of the web process; None: as in use
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -81,6 +82,7 @@ class Stack:
             "SPINDLE_PLAIN_STATIC": "1",
             "SPINDLE_LOG_LEVEL": "INFO",
             "PYTHONPATH": str(ROOT),
+            **({} if self.warm_up_after is None else {"SPINDLE_WARM_UP_AFTER": str(self.warm_up_after)}),
         }
 
     def start(self, name: str, *argv: str) -> subprocess.Popen[bytes]:
@@ -104,6 +106,11 @@ class Stack:
             "1",
         )
         until("the web answers", 30, self.answers)
+
+    def until_warm(self) -> None:
+        """The web process has read in what later pages need, and says so."""
+        log = self.folder / "web.log"
+        until("the web is warm", 60, lambda: b"read in: what later pages need" in log.read_bytes())
 
     def answers(self) -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 0.2):
