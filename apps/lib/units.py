@@ -181,7 +181,8 @@ def machine(value: Number | None) -> str:
     """For CSV and scripts: a plain point, no separators, nothing rounded, nothing for no value."""
     if value is None:
         return ""
-    return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
+    is_whole = isinstance(value, int) or (value.is_integer() and abs(value) < 2**53)
+    return str(int(value)) if is_whole else repr(float(value))
 
 
 _PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}

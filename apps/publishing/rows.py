@@ -2,11 +2,11 @@
 constant memory.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from django.db.models import Count, Max, Min, QuerySet
 
@@ -15,8 +15,6 @@ from apps.publishing.renderers import to_json
 from apps.runs.metrics import METRICS
 from apps.runs.models import Run, Sample
 from apps.runs.sections import name_of, names_of
-
-Written = TypeVar("Written")
 
 OF_SAMPLE = (
     "id", "run_id", "value", "printed", "source_line", "section", "measure__operation", "measure__metric",
@@ -42,25 +40,39 @@ FIELDS = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Part:
+    """Some samples as `OF_SAMPLE` has them, and what their runs say by the run's id."""
+
+    found: list[tuple[Any, ...]]
+    runs: dict[int, dict[str, Any]]
+
+    @classmethod
+    def of(cls, found: list[tuple[Any, ...]]) -> Self:
+        """One statement."""
+        runs = _runs({run for _, run, *_ in found})
+        # A run that has gone between the two statements took its samples along.
+        return cls([one for one in found if one[1] in runs], runs)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Those of one run share its facts."""
+        return [_row(one, self.runs[one[1]]) for one in self.found]
+
+
 def rows(samples: QuerySet[Sample]) -> list[dict[str, Any]]:
-    """The samples in the order of the QuerySet, with their facts; those of one run share theirs. Two statements."""
-    return _with_runs(list(samples.values_list(*OF_SAMPLE)))
+    """The samples in the order of the QuerySet, with their facts. Two statements."""
+    return Part.of(list(samples.values_list(*OF_SAMPLE))).rows()
 
 
-def batches(samples: QuerySet[Sample], after: int = 0) -> Iterator[list[dict[str, Any]]]:
+def parts(samples: QuerySet[Sample], after: int = 0) -> Iterator[Part]:
     """By id: no long transaction, nothing kept. The scope is already in the QuerySet."""
     while found := list(samples.filter(id__gt=after).order_by("id").values_list(*OF_SAMPLE)[:BATCH]):
-        yield _with_runs(found)
+        yield Part.of(found)
         after = found[-1][0]
 
 
 def all_rows(samples: QuerySet[Sample], after: int = 0) -> Iterator[dict[str, Any]]:
-    return chain.from_iterable(batches(samples, after))
-
-
-def by_run(some: list[dict[str, Any]], written: Callable[[Mapping[str, Any]], Written]) -> dict[int, Written]:
-    """What is written of the facts, once for each run."""
-    return {run: written(facts) for run, facts in {row["run"]: row["facts"] for row in some}.items()}
+    return chain.from_iterable(part.rows() for part in parts(samples, after))
 
 
 @dataclass(frozen=True)
@@ -84,12 +96,6 @@ class Extent:
         return f"{self.count}:{self.first}:{self.last}"
 
 
-def _with_runs(found: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
-    runs = _runs({run for _, run, *_ in found})
-    # A run that has gone between the two statements took its samples along.
-    return [_row(one, runs[one[1]]) for one in found if one[1] in runs]
-
-
 def _runs(ids: Collection[int]) -> dict[int, dict[str, Any]]:
     """What rows say of their run. Whoever may see a sample may see its run, and a stream goes on when the request's scope has ended."""
     found = Run._base_manager.filter(pk__in=ids).values(*OF_RUN)
@@ -111,17 +117,16 @@ def _row(found: tuple[Any, ...], run: Mapping[str, Any]) -> dict[str, Any]:
         pk, run_id, value, printed, source_line, section, operation, metric, file_size, block_size, threads, iodepth,
         quality, missing_reason, low, high, cpu, note,
     ) = found  # fmt: skip
-    known = METRICS.get(metric)
     return {
         "id": pk,
         "run": run_id,
         "operation": operation,
         "metric": metric,
         "value": value,
-        "unit": known.unit if known else None,
+        "unit": unit_of(metric),
         "printed": printed,
-        "quality": quality or "exact",
-        "missing_reason": _why_missing(missing_reason, (value, low, high)),
+        "quality": known_as(quality),
+        "missing_reason": why_missing(missing_reason, (value, low, high)),
         "low": low,
         "high": high,
         "file_size": file_size,
@@ -134,22 +139,36 @@ def _row(found: tuple[Any, ...], run: Mapping[str, Any]) -> dict[str, Any]:
         "section": section,
         "run_state": run["state"],
         "note": note or "",
-        "section_name": name_of(run["names"], operation, section),
+        "section_name": section_name(run, operation, section),
         "facts": run["facts"],
     }
 
 
-def _why_missing(said: str | None, numbers: tuple[float | None, ...]) -> str | None:
+def unit_of(metric: str) -> str | None:
+    known = METRICS.get(metric)
+    return known.unit if known else None
+
+
+def known_as(quality: str | None) -> str:
+    """Of a sample of which nothing is said, too."""
+    return quality or "exact"
+
+
+def section_name(run: Mapping[str, Any], operation: str, section: int) -> str:
+    return name_of(run["names"], operation, section)
+
+
+def why_missing(said: str | None, numbers: tuple[float | None, ...]) -> str | None:
     """A null value always says why, or has a bound."""
     return said or ("unknown" if numbers == (None, None, None) else None)
 
 
 def flat(row: Mapping[str, Any]) -> list[Any]:
     """A row for CSV: its fields, then its facts."""
-    return [*fields(row), *fact_cells(row["facts"])]
+    return [*_fields(row), *fact_cells(row["facts"])]
 
 
-fields = itemgetter(*FIELDS)
+_fields = itemgetter(*FIELDS)
 
 
 def fact_cells(facts: Mapping[str, Any]) -> list[Any]:

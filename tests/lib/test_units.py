@@ -67,6 +67,7 @@ def test_for_machines_nothing_is_rounded_or_separated() -> None:
     assert units.machine(181_715_456.0) == "181715456"
     assert units.machine(0.1 + 0.2) == "0.30000000000000004"
     assert units.machine(None) == ""
+    assert units.machine(2**53 + 1) == "9007199254740993", "a whole number has all its digits"
 
 
 def test_unknown_units_and_bases_are_named() -> None:

@@ -154,7 +154,7 @@ def test_an_error_is_an_error_and_no_torn_answer(
     def torn(*_: Any) -> Any:
         raise DatabaseError("the database went away")
 
-    monkeypatch.setattr(rows, "batches", torn)
+    monkeypatch.setattr(rows, "parts", torn)
     with pytest.raises(DatabaseError):
         reader.get(f"runs/{one.pk}/?format={form}")
 

@@ -29,24 +29,6 @@ def lines(rows: Iterable[Iterable[Cell]]) -> str:
     return out.getvalue()
 
 
-def lines_with_ends(rows: Iterable[tuple[Iterable[Cell], str]]) -> str:
-    """Lines whose last cells have been written before: many rows may share them."""
-    out, written = io.StringIO(), _Written()
-    begin = csv.writer(out, lineterminator=",").writerow
-    for row, end in rows:
-        begin(map(written.__getitem__, row))
-        out.write(end)
-    return out.getvalue()
-
-
-class _Written(dict[Cell, str]):
-    """Cell → its text: among thousands of samples most cells are the same few. Equal cells have the same text."""
-
-    def __missing__(self, cell: Cell) -> str:
-        text = self[cell] = escape(cell)
-        return text
-
-
 def pieces(document: Document) -> Iterator[str]:
     yield lines([[column.title for column in document.data.columns]])
     rows = document.data.each()

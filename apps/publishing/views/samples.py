@@ -16,7 +16,8 @@ from apps.publishing.dialects import csv
 from apps.publishing.pagination import page
 from apps.publishing.renderers import ROWS, to_json
 from apps.publishing.resource import resource
-from apps.publishing.rows import batches, by_run, fact_cells, fields, header, rows
+from apps.publishing.rows import header, parts, rows
+from apps.publishing.sample_lines import lines
 from apps.runs.models import Sample
 from apps.runs.states import State
 
@@ -63,12 +64,10 @@ def _streamed(found: QuerySet[Sample], form: str) -> StreamingHttpResponse:
 
 def _csv(found: QuerySet[Sample]) -> Iterator[str]:
     yield csv.lines([header()])
-    for some in batches(found):
-        ends = by_run(some, lambda facts: csv.lines([fact_cells(facts)]))
-        yield csv.lines_with_ends((fields(row), ends[row["run"]]) for row in some)
+    yield from map(lines, parts(found))
 
 
 def _ndjson(found: QuerySet[Sample]) -> Iterator[bytes]:
-    for some in batches(found):
-        facts = by_run(some, lambda facts: Fragment(to_json(facts)))
-        yield b"".join(to_json({**row, "facts": facts[row["run"]]}) + b"\n" for row in some)
+    for some in parts(found):
+        facts = {run: Fragment(to_json(told["facts"])) for run, told in some.runs.items()}
+        yield b"".join(to_json({**row, "facts": facts[row["run"]]}) + b"\n" for row in some.rows())
