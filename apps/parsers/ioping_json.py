@@ -4,10 +4,11 @@
 
 An array of objects for each run: one per request (`io`), one per statistic (`stat` with `load`: what was generated, ignored
 requests too). Times are ns, `bps` is bytes/s, `timestamp` seconds since 1970 (ioping.c, `json_request` and
-`json_statistics`). The last `stat` is the run's, the ones before it are of periods (-p, -P). Both `read` and `write` requests mean -G, whose one statistic is `mixed`. Random or sequential is not told, nor,
-where the requests are left out (-q, -R), whether they are reads: then the command line above says it, or the figures stand
-as `mixed` with a note and a warning, and the run began its own time before its statistics. Objects are read one by one, so
-a file that is cut off keeps its requests.
+`json_statistics`). The last `stat` is the run's, the ones before it are of periods (-p, -P). Both `read` and `write`
+requests mean -G, whose one statistic is `mixed`. Random or sequential is not told, nor, where the requests are left out
+(-q, -R), whether they are reads: then the command line above says it, or the figures stand as `mixed` with a note and a
+warning, and the run began its own time before its statistics. Objects are read one by one, so a file that is cut off keeps
+its requests.
 """
 
 import re

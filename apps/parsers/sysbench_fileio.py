@@ -58,7 +58,7 @@ _FAILED = "sysbench did no request"
 _NOT_PRINTED = "not printed"
 _DAMAGED = "a line of sysbench's whose figures cannot be read"
 _WHOLE = re.compile(
-    r"\.\d\d(?:ms)?\s*$|[^\d.\s]\s*$"
+    r"\.\d\d(?:ms)?\s*$|%\): \d{1,12}\.\d{3}\s*$|[^\d.\s]\s*$"
 )  # the end of a line of figures: they have two decimals, or words behind
 _WITH_SYNCS = "over all events, fsync() too"
 
@@ -74,7 +74,7 @@ class Part:
 
 def looks_like(text: SourceText) -> float:
     body = text.text
-    if ("Extra file open flags:" in body and "\nDoing " in body) or (
+    if ("Extra file open flags:" in body and "Doing " in body) or (
         "Operations performed:" in body and "Requests/sec executed" in body
     ):
         return 1.0

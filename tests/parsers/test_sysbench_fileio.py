@@ -382,3 +382,10 @@ def test_the_latency_of_intervals_is_a_series_and_other_percentiles_are_labels()
     assert series.values[0] == 1_697_000
     assert series.values[1] != series.values[1]  # nothing was done then
     assert run.labels == {"latency, 98 %": "3.02 ms"}
+
+
+def test_a_run_that_was_broken_off_is_seen_in_a_quoted_mail_too() -> None:
+    text = BANNER.format(version="1.1.0", mode="random read") + (
+        "[ 1s ] reads: 1.00 MiB/s writes: 0.00 MiB/s fsyncs: 0.00/s latency (ms,99%): 1.697\n"
+    )
+    assert sysbench_fileio.looks_like(SourceText("".join(f"> {line}\n" for line in text.splitlines()))) == 1
