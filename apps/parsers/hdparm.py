@@ -19,7 +19,8 @@ device line; where that line is missing, the device of the command line.
 - A timing below blank lines only is of the device above: somebody repeated the run. A command between two timings tells
   them apart. On Windows devices are `hdb`, without a directory.
 - Mails break the line before the unit, and pages in Markdown have the rate in bold. Messages (`HDIO_DRIVE_CMD…`) stand
-  between the lines; `read() hit EOF` in place of the figures means that nothing was measured.
+  between the lines, also between `reads:` and its figures where the cache cannot be flushed (flush_buffer_cache, before each timing): then the
+  figures have that as a note; `read() hit EOF` in place of the figures means that nothing was measured.
 """
 
 import re
@@ -61,6 +62,7 @@ _AROUND = " \t#=*:-_>|`"
 _LONGEST_CAPTION = 100
 _PATH = re.compile(r"/dev/[\w./-]{1,200}")
 _MESSAGE = re.compile(r"fail|error|EOF|returned|invalid|denied|too small|no such|not permitted|HDIO|BLK", re.IGNORECASE)
+_UNFLUSHED = re.compile(r"\s*(?:BLKFLSBUF|HDIO_DRIVE_CMD(?:\([^()]{1,40}\))?)(?: \([^()]{1,60}\))? failed: ")
 _FACTORS = {"MB": 1024.0**2, "kB": 1024.0}
 _MOST_BACK = 4
 _LONGEST_DEVICE = 220  # with blanks behind it
@@ -212,7 +214,10 @@ def _take(
     if figures is None and "Timing " not in more and not _DEVICE.match(more):  # those have figures of their own
         figures = _FIGURES.search(f"{rest.rstrip()} {more.lstrip()}")
         last += figures is not None
-    number = text.number(index)
+    unflushed = ""
+    if figures is None and _UNFLUSHED.match(rest):
+        unflushed, (figures, last) = rest.strip()[:150], _behind_messages(lines, index)
+    number = text.number(last if unflushed else index)
     if figures is None:
         _take_failure(draft, operation, rest.strip(), number, broken)
         return last
@@ -223,6 +228,7 @@ def _take(
         if _agrees(figures, value)
         else f"printed {printed}, but {figures[1]} MB in {figures[2]} seconds are not that"
     )
+    note = note or unflushed
     if note:
         warnings.append(f"line {number}: {note}")
     draft.samples.append(
@@ -232,6 +238,15 @@ def _take(
         )
     )  # fmt: skip
     return last
+
+
+def _behind_messages(lines: list[str], index: int) -> tuple[re.Match[str] | None, int]:
+    """The figures below what the flush before them had to say, and their line."""
+    last = index + 1
+    while last < min(len(lines), index + _MOST_BACK) and _UNFLUSHED.match(lines[last]):
+        last += 1
+    found = _FIGURES.match(lines[last].lstrip()) if last < len(lines) else None
+    return found, last if found else index
 
 
 def _agrees(figures: re.Match[str], value: float) -> bool:

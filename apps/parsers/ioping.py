@@ -8,7 +8,8 @@
     min/avg/max/mdev = 208.9 us / 252.4 us / 295.8 us / 43.5 us
 
 One run per statistics block. The requests above it are a histogram, but for those that ioping itself does not count:
-when each was made is not printed, so there is no series. Samples: iops, bandwidth, latency_min, _mean, _max, _stdev and io_bytes.
+when each was made is not printed, so they are no series. Periods between them (-p, -P) are one.
+Samples: iops, bandwidth, latency_min, _mean, _max, _stdev and io_bytes.
 
 Versions (ioping.c at the tags of koct9i/ioping)
 - 0.4 and 0.5: the title has the target without its device.
@@ -24,7 +25,6 @@ Versions (ioping.c at the tags of koct9i/ioping)
 nench.sh's lines: see `ioping_nench`. Raw lines (-p, -P, -B): see `ioping_raw`. Units: see `ioping_units`.
 """
 
-import re
 from dataclasses import dataclass, field
 
 from apps.parsers import ioping_nench, ioping_raw, ioping_requests, ioping_units
@@ -41,10 +41,6 @@ TITLE = "ioping"
 
 _LONGEST = 4096
 _BEHIND = 7  # lines that a statistics block may take
-_COMMAND = re.compile(
-    r"(?:^\s*|[$#>%] {0,8}|`)(?:sudo |time )?(?:(?:sudo|time|taskset|ionice|nice|numactl|timeout) (?:[\w=,.:-]{1,40} ){0,4})?"
-    r"((?:[\w.~/-]{0,80}/)?ioping -?[^|;&`]+)"
-)
 _NO_DIRECTION = "the statistics do not say whether they count reads or writes"
 _DAMAGED = "a line of ioping's whose figures cannot be read"
 _ELIDED = "some of the requests are left out, so that no histogram is made of the others"
@@ -131,7 +127,7 @@ class _Reading:
             self.covered = index + 1
         elif (self.command or self.group) and is_latencies(line):
             self._latencies(index, line)
-        elif "ioping " in line and (match := _COMMAND.search(line)):
+        elif match := ioping_units.command_in(line):
             self.close()
             self.command, self.host = match[1].strip(), host_before(line, match.start() + 1)
         elif line.strip() and self.group is not None and not self.group.requests:
@@ -242,6 +238,7 @@ class _Reading:
             self.warnings.append(f"line {self.text.number(group.first)}: {_ELIDED}")
         return ParsedRun(
             tool="ioping", tool_version="", samples=tuple(found), problem=problem,
+            series=ioping_raw.series(group.periods, name),
             histograms=ioping_requests.histograms(group.requests, name) if is_whole else (),
             labels={"device": device.rstrip(")")} if path else {}, target=path or shown,
             workload={**asked, "rw": {"mixed": "randrw"}.get(name, name)}, host=group.host,

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 
 from apps.parsers import ioping_units
 from apps.parsers.finite import close
-from apps.parsers.ioping_samples import LATENCIES, UNITS, Figure, missing, operation, samples, sums
+from apps.parsers.ioping_samples import LATENCIES, PERIODS, UNITS, Figure, missing, operation, samples, sums
 from apps.parsers.shape import Broken, ParsedRun, ParsedSeries
 from apps.parsers.source_text import SourceText
 
 _LINE = re.compile(r"\d{1,18}(?: \d{1,18}){7}(?: \d{1,18} \d{1,18})?\s*", re.ASCII)
 _LOOKED_AT = 200
 _METRICS = ("iops", "bandwidth", *LATENCIES)
-_PERIODS = "only statistics of periods are printed, not of the whole run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +72,9 @@ def run(lines: Sequence[Raw], command: str, place: tuple[int, int]) -> ParsedRun
     total, periods = _split(lines)
     block_size = lines[0].block_size or None
     figures = {} if total is None else _figures(total, place[1])
-    found = samples(name, figures, None, block_size, note) or [missing(name, place[1], block_size, _PERIODS)]
+    found = samples(name, figures, None, block_size, note) or [missing(name, place[1], block_size, PERIODS)]
     return ParsedRun(
-        tool="ioping", tool_version="", samples=tuple(found), series=_series(periods, name),
+        tool="ioping", tool_version="", samples=tuple(found), series=series(periods, name),
         workload=ioping_units.workload(command), target=command.split()[-1], line=place[0], last_line=place[1],
     )  # fmt: skip
 
@@ -97,7 +96,7 @@ def _figures(total: Raw, line: int) -> dict[str, Figure]:
     }
 
 
-def _series(periods: Sequence[Raw], name: str) -> tuple[ParsedSeries, ...]:
+def series(periods: Sequence[Raw], name: str) -> tuple[ParsedSeries, ...]:
     if not periods:
         return ()
     ends = sums([one.wall for one in periods])

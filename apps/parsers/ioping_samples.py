@@ -7,6 +7,7 @@ from apps.parsers.shape import ParsedSample
 
 NOTHING = "ioping counted no request"
 CUT = "the output ends before ioping's statistics"
+PERIODS = "only statistics of periods are printed, not of the whole run"
 RANDOM = "random unless ioping was given -L; its command line is not shown"
 LATENCIES = ("latency_min", "latency_mean", "latency_max", "latency_stdev")
 UNITS = {"iops": "iops", "bandwidth": "B/s", "io_bytes": "bytes"}  # where only the column tells; else ns

@@ -16,6 +16,10 @@ _SIZES = {"": 0, "b": 0, "byte": 0, "bytes": 0, "k": 1, "kb": 1, "kib": 1, "m": 
 _COUNTS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _TIMES = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000,
           "hour": 3_600_000_000_000, "day": 86_400_000_000_000}  # fmt: skip
+_COMMAND = re.compile(
+    r"(?:^\s*|[$#>%] {0,8}|`)(?:sudo |time )?(?:(?:sudo|time|taskset|ionice|nice|numactl|timeout) (?:[\w=,.:-]{1,40} ){0,4})?"
+    r"((?:[\w.~/-]{0,80}/)?ioping -?[^|;&`]+)"
+)
 _BY_SHELL = re.compile(r"[$~*?\[{<]")  # written otherwise than what ioping was given
 _SHORT = "hvkqBIJRLDCNHYyAUWGEs:S:o:c:w:i:b:l:r:a:t:T:p:P:e:"
 _LONG = {
@@ -23,6 +27,11 @@ _LONG = {
     "size": "s", "work-size": "S", "batch": "B", "quiet": "q", "json": "J", "rapid": "R", "async": "A",
     "count": "c", "interval": "i", "work-time": "w", "print-count": "p", "print-interval": "P",
 }  # fmt: skip
+
+
+def command_in(line: str) -> re.Match[str] | None:
+    """ioping as it was typed, in the first group."""
+    return _COMMAND.search(line) if "ioping " in line else None
 
 
 def _scaled(text: str, factors: dict[str, float] | dict[str, int], fold: bool = False) -> float | None:

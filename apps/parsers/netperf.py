@@ -17,6 +17,9 @@ omni's latencies are µs. -1 means not measured. The CPU columns are % of all CP
 `cpu`. Layouts: nettest_bsd.c, nettest_sctp.c (`tput_title`, `cpu_title`), nettest_omni.c (`print_omni_*`).
 
 Oddities
+- omni's THROUGHPUT of a test that sends datagrams is what arrived (nettest_omni.c, `send_omni_inner`: "we want what was actually
+  received"): `net_receive`. What was sent is LOCAL_SEND_THROUGHPUT, and what interim results count.
+- `-v 0` prints the throughput alone; its unit is that of -f. With -c or -C it prints a service demand instead, which is not read.
 - A mail wraps banner and CSV header; a CSV with more values than names keeps those that have one, with a warning.
 - `!!! WARNING` stands between banner and table when the confidence was not reached: a warning.
 - PerfKitBenchmarker keeps the lines (or whole outputs) as JSON strings, a list of them on a line too: the quotes are
@@ -120,6 +123,7 @@ def _lines(text: SourceText) -> Iterator[tuple[int, str]]:
 def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
     test: Test | None = None
     command = asked = alone = ""
+    interim: list[tuple[int, str]] = []  # of -D, below a command whose figures are bare
     for (number, line), (_, below) in pairwise(chain(lines, [(0, "")])):
         key = netperf_omni.key_of(line) if "=" in line else ""
         begun, alone = _begun(test, command, number, line, key, alone), _alone(line, alone)
@@ -130,11 +134,16 @@ def _tests(lines: Iterator[tuple[int, str]]) -> Iterator[Test]:
         elif "netperf" in line and (match := _COMMAND.search(line.rstrip())):
             if test is not None:
                 yield test
-            test, command, asked = None, match[1], match[1]
+            test, command, asked, interim = None, match[1], match[1], []
+        elif asked and test is None and _INTERIM.match(line) and len(interim) < _MOST_LINES:
+            interim.append((number, line))
         elif asked and line.strip():  # directly below the command, or below figures of it
             found = _bare(asked, number, line, below)
             if found is not None and test is not None:
                 yield test
+            if found is not None and found.lines:
+                found.lines += interim
+            interim = []
             goes_on = found is not None or (test is not None and netperf_command.is_second_row(asked, line))
             test, command, asked = found or test, "" if found else command, asked if goes_on else ""
         if test is not None and len(test.lines) < _MOST_LINES:
@@ -179,6 +188,8 @@ def _bare(asked: str, number: int, line: str, below: str) -> Test | None:
     kind = netperf_command.kind(asked)
     if found := netperf_command.figures(asked, line):
         return Test(kind, asked, figures=found)
+    if netperf_command.is_quiet(asked) and positive(line.strip()) is not None:
+        return Test(kind, asked, [(number, "")], has_banner=False)
     if title := netperf_command.title(asked, line, below):
         return Test(kind, asked, [(number, ""), (number, title)], has_banner=False)
     return None

@@ -13,6 +13,7 @@ _TEST = re.compile(r" -t {0,4}(\w{1,40})")
 _ASKED = re.compile(r" -t\b")
 _NAMES = re.compile(r" -o {0,4}([A-Za-z][\w,]{1,2000})(?: |$)")
 _UNTITLED = re.compile(r" -P {0,4}0(?: |$)")
+_QUIET = re.compile(r" -v {0,4}0(?: |$)")
 _UNIT = re.compile(r" -f {0,4}(\S{1,40})")
 _UNITS = {
     "": "10^6bits",
@@ -27,6 +28,7 @@ _STREAMS, _REQUESTS = ("TCP STREAM", "TCP MAERTS", "TCP SENDFILE"), ("TCP RR", "
 _TURNED = re.compile(r"(?:^|\s)-d")
 _OMNI = re.compile(r" -[oOk]")
 _CPU = re.compile(r" -[cC]\b")
+_PROTOCOL = re.compile(r"(?:^|\s)-T {0,4}(\w{1,12})")
 _DEFAULT = "TCP_STREAM"  # netperf's, where -t is not given
 
 
@@ -43,6 +45,12 @@ def kind(command: str) -> str:
     match = _TEST.search(asked)
     word = match[1] if match else "" if _ASKED.search(asked) else _DEFAULT
     return word.upper().replace("_", " ")
+
+
+def protocol(command: str) -> str:
+    """Of omni's -T, in small letters; empty where it is not shown."""
+    match = _PROTOCOL.search(command.partition(" -- ")[2])
+    return match[1].lower() if match else ""
 
 
 def direction(command: str) -> str:
@@ -71,20 +79,33 @@ def title(command: str, line: str, below: str) -> str:
     width, of_cpu = (6, 2 if test == "UDP STREAM" else 4) if test in (*_REQUESTS, "UDP STREAM") else (5, 4)
     if len(words) != width + (of_cpu if _CPU.search(asked) else 0):
         return ""
-    match = _UNIT.search(asked)
-    letter = match[1] if match else ""
-    if test in _REQUESTS and letter in ("", "x"):
+    shown = unit(command, is_request=test in _REQUESTS)
+    if shown == "Trans":
         return "Socket Request Resp. Elapsed Trans. Rate"
-    unit = _UNITS.get("" if letter == "x" else letter, "")  # netsh.c: no transactions in a stream
-    if not unit:
+    if not shown:
         return ""
     if test in _REQUESTS:
-        return f"Socket Request Resp. Elapsed Time {unit}/sec"
+        return f"Socket Request Resp. Elapsed Time {shown}/sec"
     if test == "UDP STREAM":
         if not is_second_row(command, below):
             return ""
-        return f"Socket Message Elapsed Messages Okay Errors Throughput {unit}/sec"
-    return f"Recv Send Send Elapsed Time Throughput {unit}/sec" if test in _STREAMS else ""
+        return f"Socket Message Elapsed Messages Okay Errors Throughput {shown}/sec"
+    return f"Recv Send Send Elapsed Time Throughput {shown}/sec" if test in _STREAMS else ""
+
+
+def unit(command: str, *, is_request: bool) -> str:
+    """Of the throughput, by -f; empty where that is no letter that netperf knows."""
+    match = _UNIT.search(command.partition(" -- ")[0])
+    letter = match[1] if match else ""
+    if is_request and letter in ("", "x"):
+        return "Trans"
+    return _UNITS.get("" if letter == "x" else letter, "")  # netsh.c: no transactions in a stream
+
+
+def is_quiet(command: str) -> bool:
+    """Whether a throughput is all that netperf prints."""
+    asked = f"{command.partition(' -- ')[0]} "
+    return bool(_UNTITLED.search(asked) and _QUIET.search(asked)) and not _CPU.search(asked)
 
 
 def is_second_row(command: str, line: str) -> bool:

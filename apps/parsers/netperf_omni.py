@@ -4,10 +4,12 @@ Throughput,Throughput Units,50th Percentile Latency Microseconds                
 2217.06,Trans/s,442                                                                 THROUGHPUT_UNITS=Trans/s
 """
 
+import csv
 import re
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
+from apps.parsers import netperf_command
 from apps.parsers.finite import number, positive
 from apps.parsers.netperf_test import NO_WAY, Test, per_second
 from apps.parsers.shape import Broken
@@ -36,6 +38,7 @@ _SIZES = {
 _OF_BANNER = re.compile(r'\bAF_INET6?\b|^\s{0,16}: |",\s{0,16}$')  # the rest of one that a mail wrapped
 _LONGEST_HEADER = 8000
 _MOST_NAMES = 100  # lines of a wrapped header
+_MOST_BLOCKS, _MOST_TITLES = 4, 4  # of -O (nettest_omni.c, NETPERF_MAX_BLOCKS), and lines of a title
 BEGINNINGS = ("THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "DIRECTION", "PROTOCOL", "SOCKET_TYPE", "LSS_SIZE_REQ")
 FIGURES = ("THROUGHPUT", "TRANSACTION_RATE", "MEAN_LATENCY")
 _CPU = ("local_cpu_util", "remote_cpu_util")
@@ -74,7 +77,7 @@ def others(test: Test) -> Iterator[Test]:
     """Of -o, the rows directly below the first one: what a script added with -P 0, one test each."""
     if test.figures or test.keys or not _csv(test, []):
         return
-    rows = [place for place, (_, text) in enumerate(test.lines) if place and _is_row(text)]
+    rows = _rows(test)
     title = [*test.lines[:1], *test.lines[max(1, rows[0] - _MOST_NAMES) : rows[0]]]
     width = test.lines[rows[0]][1].count(",")
     for before, place in pairwise(rows):
@@ -90,8 +93,38 @@ def others(test: Test) -> Iterator[Test]:
         yield other
 
 
-def _is_row(text: str) -> bool:
-    return "," in text and positive(text.partition(",")[0].strip()) is not None and not _is_interim(text)
+def _rows(test: Test) -> list[int]:
+    """Where the figures of -o are."""
+    names: list[str] = []
+    found: list[int] = []
+    for place, (_, text) in enumerate(test.lines):
+        if place and _is_figures(text, names) and not _is_interim(text):
+            found.append(place)
+        elif not found and "Interim" not in text and not _OF_BANNER.search(text):
+            names = [*names[1 - _MOST_NAMES :], text.strip()] if "," in text or names else names
+    return found
+
+
+def _is_figures(text: str, names: list[str]) -> bool:
+    """Whether the line begins with a figure, or says as many things as are named, figures among them: `Stream,TCP,Send,1.00,…`."""
+    if "," not in text:
+        return False
+    if positive(text.partition(",")[0].strip()) is not None:
+        return True
+    cells = _cells(text)
+    return (
+        len(cells) > 2
+        and len(cells) == " ".join(names[-1:]).count(",") + 1
+        and any(positive(cell) is not None for cell in cells)
+        and _names_figures(names[-1])
+    )
+
+
+def _cells(text: str) -> list[str]:
+    """Of a row; the command line among them stands in quotes, and has commas of its own."""
+    shown = text.strip()
+    cells = next(csv.reader([shown])) if shown.count('"') in (2, 4) and "\0" not in shown else shown.split(",")
+    return [cell.strip() for cell in cells]
 
 
 def _bare(test: Test) -> bool:
@@ -127,6 +160,7 @@ def _chosen(test: Test, fields: Fields) -> bool:
 
 def _measured(test: Test, fields: Fields, throughput: tuple[str, int], unit: tuple[str, int]) -> bool:
     operation = _operation(test, fields, unit[0])
+    arrived = "net_receive" if operation == "net_send" and _is_of_datagrams(test, fields) else operation
     if not operation:
         test.broken = Broken(NO_WAY, throughput[1], f"{throughput[0]} {unit[0]}"[:100], "a banner, or DIRECTION=Send")
         return False
@@ -135,7 +169,10 @@ def _measured(test: Test, fields: Fields, throughput: tuple[str, int], unit: tup
     name = unit[0].removesuffix("ec").removesuffix("/s")
     value = per_second(throughput[0], name)
     metric, printed = "rate" if name == "Trans" else "bandwidth", f"{throughput[0]} {unit[0]}"
-    test.add(operation, metric, value, printed, throughput[1], reason="" if value is not None else "not measured")
+    test.add(arrived, metric, value, printed, throughput[1], reason="" if value is not None else "not measured")
+    if arrived != operation:
+        test.of_interim = operation
+        _sent(test, fields, name)
     _latencies(test, fields, operation)
     if (
         (found := _first(fields, _RETRANSMITS))
@@ -144,6 +181,18 @@ def _measured(test: Test, fields: Fields, throughput: tuple[str, int], unit: tup
     ):
         test.add(operation, "retransmits", count, found[0], found[1])
     return True
+
+
+def _is_of_datagrams(test: Test, fields: Fields) -> bool:
+    """Then the throughput of a sender is what arrived: "we want what was actually received" (nettest_omni.c, send_omni_inner)."""
+    protocol = (_first(fields, ("protocol",)) or ("", 0))[0].strip().lower()
+    return (protocol or netperf_command.protocol(test.command) or test.kind.partition(" ")[0].lower()) == "udp"
+
+
+def _sent(test: Test, fields: Fields, unit: str) -> None:
+    """What the sender of datagrams sent, which has a name of its own."""
+    if (found := _first(fields, ("local_send_throughput",))) and (value := per_second(found[0], unit)):
+        test.add("net_send", "bandwidth", value, f"{found[0]} {unit}/s", found[1])
 
 
 def _operation(test: Test, fields: Fields, unit: str) -> str:
@@ -206,7 +255,7 @@ def _csv(test: Test, warnings: list[str]) -> Fields:
     for place, (line, text) in enumerate(test.lines[1:]):
         if _OF_BANNER.search(text):
             continue
-        is_figure = positive(text.partition(",")[0].strip()) is not None and "," in text
+        is_figure = _is_figures(text, names)
         if not is_figure and ("," in text or names) and text.strip() and "Interim" not in text:
             names = [*names[1 - _MOST_NAMES :], text.strip()]
             is_named = is_named or _names_figures(" ".join(names[-2:]))
@@ -235,7 +284,7 @@ def _paired(names: list[str], lines: list[tuple[int, str]], line: int, warnings:
     for _, text in lines:
         if not text.strip() or len(values) >= len(header):
             break
-        values += text.strip().split(",")
+        values += _cells(text)
     if len(values) > len(header):
         warnings.append(f"line {line}: {len(values)} values for {len(header)} names; the last ones are not read")
     elif len(values) < len(header):
@@ -250,19 +299,36 @@ def _name(cell: str) -> str:
 def _columns(test: Test) -> Fields:
     """Titles of up to four lines over left-aligned values: a title belongs to the value that begins below it."""
     titles: list[str] = []
-    for line, text in test.lines[1:]:
-        cells = list(_CELLS.finditer(text))
-        is_figures = (
-            bool(cells) and any(positive(cell[0]) is not None for cell in cells) and _names_figures(" ".join(titles))
-        )
-        if is_figures and "(sec)" not in text:
-            starts = [cell.start() for cell in cells] + [10_000]
-            return {
-                _name(" ".join(title[starts[place] : starts[place + 1]].strip() for title in titles)): (
-                    cell[0],
-                    line,
-                )
-                for place, cell in enumerate(cells)
-            }
+    for place, (line, text) in enumerate(test.lines[1:], 1):
+        if _is_values(text) and _names_figures(" ".join(titles)):
+            return _by_column(titles, line, text) | _other_blocks(test.lines[place + 1 :])
         titles = [*titles[-5:], text] if text.strip() else titles
     return {}
+
+
+def _other_blocks(lines: list[tuple[int, str]]) -> Fields:
+    """What stands below the first block, with a blank line between: titles and values again, up to four blocks in all."""
+    fields: Fields = {}
+    for _ in range(_MOST_BLOCKS - 1):
+        block = list(takewhile(lambda one: one[1].strip(), lines[1 : _MOST_TITLES + 2]))
+        if not lines or lines[0][1].strip() or len(block) < 2 or any(_is_values(text) for _, text in block[:-1]):
+            break
+        *titles, (line, text) = block
+        if not _is_values(text) or not text[:1].strip():
+            break
+        fields = _by_column([title for _, title in titles], line, text) | fields
+        lines = lines[len(block) + 1 :]
+    return fields
+
+
+def _is_values(text: str) -> bool:
+    return "(sec)" not in text and any(positive(cell) is not None for cell in text.split())
+
+
+def _by_column(titles: list[str], line: int, text: str) -> Fields:
+    cells = list(_CELLS.finditer(text))
+    starts = [cell.start() for cell in cells] + [10_000]
+    return {
+        _name(" ".join(title[starts[place] : starts[place + 1]].strip() for title in titles)): (cell[0], line)
+        for place, cell in enumerate(cells)
+    }

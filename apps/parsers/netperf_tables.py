@@ -2,6 +2,7 @@
 
 Streams:  receive socket, send socket, message, seconds, throughput [CPU local, remote, service demand local, remote]
 UDP:      socket, message, seconds, sent, errors, throughput [CPU, demand] / socket, seconds, received, throughput […]
+-v 0:     the throughput, and nothing else; with -c or -C a service demand, which is not read (`6.582 S`)
 Requests: send socket, receive socket, request, response, seconds, rate [CPU …] / the remote's sockets
 """
 
@@ -9,12 +10,14 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from apps.parsers import netperf_command
 from apps.parsers.finite import number, positive
 from apps.parsers.netperf_test import NO_WAY, UNIT, Test, per_second
 from apps.parsers.shape import Broken
 
 _TITLE_UNIT = re.compile(rf"{UNIT} {{0,3}}/s(?:ec)?\b")  # 2.4 pads the unit to eight characters
 _TPUT_UNIT = re.compile(rf"Time {{1,8}}{UNIT}")
+_ALONE = re.compile(r"\s{0,8}(\d{1,12}\.\d\d)\s{0,8}")
 _NUMBERS = re.compile(r"^\s*-?\d[\d.\s-]{0,300}$")
 _NAMED = re.compile(r"^\s{0,40}(?P<name>[^\W\d][^:\n]{0,60}:)(?P<row>(?:[ \t]{1,40}\d[\d.]{0,20}){5,9})\s{0,40}$")
 _MOST_TITLE = 12  # lines
@@ -26,7 +29,7 @@ def read(test: Test) -> bool:
     """Whether there were figures."""
     title, rows = _split(test)
     if not rows:
-        return False
+        return _alone(test)
     if "Messages" in title and "Okay" in title:
         return _datagrams(test, title, rows)
     if "Request" in title and "Resp." in title:
@@ -34,6 +37,20 @@ def read(test: Test) -> bool:
     if test.kind.upper().startswith("UDP"):
         return False  # its title is not whole, and other figures stand where a stream of TCP has them
     return _stream(test, title, rows[0])
+
+
+def _alone(test: Test) -> bool:
+    """The throughput by itself (-v 0); its unit is in the command line only. Service demands have a letter behind."""
+    below = next((one for one in test.lines[1:] if one[1].strip() and "Interim" not in one[1]), (0, ""))
+    if not test.operation or not (match := _ALONE.fullmatch(below[1])):
+        return False
+    metric = "rate" if test.operation == "net_request" else "bandwidth"
+    unit = netperf_command.unit(test.command, is_request=metric == "rate") if test.command else ""
+    if unit:
+        _add(test, test.operation, metric if unit == "Trans" else "bandwidth", match[1], unit, below[0])
+    else:
+        test.add(test.operation, metric, None, match[1], below[0], reason="its unit is not printed")
+    return True
 
 
 def others(test: Test) -> Iterator[Test]:

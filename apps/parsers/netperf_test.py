@@ -36,6 +36,7 @@ class Test:
     has_banner: bool = True
     note: str = ""
     caption: str = ""
+    of_interim: str = ""  # the operation of the interim results, where the first figure is of another one
     _points: list[tuple[float, float]] = field(default_factory=list)
     _began: float | None = None
     _unit: str = ""
@@ -101,4 +102,4 @@ class Test:
         first = self.samples[0]
         metric = "rate" if first.metric == "rate" else "bandwidth"
         times, values = zip(*self._points, strict=True)
-        return (ParsedSeries(first.operation, metric, 0, "report", times, values),)
+        return (ParsedSeries(self.of_interim or first.operation, metric, 0, "report", times, values),)

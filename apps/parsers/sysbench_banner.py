@@ -3,6 +3,9 @@
 128 files, 24Mb each              3Gb total file size              Block size 16Kb
 Doing random r/w test             (sb_fileio.c, `file_print_mode` and `get_test_mode_str`)
 
+Where requests are merged (--file-merged-requests), those of the sequential tests are as large as the line for that says, not
+as a block (sb_fileio.c, `sb_get_seq_request`): that size is the `block_size` of their figures.
+
 What is not printed is taken from the command line, where the report is its own: sizes there count 1024 (`KMGT` in either
 case, whatever stands behind that letter: sb_options.c, `sb_opt_to_size`).
 """
@@ -18,6 +21,8 @@ _SIZE = r"([\d.]{1,20}(?:e\+\d{1,2})?)([KMGTP]?)i?[bB]"
 _THREADS = re.compile(r"^Number of threads: (\d{1,12})\s*$")
 _TOTAL = re.compile(rf"^{_SIZE} total file size\s*$")
 _BLOCK = re.compile(rf"^Block size {_SIZE}\s*$")
+_MERGED = re.compile(rf"^Merging requests up to {_SIZE} for sequential IO\.\s*$")
+_LIMIT = re.compile(r"^(?:Target transaction rate: (\d{1,9})/sec|Warmup time: (\d{1,9})s)\s*$")
 _FLAGS = re.compile(r"^Extra file open flags: ([^\n]{1,60})")
 _FILES = re.compile(r"^(\d{1,9}) files, \S{1,20} each\s*$")
 _PERIODIC = re.compile(r"^Periodic FSYNC enabled, calling fsync\(\) each (\d{1,12}) requests\.?\s*$")
@@ -49,6 +54,7 @@ class Banner:
     threads: int | None = None
     file_size: int | None = None
     block_size: int | None = None
+    merged: int | None = None  # bytes of a request of a sequential test
     operations: tuple[str, ...] = ()
     workload: dict[str, str | int | float] = field(default_factory=dict)
     damaged: list[tuple[int, str]] = field(default_factory=list)  # line, what stands there
@@ -66,6 +72,9 @@ def read_banner(lines: Sequence[tuple[int, str]], command: str = "", is_own: boo
         _read(banner, f"Doing {_MODES[asked[1]]} test")
     if is_own and " run" in command:
         _ask(banner, dict(_OPTION.findall(command)))
+    if banner.merged and banner.block_size and banner.workload.get("rw") in ("read", "write"):
+        banner.workload["merged_requests"] = banner.merged // banner.block_size
+        banner.block_size = banner.merged
     for name in ("file_size", "block_size"):
         if (value := getattr(banner, name)) is not None:
             banner.workload[name] = value
@@ -116,12 +125,16 @@ def _read(banner: Banner, line: str) -> bool:
         banner.file_size = whole_size(match[1], match[2])
     elif match := _BLOCK.match(line):
         banner.block_size = whole_size(match[1], match[2])
+    elif match := _MERGED.match(line):
+        banner.merged = whole_size(match[1], match[2])
     elif match := _FILES.match(line):
         told["nrfiles"] = int(match[1])
     elif match := _FLAGS.match(line):
         _flags(told, match[1].split())
     elif match := _ENGINE.match(line):
         told["ioengine"] = _ENGINES[match[1]]
+    elif match := _LIMIT.match(line):
+        told["rate_iops" if match[1] else "ramp_time"] = int(match[1] or match[2])
     elif match := _RATIO.match(line):
         told["read_write_ratio"] = float(match[1])
     elif match := _MODE.match(line):

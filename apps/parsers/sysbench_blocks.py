@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from apps.parsers.prompts import host_before
 from apps.parsers.source_text import SourceText
@@ -29,6 +29,7 @@ _ONCE = (
 FIRST = _ONCE[:2]  # of a run's figures
 OLD_SPEED = "Total transferred "
 END = "execution time (avg/stddev):"  # the last line of a report
+CHECKPOINT = "] Checkpoint report:"  # before the figures since the checkpoint before, all figures are counted anew then
 _DISTANCE = 6  # lines between the version and the options
 
 
@@ -44,6 +45,10 @@ class Block:
     command: str
     host: str  # of the prompt before the command
     is_own: bool
+    parts: list[int] = field(
+        default_factory=list
+    )  # where the reports of its checkpoints begin, and the one behind them
+    is_owed: bool = False  # the report behind the last checkpoint
 
 
 def plain(line: str) -> str:
@@ -55,7 +60,8 @@ def blocks_of(text: SourceText) -> Iterator[Block]:
     starts = list(_starts(text))
     ends = [start.first for start in starts[1:]] + [len(text.lines)]
     for block, end in zip(starts, ends, strict=False):
-        closed = (index + 1 for index in range(block.first, end) if END in text.lines[index])
+        begun = block.parts[-1] if block.parts else block.first
+        closed = (index + 1 for index in range(begun, end) if END in text.lines[index])
         block.end = next(closed, end)
         yield block
 
@@ -64,6 +70,7 @@ def _starts(text: SourceText) -> Iterator[Block]:
     command, host, is_own, is_closed = "", "", True, False
     before: int | None = None
     seen: set[str] = set()  # of what stands once in a run
+    run: Block | None = None
     for index, printed in enumerate(text.lines):
         if not printed:
             continue
@@ -75,14 +82,28 @@ def _starts(text: SourceText) -> Iterator[Block]:
             if " run" in match[1] or not _AROUND.search(match[1]):
                 command, host, is_own = match[1], host_before(line, match.start() + 1), True
         elif match := _START.match(line[:200]):
-            yield Block(index, index, match[1], command, host, is_own)
+            yield (run := Block(index, index, match[1], command, host, is_own))
             command, host, before, is_closed, seen = "", "", index, False, set()
+        elif run and _is_part(run, line, own if is_closed else ""):
+            run.parts.append(index)
+            is_closed, seen = False, set()
         elif _begins_bare(text, index, before, is_closed):
-            yield Block(index, index, "", command, host, is_own)
+            yield (run := Block(index, index, "", command, host, is_own))
             before, is_own, is_closed, seen = index, False, False, set()
         elif END in line:
             is_closed = True
         seen |= {own} - {""}
+
+
+def _is_part(run: Block, line: str, own: str) -> bool:
+    """Whether the report of a checkpoint begins, or, behind such ones, the report of the rest."""
+    if CHECKPOINT in line:
+        run.is_owed = True
+        return True
+    if not run.is_owed or not own or own in _HEAD.groupindex:
+        return False
+    run.is_owed = False
+    return True
 
 
 def _once(line: str) -> str:

@@ -16,16 +16,30 @@ before 0.4.9 they were `0.0038s`.
 Oddities
 - 0.4 and 0.5 print rates for reads and writes together only: of random r/w they are `mixed`, and only `io_bytes` is
   told apart. Later versions print each direction.
+- `--report-checkpoints` prints a whole report at each of its seconds and counts anew from there (sysbench.c, `checkpoint`), so
+  the last report is of the rest: each is a section of the run.
+- An interval's latency is that of the percentile that was asked for: `latency (ms,95%): 1.697`, `response time: 0.345ms (95%)`.
 - Latencies count fsync() requests too since 1.0 (an fsync is an event of its own).
 - A failed run prints zeros and `min: 18446744073709.55ms`: all its figures are missing.
 - A report that was cut out without its banner is read where it counts reads and writes: only random r/w does both.
-- The percentile is 95 unless asked otherwise; 0 prints `percentile stats: disabled`.
+- The percentile is 95 unless asked otherwise; others than 50, 90, 95 and 99 are labels. 0 prints `percentile stats: disabled`.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, pairwise
 
-from apps.parsers.shape import Broken, ParsedFile, ParsedHistogram, ParsedRun, ParsedSample, ParsedSeries, ParseError
+from apps.parsers.shape import (
+    Broken,
+    ParsedFile,
+    ParsedHistogram,
+    ParsedRun,
+    ParsedSample,
+    ParsedSection,
+    ParsedSeries,
+    ParseError,
+)  # fmt: skip
 from apps.parsers.source_text import SourceText
 from apps.parsers.sysbench_banner import Banner, asks_otherwise, read_banner
 from apps.parsers.sysbench_blocks import END, FIRST, OLD_SPEED, Block, blocks_of, plain
@@ -36,6 +50,7 @@ TITLE = "sysbench fileio"
 
 _FATAL = re.compile(r"(?:FATAL|ALERT): (.{1,300})")
 _OWN = ("Extra file open flags:", *FIRST, OLD_SPEED, ": IOPS=", ":  IOPS=", "read, MiB/s:", "written, MiB/s:")
+_CHECKPOINT = re.compile(r"\[ {0,8}(\d{1,9})s ?\] Checkpoint report:")
 _OF_MEMORY = " ops/sec)"
 _RATES = re.compile(r"\s*(?:reads|writes)/s:\s+\d").match  # alone, where somebody left the titles out
 _PERCENTILES = ("50", "90", "95", "99")
@@ -43,14 +58,23 @@ _FAILED = "sysbench did no request"
 _NOT_PRINTED = "not printed"
 _DAMAGED = "a line of sysbench's whose figures cannot be read"
 _WHOLE = re.compile(
-    r"\.\d\d(?:ms)?\s*$|[^\d.\s]\s*$"
+    r"\.\d\d(?:ms)?\s*$|%\): \d{1,12}\.\d{3}\s*$|[^\d.\s]\s*$"
 )  # the end of a line of figures: they have two decimals, or words behind
 _WITH_SYNCS = "over all events, fsync() too"
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A report of several that one run has."""
+
+    name: str
+    line: int
+    report: Report
+
+
 def looks_like(text: SourceText) -> float:
     body = text.text
-    if ("Extra file open flags:" in body and "\nDoing " in body) or (
+    if ("Extra file open flags:" in body and "Doing " in body) or (
         "Operations performed:" in body and "Requests/sec executed" in body
     ):
         return 1.0
@@ -69,7 +93,7 @@ def parse(text: SourceText) -> ParsedFile:
         if _is_test(lines):
             whole = _without_cut(lines, text)
             banner, report = read_banner(whole, block.command, block.is_own), read_report(whole)
-            found = _run(whole, block, banner, report)
+            found = _run(whole, block, banner, report, _parts(whole, block, text))
             (broken if isinstance(found, Broken) else runs).append(found)  # type: ignore[arg-type]
             broken += [Broken(_DAMAGED, line, said.strip()[:100]) for line, said in (*banner.damaged, *report.damaged)]
             if isinstance(found, ParsedRun) and (cut := _cut(found, lines, len(whole) < len(lines))):
@@ -114,7 +138,22 @@ def _cut(run: ParsedRun, lines: list[tuple[int, str]], is_shortened: bool) -> Br
     return Broken("the report ends before its last figures; what is missing says so", number, found.strip()[:100], END)
 
 
-def _run(lines: list[tuple[int, str]], block: Block, banner: Banner, report: Report) -> ParsedRun | Broken:
+def _parts(lines: list[tuple[int, str]], block: Block, text: SourceText) -> list[Part]:
+    """The report of each checkpoint and of the rest behind the last one; none where there was no checkpoint."""
+    parts: list[Part] = []
+    rest = ""
+    starts = [text.number(index) for index in block.parts]
+    for start, end in pairwise([*starts, (lines[-1][0] + 1) if starts else 0]):
+        of_part = [(line, said) for line, said in lines if start <= line < end]
+        match = _CHECKPOINT.match(of_part[0][1]) if of_part else None
+        parts.append(Part(f"checkpoint at {match[1]} s" if match else rest, start, read_report(of_part)))
+        rest = f"after {match[1]} s" if match else ""
+    return parts
+
+
+def _run(
+    lines: list[tuple[int, str]], block: Block, banner: Banner, report: Report, parts: list[Part]
+) -> ParsedRun | Broken:
     if not banner.operations and _does_both(report):
         banner.operations = ("randread", "randwrite")
         banner.workload["rw"] = "randrw"
@@ -125,15 +164,20 @@ def _run(lines: list[tuple[int, str]], block: Block, banner: Banner, report: Rep
     if not banner.operations:
         return Broken("the test mode is not printed", lines[0][0], lines[0][1][:100], "'Doing … test'")
     samples = tuple(_samples(banner, report, lines[0][0]))
+    if parts:
+        told_apart = [_samples(banner, part.report, part.line, place) for place, part in enumerate(parts)]
+        samples = tuple(chain.from_iterable(told_apart))
     if not report.has_results():
         problem = problem or "the output ends before its results"
     told = [line for line, text in lines if text.startswith(("Doing ", "[", "FATAL:")) or END in text]
-    told += [figure.line for figure in report.figures.values()]
+    told += [figure.line for one in (report, *(part.report for part in parts)) for figure in one.figures.values()]
     is_its_own = block.command and not asks_otherwise(block.command, banner)
     workload = banner.workload | ({"command": block.command[:1000]} if is_its_own else {})
     return ParsedRun(
-        tool="sysbench", tool_version=block.version, host=block.host if is_its_own else "", samples=samples, series=tuple(_series(banner, report)),
-        histograms=_histograms(banner, report), problem=problem, workload=workload,
+        tool="sysbench", tool_version=block.version,
+        sections=tuple(ParsedSection(place, part.name) for place, part in enumerate(parts)), host=block.host if is_its_own else "", samples=samples,
+        series=tuple(_series(banner, report)), histograms=_histograms(banner, report, max(0, len(parts) - 1)),
+        labels=_labels(report) if not parts else {}, problem=problem, workload=workload,
         line=lines[0][0], last_line=max(told, default=lines[0][0]),
     )  # fmt: skip
 
@@ -151,13 +195,22 @@ def _does_both(report: Report) -> bool:
     )
 
 
-def _samples(banner: Banner, report: Report, first: int) -> Iterator[ParsedSample]:
+def _labels(report: Report) -> dict[str, str]:
+    """Percentiles that somebody asked for and that have no metric of their own."""
+    return {
+        f"latency, {name[1:]} %": figure.printed
+        for name, figure in report.figures.items()
+        if name[1:].isdecimal() and name[1:] not in _PERCENTILES
+    }
+
+
+def _samples(banner: Banner, report: Report, first: int, section: int = 0) -> Iterator[ParsedSample]:
     failed = _FAILED if report.counted_nothing() else ""
     for operation, metric, name, note in _wanted(banner, report):
         figure = report.figures.get(name)
         reason = failed or ("" if figure else _NOT_PRINTED)
         yield ParsedSample(
-            operation, metric, None if failed or figure is None else figure.value, file_size=banner.file_size,
+            operation, metric, None if failed or figure is None else figure.value, section, file_size=banner.file_size,
             block_size=banner.block_size, threads=banner.threads, printed=figure.printed if figure else "",
             line=figure.line if figure else first, missing_reason=reason, note=note, quality=_quality(figure),
         )  # fmt: skip
@@ -170,7 +223,7 @@ def _quality(figure: Figure | None) -> str:
 
 def _wanted(banner: Banner, report: Report) -> Iterator[tuple[str, str, str, str]]:
     """(operation, metric, the figure's name, note) of every sample that this run should have."""
-    whole = banner.operations[0] if len(banner.operations) == 1 else "mixed"
+    whole = _whole(banner)
     if report.is_by_direction():
         yield from _by_direction(banner, report)
         note = _WITH_SYNCS if _value(report.figures.get("syncs")) else ""
@@ -215,13 +268,21 @@ def _series(banner: Banner, report: Report) -> Iterator[ParsedSeries]:
         yield ParsedSeries(operation, "bandwidth", 0, "report", times, tuple(row[column] for row in report.intervals))
     if any(row[3] for row in report.intervals):
         yield ParsedSeries("sync", "rate", 0, "report", times, tuple(row[3] for row in report.intervals))
+    for rank in _PERCENTILES:
+        if points := [(at, value) for at, of, value in report.latencies if of == rank]:
+            ats, values = zip(*points, strict=True)
+            yield ParsedSeries(_whole(banner), f"latency_p{rank}", 0, "report", ats, values)
 
 
-def _histograms(banner: Banner, report: Report) -> tuple[ParsedHistogram, ...]:
+def _whole(banner: Banner) -> str:
+    return banner.operations[0] if len(banner.operations) == 1 else "mixed"
+
+
+def _histograms(banner: Banner, report: Report, section: int) -> tuple[ParsedHistogram, ...]:
+    """sysbench prints it above its last report."""
     if not report.buckets:
         return ()
-    whole = banner.operations[0] if len(banner.operations) == 1 else "mixed"
     merged: dict[int, int] = {}
     for bin_ns, count in report.buckets:
         merged[bin_ns] = merged.get(bin_ns, 0) + count
-    return (ParsedHistogram(whole, "lat", 0, tuple(sorted(merged.items()))),)
+    return (ParsedHistogram(_whole(banner), "lat", section, tuple(sorted(merged.items()))),)

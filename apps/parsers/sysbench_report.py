@@ -6,6 +6,7 @@ read_report(lines) → Report with reads/s, writes/s, bytes/s, latencies…, eac
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import nan
 
 from apps.parsers.finite import INT8, positive
 
@@ -42,7 +43,10 @@ _PERCENTILE = re.compile(
     rf"^\s*(?:approx\.\s+(\d{{1,3}}) percentile|(\d{{1,3}})th(?: percentile)?):\s+({_NUMBER}{_TIME}?){_END}"
 )
 _INTERVAL = re.compile(
-    rf"^\[\s*{_NUMBER}\s?s\s?\] reads: {_NUMBER} Mi?B/s writes: {_NUMBER} Mi?B/s fsyncs: {_NUMBER}/s [^\[]*$"
+    rf"^\[\s*{_NUMBER}\s?s\s?\] reads: {_NUMBER} Mi?B/s writes: {_NUMBER} Mi?B/s fsyncs: {_NUMBER}/s ([^\[]*)$"
+)
+_OF_INTERVAL = re.compile(  # since 0.5: response time, since 1.0: latency
+    rf"latency \(ms, ?(\d{{1,3}})%\): {_NUMBER}\s*$|response time: {_NUMBER}ms \((\d{{1,3}})%\)\s*$"
 )
 _BUCKET = re.compile(rf"^\s+{_NUMBER} \|\**\s+(\d{{1,18}})\s*$")
 _DAMAGED = re.compile(  # lines that only sysbench begins so, and that say a figure
@@ -63,6 +67,7 @@ class Figure:
 class Report:
     figures: dict[str, Figure] = field(default_factory=dict)
     intervals: list[tuple[float, float, float, float]] = field(default_factory=list)  # s, B/s read, B/s written, 1/s
+    latencies: list[tuple[float, str, float]] = field(default_factory=list)  # s, the percentile, ns
     buckets: list[tuple[int, int]] = field(default_factory=list)  # ns, count
     damaged: list[tuple[int, str]] = field(default_factory=list)  # line, what stands there
 
@@ -123,11 +128,14 @@ def read_report(lines: Sequence[tuple[int, str]]) -> Report:
 def _row(report: Report, text: str) -> bool:
     """Whether the line is one of an interval or of a histogram."""
     if match := _INTERVAL.match(text):
-        values = [positive(word) for word in match.groups()]
+        values = [positive(word) for word in match.groups()[:4]]
         if None in values:
             return False
         at, read, written, syncs = (value or 0.0 for value in values)
         report.intervals.append((at, read * MIB, written * MIB, syncs))
+        if (tail := _OF_INTERVAL.match(match[5])) and (took := positive(tail[2] or tail[3])) is not None:
+            is_measured = read or written or syncs
+            report.latencies.append((at, tail[1] or tail[4], round(took * 1e6, 6) if is_measured else nan))
     elif "|" in text and (match := _BUCKET.match(text)) and (value := positive(match[1])) is not None:
         report.buckets.append((round(value * 1e6), int(match[2])))
     else:

@@ -16,13 +16,13 @@ or comma, as the locale has it. Buffered data is not yet on disk when cp ends, u
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from apps.parsers.prompts import host_before
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.source_text import SourceText
-from apps.parsers.time_cp_files import paths, said_sizes, size_of
+from apps.parsers.time_cp_files import LISTED, paths, said_sizes, size_of
 
 NAME = "time cp"
 TITLE = "time cp"
@@ -59,8 +59,11 @@ _SKIPPED = re.compile(
 _LISTED = re.compile(  # by cp -v, old and new, and BSD's, which has no marks around names
     r"\s*(?:(?:['`‘\"][^\n]{1,4096}['’\"]|\S+) -> \S|(?:removed|created directory) ['`‘])"
 )
-_DD = re.compile(r"(?:^|[\s(;&|])dd\s")
 _OF_DD = re.compile(r"\d{1,18}\+\d{1,18} records (?:in|out)\s*$|\d{1,20} bytes (?:\([^()]{1,60}\) copied|transferred)")
+_BEFORE = (  # what may be typed before the copy, on its line, and what that prints
+    (re.compile(r"(?:^|[\s(;&|])dd\s"), _OF_DD),
+    (re.compile(r"(?:^|[\s(;&|])(?:ls|ll)\s"), LISTED),
+)
 _NO_CPU = "a time in the processor that cannot be read"
 _LONGEST = 1000
 _MOST_AFTER = 30
@@ -129,8 +132,8 @@ def _copies(text: SourceText, broken: list[Broken]) -> Iterator[Copy]:
             else:
                 broken.append(_without_wall(text, index, line))
         elif command := _timed(line):
-            has_dd = _DD.search(line, 0, line.find(command)) is not None
-            found = _behind(lines, index, has_dd=has_dd)
+            printed = [of for typed, of in _BEFORE if typed.search(line, 0, line.find(command))]
+            found = _behind(lines, index, printed)
             if found.real is not None:
                 yield Copy(command, index, found, host_before(line, line.find(command)))
                 if found.unread:
@@ -156,12 +159,12 @@ def _timed(line: str) -> str:
     return line[found.start(1) :].strip().rstrip("`")
 
 
-def _behind(lines: list[str], index: int, *, has_dd: bool = False) -> Timing:
-    """The times that follow a command, behind what cp itself had to say, and a dd that was typed before it."""
+def _behind(lines: list[str], index: int, printed: Sequence[re.Pattern[str]] = ()) -> Timing:
+    """The times that follow a command, behind what cp itself had to say, and what was typed before it (`printed`)."""
     timing, blank, left = Timing(last=index), 0, _MOST_AFTER
     for at in range(index + 1, len(lines)):
         line = lines[at]
-        if " " in line and (_LISTED.match(line) or (has_dd and _OF_DD.match(line))):
+        if " " in line and (_LISTED.match(line) or any(of.match(line) for of in printed)):
             continue
         left -= 1
         if not left:

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-_LISTED = re.compile(
+LISTED = re.compile(
     r"\s*(?:\d{1,20}\s{1,20}){0,2}-[rwxsStTlL-]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+(\d{1,18})\s+\S.*\s(\S+)\s*$"
 )
 _DD = re.compile(r"\bdd\s")
@@ -26,7 +26,7 @@ def said_sizes(lines: Sequence[str]) -> list[tuple[int, str, int]]:
     """(index of the line, name of the file, its bytes) wherever a listing or a dd says so."""
     found = []
     for index, line in enumerate(lines):
-        if ("-r" in line or line.lstrip()[:1] == "-") and (listed := _LISTED.match(line[:_LONGEST])):
+        if ("-r" in line or line.lstrip()[:1] == "-") and (listed := LISTED.match(line[:_LONGEST])):
             found.append((index, _name(listed[2]), int(listed[1])))
         elif "of=" in line and _DD.search(line := line[:_LONGEST]) and (written := _WRITTEN.search(line)):
             sizes = [int(match[1]) for each in lines[index + 1 : index + 4] if (match := _BYTES.match(each))]

@@ -19,11 +19,13 @@ Operation: read % of the average: 100 → read, 0 → write, between → mixed. 
 Oddities: labels grow into the time (`11:23:54.347avg_2-1200`), some builds print one number (`avg_600`); `avg_2-1`, of a
 run that ended in its first interval, averages nothing, and has NaN for the CPU; times roll over at midnight; the `created` line tells
 UTC, a run's own lines only local time, so the start is counted from there. Lines without any header (a copy of the
-screen) are read where rate × bytes = MB/sec proves which columns they are. A run without `avg_` was aborted: broken.
+screen) are read where rate × bytes = MB/sec proves which columns they are. Where somebody cut off dates and times in front of title and
+lines, there is no series, as the length of an interval is not told. A run without `avg_` was aborted: broken.
 """
 
 import re
 from dataclasses import dataclass, field, replace
+from math import nan
 
 from apps.parsers import vdbench_skew
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
@@ -42,6 +44,9 @@ _LABEL = r"\d{1,9}|(?:avg|std|max)_\d{1,9}(?:-\d{1,9})?"
 _ROW = re.compile(rf"^(\d\d:\d\d:\d\d\.\d{{3}}) {{0,12}}({_LABEL}) {{1,40}}((?:-?\d|NaN)(?:[\d. -]|NaN){{0,1000}})$")
 _TIMED = re.compile(rf"^(\d\d:\d\d:\d\d\.\d{{3}}) {{0,12}}({_LABEL}) {{1,40}}(\S.{{0,1000}})$")
 _TITLE = re.compile(r"^ {0,8}\S{3,12} \d\d, \d{4} {0,4}\S*[Ii]nterval")
+_UNDATED = re.compile(r"^ {0,24}interval {1,12}(?:i/o {1,4}MB/sec|\.ReqstdOps)")
+_UNTIMED = re.compile(rf"^() {{0,24}}({_LABEL}) {{1,40}}((?:-?\d|NaN)(?:[\d. -]|NaN){{0,1000}})$")
+_NO_DATE = "Jan 01, 1970 "  # where a title has one
 _REPORT = "Vdbench summary report, created "
 _VERSION = re.compile(r"Vdbench distribution: (vdbench\S{1,40})")
 _NEEDLES = ("Vdbench", "Starting RD=", ".ReqstdOps.", "1024**2", "avg_")
@@ -100,6 +105,7 @@ class _Reading:
         self.runs: list[ParsedRun] = []
         self.broken: list[Broken] = []
         self.columns: Columns | None = None
+        self.is_untimed = False  # somebody cut off what stands before the labels
         self.clock = Clock()
         self.version = ""
         self.now: _Definition | None = None
@@ -115,8 +121,11 @@ class _Reading:
             told = "the time at which a run began cannot be read"
             self.broken.append(Broken(told, self.text.number(index), match[1], "a time such as 13:45:13.001"))
         elif _TITLE.match(line) and index + 1 < len(self.text.lines):
-            self.columns = read_columns(line, self.text.lines[index + 1][:_LONGEST])
-        elif match := _ROW.match(line):
+            self.columns, self.is_untimed = read_columns(line, self.text.lines[index + 1][:_LONGEST]), False
+        elif "interval" in line and _UNDATED.match(line) and index + 1 < len(self.text.lines):
+            self.columns = read_columns(_NO_DATE + line, self.text.lines[index + 1][:_LONGEST])
+            self.is_untimed = True
+        elif match := _ROW.match(line) or (_UNTIMED.match(line) if self.is_untimed and self.columns else None):
             self._row(index, match)
         elif _REPORT in line:
             self.clock.start(*created_at(line))
@@ -149,7 +158,8 @@ class _Reading:
             self.now = _Definition(index, index)
         now = self.now
         now.last = index
-        row = Row(self.text.number(index), self.clock.at(match[1]), match[3], match.start(3), self._named(values, kind))
+        at = self.clock.at(match[1]) if match[1] else nan
+        row = Row(self.text.number(index), at, match[3], match.start(3), self._named(values, kind))
         if kind == "avg" and _ends_before(label):
             row = replace(row, is_empty=True)
         if kind == "std":

@@ -6,6 +6,7 @@ SKEW = "Workload skew report"  # the title of the page that has no intervals
 START = re.compile(r"(\d\d:\d\d:\d\d\.\d{3}) (?:Starting|Simulating) RD=([^;<\s]{1,100})([^<]{0,600})")
 STARTED = re.compile(r"([^\s<>:]{1,4}:[^\s<>]{1,14}) Starting RD=([^;<\s]{1,100})([^<]{0,600})")  # with whatever time
 _RUNTIME = re.compile(r"elapsed=(\d{1,9})\b")
+_WARMUP = re.compile(r"\bwarmup=(\d{1,9})\b")
 _RATE = re.compile(r"(?:I/O rate|fwdrate)[:=] ?([\w ]{1,40})")
 _LOOPS = re.compile(r"For loops: (.{1,300})")
 _SIZE = re.compile(r"(\d{1,12})([kmg]?)b?", re.IGNORECASE)
@@ -16,6 +17,8 @@ def workload(told: str) -> dict[str, str | int | float]:
     found: dict[str, str | int | float] = {}
     if match := _RUNTIME.search(told):
         found["runtime"] = int(match[1])
+    if match := _WARMUP.search(told):
+        found["ramp_time"] = int(match[1])
     if match := _RATE.search(told):
         found["rate"] = match[1].strip()
     for name, value in loops(told).items():

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 
 from apps.parsers.finite import INT4, INT8, number, positive, whole
 from apps.parsers.shape import ParsedSample, ParsedSeries
@@ -136,7 +137,7 @@ def _of_files(point: _Point, spread: Row | None, largest: Row | None) -> Iterato
 def series_of(
     columns: Columns, whole_row: Row | None, intervals: Sequence[Row], began: float | None
 ) -> Iterator[ParsedSeries]:
-    if not intervals:
+    if not intervals or any(isnan(row.at) for row in intervals):
         return
     if began is None:  # no line says when the run began: one interval before its first line
         step = intervals[1].at - intervals[0].at if len(intervals) > 1 else 0.0

@@ -248,3 +248,22 @@ def test_words_above_a_timing_or_before_it_are_its_caption() -> None:
     runs = parse(f"RAID-5 of four\n{LINE}== RAID-0 ==\n{LINE}\nwith more cache: {LINE.strip()}\n[...]\n{LINE}").runs
     assert [run.caption for run in runs] == ["RAID-5 of four", "RAID-0", "with more cache", ""]
     assert [run.caption for run in parse(f"root@lab:~# # hdparm now\n/dev/sda:\n{LINE}").runs] == [""]
+
+
+def test_figures_stand_behind_what_the_flush_before_them_had_to_say() -> None:
+    message = "BLKFLSBUF failed: Inappropriate ioctl for device\n"
+    text = (
+        f"/dev/zd0:\n Timing cached reads:   {message}{message}9310 MB in  2.00 seconds = 4660.64 MB/sec\n"
+        f" Timing buffered disk reads: read() hit EOF - device too small\n{message}"
+    )
+    (run,) = (parsed := hdparm.parse(SourceText(text))).runs
+    cached, disk = run.samples
+    assert (cached.value, cached.note, cached.line) == (4660.64 * 1024**2, message.strip(), 4)
+    assert (disk.value, disk.missing_reason) == (None, "failed: read() hit EOF - device too small")
+    assert [warning.partition(":")[0] for warning in parsed.warnings] == ["line 4"]
+
+
+def test_a_message_without_figures_behind_it_is_a_failure() -> None:
+    text = "/dev/zd0:\n Timing cached reads:   BLKFLSBUF failed: Permission denied\n\n10 MB in  2.00 seconds = 5.00 MB/sec\n"
+    (run,) = hdparm.parse(SourceText(text)).runs
+    assert [sample.value for sample in run.samples] == [None]

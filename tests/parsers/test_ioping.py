@@ -313,3 +313,71 @@ def test_a_title_without_the_device_of_its_requests_is_theirs(rates: str) -> Non
         (),
     )
     assert [sum(count for _, count in one.bins) for one in run.histograms] == [2]
+
+
+def test_periods_between_requests_are_a_series() -> None:
+    request = "4 KiB <<< f (ext4 /dev/vda 252.0 GiB): request={} time=5.00 us{}\n"
+    text = (
+        request.format(1, " (warmup)") + "".join(request.format(number, "") for number in range(2, 7))
+        + "5 27230 183621 752111642 4909 5446 5711 277 6 50130579\n"
+        + "".join(request.format(number, "") for number in range(7, 12))
+        + "5 27120 184366 755162242 4929 5424 6182 475 5 50004414\n"
+        + "\n--- f (ext4 /dev/vda 252.0 GiB) ioping statistics ---\n"
+        "10 requests completed in 54.4 us, 40 KiB read, 184.0 k iops, 718.7 MiB/s\n"
+        "generated 11 requests in 100.1 ms, 44 KiB, 109 iops, 439.4 KiB/s\n"
+        "min/avg/max/mdev = 4.91 us / 5.44 us / 6.18 us / 388 ns\n"
+    )  # fmt: skip
+    (run,) = runs(text)
+    found = {s.metric: (s.operation, s.times_s, s.values) for s in run.series}
+    assert found["iops"] == ("randread", (0.050130579, 0.100134993), (183621, 184366))
+    assert set(found) == {"iops", "bandwidth", "latency_mean"}
+    assert values(run)["iops"] == 184_000
+    assert not run.problem
+
+
+STATISTICS = """{{
+  "timestamp": {0},
+  "target": {{ "path": "f", "fstype": "ext4", "device": "/dev/vda" }},
+  "stat": {{ "count": {1}, "size": {2}, "time": 640627769, "iops": 480608.5, "bps": 1968571450, "min": 591, "avg": 2081 }},
+  "load": {{ "count": {3}, "size": 1261125632, "time": {4} }}
+}}"""
+
+
+def test_json_without_its_requests_says_by_its_command_what_it_counted() -> None:
+    block = f"[{STATISTICS.format('1795617122.5', 307891, 1261121536, 307892, 1000000000)}]\n"
+    (untold,) = (parsed := ioping_json.parse(SourceText(block))).runs
+    assert {s.operation for s in untold.samples} == {"mixed"}
+    assert untold.samples[0].note
+    assert parsed.warnings[0].startswith("line 1: ")
+    text = f"$ ioping -JR f\n{block}$ ioping -J -R -L -W f\n{block}"
+    read, written = (told := ioping_json.parse(SourceText(text))).runs
+    assert ({s.operation for s in read.samples}, {s.operation for s in written.samples}) == ({"randread"}, {"write"})
+    assert {s.block_size for s in read.samples} == {4096}
+    assert (read.started_at, read.ended_at) == (1795617121.5, 1795617122.5)
+    assert written.workload["command"] == "ioping -J -R -L -W f"
+    assert not told.warnings
+
+
+def test_json_of_one_run_below_the_other_are_two() -> None:
+    block = f"[{STATISTICS.format('1795617122.5', 2, 8192, 3, 1000000000)}]\n"
+    assert len(ioping_json.parse(SourceText(block + block)).runs) == 2
+
+
+def test_statistics_of_periods_in_json_are_series() -> None:
+    periods = [
+        STATISTICS.format("1795617122.5", 0, 0, 1, 500000000),
+        STATISTICS.format("1795617123.5", 1, 4096, 1, 1000000000),
+    ]
+    whole = STATISTICS.format("1795617123.5", 1, 4096, 2, 1500000000)
+    (run,) = ioping_json.parse(SourceText(f"$ ioping -qJP 1 f\n[{','.join([*periods, whole])}]\n")).runs
+    series = next(one for one in run.series if one.metric == "iops")
+    assert (run.started_at, series.operation, series.times_s, series.values[1]) == (
+        1795617122,
+        "randread",
+        (0.5, 1.5),
+        480608.5,
+    )
+    assert series.values[0] != series.values[0]  # no request was counted then
+    (cut,) = ioping_json.parse(SourceText(f"$ ioping -qJP 1 f\n[{periods[1]},{periods[1]},")).runs
+    assert [s.missing_reason for s in cut.samples] == ["only statistics of periods are printed, not of the whole run"]
+    assert len(cut.series[0].values) == 2

@@ -337,9 +337,92 @@ def test_a_row_without_title_is_what_its_command_asked_for(
         f"$ netperf -P 0 -c -C\n{ROW}",
         f"$ netperf -P 0 -- -k\n{ROW}",
         f"$ netperf -P 0\nbusy\n{ROW}",
-        "$ netperf -P 0 -v 0\n32547.82\n",
+        "$ netperf -P 0 -v 0 -c\n32547.82\n",
         "$ netperf -P 0 -t UDP_STREAM\n 212992 65507 10.00 1234 0 64.67\n",
     ],
 )
 def test_a_row_that_no_command_explains_is_nothing(text: str) -> None:
     assert netperf.looks_like(SourceText(text)) == 0
+
+
+UDP_NAMES = "Local Send Socket Size Final,Elapsed Time (sec),Throughput,Throughput Units,Local Send Throughput\n"
+
+
+@pytest.mark.parametrize(
+    ("top", "operations"),
+    [
+        (BANNER.format("UDP STREAM"), ["net_receive", "net_send"]),
+        ("$ netperf -t OMNI -- -d send -T UDP -o\n" + BANNER.format("OMNI Send"), ["net_receive", "net_send"]),
+        (BANNER.format("TCP STREAM"), ["net_send"]),
+    ],
+)
+def test_what_omni_calls_the_throughput_of_datagrams_is_what_arrived(top: str, operations: list[str]) -> None:
+    (run,) = netperf.parse(SourceText(top + UDP_NAMES + "212992,1.00,1479.73,10^6bits/s,13267.08\n")).runs
+    assert [sample.operation for sample in run.samples] == operations
+    assert [round(sample.value or 0) for sample in run.samples] == [184966250, 1658385000][: len(operations)]
+
+
+def test_interim_results_of_datagrams_are_what_was_sent() -> None:
+    text = BANNER.format("UDP STREAM") + (
+        "Interim result: 100.00 10^6bits/s over 1.000 seconds ending at 1795617322.000\n"
+        "THROUGHPUT=80.00\nTHROUGHPUT_UNITS=10^6bits/s\n"
+    )
+    (run,) = netperf.parse(SourceText(text)).runs
+    assert (run.samples[0].operation, run.series[0].operation) == ("net_receive", "net_send")
+
+
+def test_csv_may_begin_with_a_word_and_hold_the_command_line() -> None:
+    text = BANNER.format("TCP REQUEST/RESPONSE") + (
+        "Socket Type,Protocol,Throughput,Throughput Units,Mean Latency Microseconds,Command Line\n"
+        'Stream,TCP,15254.89,Trans/s,65.41,"netperf -t TCP_RR -- -o a,b,c"\n'
+    )
+    parsed = netperf.parse(SourceText(text))
+    assert {s.metric: s.value for s in parsed.runs[0].samples} == {"rate": 15254.89, "latency_mean": 65410}
+    assert not parsed.warnings
+
+
+def test_columns_in_several_blocks_are_one_test() -> None:
+    text = BANNER.format("TCP REQUEST/RESPONSE") + (
+        "Socket Throughput Throughput \nType              Units      \nStream 100.50     Trans/s    \n\n"
+        "Local  50th         \nCPU    Percentile   \nUtil   Latency      \n%      Microseconds \n-1.00  16           \n"
+        "\nsome text 5\nbelow 6\n"
+    )
+    (run,) = netperf.parse(SourceText(text)).runs
+    assert {s.metric: (s.value, s.line) for s in run.samples} == {"rate": (100.5, 4), "latency_p50": (16000, 10)}
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "expected"),
+    [
+        ("$ netperf -v 0 -H h\n", "TCP STREAM", ("net_send", "bandwidth", 3032.61e6 / 8)),
+        ("$ netperf -v 0 -f M -H h -t TCP_MAERTS\n", "TCP MAERTS", ("net_receive", "bandwidth", 3032.61 * 1024**2)),
+        ("$ netperf -v 0 -H h -t TCP_RR\n", "TCP REQUEST/RESPONSE", ("net_request", "rate", 3032.61)),
+        ("", "TCP STREAM", ("net_send", "bandwidth", None)),
+    ],
+)
+def test_a_throughput_by_itself_has_the_unit_of_the_command(
+    command: str, kind: str, expected: tuple[str, str, float | None]
+) -> None:
+    ((sample,),) = [run.samples for run in netperf.parse(SourceText(command + BANNER.format(kind) + "3032.61 \n")).runs]
+    assert (sample.operation, sample.metric) == expected[:2]
+    assert sample.value == (pytest.approx(expected[2]) if expected[2] else None)
+    assert sample.missing_reason == ("" if expected[2] else "its unit is not printed")
+
+
+def test_a_service_demand_by_itself_is_no_throughput() -> None:
+    assert not netperf.parse(SourceText("$ netperf -v 0 -c -C\n" + BANNER.format("TCP STREAM") + " 6.582 S \n")).runs
+
+
+def test_throughputs_without_any_title_are_read_below_the_command() -> None:
+    assert netperf.parse(SourceText("$ netperf -P 0 -v 0\n32547.82\n")).runs[0].samples[0].value == 32547.82e6 / 8
+    text = "$ netperf -v 0 -P 0 -f M -H h\n 229.59 \n 230.00 \n"
+    assert [run.samples[0].value for run in netperf.parse(SourceText(text)).runs] == [229.59 * 1024**2, 230 * 1024**2]
+
+
+def test_interim_results_above_a_row_without_title_are_its_series() -> None:
+    text = (
+        "$ netperf -P 0 -D 1 -H h\nInterim result: 2543.74 10^6bits/s over 1.008 seconds ending at 1795617324.084\n"
+        "131072  16384  16384    1.02     2521.60   \n"
+    )
+    (run,) = netperf.parse(SourceText(text)).runs
+    assert (run.samples[0].value, len(run.series[0].values)) == (2521.6e6 / 8, 1)

@@ -48,7 +48,7 @@ def test_intervals_of_version_05_divide_by_1024_squared() -> None:
     )
     (run,) = sysbench_fileio.parse(SourceText(text)).runs
     assert [(s.operation, s.metric, s.values) for s in run.series] == [
-        ("rewrite", "bandwidth", (20 * 1024**2,)), ("sync", "rate", (12,))]  # fmt: skip
+        ("rewrite", "bandwidth", (20 * 1024**2,)), ("sync", "rate", (12,)), ("rewrite", "latency_p95", (345_000,))]  # fmt: skip
     assert [s.value for s in run.samples][:2] == [1312, 20.5 * 1024**2]
 
 
@@ -316,3 +316,76 @@ def test_figures_that_somebody_listed_are_of_one_run_each() -> None:
     parsed = sysbench_fileio.parse(SourceText(text))
     assert [run.samples[0].value for run in parsed.runs] == [1120]
     assert (parsed.broken[0].message, parsed.broken[0].line) == ("the test mode is not printed", 1)
+
+
+NEWEST = (
+    "Throughput:\n         read:  IOPS={0}.00 4.38 MiB/s (4.59 MB/s)\n         write: IOPS=0.00 0.00 MiB/s (0.00 MB/s)\n"
+    "         fsync: IOPS=0.00\n\nLatency (ms):\n         min:                                  0.01\n"
+    "         avg:                                  1.03\n         max:                                  5.93\n"
+    "         95th percentile:                      3.02\n         sum:                               9999.00\n\n"
+)
+OF_10 = (
+    "File operations:\n    reads/s:                      {0}.00\n    writes/s:                     0.00\n"
+    "    fsyncs/s:                     0.00\n\nThroughput:\n    read, MiB/s:                  4.38\n"
+    "    written, MiB/s:               0.00\n\nGeneral statistics:\n    total time:                          1.0007s\n"
+    "    total number of events:              7175\n\nLatency (ms):\n         min:                                    0.00\n"
+    "         avg:                                    0.14\n         max:                                   18.63\n"
+    "         95th percentile:                        0.01\n         sum:                                  997.84\n\n"
+    "Threads fairness:\n    events (avg/stddev):           7276.0000/0.00\n"
+    "    execution time (avg/stddev):   0.9978/0.00\n\n"
+)
+
+
+@pytest.mark.parametrize(("version", "report"), [("1.0.20", OF_10), ("1.1.0-3ceba0b", NEWEST)])
+def test_the_reports_of_checkpoints_are_sections_of_one_run(version: str, report: str) -> None:
+    banner = BANNER.format(version=version, mode="random read")
+    checkpointed = (
+        f"{banner}[ 1s ] Checkpoint report:\n\n{report.format(100)}"
+        f"[ 2s ] reads: 3.00 MiB/s writes: 0.00 MiB/s fsyncs: 0.00/s latency (ms,95%): 0.013\n"
+        f"[ 3s ] Checkpoint report:\n\n{report.format(200)}{report.format(300)}"
+    )
+    one, other = sysbench_fileio.parse(SourceText(checkpointed + banner + report.format(400))).runs
+    rates = [(s.section, s.value, s.block_size, s.threads) for s in one.samples if s.metric == "iops"]
+    assert rates == [(0, 100, 16384, 4), (1, 200, 16384, 4), (2, 300, 16384, 4)]
+    assert [section.name for section in one.sections] == ["checkpoint at 1 s", "checkpoint at 3 s", "after 3 s"]
+    assert [(s.metric, s.times_s, s.values) for s in one.series] == [
+        ("bandwidth", (2,), (3 * 1024**2,)), ("latency_p95", (2,), (13000,))]  # fmt: skip
+    assert [s.value for s in other.samples if s.metric == "iops"] == [400]
+    assert not other.sections
+
+
+def test_merged_requests_are_as_large_as_the_banner_says() -> None:
+    merged = "Merging requests up to 64KiB for sequential IO.\nPeriodic"
+    for mode, size in (("sequential read", 65536), ("random read", 16384)):
+        text = BANNER.format(version="1.1.0", mode=mode).replace("Periodic", merged) + NEWEST.format(100)
+        (run,) = sysbench_fileio.parse(SourceText(text)).runs
+        assert {run.workload["block_size"], *(s.block_size for s in run.samples)} == {size}
+        assert run.workload.get("merged_requests") == (4 if size == 65536 else None)
+
+
+def test_what_limits_a_run_is_kept() -> None:
+    text = BANNER.format(version="1.1.0", mode="random read").replace(
+        "Number of threads: 4", "Number of threads: 4\nWarmup time: 5s\nTarget transaction rate: 50/sec"
+    )
+    (run,) = sysbench_fileio.parse(SourceText(text + NEWEST.format(50))).runs
+    assert {"rate_iops": 50, "ramp_time": 5}.items() <= run.workload.items()
+
+
+def test_the_latency_of_intervals_is_a_series_and_other_percentiles_are_labels() -> None:
+    text = BANNER.format(version="1.1.0", mode="random r/w") + (
+        "[ 1s ] reads: 1.00 MiB/s writes: 1.00 MiB/s fsyncs: 0.00/s latency (ms,99%): 1.697\n"
+        "[ 2s ] reads: 0.00 MiB/s writes: 0.00 MiB/s fsyncs: 0.00/s latency (ms,99%): 0.000\n"
+    )
+    (run,) = sysbench_fileio.parse(SourceText(text + NEWEST.format(50).replace("95th", "98th"))).runs
+    (series,) = [one for one in run.series if one.metric == "latency_p99"]
+    assert series.operation == "mixed"
+    assert series.values[0] == 1_697_000
+    assert series.values[1] != series.values[1]  # nothing was done then
+    assert run.labels == {"latency, 98 %": "3.02 ms"}
+
+
+def test_a_run_that_was_broken_off_is_seen_in_a_quoted_mail_too() -> None:
+    text = BANNER.format(version="1.1.0", mode="random read") + (
+        "[ 1s ] reads: 1.00 MiB/s writes: 0.00 MiB/s fsyncs: 0.00/s latency (ms,99%): 1.697\n"
+    )
+    assert sysbench_fileio.looks_like(SourceText("".join(f"> {line}\n" for line in text.splitlines()))) == 1

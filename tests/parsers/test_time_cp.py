@@ -251,3 +251,12 @@ def test_the_time_of_a_dd_is_never_that_of_a_copy(command: str) -> None:
 def test_busyboxs_wall_time_is_read(wall: str, seconds: float) -> None:
     text = f'Command being timed: "cp a b"\nElapsed (wall clock) time (h:mm:ss or m:ss): {wall}\nSwaps: 0\n'
     assert only(text).samples[0].value == seconds * 1e9
+
+
+def test_a_listing_that_was_typed_before_the_copy_stands_between_it_and_its_times() -> None:
+    text = (
+        "$ ls -l t1; time cp t1 t2\n-rw-r--r-- 1 root root 8192000 Nov 25 15:11 t1\n\n"
+        "real\t0m0.500s\nuser\t0m0.000s\nsys\t0m0.008s\n"
+    )
+    (run,) = time_cp.parse(SourceText(text)).runs
+    assert {s.metric: s.value for s in run.samples}["bandwidth"] == 16_384_000

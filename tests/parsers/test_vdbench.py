@@ -207,3 +207,31 @@ def test_pages_that_never_have_averages_are_not_told_to_lack_them(head: str) -> 
     with pytest.raises(ParseError, match=r"without lines of figures.*summary\.html"):
         vdbench.parse(SourceText(page))
     assert vdbench.parse(SourceText(page.partition("<pre>")[2])).broken  # of a screen, this is a run that was ended
+
+
+def test_lines_whose_dates_and_times_somebody_cut_off_are_read_without_series() -> None:
+    rows = (
+        "           1      100.0     0.39    4096 100.00    1.000    2.000    0.100     1.0   0.2\n"
+        "     avg_1-1      200.0     0.78    4096 100.00    2.000    4.000    0.200     1.0   0.2\n"
+    )
+    title = TITLE.replace("Oct 07, 2019  ", "").replace("              rate", "rate")
+    start = "23:59:58.000 Starting RD={}; I/O rate: 100; elapsed=4; For loops: None\n\n"
+    one, other = vdbench.parse(SourceText(start.format("rd1") + title + rows + start.format("rd2") + rows)).runs
+    assert [(s.metric, s.value, s.line) for s in one.samples][:2] == [
+        ("iops", 200, 6),
+        ("bandwidth", 0.78 * 1024**2, 6),
+    ]
+    assert (one.caption, other.caption, len(other.samples)) == ("rd1", "rd2", 5)
+    assert not one.series
+
+
+def test_numbers_below_a_dated_title_need_their_time() -> None:
+    row = "     avg_1-1      200.0     0.78    4096 100.00    2.000    4.000    0.200     1.0   0.2"
+    assert not vdbench.parse(SourceText(report(row))).runs
+
+
+def test_a_warm_up_is_told() -> None:
+    row = "00:00:01.100     avg_1-2      200.0     0.78    4096 100.00    2.000    4.000    0.200     1.0   0.2"
+    text = report(row).replace("elapsed=4;", "elapsed=120 warmup=30;")
+    (run,) = vdbench.parse(SourceText(text)).runs
+    assert {"runtime": 120, "ramp_time": 30}.items() <= run.workload.items()
