@@ -166,7 +166,9 @@ class _Log:
             return
         times = Scaled(ms, since=since, divisor=1000.0)
         yield _as_series(direction, _METRICS[self.measure], times, Scaled(values, scale=scale))
-        if place == 3 and (largest := _where(mine, columns[2])).any():
+        if place != 3 or not (largest := _where(mine, columns[2])).any():
+            return
+        if self.measure in _LATENCIES or (largest != values).any():  # of bw and iops fio writes the mean twice
             yield _as_series(direction, _LARGEST_OF[self.measure], times, Scaled(largest, scale=scale))
 
     def _is_single_iops(self, place: int) -> bool:

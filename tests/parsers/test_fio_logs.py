@@ -186,6 +186,12 @@ def test_the_largest_value_beside_the_mean_is_a_series_of_its_own() -> None:
     ]
 
 
+@pytest.mark.parametrize("measure", ["bw", "iops"])
+def test_a_mean_that_stands_twice_is_no_largest_value(measure: str) -> None:
+    run = only("1000, 100, 100, 1, 0, 0\n2000, 110, 110, 1, 0, 0\n", f"a_{measure}.1.log")
+    assert [len(one.values) for one in run.series] == [2]
+
+
 def test_trims_are_told_from_reads_and_writes() -> None:
     assert [one.operation for one in only("1, 2, 2, 512\n2, 2, 1, 512\n").series] == ["write", "trim"]
 
