@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from apps.parsers.fio_options import bytes_of, seconds_of
+from apps.parsers.fio_options import bytes_of, loses_unit, seconds_of
 from apps.parsers.fio_workload import SYNC_WORDS
 
 _WORDS_OF_RW = {
@@ -32,7 +32,9 @@ def taken(name: str, value: str | None, kb_base: int) -> dict[str, Any]:
         raise RefusedError("no variables and no arithmetic")
     if value is None and name not in _FLAGS:
         raise RefusedError("a value")
-    return READERS[name](value or "", kb_base)
+    if loses_unit(value or ""):
+        raise RefusedError("no blank before a number with a unit: fio does not see the unit then")
+    return READERS[name]((value or "").strip(), kb_base)
 
 
 ALIASES = {

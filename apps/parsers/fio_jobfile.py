@@ -14,6 +14,7 @@ Oddities (`__parse_jobs_ini` in fio's init.c)
   or `#` is a comment, with blanks in front too, and so is the rest of a line from either on (`strip_blank_end` in parse.c).
 - What a file does not say has fio's default and not Spindle's: buffered, no stonewall, read, 4 KiB.
 - Where both are given, `bsrange` and `bssplit` win over `bs`; fsync, fdatasync and sync do not undo each other.
+- A blank before a number costs its unit: `bs = 4k` is 4 bytes (`loses_unit`). Nobody meant that: it is refused.
 - In scripts a first section may stand behind a quote (`echo "[global]`), and a word like EOF ends the file.
 - A value of such an option that cannot be taken over stays in its place as it is written, so that nobody runs the
   job as something else before it was edited.
@@ -160,7 +161,7 @@ def _option(line: str, number: int) -> _Given | None:
     match = _OPTION.match(_COMMENT.split(line, maxsplit=1)[0].rstrip())
     if match is None or _END_WORD.match(line):
         return None
-    return _Given(match[1], None if match[2] is None else match[2].strip(), number)
+    return _Given(match[1], match[2], number)
 
 
 def _is_job_file(sections: list[_Section]) -> bool:
@@ -229,7 +230,9 @@ def _job(section: _Section, given: dict[str, _Given], refused: dict[tuple[int, s
             found = taken(name, one.value, one.kb_base)
         except RefusedError as error:
             _refuse(one, refused, str(error))
-            job[KEYS.get(name, name)] = one.value or ""  # not the default: nobody runs what the file does not say
+            job[KEYS.get(name, name)] = (
+                one.value or ""
+            ).strip()  # not the default: nobody runs what the file does not say
             continue
         if name in SYNCS:
             if found.get("sync", "none") == "none":

@@ -73,6 +73,7 @@ def test_an_option_that_is_not_run_is_refused_with_its_line(line: str) -> None:
     [
         "rw=randtrim", "rw=randread:8", "bs=4k,8k", "bs=${SIZE}", "bs=$pagesize*2", "ioengine=http", "size=20%", "runtime=1500ms",
         "bsrange=4k-8k", "blocksize_range=4k-4k,8k-8k", "bssplit=4k/50:8k/50", "bsrange=4k", "bsrange=4k-4k-4k-4k-8k",
+        "bs= 4k", "bs = 4 k", "runtime = 5m", "size = 1g", "iodepth= 1k",
         "iodepth=deep", "sync=maybe", "direct=2", "numjobs", "rwmixread=x", "fsync=1-2", "size=" + "9" * 5000,
     ],
 )  # fmt: skip
@@ -81,6 +82,19 @@ def test_a_value_that_is_not_taken_over_cannot_be_run_as_something_else(line: st
     assert [one.line for one in workload.refused] == [4]
     with pytest.raises(WorkloadError):
         checked({"jobs": list(workload.jobs)})
+
+
+def test_blanks_around_the_equals_sign_do_no_harm_where_there_is_no_unit() -> None:
+    workload = only("[a]\nrw = randread\nsize=1m\nioengine = libaio\niodepth = 16\nruntime = 60\nbs = 8192\n")
+    (job,) = checked({"jobs": list(workload.jobs)})["jobs"]
+    assert workload.refused == ()
+    assert [job[key] for key in ("rw", "ioengine", "iodepth", "runtime", "block_size")] == [
+        "randread",
+        "libaio",
+        16,
+        60,
+        8192,
+    ]
 
 
 @pytest.mark.parametrize("order", [1, -1])
