@@ -109,8 +109,12 @@ class Section:
                     yield ParsedHistogram(operation(self.load.rw, name), of, self.number, bins)
 
     def strangers(self) -> list[str]:
-        """Directions that moved data although the job's own pattern does not: the group holds other jobs too."""
+        """Directions that moved data although the job's own pattern does not: the group holds other jobs too. What `verify` reads
+        back is a job's own.
+        """
         own = directions(self.load.rw)
+        if own is not None and "write" in own and self.load.options.get("verify", "0") not in ("0", "none"):
+            own = own | {"read"}
         return [] if own is None else [name for name in DIRECTIONS if self._moved(name) and name not in own]
 
     def _moved(self, name: str) -> bool:

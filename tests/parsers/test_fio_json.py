@@ -105,6 +105,14 @@ def test_a_group_of_different_jobs_is_said_to_be_one() -> None:
     assert "group_reporting added other jobs" in parsed.warnings[0]
 
 
+@pytest.mark.parametrize(("options", "warns"), [({"verify": "crc32c"}, False), ({"verify": "0"}, True), ({}, True)])
+def test_what_verify_reads_back_is_a_jobs_own(options: dict[str, str], warns: bool) -> None:
+    moved = {"io_bytes": 4096, "total_ios": 1, "runtime": 1}
+    job = {"jobname": "a", "job options": {"rw": "write", "bs": "4k", **options}, "read": moved, "write": moved}
+    parsed = fio_json.parse(json.dumps({"fio version": "fio-3.33", "jobs": [job]}))
+    assert any("group_reporting" in one for one in parsed.warnings) is warns
+
+
 def test_mixed_reporting_is_an_operation_of_its_own() -> None:
     document = documents((FIXTURES / "null.json").read_text())[0]
     read = document["jobs"][0]["read"]
