@@ -8,6 +8,7 @@ from apps.parsers.fio_documents import MOST_JOBS, SUM
 from apps.parsers.fio_quantities import Style
 from apps.parsers.fio_readings import NAME_LONGEST, Job, all_samples
 from apps.parsers.fio_samples import error_text
+from apps.parsers.fio_twice import NOTHING
 from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import ParsedRun
 
@@ -102,7 +103,8 @@ class Draft:
 
     def figures(self) -> frozenset[tuple[str, str, int]]:
         """(job, direction, ms): by these the same run is known in another report."""
-        return frozenset((job.name, name, ms) for job in self.jobs for name, ms in job.runtimes.items())
+        moved = {(job.name, name, ms) for job in self.jobs for name, ms in job.runtimes.items()}
+        return frozenset(moved or {(job.name, *NOTHING) for job in (*self.jobs, *self.failed())})
 
     def goes_on(self, name: str, host: str) -> bool:
         """Whether a job below an end belongs here all the same: of the next client, or the sum of them all."""
