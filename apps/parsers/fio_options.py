@@ -138,6 +138,16 @@ class Load:
     options: dict[str, str]
     kb_base: int  # of `bs`
 
+    def moves(self, direction: str) -> bool:
+        """Whether its own pattern does this, as far as it is known; what `verify` reads back is a job's own too. Where not,
+        group_reporting added other jobs, of which these options say nothing.
+        """
+        own = directions(self.rw)
+        if own is None or direction not in ("read", "write", "trim"):
+            return True
+        reads_back = "write" in own and self.options.get("verify", "0") not in ("0", "none")
+        return direction in own or (reads_back and direction == "read")
+
     def block_size(self, direction: str) -> int | None:
         """`bs=4k,64k` is for reads and for writes, a third part for trims; the last one given stands for the rest."""
         if not self.options or "bsrange" in self.options or "bssplit" in self.options or direction == "sync":
