@@ -50,6 +50,7 @@ class JobTotals(Struct):
     read: DirectionTotals | None = None
     write: DirectionTotals | None = None
     trim: DirectionTotals | None = None
+    mixed: DirectionTotals | None = None
 
 
 class Latency(LatencyTotals):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from apps.parsers.fio_options import bytes_of, seconds_of
+from apps.parsers.fio_options import bytes_of, loses_unit, seconds_of
 from apps.parsers.fio_workload import SYNC_WORDS
 
 _WORDS_OF_RW = {
@@ -32,16 +32,21 @@ def taken(name: str, value: str | None, kb_base: int) -> dict[str, Any]:
         raise RefusedError("no variables and no arithmetic")
     if value is None and name not in _FLAGS:
         raise RefusedError("a value")
-    return READERS[name](value or "", kb_base)
+    if loses_unit(value or ""):
+        raise RefusedError("no blank before a number with a unit: fio does not see the unit then")
+    return READERS[name]((value or "").strip(), kb_base)
 
 
 ALIASES = {
-    "readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "wait_for_previous": "stonewall",
+    "readwrite": "rw", "blocksize": "bs", "blocksize_range": "bsrange", "timeout": "runtime", "wait_for_previous": "stonewall",
 }  # fmt: skip
 KEYS = {
-    "bs": "block_size", "size": "file_size", "filesize": "file_size", "buffered": "direct", "rwmixwrite": "rwmixread", "fsync": "fsync_every",
+    "bs": "block_size", "bsrange": "block_size", "bssplit": "block_size", "size": "file_size", "filesize": "file_size", "buffered": "direct",
+    "rwmixwrite": "rwmixread", "fsync": "fsync_every",
     "fdatasync": "fsync_every",
 }  # fmt: skip
+OVER_BS = ("bsrange", "bssplit")  # fio takes them and not bs, whichever stands first (`fixup_options` in init.c)
+SYNCS = ("sync", "fsync", "fdatasync")
 _FLAGS = ("time_based", "end_fsync", "stonewall", "group_reporting", "direct")
 DEFAULTS: dict[str, Any] = {
     "rw": "read", "block_size": 4096, "direct": False, "stonewall": False, "group_reporting": False,
@@ -70,6 +75,20 @@ def _size(value: str, kb_base: int) -> int:
     return size
 
 
+def _range(value: str, kb_base: int) -> int:
+    """`4k-4k,4k-4k` is one size too: the least and the largest of reads, writes and trims."""
+    ends = [part.split("-", 2) for part in value.split(",", 3)]
+    sizes = {bytes_of(end, kb_base) for part in ends for end in part}
+    size = sizes.pop() if len(sizes) == 1 and {len(part) for part in ends} == {2} else None
+    if not size:
+        raise RefusedError("one size for all, like 4k")
+    return size
+
+
+def _split(value: str, kb_base: int) -> dict[str, Any]:
+    raise RefusedError("one size for all, like 4k")
+
+
 def _seconds(value: str) -> int:
     seconds = seconds_of(value)
     if seconds is None or seconds < 0 or not float(seconds).is_integer():
@@ -94,6 +113,8 @@ def _flushes(word: str) -> Callable[[str, int], dict[str, Any]]:
 READERS: dict[str, Callable[[str, int], dict[str, Any]]] = {
     "rw": lambda value, _: {"rw": _word(value, _WORDS_OF_RW)},
     "bs": lambda value, base: {"block_size": _size(value, base)},
+    "bsrange": lambda value, base: {"block_size": _range(value, base)},
+    "bssplit": _split,
     "size": lambda value, base: {"file_size": _size(value, base)},
     "filesize": lambda value, base: {"file_size": _size(value, base)},
     "iodepth": lambda value, base: {"iodepth": _whole(value, base)},

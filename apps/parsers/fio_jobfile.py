@@ -13,6 +13,9 @@ Oddities (`__parse_jobs_ini` in fio's init.c)
 - Every section whose name begins with `global` sets what the sections behind it start from. A line that begins with `;`
   or `#` is a comment, with blanks in front too, and so is the rest of a line from either on (`strip_blank_end` in parse.c).
 - What a file does not say has fio's default and not Spindle's: buffered, no stonewall, read, 4 KiB.
+- Where both are given, `bsrange` and `bssplit` win over `bs`; fsync, fdatasync and sync do not undo each other.
+- A blank before a number costs its unit: `bs = 4k` is 4 bytes (`loses_unit`). Nobody meant that: it is refused.
+- In scripts a first section may stand behind a quote (`echo "[global]`), and a word like EOF ends the file.
 - A value of such an option that cannot be taken over stays in its place as it is written, so that nobody runs the
   job as something else before it was edited.
 - Sizes: k is 1024, unless kb_base=1000 in this section or a global one above it (see `fio_options`). A bare number of a time is seconds.
@@ -24,7 +27,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from apps.parsers.fio_job_options import ALIASES, DEFAULTS, KEYS, READERS, RefusedError, reason, taken
+from apps.parsers.fio_job_options import ALIASES, DEFAULTS, KEYS, OVER_BS, READERS, SYNCS, RefusedError, reason, taken
 from apps.parsers.shape import Broken, ParsedFile, ParsedWorkload, ParseError
 from apps.parsers.source_text import SourceText, plain_bytes
 
@@ -32,6 +35,8 @@ NAME = "fio job file"
 TITLE = "fio job file"
 
 _SECTION = re.compile(r"\s*\[([^\]\n]{1,255})\]\s*(?:[;#].*)?$")
+_QUOTED_SECTION = re.compile(r"[^\[\]\n]{0,200}[\"'`]\[([^\]\n]{1,255})\]\s*$")  # echo "[global], f\"""[global]
+_END_WORD = re.compile(r"[A-Z][A-Z0-9_]*$")  # of a here-document: fio's options are small letters
 _OPTION = re.compile(r"([A-Za-z][\w-]{0,63})\s*(?:=(.*))?$")
 _TEMPLATE = re.compile(r"\{[%{#]|<[%?]|@\w{1,64}@|(?:\$\w{1,64}|\$\{\w{1,64}\}|%\w{1,64}%|__\w{1,64}__)\s{0,60}(?:=|$)")
 _COMMENT = re.compile("[;#]")
@@ -122,7 +127,7 @@ def _blocks(text: SourceText) -> Iterator[tuple[list[_Section], int]]:
         number, stripped = text.number(index), line.strip()
         if not stripped or stripped[0] in ";#":
             continue
-        if match := _SECTION.match(line):
+        if match := _SECTION.match(line) or _QUOTED_SECTION.match(line):
             sections.append(_Section(match[1].strip(), number, template=above))
             above = None
         elif _TEMPLATE.match(stripped):
@@ -154,9 +159,9 @@ def _option(line: str, number: int) -> _Given | None:
     if line.startswith("include") and line[7:8] in ("", " ", "\t"):
         return _Given("include", line[7:].strip(), number)
     match = _OPTION.match(_COMMENT.split(line, maxsplit=1)[0].rstrip())
-    if match is None:
+    if match is None or _END_WORD.match(line):
         return None
-    return _Given(match[1], None if match[2] is None else match[2].strip(), number)
+    return _Given(match[1], match[2], number)
 
 
 def _is_job_file(sections: list[_Section]) -> bool:
@@ -179,9 +184,9 @@ def _workload(sections: list[_Section], name: str, last: int) -> ParsedWorkload:
         for one in unknown:
             _refuse(one, refused)
         if section.is_global:
-            shared = {**shared, **known}
+            shared = _over(shared, known)
         else:
-            jobs.append(_job(section, {**shared, **known}, refused))
+            jobs.append(_job(section, _over(shared, known), refused))
     for section in sections[:_MOST_SECTIONS]:
         if section.left_out:
             told, most = f"{len(section.options) + section.left_out} options", f"at most {_MOST_OPTIONS}"
@@ -202,10 +207,16 @@ def _sorted(section: _Section, kb_base: int) -> tuple[dict[str, _Given], list[_G
     for one in section.options:
         name = ALIASES.get(one.name, one.name)
         if name in READERS:
+            known.pop(name, None)
             known[name] = replace(one, kb_base=kb_base)
         elif (name, one.value) != _SAME:
             unknown.append(one)
     return known, unknown
+
+
+def _over(shared: dict[str, _Given], own: dict[str, _Given]) -> dict[str, _Given]:
+    """All of them in the order in which fio takes them: `buffered` above does not undo a `direct` below."""
+    return {**{name: one for name, one in shared.items() if name not in own}, **own}
 
 
 def _job(section: _Section, given: dict[str, _Given], refused: dict[tuple[int, str], Broken]) -> dict[str, Any]:
@@ -213,12 +224,23 @@ def _job(section: _Section, given: dict[str, _Given], refused: dict[tuple[int, s
     job = {"name": section.name, **DEFAULTS}
     if "size" in given and given["size"].value != given.get("filesize", given["size"]).value:
         _refuse(given.pop("filesize"), refused, "nothing beside size, which is that of all files of a job")
-    for name, one in given.items():
+    last_flush: _Given | None = None
+    for name, one in sorted(given.items(), key=lambda each: each[0] in OVER_BS):
         try:
-            job |= taken(name, one.value, one.kb_base)
+            found = taken(name, one.value, one.kb_base)
         except RefusedError as error:
             _refuse(one, refused, str(error))
-            job[KEYS.get(name, name)] = one.value or ""  # not the default: nobody runs what the file does not say
+            job[KEYS.get(name, name)] = (
+                one.value or ""
+            ).strip()  # not the default: nobody runs what the file does not say
+            continue
+        if name in SYNCS:
+            if found.get("sync", "none") == "none":
+                continue  # it does not undo what another of them says
+            if last_flush:
+                _refuse(last_flush, refused, f"nothing beside {one.name}: Spindle runs one of {', '.join(SYNCS)}")
+            last_flush = one
+        job |= found
     if "file_size" not in job:
         message = f"job {section.name!r} does not say how much it reads or writes"
         refused[section.line, ""] = Broken(message, section.line, "no size", "size=…")

@@ -16,7 +16,9 @@ Oddities
 - bw is KiB/s in all versions. Latencies are ns since fio 2.99 and µs before: where nothing tells (`fio_log_units`), they
   are read as ns, with a warning. Who knows better says it with the formats `fio log us` and `fio log ns`.
 - Averaged logs have block size and offset 0. A log of single I/Os has 1 for each in `_iops`: those are counted by the
-  second.
+  second (`fio_log_counted`).
+- With per_job_logs=0 the jobs of a name stand one behind the other in one file (`fio_log_parts`): a run for each.
+- With log_window_value=max (log_max_value=1) the latencies are the largest of each interval and no means. No line tells.
 - A `_bw` log of single I/Os has the rate of each: its bytes by its latency, which is no bandwidth of the job.
 - With log_unix_epoch the time is ms since 1970: the series then begins at its first line.
 - A log does not tell random from sequential: read, write and trim.
@@ -34,7 +36,9 @@ from numpy.typing import NDArray
 
 from apps.parsers.fio_bins import BITS, GROUPS, middle
 from apps.parsers.fio_columns import Table, first_rows
+from apps.parsers.fio_log_counted import Seconds
 from apps.parsers.fio_log_names import caption_of, measure_of
+from apps.parsers.fio_log_parts import parts_of
 from apps.parsers.fio_log_rows import COUNTS, is_row, rows_as_table, rows_of
 from apps.parsers.fio_log_series import Scaled
 from apps.parsers.fio_log_units import SAID, Unit, unit_of
@@ -43,6 +47,7 @@ from apps.parsers.shape import Broken, ParsedFile, ParsedHistogram, ParsedRun, P
 from apps.parsers.source_text import SourceText, plain_bytes
 
 Floats = NDArray[np.float64]
+Rows = tuple[int, int]  # from one to before the other
 
 NAME = "fio log"
 TITLE = "fio log (bandwidth, IOPS, latency, histogram)"
@@ -57,7 +62,6 @@ _LEAST_WINDOW_MS = 100
 _MOST_COMPLETIONS = 1e13
 _MOST_TOLD = 20
 _LOOKED_AT = 8
-_PIECE = 1 << 20  # rows
 _KEPT_COLUMNS = 4  # the last one that is looked at row by row is the direction behind a largest value
 _LEAST_COLUMNS, _LEAST_BINS = 4, 22
 _MICROSECOND_GROUPS = 19
@@ -122,13 +126,20 @@ class _Log:
     def values(self, unit: Unit) -> ParsedFile:
         place = self._direction_column()
         directions, broken = self.table.columns[place], list(self.table.broken)
+        parts = parts_of(self.table.columns[0])
         if self.table.largest[place] > 2:
             strange = int(np.argmax(directions > 2))
             line, found = int(self.table.lines[strange]), str(directions[strange])
             broken.append(Broken("a direction that fio does not have", line, found, "0, 1 or 2"))
-        started_at = self._since() / 1000.0 or None
-        series = tuple(one for number in range(3) for one in self._series(number, place, unit.scale))
-        return ParsedFile((self._run(series, (), started_at, place),), self._warnings(place, unit), tuple(broken))
+        runs = tuple(
+            self._job(rows, place, unit.scale, number if len(parts) > 1 else 0) for number, rows in enumerate(parts, 1)
+        )
+        return ParsedFile(runs, self._warnings(place, unit, parts), tuple(broken))
+
+    def _job(self, rows: Rows, place: int, scale: float, number: int) -> ParsedRun:
+        since = self._since(rows)
+        series = tuple(one for direction in range(3) for one in self._series(direction, rows, place, scale))
+        return self._run(series, (), since / 1000.0 or None, place, rows, number)
 
     def _direction_column(self) -> int:
         """2, or 3 where the largest value of the interval stands beside its mean."""
@@ -137,32 +148,42 @@ class _Log:
             return 2
         return 3 if largest[2] > 2 or largest[4] > 0 else 2
 
-    def _since(self) -> int:
+    def _since(self, rows: Rows) -> int:
         """The ms since 1970 of the first line, 0 where times are counted since the run began."""
-        first = int(self.table.columns[0][0])
+        first = int(self.table.columns[0][rows[0]])
         return first if first >= _EPOCH_MS else 0
 
-    def _series(self, number: int, place: int, scale: float) -> Iterator[ParsedSeries]:
-        mine = self.table.columns[place] == number
+    def _series(self, number: int, rows: Rows, place: int, scale: float) -> Iterator[ParsedSeries]:
+        columns = [one[slice(*rows)] for one in self.table.columns]
+        mine = columns[place] == number
         if not mine.any():
             return
-        direction, (ms, values) = _DIRECTIONS[number], (_where(mine, one) for one in self.table.columns[:2])
+        direction, (ms, values) = _DIRECTIONS[number], (_where(mine, one) for one in columns[:2])
+        since = self._since(rows)
         if self._is_single_iops(place):
-            yield _as_series(direction, _METRICS[self.measure], *_counted(ms))
+            ends, rates = Seconds(int(columns[0].min()), int(columns[0].max())).counted(ms)
+            yield _as_series(direction, _METRICS[self.measure], (ends - since) / 1000.0, rates)
             return
-        times = Scaled(ms, since=self._since(), divisor=1000.0)
+        times = Scaled(ms, since=since, divisor=1000.0)
         yield _as_series(direction, _METRICS[self.measure], times, Scaled(values, scale=scale))
-        if place == 3 and (largest := _where(mine, self.table.columns[2])).any():
+        if place != 3 or not (largest := _where(mine, columns[2])).any():
+            return
+        if self.measure in _LATENCIES or (largest != values).any():  # of bw and iops fio writes the mean twice
             yield _as_series(direction, _LARGEST_OF[self.measure], times, Scaled(largest, scale=scale))
 
     def _is_single_iops(self, place: int) -> bool:
         """Whether this is an IOPS log with a line, and the value 1, for every I/O."""
         least, largest = self.table.least, self.table.largest
         is_single = least[1] == largest[1] == 1 and least[place + 1] > 0
-        return self.measure == "iops" and is_single and largest[0] < _LONGEST_COUNTED_MS
+        return self.measure == "iops" and is_single and largest[0] - least[0] < _LONGEST_COUNTED_MS
 
-    def _warnings(self, place: int, unit: Unit) -> tuple[str, ...]:
+    def _warnings(self, place: int, unit: Unit, parts: Sequence[Rows]) -> tuple[str, ...]:
         found = [unit.warning] if unit.warning else []
+        if len(parts) > 1:
+            again = int(self.table.lines[parts[1][0]])
+            found.append(
+                f"line {again}: the times begin again: {len(parts)} jobs in one log, each a run of its own here"
+            )
         if self._is_single_iops(place):
             first = int(self.table.lines[0])
             found.append(f"line {first}: a line for every I/O and no average; they are counted by the second")
@@ -185,6 +206,8 @@ class _Log:
         histograms: tuple[ParsedHistogram, ...],
         started_at: float | None,
         place: int,
+        rows: Rows,
+        number: int = 0,
     ) -> ParsedRun:
         size, other = self.table.least[place + 1], self.table.largest[place + 1]
         return ParsedRun(
@@ -194,9 +217,9 @@ class _Log:
             histograms=histograms,
             started_at=started_at,
             workload={"block_size": size} if size == other > 0 else {},
-            caption=caption_of(self.name),
-            line=int(self.table.lines[0]),
-            last_line=int(self.table.lines[-1]),
+            caption=caption_of(self.name) + (f", part {number}" if number else ""),
+            line=int(self.table.lines[rows[0]]),
+            last_line=int(self.table.lines[rows[1] - 1]),
         )
 
     def histograms(self) -> ParsedFile:
@@ -213,7 +236,8 @@ class _Log:
             counts = self._counts(possible & (self.table.columns[1] == number))
             pairs = tuple((value, count) for value, count in zip(bins, counts, strict=True) if count)
             found_all += [ParsedHistogram(name, "clat", 0, pairs)] if pairs else []
-        runs = (self._run((), tuple(found_all), self._since() / 1000.0 or None, 1),) if found_all else ()
+        rows = (0, len(self.table))
+        runs = (self._run((), tuple(found_all), self._since(rows) / 1000.0 or None, 1, rows),) if found_all else ()
         return ParsedFile(runs, (), tuple(broken))
 
     def _is_impossible(self) -> NDArray[np.bool_]:
@@ -238,15 +262,6 @@ def _where(mine: NDArray[np.bool_], column: Integers) -> Integers:
 
 def _as_series(direction: str, metric: str, times: Floats | Scaled, values: Floats | Scaled) -> ParsedSeries:
     return ParsedSeries(direction, metric, 0, "fio_log", cast(Sequence[float], times), cast(Sequence[float], values))
-
-
-def _counted(times_ms: Integers) -> tuple[Floats, Floats]:
-    """How many there are in each second, at its end."""
-    counts = np.zeros(int(times_ms.max()) // 1000 + 1)
-    for begin in range(0, len(times_ms), _PIECE):
-        some = times_ms[begin : begin + _PIECE].astype(np.int64) // 1000
-        counts += np.bincount(some, minlength=len(counts))
-    return np.arange(1, len(counts) + 1, dtype=np.float64), counts
 
 
 def _bins(count: int) -> list[int] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-_NUMBER = re.compile(r"\s*+([+-]?(?:0[xX][0-9a-fA-F]++|\d++))\s*+([A-Za-z%]*+)\s*\Z")
+_NUMBER = re.compile(r"(\s*+)([+-]?(?:0[xX][0-9a-fA-F]++|\d++))(\s*+)([A-Za-z%]*+)\s*\Z")
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SECONDS = {"": 1.0, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 ALIASES = {
@@ -22,7 +22,8 @@ _FLAGS_OFF = {"0", "false", "no"}
 
 
 def bytes_of(text: str, kb_base: int = 1024) -> int | None:
-    """`4k` → 4096, `1g`, `65536`, `0x1000`. None for a share (`20%`), a range, an expression, or what is no size.
+    """`4k` → 4096, `1g`, `65536`, `0x1000`. None for a share (`20%`), a range, an expression, what is no size, or where a
+    blank costs the unit (`loses_unit`).
 
     With `kb_base` 1024, fio's default, `k` and `kb` are 1024 and `kib` is 1000: fio keeps old scripts working, against
     the names.
@@ -32,9 +33,9 @@ def bytes_of(text: str, kb_base: int = 1024) -> int | None:
 
 def _bytes_of(text: str, kb_base: int) -> int | None:
     match = _NUMBER.match(text)
-    if match is None:
+    if match is None or _is_lost(match):
         return None
-    digits, unit = match[1], match[2].lower()
+    digits, unit = match[2], match[4].lower()
     count = int(digits, 16 if "x" in digits.lower() else 10) if len(digits) < 20 else LARGEST + 1
     factor = _factor(unit, kb_base)
     if factor is None or not 0 <= count * factor <= LARGEST:
@@ -57,12 +58,24 @@ def _factor(unit: str, kb_base: int) -> int | None:
     return int(base**power)
 
 
+def loses_unit(text: str) -> bool:
+    """Whether a blank stands before the unit, as in `bs = 4k`: fio then sees none and does I/Os of 4 bytes, for 5 s where
+    `runtime = 5m` stands (`get_mult_bytes` and `get_mult_time` in parse.c). Nobody meant that.
+    """
+    match = _NUMBER.match(text)
+    return match is not None and _is_lost(match)
+
+
+def _is_lost(match: re.Match[str]) -> bool:
+    return bool(match[4] and (match[1] or match[3]))
+
+
 def seconds_of(text: str) -> float | None:
     """`30`, `500ms`, `2m`: fio takes a bare number as seconds."""
     match = _NUMBER.match(text)
-    if match is None or len(match[1]) > 15 or match[2].lower() not in _SECONDS:
+    if match is None or len(match[2]) > 15 or match[4].lower() not in _SECONDS or _is_lost(match):
         return None
-    return int(match[1], 0 if "x" in match[1].lower() else 10) * _SECONDS[match[2].lower()]
+    return int(match[2], 0 if "x" in match[2].lower() else 10) * _SECONDS[match[4].lower()]
 
 
 def merged(global_options: Mapping[str, object] | None, job_options: Mapping[str, object] | None) -> dict[str, str]:
@@ -124,6 +137,16 @@ class Load:
     io_size: int | None
     options: dict[str, str]
     kb_base: int  # of `bs`
+
+    def moves(self, direction: str) -> bool:
+        """Whether its own pattern does this, as far as it is known; what `verify` reads back is a job's own too. Where not,
+        group_reporting added other jobs, of which these options say nothing.
+        """
+        own = directions(self.rw)
+        if own is None or direction not in ("read", "write", "trim"):
+            return True
+        reads_back = "write" in own and self.options.get("verify", "0") not in ("0", "none")
+        return direction in own or (reads_back and direction == "read")
 
     def block_size(self, direction: str) -> int | None:
         """`bs=4k,64k` is for reads and for writes, a third part for trims; the last one given stands for the rest."""

@@ -9,6 +9,7 @@ Oddities, seen in fio 3.33 and in `__show_running_run_stats` of its source:
   completes;
 - at the end of `ramp_time` the totals start again from zero;
 - fio 2.2 prints the time in whole seconds and no `elapsed`; 2.1 neither: its documents cannot be told from several runs;
+- `unified_rw_reporting` has the totals of all directions alone, or beside them, where they would count twice;
 - `elapsed` is whole seconds, rounded up; `timestamp_ms` is exact but is the host's clock, which may be set during a
   run.
 """
@@ -24,6 +25,7 @@ from apps.parsers.fio_options import Load, directions, operation
 from apps.parsers.shape import ParsedSeries
 
 DIRECTIONS = ("read", "write", "trim")
+SUM = "mixed"  # of all directions, which stands alone with unified_rw_reporting=1 and beside them with `both`
 SHORTEST_MS = 50  # a shorter interval says more about the ms that times are printed in than about the disk
 CLOCK_STEP_MS = 3000
 WHOLE_SECONDS_MS = 1100  # what the difference of two times in whole seconds may be off
@@ -121,10 +123,12 @@ def _totals(one: DirectionTotals) -> Totals:
 
 
 def _job_point(job: JobTotals, load: Load, elapsed: float | None) -> JobPoint:
-    found = {name: _totals(one) for name in DIRECTIONS if (one := getattr(job, name)) is not None}
+    found = {name: _totals(one) for name in (*DIRECTIONS, SUM) if (one := getattr(job, name)) is not None}
     moved = {name: totals for name, totals in found.items() if totals.ios or totals.io_bytes}
+    if len(moved) > 1:
+        moved.pop(SUM, None)
     weight = load.runtime_s + load.ramp_s if load.runtime_s else None
-    operations = {name: operation(load.rw, name) for name in DIRECTIONS}
+    operations = {name: operation(load.rw, name) for name in (*DIRECTIONS, SUM)}
     asked = directions(load.rw) or ()
     planned = " + ".join(operations[name] for name in DIRECTIONS if name in asked)
     return JobPoint(job.jobname, load, _done(moved, load, job.eta, elapsed), weight, operations, moved, planned)
@@ -169,7 +173,7 @@ def ran_on(before: ProgressPoint, after: ProgressPoint) -> bool:
         return False
     steps = []
     for old, new in zip(before.jobs, after.jobs, strict=True):
-        pairs = [(old.totals.get(name, Totals()), new.totals.get(name, Totals())) for name in DIRECTIONS]
+        pairs = [(old.totals.get(name, Totals()), new.totals.get(name, Totals())) for name in (*DIRECTIONS, SUM)]
         if any(b.io_bytes < a.io_bytes or b.ios < a.ios or b.runtime_ms < a.runtime_ms for a, b in pairs):
             return False
         steps.append(max(b.runtime_ms - a.runtime_ms for a, b in pairs))

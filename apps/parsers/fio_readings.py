@@ -117,10 +117,16 @@ class Job:
         place: dict[str, Any] = {
             "section": number, "file_size": load.file_size, "threads": threads, "iodepth": load.iodepth,
         }  # fmt: skip
-        points = {name: (operation(load.rw, name), load.block_size(name)) for name, _ in self._read}
+        others = {"section": number}  # what other jobs of a group moved, of which these options say nothing
+        points = {
+            name: (operation(load.rw, name), {**place, "block_size": load.block_size(name)})
+            if self.jobs == 1 or load.moves(name)
+            else (name, others)
+            for name, _ in self._read
+        }
         for (direction, metric), read in self._read.items():
-            operation_name, size = points[direction]
-            yield ParsedSample(operation_name, metric, block_size=size, **place, **read)
+            operation_name, known = points[direction]
+            yield ParsedSample(operation_name, metric, **known, **read)
         if self.error and not self._read:
             for direction in sorted(directions(load.rw) or ()):
                 yield self._failed(operation(load.rw, direction), load.block_size(direction), place)

@@ -78,7 +78,8 @@ class FioReport(Runs):
         if key in self.draft.keys and name != SUM:  # which comes again where clients end one after the other
             self.draft.restart()
         elif self.draft.goes_on(name, host):
-            self.draft.is_ended, self.draft.groups = False, []
+            if self.draft.is_ended or name == SUM:
+                self.draft.go_on(name)
         elif (
             len(self.draft.jobs) >= MOST_JOBS
             or self.draft.is_ended

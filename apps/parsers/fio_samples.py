@@ -110,8 +110,7 @@ class Section:
 
     def strangers(self) -> list[str]:
         """Directions that moved data although the job's own pattern does not: the group holds other jobs too."""
-        own = directions(self.load.rw)
-        return [] if own is None else [name for name in DIRECTIONS if self._moved(name) and name not in own]
+        return [name for name in DIRECTIONS if not self.load.moves(name) and self._moved(name)]
 
     def _moved(self, name: str) -> bool:
         """Whether there is anything to report: an I/O that failed moved no byte, and is no measured zero."""
@@ -142,6 +141,9 @@ class Section:
     def _point(self, name: str) -> tuple[str, Point]:
         """The operation and the workload point of a direction: the same for all of its samples."""
         load = self.load
+        if not load.moves(name):
+            self._points[name] = name, (self.number, None, None, None, None)
+            return self._points[name]
         point = (self.number, load.file_size, load.block_size(name), load.threads, load.iodepth)
         self._points[name] = operation(load.rw, name), point
         return self._points[name]

@@ -8,6 +8,7 @@ from apps.parsers.fio_documents import MOST_JOBS, SUM
 from apps.parsers.fio_quantities import Style
 from apps.parsers.fio_readings import NAME_LONGEST, Job, all_samples
 from apps.parsers.fio_samples import error_text
+from apps.parsers.fio_twice import NOTHING
 from apps.parsers.fio_workload import workload_of
 from apps.parsers.shape import ParsedRun
 
@@ -37,6 +38,8 @@ class Draft:
     hosts: set[str] = field(default_factory=set)
     speaker: str = ""  # whose report comes next
     is_announced: bool = False  # that report, below the end of another one
+    calls: int = 0  # how often a host was named whose report comes; several may be called before the first one
+    reports: int = 1
     errors: set[int] = field(default_factory=set)
     rates: set[str] = field(default_factory=set)  # each direction's line and sum, without its blanks
     first: int | None = None
@@ -102,13 +105,19 @@ class Draft:
 
     def figures(self) -> frozenset[tuple[str, str, int]]:
         """(job, direction, ms): by these the same run is known in another report."""
-        return frozenset((job.name, name, ms) for job in self.jobs for name, ms in job.runtimes.items())
+        moved = {(job.name, name, ms) for job in self.jobs for name, ms in job.runtimes.items()}
+        return frozenset(moved or {(job.name, *NOTHING) for job in (*self.jobs, *self.failed())})
 
     def goes_on(self, name: str, host: str) -> bool:
         """Whether a job below an end belongs here all the same: of the next client, or the sum of them all."""
         is_other = all(job.host and job.host != host for job in self.jobs)
-        is_next = host in self.hosts and (is_other or self.is_announced)  # several clients may run on one host
+        is_called = self.is_announced or self.reports < self.calls  # several clients may run on one host
+        is_next = host in self.hosts and (is_other or is_called)
         return bool(self.jobs) and (is_next or name == SUM)
+
+    def go_on(self, name: str) -> None:
+        self.is_ended, self.groups = False, []
+        self.reports += name != SUM
 
     def restart(self) -> None:
         """The report of a status interval was not the last one."""

@@ -59,6 +59,7 @@ class Runs:
             self._version(version_of(host[2]))
         elif "<" in line and (speaker := _SPEAKER.match(line.lstrip())) and speaker[1] in self.draft.hosts:
             self.draft.speaker, self.draft.is_announced = speaker[1], self.draft.is_ended
+            self.draft.calls += 1
         elif "fio: pid=" in line and (error := _FAILED.match(line.lstrip())):
             self.draft.errors.add(int(error[1]))
         elif "fio: pid=" in line and ", func=" in line:

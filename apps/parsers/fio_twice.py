@@ -1,7 +1,7 @@
 """Figures that stand in a file twice: fio's reports in several forms at once (`--output-format=json,terse,normal`).
 
 JSON has the most of each figure and is read; a terse record that repeats it is left out, and so is a normal report that
-repeats either.
+repeats either. Of jobs that moved nothing (they failed, or trimmed where a form has no trims) the names are compared.
 """
 
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ _SUMS = {
     "mixed": ("read",),
 }  # before 3.27 terse output has the sum of all directions where reads are
 _REPORTED = ("read", "write", "trim", "mixed")
+NOTHING = ("", 0)  # direction and ms of a job that moved nothing
 
 
 def told_elsewhere(text: SourceText) -> Iterator[tuple[str, str, int]]:
@@ -27,7 +28,7 @@ def told_elsewhere(text: SourceText) -> Iterator[tuple[str, str, int]]:
     if b"%;" in plain_bytes(text):
         for index, line in enumerate(text.lines):
             if (record := record_in(line, text.number(index), [])) is not None:
-                for name, runtime in record.job.runtimes.items():
+                for name, runtime in (record.job.runtimes or dict([NOTHING])).items():
                     yield from ((record.job.name, one, runtime) for one in (name, *_SUMS.get(name, ())))
 
 
@@ -48,12 +49,15 @@ def _of_document(document: Document[Job]) -> Iterator[Moved]:
                 # fio 2.x prints KiB there
                 for word, kib in product((name, *_SUMS.get(name, ())), {moved, moved // 1024}):
                     yield job.jobname, word, int(one.runtime), int(kib)
+        if not any(one is not None and one.runtime for one in (job.read, job.write, job.mixed)):
+            yield job.jobname, *NOTHING, 0
 
 
 def figures(records: list[Record]) -> set[Moved]:
     """Of terse records the same."""
-    return {
+    moved = {
         (record.job.name, name, runtime, int(record.job.value(name, "io_bytes") or 0) // 1024)
         for record in records
         for name, runtime in record.job.runtimes.items()
     }
+    return moved or {(record.job.name, *NOTHING, 0) for record in records}

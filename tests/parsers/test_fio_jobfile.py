@@ -72,6 +72,8 @@ def test_an_option_that_is_not_run_is_refused_with_its_line(line: str) -> None:
     "line",
     [
         "rw=randtrim", "rw=randread:8", "bs=4k,8k", "bs=${SIZE}", "bs=$pagesize*2", "ioengine=http", "size=20%", "runtime=1500ms",
+        "bsrange=4k-8k", "blocksize_range=4k-4k,8k-8k", "bssplit=4k/50:8k/50", "bsrange=4k", "bsrange=4k-4k-4k-4k-8k",
+        "bs= 4k", "bs = 4 k", "runtime = 5m", "size = 1g", "iodepth= 1k",
         "iodepth=deep", "sync=maybe", "direct=2", "numjobs", "rwmixread=x", "fsync=1-2", "size=" + "9" * 5000,
     ],
 )  # fmt: skip
@@ -80,6 +82,65 @@ def test_a_value_that_is_not_taken_over_cannot_be_run_as_something_else(line: st
     assert [one.line for one in workload.refused] == [4]
     with pytest.raises(WorkloadError):
         checked({"jobs": list(workload.jobs)})
+
+
+def test_blanks_around_the_equals_sign_do_no_harm_where_there_is_no_unit() -> None:
+    workload = only("[a]\nrw = randread\nsize=1m\nioengine = libaio\niodepth = 16\nruntime = 60\nbs = 8192\n")
+    (job,) = checked({"jobs": list(workload.jobs)})["jobs"]
+    assert workload.refused == ()
+    assert [job[key] for key in ("rw", "ioengine", "iodepth", "runtime", "block_size")] == [
+        "randread",
+        "libaio",
+        16,
+        60,
+        8192,
+    ]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("line", ["bsrange=4k-8k", "bssplit=4k/50:8k/50"])
+def test_a_range_or_a_split_wins_over_a_block_size(line: str, order: int) -> None:
+    shared, own = (line, "bs=16k")[::order]
+    (job,) = only(f"[global]\n{shared}\n[a]\nrw=read\nsize=1m\n{own}\n").jobs
+    assert job["block_size"] == line.partition("=")[2]
+
+
+@pytest.mark.parametrize("line", ["bsrange=8k-8k", "blocksize_range=8k-8192,8k-8k", "bsrange=8k-8k,8k-8k,8k-8k"])
+def test_a_range_of_one_size_is_a_block_size(line: str) -> None:
+    workload = only(f"[a]\nrw=read\nsize=1m\n{line}\nbs=4k\n")
+    assert (workload.jobs[0]["block_size"], workload.refused) == (8192, ())
+
+
+@pytest.mark.parametrize(
+    ("above", "own", "key", "value"),
+    [
+        ("direct=1\nbuffered=0", "direct=0", "direct", False),
+        ("direct=0\nbuffered=0\ndirect=0", "", "direct", False),
+        ("rwmixread=70\nrwmixwrite=30", "rwmixread=50", "rwmixread", 50),
+        ("fdatasync=8\nfsync=0", "sync=0", "sync", "fdatasync"),
+        ("sync=1", "fsync=0", "sync", "sync"),
+    ],
+)  # fmt: skip
+def test_of_options_that_mean_the_same_the_last_one_is_heeded(above: str, own: str, key: str, value: object) -> None:
+    (job,) = checked({"jobs": list(only(f"[global]\nsize=1m\n{above}\n[a]\nrw=rw\n{own}\n").jobs)})["jobs"]
+    assert job[key] == value
+
+
+def test_two_ways_to_flush_are_told() -> None:
+    workload = only("[a]\nrw=write\nsize=1m\nsync=1\nfsync=4\n")
+    assert (workload.jobs[0]["sync"], workload.jobs[0]["fsync_every"]) == ("fsync", 4)
+    assert [one.found for one in workload.refused] == ["sync=1"]
+
+
+@pytest.mark.parametrize("before", ['echo "', '    fio = f"""', "printf '", "`"])
+def test_a_first_section_behind_a_quote_is_read(before: str) -> None:
+    workload = only(f'{before}[global]\ndirect=1\nbs=8k\nsize=1m\n[a]\nrw=read\n" > a.fio\n')
+    assert [(job["direct"], job["block_size"]) for job in workload.jobs] == [(True, 8192)]
+
+
+def test_the_word_that_ends_a_here_document_is_no_option() -> None:
+    workload = only("cat > a.fio << EOF\n[a]\nrw=read\nsize=1m\nEOF\ndone\nRUNTIME=5\n")
+    assert (workload.refused, workload.last_line) == ((), 4)
 
 
 def test_kb_base_1000_is_heeded_and_told() -> None:

@@ -105,6 +105,28 @@ def test_a_group_of_different_jobs_is_said_to_be_one() -> None:
     assert "group_reporting added other jobs" in parsed.warnings[0]
 
 
+def test_what_other_jobs_of_a_group_moved_has_no_sizes_of_this_one() -> None:
+    moved = {"io_bytes": 4096, "total_ios": 1, "runtime": 1, "iops": 1000.0}
+    job = {
+        "jobname": "a",
+        "job options": {"name": "b", "rw": "randwrite", "bs": "64k", "size": "1m"},
+        "read": moved,
+        "write": moved,
+    }
+    samples = fio_json.parse(json.dumps({"fio version": "fio-3.33", "jobs": [job]})).runs[0].samples
+    assert {(s.operation, s.block_size, s.file_size, s.threads, s.iodepth) for s in samples if s.metric == "iops"} == {
+        ("read", None, None, None, None), ("randwrite", 65536, 2**20, 1, 1),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "warns"), [({"verify": "crc32c"}, False), ({"verify": "0"}, True), ({}, True)])
+def test_what_verify_reads_back_is_a_jobs_own(options: dict[str, str], warns: bool) -> None:
+    moved = {"io_bytes": 4096, "total_ios": 1, "runtime": 1}
+    job = {"jobname": "a", "job options": {"rw": "write", "bs": "4k", **options}, "read": moved, "write": moved}
+    parsed = fio_json.parse(json.dumps({"fio version": "fio-3.33", "jobs": [job]}))
+    assert any("group_reporting" in one for one in parsed.warnings) is warns
+
+
 def test_mixed_reporting_is_an_operation_of_its_own() -> None:
     document = documents((FIXTURES / "null.json").read_text())[0]
     read = document["jobs"][0]["read"]

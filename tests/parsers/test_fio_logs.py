@@ -186,6 +186,12 @@ def test_the_largest_value_beside_the_mean_is_a_series_of_its_own() -> None:
     ]
 
 
+@pytest.mark.parametrize("measure", ["bw", "iops"])
+def test_a_mean_that_stands_twice_is_no_largest_value(measure: str) -> None:
+    run = only("1000, 100, 100, 1, 0, 0\n2000, 110, 110, 1, 0, 0\n", f"a_{measure}.1.log")
+    assert [len(one.values) for one in run.series] == [2]
+
+
 def test_trims_are_told_from_reads_and_writes() -> None:
     assert [one.operation for one in only("1, 2, 2, 512\n2, 2, 1, 512\n").series] == ["write", "trim"]
 
@@ -197,9 +203,54 @@ def test_times_since_1970_begin_at_the_first_line() -> None:
 
 
 def test_single_ios_of_an_iops_log_are_counted_by_the_second() -> None:
-    parsed = parse("0, 1, 0, 4096\n900, 1, 0, 4096\n2100, 1, 0, 4096\n", "a_iops.1.log")
-    assert shown(parsed.runs[0].series[0]) == ("read", "iops", [1, 2, 3], [2, 0, 1])
+    parsed = parse("0, 1, 0, 4096\n900, 1, 0, 4096\n2100, 1, 0, 4096\n2999, 1, 1, 4096\n", "a_iops.1.log")
+    assert [shown(one) for one in parsed.runs[0].series] == [
+        ("read", "iops", [1, 2, 3], [2, 0, 1]), ("write", "iops", [1, 2, 3], [0, 0, 1]),
+    ]  # fmt: skip
     assert "by the second" in parsed.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("times", "ends", "rates"),
+    [
+        ([0, 10, 99], [0.1], [30]),  # a run of a tenth of a second
+        ([0, 10, 1499], [1, 1.5], [2, 2]),
+        ([0, 10, 1249], [1.25], [2.4]),  # too little of a second for a rate of its own
+        ([7_200_000, 7_200_500, 7_200_999], [7201], [3]),  # the clock of log_alternate_epoch=1
+    ],
+)
+def test_a_second_that_is_not_whole_is_divided_by_its_own_length(
+    times: list[int], ends: list[float], rates: list[float]
+) -> None:
+    run = only("".join(f"{ms}, 1, 0, 4096, 0\n" for ms in times), "a_iops.1.log")
+    assert shown(run.series[0]) == ("read", "iops", ends, rates)
+
+
+def test_single_ios_since_1970_are_counted_too() -> None:
+    run = only("1795278931654, 1, 0, 4096\n1795278931700, 1, 0, 4096\n1795278932653, 1, 0, 4096\n", "a_iops.1.log")
+    assert (run.started_at, shown(run.series[0])) == (1795278931.654, ("read", "iops", [1], [3]))
+
+
+def test_jobs_one_behind_the_other_in_a_log_are_runs_of_their_own() -> None:
+    text = "500, 10, 0, 0, 0\n1000, 20, 0, 0, 0\n1000, 5, 1, 0, 0\n"
+    parsed = parse(text + text.replace("0, 0, 0\n", "1, 0, 0\n"), "x_bw.log")
+    assert [[shown(one) for one in run.series] for run in parsed.runs] == [
+        [("read", "bandwidth", [0.5, 1], [10_240, 20_480]), ("write", "bandwidth", [1], [5120])],
+        [("write", "bandwidth", [0.5, 1, 1], [10_240, 20_480, 5120])],
+    ]
+    assert [(run.line, run.last_line, run.caption) for run in parsed.runs] == [
+        (1, 3, "x: bandwidth, part 1"), (4, 6, "x: bandwidth, part 2"),
+    ]  # fmt: skip
+    assert parsed.warnings[0].startswith("line 4: the times begin again: 2 jobs in one log")
+
+
+@pytest.mark.parametrize("times", [[0, 9, 1, 2], [5, 3000, 2995, 3001], [100, 100, 91], [1000, 3000, 2100]])
+def test_ios_that_end_out_of_order_are_of_one_job(times: list[int]) -> None:
+    assert only("".join(f"{ms}, 7, 0, 4096\n" for ms in times), "a_bw.1.log").series[0].times_s[0] == times[0] / 1000
+
+
+def test_times_that_make_no_sense_are_no_jobs() -> None:
+    assert len(parse("900, 7, 0, 0\n1, 7, 0, 0\n" * 5000, "a_bw.1.log").runs) == 1
 
 
 def test_an_average_of_one_is_an_average() -> None:

@@ -1,5 +1,6 @@
 """fio's option text, as fio's own parser reads it."""
 
+import json
 import subprocess
 
 import pytest
@@ -11,7 +12,8 @@ from apps.parsers.fio_options import bytes_of, directions, load_of, merged, oper
     ("text", "size"),
     [
         ("4k", 4096), ("4K", 4096), ("4kb", 4096), ("4kib", 4000), ("1m", 2**20), ("1MiB", 10**6),
-        ("2g", 2**31), ("1t", 2**40), ("65536", 65536), ("0x1000", 4096), (" 8k ", 8192), ("20%", None),
+        ("2g", 2**31), ("1t", 2**40), ("65536", 65536), ("0x1000", 4096), ("8k ", 8192), (" 8192 ", 8192), (" 8k ", None), ("8 k", None),
+        ("20%", None),
         ("4k-16k", None), ("(4*1024)", None), ("", None), ("-1", None), ("1x", None),
         ("9" * 400, None), ("9999999t", None),
     ],
@@ -33,9 +35,28 @@ def test_fio_itself_agrees(text: str) -> None:
     assert int(out.split(";")[5]) == (bytes_of(text) or 0) // 1024
 
 
+@pytest.mark.fio
+@pytest.mark.parametrize("text", [" 8k", "8 k"])
+def test_fio_itself_sees_no_unit_behind_a_blank(text: str) -> None:
+    command = ["fio", "--name=x", "--ioengine=null", "--size=64k", f"--bs={text}", "--output-format=json"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+    assert json.loads(out)["jobs"][0]["read"]["total_ios"] == 65536 // 8
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("30", 30), ("30s", 30), ("500ms", 0.5), ("2m", 120), ("1h", 3600), ("250us", 0.00025), ("soon", None)],
+    [
+        (" 30 ", 30),
+        (" 5m", None),
+        ("5 m", None),
+        ("30", 30),
+        ("30s", 30),
+        ("500ms", 0.5),
+        ("2m", 120),
+        ("1h", 3600),
+        ("250us", 0.00025),
+        ("soon", None),
+    ],
 )
 def test_a_time_without_a_unit_is_seconds(text: str, seconds: float | None) -> None:
     assert seconds_of(text) == pytest.approx(seconds)

@@ -29,12 +29,27 @@ def test_clients_whose_host_stands_above_their_report_are_one_run_with_their_nam
     assert told == {(0, "randread", 4, 100.0), (1, "randread", 8, 200.0)}
 
 
-def test_several_clients_of_one_host_are_one_run_and_their_sum_may_come_twice() -> None:
+@pytest.mark.parametrize(("jobs", "operation", "size"), [(3, "write", None), (1, "randwrite", 4096)])
+def test_what_other_jobs_of_a_group_moved_has_no_sizes_of_the_first(
+    jobs: int, operation: str, size: int | None
+) -> None:
+    report = REPORT.format("a", 7, 100, 10).replace("jobs=1", f"jobs={jobs}")
+    text = f"a: (g=0): rw=randread, {SIZES}, iodepth=4\n{report}  write: IOPS=50, BW=5MiB/s (5MB/s)(50MiB/1000msec)\n"
+    (run,) = parse(text).runs
+    assert {(s.operation, s.block_size) for s in run.samples if s.metric == "iops"} == {
+        ("randread", 4096),
+        (operation, size),
+    }
+
+
+@pytest.mark.parametrize("calls", [("", "<db1> \n"), ("<db1> \n", "")])
+def test_several_clients_of_one_host_are_one_run_and_their_sum_may_come_twice(calls: tuple[str, str]) -> None:
     sums = REPORT.format("All clients", 0, 300, 30)
+    first, second = calls
     text = (
         f"<db1> j: (g=0): rw=randread, {SIZES}, iodepth=4\n<db1> j: (g=0): rw=randread, {SIZES}, iodepth=4\n"
-        f"<db1>\n{REPORT.format('j', 7, 100, 10)}\n{GROUP}{SUMS.format(10)}\n"
-        f"<db1> \n{REPORT.format('j', 8, 200, 20)}\n{GROUP}{SUMS.format(20)}\n{sums}\n{sums}"
+        f"<db1>\n{first}{REPORT.format('j', 7, 100, 10)}\n{GROUP}{SUMS.format(10)}\n"
+        f"{second}{REPORT.format('j', 8, 200, 20)}\n{GROUP}{SUMS.format(20)}\n{sums}\n{sums}"
     )
     (run,) = parse(text).runs
     told = {(s.section, s.operation, s.iodepth, s.value) for s in run.samples if s.metric == "iops"}

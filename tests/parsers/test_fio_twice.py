@@ -46,6 +46,20 @@ def test_another_run_beside_json_stays(other: dict[str, object]) -> None:
     assert len(fio_terse.parse(SourceText(text)).runs) == 1
 
 
+@pytest.mark.parametrize("name", ["a job", "another"])
+def test_a_job_that_failed_at_once_is_one_run_too(name: str) -> None:
+    head = "a job: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1\n"
+    error = "fio: pid=0, err=2/file:filesetup.c:174, func=open, error=No such file or directory\n"
+    failed = record(IDLE, IDLE).replace("a job;0;0", "a job;0;2")
+    ends = "\nRun status group 0 (all jobs):\n"
+    report = document(name=name, io_bytes=0, runtime=0, bw_bytes=0, iops=0).replace('"error": 0', '"error": 2')
+    text = SourceText(f"{head}fio-3.33\nStarting 1 process\n{error}{failed}\n{report}\n{ends}")
+    (run,) = fio_json.parse(text).runs
+    assert run.problem
+    assert len(fio_terse.parse(text).runs) == (name != "a job")
+    assert fio_text.parse(text).runs == ()
+
+
 def test_the_third_block_of_version_3_is_the_sum_and_no_trim() -> None:
     (run,) = fio_terse.parse(SourceText(record(READ, READ, block(2000, 1000, 250, 2000)))).runs
     assert {s.operation for s in run.samples if s.metric == "iops"} == {"read", "write", "mixed"}

@@ -45,6 +45,17 @@ def test_an_interval_is_the_difference_of_two_running_totals() -> None:
     }
 
 
+def unified(ios: int, ran: int, *beside: str) -> dict[str, Any]:
+    direction = job(ios=ios, ran=ran)["read"]
+    return {"job options": {"rw": "randrw"}, "mixed": direction, **dict.fromkeys(beside, direction)}
+
+
+@pytest.mark.parametrize(("beside", "names"), [((), ["mixed"]), (("read", "write"), ["randread", "randwrite"])])
+def test_the_sum_of_all_directions_is_followed_where_it_stands_alone(beside: tuple[str, ...], names: list[str]) -> None:
+    found = between(document(100, unified(100, 1000, *beside)), document(101, unified(400, 2000, *beside), elapsed=2))
+    assert [(one.operation, one.values["iops"]) for one in found] == [(name, 300) for name in names]
+
+
 def test_the_first_document_counts_from_the_start() -> None:
     (one,) = between(None, document(100, job(ios=500, ran=500)))
     assert one.values["iops"] == 1000
