@@ -1,14 +1,27 @@
 """One file, several formats: who reads what, and what happens where two claim the same lines."""
 
+import socket
+
+import msgspec
 import pytest
 from msgspec import structs
 
 from apps.parsers import registry
 from apps.parsers.registry import Format
-from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParsedRun, ParsedSample, ParsedSeries, ParseError
+from apps.parsers.shape import (
+    Broken,
+    ParsedFile,
+    ParsedInventory,
+    ParsedRun,
+    ParsedSample,
+    ParsedSection,
+    ParsedSeries,
+    ParseError,
+)
 from apps.parsers.source_text import SourceText
 from apps.uploads import reading
 from apps.uploads.reading import FileReading, read_file
+from apps.uploads.sandbox import child, frames
 
 TEXT = SourceText(b"one\ntwo\nthree\nfour\nfive\nsix\n")
 
@@ -128,3 +141,15 @@ def test_an_empty_file_is_said_to_be_empty(data: bytes) -> None:
     error = read_file(SourceText(data)).error
     assert error is not None
     assert error.message == "the file is empty"
+
+
+def test_a_run_with_a_number_that_can_not_be_sent_is_broken_and_takes_no_other_with_it(known: object) -> None:
+    endless = structs.replace(run(3, 4), sections=(ParsedSection(1, "job", {}, 10**25),))
+    known(form("a", 0.9, ParsedFile((run(1, 2), endless, run(5, 6)))))  # type: ignore[operator]
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        child._send_read(theirs, child.Read(data=TEXT.data))
+        found = msgspec.msgpack.decode(frames.receive(ours), type=dict[str, FileReading])["read"]
+    assert spans(found) == [("a", 1, True), ("a", 5, True)]
+    (broken,) = found.broken
+    assert (broken.line, broken.message) == (3, "a number in the run has more than 64 bits")
