@@ -36,7 +36,8 @@ class SentBody:
         if self.has_end:
             self._held = b""
             return b""
-        passed, at = [], 0
+        passed: list[bytes] = []
+        at = 0
         while (mark := data.find(self._mark, at)) >= 0:
             behind = mark + len(self._mark)
             if data.startswith(b"--", behind):

@@ -153,3 +153,36 @@ def test_a_run_with_a_number_that_can_not_be_sent_is_broken_and_takes_no_other_w
     assert spans(found) == [("a", 1, True), ("a", 5, True)]
     (broken,) = found.broken
     assert (broken.line, broken.message) == (3, "a number in the run has more than 64 bits")
+
+
+def test_a_format_that_fails_takes_nothing_from_the_others(known: object) -> None:
+    def failing(text: SourceText) -> ParsedFile:
+        raise KeyError("a fault of ours")
+
+    def blind(text: SourceText) -> float:
+        raise ZeroDivisionError
+
+    good = form("good", 0.9, ParsedFile((run(1, 2),)))
+    bad, worse = (
+        Format("bad", "Bad", "results", lambda text: 0.8, failing),
+        Format("w", "Worse", "results", blind, failing),
+    )
+    known(good, bad, worse)  # type: ignore[operator]
+    found = read_file(TEXT)
+    assert spans(found) == [("good", 1, True)]
+    assert sorted(one.message for one in found.broken) == [
+        f"reading it as {title} failed: KeyError: 'a fault of ours'" for title in ("Bad", "Worse")
+    ]
+    known(bad)  # type: ignore[operator]
+    error = read_file(TEXT).error
+    assert error is not None
+    assert error.message.startswith("reading it as Bad failed")
+
+
+def test_too_little_memory_is_no_fault_of_a_format(known: object) -> None:
+    def large(text: SourceText) -> ParsedFile:
+        raise MemoryError
+
+    known(Format("large", "Large", "results", lambda text: 0.9, large))  # type: ignore[operator]
+    with pytest.raises(MemoryError):
+        read_file(TEXT)
