@@ -3,9 +3,13 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from apps.lib.problems import problem
+
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400 with what was found and expected, as far as whoever raised it says."""
+    if request.path.startswith("/api/"):
+        return problem(400, str(exception))
     return render(request, "400.html", {"reason": str(exception)}, status=400)
 
 

@@ -5,13 +5,13 @@ the result. Where they lie in a text: `fio_finding`.
 """
 
 from collections import Counter
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct, field
 
 from apps.parsers import fio_clients
-from apps.parsers.finite import epoch, positive
+from apps.parsers.finite import INT4, epoch, positive
 from apps.parsers.fio_clients import Options
 from apps.parsers.fio_faults import NOT_NUMBERS, unfit
 from apps.parsers.fio_options import Load, load_of, merged
@@ -87,7 +87,7 @@ class Direction(DirectionTotals):
 
 
 class Job(JobTotals):
-    error: int = 0
+    error: Annotated[int, msgspec.Meta(ge=-INT4, le=INT4)] = 0
     read: Direction | None = None
     write: Direction | None = None
     trim: Direction | None = None

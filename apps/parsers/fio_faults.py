@@ -11,7 +11,9 @@ from apps.parsers.source_text import shown
 
 NOT_NUMBERS = re.compile(rb"(:\s*)(-?(?:nan|inf(?:inity)?)\b)(?=\s*[,}\]\r\n])", re.IGNORECASE)
 _WRONG_TYPE = re.compile(r"Expected `([^`]+)`, got `([^`]+)` - at `\$\.?([^`]*)`")
-_OUT_OF_RANGE = re.compile(r"(?:Number|Integer value) out of range - at `\$\.?([^`]*)`")
+_OUT_OF_RANGE = re.compile(
+    r"(?:Number out of range|Integer value out of range|Expected `int` [<>]= -?\d+) - at `\$\.?([^`]*)`"
+)
 _AT_BYTE = re.compile(r"(.{1,200}?) \(byte (\d{1,18})\)")
 _STEPS = re.compile(r"\[(\d{1,9}|\.\.\.)\]|([^.\[\]]+)")
 _VALUE = re.compile(rb'\s{0,80}:\s{0,80}("[^"\n]{0,60}"|[^\s,{}\[\]"]{1,60}|[\[{])')

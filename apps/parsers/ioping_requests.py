@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.parsers import ioping_units
+from apps.parsers.finite import INT8
 from apps.parsers.shape import ParsedHistogram
 
 _HEAD = re.compile(r"(?:^|\s)([\d.]{1,20} (?:bytes|[KMGTP]i?B|[kmgtp]?b|B)) (from|to|<<<|>>>) (.+)$")
@@ -33,7 +34,7 @@ def read(line: str) -> Request | None:
     head, _, tail = line.partition(MARK)
     match, time = _HEAD.search(head), _TIME.match(tail)
     latency = ioping_units.time(time[2]) if time else None
-    if match is None or time is None or latency is None or MARK in tail or _RAW_BEFORE.match(head):
+    if match is None or time is None or latency is None or latency > INT8 or MARK in tail or _RAW_BEFORE.match(head):
         return None
     is_counted = not any(mark in tail for mark in _NOT_COUNTED)
     return Request(int(time[1]), match[1], _DIRECTIONS[match[2]], match[3], latency, is_counted)

@@ -121,7 +121,7 @@ class Draft:
         for place, name in enumerate(("file_size", "block_size")):
             asked.pop(name, None)
             is_same = all(point[place] == first[place] for point in self.points)  # the second one mostly differs
-            if is_same and (size := int(first[place]) * KIB):
+            if is_same and (size := int(first[place] or 0) * KIB):
                 asked[name] = size
         return asked
 

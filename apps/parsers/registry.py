@@ -136,9 +136,19 @@ def as_written(text: SourceText) -> list[SourceText]:
 
 
 def _ask(text: SourceText, some: Iterable[Format]) -> list[Reading]:
-    sure = [(one.looks_like(text), one) for one in some]
+    sure = [(_score(one, text), one) for one in some]
     candidates = sorted(((score, one) for score, one in sure if score >= LEAST), key=lambda pair: -pair[0])
     return [read(one, text, score) for score, one in candidates]
+
+
+def _score(one: Format, text: SourceText) -> float:
+    """Of who fails to look, the highest: he is asked to read, and what is wrong is told."""
+    try:
+        return one.looks_like(text)
+    except MemoryError:
+        raise
+    except Exception:
+        return 1.0
 
 
 def _sure(found: Sequence[Reading]) -> list[Reading]:
@@ -180,6 +190,11 @@ def read(one: Format, text: SourceText, confidence: float = 1.0) -> Reading:
         return Reading(one, confidence, one.parse(text))
     except ParseError as error:
         return Reading(one, confidence, None, error.broken)
+    except MemoryError:
+        raise
+    except Exception as error:  # a fault of ours, which takes nothing from the other formats
+        message = f"reading it as {one.title} failed: {type(error).__name__}: {str(error)[:200]}"
+        return Reading(one, confidence, None, Broken(message))
 
 
 def read_as(one: Format, text: SourceText) -> Reading:

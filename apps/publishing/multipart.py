@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import TooManyFilesSent
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import DataAndFiles, MultiPartParser
@@ -28,4 +28,7 @@ class FilesParser(MultiPartParser):
             message = (
                 f"file: found more than {most} files in one request, expected at most {most}; send them as an archive"
             )
+            raise ParseError(message) from error
+        except (RequestDataTooBig, TooManyFieldsSent) as error:
+            message = "found words without end beside the files, expected study, host, target, labels, keep and a path for each file"
             raise ParseError(message) from error

@@ -25,6 +25,7 @@ from apps.lib.sql import undurable
 from apps.parsers.archives import Refusal, is_archive
 from apps.runs.artefact_store import PIECE, LostBytesError, keep_all, open_stream, read
 from apps.uploads.alive import alive
+from apps.uploads.archive_members import Here, name_below, refusal, said
 from apps.uploads.as_before import as_before, read_alone
 from apps.uploads.beside import LOGS, Beside, is_log, read_again
 from apps.uploads.found import Finder
@@ -51,10 +52,12 @@ class Batch:
     files: list[UploadedFile] = field(default_factory=list)
     data: list[bytes] = field(default_factory=list)
     late: list[tuple[UploadedFile, bytes]] = field(default_factory=list)  # to be read when all others are
+    refused: list[UploadedFile] = field(default_factory=list)
     size: int = 0
 
     def is_full(self, most: int) -> bool:
-        return len(self.files) + len(self.late) >= min(most, BATCH_FILES) or self.size >= BATCH_BYTES
+        count = len(self.files) + len(self.late) + len(self.refused)
+        return count >= min(most, BATCH_FILES) or self.size >= BATCH_BYTES
 
     def add(self, file: UploadedFile, data: bytes) -> None:
         self.files.append(file)
@@ -227,12 +230,12 @@ class _Parsing:
 
     def _end_with(self, file: UploadedFile, state: str, message: str) -> None:
         file.state = state
-        file.error = {"message": message, "line": None, "found": "", "expected": ""}
+        file.error = said(message)
         file.save()
 
     def _archive(self, file: UploadedFile) -> bool:
         """Its members become files of the upload. False when time ran out: the next task skips what is here."""
-        have = set(file.members.values_list("name", flat=True))
+        here = Here(file)
         batch = Batch()
         notes: list[str] = []  # of what was left out and nobody misses
         try:
@@ -241,30 +244,27 @@ class _Parsing:
                     if isinstance(one, Refusal) and one.is_note:
                         notes.append(f"{one.path}: {one.reason}" if one.path else one.reason)
                         continue
-                    if (name := f"{file.name}/{one.path}" if one.path else file.name) in have:
+                    name = name_below(file, one.path)
+                    if here.has(name, is_refused=isinstance(one, Refusal)):
                         continue
-                    self._member(file, name[-1000:], one, batch)
+                    self._member(file, name, one, batch)
                     if batch.is_full(self.most):
                         batch = self._flush(batch)
                         if self.is_late:
                             return False
         except SandboxError as error:
-            self._refusal(file, f"{file.name} (rest)", str(error))
+            batch.refused.append(refusal(file, f"{file.name} (rest)", str(error)))
         self._finish_batches(batch)
         self._unpacked(file, notes)
         return True
 
     def _member(self, archive: UploadedFile, name: str, one: object, batch: Batch) -> None:
         if isinstance(one, Refusal):
-            self._refusal(archive, name, one.reason)
+            batch.refused.append(refusal(archive, name, one.reason))
         else:
             data: bytes = one.data  # type: ignore[attr-defined]
             add = batch.add_late if is_log(name) else batch.add
             add(UploadedFile(upload=self.upload, archive=archive, name=name, size=len(data)), data)
-
-    def _refusal(self, archive: UploadedFile, name: str, reason: str) -> None:
-        refused = UploadedFile(upload=self.upload, archive=archive, name=name)
-        self._end_with(refused, FileState.REFUSED, reason)
 
     def _unpacked(self, file: UploadedFile, notes: list[str]) -> None:
         file.warnings = notes
@@ -279,6 +279,7 @@ class _Parsing:
 
     def _flush(self, batch: Batch) -> Batch:
         """Keep the bytes, let the child read those that are new, and store meanwhile what it read before."""
+        UploadedFile.objects.bulk_create(batch.refused)
         if batch.files or batch.late:
             self.most = min(2 * self.most, BATCH_FILES)
             with collector_off():

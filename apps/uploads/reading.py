@@ -35,6 +35,7 @@ from apps.uploads.tabular import offered, read_mapped
 
 _SHOWN = 5  # formats named in an error
 MOST_ERRORS = 200
+_AS_LONG = "numbers as long as what is measured"
 _BLANKS, _HEAD = b"\0\t\n\r ", 4096
 
 
@@ -117,15 +118,39 @@ class FileReading(msgspec.Struct, frozen=True, gc=False):
         return bool(any(one.is_chosen for one in self.runs) or self.inventory or self.workloads)
 
 
-def read_file(text: SourceText, only: str = "", mapping: dict[str, Any] | None = None) -> FileReading:
-    """Raises nothing for any bytes. `only` names the one format to read it as; `mapping` is a person's for a table."""
+def read_file(
+    text: SourceText, only: str = "", mapping: dict[str, Any] | None = None, *, leaves_out_unfit: bool = False
+) -> FileReading:
+    """Raises nothing for any bytes. `only` names the one format to read it as; `mapping` is a person's for a table.
+    `leaves_out_unfit`: runs with a number of more than 64 bits, which can not be sent or kept, are broken ones.
+    """
     if not (text.data[:_HEAD].strip(_BLANKS) or text.data.strip(_BLANKS)):
         return FileReading(error=Broken("the file is empty", None, f"{len(text.data)} bytes", "a tool's output"))
     if mapping is not None:
-        return _joined([read_mapped(text, mapping)], text, mapping)
+        readings = [read_mapped(text, mapping)]
+        return _joined(readings if not leaves_out_unfit else [_fit(one) for one in readings], text, mapping)
     parts = text.by_host() if not only else [("", text)]
     readings = [_of_host(one, host) for host, part in parts for one in _readings(part, only)]
-    return _joined(readings, text)
+    return _joined(readings if not leaves_out_unfit else [_fit(one) for one in readings], text)
+
+
+def _fit(reading: Reading) -> Reading:
+    """Without what holds a number that nobody can keep; no tool prints one, and what is right beside it stays."""
+    found = reading.parsed
+    if found is None:
+        return reading
+    unfit = [run for run in found.runs if not _is_fit(run)]
+    broken = [Broken("a number in the run has more than 64 bits", one.line, one.tool, _AS_LONG) for one in unfit]
+    runs = tuple(run for run in found.runs if all(run is not one for one in unfit))
+    return replace(reading, parsed=replace(found, runs=runs, broken=(*found.broken, *broken)))
+
+
+def _is_fit(run: ParsedRun) -> bool:
+    try:
+        msgspec.msgpack.encode(structs.replace(run, series=()))
+    except OverflowError:
+        return False
+    return True
 
 
 def in_columns(found: FileReading) -> FileReading:

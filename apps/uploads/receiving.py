@@ -11,6 +11,7 @@ from apps.inventory.models import Host, Target
 from apps.labs.models import AuditEvent, Lab
 from apps.lib.bell import ring
 from apps.lib.handing_over import publish
+from apps.parsers.archives.names import UNPRINTABLE
 from apps.runs.artefact_store import keep, keep_all
 from apps.studies.models import Study
 from apps.uploads.models import ENDED, FileState, Upload, UploadedFile, UploadState
@@ -130,8 +131,10 @@ def read_all_again(upload: Upload) -> None:
 
 
 def clean_name(name: str) -> str:
-    """A path to show and to sort by: never one to open. Without control characters, `..`, a leading `/` and a drive."""
-    parts = PurePosixPath(_DRIVE.sub("", _CONTROL.sub("\ufffd", name).replace("\\", "/"))).parts
+    """A path to show and to sort by: never one to open. Without control characters and what turns a name round, `..`, a leading `/`
+    and a drive.
+    """
+    parts = PurePosixPath(_DRIVE.sub("", UNPRINTABLE.sub("\ufffd", name).replace("\\", "/"))).parts
     kept = [part for part in parts if part.strip("/") not in ("", "..", ".")]
     return "/".join(kept)[-LONGEST_NAME:] or "unnamed"
 

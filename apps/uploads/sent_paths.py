@@ -13,21 +13,33 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from django.core.files.uploadedfile import UploadedFile
-from django.http.multipartparser import MultiPartParser
+from django.http.multipartparser import MultiPartParser, MultiPartParserError
+
+from apps.uploads.sent_body import SentBody
 
 View = TypeVar("View", bound=Callable[..., Any])
 
 
 class PathParser(MultiPartParser):
-    """Files have `sent_path` beside Django's `name`; the last part of both is the same."""
+    """Files have `sent_path` beside Django's `name`; the last part of both is the same. No file is left out because of its name."""
 
     _path = ""
     _files: Any
+    _input_data: Any
+    _boundary: bytes
+    _content_length: int
 
-    def sanitize_file_name(self, file_name: str) -> str | None:
-        name: str | None = super().sanitize_file_name(file_name)
+    def parse(self) -> Any:
+        self._input_data = body = SentBody(self._input_data, self._boundary)
+        found = super().parse()
+        if self._content_length and not body.has_end:
+            raise MultiPartParserError("the body ends before its last boundary; send it again")
+        return found
+
+    def sanitize_file_name(self, file_name: str) -> str:
+        name = str(super().sanitize_file_name(file_name) or "unnamed")
         folders = html.unescape(file_name).replace("\\", "/").split("/")[:-1]
-        self._path = "/".join([*("".join(filter(str.isprintable, one)) for one in folders), name or ""])
+        self._path = "/".join([*("".join(filter(str.isprintable, one)) for one in folders), name])
         return name
 
     def handle_file_complete(self, old_field_name: str, counters: list[int]) -> None:

@@ -143,6 +143,9 @@ def _run(run: ParsedRun, last: int) -> Iterator[str]:
         values = [value for value, _ in histogram.bins]
         if values != sorted(set(values)) or any(not 0 <= n <= _INT_8 for pair in histogram.bins for n in pair):
             yield f"histogram of {histogram.operation}: bins do not ascend or do not fit"
+    for section in run.sections:
+        if not abs(section.error) <= _INT_8:
+            yield f"section {section.number} ended with {str(section.error)[:40]}"
     for moment in (run.started_at, run.ended_at):
         if moment is not None and not -_YEAR_10000 / 5 < moment < _YEAR_10000:
             yield f"a time of {moment}"

@@ -45,6 +45,7 @@ HURT = {
     "control letter": (r'"jobname" : "', '"jobname" : "\x01', "\x01"),
     "out of range": (FIRST_IOPS, '"iops" : 1e999', "1e999"),
     "too many digits": (r'"bw_bytes" : \d+', '"bw_bytes" : ' + "9" * 5000, "9" * 40),
+    "endless error": (r'"error" : 0', '"error" : ' + "9" * 25, "9" * 25),
     "wrong type": (FIRST_IOPS, '"iops" : "many"', '"many"'),
 }
 

@@ -381,3 +381,10 @@ def test_statistics_of_periods_in_json_are_series() -> None:
     (cut,) = ioping_json.parse(SourceText(f"$ ioping -qJP 1 f\n[{periods[1]},{periods[1]},")).runs
     assert [s.missing_reason for s in cut.samples] == ["only statistics of periods are printed, not of the whole run"]
     assert len(cut.series[0].values) == 2
+
+
+def test_a_time_that_no_clock_counts_is_damage_and_the_other_requests_are_read() -> None:
+    line = "4 KiB <<< . (ext4 /dev/sda1): request={} time={} us\n"
+    found = ioping.parse(SourceText("".join(line.format(n, t) for n, t in ((1, 93), (2, 2**63), (3, 95), (4, 97)))))
+    assert all(0 < value < 100_000 for run in found.runs for one in run.histograms for value, _ in one.bins)
+    assert [(one.line, "9223372036854775808" in one.found) for one in found.broken if one.line == 2] == [(2, True)]

@@ -313,3 +313,13 @@ def test_rows_with_a_remark_behind_them_are_runs_of_their_own_and_rows_below_are
         "cache off",
         "cache on",
     ]
+
+
+@pytest.mark.parametrize("size", ["0", "000"])
+def test_a_file_of_less_than_a_kilobyte_is_printed_as_zero(size: str) -> None:
+    """IOzone divides by 1024 and prints what is whole."""
+    header = "              kB  reclen    write  rewrite    read    reread\n"
+    (run,) = iozone.parse(SourceText(f"{header}{size:>16}       4    12813    17315    64859    79928\n")).runs
+    assert [sample.value for sample in run.samples] == [figure * 1024 for figure in (12813, 17315, 64859, 79928)]
+    assert "file_size" not in run.workload
+    assert run.workload["block_size"] == 4096

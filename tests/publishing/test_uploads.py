@@ -1,5 +1,6 @@
 """`POST /api/v1/uploads/`: files in by script, what was recognised out."""
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.uploads.conftest import OTHER, REPORT, zipped
 
 UPLOAD = "id state files url"
 FILE = "name sha256 format confidence tool tool_version runs samples warnings error"
+KIND = "multipart/form-data; boundary=b"
 pytestmark = pytest.mark.services
 
 
@@ -201,8 +203,7 @@ def raw(*names: str) -> bytes:
 
 
 def sent_raw(sender: Sender, *names: str, **head: str) -> Any:
-    kind = "multipart/form-data; boundary=b"
-    return sender.client.generic("POST", "/api/v1/uploads/", raw(*names), kind, **sender.head, **head)
+    return sender.client.generic("POST", "/api/v1/uploads/", raw(*names), KIND, **sender.head, **head)
 
 
 def names_of(sender: Sender, *names: str) -> list[str]:
@@ -233,6 +234,11 @@ def test_a_name_with_folders_leads_nowhere(sender: Sender, sent: str, name: str)
     assert names_of(sender, sent) == [name]
 
 
+def test_a_path_beside_a_file_does_not_turn_its_letters_round(sender: Sender) -> None:
+    answer = sender.post({"a.json": REPORT}, path="h\u202e1/gpj\u202e.json\u2028")
+    assert [one["name"] for one in answer.json()["files"]] == ["h\ufffd1/gpj\ufffd.json\ufffd"]
+
+
 def test_folders_are_kept_of_who_sends_with_a_session_too(cast: Cast) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(cast.engineer)
@@ -241,6 +247,63 @@ def test_folders_are_kept_of_who_sends_with_a_session_too(cast: Cast) -> None:
     kind = "multipart/form-data; boundary=b"
     answer = client.generic("POST", "/api/v1/uploads/", raw("h1/r.txt"), kind, **head)
     assert [one["name"] for one in answer.json()["files"]] == ["h1/r.txt"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [("R\u00e9sultats.txt".encode("latin-1"), "R\ufffdsultats.txt"), (b"..", "unnamed"), (b"h1/", "h1/unnamed")],
+)
+def test_no_file_is_passed_over_for_its_name(sender: Sender, sent: bytes, name: str) -> None:
+    """curl sends the bytes that the disk has; Django's own parser leaves such a file out, and takes the others."""
+    body = raw("a.txt", "NAME", "b.txt").replace(b"NAME", sent)
+    answer = sender.client.generic("POST", "/api/v1/uploads/", body, KIND, **sender.head)
+    assert answer.status_code == 202
+    assert [one["name"] for one in answer.json()["files"]] == ["a.txt", name, "b.txt"]
+
+
+def test_bytes_of_a_file_that_look_like_a_part_are_not_touched(sender: Sender, cast: Cast) -> None:
+    data = b"-- B\xff\r\n\r\n--a\xff\r\nContent-Disposition: \xff\r\n\r\n\xff" * 9000
+    answer = sender.post({"a.bin": data})
+    assert [one["sha256"] for one in answer.json()["files"]] == [hashlib.sha256(data).hexdigest()]
+
+
+@pytest.mark.parametrize("cut", [b"--b--\r\n", b"--\r\n", b"-\r\n", b"1\r\n--b--\r\n"])
+def test_a_body_that_ends_before_its_last_boundary_is_refused(sender: Sender, cast: Cast, cut: bytes) -> None:
+    """Its length may be right: who made it cut it. The last file in it would be passed over, and the others taken."""
+    whole = raw("a.txt", "b.txt")
+    at = whole.rindex(cut)
+    answer = sender.client.generic("POST", "/api/v1/uploads/", whole[:at], KIND, **sender.head)
+    assert answer.status_code == 400
+    assert "ends before its last boundary" in answer.json()["detail"]
+    with lab_scope(cast.lab.pk):
+        assert not Upload.objects.exists()
+
+
+def test_what_stands_behind_the_last_boundary_is_no_part(sender: Sender) -> None:
+    answer = sender.client.generic("POST", "/api/v1/uploads/", raw("a.txt") + b"footer\r\n" * 900, KIND, **sender.head)
+    assert [one["name"] for one in answer.json()["files"]] == ["a.txt"]
+
+
+def test_a_part_of_the_name_file_without_a_files_name_is_refused(sender: Sender, cast: Cast) -> None:
+    """`-F file=text` and `-F 'file=<r.txt'` of curl send words, which beside another file nobody would miss."""
+    words = b'--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nwords\r\n'
+    for body in (words + raw("a.txt"), words + b"--b--\r\n"):
+        answer = sender.client.generic("POST", "/api/v1/uploads/", body, KIND, **sender.head)
+        assert answer.status_code == 400
+        assert answer.json()["found"] == "a part without a filename"
+    with lab_scope(cast.lab.pk):
+        assert not Upload.objects.exists()
+
+
+def test_words_without_end_are_a_problem_in_the_same_form(sender: Sender, settings: Any) -> None:
+    many = b"".join(b'--b\r\nContent-Disposition: form-data; name="x%d"\r\n\r\n1\r\n' % n for n in range(1100))
+    long = b'--b\r\nContent-Disposition: form-data; name="labels"\r\n\r\n' + b"x" * 2_700_000 + b"\r\n"
+    for words in (many, long):
+        answer = sender.client.generic("POST", "/api/v1/uploads/", words + raw("a.txt"), KIND, **sender.head)
+        assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+        assert "words without end" in answer.json()["detail"]
+    answer = sender.client.generic("POST", f"/api/v1/uploads/?{'a=1&' * 1100}", raw("a.txt"), KIND, **sender.head)
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
 
 
 def test_a_body_in_chunks_without_its_length_is_411(sender: Sender, cast: Cast) -> None:

@@ -16,6 +16,7 @@ from apps.studies.models import Study, StudyRun
 from apps.uploads import receiving
 from apps.uploads.management.commands import import_results
 from apps.uploads.models import Upload, UploadedFile
+from apps.uploads.on_disk import Named, UnreadableError
 from tests.uploads.conftest import OTHER, REPORT, tarred
 
 pytestmark = pytest.mark.services
@@ -214,3 +215,49 @@ def test_an_empty_folder_is_an_error_that_says_so(lab: Lab, tmp_path: Path) -> N
     with pytest.raises(CommandError, match="no files"):
         imported(tmp_path, lab=lab.slug)
     assert not Upload.objects.exists()
+
+
+def test_a_folder_is_walked_in_one_order_however_deep_it_is(tmp_path: Path) -> None:
+    deep = tmp_path / "old"
+    deep.mkdir()
+    for _ in range(1200):  # more levels than Python calls functions in each other
+        deep = deep / "d"
+        deep.mkdir()
+    (deep / "x.json").write_bytes(REPORT)
+    for name in ("a/z", "a.b", "a/b/c", "e", "B"):
+        (tmp_path / "old" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "old" / name).write_bytes(b"")
+    names = [one.name for one in Named([tmp_path / "old"]).files()]
+    assert names == ["old/B", "old/a/b/c", "old/a/z", "old/a.b", f"old/{'d/' * 1200}x.json", "old/e"]
+
+
+@pytest.mark.parametrize("other", ["link", "pipe"])
+def test_a_file_that_became_another_thing_is_not_read(tmp_path: Path, other: str) -> None:
+    (tmp_path / "old").mkdir()
+    path = tmp_path / "old" / "run.json"
+    path.write_bytes(REPORT)
+    (tmp_path / "secret").write_bytes(b"secret")
+    (one,) = Named([tmp_path / "old"]).files()
+    path.unlink()
+    if other == "link":
+        path.symlink_to(tmp_path / "secret")
+    else:
+        os.mkfifo(path)
+    with pytest.raises(UnreadableError, match=r"run\.json: (cannot be read|found a pipe)"):
+        one.read()
+
+
+def test_small_files_are_held_up_to_a_size(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+    real = import_results.add_files
+
+    def counting(upload: Upload, files: list[tuple[str, bytes]]) -> None:
+        held.append(sum(len(data) for _, data in files))
+        real(upload, files)
+
+    monkeypatch.setattr(import_results, "add_files", counting)
+    monkeypatch.setattr(import_results, "_HELD", 3 * len(REPORT))
+    for number in range(10):
+        (tmp_path / f"{number}.json").write_bytes(REPORT.replace(b"fio-3", b"fio-3.%d" % number, 1))
+    assert "10 runs" in imported(tmp_path, lab=lab.slug)
+    assert max(held) < 4 * len(REPORT)

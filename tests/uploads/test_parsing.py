@@ -2,8 +2,9 @@
 
 import gzip
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -231,3 +232,56 @@ def test_a_remembered_mapping_reads_a_table_of_the_other_mark_by_its_own_numbers
         file = only_file(bring({"points.csv": b"file size MB;sata;scsi\n100;" + cells + b"\n"}, keep_at_once=True))
         samples = Sample.objects.filter(run__uploaded_from__file=file).order_by("id")
         assert [sample.value for sample in samples] == [value * 1024 for value in values]
+
+
+def test_a_member_of_the_name_of_one_that_was_refused_is_read_by_the_next_worker(bring: Bring) -> None:
+    """The first one died behind the refusals and before the members were stored."""
+    made = zipped({"../up": b"1", "a.json": REPORT, "a.json/b.json": OTHER})
+    upload = bring({"all.zip": made}, is_read=False)
+    archive = only_file(upload)
+    for name in ("all.zip/../up", "all.zip/a.json", f"all.zip/{'x' * 992}"):
+        UploadedFile.objects.create(upload=upload, archive=archive, name=name, state=FileState.REFUSED)
+    assert upload.claim()
+    assert parse(upload)
+    now = UploadedFile.objects.filter(upload=upload).values_list("state", flat=True)
+    assert sorted(now) == ["parsed"] * 2 + ["refused"] * 3 + ["unpacked"]
+    assert UploadedFile.objects.filter(name="all.zip/a.json", state="parsed").count() == 1
+
+
+def test_members_that_differ_before_the_part_of_their_names_that_is_kept_are_all_read(
+    bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    same = "d" * 500 + "/" + "n" * 500
+    members = {f"{n}/{same}": REPORT.replace(b"fio-3", b"fio-3.%d" % n, 1) for n in range(3)}
+    upload = bring({"all.zip": zipped(members)}, is_read=False)
+    monkeypatch.setattr(parsing, "BATCH_FILES", 1)
+    late = iter([False, True])  # not before the archive, but behind its first member
+    monkeypatch.setattr(parsing._Parsing, "is_late", property(lambda self: next(late, False)))
+    assert upload.claim()
+    assert not parse(upload)
+    assert UploadedFile.objects.filter(upload=upload).count() == 2
+    assert upload.claim()
+    assert parse(upload)
+    assert UploadedFile.objects.filter(upload=upload, state=FileState.PARSED, run_count=1).count() == 3
+    assert UploadedFile.objects.filter(upload=upload).count() == 4
+
+
+def test_the_rest_of_an_archive_of_the_longest_name_is_told(bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dying(*_: object) -> Iterator[object]:
+        raise SandboxError("reading it used more than its limits and was ended (signal 9)")
+        yield
+
+    monkeypatch.setattr(parsing, "unpacker", lambda: SimpleNamespace(unpack=dying))
+    upload = bring({"n" * 996 + ".zip": zipped({"a.json": REPORT})})
+    (rest,) = UploadedFile.objects.filter(upload=upload, state=FileState.REFUSED)
+    assert rest.name.endswith("n.zip (rest)")
+    assert "signal 9" in rest.error["message"]
+
+
+def test_thousands_of_refusals_are_stored_together(bring: Bring, django_assert_max_num_queries: Any) -> None:
+    cut = gzip.compress(REPORT)[:200]
+    made = tarred({f"{number}.gz": cut for number in range(900)}, mode="w")
+    with django_assert_max_num_queries(120):
+        upload = bring({"all.tar": made})
+    assert UploadedFile.objects.filter(upload=upload, state=FileState.REFUSED, size=0).count() == 900
+    assert "cut off" in UploadedFile.objects.get(name="all.tar/899.gz").error["message"]

@@ -1,14 +1,27 @@
 """One file, several formats: who reads what, and what happens where two claim the same lines."""
 
+import socket
+
+import msgspec
 import pytest
 from msgspec import structs
 
 from apps.parsers import registry
 from apps.parsers.registry import Format
-from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParsedRun, ParsedSample, ParsedSeries, ParseError
+from apps.parsers.shape import (
+    Broken,
+    ParsedFile,
+    ParsedInventory,
+    ParsedRun,
+    ParsedSample,
+    ParsedSection,
+    ParsedSeries,
+    ParseError,
+)
 from apps.parsers.source_text import SourceText
 from apps.uploads import reading
 from apps.uploads.reading import FileReading, read_file
+from apps.uploads.sandbox import child, frames
 
 TEXT = SourceText(b"one\ntwo\nthree\nfour\nfive\nsix\n")
 
@@ -128,3 +141,48 @@ def test_an_empty_file_is_said_to_be_empty(data: bytes) -> None:
     error = read_file(SourceText(data)).error
     assert error is not None
     assert error.message == "the file is empty"
+
+
+def test_a_run_with_a_number_that_can_not_be_sent_is_broken_and_takes_no_other_with_it(known: object) -> None:
+    endless = structs.replace(run(3, 4), sections=(ParsedSection(1, "job", {}, 10**25),))
+    known(form("a", 0.9, ParsedFile((run(1, 2), endless, run(5, 6)))))  # type: ignore[operator]
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        child._send_read(theirs, child.Read(data=TEXT.data))
+        found = msgspec.msgpack.decode(frames.receive(ours), type=dict[str, FileReading])["read"]
+    assert spans(found) == [("a", 1, True), ("a", 5, True)]
+    (broken,) = found.broken
+    assert (broken.line, broken.message) == (3, "a number in the run has more than 64 bits")
+
+
+def test_a_format_that_fails_takes_nothing_from_the_others(known: object) -> None:
+    def failing(text: SourceText) -> ParsedFile:
+        raise KeyError("a fault of ours")
+
+    def blind(text: SourceText) -> float:
+        raise ZeroDivisionError
+
+    good = form("good", 0.9, ParsedFile((run(1, 2),)))
+    bad, worse = (
+        Format("bad", "Bad", "results", lambda text: 0.8, failing),
+        Format("w", "Worse", "results", blind, failing),
+    )
+    known(good, bad, worse)  # type: ignore[operator]
+    found = read_file(TEXT)
+    assert spans(found) == [("good", 1, True)]
+    assert sorted(one.message for one in found.broken) == [
+        f"reading it as {title} failed: KeyError: 'a fault of ours'" for title in ("Bad", "Worse")
+    ]
+    known(bad)  # type: ignore[operator]
+    error = read_file(TEXT).error
+    assert error is not None
+    assert error.message.startswith("reading it as Bad failed")
+
+
+def test_too_little_memory_is_no_fault_of_a_format(known: object) -> None:
+    def large(text: SourceText) -> ParsedFile:
+        raise MemoryError
+
+    known(Format("large", "Large", "results", lambda text: 0.9, large))  # type: ignore[operator]
+    with pytest.raises(MemoryError):
+        read_file(TEXT)

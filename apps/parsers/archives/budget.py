@@ -8,12 +8,21 @@ class Budget:
     def __init__(self, limits: Limits, file_size: int) -> None:
         self.limits = limits
         self.most_made = most_made(limits, file_size)
-        self.entries = self.parts = self.made = self.given = self.held = 0
+        self.entries = self.parts = self.records = self.made = self.given = self.held = 0
 
     def entry(self) -> None:
         self.entries += 1
         if self.entries > self.limits.members:
             raise SpentError(too_many(self.limits.members))
+
+    def look(self, records: int) -> None:
+        """So many of what is looked at without being an entry: records of pax, ends of zip directories, and four for a header in one."""
+        self.records += records
+        if self.records > self.limits.records:
+            most = self.limits.records
+            raise SpentError(
+                f"its headers hold more than {most:,} records, as no archive of files does; pack them again"
+            )
 
     def part(self) -> None:
         self.parts += 1

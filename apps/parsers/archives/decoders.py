@@ -30,6 +30,7 @@ class Decoder(Protocol):
 class _Zlib:
     def __init__(self, window: int) -> None:
         self._inner = zlib.decompressobj(window)
+        self._is_full = False  # the last piece was as long as it might be: more may come of what zlib has taken in
 
     @property
     def eof(self) -> bool:
@@ -37,14 +38,16 @@ class _Zlib:
 
     @property
     def needs_input(self) -> bool:
-        return not self._inner.unconsumed_tail
+        return not (self._inner.unconsumed_tail or self._is_full)
 
     @property
     def unused_data(self) -> bytes:
         return self._inner.unused_data
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+        out = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+        self._is_full = len(out) == max_length
+        return out
 
 
 class _Zst:

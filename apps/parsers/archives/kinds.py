@@ -13,7 +13,7 @@ UNREAD = {
 }  # fmt: skip
 _MAGIC = (
     (b"\x1f\x8b\x08", "gz"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zst"), (b"PK\x05\x06", "zip"),
-    (b"PK\x07\x08PK\x03\x04", "zip"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"Rar!\x1a\x07", "rar"), (b"MSCF\0\0\0\0", "cab"),
+    (b"PK\x07\x08PK\x03\x04", "zip"), (b"PK00PK\x03\x04", "zip"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"Rar!\x1a\x07", "rar"), (b"MSCF\0\0\0\0", "cab"),
     (b"\x04\x22\x4d\x18", "lz4"), (b"\x02\x21\x4c\x18", "lz4"), (b"LZIP\x01", "lzip"), (b"\x1f\x9d", "compress"),
     (b"\x89LZO\x00", "lzop"),
 )  # fmt: skip

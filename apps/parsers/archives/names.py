@@ -4,7 +4,7 @@ import re
 
 from apps.parsers.archives.shape import RefusedError
 
-_UNPRINTABLE = re.compile(
+UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufffe\uffff]"
 )
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -15,7 +15,7 @@ _PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$", re.IGNORECASE)
 
 def printable(name: str) -> str:
     """For messages: no control characters, no end of line, not endless."""
-    clean = _UNPRINTABLE.sub("\ufffd", name[: _SHOWN + 1])
+    clean = UNPRINTABLE.sub("\ufffd", name[: _SHOWN + 1])
     return clean if len(clean) <= _SHOWN else f"{clean[: _SHOWN - 1]}…"
 
 
@@ -33,7 +33,7 @@ def relative(name: str, longest: int) -> str:
         raise RefusedError("its name leads out of the archive (..), which is not followed; pack from within the folder")
     if not parts:
         raise RefusedError("it has no name; pack it again with one")
-    return _UNPRINTABLE.sub("\ufffd", "/".join(parts))
+    return UNPRINTABLE.sub("\ufffd", "/".join(parts))
 
 
 def is_of_the_desktop(path: str) -> bool:

@@ -22,6 +22,7 @@ class Limits:
     dense_from: int = 256 * MIB
     depth: int = 2  # archives in archives: logs.zip / host3.tar.gz / run.log.gz
     held_bytes: int = 48 * MIB  # archives in archives that are kept in memory because zip is read from its end
+    records: int = 1_000_000  # that archives say of themselves beside their entries, about a microsecond each
     parts: int = 50_000  # gzip members, xz streams, zst frames written one behind the other
     path_length: int = 1024
 

@@ -38,7 +38,7 @@ def entries(stream: Stream, budget: Budget) -> Iterator[Entry]:
         budget.entry()
         header = parse(block, at)
         if header.kind in _EXTENDED:
-            data = _extended(stream, header, at)
+            data = _extended(stream, budget, header, at)
             if header.kind == "g":
                 common |= pax(data, at)
             elif header.kind in "xX":
@@ -69,7 +69,7 @@ def _entry(stream: Stream, header: Header) -> Iterator[Entry]:
     stream.skip(part.left + -header.size % BLOCK)
 
 
-def _extended(stream: Stream, header: Header, at: int) -> bytes:
+def _extended(stream: Stream, budget: Budget, header: Header, at: int) -> bytes:
     if header.size > _LONGEST_EXTENDED:
         raise RefusedError(
             f"its extended header at byte {at:,} has {shown(header.size)}, at most {shown(_LONGEST_EXTENDED)} is read; "
@@ -79,6 +79,7 @@ def _extended(stream: Stream, header: Header, at: int) -> bytes:
     if len(data) < header.size:
         raise RefusedError(CUT_OFF)
     stream.skip(-header.size % BLOCK)
+    budget.look(data.count(b"\n"))  # each record of pax ends with one
     return data
 
 

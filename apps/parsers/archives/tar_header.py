@@ -11,7 +11,7 @@ from apps.parsers.archives.shape import RefusedError
 BLOCK = 512
 ZEROS = bytes(BLOCK)
 _LARGEST = (1 << 63) - 1
-_KEPT = ("path", "size")  # of pax, beside those of sparse files
+_KEPT = (b"path", b"size")  # of pax, beside those of sparse files
 LEFT_OUT = {
     "1": "it is a hard link, which is not followed", "2": "it is a symbolic link, which is not followed",
     "3": "it is a character device, no file", "4": "it is a block device, no file", "6": "it is a named pipe, no file",
@@ -75,14 +75,15 @@ def pax(data: bytes, at: int) -> dict[str, str]:
         if not digits.isdigit():
             break
         end = place + int(digits)
-        key, equals, value = data[blank + 1 : end - 1].partition(b"=")
-        if end <= blank or not equals or data[end - 1 : end] != b"\n":
+        equals = data.find(b"=", blank + 1, end - 1)
+        if equals < 0 or data[end - 1 : end] != b"\n":
             break
-        name = decoded(key[:100])
-        if name in _KEPT or name.startswith("GNU.sparse"):
-            kept["GNU.sparse" if name.startswith("GNU.sparse") else name] = decoded(value)
-            if name == "GNU.sparse.name":
-                kept["path"] = decoded(value)
+        key = data[blank + 1 : equals]
+        if (is_sparse := key.startswith(b"GNU.sparse")) or key in _KEPT:
+            value = decoded(data[equals + 1 : end - 1])
+            kept["GNU.sparse" if is_sparse else key.decode()] = value
+            if key == b"GNU.sparse.name":
+                kept["path"] = value
         place = end
     if data[place:].strip(b"\0"):
         raise RefusedError(f"its extended header at byte {at:,} is damaged; copy or pack it again")

@@ -1,6 +1,7 @@
 """Through an archive and those inside of it, one member at a time."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import BinaryIO
 
@@ -12,6 +13,7 @@ from apps.parsers.archives.kinds import EMPTY_TAR, HEAD, UNREAD, is_archive, is_
 from apps.parsers.archives.names import Names, is_of_the_desktop, printable, relative, unpacked
 from apps.parsers.archives.shape import Limits, Member, Refusal, RefusedError, SpentError
 from apps.parsers.archives.streams import PIECE, Inflated, Stream, Window
+from apps.parsers.archives.together import Together
 from apps.parsers.archives.zip import Zip
 
 Found = Member | Refusal
@@ -78,48 +80,40 @@ class _Walk:
             yield Refusal(prefix, inflated.note)
 
     def _entries(self, entries: Iterator[Entry], prefix: str, level: int) -> Iterator[Found]:
-        others, desktop, empty = 0, 0, _Empty()
-        for entry in entries:
-            if entry.name is None:
-                yield Refusal(prefix, entry.refused)
-            elif is_of_the_desktop(entry.name):
-                desktop += 1
-            elif self._is_empty(entry):
-                empty.count(entry.name)
-            else:
-                others += 1
-                yield from self._named(entry.name, entry, prefix, level)
-        if desktop:
-            words = f"{desktop:,} files of macOS or Windows themselves (.DS_Store, ._…) were left out"
-            yield Refusal(prefix, words, is_note=True)
-        if empty.number and others:
-            yield Refusal(prefix, f"left out because nothing is in them (0 bytes): {empty}", is_note=True)
-        elif empty.number:
-            yield Refusal(prefix, f"nothing is in its files (0 bytes): {empty}", is_whole=level == 0)
-        elif not others and not desktop:
-            yield Refusal(prefix, _NOTHING, is_whole=level == 0)
-
-    def _is_empty(self, entry: Entry) -> bool:
-        """Whether there is nothing in it, as it says of itself; what is refused anyway is not."""
-        if entry.size != 0 or entry.stream is None or entry.refused:
-            return False
+        beside = _Beside()
         try:
-            return bool(relative(entry.name or "", self._limits.path_length)) and not entry.stream.peek(1)
+            for entry in entries:
+                if entry.name is None:
+                    yield Refusal(prefix, entry.refused)
+                elif path := self._path(entry.name, entry, beside):
+                    beside.others += 1
+                    yield from self._member(entry, _below(prefix, path), level)
         except RefusedError:
-            return False
+            yield from beside.refusals(prefix)
+            raise
+        yield from beside.told(prefix, is_top=level == 0)
 
-    def _named(self, name: str, entry: Entry, prefix: str, level: int) -> Iterator[Found]:
+    def _path(self, name: str, entry: Entry, beside: "_Beside") -> str:
+        """Of what is to be read; empty for what is told together with others."""
         try:
             path = relative(name, self._limits.path_length)
         except RefusedError as refused:
-            yield Refusal(_below(prefix, printable(name)), refused.reason)
+            path, reason = printable(name), refused.reason
         else:
-            yield from self._member(entry, _below(prefix, path), level)
+            reason = entry.refused
+        if is_of_the_desktop(name):
+            beside.desktop += 1
+        elif reason:
+            beside.refused.add(path, reason)
+        elif _is_empty(entry):
+            beside.empty.count(name)
+        else:
+            return path
+        return ""
 
     def _member(self, entry: Entry, path: str, level: int) -> Iterator[Found]:
         try:
-            if entry.refused or entry.stream is None:
-                raise RefusedError(entry.refused)
+            assert entry.stream
             if (entry.size or 0) > self._limits.total_bytes:
                 raise member_too_large(entry.size, self._limits)
             kind = _kind(entry.stream)
@@ -170,6 +164,37 @@ class _Walk:
         return buffer.getvalue()
 
 
+@dataclass
+class _Beside:
+    """What lies in one archive beside the `others`, which are read; each kind is told in one line."""
+
+    refused: Together = field(default_factory=Together)
+    empty: "_Empty" = field(default_factory=lambda: _Empty())
+    desktop: int = 0
+    others: int = 0
+
+    def refusals(self, prefix: str) -> Iterator[Refusal]:
+        for path, reason in self.refused.told():
+            yield Refusal(_below(prefix, path), reason)
+
+    def told(self, prefix: str, *, is_top: bool) -> Iterator[Refusal]:
+        """What was refused or left out; or why nothing of all was read."""
+        wholly = "" if self.others or self.empty.number else self.refused.only_reason()
+        if not wholly:
+            yield from self.refusals(prefix)
+        if self.desktop:
+            words = f"{self.desktop:,} files of macOS or Windows themselves (.DS_Store, ._…) were left out"
+            yield Refusal(prefix, words, is_note=True)
+        if wholly:
+            yield Refusal(prefix, wholly, is_whole=is_top)
+        elif self.empty.number and (self.others or self.refused.counts):
+            yield Refusal(prefix, f"left out because nothing is in them (0 bytes): {self.empty}", is_note=True)
+        elif self.empty.number:
+            yield Refusal(prefix, f"nothing is in its files (0 bytes): {self.empty}", is_whole=is_top)
+        elif not (self.others or self.refused.counts or self.desktop):
+            yield Refusal(prefix, _NOTHING, is_whole=is_top)
+
+
 class _Empty:
     """Files of no bytes, such as fio's logs of what it did not measure: told together, with the first of their names."""
 
@@ -185,6 +210,14 @@ class _Empty:
     def __str__(self) -> str:
         more = self.number - len(self._first)
         return ", ".join(self._first) + (f" and {more:,} more" if more else "")
+
+
+def _is_empty(entry: Entry) -> bool:
+    """Whether there is nothing in it, as it says of itself."""
+    try:
+        return entry.size == 0 and entry.stream is not None and not entry.stream.peek(1)
+    except RefusedError:
+        return False
 
 
 def _kind(stream: Stream) -> str:

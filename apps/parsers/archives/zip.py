@@ -3,15 +3,13 @@
 import stat
 import struct
 import zlib
-from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from apps.parsers.archives import decoders, zip_directory
 from apps.parsers.archives.budget import Budget, too_dense
-from apps.parsers.archives.entry import Entry, Together
-from apps.parsers.archives.names import is_of_the_desktop
+from apps.parsers.archives.entry import LOCKED, Entry
 from apps.parsers.archives.shape import RefusedError
 from apps.parsers.archives.streams import CUT_OFF, PIECE, Checked, Inflated, Stream, Window
 from apps.parsers.archives.zip_directory import OVERLAPPING, Header, extra_field, widened
@@ -27,16 +25,13 @@ _NAMES = {
     1: "shrink", 2: "reduce", 3: "reduce", 4: "reduce", 5: "reduce", 6: "implode", 9: "Deflate64", 97: "WavPack",
     98: "PPMd", 99: "AES",
 }  # fmt: skip
+_VOLUMES = (b"PK\x07\x08", b"PK00")  # before the first header, where the zip was, or might have become, several volumes
 _UNIX, _UNICODE_PATH = 3, 0x7075
 _NO_FILE = {
     stat.S_IFLNK: "it is a symbolic link, which is not followed", stat.S_IFIFO: "it is a named pipe, no file",
     stat.S_IFCHR: "it is a character device, no file", stat.S_IFBLK: "it is a block device, no file",
     stat.S_IFSOCK: "it is a socket, no file",
 }  # fmt: skip
-
-
-_LOCKED = "it is encrypted, and no passwords are asked for; pack it again without one"
-_IN_ONE = {_LOCKED: "members are encrypted, and no passwords are asked for; pack them again without one"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +55,19 @@ class Zip:
 
     def entries(self) -> Iterator[Entry]:
         """Every entry that is no directory. `RefusedError` where the archive can not be read at all, or no further."""
-        limits = self._budget.limits
-        directory = zip_directory.find(self._file, self._size, limits)
+        directory = zip_directory.find(self._file, self._size, self._budget)
         if directory is None:
             yield from self._without_directory()
             return
-        bounds = zip_directory.ranges(directory, limits, self._size)
+        bounds = zip_directory.ranges(directory, self._budget, self._size)
         for where, count in (("before", directory.prepended), ("after", directory.behind)):
             if count:
                 yield Entry(None, refused=f"{count:,} bytes {where} the zip itself were left out")
-        yield from self._listed(directory, bounds)
-
-    def _listed(self, directory: zip_directory.Directory, bounds: "array[int]") -> Iterator[Entry]:
-        refused, others, longest = Together(_IN_ONE), 0, self._budget.limits.path_length
         for header, bound in zip(directory.headers(), bounds, strict=True):
             self._budget.entry()
-            if header.raw_name.endswith((b"/", b"\\")):
-                continue
-            entry = self._entry(header, bound)
-            if entry.refused and refused.takes(entry, longest):
-                continue
-            others += not is_of_the_desktop(entry.name or "")
-            yield entry
-        if not others and (reason := refused.only_reason()):
-            raise RefusedError(reason)
-        yield from refused.entries()
+            is_folder = header.raw_name.endswith((b"/", b"\\")) and not header.size
+            if not is_folder:
+                yield self._entry(header, bound)
 
     def _entry(self, header: Header, bound: int) -> Entry:
         name = _name(header)
@@ -120,8 +103,9 @@ class Zip:
 
     def _without_directory(self) -> Iterator[Entry]:
         """The members that came whole, one behind the other; ends with `RefusedError`."""
-        at = 0
-        if not self._local(0, self._size + _FARTHEST):
+        self._file.seek(0)
+        at = 4 if self._file.read(4) in _VOLUMES else 0
+        if not self._local(at, self._size + _FARTHEST):
             raise RefusedError("it is a program and no zip is behind it; upload the results themselves")
         while (local := self._local(at, self._size + _FARTHEST)) and local.data + local.packed <= self._size:
             self._budget.entry()
@@ -162,7 +146,7 @@ def _why_not(header: Header) -> str:
     if header.made_by >> 8 == _UNIX and mode in _NO_FILE and not is_piped:
         return _NO_FILE[mode]
     if header.flags & _ENCRYPTED:
-        return _LOCKED
+        return LOCKED
     if header.method not in _METHODS and header.method not in (_STORED, _LZMA):
         name = _NAMES.get(header.method, "unknown")
         return f"it is packed by method {header.method} ({name}); stored, deflate, bzip2, lzma, xz and zst are read"

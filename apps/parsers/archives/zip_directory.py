@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from apps.lib.units import size as shown
-from apps.parsers.archives.budget import most_made, too_many, too_much
+from apps.parsers.archives.budget import Budget, most_made, too_many, too_much
 from apps.parsers.archives.shape import MIB, Limits, RefusedError
 
 _END = struct.Struct("<4s4H2IH")
@@ -20,6 +20,8 @@ _LOCATOR = struct.Struct("<4sIQI")
 _HEADER = struct.Struct("<4s6H3I5H2I")
 _LONGEST_COMMENT = 65535
 _LARGEST_DIRECTORY = 24 * MIB
+_LOCATOR_MARK = b"PK\x06\x07"
+_OF_A_HEADER = 4  # times as long as of a record of pax
 _FULL_16, _FULL_32 = 0xFFFF, 0xFFFFFFFF
 OVERLAPPING = "its entries lie over each other or over its directory, as in a bomb; pack the files again"
 _TWO = "it has two directories and programs would read either; pack the files again"
@@ -59,31 +61,36 @@ class Directory:
             yield header
 
 
-def find(file: BinaryIO, size: int, limits: Limits) -> Directory | None:
+def find(file: BinaryIO, size: int, budget: Budget) -> Directory | None:
     """The directory, None where there is none; `RefusedError` where there are two, or more in it than may be."""
-    tail_at = max(0, size - _END.size - _LONGEST_COMMENT)
+    tail_at = max(0, size - _END.size - _LONGEST_COMMENT - _LOCATOR.size)
     file.seek(tail_at)
     tail = file.read(size - tail_at)
     exact: list[Directory] = []
     loose: list[Directory] = []
     place = len(tail) - _END.size + 1
     while (place := tail.rfind(b"PK\x05\x06", 0, place + 3)) >= 0:
+        budget.look(1)
         behind = len(tail) - place - _END.size - int.from_bytes(tail[place + 20 : place + 22], "little")
-        if behind >= 0 and (found := _located(file, tail_at + place, _END.unpack_from(tail, place), behind)):
+        has_locator = tail.startswith(_LOCATOR_MARK, max(0, place - _LOCATOR.size), place)
+        end = _END.unpack_from(tail, place)
+        if behind >= 0 and (found := _located(file, tail_at + place, end, behind, has_locator=has_locator)):
             (loose if behind else exact).append(found)
     # one that neither begins nor ends with the file is that of another archive inside
     candidates = exact or [one for one in loose if not one.prepended]
     if len(candidates) > 1:
         raise RefusedError(_TWO)
-    return _read(file, candidates[0], limits) if candidates else None
+    return _read(file, candidates[0], budget.limits) if candidates else None
 
 
-def ranges(directory: Directory, limits: Limits, file_size: int) -> "array[int]":
+def ranges(directory: Directory, budget: Budget, file_size: int) -> "array[int]":
     """Where each entry must end, in the directory's order. `RefusedError` for entries that lie over each other (the bombs of
     D. Fifield), and for more than the limits in what the directory declares.
     """
     starts, ends, total = array("Q"), array("Q"), 0
+    limits = budget.limits
     for header in directory.headers():
+        budget.look(_OF_A_HEADER)
         if len(starts) == limits.members:
             raise RefusedError(too_many(limits.members))
         starts.append(min(header.start, directory.begin))
@@ -112,10 +119,10 @@ def _bounds(starts: "array[int]", ends: "array[int]", begin: int) -> "array[int]
     return bounds
 
 
-def _located(file: BinaryIO, end_at: int, end: tuple[int, ...], behind: int) -> Directory | None:
+def _located(file: BinaryIO, end_at: int, end: tuple[int, ...], behind: int, *, has_locator: bool) -> Directory | None:
     """Where the record at `end_at` says that the directory is; None where there is none."""
     _, disk, first_disk, _, count, size, offset, _ = end
-    directory_end, wide = end_at, _end_64(file, end_at)
+    directory_end, wide = end_at, _end_64(file, end_at) if has_locator else None
     if wide:
         narrow = (disk, first_disk, count, size, offset)
         directory_end, disk, first_disk, count, size, offset = wide
@@ -136,7 +143,7 @@ def _end_64(file: BinaryIO, end_at: int) -> tuple[int, int, int, int, int, int] 
     at = end_at - _LOCATOR.size
     file.seek(max(0, at))
     locator = file.read(_LOCATOR.size)
-    if at < 0 or locator[:4] != b"PK\x06\x07":
+    if at < 0 or locator[:4] != _LOCATOR_MARK:
         return None
     for place in (at - _END_64.size, _LOCATOR.unpack(locator)[2]):
         if 0 <= place <= at - _END_64.size:

@@ -14,7 +14,7 @@ from typing import Any
 
 from apps.parsers.inventory import lsblk_aligned, lsblk_folded, lsblk_mailed, util_linux
 from apps.parsers.inventory.printed import MARGIN, Block, Content, blanked, count, inventory
-from apps.parsers.shape import ParsedFile, ParsedInventory, ParseError
+from apps.parsers.shape import Broken, ParsedFile, ParsedInventory, ParseError
 from apps.parsers.source_text import SourceText
 
 NAME = "lsblk"
@@ -67,23 +67,29 @@ def looks_like(text: SourceText) -> float:
 
 
 def parse(text: SourceText) -> ParsedFile:
-    bare = _bare(blanked(text))
+    bare, broken = _bare(blanked(text))
     try:
         found = util_linux.parse(text, NAME, KEY, _summary, _is_header, _PAIRS, _read_text, _is_rest, _is_sure)
     except ParseError:
         if not bare:
             raise
-        return ParsedFile(inventory=tuple(bare))
-    return replace(found, inventory=tuple(sorted((*found.inventory, *bare), key=lambda one: one.line or 0)))
+        return ParsedFile(inventory=tuple(bare), broken=tuple(broken))
+    devices = sorted((*found.inventory, *bare), key=lambda one: one.line or 0)
+    return replace(found, inventory=tuple(devices), broken=(*found.broken, *broken))
 
 
-def _bare(text: SourceText) -> list[ParsedInventory]:
+def _bare(text: SourceText) -> tuple[list[ParsedInventory], list[Broken]]:
     """Rows without their heading."""
-    found = []
+    found, broken = [], []
     for first, end in _bare_blocks(text.lines):
-        devices = _read_text([_USUAL, *util_linux.without_margin(text.lines[first:end])])
-        found.append(inventory(text, NAME, (first, end), _summary(devices), {KEY: devices}))
-    return found
+        try:
+            devices = _read_text([_USUAL, *util_linux.without_margin(text.lines[first:end])])
+        except ValueError as error:
+            line = text.lines[first].strip()[:200]
+            broken.append(Broken(f"{NAME}: not readable", text.number(first), line, str(error)))
+        else:
+            found.append(inventory(text, NAME, (first, end), _summary(devices), {KEY: devices}))
+    return found, broken
 
 
 def _bare_blocks(lines: Sequence[str]) -> Iterator[Block]:

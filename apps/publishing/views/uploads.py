@@ -48,8 +48,9 @@ def _start(request: Request) -> Response:
             found="Transfer-Encoding: chunked", expected="Content-Length",
         )  # fmt: skip
     files = request.FILES.getlist("file")
-    if not files:
-        names = ", ".join(request.FILES) or "nothing"
+    is_nameless = any(request.POST.getlist("file"))
+    if not files or is_nameless:
+        names = "a part without a filename" if is_nameless else ", ".join(request.FILES) or "nothing"
         raise ProblemError(
             400, f"file: found {names}, expected one or more files in the part named file", field="file", found=names,
             expected="one or more files in the part named file",

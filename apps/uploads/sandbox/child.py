@@ -110,7 +110,7 @@ def _answer(link: socket.socket, request: Read | ReadMany | Unpack) -> None:
             frames.send(link, {"many": [_read(one, request.as_columns) for one in request.files]})
         else:
             data = _received_file(link).read() if request.by_file else request.data
-            frames.send(link, _read(structs.replace(request, data=data)))
+            _send_read(link, structs.replace(request, data=data))
     except (BrokenPipeError, ConnectionResetError):
         raise
     except MemoryError:
@@ -119,9 +119,18 @@ def _answer(link: socket.socket, request: Read | ReadMany | Unpack) -> None:
         frames.send(link, {"error": _failed(error)})
 
 
-def _read(one: Read, as_columns: bool = False) -> dict[str, Any]:
+def _send_read(link: socket.socket, one: Read) -> None:
+    answer = _read(one)
     try:
-        found = read_file(SourceText(one.data, one.name, one.beside), one.only, one.mapping)
+        frames.send(link, answer)
+    except OverflowError:  # a number of more than 64 bits
+        frames.send(link, _read(one, leaves_out_unfit=True))
+
+
+def _read(one: Read, as_columns: bool = False, *, leaves_out_unfit: bool = False) -> dict[str, Any]:
+    try:
+        text = SourceText(one.data, one.name, one.beside)
+        found = read_file(text, one.only, one.mapping, leaves_out_unfit=leaves_out_unfit)
         return {"read": in_columns(found) if as_columns else found}
     except MemoryError:
         return {"error": f"it has {size(len(one.data))}; {TOO_MUCH}"}

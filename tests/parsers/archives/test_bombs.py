@@ -253,3 +253,48 @@ def test_every_byte_of_small_archives_may_be_wrong() -> None:
                 given = list(members(io.BytesIO(changed), Limits(), "x"))
                 assert given
                 assert all(isinstance(one, Refusal) or one.size <= 20_000 for one in given)
+
+
+NOISE = random.Random(5).randbytes(400_000)
+AS_NOISE = tar_header(b"noise", b"%011o\0" % len(NOISE)) + padded(NOISE)
+RECORDS = b"5 a=\n" * (MIB // 6)
+PAX = tar_header(b"x", b"%011o\0" % len(RECORDS), b"x") + padded(RECORDS)
+PAX_OF_MANY = tar_header(b"x", b"%011o\0" % 510, b"x") + padded(b"5 a=\n" * 102)
+
+
+@pytest.mark.parametrize("headers", [PAX * 50, PAX_OF_MANY * 60_000], ids=["long", "many"])
+def test_records_of_pax_without_end_are_refused_by_their_number(headers: bytes) -> None:
+    files, (refused,) = found(COMPRESS["gz"](AS_NOISE + headers))
+    assert files == {"noise": NOISE}
+    assert refused.is_whole
+    assert "more than 1,000,000 records" in refused.reason
+
+
+def test_zips_of_nothing_but_ends_are_refused_by_the_number_of_those() -> None:
+    """Each is looked through for the one that is its own."""
+    ends = b"PK\x03\x04" + b"PK\x05\x06" * 16_000
+    files, refused = found(zipped({"noise": NOISE} | {f"{number}.zip": ends for number in range(2000)}))
+    assert files == {"noise": NOISE}
+    assert refused[-1].is_whole
+    assert "more than 1,000,000 records" in refused[-1].reason
+
+
+def test_the_headers_of_zips_are_counted_over_all_levels_also_where_they_are_refused() -> None:
+    raw = RawZip()
+    for _ in range(50_000):
+        raw.add(b"a", b"", at=0)
+    level = raw.bytes()
+    files, refused = found(zipped({"noise": NOISE * 3} | {f"{number}.zip": level for number in range(20)}))
+    assert files == {"noise": NOISE * 3}
+    assert "lie over each other" in refused[0].reason
+    assert refused[-1].is_whole
+    assert "more than 1,000,000 records" in refused[-1].reason
+
+
+def test_many_files_with_many_records_each_are_no_bomb() -> None:
+    """As bsdtar writes them: times, numbers of the file and attributes."""
+    records = b"".join(b"30 SCHILY.key%d=1234567890.123\n" % number for number in range(9))
+    one = tar_header(b"x", b"%011o\0" % len(records), b"x") + padded(records)
+    data = b"".join(one + tar_header(b"%d" % number, b"00000000001\0") + padded(b"1") for number in range(3000))
+    files, refused = found(data + bytes(1024), Limits(records=9 * 3000))
+    assert (len(files), refused) == (3000, [])

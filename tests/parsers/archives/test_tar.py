@@ -173,3 +173,36 @@ def test_a_file_over_the_limit_is_refused_and_the_next_is_read() -> None:
         files, (refused,) = found(data, limits)
         assert files == {"a": b"1"}
         assert "may have at most 1" in refused.reason
+
+
+def test_links_without_end_are_one_line_and_the_files_are_read() -> None:
+    """As in archives of /sys, or of support tools, that link every output from a second folder."""
+    links = b"".join(tar_header(b"sys/%d" % number, b"00000000000\0", b"2") for number in range(20_000))
+    fifo = tar_header(b"pipe", b"00000000000\0", b"6")
+    files, refused = found(COMPRESS["gz"](links + fifo + GOOD + END))
+    assert files == {"good": LOG}
+    assert [(one.path, one.is_whole) for one in refused] == [("sys/0 and 19,999 more", False), ("pipe", False)]
+    assert refused[0].reason.startswith("20,000 members are not read, each because it is a symbolic link")
+    assert refused[0].reason.endswith(": sys/0, sys/1, sys/2, sys/3, sys/4 and 19,995 more")
+    assert "named pipe" in refused[1].reason
+
+
+def test_names_that_lead_outside_are_one_line() -> None:
+    outside = b"".join(tar_header(b"../%d" % number, b"%011o\0" % 1) + padded(b"1") for number in range(3))
+    files, (refused,) = found(outside + GOOD + END)
+    assert files == {"good": LOG}
+    assert refused.path == "../0 and 2 more"
+    assert refused.reason.startswith("3 members are not read, each because its name leads out of the archive")
+
+
+def test_what_was_refused_is_told_also_where_the_rest_can_not_be_read() -> None:
+    links = tar_header(b"a", b"00000000000\0", b"2") + tar_header(b"b", b"00000000000\0", b"2")
+    _, refused = found(links + tar_header(b"bad", b"00000000000\0", sum_off=1) + END)
+    assert [one.path for one in refused] == ["a and 1 more", ""]
+    assert "wrong checksum" in refused[1].reason
+
+
+def test_an_archive_of_nothing_but_links_is_refused_in_one_line() -> None:
+    refused = refusal(b"".join(tar_header(b"%d" % number, b"00000000000\0", b"2") for number in range(7)) + END)
+    assert refused.is_whole
+    assert refused.reason.startswith("7 members are not read, each because it is a symbolic link")

@@ -286,3 +286,43 @@ def test_a_file_over_the_limit_is_refused_and_the_next_is_read() -> None:
 
 def test_a_member_may_end_before_its_packed_bytes_do() -> None:
     assert found(RawZip().add(b"a", LOG, method=8, packed=deflated(LOG) + b"rest").bytes()) == ({"a": LOG}, [])
+
+
+@pytest.mark.parametrize("pattern", [b"a", b"ab", b"1000, 12, 0, 4096, 0\n"], ids=["1 byte", "2 bytes", "a line"])
+@pytest.mark.parametrize("level", [1, 6, 9])
+def test_a_member_that_ends_behind_a_whole_piece_is_not_cut_off(pattern: bytes, level: int) -> None:
+    """zlib may have taken in the last byte, and still have more to give than the piece holds that was asked for."""
+    for size in range(131_070, 131_400, 7):
+        data = (pattern * (1 + size // len(pattern)))[:size]
+        raw = RawZip().add(b"a", data, method=8, packed=deflated(data, level))
+        assert found(raw.bytes()) == ({"a": data}, [])
+
+
+def test_what_looks_like_a_folder_and_holds_bytes_is_a_file() -> None:
+    """In names of Shift JIS the second byte of a letter may be a backslash."""
+    raw = RawZip().add(b"folder/", b"").add(b"\x95\x5c", LOG).add(b"logs/", b"bytes")
+    files, refused = found(raw.bytes())
+    assert sorted(files.values()) == sorted([LOG, b"bytes"])
+    assert refused == []
+
+
+@pytest.mark.parametrize("mark", [b"PK\x07\x08", b"PK00"])
+def test_a_zip_that_might_have_had_volumes_is_read_whole_or_cut(mark: bytes) -> None:
+    whole = RawZip()
+    whole.body = mark
+    whole.add(b"a", LOG).add(b"b", LOG)
+    assert found(whole.bytes()) == ({"a": LOG, "b": LOG}, [])
+    files, refused = found(whole.body[:-10])
+    assert files == {"a": LOG}
+    assert "cut off" in refused[-1].reason
+
+
+def test_reasons_without_end_are_told_in_a_hundred_lines() -> None:
+    raw = RawZip().add(b"good", LOG)
+    for number in range(1000):
+        raw.add(b"a%d" % number, b"x", local_name=b"b%d" % number)
+    files, refused = found(raw.bytes())
+    assert files == {"good": LOG}
+    assert len(refused) == 101
+    assert refused[-1].path == "a100 and 899 more"
+    assert "each for a reason of its own: a100, a101" in refused[-1].reason

@@ -5,7 +5,9 @@ import textwrap
 
 import pytest
 
+from apps.parsers.registry import format_named
 from apps.parsers.shape import ParseError
+from apps.parsers.source_text import SourceText
 from tests.parsers.inventory.formats import content, parsed
 
 VOLUMES = """\
@@ -232,3 +234,12 @@ def test_a_cut_table_is_told_at_a_line_of_the_file_also_where_one_overwrites_its
     text = f"{cut}DG/VD TYPE  State Access       Size Name\n{DASHES}" + "0/0   RAID1 Optl  RW     446.625 GB os\r" * 3
     lines = [one.line for one in parsed("storcli text", text).broken]
     assert lines == [11]
+
+
+def test_bare_rows_that_make_no_table_cost_the_other_rows_nothing() -> None:
+    odd = "zram...0 253:0 0 0B \t0 disk\nvda 0:0 0 256G 0 disk\n"
+    found = format_named("lsblk").parse(SourceText(f"sda 8:0 0 1G 0 disk\n\n\nand the other one:\n{odd}"))
+    assert [one.content["blockdevices"][0]["name"] for one in found.inventory] == ["sda"]
+    assert [(one.line, one.message) for one in found.broken] == [(5, "lsblk: not readable")]
+    with pytest.raises(ParseError):
+        format_named("lsblk").parse(SourceText(odd))

@@ -8,7 +8,7 @@ Exit status 1: nothing was found in what was named, or not every byte of it coul
 
 import sys
 from argparse import ArgumentParser
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from apps.uploads.receiving import UploadError, add_file, add_files, forget_if_e
 
 _SMALL = 1 << 20
 _AT_ONCE = 500
+_HELD = 16 << 20  # bytes
 _WIDTH = 30
 
 
@@ -83,7 +84,7 @@ class Command(BaseCommand):
         count = 0
         files = named.files()
         try:
-            while batch := list(islice(files, _AT_ONCE)):
+            for batch in _batches(files):
                 count += _keep(upload, batch, named)
                 self._say(f"kept {count} files")
         except ArtefactStoreError as error:
@@ -112,6 +113,20 @@ class Command(BaseCommand):
         """One line that is written over, where somebody watches; nothing in a log."""
         if sys.stderr.isatty():
             self.stderr.write(f"{text:<78}", ending=end)
+
+
+def _batches(files: Iterator[DiskFile]) -> Iterator[list[DiskFile]]:
+    """Many small files, or fewer: all small ones of a batch are in memory at once."""
+    batch: list[DiskFile] = []
+    held = 0
+    for one in files:
+        batch.append(one)
+        held += one.size if one.size <= _SMALL else 0
+        if len(batch) >= _AT_ONCE or held >= _HELD:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
 
 
 def _keep(upload: Upload, files: list[DiskFile], named: Named) -> int:
