@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from apps.parsers.tables.mapping import LABEL, QUALITIES, SIZES
+from apps.parsers.tables.mapping import HEADING_ROWS, LABEL, QUALITIES, SIZES
 from apps.runs.sizes import parse_size
 from apps.uploads.models import TableMapping, UploadedFile
 from apps.uploads.reading import FileReading
@@ -17,6 +17,7 @@ from apps.uploads.source_lines import head
 TRIED = 4 << 20  # bytes from the beginning, for the dialog; all of it is read when the mapping is used
 MOST_ASKED = 12  # words that the cells use and nobody explained
 FIXED = ("operation", "metric", "unit", *SIZES, "threads", "iodepth")
+OF_COLUMN = ("operation", "metric", "configuration")
 ONE_HALF = ("operation", "metric", "unit")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -57,9 +58,14 @@ def from_form(data: Mapping[str, str], columns: Sequence[dict[str, Any]]) -> dic
         },
         "pair": [_said(data, f"pair-{half}", ONE_HALF) for half in (0, 1)],
         "quality": _text(data, "quality") or QUALITIES[0],
+        "heading_rows": _heading_rows(_text(data, "heading_rows")),
     }
     texts = ("heading_unit", "decimal", "thousands", "pair_separator", "tool", "tool_version")
     return {**said, **{name: _text(data, name) for name in texts}}
+
+
+def _heading_rows(text: str) -> int | str | None:
+    return (int(text) if text in map(str, HEADING_ROWS) else text) if text else None
 
 
 def _text(data: Mapping[str, str], name: str, most: int = 60) -> str:
@@ -76,7 +82,7 @@ def _role(data: Mapping[str, str], column: dict[str, Any]) -> dict[str, Any] | N
     return {
         "word": word,
         "unit": _text(data, f"unit-{index}"),
-        "fixed": _said(data, f"column-{index}", ("operation", "metric")) if word == "value" else {},
+        "fixed": _said(data, f"column-{index}", OF_COLUMN) if word == "value" else {},
     }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.parsers.shape import Broken
-from apps.parsers.tables.mapping import LABEL, QUALITIES, SIZES
+from apps.parsers.tables.mapping import HEADING_ROWS, LABEL, QUALITIES, SIZES
 from apps.parsers.tables.units import UNITS, meanings
 from apps.parsers.tables.words import METRICS, OPERATIONS
 from apps.runs.sizes import spelled
@@ -24,8 +24,8 @@ HEADINGS = {"": "each says it below", **{word: ROLES[word] for word in (
     "configuration", "host", "target", "operation", "metric", "file_size", "block_size", "threads", "iodepth",
     "repetition",
 )}}  # fmt: skip
-DECIMALS = {"": "?", ".": "point: 1.5", ",": "comma: 1,5"}
-THOUSANDS = {"": "none", ".": "point: 1.000", ",": "comma: 1,000", "'": "apostrophe: 1'000", " ": "blank: 1 000"}
+DECIMALS = {".": "point: 1.5", ",": "comma: 1,5"}
+THOUSANDS = {".": "point: 1.000", ",": "comma: 1,000", "'": "apostrophe: 1'000", " ": "blank: 1 000"}
 QUALITY_WORDS = dict(
     zip(QUALITIES, ("exact", "rounded", "approximate", "repaired after OCR", "read from text"), strict=True)
 )
@@ -51,6 +51,7 @@ class AskedColumn:
     heading: str
     role: Choice
     more: Sequence[Choice]
+    typed: Sequence[tuple[str, str, str]] = ()  # (name, label, text)
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,7 @@ def asked(found: FileReading, mapping: dict[str, Any]) -> Asked:
     return Asked(
         columns=[_column(one, mapping, each_says=is_wide and not headings) for one in table["columns"]],
         marks=[
-            Choice("decimal", "Decimal mark", _pairs(DECIMALS), mapping["decimal"], _which_mark(table)),
-            Choice("thousands", "Between thousands", _pairs(THOUSANDS), mapping["thousands"]),
+            _heading_rows(table, mapping), _decimal(table, mapping), _thousands(table, mapping),
         ],
         headings=_headings(mapping) if is_wide else (),
         everywhere=_everywhere(mapping),
@@ -108,7 +108,8 @@ def _column(one: dict[str, Any], mapping: dict[str, Any], *, each_says: bool) ->
     index, heading = one["index"], one["heading"] or f"column {one['index'] + 1}"
     role = mapping["columns"].get(str(index)) or {"word": "", "unit": "", "fixed": {}}
     word = "label" if role["word"].startswith(LABEL) else role["word"]
-    more = []
+    more: list[Choice] = []
+    typed = []
     if word in ("value", "cpu", *SIZES):
         printed = f"printed {one['unit']}" if one["unit"] else ""
         blank = AS_ALL if word == "value" and mapping["fixed"].get("unit") else "unit?"
@@ -118,7 +119,10 @@ def _column(one: dict[str, Any], mapping: dict[str, Any], *, each_says: bool) ->
         blank = AS_ALL if mapping["fixed"].get("operation") else "operation?"
         more.append(_choice(f"column-{index}", "operation", role["fixed"], f"{heading}: ", blank))
         more.append(_choice(f"column-{index}", "metric", role["fixed"], f"{heading}: ", BY_UNIT))
-    return AskedColumn(one["heading"], Choice(f"role-{index}", f"What {heading} is", _pairs(ROLES), word), more)
+        typed.append(
+            (f"column-{index}-configuration", f"{heading}: configuration", role["fixed"].get("configuration", ""))
+        )
+    return AskedColumn(one["heading"], Choice(f"role-{index}", f"What {heading} is", _pairs(ROLES), word), more, typed)
 
 
 def _everywhere(mapping: dict[str, Any]) -> list[Choice]:
@@ -176,6 +180,31 @@ def _typed(mapping: dict[str, Any]) -> list[tuple[str, str, str, str]]:
 
 def _spelled(word: str, text: str) -> str:
     return spelled(int(text)) if word in SIZES and text.isdecimal() else text
+
+
+def _heading_rows(table: dict[str, Any], mapping: dict[str, Any]) -> Choice:
+    said, looks = mapping.get("heading_rows"), table["heading_rows"]
+    counts = [(str(count), str(count) if count else "none") for count in HEADING_ROWS]
+    return Choice(
+        "heading_rows",
+        "Rows of headings",
+        [("", f"as it looks: {looks or 'none'}"), *counts],
+        "" if said is None else str(said),
+    )
+
+
+def _decimal(table: dict[str, Any], mapping: dict[str, Any]) -> Choice:
+    proven = table["decimal"]
+    unsaid = f"as the numbers show ({DECIMALS[proven[0]]})" if len(proven) == 1 else "?"
+    hint = "" if mapping["decimal"] else _which_mark(table)
+    return Choice("decimal", "Decimal mark", [("", unsaid), *_pairs(DECIMALS)], mapping["decimal"], hint)
+
+
+def _thousands(table: dict[str, Any], mapping: dict[str, Any]) -> Choice:
+    proven = table["thousands"]
+    shows = not mapping["decimal"] and len(table["decimal"]) == 1 and len(proven) == 1 and proven[0]
+    unsaid = f"as the numbers show ({THOUSANDS[proven[0]]})" if shows else "none"
+    return Choice("thousands", "Between thousands", [("", unsaid), *_pairs(THOUSANDS)], mapping["thousands"])
 
 
 def _which_mark(table: dict[str, Any]) -> str:

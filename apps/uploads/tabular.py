@@ -7,7 +7,7 @@ from apps.parsers import tables
 from apps.parsers.registry import Reading, format_named
 from apps.parsers.shape import Broken, ParsedFile, ParseError
 from apps.parsers.source_text import SourceText
-from apps.parsers.tables import Grid, Mapping
+from apps.parsers.tables import Column, Grid, Mapping, Marks
 
 ROWS = 12  # shown in the dialog
 _LONGEST_CELL = 120
@@ -19,7 +19,7 @@ def read_mapped(text: SourceText, plain: dict[str, Any]) -> Reading:
     table = format_named(tables.NAME)
     try:
         mapping = Mapping.from_json(plain)
-        grids = tables.find(text)
+        grids = tables.find(text, mapping.heading_rows)
         mine = _alike(text, grids)
         return Reading(table, 1.0, _together([tables.read(one, mapping) for one in mine], _others(grids, mine)))
     except ParseError as error:
@@ -31,12 +31,15 @@ def read_mapped(text: SourceText, plain: dict[str, Any]) -> Reading:
 def offered(text: SourceText, plain: dict[str, Any] | None) -> dict[str, Any]:
     """What the mapping dialog shows; empty where there is no table."""
     try:
-        grid = tables.sniff(text)
+        first = tables.sniff(text)
+        grid = tables.sniff(text, _heading_rows(plain))
     except ParseError:
         return {}
     guess = tables.guess(grid)
+    marks = _marks(grid, plain, guess)
     return {
-        "signature": tables.signature(grid),
+        "signature": tables.signature(first, text.name),
+        "heading_rows": len(first.header),
         "guess": guess.to_json(),
         "questions": _questions(grid, plain, guess),
         "columns": [
@@ -44,8 +47,8 @@ def offered(text: SourceText, plain: dict[str, Any] | None) -> dict[str, Any]:
         ],
         "rows": [_row(row.line, row.cells, row.problem) for row in grid.rows[:ROWS]],
         "count": len(grid.rows),
-        "decimal": list(grid.decimal),
-        "thousands": list(grid.thousands),
+        "decimal": list(marks.candidates()),
+        "thousands": list(marks.thousands_candidates()),
         "unclear": [list(one) for one in grid.unclear[:_SHOWN]],
         "caption": grid.caption,
         "first_line": grid.first_line,
@@ -53,16 +56,38 @@ def offered(text: SourceText, plain: dict[str, Any] | None) -> dict[str, Any]:
     }
 
 
+def _heading_rows(plain: dict[str, Any] | None) -> int | None:
+    said = (plain or {}).get("heading_rows")
+    return said if said in tables.HEADING_ROWS else None
+
+
+def _marks(grid: Grid, plain: dict[str, Any] | None, guess: Mapping) -> Marks:
+    """Of the columns that are numbers, as somebody says or as it looks."""
+    try:
+        return tables.marks_of(grid, guess if plain is None else Mapping.from_json(plain))
+    except ValueError:
+        return tables.marks_of(grid, guess)
+
+
 def _alike(text: SourceText, grids: Sequence[Grid]) -> list[Grid]:
-    first = tables.sniff(text)
-    look = tables.signature(first)
-    return [one for one in grids if tables.signature(one) == look] or [first]
+    """Those of `grids` that look like the largest, each as it looks before somebody says how many headings it has."""
+    look = tables.signature(tables.sniff(text))
+    return [grid for grid, one in zip(grids, tables.find(text), strict=True) if tables.signature(one) == look]
 
 
 def _others(grids: Sequence[Grid], mine: Sequence[Grid]) -> list[str]:
     own = set(map(id, mine))
-    left = [one for one in grids if id(one) not in own]
-    return [f"line {one.first_line}: another table, of other columns, is not read; upload it by itself" for one in left]
+    headings = mine[0].columns if mine else ()
+    return [
+        f"line {one.first_line}: another table, {_difference(one, headings)}, is not read; upload it by itself"
+        for one in grids
+        if id(one) not in own
+    ]
+
+
+def _difference(other: Grid, columns: Sequence[Column]) -> str:
+    is_alike = [one.heading for one in other.columns] == [one.heading for one in columns]
+    return f"under “{other.caption[-80:]}”" if is_alike and other.caption else "of other columns"
 
 
 def _together(read: Sequence[ParsedFile], warnings: Sequence[str]) -> ParsedFile:

@@ -196,3 +196,57 @@ def test_a_first_row_of_fewer_cells_does_not_stop_the_questions() -> None:
     found = read_file(SourceText(b"1| 1| S5\n51 177456\n5 51 S5\n"))
     assert found.error
     assert "needs a mapping" in str(found.error)
+
+
+TITLED = b"Writing (KiB/s)\nMB;ext3;xfs\n100;97,5;72,25\n200;95,5;68\n"
+TITLED_ANSWERS = {
+    "role-0": "file_size", "unit-0": "MB (1024)", "role-1": "value", "role-2": "value", "headings": "configuration",
+    "fixed-operation": "write", "fixed-unit": "KB/s (1024)",
+}  # fmt: skip
+
+
+def test_the_same_columns_under_another_title_are_not_read_as_the_first(engineer: Client, bring: Bring) -> None:
+    engineer.post(mapping_page(bring({"may.csv": TITLED})), {**TITLED_ANSWERS, "act": "use"})
+    other = only_file(bring({"june.csv": TITLED.replace(b"Writing", b"Reading")}))
+    assert (other.state, other.mapping) == (FileState.FAILED, None)
+    assert only_file(bring({"july.csv": TITLED.replace(b"97,5", b"98,5")})).state == FileState.PARSED
+
+
+def test_a_file_named_after_another_operation_is_not_read_as_the_first(engineer: Client, bring: Bring) -> None:
+    engineer.post(mapping_page(bring({"seq_write.csv": TABLE})), {**ANSWERS, "act": "use"})
+    assert only_file(bring({"seq_read.csv": NEXT})).mapping is None
+    assert only_file(bring({"may/seq_write.csv": NEXT})).mapping is not None
+
+
+def test_tables_of_another_title_in_one_text_are_named_and_not_mixed() -> None:
+    other = TITLED.replace(b"Writing", b"Reading").replace(b"97,5", b"1097,5").replace(b"200;95,5;68\n", b"")
+    found = reading(TITLED + b"\n" + other, TITLED_ANSWERS)
+    assert {s.value for one in found.runs for s in one.run.samples} == {n * 1024 for n in (97.5, 72.25, 95.5, 68)}
+    assert any("another table, under “Reading (KiB/s)”, is not read" in one for one in found.warnings)
+
+
+def test_how_many_rows_are_headings_can_be_said(engineer: Client, bring: Bring) -> None:
+    upload = bring({"means.csv": b"disks;1;2;4\nwrite;10,5;20,5;30,5\nread;11;21;31\n"})
+    shown = engineer.get(mapping_page(upload)).content.decode()
+    assert "Is line 1 (disks, 1, 2, 4) a row of headings, or of values?" in shown
+    said = {"role-0": "operation", **{f"role-{n}": "value" for n in (1, 2, 3)}, "fixed-unit": "MB/s (1000)"}
+    answers = {**said, "headings": "threads", "heading_rows": "1"}
+    shown = engineer.post(mapping_page(upload), answers).content.decode()
+    assert "10.5\u00a0MB/s" in shown
+    assert "Still open" not in shown
+    assert "rows of headings: found &#x27;many&#x27;" in engineer.post(
+        mapping_page(upload), {**answers, "heading_rows": "many"}
+    ).content.decode().replace("Rows of", "rows of")
+
+
+def test_each_column_may_say_its_configuration() -> None:
+    data = b"size (MiB);ext3 write;xfs write\n100;10,5;11,5\n200;12,5;13,5\n"
+    said = {
+        "role-0": "file_size", "unit-0": "MB (1024)", **{f"role-{n}": "value" for n in (1, 2)}, "fixed-unit": "MB/s (1000)",
+        "fixed-operation": "write", "column-1-configuration": "ext3", "column-2-configuration": "xfs",
+    }  # fmt: skip
+    found = reading(data, said)
+    assert [one.run.labels for one in found.runs] == [{"configuration": "ext3"}, {"configuration": "xfs"}]
+    columns = read_file(SourceText(data), "table").table["columns"]
+    dialog = asked(found, from_form(said, columns))
+    assert [text for column in dialog.columns for _, _, text in column.typed] == ["ext3", "xfs"]

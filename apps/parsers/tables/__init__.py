@@ -17,15 +17,16 @@ import re
 from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.source_text import SourceText
 from apps.parsers.tables import blocks, sniffing
+from apps.parsers.tables.cells import Marks
 from apps.parsers.tables.grid import SINGLE_BLANKS, Column, Grid, Row
-from apps.parsers.tables.guessing import guess, names_operation, questions
-from apps.parsers.tables.mapping import Mapping, Role, signature
+from apps.parsers.tables.guessing import guess, marks_of, names_operation, questions
+from apps.parsers.tables.mapping import HEADING_ROWS, Mapping, Role, signature
 from apps.parsers.tables.reading import read
 from apps.parsers.tables.sniffing import find, sniff
 
 __all__ = [
-    "NAME", "TITLE", "Column", "Grid", "Mapping", "Role", "Row", "find", "guess", "looks_like", "parse", "questions",
-    "read", "signature", "sniff",
+    "HEADING_ROWS", "NAME", "TITLE", "Column", "Grid", "Mapping", "Marks", "Role", "Row", "find", "guess", "looks_like", "marks_of", "parse",
+    "questions", "read", "signature", "sniff",
 ]  # fmt: skip
 
 NAME = "table"
@@ -86,7 +87,7 @@ def _read_alone(grid: Grid) -> ParsedFile:
     if grid.delimiter == SINGLE_BLANKS:
         message = "needs a mapping: single blanks do not show which words belong to which column"
         raise ParseError(message, line=grid.first_line, found=grid.shown, expected="a mapping of its columns")
-    if mapping.headings:
+    if mapping.headings or any("configuration" in role.fixed for role in mapping.columns.values()):
         headings = ", ".join(
             grid.columns[index].heading or str(index + 1)
             for index, role in mapping.columns.items()

@@ -1,6 +1,9 @@
 """One cell of a table: a number, a range, an approximate or bounded number, a missing one; with its unit if it has one.
 
-    "177456,5"  "~ 300"  "> 32768"  "2.0 – 2.6"  "12.5 ± 0.3"  "1'234.5 MB/s"  "N.A."  "+++++"
+    "177456,5"  "~ 300"  "> 32768"  "2.0 – 2.6"  "12.5 ± 0.3"  "1'234.5 MB/s"  "N.A."  "+++++"  "223 [204–234]"  "123 (±4)"  "123*"
+
+What stands in brackets behind a number, and the mark of a footnote, say something about it and are kept as its note. A raised digit behind a
+bare 10 or 2 may as well be a power, and is refused. India groups by two digits before the last three: `12,34,567`.
 
 Which mark stands before the decimals and which between thousands is said by the caller; a number that does not fit is
 refused, never read some other way. `Marks` gathers what a table's numbers prove about the two.
@@ -12,15 +15,28 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import product
 
+from apps.parsers.tables.units import meanings
+
 MISSING = {
     "": "blank in the table", "-": "printed as a dash", "–": "printed as a dash", "—": "printed as a dash",
     "n.a.": "printed N.A.", "n.a": "printed N.A.", "n/a": "printed N.A.", "na": "printed N.A.", "#n/a": "printed N.A.",
     "n.d.": "printed n.d.", "n.d": "printed n.d.", "n/d": "printed n.d.", "n.v.": "printed n.v.",
     "k.a.": "printed k.A.", "k. a.": "printed k.A.", "н/д": "printed н/д",
-    "nan": "printed nan", "?": "printed ?", "x": "printed x", "failed": "failed", "not run": "not run",
+    "nan": "printed nan", "?": "printed ?", "x": "printed x", "failed": "failed", "not run": "not run", "--": "printed as a dash",
+    "---": "printed as a dash", "…": "printed …", "...": "printed ...", "none": "printed none", "null": "printed null", "n.m.": "printed n.m.",
+    "nc": "printed n.c.", "n.c.": "printed n.c.", "s/d": "printed s/d", "n.b.": "printed n.b.", "нет данных": "printed нет данных",
+    "tbd": "to be done", "error": "failed", "crashed": "failed", "timeout": "failed (a timeout)", "#div/0!": "printed #DIV/0!",
+    "#value!": "printed #VALUE!", "#ref!": "printed #REF!", "#num!": "printed #NUM!", "#div/0": "printed #DIV/0", "#wert!": "printed #WERT!",
 }  # fmt: skip
 THOUSANDS = ("", ".", ",", "'", " ")
-_BLANKS = "\u00a0\u202f\u2009"
+_BLANKS = "\u00a0\u202f\u2009\u2007\u2008\u200a"
+_UNSEEN = dict.fromkeys(
+    map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad")
+)  # what copies from web pages bring along
+_RAISED = "¹²³⁰⁴⁵⁶⁷⁸⁹"
+_FOOTNOTES = "*†‡§¶" + _RAISED
+_BEHIND = frozenset(_FOOTNOTES + ")]")
+_MOST_NOTES = 4
 _APOSTROPHES = "’´`ʼ"
 _AS_ASCII = str.maketrans(dict.fromkeys(_BLANKS, " ") | dict.fromkeys(_APOSTROPHES, "'") | {"−": "-"})
 _DIGITS = str.maketrans("12345678", "99999999")
@@ -39,6 +55,7 @@ _PLAIN = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,3})?|[-+]?\.[0
 HAS_DIGIT = re.compile(r"[0-9]").search  # as no word for a missing one has
 _SIMPLE = re.compile(r"[0-9]+(?:[.,][0-9]+)?")  # a number whatever its mark
 _GROUPED = re.compile(r"[-+]?[0-9]{1,3}(?:@[0-9]{3})+(?![0-9])")
+_GROUPED_BY_TWO = re.compile(r"[-+]?[0-9]{1,2}(?:@[0-9]{2})+@[0-9]{3}(?![0-9])")
 _OVERFLOW = re.compile(r"\*+")
 _TOO_FAST = re.compile(r"\+{2,}")
 
@@ -67,7 +84,7 @@ def shape(text: str) -> str:
 
 def clean(cell: str) -> str:
     """Without what wikis and markdown put around a cell's words."""
-    text = cell.strip()
+    text = (cell if cell.isascii() else cell.translate(_UNSEEN)).strip()
     if text[-1:] in _PRAISE and HAS_DIGIT(text):
         text = text.rstrip("".join(_PRAISE) + " ")
     if text[:1] not in _MARKUP:
@@ -76,6 +93,31 @@ def clean(cell: str) -> str:
         if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
             text = text.removeprefix(mark).removesuffix(mark).strip()
     return text
+
+
+def _parts(cell: str) -> tuple[re.Match[str] | None, str]:
+    """The number of a cell with all that belongs to it, and what is noted behind it: `12.5 MB/s`, `(±4)`."""
+    text, notes = clean(cell), list[str]()
+    if len(text) > _LONGEST:
+        return None, ""
+    while text[-1:] in _BEHIND and len(notes) < _MOST_NOTES and (at := _note_at(text)):
+        notes.insert(0, text[at:])
+        text = clean(text[:at])
+    match = _CELL.fullmatch(text.translate(_AS_ASCII))
+    if match is None or (match["low"] == text in ("10", "2") and notes and notes[0][0] in _RAISED):
+        return None, ""
+    if match["unit"] is None and notes and (unit := notes[0].strip("()[]").strip()) and meanings(unit):
+        return _CELL.fullmatch(f"{text} {unit}".translate(_AS_ASCII)), " ".join(notes[1:])
+    return match, " ".join(notes)
+
+
+def _note_at(text: str) -> int:
+    """Where the last note behind a number begins; 0 where there is none."""
+    if text.endswith("))") and "((" in text:  # DokuWiki's footnotes
+        return text.rfind("((")
+    if text[-1] in ")]":
+        return max(text.rfind("(" if text[-1] == ")" else "["), 0)
+    return len(text.rstrip(_FOOTNOTES))
 
 
 def missing(cell: str, words: dict[str, str]) -> str:
@@ -109,7 +151,7 @@ def _is_value_of(text: str) -> bool:
 
 
 def _is_number(text: str) -> bool:
-    match = _CELL.fullmatch(text.translate(_AS_ASCII))
+    match, _ = _parts(text)
     return match is not None and all(_has_a_reading(part) for part in (match["low"], match["high"]) if part)
 
 
@@ -146,7 +188,7 @@ def read(cell: str, decimal: str, thousands: str, words: dict[str, str] | None =
     text = clean(cell)
     if why := missing(text, known):
         return Reading(missing_reason=why)
-    match = _CELL.fullmatch(text.translate(_AS_ASCII)) if len(text) <= _LONGEST else None
+    match, noted = _parts(text)
     if match is None:
         raise CellError("a number, a range, or a word for a missing value")
     low = number(match["low"], decimal, thousands)
@@ -154,21 +196,23 @@ def read(cell: str, decimal: str, thousands: str, words: dict[str, str] | None =
     if high is not None and (high < low or match["bound"] or match["spread"]):
         raise CellError("a range from the smaller to the larger number")
     about, unit = "approximate" if match["about"] else "", match["unit"] or ""
+    spread = f"± {match['spread']}" if match["spread"] else ""
+    told = " ".join(filter(None, [spread, noted]))
+    note = f"{told} as printed" if told else ""
     if high is not None:
-        return Reading(low=low, high=high, quality=about, unit=unit)
+        return Reading(low=low, high=high, quality=about, unit=unit, note=note)
     if match["bound"]:
         is_lower = match["bound"] in (">", ">=", "≥")
         return (
-            Reading(low=low, quality="lower_bound", unit=unit)
+            Reading(low=low, quality="lower_bound", unit=unit, note=note)
             if is_lower
-            else Reading(high=low, quality=about, unit=unit)
+            else Reading(high=low, quality=about, unit=unit, note=note)
         )
-    note = f"± {match['spread']} as printed" if match["spread"] else ""
     return Reading(value=low, quality=about, unit=unit, note=note)
 
 
 def printed_unit(cell: str) -> str:
-    match = _CELL.fullmatch(clean(cell)[:_LONGEST].translate(_AS_ASCII))
+    match, _ = _parts(cell)
     return (match["unit"] or "") if match else ""
 
 
@@ -176,7 +220,7 @@ def number(text: str, decimal: str, thousands: str) -> Decimal:
     """The number that `text` is with these marks. Raises `CellError` where it is none."""
     if thousands and thousands in text:
         whole = text.partition(decimal)[0]
-        if thousands in text[len(whole) :] or not _GROUPED.fullmatch(whole.replace(thousands, "@")):
+        if thousands in text[len(whole) :] or not _is_grouped(whole.replace(thousands, "@"), thousands):
             raise CellError(f"groups of three digits between {thousands!r}")
         text = text.replace(thousands, "")
     if decimal == ",":
@@ -185,6 +229,10 @@ def number(text: str, decimal: str, thousands: str) -> Decimal:
         marks = f"{decimal!r} before decimals" + (f" and {thousands!r} between thousands" if thousands else "")
         raise CellError(f"a number with {marks}")
     return Decimal(text)
+
+
+def _is_grouped(whole: str, thousands: str) -> bool:
+    return bool(_GROUPED.fullmatch(whole) or (thousands == "," and _GROUPED_BY_TWO.fullmatch(whole)))
 
 
 @dataclass
@@ -206,9 +254,8 @@ class Marks:
 
     def look_at(self, cell: str) -> None:
         """Take in what this cell proves."""
-        text = clean(cell)[:_LONGEST].translate(_AS_ASCII)
-        match = _CELL.fullmatch(text)
-        for part in (match["low"], match["high"]) if match else _of_pair(text):
+        match, _ = _parts(cell)
+        for part in (match["low"], match["high"]) if match else _of_pair(clean(cell)[:_LONGEST]):
             if part:
                 self._look_at_number(part)
 
@@ -248,5 +295,5 @@ class Marks:
 
 
 def _of_pair(text: str) -> list[str]:
-    found = [_CELL.fullmatch(half) for half in halves(text)]
+    found = [_parts(half)[0] for half in halves(text)]
     return [match["low"] for match in found if match]

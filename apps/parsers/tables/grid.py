@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import overload
 
-from apps.parsers.tables.cells import shape
+from apps.parsers.tables.cells import Marks, shape
 
 SINGLE_BLANKS = " "
 ALIGNED = "  "
@@ -32,6 +32,7 @@ class Column:
     thousands: tuple[str, ...] = ("",)
     unit: str = ""  # as printed in the heading
     confidence: float = 0.0
+    marks: Marks = field(default_factory=Marks, compare=False)  # what its numbers prove
 
 
 class Rows(Sequence[Row]):
@@ -103,6 +104,9 @@ class Grid:
     unclear: tuple[tuple[int, str, str], ...]
     caption: str  # the lines right above the table
     confidence: float
+    is_unsure_of_headings: bool = (
+        False  # the first row can be headings (1, 2, 4) as well as values, and nobody said which
+    )
 
     @property
     def first_line(self) -> int:

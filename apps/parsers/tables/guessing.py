@@ -11,7 +11,7 @@ from functools import lru_cache
 from apps.parsers.shape import ParseError
 from apps.parsers.tables import cells, units, words
 from apps.parsers.tables.grid import Column, Grid, Row
-from apps.parsers.tables.mapping import BESIDE, SIZES, Mapping, Role
+from apps.parsers.tables.mapping import BESIDE, COUNTS, SIZES, Mapping, Role
 
 _ROLES = (  # the first that fits
     ("repetition", r"rep|repetition|repeat|iteration|run( no| nr| number)?|#"),
@@ -31,8 +31,13 @@ _ROLES = (  # the first that fits
     ("configuration", r"config(uration)?|configurazione|konfiguration|setup|array"),
 )  # fmt: skip
 _PATTERNS = tuple((word, re.compile(pattern)) for word, pattern in _ROLES)
+_NUMBERS = ("value", "cpu", *SIZES, *COUNTS)
 _OPERATION = dict(_PATTERNS)["operation"]
 _BARE_SIZE = re.compile(r"[kmgt]i?b(?:ytes?)?", re.IGNORECASE)
+_AROUND = "()[],;:–—-/|"
+_STATISTIC = re.compile(
+    r"\b(?:min|max|avg|mean|median|p\d+|std|stdev|sd|dev|latency|iops|cpu|size|time)\b|%", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W_]+|[#%]")
 
 
@@ -45,15 +50,53 @@ def guess(grid: Grid) -> Mapping:
     if is_wide:  # a row's remark would be about none of its values in particular: somebody must say what it is
         roles = {index: role for index, role in roles.items() if role.word not in BESIDE}
     names_operations = all("operation" in role.fixed for role in values)
+    if is_wide and not names_operations and (both := _with_configurations(grid, roles)):
+        roles, names_operations = both, True
+    decimal, thousands = _proven_marks(grid, roles)
+    said_above = {"unit": _of_caption(grid.caption), "operation": _operation_above(grid.caption, roles)}
     return Mapping(
         layout="wide" if is_wide else "long",
         columns=roles,
         headings="configuration" if is_wide and not names_operations else "",
-        fixed={"unit": unit} if (unit := _of_caption(grid.caption)) else {},
-        decimal=grid.decimal[0] if len(grid.decimal) == 1 else "",
-        thousands=grid.thousands[0] if len(grid.decimal) == 1 and len(grid.thousands) == 1 else "",
+        fixed={word: said for word, said in said_above.items() if said},
+        decimal=decimal,
+        thousands=thousands,
         pair_separator="/" if any(column.kind == "pair" for column in grid.columns) else "",
     )
+
+
+def _proven_marks(grid: Grid, roles: dict[int, Role]) -> tuple[str, str]:
+    """Those that each column with marks proves by itself: which of them are numbers is only guessed here."""
+    marked = [grid.columns[index].marks for index, role in roles.items() if role.word in _NUMBERS]
+    marked = [one for one in marked if one.is_marked] or [cells.Marks()]
+    if len(decimals := {one.candidates() for one in marked}) > 1 or len(decimal := decimals.pop()) != 1:
+        return "", ""
+    thousands = {mark for one in marked for mark in one.thousands_candidates() if mark}
+    return decimal[0], thousands.pop() if len(thousands) == 1 else ""
+
+
+def _with_configurations(grid: Grid, roles: dict[int, Role]) -> dict[int, Role]:
+    """Where every value's heading names an operation and something else, `Write ext3`, that is its configuration; else nothing."""
+    found = {}
+    for index, role in roles.items():
+        if role.word == "value":
+            column = grid.columns[index]
+            heading = column.heading.replace(column.unit, " ") if column.unit else column.heading
+            operation, rest = words.operation_within(
+                " ".join(filter(None, (one.strip(_AROUND) for one in heading.split())))
+            )
+            if not operation or not rest or cells.HAS_DIGIT(rest[:1]) or _STATISTIC.search(rest):
+                return {}
+            found[index] = replace(role, fixed={"operation": operation, "configuration": rest} | role.fixed)
+    return roles | found if len({role.fixed["configuration"] for role in found.values()}) > 1 else {}
+
+
+def _operation_above(caption: str, roles: dict[int, Role]) -> str:
+    """Of a title that is nothing else than its name; where no column says it."""
+    if any(role.word == "operation" or "operation" in role.fixed for role in roles.values()):
+        return ""
+    found = {words.titled(_said(line, units.found_in(line))) for line in caption.splitlines()} - {""}
+    return found.pop() if len(found) == 1 else ""
 
 
 @lru_cache(maxsize=1024)
@@ -88,6 +131,9 @@ def _role(column: Column, grid: Grid) -> Role | None:
         return Role("file_size", _only(column.unit))  # the first column of a matrix, headed MB
     if column.kind != "name" and (operation := words.operation(said)):
         return Role("value", _only(column.unit), {"operation": operation})
+    metric, others = words.metric_within(said)
+    if column.kind != "name" and metric and metric != "cpu" and (operation := words.operation(others)):
+        return Role("value", _only(column.unit), {"operation": operation, "metric": metric})
     metric = words.metric(said or column.unit)  # IOPS are both
     if column.kind != "name" and column.unit and metric and said != "cpu":
         return Role("value", _only(column.unit), {"metric": metric})
@@ -114,18 +160,34 @@ def _unnamed_values(grid: Grid, roles: dict[int, Role]) -> dict[int, Role]:
 
 def questions(grid: Grid, mapping: Mapping) -> list[str]:
     """What must still be said, one sentence each."""
-    return [*mapping.faults(), *_about_columns(grid, mapping), *_about_values(grid, mapping)]
+    return [
+        *mapping.faults(),
+        *_about_headings(grid, mapping),
+        *_about_columns(grid, mapping),
+        *_about_values(grid, mapping),
+    ]
+
+
+def marks_of(grid: Grid, mapping: Mapping) -> cells.Marks:
+    """What the numbers prove about their marks: those of the columns that are numbers, and not the versions in a kernel's."""
+    found = cells.Marks()
+    for index, role in mapping.columns.items():
+        if role.word in _NUMBERS and 0 <= index < len(grid.columns):
+            found.add(grid.columns[index].marks)
+    return found
 
 
 def with_marks(grid: Grid, mapping: Mapping) -> Mapping:
     """The mapping with the marks that the numbers prove, where it says none. `ParseError` where they can be either."""
     if mapping.decimal:
         return mapping
-    if len(grid.decimal) == 1:
-        thousands = mapping.thousands or (grid.thousands[0] if len(grid.thousands) == 1 else "")
-        return replace(mapping, decimal=grid.decimal[0], thousands=thousands if thousands != grid.decimal[0] else "")
+    marks = marks_of(grid, mapping)
+    decimal, thousands = marks.candidates(), marks.thousands_candidates()
+    if len(decimal) == 1:
+        between = mapping.thousands or (thousands[0] if len(thousands) == 1 else "")
+        return replace(mapping, decimal=decimal[0], thousands=between if between != decimal[0] else "")
     said = "; ".join(f"line {line}, {heading}: {printed}" for line, heading, printed in grid.unclear[:5])
-    why = "can be a decimal or a thousands mark" if grid.decimal else "is used both ways"
+    why = "can be a decimal or a thousands mark" if decimal else "is used both ways"
     first = grid.unclear[0][0] if grid.unclear else grid.first_line
     raise ParseError(
         f"the comma or point {why}; needs a choice", line=first, found=said, expected="decimal: ',' or '.'"
@@ -134,6 +196,11 @@ def with_marks(grid: Grid, mapping: Mapping) -> Mapping:
 
 def name(column: Column) -> str:
     return column.heading or f"column {column.index + 1}"
+
+
+def _about_headings(grid: Grid, mapping: Mapping) -> Iterator[str]:
+    if grid.is_unsure_of_headings and mapping.heading_rows is None:
+        yield f"is line {grid.first_line} ({grid.shown}) a row of headings, or of values? Say how many rows of headings there are"
 
 
 def _about_columns(grid: Grid, mapping: Mapping) -> Iterator[str]:
@@ -146,7 +213,7 @@ def _about_columns(grid: Grid, mapping: Mapping) -> Iterator[str]:
             yield f"what is column {column.index + 1}{f' ({shown})' if shown else ''}?"
         elif role.word in SIZES and not role.unit and column.kind != "empty" and _is_bare(some, column.index):
             yield _which_unit(repr(name(column)), column.unit, "sizes")
-        elif role.word == "cpu" and not role.unit:
+        elif role.word == "cpu" and not role.unit and not _are_percents(some, column.index):
             yield f"is {name(column)!r} in % or a fraction?"
     for index in mapping.columns:
         if not 0 <= index < len(grid.columns):
@@ -160,6 +227,11 @@ def _some(grid: Grid, most: int) -> list[Row]:
 
 def _is_bare(rows: Sequence[Row], index: int) -> bool:
     return any(row.cells[index].isdigit() for row in rows)
+
+
+def _are_percents(rows: Sequence[Row], index: int) -> bool:
+    printed = [row.cells[index] for row in rows if cells.HAS_DIGIT(row.cells[index])]
+    return bool(printed) and all(cells.printed_unit(cell) == "%" for cell in printed)
 
 
 def _about_values(grid: Grid, mapping: Mapping) -> Iterator[str]:

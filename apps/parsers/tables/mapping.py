@@ -14,21 +14,30 @@ half of a pair; the later ones win. Sizes in `fixed` are bytes. A unit is a name
 """
 
 import hashlib
+import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from apps.parsers.tables import cells, units
+from apps.parsers.tables import cells, units, words
 from apps.parsers.tables.grid import Grid
 from apps.parsers.tables.words import METRICS, OPERATIONS
 
 LAYOUTS = ("long", "wide")
 SIZES = ("file_size", "block_size")
 COUNTS = ("threads", "iodepth")
+HEADING_ROWS = (0, 1, 2, 3, 4)
 LABEL = "label:"
 DIMENSIONS = ("configuration", "host", "target", *SIZES, *COUNTS, "operation", "metric", "unit", "repetition")
 BESIDE = ("quality", "printed", "remark", "alternatives", "missing")  # what a row says of its one value
 ROLES = (*DIMENSIONS, "value", "cpu", "ignore", *BESIDE)  # and `label:<name>`
 QUALITIES = ("exact", "rounded", "approximate", "ocr_repaired", "read_from_text")
+
+
+_NOT_IN_WORDS = re.compile(r"[/\\_.\-]+")
+_POINT = re.compile(
+    r"\b\d{1,9} ?(?:[kmgt]i?b?|bytes|threads?|jobs?|process(?:es)?|clients?|streams?|disks?)\b|\bqd ?=? ?\d{1,6}\b",
+    re.IGNORECASE,
+)
 
 
 def _is_dimension(word: str) -> bool:
@@ -59,6 +68,7 @@ class Mapping:
     missing: dict[str, str] = field(default_factory=lambda: dict(cells.MISSING))  # lower case → reason
     pair_separator: str = ""
     pair: tuple[dict[str, str], dict[str, str]] = field(default_factory=lambda: ({}, {}))  # what each half is
+    heading_rows: int | None = None  # where they are others than it looks
     tool: str = ""
     tool_version: str = ""
     quality: str = "exact"
@@ -96,6 +106,8 @@ class Mapping:
         found = [
             f"{what}: found {word!r}, expected one of {allowed}" for word, allowed, what in said if word not in allowed
         ]
+        if self.heading_rows is not None and self.heading_rows not in HEADING_ROWS:
+            found.append(f"rows of headings: found {self.heading_rows!r}, expected one of {HEADING_ROWS}")
         if self.decimal and self.decimal == self.thousands:
             found.append(f"decimal and thousands mark are both {self.decimal!r}")
         if self.headings and not _is_dimension(self.headings):
@@ -138,10 +150,24 @@ class Mapping:
         ]
 
 
-def signature(grid: Grid) -> str:
-    """The same for tables that look the same, so that the last mapping of one can be offered for the next."""
+def signature(grid: Grid, name: str = "") -> str:
+    """The same for tables that look the same, so that the last mapping of one can be offered for the next.
+
+    What the title and the file's name say of the values is a part of the look: the same columns under `Writing` and under `Reading`, or
+    in `write.csv` and `read.csv`, are two kinds of table.
+    """
     headings = [column.heading.casefold() for column in grid.columns]
     if not any(headings):
         headings = [" ".join(row.cells).casefold() for row in grid.header] + [column.kind for column in grid.columns]
-    text = "\x1f".join([grid.delimiter, str(len(grid.columns)), *headings])
+    told = [*_told_by(grid.caption), *_told_by(_NOT_IN_WORDS.sub(" ", name))]
+    text = "\x1f".join([grid.delimiter, str(len(grid.columns)), *headings, *(["\x1e", *told] if told else [])])
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _told_by(text: str) -> list[str]:
+    """What a title says that values can be of: operations, metrics, units, sizes and counts."""
+    said = words.plain(text[:1000]).split()
+    phrases = {" ".join(said[at : at + length]) for length in (1, 2, 3, 4) for at in range(len(said) - length + 1)}
+    known = {word for one in phrases for word in (words.operation(one), words.metric(one)) if word}
+    points = {"".join(match[0].casefold().split()) for match in _POINT.finditer(text[:1000])}
+    return sorted({*known, *points, units.found_in(text)} - {""})

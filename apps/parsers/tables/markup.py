@@ -2,7 +2,8 @@
 
 HTML's `<tr><td>`, MediaWiki's `{|` with a cell per line, LaTeX's `a & b \\\\`, reStructuredText's between `===`, lines drawn
 with `│`, and those that end with `<br>`. A cell over several columns or rows stands in each of them, as HTML, MediaWiki and LaTeX
-define it. Everything else stays as it is.
+define it. A raised word is no digit of the number before it (`123<sup>1</sup>`), nor is what stands in a cell's next line. Everything else
+stays as it is.
 """
 
 import html
@@ -18,6 +19,7 @@ from apps.parsers.tables.margins import MARGIN, NUMBERED, of_dokuwiki, of_frames
 Line = tuple[str, int]  # and its number in the file
 Cell = tuple[str, int, int]  # and over how many columns and rows it stands
 
+_IN_BRACKETS = str.maketrans("[]{}|\n", "    / ")
 _LONGEST = 2_000_000  # characters; nobody sets longer tables by hand
 _MOST_SPANNED = 100
 _MOST_COLUMNS = 2000  # behind these a cell stands once
@@ -26,6 +28,10 @@ _RST_RULE = re.compile(r"={2,}(?: {1,40}={2,}){1,100}\s*")
 _TAG = re.compile(r"<(/?)(table|tr|td|th)\b([^<>]{0,500})>", re.IGNORECASE)
 _BREAKS = re.compile(r"[ \t]{0,40}(?:<br ?/?>[ \t]{0,40}){1,4}$", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[/!]?[A-Za-z][^<>]{0,500}>")
+_RAISED = re.compile(r"<(sup|ref)\b([^<>]{0,200})(?:/>|>(.{0,300}?)</\1>)", re.IGNORECASE)
+_TO_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)\s{0,40}(?:<[/!]?[A-Za-z][^<>]{0,500}>\s{0,40}){1,20}(?=\d)")
+_WORD_BREAK = re.compile(r"<wbr ?/?>", re.IGNORECASE)
 _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
 _ATTRIBUTES = re.compile(r"(?:[A-Za-z-]{1,20} ?= ?(?:\"[^\"|]{0,200}\"|'[^'|]{0,200}'|[\w%#.-]{1,40}) ?){1,8}\|(?!\|)")
 _DRAWN = "│┃║"
@@ -77,7 +83,19 @@ def _of_html(lines: Sequence[Line]) -> Iterator[Line]:
 
 
 def _without_tags(lines: Sequence[Line]) -> Iterator[Line]:
-    return ((html.unescape(_ANY_TAG.sub("", line)), number) for line, number in lines)
+    return ((html.unescape(_ANY_TAG.sub("", _two_values(line))), number) for line, number in lines)
+
+
+def _of_raised(lines: Sequence[Line]) -> Iterator[Line]:
+    """`<sup>1</sup>` becomes ¹, another word of a footnote stands in brackets, and so does that of MediaWiki's `<ref>`."""
+    return ((_RAISED.sub(_raised, line) if "<" in line else line, number) for line, number in lines)
+
+
+def _raised(match: re.Match[str]) -> str:
+    text = _ANY_TAG.sub("", match[3] or "").translate(_IN_BRACKETS).strip()
+    if match[1].lower() == "ref":
+        return f" [{text or 'a footnote'}]"
+    return text.translate(_TO_RAISED) if text.isdecimal() and text.isascii() else text and f"[{text}]"
 
 
 def _without_breaks(lines: Sequence[Line]) -> Iterator[Line]:
@@ -93,7 +111,7 @@ def _html_rows(body: str) -> Iterator[tuple[int, int, list[str]]]:
     for tag in _TAG.finditer(body):
         name, is_end = tag[2].lower(), bool(tag[1])
         if spans[0] and row >= 0:
-            words = html.unescape(_ANY_TAG.sub(" ", body[place : tag.start()])).split()
+            words = html.unescape(_ANY_TAG.sub(" ", _two_values(body[place : tag.start()]))).split()
             cells.append((" ".join(words), *spans))
         spans = _spans(tag[3]) if name in ("td", "th") and not is_end else (0, 0)
         place = tag.end()
@@ -103,6 +121,11 @@ def _html_rows(body: str) -> Iterator[tuple[int, int, list[str]]]:
             row, cells = (tag.start() if name == "tr" and not is_end else -1), []
         if name == "table":
             spanned = {}
+
+
+def _two_values(cell: str) -> str:
+    """Digits on two lines of a cell are two numbers; a place to break at is nothing."""
+    return _BETWEEN_DIGITS.sub(" / ", _WORD_BREAK.sub("", cell)) if "<" in cell else cell
 
 
 def _spans(attributes: str) -> tuple[int, int]:
@@ -276,6 +299,7 @@ def _until_the_same(lines: Sequence[str]) -> dict[int, int]:
 _CHANGES: tuple[tuple[Callable[[str], object], Callable[[Sequence[Line]], Iterator[Line]]], ...] = (
     (MARGIN.search, of_margins),
     (DIRECTIVE.search, of_directives),
+    (lambda body: "<sup" in body or "<ref" in body, _of_raised),
     (lambda body: "</t" in body.lower(), _of_html),
     (lambda body: "<br" in body.lower(), _without_breaks),
     (lambda body: "{|" in body, _of_mediawiki),

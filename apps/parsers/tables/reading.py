@@ -66,6 +66,9 @@ class _Reader:
         self.of_all = {index: mapping.fixed | heading for index, heading in self.headings.items()}
         self.telling = self._telling()
         self.printed: dict[tuple[int, str], str] = {}
+        self.repeated = {
+            row.cells for row in grid.header if not any(map(cells.HAS_DIGIT, row.cells))
+        }  # at the top of each page
 
     def _cpu_of(self, index: int) -> tuple[Column, Role] | None:
         """The CPU column of a value: the first behind it before the next value, or the only one of the row."""
@@ -114,7 +117,7 @@ class _Reader:
                 )
             )
             return
-        if not any(row.cells):
+        if not any(row.cells) or row.cells in self.repeated:
             return
         said = self._said_by(row)
         if said is None:
@@ -164,7 +167,12 @@ class _Reader:
 
     def _cpu(self, row: Row, column: Column, role: Role) -> float | None:
         reading = self._read(row.cells[column.index])
-        return float(reading.value * units.UNITS[role.unit].factor) if reading.value is not None else None
+        if reading.value is None:
+            return None
+        unit = reading.unit or role.unit
+        if unit not in ("%", "fraction") or (reading.unit and role.unit == "fraction"):
+            raise CellError("a CPU load in % or as a fraction, as the mapping says")
+        return float(reading.value * units.UNITS[unit].factor)
 
     def _halves(self, cell: str, column: Column) -> Iterator[tuple[str, Dimensions]]:
         mark, pair = self.mapping.pair_separator, self.mapping.pair

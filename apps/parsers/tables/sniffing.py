@@ -5,10 +5,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from apps.parsers.shape import ParseError
 from apps.parsers.source_text import SourceText
@@ -23,7 +23,14 @@ _LONGEST_CELL = 250
 _KEPT = "_tables"
 _SIZE = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s?(?:[KMGTkmgt]i?[Bb]?|bytes|B)")
 _SIZE_HEADING = re.compile(r"size|dimension|größe|taille|taglia|размер|record|reclen|\bbs\b|\bblock", re.IGNORECASE)
-_HEADING_WORDS = re.compile(r"size|file|config|test|\b[kmg]b\b|host|block|thread|record|operation", re.IGNORECASE)
+_HEADING_WORDS = re.compile(
+    r"\b(?:(?:file|block|record|test|i/?o)?[ _]?sizes?|files?|config(?:uration)?s?|tests?|[kmg]b|hosts?|blocks?|threads?|records?"
+    r"|operations?)\b(?! ?\d)",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"([0-9]{1,9})")
+_CORNER_ROWS = 50
+_LOOKED_THROUGH = 20_000
 
 
 class Found:
@@ -36,19 +43,24 @@ class Found:
     def grid(self) -> Grid:
         return _grid(self.block)
 
+    def with_headings(self, count: int | None) -> Grid:
+        """As it looks, or with as many rows of headings as somebody said."""
+        return self.grid if count is None else _grid(self.block, count)
+
     @cached_property
     def headings(self) -> list[str]:
         """As those of the grid's columns."""
         rows = _rows(self.block)
-        return _headings(rows[: _header_height(rows)], self.block)
+        titles = _titles(rows)
+        return _headings(rows[titles : titles + _header_height(rows[titles:])], self.block)
 
 
-def find(text: SourceText) -> list[Grid]:
-    return [one.grid for one in found(text)]
+def find(text: SourceText, heading_rows: int | None = None) -> list[Grid]:
+    return [one.with_headings(heading_rows) for one in found(text)]
 
 
-def sniff(text: SourceText) -> Grid:
-    return max(found(text), key=lambda one: one.block.weight).grid
+def sniff(text: SourceText, heading_rows: int | None = None) -> Grid:
+    return max(found(text), key=lambda one: one.block.weight).with_headings(heading_rows)
 
 
 def found(text: SourceText) -> list[Found]:
@@ -72,13 +84,14 @@ def _rows(block: blocks.Block) -> Rows:
     return Rows(block.records, block.numbers, split, block.width, block.delimiter != SINGLE_BLANKS)
 
 
-def _grid(block: blocks.Block) -> Grid:
+def _grid(block: blocks.Block, said: int | None = None) -> Grid:
     rows = _rows(block)
-    height = _header_height(rows)
-    headings = _headings(rows[:height], block)
+    titles = _titles(rows) if said is None else 0
+    height = titles + _header_height(rows[titles:]) if said is None else min(said, len(rows) - 1)
+    headings = _headings(rows[titles:height], block)
     header = tuple(
-        Row(row.line, tuple(block.records[place].split()) if row.problem else row.cells)
-        for place, row in enumerate(rows[:height])
+        Row(row.line, tuple(block.records[titles + place].split()) if row.problem else row.cells)
+        for place, row in enumerate(rows[titles:height])
     )
     seen = _Seen([_Column() for _ in range(block.width)], headings)
     for form, count in rows[height:].forms():
@@ -91,24 +104,56 @@ def _grid(block: blocks.Block) -> Grid:
         rows=rows[height:],
         decimal=decimal,
         thousands=seen.marks.thousands_candidates(),
-        unclear=tuple(islice(seen.unclear(rows[height:]), _MOST_UNCLEAR)) if len(decimal) != 1 else (),
-        caption=block.caption,
+        unclear=_unclear(seen, rows[height:], is_open=len(decimal) != 1),
+        caption="\n".join(filter(None, [block.caption, *(row.cells[0] for row in rows[:titles])])),
+        is_unsure_of_headings=said is None and height == 0 and _may_be_headings(rows),
         confidence=block.values * (0.5 if block.delimiter == SINGLE_BLANKS else 1.0),
     )
+
+
+def _unclear(seen: "_Seen", rows: Rows, *, is_open: bool) -> tuple[tuple[int, str, str], ...]:
+    """All rows are looked through only where the whole table is open: a single column may be so in one that is not."""
+    if not seen.marks.unclear:
+        return ()
+    return tuple(islice(seen.unclear(rows if is_open else rows[:_LOOKED_THROUGH]), _MOST_UNCLEAR))
+
+
+def _titles(rows: Rows) -> int:
+    """Rows of a spreadsheet above the headings that have a cell of words at their beginning and nothing else."""
+    count = 0
+    for row, below in pairwise(rows[: MOST_HEADER_ROWS + 1]):
+        if not _is_alone(row) or cells.is_value(row.cells[0]) or not below.cells[:1] or not below.cells[0]:
+            break
+        count += 1
+    return count if len(rows) - count > 1 and not _is_alone(rows[count]) else 0
+
+
+def _is_alone(row: Row) -> bool:
+    return not row.problem and len(row.cells) > 2 and bool(row.cells[0]) and not any(row.cells[1:])
 
 
 def _header_height(rows: Rows) -> int:
     """Rows at the top without a number; or one of numbers (sizes) whose first cell says that headings stand here."""
     height = 0
     for row in rows[:MOST_HEADER_ROWS]:
-        if len(rows) - height < 2 or any(
-            cell and cells.is_value(cell) and cells.missing(cell, cells.MISSING) == "" for cell in row.cells
-        ):
+        if len(rows) - height < 2 or any(map(_is_measured, row.cells)) or (height and _is_below_headings(row)):
             break
         height += 1
-    if height == 0 and len(rows) > 1 and _is_heading(rows[0], rows[1]):
+    if height == 0 and len(rows) > 1 and (_is_heading(rows[0], rows[1]) or _has_blank_corner(rows)):
         return 1
     return height
+
+
+def _is_measured(cell: str) -> bool:
+    return bool(cell) and cells.is_value(cell) and cells.missing(cell, cells.MISSING) == ""
+
+
+def _is_below_headings(row: Row) -> bool:
+    """A row without numbers that is none of headings: all its values are missing, or it is the title of those below it."""
+    said = [cell for cell in row.cells[1:] if cell]
+    return bool(row.cells[:1] and row.cells[0]) and all(
+        cells.missing(cell, cells.MISSING) and cell.lower() != "x" for cell in said
+    )
 
 
 def _is_heading(first: Row, below: Row) -> bool:
@@ -117,14 +162,45 @@ def _is_heading(first: Row, below: Row) -> bool:
     return not cells.is_value(word) and bool(_HEADING_WORDS.search(word)) and below.cells[:1] != (word,)
 
 
+def _has_blank_corner(rows: Rows) -> bool:
+    """Nothing stands at the head of the first column, and a name or size before every other row."""
+    first, *others = rows[:_CORNER_ROWS]
+    whole = len(first.cells) > 2 and not first.problem and not first.cells[0] and all(first.cells[1:])
+    return whole and all(row.cells[:1] and row.cells[0] for row in others)
+
+
+def _may_be_headings(rows: Rows) -> bool:
+    """`disks;1;2;4` over names: counts or sizes that rise."""
+    first, *others = rows[:_CORNER_ROWS]
+    rising = [int(match[1]) for cell in first.cells[1:] if (match := _COUNT.fullmatch(cell))]
+    if first.problem or len(others) < 2 or len(rising) < 2 or len(rising) + 1 != len(first.cells):
+        return False
+    if not all(low < high for low, high in pairwise(rising)):
+        return False
+    return not any(row.problem or not row.cells[0] or cells.is_value(row.cells[0]) for row in (first, *others))
+
+
 def _headings(header: Rows, block: blocks.Block) -> list[str]:
     """The words over each column; none where the header does not show which words belong to which column."""
     headings = [""] * block.width
-    for row in header:
-        if row.problem or block.delimiter == SINGLE_BLANKS:
-            continue
-        headings = [f"{above} {cell}".strip() for above, cell in zip(headings, row.cells, strict=True)]
+    if block.delimiter == SINGLE_BLANKS:
+        return headings
+    told = [row.cells for row in header if not row.problem]
+    for place, row in enumerate(told):
+        below = told[place + 1] if place + 1 < len(told) else ()
+        headings = [f"{above} {cell}".strip() for above, cell in zip(headings, _spread(row, below), strict=True)]
     return [cells.clean(heading)[:120] for heading in headings]
+
+
+def _spread(row: Sequence[str], below: Sequence[str]) -> Sequence[str]:
+    """A heading that was merged over several columns leaves blanks behind it: it stands over each that has a heading of its own below."""
+    if not below or sum(map(bool, row[1:])) < 2:
+        return row
+    spread = list(row)
+    for place in range(2, len(row)):
+        if not row[place] and below[place] and spread[place - 1] and below[place - 1]:
+            spread[place] = spread[place - 1]
+    return spread
 
 
 @dataclass
@@ -142,6 +218,7 @@ class _Column:
             self.marks.thousands_candidates(),
             units.found_in(heading),
             confidence,
+            self.marks,
         )
 
     def _kind(self, heading: str) -> tuple[str, float]:

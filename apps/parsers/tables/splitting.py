@@ -13,7 +13,9 @@ DELIMITERS = (PIPES, "\t", ";", ",")
 _RULE = re.compile(r"[\s|+:=!{}\-]*-[\s|+:=\-]*(?:style=.*)?|\{\|.*|\|\}.*|\s*\+[=+]{3,}\s*")
 _WIDE_BLANKS = re.compile(r" {2,}|\t")
 _NUMBER = r"[0-9][0-9.,']*(?:[eE][-+]?[0-9]{1,3})?"
-_TOKEN = re.compile(rf"(?:[~≈<>≥≤]\s?)?[-+]?{_NUMBER}(?:\s?(?:[-–/]|±|\+/-)\s?[~≈]?\s?{_NUMBER}(?![^\s]))?(?=\s|$)|\S+")
+_TOKEN = re.compile(
+    rf"(?:[~≈<>≥≤]\s?)?[-+]?{_NUMBER}(?:\s?(?:[-–/]|±|\+/-)\s?[~≈]?\s?{_NUMBER}(?![^\s]))?(?:\s?[\[(][-+±~]?\s?{_NUMBER}[^\[\]()]{{0,30}}[\])])?(?=\s|$)|\S+"
+)
 
 
 def is_rule(line: str) -> bool:
@@ -56,7 +58,7 @@ def by_pipes(line: str) -> list[str]:
 
 
 def by_values(line: str) -> list[str]:
-    """Single blanks between cells: `~ 3`, `2.0 – 2.6` and `270 / 20` stay together."""
+    """Single blanks between cells: `~ 3`, `2.0 – 2.6`, `270 / 20` and `223 [204–234]` stay together."""
     return _TOKEN.findall(line)
 
 

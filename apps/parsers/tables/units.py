@@ -3,6 +3,7 @@
 `UNITS["MB/s (1024)"]` → Unit("B/s", 1048576). `meanings("MB/s")` → ("MB/s (1000)", "MB/s (1024)"): what a printed unit
 can stand for; one meaning needs no choice. KiB, MiB… are 1024 by IEC 80000-13, bits per second are counted in 1000s.
 `Gb/s` is printed for bits and for bytes. `MB/s (1000 × 1024)` is a thousand of the tool's KB/s of 1024.
+French octets (`Mo/s`) and Cyrillic letters (`МБ/с`, `Мбит/с`, `мс`) stand for the same.
 """
 
 import re
@@ -47,8 +48,15 @@ _SAME = {
 }  # fmt: skip
 _COUNTS = {"k": "K/s of operations", "K": "K/s of operations", "M": "M/s of operations"}
 _LONGEST = 40
-_PER_SECOND = re.compile(r"\s*(?:/|\bper\b|p(?=s$|sec$))\s*(?:seconds?|secs?|s)$", re.IGNORECASE)
-_BYTES = re.compile(r"([KMGTkmgt]?)(i?)\s*(bytes?|Bytes?|BYTES?|bits?|Bits?|B|b)?")
+_SECOND = r"(?:seconds?|secs?|sek(?:unden?)?|seg(?:undos?)?|second[oie]|seconde?|秒|s)"
+_PER_SECOND = re.compile(rf"\s*(?:/|\bper\b|\bpro\b|\bpar\b|p(?=s$|sec$))\s*{_SECOND}\.?$", re.IGNORECASE)
+_BYTES = re.compile(r"([KMGTkmgt]?)(i?)\s*(bytes?|Bytes?|BYTES?|octets?|Octets?|bits?|Bits?|B|b)?")
+_OCTETS = re.compile(r"([KMGTkmgt]i?)o(?=\s?/|$)")
+_CYRILLIC = {
+    "байт": "byte", "бит": "bit", "мкс": "us", "мс": "ms", "нс": "ns", "сек": "s", "оп": "ops", "с": "s", "и": "i", "Б": "B", "б": "b",
+    **dict(zip("КМГТкмгт", "KMGTkmgt", strict=True)),
+}  # fmt: skip
+_CYRILLIC_WORDS = re.compile("|".join(_CYRILLIC))
 _GLUED = re.compile(r"([KMGTkmgt])(B|b|bit|byte)s")
 
 
@@ -59,7 +67,7 @@ def meanings(printed: str) -> tuple[str, ...]:
         return (printed,)
     if len(printed) > _LONGEST:
         return ()
-    text = printed.strip().strip("()[]").strip()
+    text = _in_latin(printed.strip().strip("()[]").strip())
     rate = _PER_SECOND.sub("", text)
     if rate != text and f"{rate.lower()}/s" in _SAME:
         return (_SAME[f"{rate.lower()}/s"],)
@@ -72,6 +80,12 @@ def meanings(printed: str) -> tuple[str, ...]:
     if not match or not any(match.groups()):
         return ()
     return _of_bytes(match[1], match[2], match[3] or "", "/s" if rate != text else "")
+
+
+def _in_latin(text: str) -> str:
+    if not text.isascii():
+        text = _CYRILLIC_WORDS.sub(lambda word: _CYRILLIC[word[0]], text)
+    return _OCTETS.sub(r"\1B", text)
 
 
 def counted(printed: str) -> str:
@@ -94,7 +108,8 @@ def _of_bytes(prefix: str, binary: str, word: str, per: str) -> tuple[str, ...]:
 
 
 _IN_WORDS = re.compile(
-    r"(?<![^\W_])(?:[KMGTkmgt]i?(?:[Bb]ytes?|[Bb]its?|B|b)?\s?(?:/|\sper\s|p)\s?(?:seconds?|secs?|s)|[KMGTkmgt](?:[Bb])s"
+    rf"(?<![^\W_])(?:[KMGTkmgt]i?\s?(?:[Bb]ytes?|[Bb]its?|[Oo]ctets?|B|b|o)?\s?(?:/|\s(?:per|pro|par)\s|p)\s?(?i:{_SECOND})|[KMGTkmgt](?:[Bb])s"
+    r"|[КМГТкмгт]и?\s?(?:[Бб]айт|[Бб]ит|[Бб])(?:\s?/\s?(?:сек|с))?|[Бб]айт/с|оп/с|(?:мк|м|н)с"
     r"|(?:[Bb]ytes?|B)\s?/\s?s(?:ec)?|[Kk]?IOPS|iops|(?:ops|IOs?|seeks|files|req)?/s(?:ec)?|[KMGT]i?B|bytes|[um]sec|[µμunm]s|seconds)"
     r"(?![^\W_])|%"
 )

@@ -20,6 +20,35 @@ METRICS = {  # → base unit
 METRIC_OF_BASE = {"B/s": "bandwidth"}  # the only base unit with one plain meaning
 
 _NOT_WORDS = re.compile(r"[\s_\-.:()]+")
+_IN_LANGUAGES = {
+    # the plain word, and with those for sequential and random, as German, French, Italian, Spanish, Portuguese, Dutch, Swedish, Danish, Polish,
+    # Czech, Russian, Ukrainian, Turkish, Chinese, Japanese and Korean have them
+    **dict.fromkeys((
+        "schreibend", "sequenzielles schreiben", "sequentielles schreiben", "seq schreiben", "écriture séquentielle", "ecriture",
+        "scrittura sequenziale", "escritura", "escritura secuencial", "escrita", "escrita sequencial", "gravação", "schrijven",
+        "sequentieel schrijven", "skrivning", "sekventiell skrivning", "skriva", "skrive", "zapis", "zapis sekwencyjny", "zápis",
+        "sekvenční zápis", "последовательная запись", "запис", "yazma", "写", "写入", "顺序写", "顺序写入", "書き込み",
+        "シーケンシャルライト", "쓰기",
+    ), "write"),
+    **dict.fromkeys((
+        "lesend", "sequenzielles lesen", "sequentielles lesen", "seq lesen", "lecture séquentielle", "lettura sequenziale", "lectura",
+        "lectura secuencial", "leitura", "leitura sequencial", "lezen", "sequentieel lezen", "läsning", "sekventiell läsning", "läsa",
+        "læsning", "odczyt", "odczyt sekwencyjny", "čtení", "sekvenční čtení", "последовательное чтение", "читання", "okuma", "读", "读取",
+        "顺序读", "顺序读取", "読み込み", "読み出し", "シーケンシャルリード", "읽기",
+    ), "read"),
+    **dict.fromkeys((
+        "zufälliges schreiben", "wahlfreies schreiben", "écriture aléatoire", "scrittura casuale", "scrittura random", "escritura aleatoria",
+        "escrita aleatória", "willekeurig schrijven", "zapis losowy", "náhodný zápis", "случайная запись", "随机写", "随机写入",
+        "ランダムライト", "write random", "write rand",
+    ), "randwrite"),
+    **dict.fromkeys((
+        "zufälliges lesen", "wahlfreies lesen", "lecture aléatoire", "lettura casuale", "lettura random", "lectura aleatoria",
+        "leitura aleatória", "willekeurig lezen", "odczyt losowy", "náhodné čtení", "случайное чтение", "随机读", "随机读取",
+        "ランダムリード", "read random", "read rand",
+    ), "randread"),
+    "write sequential": "write", "write seq": "write", "read sequential": "read", "read seq": "read",
+    "wiederschreiben": "rewrite", "réécriture": "rewrite", "riscrittura": "rewrite", "reescritura": "rewrite", "перезапись": "rewrite",
+}  # fmt: skip
 _SAID = {
     "sequential write": "write", "seq write": "write", "writing": "write", "writes": "write", "initial write": "write",
     "block write": "write", "seq write block": "write", "sequential output block": "write", "scrittura": "write",
@@ -31,13 +60,31 @@ _SAID = {
     "getc": "char_read", "per chr read": "char_read", "char read": "char_read", "seq read char": "char_read",
     "seeks": "seek", "random seeks": "seek", "bkwd read": "backward_read", "backward read": "backward_read",
     "seqrd": "read", "seqread": "read", "seqwr": "write", "seqwrite": "write", "seqrewr": "rewrite", "rndrd": "randread",
-    "rndwr": "randwrite", "record rewrite": "record_rewrite", "stride read": "stride_read", "cp": "copy", "time cp": "copy",
+    "rndwr": "randwrite", **_IN_LANGUAGES, "record rewrite": "record_rewrite", "stride read": "stride_read", "cp": "copy", "time cp": "copy",
 }  # fmt: skip
 _METRICS_SAID = {
     "bw": "bandwidth", "throughput": "bandwidth", "bandwidth": "bandwidth", "speed": "bandwidth", "io/s": "iops",
     "iops": "iops", "latency": "latency_mean", "mean latency": "latency_mean", "avg latency": "latency_mean",
     "average latency": "latency_mean", "elapsed time": "elapsed", "cpu": "cpu",
+    **dict.fromkeys((
+        "durchsatz", "datenrate", "transferrate", "bandbreite", "geschwindigkeit", "débit", "bande passante", "banda", "velocità",
+        "velocidad", "velocidade", "rendimiento", "doorvoer", "snelheid", "hastighet", "prędkość", "rychlost", "скорость",
+        "пропускная способность", "швидкість", "hız", "吞吐量", "带宽", "速度", "スループット", "transfer rate", "data rate",
+    ), "bandwidth"),
+    **dict.fromkeys((
+        "latenz", "mittlere latenz", "latence", "latence moyenne", "latenza", "latenza media", "latencia", "latência", "latentie",
+        "задержка", "средняя задержка", "opóźnienie", "延迟", "平均延迟", "レイテンシ", "lat", "mean lat", "avg lat",
+    ), "latency_mean"),
+    **dict.fromkeys(("dauer", "durée", "durata", "duración", "duração", "duur", "время", "laufzeit"), "elapsed"),
 }  # fmt: skip
+_OTHER_THAN = frozenset(
+    ["cache", "ahead", "back", "through", "barrier", "barriers", "policy", "only", "on"]
+)  # `write cache`, `read ahead`
+_LONGEST_PHRASE = 4
+_NEUTRAL = re.compile(
+    r"(?:(?:table|tabelle|tableau|tabella|tabla|таблица|fig|figure|abb) \d+(?: \d+)? )?(.*?)"
+    r"(?: (?:performance|results?|tests?|ergebnisse|résultats|risultati|resultados|результаты))?"
+)
 
 
 def plain(text: str) -> str:
@@ -53,3 +100,31 @@ def operation(text: str) -> str:
 def metric(text: str) -> str:
     words = plain(text)
     return words.replace(" ", "_") if words.replace(" ", "_") in METRICS else _METRICS_SAID.get(words, "")
+
+
+def operation_within(text: str) -> tuple[str, str]:
+    """(operation, the other words) of a heading or title that names one and more: `Random write ext3`. Not of `write cache`."""
+    said = text.split()
+    for length in range(min(_LONGEST_PHRASE, len(said)), 0, -1):
+        for at in range(len(said) - length + 1):
+            behind = at + length
+            known = operation(" ".join(said[at:behind]))
+            if known and (behind == len(said) or said[behind].casefold() not in _OTHER_THAN):
+                return known, " ".join(said[:at] + said[behind:])
+    return "", text
+
+
+def metric_within(text: str) -> tuple[str, str]:
+    """(metric, the other words): `write speed`, `read IOPS`."""
+    said = text.split()
+    for length in range(min(_LONGEST_PHRASE, len(said)), 0, -1):
+        for at in {0, len(said) - length}:
+            if known := metric(" ".join(said[at : at + length])):
+                return known, " ".join(said[:at] + said[at + length :])
+    return "", text
+
+
+def titled(text: str) -> str:
+    """The operation that a title names and nothing else: `Table 3: sequential read results`."""
+    match = _NEUTRAL.fullmatch(plain(text.replace(",", " "))[:200])
+    return operation(metric_within(match[1])[1]) if match else ""
