@@ -140,7 +140,7 @@ def target(request: LabRequest, pk: int) -> HttpResponse:
     lies_on = ("host", "filesystem__disk", "filesystem__array", "array", "disk", "nic", "peer")
     found = Target.objects.select_related(*lies_on)
     part = get_object_or_404(found, pk=pk)
-    runs = part.runs.select_related("workload", "host", "target").order_by("-created_at", "-id")[:20]
+    runs = part.runs.for_list()[:20]
     return _page(request, "target", part, ("kind", "path", "is_agents_own"), runs=runs, ceiling=ceiling_now(part))
 
 
@@ -192,8 +192,8 @@ def snapshots(request: LabRequest) -> HttpResponse:
 @member_required()
 def snapshot(request: LabRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Snapshot, pk=pk)
-    runs = found.runs.select_related("host", "target", "workload").order_by("-id")[:50]
-    return render(request, "inventory/snapshot.html", {"part": found, "runs": runs})
+    runs: Any = found.runs  # whose vocabulary is not known here
+    return render(request, "inventory/snapshot.html", {"part": found, "runs": runs.for_list()[:50]})
 
 
 @member_required()
