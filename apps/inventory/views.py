@@ -29,6 +29,7 @@ from apps.inventory.network import cables_of, far_ends, links_at
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 
+MOST_NAMES = 200  # of hosts, offered while one types: of thousands a browser shows no more
 PAGE = 50
 
 
@@ -185,7 +186,7 @@ def snapshots(request: LabRequest) -> HttpResponse:
     """`?host=` is the beginning of the name that the host had then."""
     host, found = request.GET.get("host", "").strip(), Snapshot.objects.defer("content")
     found = found.filter(facts__host__istartswith=host) if host else found
-    names = [] if request.htmx else Host.objects.order_by("name").values_list("name", flat=True)  # type: ignore[attr-defined]
+    names = [] if request.htmx else Host.objects.order_by("name").values_list("name", flat=True)[:MOST_NAMES]  # type: ignore[attr-defined]
     return _list(request, "snapshots", found.annotate(runs_count=Count("runs")), host=host, host_names=names)
 
 
