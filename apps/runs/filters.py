@@ -84,7 +84,9 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
     def offer_hosts(self) -> None:
         """As a list, if there are not too many; else by name. Only a whole page needs them."""
         field, asked = self.form.fields["host"], self.data.get("host", "")
-        hosts = [(str(pk), name) for pk, name in Host.objects.order_by("name").values_list("pk", "name")[: MOST_HOSTS + 1]]
+        hosts = [
+            (str(pk), name) for pk, name in Host.objects.order_by("name").values_list("pk", "name")[: MOST_HOSTS + 1]
+        ]
         if len(hosts) <= MOST_HOSTS and asked in {"", *(pk for pk, _ in hosts)}:
             field.widget = forms.Select(choices=[("", "any"), *hosts])
         else:
