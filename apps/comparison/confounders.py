@@ -18,6 +18,7 @@ ABOUT_FIGURES = {
 }  # fmt: skip
 KINDS = ("differs", "mixed", "unknown")
 MOST_SERIES = 12  # of more series, only pairs with the baseline are told
+MOST_VALUES, FIRST = 6, 4  # of a fact in its sentence
 MOST_CONFIGURATIONS = 40  # more are not held against each other pair by pair
 Texts = tuple[str, ...]
 Table = dict[str, dict[str, Texts]]  # fact → series → its values as people write them
@@ -32,7 +33,7 @@ class Confounder:
     fact: str
     kind: str
     values: dict[str, Texts]  # series → its values as people write them
-    text: str
+    text: str  # of many values the first
 
 
 @dataclass(frozen=True)
@@ -132,5 +133,11 @@ def _distinct(found: Sequence[Any]) -> Iterable[Any]:
 
 
 def _confounder(name: str, kind: str, values: Mapping[str, Texts], between: str) -> Confounder:
-    distinct = sorted(dict.fromkeys(" and ".join(texts) for texts in values.values()), key=UNKNOWN.__eq__)
-    return Confounder(name, kind, dict(values), f"{label_of(name)} {between.join(distinct)}")
+    distinct = sorted(dict.fromkeys(_few(texts, " and ") for texts in values.values()), key=UNKNOWN.__eq__)
+    return Confounder(name, kind, dict(values), f"{label_of(name)} {_few(distinct, between)}")
+
+
+def _few(texts: Sequence[str], between: str) -> str:
+    """Of many, as captions are in old results, the first and how many more there are; `values` has them all."""
+    more = len(texts) - FIRST if len(texts) > MOST_VALUES else 0
+    return between.join([*texts[:FIRST], f"{more} more"] if more else texts)

@@ -13,18 +13,20 @@ from apps.lib import units
 from apps.lib.reader_base import base
 from apps.runs.latencies import Latency
 from apps.runs.live_series import LIVE
-from apps.runs.metrics import DISK, METRICS, Metric, what
+from apps.runs.metrics import DISK, METRICS, OPERATIONS, Metric, what
 from apps.runs.models import Provenance, Quality, Run, Sample, Series
 from apps.runs.points import point_text
 from apps.runs.sections import name_of
 
 MOST_SAMPLES = 2_000
 ORDER = {name: place for place, name in enumerate(METRICS)}
+OPERATION_ORDER = {name: place for place, name in enumerate(OPERATIONS)}
+SHORT = 2  # rows: groups of so few are one table
 
 
 @dataclass(frozen=True)
 class Row:
-    """One sample: what it measures, at which point, and where it was read."""
+    """One sample: what it measures, at which point, and where it was read; `note` says more of it than whose it is."""
 
     metric: Metric
     value: float | None
@@ -32,6 +34,13 @@ class Row:
     provenance: Provenance | None
     printed: str
     source_line: int | None
+    note: str = ""
+
+    @property
+    def cpu(self) -> str:
+        """What the tool says of the processor beside this value."""
+        cpu = getattr(self.provenance, "cpu", None)
+        return units.human(cpu, "fraction") if cpu is not None else ""
 
     @property
     def quality(self) -> str:
@@ -53,6 +62,7 @@ class Group:
     """The samples of one operation in one section of the tool's output; `point` where all of them share it."""
 
     operation: str
+    name: str  # of the operation: of which disk, too
     section: str
     point: str
     rows: Sequence[Row]
@@ -62,20 +72,46 @@ class Group:
         """Whether each row has to say its own."""
         return not self.point and any(row.point for row in self.rows)
 
+    @property
+    def has_cpu(self) -> bool:
+        """Whether the values have to say it: fio's is a metric of its own."""
+        return all(row.metric.name != "cpu" for row in self.rows)
+
 
 def samples_of(run: Run) -> list[Group]:
     """At most `MOST_SAMPLES` of them, in one query; the REST interface has all."""
     found = Sample.objects.filter(run=run).select_related("measure", "point", "provenance")[:MOST_SAMPLES]
     ordered = sorted(found, key=_place)
-    return [_group(run, *key[1:], list(rows)) for key, rows in groupby(ordered, key=lambda one: _place(one)[:3])]
+    return [
+        _group(run, section, operation, list(rows))
+        for (_, section, _, operation), rows in groupby(ordered, key=lambda one: _place(one)[:4])
+    ]
 
 
-def _place(one: Sample) -> tuple[bool, int, str, int, int, int]:
-    """The disks below the jobs."""
-    point = one.point
+@dataclass(frozen=True)
+class Together:
+    """Short groups as one table, and which of its columns something stands in."""
+
+    has_points: bool
+    has_cpu: bool
+    has_notes: bool
+
+
+def together(groups: Sequence[Group]) -> Together | None:
+    """Where there are several groups of a row or two each, as of a Bonnie or dd."""
+    if len(groups) < 2 or any(len(group.rows) > SHORT for group in groups):
+        return None
+    rows = [row for group in groups for row in group.rows]
+    has_points = any(group.point or group.has_points for group in groups)
+    return Together(has_points, any(row.cpu for row in rows), any(row.note for row in rows))
+
+
+def _place(one: Sample) -> tuple[bool, int, int, str, int, int, int]:
+    """In the field's order, the disks below the jobs."""
+    point, operation = one.point, one.measure.operation
     return (
-        one.measure.operation == DISK, one.section, one.measure.operation, ORDER.get(one.measure.metric, 99), point.file_size or 0,
-        point.block_size or 0,
+        operation == DISK, one.section, OPERATION_ORDER.get(operation, 99), operation, ORDER.get(one.measure.metric, 99),
+        point.file_size or 0, point.block_size or 0,
     )  # fmt: skip
 
 
@@ -85,12 +121,16 @@ def _group(run: Run, section: int, operation: str, samples: list[Sample]) -> Gro
     rows = [
         Row(
             one.measure.definition, one.value, "" if shared else point, getattr(one, "provenance", None), one.printed,
-            one.source_line,
+            one.source_line, "" if operation == DISK else _note(one),
         )
         for one, point in zip(samples, points, strict=True)
     ]  # fmt: skip
-    note = getattr(getattr(samples[0], "provenance", None), "note", "")
-    return Group(what(operation, note), name_of(run.sections_apart, operation, section), shared, rows)
+    name = what(operation, _note(samples[0])).replace("_", " ")
+    return Group(operation, name, name_of(run.sections_apart, operation, section), shared, rows)
+
+
+def _note(one: Sample) -> str:
+    return getattr(getattr(one, "provenance", None), "note", "")
 
 
 def chart_data(run: Run, latencies: Sequence[Latency], series: Sequence[Series]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from apps.inventory.network import cables_of, far_ends, links_at
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 
+MOST_NAMES = 200  # of hosts, offered while one types: of thousands a browser shows no more
 PAGE = 50
 
 
@@ -140,7 +141,7 @@ def target(request: LabRequest, pk: int) -> HttpResponse:
     lies_on = ("host", "filesystem__disk", "filesystem__array", "array", "disk", "nic", "peer")
     found = Target.objects.select_related(*lies_on)
     part = get_object_or_404(found, pk=pk)
-    runs = part.runs.select_related("workload", "host", "target").order_by("-created_at", "-id")[:20]
+    runs = part.runs.for_list()[:20]
     return _page(request, "target", part, ("kind", "path", "is_agents_own"), runs=runs, ceiling=ceiling_now(part))
 
 
@@ -185,15 +186,15 @@ def snapshots(request: LabRequest) -> HttpResponse:
     """`?host=` is the beginning of the name that the host had then."""
     host, found = request.GET.get("host", "").strip(), Snapshot.objects.defer("content")
     found = found.filter(facts__host__istartswith=host) if host else found
-    names = [] if request.htmx else Host.objects.order_by("name").values_list("name", flat=True)  # type: ignore[attr-defined]
+    names = [] if request.htmx else Host.objects.order_by("name").values_list("name", flat=True)[:MOST_NAMES]  # type: ignore[attr-defined]
     return _list(request, "snapshots", found.annotate(runs_count=Count("runs")), host=host, host_names=names)
 
 
 @member_required()
 def snapshot(request: LabRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Snapshot, pk=pk)
-    runs = found.runs.select_related("host", "target", "workload").order_by("-id")[:50]
-    return render(request, "inventory/snapshot.html", {"part": found, "runs": runs})
+    runs: Any = found.runs  # whose vocabulary is not known here
+    return render(request, "inventory/snapshot.html", {"part": found, "runs": runs.for_list()[:50]})
 
 
 @member_required()

@@ -6,7 +6,7 @@ import msgspec
 
 from apps.comparison.side_by_side.asked import Asked
 from apps.comparison.side_by_side.html import point_of
-from apps.comparison.side_by_side.table import Cell, Row
+from apps.comparison.side_by_side.table import Cell, Place, Row
 from apps.comparison.side_by_side.table import Table as SideBySide
 from apps.comparison.words import operation_of
 from apps.lib import units
@@ -33,13 +33,18 @@ def shown(found: SideBySide, asked: Asked, permalink: str) -> dict[str, Any]:
 def _rows(found: SideBySide) -> list[dict[str, Any]]:
     return [
         {
-            **msgspec.structs.asdict(row.place),
+            **_place(row.place),
             "unit": row.metric.unit,
             "higher_is_better": row.metric.higher_is_better,
             "cells": [_cell(cell) for cell in cells if cell],
         }
         for row, cells in zip(found.rows, found.cells(), strict=True)
     ]
+
+
+def _place(place: Place) -> dict[str, Any]:
+    found = msgspec.structs.asdict(place)
+    return found | {"parts": list(place.parts)}
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
@@ -93,5 +98,6 @@ def _flat(found: SideBySide) -> Table:
     rows = []
     for plain in _rows(found):
         place = [plain[name] for name in PLACE]
-        rows += [[names[cell["column"]], *place, *(cell[name] for name in FIGURES)] for cell in plain["cells"]]
-    return Table.of(("column", *PLACE, *FIGURES), rows)
+        parts = "; ".join(plain["parts"])
+        rows += [[names[cell["column"]], *place, *(cell[name] for name in FIGURES), parts] for cell in plain["cells"]]
+    return Table.of(("column", *PLACE, *FIGURES, "parts"), rows)

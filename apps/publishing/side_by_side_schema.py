@@ -41,6 +41,7 @@ class SideRow(s.Serializer[Any]):
     threads = s.IntegerField(allow_null=True)
     iodepth = s.IntegerField(allow_null=True)
     section = s.IntegerField(help_text="part of the tool's output, such as a job")
+    parts = s.ListField(child=s.CharField(), help_text="what the cells' runs call it, where they have several")
     cells = SideCell(many=True, help_text="of the columns that were measured here")
 
 

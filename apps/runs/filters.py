@@ -1,13 +1,10 @@
 """Finding runs: by state, host, tool, origin, pattern, study, upload and a word."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import django_filters
 from django import forms
 from django.db.models import Func, Q, QuerySet, TextField
-from django.http import HttpRequest
-from django_filters.fields import ModelChoiceField, ModelChoiceIterator
 
 from apps.inventory.models import Host
 from apps.lib.forms import dress
@@ -18,6 +15,7 @@ from apps.runs.workload import RW
 
 Runs = QuerySet[Any]
 NOT_FILTERS = ("page", "base")
+MOST_HOSTS = 200  # in a list to choose from: more take longer than all runs of a page, and nobody reads them
 SECTION_NAMES = Func(
     "sections", template="jsonb_path_query_array(%(expressions)s, '$.*.name')::text", output_field=TextField()
 )
@@ -27,25 +25,12 @@ SHOWN = (
 )  # fmt: skip
 
 
-def _hosts(request: HttpRequest | None) -> Runs:
-    hosts: Runs = Host.objects.order_by("name")
-    return hosts
+class _HostInput(forms.TextInput):
+    """Where there are too many hosts for a list. A link's number is shown as the name."""
 
-
-class _Names(ModelChoiceIterator):  # type: ignore[misc]
-    """In one statement of two columns; Django's own asks for whole rows, a hundred at a time."""
-
-    def __iter__(self) -> Iterator[tuple[Any, str]]:
-        yield "", self.field.empty_label
-        yield from self.queryset.values_list("pk", "name")
-
-
-class _NamesField(ModelChoiceField):  # type: ignore[misc]
-    iterator = _Names
-
-
-class _NamesFilter(django_filters.ModelChoiceFilter):  # type: ignore[misc]
-    field_class = _NamesField
+    def format_value(self, value: Any) -> Any:
+        host = _numbered(value or "")
+        return host.name if host else value
 
 
 class _NumberFilter(django_filters.Filter):  # type: ignore[misc]
@@ -69,10 +54,15 @@ def _operations() -> list[tuple[str, str]]:
     return [(word, word) for word in dict.fromkeys((*RW, *OPERATIONS))]
 
 
+def _numbered(asked: str) -> Host | None:
+    is_number = asked.isascii() and asked.isdecimal() and len(asked) < 19
+    return Host.objects.filter(pk=asked).first() if is_number else None
+
+
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
     q = django_filters.CharFilter(label="Find", method="with_word", widget=forms.TextInput(attrs={"type": "search"}))
     state = django_filters.ChoiceFilter(choices=_states, label="State", empty_label="any")
-    host = _NamesFilter(queryset=_hosts, label="Host", empty_label="any")
+    host = django_filters.CharFilter(label="Host", method="of_host")
     tool = django_filters.ChoiceFilter(choices=_tools, label="Tool", empty_label="any")
     origin = django_filters.ChoiceFilter(choices=_origins, label="Origin", empty_label="any")
     rw = django_filters.ChoiceFilter(choices=_operations, label="Operation", method="that_do", empty_label="any")
@@ -91,6 +81,18 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         dress(self.form)
 
+    def offer_hosts(self) -> None:
+        """As a list, if there are not too many; else by name. Only a whole page needs them."""
+        field, asked = self.form.fields["host"], self.data.get("host", "")
+        hosts = [
+            (str(pk), name) for pk, name in Host.objects.order_by("name").values_list("pk", "name")[: MOST_HOSTS + 1]
+        ]
+        if len(hosts) <= MOST_HOSTS and asked in {"", *(pk for pk, _ in hosts)}:
+            field.widget = forms.Select(choices=[("", "any"), *hosts])
+        else:
+            field.widget = _HostInput(attrs={"type": "search", "placeholder": "the beginning of its name"})
+        dress(self.form)
+
     def unknown(self) -> list[str]:
         """Names in the address that are no filter here."""
         return sorted({name for name, value in self.data.items() if value} - {*self.filters, *NOT_FILTERS})
@@ -104,6 +106,13 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
             found |= Q(pk=int(word[:18]))
         named: Runs = runs.alias(section_names=SECTION_NAMES)
         return named.filter(found)
+
+    def of_host(self, runs: Runs, name: str, asked: str) -> Runs:
+        """Its number, as links have it; or its name, or the beginning of that."""
+        if host := _numbered(asked):
+            return runs.filter(host=host)
+        whole = Host.objects.filter(name=asked)
+        return runs.filter(host__in=whole if whole.exists() else Host.objects.filter(name__istartswith=asked))
 
     def that_do(self, runs: Runs, name: str, word: str) -> Runs:
         """A job with this `rw`, or, for imported runs, a sample of this operation."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.core.paginator import Page
@@ -9,6 +10,7 @@ from django.core.paginator import Page
 from apps.labs.isolation import visible_labs
 from apps.lib import sql
 from apps.lib.paging import CappedPaginator
+from apps.runs.measured import measures, operations_of
 from apps.runs.models import Run
 from apps.runs.sections import Sections, jobs_of
 from apps.runs.workload import SAID, operations
@@ -38,10 +40,13 @@ class Listed(NamedTuple):
     said: list[Any]
     printed: list[Any]  # the machine and the path that the tool's output names
     sections: Sections
+    measures: list[int] | None  # where nothing else says what it did
 
     @property
     def operations(self) -> str:
-        return operations(self.words, self.said, jobs_of(self.tool, self.sections))
+        return operations(
+            self.words, self.said, jobs_of(self.tool, self.sections), partial(operations_of, self.measures)
+        )
 
     @classmethod
     def of(cls, run: Run) -> "Listed":
@@ -51,23 +56,23 @@ class Listed(NamedTuple):
             run.host_id, run.host.name if run.host else "", run.target_id, run.target.name if run.target else "",
             run.repetition, run.origin, run.created_by, run.created_at, run.seconds,
             [job["rw"] for job in run.workload.jobs] if run.workload else [], [run.facts.get(name) for name in SAID],
-            [run.labels.get(name) for name in PRINTED], run.sections,
+            [run.labels.get(name) for name in PRINTED], run.sections, run.measures,
         )  # fmt: skip
 
 
 # From their keys: PostgreSQL plans it once for every list. The facts are those of `SAID`, the labels those of `PRINTED`.
-ROWS = """
+ROWS = f"""
 SELECT run.id, run.lab_id, run.state, run.problem, run.tool, run.tool_version, run.host_id, coalesce(host.name, ''),
     run.target_id, coalesce(target.name, ''), run.repetition, run.origin, run.created_by, run.created_at,
     extract(epoch FROM run.finished_at - run.started_at)::float8,
     coalesce(jsonb_path_query_array(workload.spec, '$.jobs[*].rw'), '[]'),
     jsonb_build_array(run.facts -> 'configuration', run.facts -> 'rw', run.facts -> 'caption'),
-    jsonb_build_array(run.labels -> 'machine', run.labels -> 'path'), run.sections
+    jsonb_build_array(run.labels -> 'machine', run.labels -> 'path'), run.sections, {measures("run")}
 FROM runs_run run
 LEFT JOIN inventory_host host ON host.id = run.host_id
 LEFT JOIN inventory_target target ON target.id = run.target_id
 LEFT JOIN runs_workload workload ON workload.id = run.workload_id
-WHERE run.id = ANY(%(runs)s) AND (%(labs)s::bigint[] IS NULL OR run.lab_id = ANY(%(labs)s))"""
+WHERE run.id = ANY(%(runs)s) AND (%(labs)s::bigint[] IS NULL OR run.lab_id = ANY(%(labs)s))"""  # noqa: S608
 
 
 def listed(keys: Sequence[int]) -> list[Listed]:

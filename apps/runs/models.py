@@ -8,12 +8,14 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from apps.inventory.models import Host, Snapshot, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent, visible_labs
 from apps.lib import sql
+from apps.runs.measured import measures, measures_of, operations_of
 from apps.runs.metrics import METRICS, Metric
 from apps.runs.sections import jobs_of, names_of, options_of, told_apart
 from apps.runs.states import ENDED, OPEN, State
@@ -92,7 +94,9 @@ TAKE_SAMPLES_ALONG = """
 
 class RunQuerySet(LabQuerySet["Run"]):
     def for_list(self) -> Self:
-        return self.select_related("host", "target", "workload").order_by("-created_at", "-id")
+        """Newest first, with all that a row shows."""
+        found = self.select_related("host", "target", "workload").order_by("-created_at", "-id")
+        return found.annotate(measures=RawSQL(measures("runs_run"), ()))  # noqa: S611
 
     def open(self) -> Self:
         return self.filter(state__in=OPEN)
@@ -211,7 +215,15 @@ class Run(LabScoped):
     def operations(self) -> str:
         """`randread + write`: what the jobs do, for lists."""
         jobs = self.workload.jobs if self.workload else []
-        return operations((job["rw"] for job in jobs), map(self.facts.get, SAID), jobs_of(self.tool, self.sections))
+        names = jobs_of(self.tool, self.sections)
+        return operations(
+            (job["rw"] for job in jobs), map(self.facts.get, SAID), names, lambda: operations_of(self.measures)
+        )
+
+    @cached_property
+    def measures(self) -> list[int] | None:
+        """Of its samples, where nothing else says what it did. `for_list` brings them along for all runs."""
+        return measures_of(self.pk)
 
 
 class RunArtefact(ThroughParent):

@@ -33,10 +33,10 @@ def _row(run: Listed, is_own: bool, ticks: bool, own_page: str, host_page: str, 
         f"<td>{_state(run)}</td>"
         f'<td class="wrap">{escape(run.tool)} {escape(run.tool_version.replace("fio-", ""))}</td>'
         f'<td class="wrap">{escape(run.operations) or NONE}</td>'
-        f'<td class="wrap">{_link(host_page, run.host_id, run.host_name, machine)}{"" if is_own else ELSEWHERE}</td>'
+        f'<td class="wrap">{_link(host_page, run.host_id, run.host_name, machine)}{_elsewhere(run, is_own)}</td>'
         f'<td class="wrap">{_link(target_page, run.target_id, run.target_name, path)}</td>'
         f'<td class="num">{run.repetition}</td>'
-        f'<td class="wrap">{_origin(run)}</td>'
+        f'<td class="wrap origin">{_origin(run)}</td>'
         f"<td>{_time(run.created_at)}</td>"
         f'<td class="num">{units.elapsed(run.seconds)}</td></tr>\n'
     )
@@ -52,11 +52,16 @@ def _state(run: Listed) -> str:
     return f'<span class="chip chip-{escape(run.state)}"{why}>{escape(STATES.get(run.state, run.state))}</span>'
 
 
+def _elsewhere(run: Listed, is_own: bool) -> str:
+    """Unless its origin says so already."""
+    return "" if is_own or run.origin == Run.Origin.PUBLISHED else ELSEWHERE
+
+
 def _origin(run: Listed) -> str:
-    """Who asked for it stands below, unless that says the same again."""
+    """Who asked for it stands behind, unless that says the same again."""
     origin = ORIGINS.get(run.origin, run.origin)
     name = escape(run.created_by).replace("@", "@<wbr>")  # else an address breaks anywhere
-    who = f'<br><span class="muted">{name}</span>' if run.created_by not in ("", origin) else ""
+    who = f' <span class="muted">{name}</span>' if run.created_by not in ("", origin) else ""
     return f"{escape(origin)}{who}"
 
 

@@ -26,8 +26,10 @@ def runs(request: LabRequest) -> HttpResponse:
     page = NewestFirst(found.qs, PAGE).get_page(request.GET.get("page"))
     narrowed = any(request.GET.get(name) for name in found.filters)
     context = {"page": page, "filter": found, "narrowed": narrowed, "unknown": found.unknown()}
-    template = "runs/_table.html" if request.htmx else "runs/list.html"  # type: ignore[attr-defined]
-    return render(request, template, context)
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "runs/_table.html", context)
+    found.offer_hosts()
+    return render(request, "runs/list.html", context)
 
 
 @member_required(Role.ENGINEER)

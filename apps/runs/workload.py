@@ -194,13 +194,16 @@ def job_file(spec: dict[str, Any]) -> str:
     return "\n\n".join("\n".join(_job_lines(job)) for job in spec["jobs"]) + "\n"
 
 
-def operations(words: Iterable[Any], said: Iterable[Any], names: Iterable[str] = ()) -> str:
+def operations(
+    words: Iterable[Any], said: Iterable[Any], names: Iterable[str] = (), measured: Callable[[], Iterable[str]] = tuple
+) -> str:
     """`randread + write`: what the jobs do, once each, by their `rw`; or else the first of what the run itself says; or else
-    what its sections are called.
+    what its sections are called; or else what was measured, which is asked for only then.
     """
     return (
         " + ".join(dict.fromkeys(map(str, words))) or str(next(filter(None, said), "")) or _some(dict.fromkeys(names))
-    )
+        or _some(list(measured()))
+    )  # fmt: skip
 
 
 def _some(names: Collection[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Max, Model, QuerySet
 from django.urls import NoReverseMatch, reverse
+from django.utils.text import Truncator
 
 from apps.comparison.models import SavedComparison
 from apps.inventory.models import (
@@ -26,6 +27,7 @@ from apps.studies.models import Study
 from apps.uploads.models import UploadedFile
 
 HOST = ("host",)
+LONGEST_CAPTION = 80
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,11 @@ def _on_host(*fields: str) -> Callable[[Any], str]:
 
 
 def _run(run: Run) -> str:
-    return _joined(run.tool, run.get_state_display(), f"on {run.host}" if run.host else run.facts.get("host", ""))
+    """Its caption too: of a file's many runs it is all that differs."""
+    place = f"on {run.host}" if run.host else run.facts.get("host", "")
+    return _joined(
+        run.tool, run.get_state_display(), place, Truncator(str(run.labels.get("caption", ""))).chars(LONGEST_CAPTION)
+    )
 
 
 def _run_of_workload(workload: Any) -> str:
@@ -162,7 +168,9 @@ KINDS: Sequence[Kind] = (
     ),
     Kind(
         "uploads", "Uploads", UploadedFile, ("name",), ("name",),
-        lambda row: _joined(f"in {row.upload}" if row.upload.name != row.name else "", row.get_state_display()),
+        lambda row: _joined(
+            f"in {row.upload}" if row.upload.name != row.name else "", "kept" if row.kept_at else row.get_state_display()
+        ),
         ("upload",), "uploaded-file", is_found_by_hash="artefact__sha256",
     ),
     Kind(

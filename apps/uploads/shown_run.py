@@ -29,12 +29,12 @@ class ShownSample:
 
     @property
     def what(self) -> str:
-        return what(self.sample.operation, self.sample.note)
+        return what(self.sample.operation, self.sample.note).replace("_", " ")
 
     @property
     def note(self) -> str:
         """What is to be said of the value, unless `what` says it."""
-        return self.sample.note if self.what != self.sample.note else ""
+        return self.sample.note if self.sample.operation != DISK else ""
 
     @property
     def point(self) -> str:

@@ -17,6 +17,20 @@ def test_facts_that_differ_are_named_with_both_values() -> None:
     assert found(a, b) == [("differs", "RAID level 5 / 0"), ("differs", "RAM 1 GiB / 2 GiB")]
 
 
+def test_of_many_values_the_first_are_said_and_all_are_kept() -> None:
+    many = [reading(n, 1.0, "a", facts={"caption": f"reset {n}"}) for n in range(40)]
+    known = table({"a": many, "b": [reading(99, 1.0, "b", facts={"caption": "end"})]}, ("label",))
+    [one] = [one for one in confounders(known) if one.fact == "caption"]
+    assert one.text == "caption reset 0 and reset 1 and reset 2 and reset 3 and 36 more / end"
+    assert len(one.values["a"]) == 40
+
+
+def test_of_many_series_the_first_are_said() -> None:
+    some = [reading(n, 1.0, f"s{n}", facts={"kernel": f"6.{n}"}) for n in range(9)]
+    assert found(*some) == [("differs", "kernel 6.0 / 6.1 / 6.2 / 6.3 / 5 more")]
+    assert found(*some[:6]) == [("differs", "kernel 6.0 / 6.1 / 6.2 / 6.3 / 6.4 / 6.5")]
+
+
 def test_the_compared_fact_and_the_x_axis_are_no_confounders() -> None:
     a = reading(1, 1.0, "a", facts={"raid_level": "5"}, file_size=MIB)
     b = reading(2, 1.0, "b", facts={"raid_level": "0"}, file_size=GIB)

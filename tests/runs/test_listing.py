@@ -11,9 +11,13 @@ from django.utils import timezone
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
+from apps.parsers.shape import ParsedSample
 from apps.runs.listing import Listed, NewestFirst, listed, newest
+from apps.runs.measured import FEW
 from apps.runs.models import Run, Workload
 from apps.runs.rows_html import rows
+from apps.runs.samples import save_samples
+from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now().replace(microsecond=0)
@@ -48,6 +52,79 @@ def test_a_row_says_what_the_run_itself_says(lab, spec, facts, shown):
     assert row == Listed.of(run)
     assert row.operations == run.operations == shown
     assert row.seconds == 95.25
+
+
+def measured(run, *operations, sizes=(None,), metric="bandwidth"):
+    save_samples(
+        run,
+        [ParsedSample(name, metric, 1.0, file_size=size, printed="1") for name in operations for size in sizes],
+    )
+    return run
+
+
+@pytest.mark.parametrize(
+    ("operations", "shown"),
+    [
+        (["read", "write"], "write + read"),
+        (
+            ["seek", "char_read", "char_write", "rewrite", "read", "write"],
+            "write + read + rewrite + char write + 2 more",
+        ),
+        (["disk", "mixed"], "mixed"),
+        (["disk"], "disk"),
+        ([], ""),
+    ],
+)
+def test_a_row_says_what_was_measured_where_nothing_else_tells(lab, operations, shown):
+    run = measured(a_run(lab, tool="bonnie"), *operations)
+    (row,) = listed([run.pk])
+    assert row == Listed.of(run)
+    assert row.operations == run.operations == shown
+
+
+@pytest.mark.parametrize("points", [1, FEW - 1, FEW, FEW + 1, 3 * FEW])
+def test_however_many_samples_there_are_no_operation_is_overlooked(lab, points):
+    run = a_run(lab, tool="iozone")
+    measured(run, "write", "read", "stride_read", sizes=range(1, points + 1))
+    measured(run, "fwrite", metric="latency_mean")
+    (row,) = listed([run.pk])
+    assert row.operations == "write + read + stride read + fwrite"
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        ({"facts": {"rw": "randread"}}, "randread"),
+        ({"facts": {"caption": "RAID 5"}}, "RAID 5"),
+        ({"facts": {"caption": ""}}, "write"),
+        ({"tool": "fio", "sections": {"0": {"name": "nightly"}}}, "nightly"),
+        ({"tool": "iperf3", "sections": {"0": {"name": "SUM"}}}, "write"),
+    ],
+)
+def test_what_a_run_says_itself_stands_before_what_was_measured(lab, fields, shown):
+    run = measured(a_run(lab, **fields), "write")
+    (row,) = listed([run.pk])
+    assert row == Listed.of(run)
+    assert row.operations == run.operations == shown
+
+
+def test_every_list_of_runs_says_what_was_measured(lab, sign_in):
+    viewer, place = sign_in("viewer"), named(lab, "n1")
+    run = measured(a_run(lab, tool="bonnie", **place), "char_write")
+    for address in ("/", "/runs/", f"/runs/{run.pk}/", f"/hosts/{run.host_id}/", f"/targets/{run.target_id}/"):
+        assert "char write" in viewer.get(address).content.decode(), address
+
+
+@pytest.mark.parametrize("page", ["/", "/runs/", "/hosts/{host}/", "/targets/{target}/"])
+def test_what_many_runs_measured_costs_no_more_statements(lab, sign_in, page):
+    viewer, place = sign_in("viewer"), named(lab, "n1")
+    address = page.format(host=place["host"].pk, target=place["target"].pk)
+    asked = []
+    for n in (1, 11):
+        for _ in range(n):
+            measured(a_run(lab, tool="dd", **place), "read")
+        asked.append(len(statements(lambda: viewer.get(address))))
+    assert asked[0] == asked[1]
 
 
 def test_a_run_of_no_host_and_no_end_has_a_row(lab):

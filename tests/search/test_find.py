@@ -9,7 +9,7 @@ from apps.inventory.models import Disk, Enclosure, Filesystem, Host, Nic, Snapsh
 from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Lab
 from apps.runs.models import Run
-from apps.search.find import find
+from apps.search.find import Hit, find
 from apps.search.kinds import KINDS
 from apps.search.words import holds_words
 from apps.studies.models import Study
@@ -21,6 +21,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.services]
 
 def found(lab: Lab, asked: str) -> list[tuple[str, str]]:
     return [(hit.kind, hit.title) for group in find(asked, lab, 10) for hit in group.hits]
+
+
+def hits_of(lab: Lab, asked: str, kind: str) -> list[Hit]:
+    return [hit for group in find(asked, lab, 10) for hit in group.hits if hit.kind == kind]
 
 
 @pytest.fixture
@@ -87,6 +91,15 @@ def test_runs_are_found_by_number_tool_host_and_label(lab: Lab) -> None:
     assert {kind for kind, _ in found(lab, "fio storage1")} == {"runs"}
     assert found(lab, "cable old") == [("runs", f"run {made.queued.pk}")]
     assert found(lab, "cable=old")[0] == ("labels", "cable=old")
+
+
+def test_runs_of_one_file_are_told_apart_by_their_captions(lab: Lab) -> None:
+    made = world.furnish(lab)
+    for run, caption in ((made.queued, "nightly reset 1"), (made.finished, "nightly reset 2 " + "x" * 200)):
+        Run.objects.filter(pk=run.pk).update(labels={"caption": caption})
+    first, second = (hit.detail for hit in hits_of(lab, "nightly", "runs"))
+    assert {first.rpartition(", ")[2], second.rpartition(", ")[2][:15]} == {"nightly reset 1", "nightly reset 2"}
+    assert max(len(first), len(second)) < 140
 
 
 def test_snapshots_are_found_by_the_beginning_of_their_hash(lab: Lab) -> None:

@@ -7,13 +7,13 @@ from functools import lru_cache, partial
 from html import escape
 
 from apps.comparison.cells import Verdict
+from apps.comparison.side_by_side.parts import in_words
 from apps.comparison.side_by_side.table import HIGH, LOW, MEAN, WITHOUT, Column, N, Place, Row, Single, Table
 from apps.comparison.words import operation_of
 from apps.lib import units
 from apps.lib.addresses import numbered
 from apps.lib.many_numbers import exact, significant
 from apps.lib.printed_text import printed_as
-from apps.runs.metrics import DISK
 
 SAID = {  # the tone, and the word
     Verdict.BETTER: ("better", "better"),
@@ -47,7 +47,7 @@ def _first(row: Row, link: str) -> str:
     place = row.place
     address = link.format(metric=place.metric, operation=place.operation)
     unit = f' <span class="unit">{escape(row.unit.label)}</span>' if row.unit.label else ""
-    operation, metric, point = escape(operation_of(place.operation)), escape(row.metric.label), point_of(place)
+    operation, metric, point = escape(operation_of(place.operation)), escape(row.metric.label), escape(point_of(place))
     # by itself, in a list of links, a link says of which row it is
     return (
         f'<th scope="row"><a href="{address}" aria-label="{operation}, {metric}, {point}">{operation}</a>'
@@ -57,20 +57,15 @@ def _first(row: Row, link: str) -> str:
 
 @lru_cache(maxsize=4096)  # the same few points stand on every page
 def point_of(place: Place) -> str:
-    """`1 GiB file · 4 KiB blocks · depth 16`, escaped by being made of numbers only."""
+    """`1 GiB file · 4 KiB blocks · depth 16`, as text: the names of its parts are an upload's."""
     parts = [
         f"{units.size(place.file_size)} file" if place.file_size else "",
         f"{units.size(place.block_size)} blocks" if place.block_size else "",
         f"{place.threads} threads" if place.threads and place.threads > 1 else "",
         f"depth {place.iodepth}" if place.iodepth and place.iodepth > 1 else "",
-        f"{_part_of(place.operation)} {place.section + 1}" if place.section else "",
+        in_words(place.operation, place.section, place.parts),
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _part_of(operation: str) -> str:
-    """What a section of the tool's output is: names differ from run to run."""
-    return "disk" if operation == DISK else "part" if operation.startswith("net_") else "job"
 
 
 def _cells(table: Table) -> list[str]:

@@ -1,6 +1,6 @@
 """Columns and their sums, each in one statement whatever the number of columns, runs and samples, and all in one round trip."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any
@@ -11,14 +11,18 @@ from django.urls import reverse
 from apps.comparison.side_by_side import statements
 from apps.comparison.side_by_side.asked import MOST_COLUMNS, Asked
 from apps.comparison.side_by_side.memory import Memory
+from apps.comparison.side_by_side.parts import OfColumn, of_columns, of_row
 from apps.comparison.side_by_side.table import SUMS as FIGURES
 from apps.comparison.side_by_side.table import Bounds, Column, Key, Place, Single, Sums
 from apps.inventory.models import Target
 from apps.labs.isolation import visible_labs
 from apps.lib import sql
+from apps.runs.metrics import DISK
 from apps.runs.models import Run
+from apps.runs.sections import names_of
 
 AT_FIRST = 8  # columns, where nobody chose
+SECTION = 3
 N, WITHOUT = 4, 5  # the places in a row of how many samples have a value, and how many have none
 SIZES = slice(12, None)  # the places of the point's sizes; between the key and them stand SUMS
 Rows = Sequence[tuple[Any, ...]]
@@ -42,12 +46,19 @@ def begun(asked: Asked) -> Iterator[Callable[[], tuple[list[Column], Sums]]]:
             def more(statement: str, some: Iterable[int]) -> Rows:
                 """Of these columns; nothing is asked where there are none."""
                 of = sorted(set(some))
-                return sql.rows(written(statement, found=True), {**values, "columns": of}) if of else []
+                return sql.rows(written(statement, found=True), {**values, "columns": of}, binary=True) if of else []
 
             bounds = more(statements.BOUNDS, (row[0] for row in sums if row[WITHOUT]))
             printed = more(statements.PRINTED, (row[0] for row in sums if row[N] == 1))
             memory = more(statements.MEMORY_OF_CELLS, (column.id for column in columns if not column.is_alike))
-            return columns, _all_sums(sums, measures, bounds, printed, memory)
+            words = {measure: (operation, metric) for measure, operation, metric in measures}
+            of_disk = {measure for measure, (operation, _) in words.items() if operation == DISK}
+            in_parts = {row[1] in of_disk for row in sums if row[SECTION]}
+            wanted = {row[0] for row in sums}
+            jobs = _jobs(more(statements.PARTS, wanted if False in in_parts else ()))
+            disks = _disks(more(statements.DISKS, wanted if True in in_parts else ()))
+            parts = {measure: disks if measure in of_disk else jobs for measure in words}
+            return columns, _all_sums(sums, words, parts, bounds, printed, memory)
 
         yield found
 
@@ -79,16 +90,33 @@ def _address(target: int) -> str:
     return reverse("target", args=[target])
 
 
-def _all_sums(rows: Rows, measures: Rows, bounds: Rows, printed: Rows, memory: Rows) -> Sums:
+def _jobs(rows: Rows) -> dict[int, OfColumn]:
+    return of_columns((column, names_of(sections, jobs)) for column, sections, jobs in rows)
+
+
+def _disks(rows: Rows) -> dict[int, OfColumn]:
+    runs: dict[tuple[int, int], dict[int, str]] = {}
+    for column, run, section, note in rows:
+        runs.setdefault((column, run), {})[section] = note
+    return of_columns((column, names) for (column, _), names in runs.items())
+
+
+def _all_sums(
+    rows: Rows, words: Mapping[int, tuple[str, str]], parts: Mapping[int, Mapping[int, OfColumn]],
+    bounds: Rows, printed: Rows, memory: Rows,
+) -> Sums:  # fmt: skip
     import numpy as np
 
-    words = {measure: (operation, metric) for measure, operation, metric in measures}
     cells = [(row[0], row[1:4]) for row in rows]
+    columns: dict[Key, list[int]] = {}
+    for column, key in cells:
+        columns.setdefault(key, []).append(column)
     places: dict[Key, Place] = {}
     for (_, key), row in zip(cells, rows, strict=True):
         if key not in places:
+            named = of_row(key[2], columns[key], parts[key[0]])
             file_size, block_size, threads, iodepth = row[SIZES]
-            places[key] = Place(*words[key[0]], file_size, block_size, threads, iodepth, key[2])
+            places[key] = Place(*words[key[0]], file_size, block_size, threads, iodepth, key[2], named)
     figures = np.array([row[4 : SIZES.start] for row in rows], dtype=float).reshape(-1, len(FIGURES))
     cell_of = {row[:4]: cell for cell, row in enumerate(rows)} if bounds or printed or memory else {}
 

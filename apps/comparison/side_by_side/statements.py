@@ -91,6 +91,22 @@ FROM {chosen} AS chosen(id) CROSS JOIN LATERAL ({runs}) AS run
 JOIN runs_sample sample ON sample.run_id = run.id
 WHERE true {wanted}
 GROUP BY chosen.id, sample.measure_id, sample.point_id, sample.section"""
+# What their parts are called, of tables that have several. Without options, which nobody needs here.
+PARTS = """
+SELECT DISTINCT chosen.id,
+    (SELECT coalesce(jsonb_object_agg(key, jsonb_build_object('name', value->'name')), '{{}}')
+        FROM jsonb_each(run.sections) WHERE jsonb_exists(value, 'name')) AS sections,
+    coalesce((SELECT jsonb_agg(jsonb_build_object('name', job->'name')) FROM jsonb_path_query(workload.spec, '$.jobs[*]') AS job), '[]') AS jobs
+FROM {chosen} AS chosen(id)
+JOIN runs_run run ON run.id = ANY(ARRAY({last}))
+LEFT JOIN runs_workload workload ON workload.id = run.workload_id"""
+# Disks count by themselves; the note of a sample names the disk.
+DISKS = """
+SELECT DISTINCT chosen.id, sample.run_id, sample.section, provenance.note
+FROM {chosen} AS chosen(id)
+JOIN runs_sample sample ON sample.run_id = ANY(ARRAY({last}))
+JOIN runs_provenance provenance ON provenance.sample_id = sample.id
+WHERE sample.measure_id IN (SELECT id FROM runs_measure WHERE operation = 'disk') {wanted}"""
 WANTED = """AND sample.measure_id IN (SELECT id FROM runs_measure WHERE
         (%(no_metrics)s OR metric = ANY(%(metrics)s)) AND (%(no_operations)s OR operation = ANY(%(operations)s)))"""
 

@@ -31,7 +31,7 @@ Bounds = tuple[float | None, float | None]
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
-    """What a row is about: sizes in bytes; `section` is the part of the tool's output, 0 for most."""
+    """What a row is about: sizes in bytes; `section` is the part of the tool's output, 0 for most, `parts` what its cells' runs call that."""
 
     operation: str
     metric: str
@@ -40,6 +40,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     threads: int | None
     iodepth: int | None
     section: int
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from apps.inventory.models import Host
 from apps.inventory.topology import topology_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
+from apps.runs.models import Run
 
 FACTS = (
     "vendor", "model", "serial", "fqdn", "cpu_model", "cpu_count", "cpu_sockets", "cpu_cache_bytes", "ram_bytes",
@@ -38,7 +39,7 @@ def host(request: LabRequest, pk: int) -> HttpResponse:
         "part": part,
         "facts": described(part, *FACTS),
         "status": status,
-        "runs": part.runs.select_related("host", "target", "workload").order_by("-created_at", "-id")[:15],
+        "runs": Run.objects.for_list().filter(host=part)[:15],
         **tool_outputs(part),
         "offers": next((target for target in parts.targets if target.is_agents_own), None),
         **put_together(parts, request.GET.get("targets")),

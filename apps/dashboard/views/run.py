@@ -1,5 +1,6 @@
 """One run: live while it goes on, and afterwards everything it measured, with what it can and cannot support."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpResponse
@@ -10,7 +11,7 @@ from django.utils.http import urlencode
 from apps.comparison.beside import beside_published
 from apps.comparison.caveats import of_readings
 from apps.comparison.loading import of_run
-from apps.dashboard.results import chart_data, charted, logs_of, samples_of, summaries
+from apps.dashboard.results import Group, chart_data, charted, logs_of, samples_of, summaries, together
 from apps.dashboard.since import since_last
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
@@ -69,7 +70,8 @@ def results(found: Run) -> dict[str, Any]:
     groups, latencies = samples_of(found), latencies_of(found)
     return {
         "groups": groups,
-        "comparisons": comparisons(found, list(dict.fromkeys(group.operation for group in groups))),
+        "together": together(groups),
+        "comparisons": comparisons(found, groups),
         "latencies": latencies,
         "percents": PERCENTS,
         "series": summaries(found, series),
@@ -79,16 +81,19 @@ def results(found: Run) -> dict[str, Any]:
     }
 
 
-def comparisons(found: Run, operations: list[str]) -> list[tuple[str, str]]:
-    """(words, address): what this run can be put beside."""
-    if not operations or found.state != State.FINISHED:
+def comparisons(found: Run, groups: Sequence[Group]) -> list[tuple[str, str]]:
+    """(words, address): what this run can be put beside, each operation by the first metric that it has."""
+    if not groups or found.state != State.FINISHED:
         return []
+    metrics: dict[str, str] = {}
+    for group in groups:
+        metrics.setdefault(group.operation, group.rows[0].metric.name)
     links = [
         (
-            f"{operation}: with all runs",
-            f"{reverse('compare')}?{urlencode({'operation': operation, 'metric': 'bandwidth'})}",
+            f"{operation.replace('_', ' ')}: with all runs",
+            f"{reverse('compare')}?{urlencode({'operation': operation, 'metric': metric})}",
         )
-        for operation in operations
+        for operation, metric in metrics.items()
     ]
     beside = (
         [(f"{word} beside the CRS4 report", beside_published(found, op)) for word, op in BESIDE] if found.host else []
