@@ -23,6 +23,7 @@ at (bytes, a word, perhaps a bracket, words, seconds, rate), so that it is read 
 - **Block size**: bs= as shown (512 without, POSIX); without a command, bytes / records where all records were full.
 - The outputs of a loop belong to its commands in turns, also behind lines that it prints itself; what it printed last is
   the caption. Where one of several has its output hidden, none is claimed.
+- **time**: the wall time of a dd that was timed is a label (`real`), as a `sync` behind dd may be in it.
 - No result line (fileutils, busybox without FEATURE_DD_THIRD_STATUS_LINE, a cut file): the bytes where the block size
   is known, and no rate. `status=progress` lines are no results. The two dd of a pipe report one copy: one run.
 """
@@ -43,6 +44,7 @@ NOT_SHOWN = "the command is not shown: whether this wrote or read the disk is no
 _EXPECTED = "3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.0018 s, 1.7 GB/s"
 _NS = 1e9
 _MOST_TOLD = 20
+_REAL = re.compile(r"\s*real\s+(\d[\dhms., ]{0,20}?)\s*$|\s*([\d.,]{1,12}) real\b")
 _NO_RESULT = re.compile(r"\bstatus=no(?:xfer|ne)|\bbusybox\b")
 _LATIN, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 
@@ -121,9 +123,15 @@ class _Reader:
             workload["block_size"] = size
         number, target = self.text.number, command.target if command else ""
         return ParsedRun(
-            "dd", "", (), samples, (), (), None, None, {}, block.problem, workload, block.host, target, caption,
+            "dd", "", (), samples, (), (), None, None, self._wall(block), block.problem, workload, block.host, target, caption,
             number(block.first), number(block.last), is_transcribed,
         )  # fmt: skip
+
+    def _wall(self, block: Block) -> dict[str, str]:
+        """What the shell measured, with a sync perhaps: `time sh -c "dd … && sync"`; no figure of dd's."""
+        behind = block.results[-1].index + 1 if block.results else block.last + 1
+        found = (_REAL.match(line) for line in self.text.lines[behind : block.last + 1])
+        return next(({"real": match[1] or match[2]} for match in found if match), {})
 
     def _samples(self, block: Block, result: Result, size: int | None, line: int) -> tuple[ParsedSample, ...]:
         operation, note = _operation(block.command)

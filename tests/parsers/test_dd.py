@@ -412,3 +412,18 @@ def test_a_letter_within_the_bytes_is_told_and_never_cut_off() -> None:
     found = dd.parse(SourceText((damaged + sound).encode()))
     assert [run.line for run in found.runs] == [4]
     assert [(one.line, one.found) for one in found.broken] == [(3, "10x485760")]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("real\t0m21.053s", {"real": "0m21.053s"}), ("real 0m 0.51s", {"real": "0m 0.51s"}),
+     ("       21.05 real         0.04 user         2.64 sys", {"real": "21.05"}), ("", {})],
+)  # fmt: skip
+def test_the_wall_time_of_a_dd_that_was_timed_is_a_label(line: str, expected: dict[str, str]) -> None:
+    text = (
+        '$ time sh -c "dd if=/dev/zero of=ddfile bs=8k count=250000 && sync"\n250000+0 records in\n250000+0 records out\n'
+        f"2048000000 bytes (2.0 GB) copied, 4.65 s, 440 MB/s\n\n{line}\nuser\t0m0.040s\nsys\t0m2.640s\n"
+    )
+    (run,) = dd.parse(SourceText(text)).runs
+    assert run.labels == expected
+    assert {sample.metric: sample.value for sample in run.samples}["elapsed"] == 4.65e9
