@@ -5,6 +5,7 @@ the result. Where they lie in a text: `fio_finding`.
 """
 
 from collections import Counter
+from dataclasses import replace
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
@@ -21,6 +22,7 @@ from apps.parsers.source_text import SourceText, plain_bytes
 Number = int | float | None
 VERSION = b'"fio version"'
 SUM = "All clients"
+_NAME_CUT = 127
 MOST_JOBS = 4096  # fio's own limit
 
 
@@ -35,6 +37,12 @@ class DirectionTotals(Struct):
     total_ios: Number = None
     clat_ns: LatencyTotals | None = None
     lat_ns: LatencyTotals | None = None
+
+
+def _has_name_of_another(job: "AnyJob") -> bool:
+    """Of a group fio prints the name of the first job and the options of the last. Names are cut at 127 octets."""
+    name = str((job.job_options or {}).get("name") or job.jobname)
+    return name != job.jobname and not (len(job.jobname.encode()) >= _NAME_CUT and name.startswith(job.jobname))
 
 
 class JobTotals(Struct):
@@ -142,9 +150,9 @@ class Document(Struct, Generic[AnyJob]):
         found = []
         for job in entries:
             options, count = self._options_of(job), copies[_kind(job)]
-            key = (count, *options.items())
+            key = (count, is_shared := _has_name_of_another(job), *options.items())
             if key not in known:
-                known[key] = load_of(options, count)
+                known[key] = replace(load_of(options, count), is_shared=is_shared)
             found.append(known[key])
         return found
 

@@ -41,7 +41,7 @@ from apps.parsers.fio_faults import NoJsonError
 from apps.parsers.fio_found import Found, documents_in
 from apps.parsers.fio_lines import LineCount, Lines
 from apps.parsers.fio_names import unread_names, unread_options
-from apps.parsers.fio_options import counts_lat
+from apps.parsers.fio_options import UNTOLD, counts_lat
 from apps.parsers.fio_progress import ProgressPoint, lone_point_of, point_of, ran_on, series
 from apps.parsers.fio_quantities import version_of
 from apps.parsers.fio_samples import Section, error_text
@@ -195,7 +195,7 @@ def _run(
         started_at=max(began) / 1000 if began else None,
         ended_at=document.at_ms / 1000 if document.at_ms is not None else None,
         problem="; ".join(_problem(section) for section in sections if section.job.error),
-        workload=workload_of([section.load for section in sections]),
+        workload=workload_of([UNTOLD if section.holds_others() else section.load for section in sections]),
         host=_only([section.job.hostname for section in sections]),
         target=_only([section.load.options.get("filename", "") for section in sections]),
         line=count.line(group[0][0][0]),
@@ -282,6 +282,11 @@ def _warn(sections: Sequence[Section], warnings: list[str]) -> None:
             warnings.append(f"job {name!r}: no options are printed; block size, depth, and random or not are unknown")
         warnings += [f"job {name!r}: {told}" for told in unread_options(section.load.options)]
         warnings += [f"job {name!r}: {told}" for told in unread_names(section.job, has_bins=not section.is_version_2)]
+        if section.load.is_shared:
+            other = clean(section.load.options["name"])[:60]
+            warnings.append(
+                f"job {name!r}: its options are those of {other!r}, for group_reporting made one of both; sizes, depth and pattern are unknown"
+            )
         if strangers := section.strangers():
             warnings.append(
                 f"job {name!r}: it also moved data by {', '.join(strangers)}, which its rw={section.load.rw} does not; "

@@ -137,16 +137,20 @@ class Load:
     io_size: int | None
     options: dict[str, str]
     kb_base: int  # of `bs`
+    is_shared: bool = False  # of one job of a group whose others were asked to do other things
 
     def moves(self, direction: str) -> bool:
         """Whether its own pattern does this, as far as it is known; what `verify` reads back is a job's own too. Where not,
         group_reporting added other jobs, of which these options say nothing.
         """
         own = directions(self.rw)
-        if own is None or direction not in ("read", "write", "trim"):
-            return True
+        if self.is_shared or own is None or direction not in ("read", "write", "trim"):
+            return not self.is_shared
         reads_back = "write" in own and self.options.get("verify", "0") not in ("0", "none")
         return direction in own or (reads_back and direction == "read")
+
+    def operation(self, direction: str) -> str:
+        return operation(self.rw, direction) if self.moves(direction) else direction
 
     def block_size(self, direction: str) -> int | None:
         """`bs=4k,64k` is for reads and for writes, a third part for trims; the last one given stands for the rest."""

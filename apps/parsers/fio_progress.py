@@ -21,7 +21,7 @@ from itertools import pairwise
 from apps.parsers.finite import number
 from apps.parsers.fio_documents import TOTALS, AnyJob, DirectionTotals, Document, JobTotals
 from apps.parsers.fio_finding import find
-from apps.parsers.fio_options import Load, directions, operation
+from apps.parsers.fio_options import Load, directions
 from apps.parsers.shape import ParsedSeries
 
 DIRECTIONS = ("read", "write", "trim")
@@ -128,7 +128,7 @@ def _job_point(job: JobTotals, load: Load, elapsed: float | None) -> JobPoint:
     if len(moved) > 1:
         moved.pop(SUM, None)
     weight = load.runtime_s + load.ramp_s if load.runtime_s else None
-    operations = {name: operation(load.rw, name) for name in (*DIRECTIONS, SUM)}
+    operations = {name: load.operation(name) for name in (*DIRECTIONS, SUM)}
     asked = directions(load.rw) or ()
     planned = " + ".join(operations[name] for name in DIRECTIONS if name in asked)
     return JobPoint(job.jobname, load, _done(moved, load, job.eta, elapsed), weight, operations, moved, planned)

@@ -106,11 +106,17 @@ class Section:
                 latency: Latency | None = getattr(one, f"{kind}_ns")
                 if latency and (bins := self._bins_of(latency)):
                     of = "lat" if kind == "clat" and self.has_lat_shares else kind
-                    yield ParsedHistogram(operation(self.load.rw, name), of, self.number, bins)
+                    yield ParsedHistogram(self.load.operation(name), of, self.number, bins)
 
     def strangers(self) -> list[str]:
         """Directions that moved data although the job's own pattern does not: the group holds other jobs too."""
+        if self.load.is_shared:
+            return []
         return [name for name in DIRECTIONS if not self.load.moves(name) and self._moved(name)]
+
+    def holds_others(self) -> bool:
+        """Whether it is a group of jobs that were asked to do different things."""
+        return self.load.is_shared or bool(self.strangers())
 
     def _moved(self, name: str) -> bool:
         """Whether there is anything to report: an I/O that failed moved no byte, and is no measured zero."""

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.parsers import fio_json
-from apps.parsers.shape import ParsedFile, ParsedSample, ParseError
+from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.source_text import SourceText
 from tests.parsers.every import timed
 
@@ -105,18 +105,29 @@ def test_a_group_of_different_jobs_is_said_to_be_one() -> None:
     assert "group_reporting added other jobs" in parsed.warnings[0]
 
 
-def test_what_other_jobs_of_a_group_moved_has_no_sizes_of_this_one() -> None:
+def grouped(jobname: str, **options: str) -> ParsedRun:
     moved = {"io_bytes": 4096, "total_ios": 1, "runtime": 1, "iops": 1000.0}
-    job = {
-        "jobname": "a",
-        "job options": {"name": "b", "rw": "randwrite", "bs": "64k", "size": "1m"},
-        "read": moved,
-        "write": moved,
-    }
-    samples = fio_json.parse(json.dumps({"fio version": "fio-3.33", "jobs": [job]})).runs[0].samples
-    assert {(s.operation, s.block_size, s.file_size, s.threads, s.iodepth) for s in samples if s.metric == "iops"} == {
-        ("read", None, None, None, None), ("randwrite", 65536, 2**20, 1, 1),
-    }  # fmt: skip
+    job = {"jobname": jobname, "job options": {"rw": "randwrite", "bs": "64k", "size": "1m", **options}, "write": moved}
+    (run,) = fio_json.parse(json.dumps({"fio version": "fio-3.33", "jobs": [{**job, "read": moved}]})).runs
+    return run
+
+
+def points(run: ParsedRun) -> set[tuple[object, ...]]:
+    return {(s.operation, s.block_size, s.file_size, s.threads, s.iodepth) for s in run.samples if s.metric == "iops"}
+
+
+def test_what_other_jobs_of_a_group_moved_has_no_sizes_of_this_one() -> None:
+    run = grouped("a")
+    assert points(run) == {("read", None, None, None, None), ("randwrite", 65536, 2**20, 1, 1)}
+    assert "block_size" not in run.workload
+
+
+def test_options_that_have_another_jobs_name_are_those_of_one_of_a_group() -> None:
+    run = grouped("a", name="b", verify="md5")
+    assert points(run) == {("read", None, None, None, None), ("write", None, None, None, None)}
+    assert ("block_size" in run.workload, run.sections[0].options["bs"]) == (False, "64k")
+    assert ("randwrite", 65536, 2**20, 1, 1) in points(grouped("a", name="a"))
+    assert ("randwrite", 65536, 2**20, 1, 1) in points(grouped("n" * 127, name="n" * 130))
 
 
 @pytest.mark.parametrize(("options", "warns"), [({"verify": "crc32c"}, False), ({"verify": "0"}, True), ({}, True)])
