@@ -179,3 +179,14 @@ def test_what_is_no_disk_is_none_though_smartctl_prints_its_numbers() -> None:
     assert [one.serial for one in smartctl.parse(printed).drives] == ["D2"]
     shelf = {"smartctl": {}, "scsi_product": "SHELF", "serial_number": "E1", "device_type": {"name": "enclosure"}}
     assert smartctl.parse(json.dumps(shelf)).drives == ()
+
+
+@pytest.mark.parametrize(
+    ("printed", "wwn"),
+    [("50000D1101D8A111", ""), ("30000D1F048FCC02", ""), ("5000CCA295371915", "0x5000cca295371915")],
+)
+def test_a_name_that_the_card_gave_a_drive_is_not_the_drives_own(printed: str, wwn: str) -> None:
+    (found,) = arcconf.parse(
+        card("", drive(0, "Connector 0, Device 0", "S0") + f"         World-wide name : {printed}\n")
+    ).cards
+    assert [(one.serial, one.wwn) for one in found.drives] == [("S0", wwn)]
