@@ -1,8 +1,10 @@
 """What discovery makes of RAID tools' lists that differ by version: members of volumes, and what an inquiry says of a drive."""
 
+import json
+
 import pytest
 
-from apps.inventory.discovery import arcconf, findmnt, megacli
+from apps.inventory.discovery import arcconf, findmnt, megacli, omreport, smartctl
 
 LINE = "----------------------------------------------------------------------"
 SHORT = "   --------------------------------------------------------"
@@ -133,3 +135,58 @@ def test_other_columns_of_findmnt_keep_their_meaning() -> None:
     found = {one.target: one for one in findmnt.parse(text).mounts}
     assert (found["/"].source, found["/"].fstype, found["/"].used) == ("/dev/sda2", "ext4", int(1.5 * 1024**3))
     assert (found["/boot"].source, found["/boot"].size) == ("/dev/sda1", 512 << 20)
+
+
+@pytest.mark.parametrize(
+    ("drives", "spans", "level", "count"),
+    [
+        ("Number Of Drives:2", 3, "RAID10", 6),
+        ("Number Of Drives per span:2", 3, "RAID10", 6),
+        ("Number Of Drives    : 2", 1, "RAID1", 2),
+    ],
+)
+def test_megacli_counts_the_drives_of_a_span_whether_it_says_so_or_not(
+    drives: str, spans: int, level: str, count: int
+) -> None:
+    (found,) = megacli.parse(
+        "Adapter 0 -- Virtual Drive Information:\nVirtual Disk: 0 (Target Id: 0)\nName:data\n"
+        "RAID Level: Primary-1, Secondary-0, RAID Level Qualifier-0\nSize:1429248MB\nState: Optimal\nStripe Size: 64kB\n"
+        f"{drives}\nSpan Depth:{spans}\n"
+    ).cards
+    assert [(one.level, one.member_count, one.span_depth) for one in found.volumes] == [(level, count, spans)]
+
+
+def test_omreport_may_put_no_blank_before_a_cards_slot() -> None:
+    (found,) = omreport.parse(
+        " Controller  PERC H730P Mini(Embedded)\n\nController\nID                    : 0\nStatus                : Ok\n"
+        "Name                  : PERC H730P Mini\nSlot ID               : Embedded\nNumber of Connectors  : 2\n\n"
+        "List of Physical Disks on Controller PERC H730P Mini(Embedded)\n\nController PERC H730P Mini(Embedded)\n"
+        "ID            : 0:1:3\nStatus        : Ok\nState         : Online\nBus Protocol  : SAS\n"
+        "Capacity      : 446.63 GB (479559942144 bytes)\nHot Spare     : No\nProduct ID    : MBA3073RC\n"
+    ).cards
+    assert (found.number, found.model) == ("cEmbedded", "PERC H730P Mini")
+    assert [(one.place, one.model) for one in found.drives] == [("0:1:3", "MBA3073RC")]
+
+
+def test_what_is_no_disk_is_none_though_smartctl_prints_its_numbers() -> None:
+    text = (
+        "smartctl 6.6 2017-11-05 r4594\nCopyright (C) 2002-17, Bruce Allen\n\n=== START OF INFORMATION SECTION ===\n"
+        "Vendor:               EXAMPLE\nProduct:              {product}\nSerial number:        {serial}\nDevice type:          {kind}\n\n"
+    )
+    printed = text.format(product="DVD A", serial="D1", kind="CD/DVD") + text.format(
+        product="E4", serial="D2", kind="disk"
+    )
+    assert [one.serial for one in smartctl.parse(printed).drives] == ["D2"]
+    shelf = {"smartctl": {}, "scsi_product": "SHELF", "serial_number": "E1", "device_type": {"name": "enclosure"}}
+    assert smartctl.parse(json.dumps(shelf)).drives == ()
+
+
+@pytest.mark.parametrize(
+    ("printed", "wwn"),
+    [("50000D1101D8A111", ""), ("30000D1F048FCC02", ""), ("5000CCA295371915", "0x5000cca295371915")],
+)
+def test_a_name_that_the_card_gave_a_drive_is_not_the_drives_own(printed: str, wwn: str) -> None:
+    (found,) = arcconf.parse(
+        card("", drive(0, "Connector 0, Device 0", "S0") + f"         World-wide name : {printed}\n")
+    ).cards
+    assert [(one.serial, one.wwn) for one in found.drives] == [("S0", wwn)]

@@ -15,6 +15,7 @@ from apps.inventory.discovery.cards import Building, Buildings, Cards
 from apps.inventory.discovery.tool_text import (
     contents,
     dictionary,
+    drives_wwn_of,
     generation_of,
     interface_named,
     pci_of,
@@ -130,7 +131,7 @@ def _drive(card: Building, key: str, fields: dict[str, Any]) -> None:
     is_slot = "Slot" in told(fields.get("Reported Location"), 60)
     card.drives.put(
         channel or key, vendor="" if maker in ("ATA", "*MISSING*") else maker, model=model,
-        serial=told(fields.get("Serial number"), 80), wwn=wwn_of(fields.get("World-wide name")), interface=kind,
+        serial=told(fields.get("Serial number"), 80), wwn=drives_wwn_of(fields.get("World-wide name")), interface=kind,
         generation=generation_of(kind, speed), firmware=told(fields.get("Firmware"), 60), is_solid_state={"Yes": True, "No": False}.get(ssd),
         capacity_bytes=size_of(fields.get("Total Size") or fields.get("Size")), state=_STATES.get(state, "spare" if "spare" in state else ""),
         shelf=location[1] if location and is_slot and location[1].isdigit() else "", slot=slot_number(location[2]) if location else None,

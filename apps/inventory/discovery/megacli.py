@@ -63,8 +63,8 @@ def _about(card: Building, fields: dict[str, Any]) -> None:
 def _volume(card: Building, fields: dict[str, Any]) -> None:
     number = slot_number(fields.get("Virtual Drive"))
     policy = told(fields.get("Current Cache Policy"), 200)
-    each, spans = slot_number(fields.get("Number Of Drives per span")), slot_number(fields.get("Span Depth"))
-    count = slot_number(fields.get("Number Of Drives")) or (each * spans if each and spans else None)
+    spans = slot_number(fields.get("Span Depth"))
+    count = _count(fields, spans)
     primary = _PRIMARY.search(told(fields.get("RAID Level"), 120))
     level = primary[1] if primary else ""
     is_spanned = (spans or 0) > 1 or (primary is not None and primary[2] == "3") or _mirrors_pairs(level, count)
@@ -76,6 +76,15 @@ def _volume(card: Building, fields: dict[str, Any]) -> None:
         write_policy=_policy(policy, (("WriteBack", "write back"), ("WriteThrough", "write through"))),
         read_policy=_policy(policy, (("ReadAheadNone", "no read ahead"), ("ReadAd", "adaptive read ahead"), ("ReadAhead", "read ahead"))),
     )  # fmt: skip
+
+
+def _count(fields: dict[str, Any], spans: int | None) -> int | None:
+    """Old versions leave out `per span`, and count those of a span all the same: six drives of 500 GB are 2, `Span Depth:3`, 1.4 TB."""
+    each = slot_number(fields.get("Number Of Drives per span"))
+    count = slot_number(fields.get("Number Of Drives"))
+    if each is None:
+        return count * max(spans or 1, 1) if count else None
+    return each * spans if each and spans else None
 
 
 def _mirrors_pairs(level: str, count: int | None) -> bool:

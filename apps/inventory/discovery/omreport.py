@@ -3,7 +3,8 @@
 
 Which drives a virtual disk has is told only by `pdisk vdisk=n`, by the disk's name; without it a virtual disk has its
 level and device, no members. Sizes are printed with their exact bytes. Drives are `0:1:3`: connector, enclosure, slot.
-A controller is known by its slot; of several that are `Embedded`, the later ones by their name as well.
+A controller is known by its slot; of several that are `Embedded`, the later ones by their name as well. Some versions put no
+blank before the slot: `PERC H730P Mini(Embedded)`.
 """
 
 import re
@@ -23,7 +24,7 @@ from apps.inventory.discovery.tool_text import (
 )
 
 TOOL = "omreport"
-_CARD = re.compile(r"Controller\s+(.{1,80}?) \((?:Slot )?(\w[\w ]{0,20})\)")
+_CARD = re.compile(r"Controller\s+(\S.{0,79}?) ?\((?:Slot )?(\w[\w ]{0,20})\)\s*$")
 _BELONGING = "List of Physical Disks belonging to "
 _STATES = {"online": "online", "ready": "unconfigured", "failed": "failed", "rebuilding": "rebuilding", "removed": "missing",
            "non-raid": "jbod", "foreign": "unconfigured", "offline": "failed", "missing": "missing"}  # fmt: skip

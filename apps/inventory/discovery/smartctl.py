@@ -2,7 +2,7 @@
 
 The serial number and the world wide name identify it; the device name is only where it was asked. Behind a RAID
 controller (`-d megaraid,3`) several drives answer at one device name. A drive that slept or could not be opened leaves
-only a message and is passed over.
+only a message and is passed over, and so is what is no disk: optical drives, tapes and enclosures have numbers too.
 """
 
 import re
@@ -25,6 +25,10 @@ from apps.inventory.discovery.tool_text import (
 TOOL = "smartctl"
 MAX_DRIVES = 4096
 _BEHIND = re.compile(r"megaraid|cciss|3ware|areca|aacraid|hpt|sssraid")
+_NO_DISK = re.compile(  # SCSI's types of devices, in smartmontools' words
+    r"tape|printer|processor|CD/DVD|scanner|medi(?:um|a) changer|communications|graphics|storage array|enclosure",
+    re.IGNORECASE,
+)
 _GROUPED = re.compile(r"\d{1,3}(?:\D\d{3})*(?=\s|$)|\d+")
 
 
@@ -57,6 +61,8 @@ def parse(printed: str) -> SmartDrives:
     """Raises `UnreadableError` for what is no output of smartctl."""
     found: dict[tuple[str, ...], SmartDrive] = {}
     for content in contents(TOOL, printed, ("smartctl_json", "smartctl_text"), LONGEST):
+        if _NO_DISK.match(_kind(content)):
+            continue
         drive = _of_json(content) if "smartctl" in content else _of_text(content)
         key = (drive.serial, drive.wwn, "" if drive.serial or drive.wwn else f"{len(found)}")
         is_drive = bool(drive.serial or drive.wwn or drive.model) and not is_volume(drive.vendor, drive.model)
@@ -65,6 +71,12 @@ def parse(printed: str) -> SmartDrives:
     if not found and "Permission denied" in printed[:1_000_000]:
         raise UnreadableError(TOOL, "Permission denied", "drives that may be opened")
     return SmartDrives(tuple(found.values()))
+
+
+def _kind(content: dict[str, Any]) -> str:
+    """`disk`, `CD/DVD`, …; '' of ATA and NVMe, which tell none."""
+    named = dictionary(content.get("device_type")).get("name")
+    return told(named or dictionary(content.get("information")).get("Device type"), 60)
 
 
 def _of_json(one: dict[str, Any]) -> SmartDrive:

@@ -13,6 +13,7 @@ from apps.inventory.discovery.cards import Building, Buildings, Cards
 from apps.inventory.discovery.tool_text import (
     contents,
     dictionary,
+    drives_wwn_of,
     generation_of,
     interface_named,
     is_ssd,
@@ -113,7 +114,7 @@ def _drive(card: Building, node: dict[str, Any], fields: dict[str, Any], array: 
     blocks = told(fields.get("Logical/Physical Block Size") or fields.get("Native Block Size"), 20).partition("/")[0]
     card.drives.put(
         place, vendor="" if maker == "ATA" else told(maker, 40), model=told(model), serial=told(fields.get("Serial Number"), 80),
-        wwn=wwn_of(fields.get("WWID")), firmware=told(fields.get("Firmware Revision"), 60), interface=kind,
+        wwn=drives_wwn_of(fields.get("WWID")), firmware=told(fields.get("Firmware Revision"), 60), interface=kind,
         generation=generation_of(kind, rate), is_solid_state=is_ssd(interface), rpm=_whole(fields.get("Rotational Speed")),
         capacity_bytes=size_of(fields.get("Size") or (words[2] if len(words) > 2 else ""), 1000),
         logical_block_bytes=_whole(blocks), shelf=shelf, slot=slot_number(fields.get("Bay") or place.rpartition(":")[2]),

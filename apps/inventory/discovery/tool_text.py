@@ -102,6 +102,14 @@ def wwn_of(value: object) -> str:
     return f"0x{shown}" if _WWN.fullmatch(shown) and set(shown) != {"0"} else ""
 
 
+def drives_wwn_of(value: object) -> str:
+    """Where a card makes up names for SATA drives: those that are assigned locally (NAA 3) and Adaptec's own are of a place on
+    the card, and another drive there gets the same one.
+    """
+    found = wwn_of(value)
+    return "" if found.startswith(("0x3", "0x50000d1")) else found
+
+
 def generation_of(interface: str, speed: object) -> str:
     """SATA and `6.0Gb/s` → `SATA-6G`."""
     match = _GENERATION.search(text(speed, 60))

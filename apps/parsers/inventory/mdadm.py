@@ -52,6 +52,10 @@ _TABLE = re.compile(r"\s*(?:this|Number|\d+|-)\s+(?:Major|\d+|-)\s+(?:Minor|\d+|
 _SECTION = mdadm_imsm.SECTION
 _OTHER = re.compile(r"\s{6,}\(?\S")  # a value that goes on
 _EXPORT = re.compile(r"MD_[A-Z0-9_]{1,60}=")
+_SLOTS = re.compile(
+    r"\s*(?:(?:failed|empty|\d{1,6})(?:[,)]\s?|\s*$))++$"
+)  # of `Array Slot : 2 (failed, 1, …`, which has hundreds
+_MOST_SLOTS = 300  # lines
 _LEFT_OUT = re.compile(r"\s*(?:\.{3}|…|\[(?:\.{3}|…|snip)\])\s*$")  # lines, by who copied it
 _BESIDE = (  # the last ones where somebody looked for some fields only
     "RaidDevice", "Magic : ", "Raid Devices : ", "Total Devices : ", "Member Arrays : ", "Array UUID : ", "Array Size : ", " active sync ",
@@ -167,6 +171,10 @@ def _is_own(line: str) -> bool:
 def _is_rest(lines: Sequence[str], index: int) -> bool:
     """Whether a mail wrapped the line before: what is open there is closed here, a row gets its device, or fields go on behind."""
     before, line = lines[index - 1], lines[index].strip()
+    if _SLOTS.match(line):
+        begun = range(index - 1, max(-1, index - _MOST_SLOTS), -1)
+        before = next((lines[place] for place in begun if not _SLOTS.match(lines[place])), "")
+        return bool(_FIELD.match(before)) and before.count("(") > before.count(")")
     if not (_FIELD.match(before) or _TABLE.match(before)) or is_prompt(line) or _BARE.match(line):
         return False
     if before.count("(") > before.count(")"):

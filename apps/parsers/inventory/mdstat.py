@@ -95,5 +95,7 @@ def _read(lines: Sequence[str]) -> tuple[str, Content]:
 
 def _summary(array: MdArray) -> str:
     chunk = f", chunk {array.chunk_size // 1024}K" if array.chunk_size else ""
-    devices = max(len(array.members), array.raid_devices or 0)  # one that is missing is not listed
-    return f"{array.name}: {array.level or 'no level'} of {count(devices, 'device')}, {array.state}{chunk}"
+    devices = array.raid_devices or len(array.members)  # one that is missing is not listed, a spare is none of them
+    spares = sum(one.state == "spare" for one in array.members) if array.raid_devices else 0
+    more = f" and {count(spares, 'spare')}" if spares else ""
+    return f"{array.name}: {array.level or 'no level'} of {count(devices, 'device')}{more}, {array.state}{chunk}"

@@ -300,3 +300,19 @@ def test_a_member_that_is_being_reshaped_is_read_to_its_end() -> None:
     found = content("mdadm", text)
     assert (found["reshape_pos_n"], found["delta_devices"]) == ("2048 (2.00 MiB 2.10 MB)", "1 (3->4)")
     assert (found["events"], found["device_role"]) == (158195, "Active device 1")
+
+
+def test_slots_of_a_member_that_a_mail_wrapped_over_many_lines_are_one_value() -> None:
+    slots = "2 (failed, failed, 2, 3, failed,\n" + "failed, failed, failed, failed, failed,\n" * 40 + "failed)\n"
+    member = "/dev/sd{0}2:\n          Magic : a92b4efc\n        Version : 1.0\n     Raid Level : raid5\n   Raid Devices : 4\n"
+    text = f"{member.format('a')}    Array Slot : {slots}   Array State : __Uu 380 failed\n{member.format('b')}         Events : 7\n"
+    one, other = (one.content for one in parsed("mdadm", text).inventory)
+    assert (one["array_slot"].count("failed"), one["array_state"]) == (204, "__Uu 380 failed")
+    assert (other["device"], other["events"]) == ("/dev/sdb2", 7)
+
+
+def test_a_spare_is_counted_beside_an_arrays_devices() -> None:
+    text = "Personalities : [raid5]\nmd1 : active raid5 sdd1[3](S) sdc1[2] sdb1[1] sda1[0]\n"
+    text += "      3750244352 blocks super 1.2 level 5, 512k chunk, algorithm 2 [3/3] [UUU]\n\nunused devices: <none>\n"
+    (one,) = parsed("mdstat", text).inventory
+    assert one.summary == "md1: raid5 of 3 devices and 1 spare, clean, chunk 512K"
