@@ -15,6 +15,7 @@ from apps.runs.workload import RW
 
 Runs = QuerySet[Any]
 NOT_FILTERS = ("page", "base")
+EVERY_OPERATION = tuple(dict.fromkeys((*RW, *OPERATIONS)))
 MOST_HOSTS = 200  # in a list to choose from: more take longer than all runs of a page, and nobody reads them
 SECTION_NAMES = Func(
     "sections", template="jsonb_path_query_array(%(expressions)s, '$.*.name')::text", output_field=TextField()
@@ -51,7 +52,7 @@ def _origins() -> list[tuple[str, str]]:
 
 
 def _operations() -> list[tuple[str, str]]:
-    return [(word, word) for word in dict.fromkeys((*RW, *OPERATIONS))]
+    return [(word, word.replace("_", " ")) for word in EVERY_OPERATION]
 
 
 def _numbered(asked: str) -> Host | None:
@@ -104,6 +105,8 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
             found |= Q(**{f"{field}__icontains": word})
         if word.isdigit():
             found |= Q(pk=int(word[:18]))
+        if (operation := word.strip().lower().replace(" ", "_")) in EVERY_OPERATION:
+            found |= _that_did(operation)
         named: Runs = runs.alias(section_names=SECTION_NAMES)
         return named.filter(found)
 
@@ -115,7 +118,10 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
         return runs.filter(host__in=whole if whole.exists() else Host.objects.filter(name__istartswith=asked))
 
     def that_do(self, runs: Runs, name: str, word: str) -> Runs:
-        """A job with this `rw`, or, for imported runs, a sample of this operation."""
-        asked = Q(workload__spec__contains={"jobs": [{"rw": word}]})
-        measured = Q(pk__in=Run.objects.filter(samples__measure__operation=word).values("pk"))
-        return runs.filter(asked | measured)
+        return runs.filter(_that_did(word))
+
+
+def _that_did(operation: str) -> Q:
+    """A job with this `rw`, or, for imported runs, a sample of this operation."""
+    asked = Q(workload__spec__contains={"jobs": [{"rw": operation}]})
+    return asked | Q(pk__in=Run.objects.filter(samples__measure__operation=operation).values("pk"))

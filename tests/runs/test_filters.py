@@ -6,8 +6,10 @@ import pytest
 
 from apps.inventory.models import Host
 from apps.labs.isolation import lab_scope
+from apps.parsers.shape import ParsedSample
 from apps.runs import filters
-from apps.runs.models import Run
+from apps.runs.models import Run, Workload
+from apps.runs.samples import save_samples
 from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
@@ -94,3 +96,16 @@ def test_what_is_asked_and_sent_does_not_grow_with_the_hosts(lab, sign_in):
         sizes.append(len(viewer.get("/runs/").content))
     assert asked[0] == asked[1]
     assert sizes[1] < sizes[0] + 100
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"), [("char write", 1), ("Char_Write", 1), ("read", 1), ("randread", 1), ("writing", 0)]
+)
+def test_a_run_is_found_by_the_operations_that_its_row_shows(lab, sign_in, asked, count):
+    for operation in ("char_write", "read"):
+        run = Run.objects.create(lab=lab, tool="bonnie", origin="uploaded", state="finished")
+        save_samples(run, [ParsedSample(operation, "bandwidth", 1.0, printed="1")])
+    spec = {"jobs": [{"name": "a", "rw": "randread"}]}
+    workload = Workload.objects.create(lab=lab, tool="fio", sha256="0" * 64, spec=spec)
+    Run.objects.create(lab=lab, tool="fio", origin="dispatched", state="finished", workload=workload)
+    assert len(sign_in("viewer").get("/runs/", {"q": asked}).context["page"]) == count

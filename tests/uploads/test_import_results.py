@@ -1,6 +1,8 @@
 """`./manage.py import_results`: files, folders and archives from this machine's disk."""
 
 import os
+import subprocess
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
