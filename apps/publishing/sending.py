@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile as SentFile
@@ -15,7 +16,7 @@ from apps.studies.models import Study
 from apps.uploads.at_once import reading_here
 from apps.uploads.models import Upload, UploadedFile
 from apps.uploads.parsing import parse_at_once
-from apps.uploads.receiving import UploadError, add_file, hand_over, in_trail, labels_from_text, new_upload
+from apps.uploads.receiving import UploadError, add_file, add_files, hand_over, in_trail, labels_from_text, new_upload
 from apps.uploads.sent_paths import sent_name
 from apps.uploads.small_file import take
 
@@ -104,8 +105,13 @@ def read_here(upload: Upload, file: UploadedFile, data: bytes) -> tuple[Upload, 
 def _take_all(upload: Upload, beside: Beside, files: "Sequence[SentFile[Any]]") -> None:
     """All of it or nothing, and one wait for the disk."""
     upload.save(force_insert=True)
-    for place, sent in enumerate(files):
-        add_file(upload, beside.path_of(place, sent_name(sent)), sent.chunks())
+    named = [(beside.path_of(place, sent_name(sent)), sent) for place, sent in enumerate(files)]
+    for is_small, some in groupby(named, lambda pair: (pair[1].size or 0) <= SMALL):
+        if is_small:
+            add_files(upload, [(name, sent.read()) for name, sent in some])
+            continue
+        for name, sent in some:
+            add_file(upload, name, sent.chunks())
     in_trail(upload).save(force_insert=True)
 
 

@@ -306,6 +306,17 @@ def test_words_without_end_are_a_problem_in_the_same_form(sender: Sender, settin
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
 
 
+def test_hundreds_of_small_files_between_large_ones_come_in_their_order(
+    sender: Sender, django_assert_max_num_queries: Any
+) -> None:
+    files = {f"{n}.txt": b"%d" % n if n % 150 else bytes(SMALL) + b"%d" % n for n in range(300)}
+    with django_assert_max_num_queries(100):
+        answer = sender.post(files)
+    assert [(one["name"], one["sha256"]) for one in answer.json()["files"]] == [
+        (name, hashlib.sha256(data).hexdigest()) for name, data in files.items()
+    ]
+
+
 def test_a_body_in_chunks_without_its_length_is_411(sender: Sender, cast: Cast) -> None:
     head = {"HTTP_TRANSFER_ENCODING": "chunked", "CONTENT_LENGTH": ""}
     answer = sent_raw(sender, "r.txt", **head)
