@@ -20,7 +20,7 @@ ROLES = {
     "quality": "quality of the value", "printed": "what was printed", "remark": "remark on the value",
     "alternatives": "other readings of it", "missing": "why there is none",
 }  # fmt: skip
-HEADINGS = {"": "each says it below", **{word: ROLES[word] for word in (
+HEADINGS = {"": "each says it above", **{word: ROLES[word] for word in (
     "configuration", "host", "target", "operation", "metric", "file_size", "block_size", "threads", "iodepth",
     "repetition",
 )}}  # fmt: skip

@@ -19,7 +19,8 @@ def dimension(word: str, cell: str, unit: str, mapping: Mapping) -> str:
     if word in _LARGEST:
         return _whole(word, text, unit, mapping)
     if word == "operation":
-        return _known(words.operation(text), "an operation")
+        alone = text.replace(units.found_in(text), "").strip(" ()[],;:") if units.found_in(text) else text
+        return _known(words.operation(text) or words.operation(alone), "an operation")
     if word == "metric":
         return _known(words.metric(text), "a metric")
     if word == "unit":

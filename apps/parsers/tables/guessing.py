@@ -254,6 +254,8 @@ def _without_unit(grid: Grid, mapping: Mapping, values: list[tuple[Column, Role]
     """printed unit → the columns whose values have no unit yet."""
     found: dict[str, list[Column]] = {}
     some = _some(grid, 20)
+    if any(role.word == "operation" and _prints_units(some, index) for index, role in mapping.columns.items()):
+        return found  # each row its own; one that has none is told
     for column, role in values:
         if not role.unit and not _is_said("unit", role, mapping) and not _prints_units(some, column.index):
             found.setdefault(column.unit or units.found_in(grid.caption), []).append(column)

@@ -156,6 +156,8 @@ class _Reader:
         if role.unit:
             where["unit"] = role.unit
         try:
+            if beside := self._unit_beside(self.last.get("operation", ""), where.get("unit", "")):
+                where["unit"] = beside
             share = self._cpu(row, *cpu) if cpu else None
             halves = self._halves(cell, column) if self.mapping.pair_separator else ((cell, {}),)
             for printed, half in halves:
@@ -164,6 +166,17 @@ class _Reader:
                 self._keep(here, self._told_of(sample, row, printed, here) if self.beside else sample)
         except CellError as error:
             self._break(_broken(row.line, column, cell, str(error)))
+
+    def _unit_beside(self, cell: str, said: str) -> str:
+        """The unit that a row prints beside its operation, `seeks (/s)`: it is the row's, whatever holds for the others."""
+        printed = units.found_in(cell)
+        meanings = units.meanings(printed) if printed else ()
+        if not meanings or said in meanings:
+            return ""
+        chosen = self.mapping.units.get(printed, "") or (meanings[0] if len(meanings) == 1 else "")
+        if not chosen:
+            raise CellError(f"a mapping that says which unit {printed!r} is")
+        return chosen
 
     def _cpu(self, row: Row, column: Column, role: Role) -> float | None:
         reading = self._read(row.cells[column.index])

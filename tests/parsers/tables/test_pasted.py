@@ -203,3 +203,25 @@ def test_units_of_other_languages(heading: str, unit: str, names: tuple[str, ...
 def test_operations_in_other_languages(headings: str, operations: list[str]) -> None:
     found = samples(parse(SourceText(f"{headings}\nmd0;10,5;20,5\nmd1;11,5;21,5\n")))
     assert [one.operation for one in found[:2]] == operations
+
+
+def test_a_unit_beside_a_rows_operation_is_that_rows() -> None:
+    text = "test\text3\txfs\nwrite (MiB/s)\t10.5\t11.5\nread (KiB/s)\t20.5\t21.5\nseeks (/s)\t200\t210\nrewrite (MB/s)\t1\t2\n"
+    found = grid(text)
+    mapping = guess(found)
+    assert questions(found, mapping) == []
+    for one in (mapping, replace(mapping, fixed={"unit": "MB/s (1024)"})):
+        parsed = read(found, one)
+        assert [s.value for s in parsed.runs[0].samples][:2] == [10.5 * 2**20, 20.5 * 2**10]
+        assert not any(s.operation == "seek" for s in samples(parsed)), "a rate is no bandwidth"
+    assert [broken.line for broken in read(found, mapping).broken] == [4, 4, 5, 5]
+    assert "which unit 'MB/s' is" in read(found, mapping).broken[-1].expected
+    seeks = replace(mapping, units={"MB/s": "MB/s (1000)"})
+    assert [s.value for s in samples(read(found, seeks)) if s.operation == "rewrite"] == [1e6, 2e6]
+
+
+def test_a_unit_beside_an_operation_goes_down_with_it() -> None:
+    text = "test\tsize\text3\nread (KiB/s)\t1 MiB\t20.5\n\t2 MiB\t30.5\n"
+    columns = {0: Role("operation"), 1: Role("file_size"), 2: Role("value")}
+    mapping = Mapping("long", columns, fixed={"unit": "MB/s (1000)"}, fill_down=True)
+    assert [one.value for one in samples(read(grid(text), mapping))] == [20.5 * 1024, 30.5 * 1024]
