@@ -1,8 +1,6 @@
 """`./manage.py import_results`: files, folders and archives from this machine's disk."""
 
 import os
-import subprocess
-from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -219,15 +217,7 @@ def test_an_empty_folder_is_an_error_that_says_so(lab: Lab, tmp_path: Path) -> N
     assert not Upload.objects.exists()
 
 
-@pytest.fixture
-def deep_path(tmp_path: Path) -> Iterator[Path]:
-    """Taken away by `rm`: pytest's own cleaning calls itself for each level, and Python has no thousand of calls to give."""
-    yield tmp_path
-    subprocess.run(["rm", "-rf", str(tmp_path / "old")], check=True)
-
-
-def test_a_folder_is_walked_in_one_order_however_deep_it_is(deep_path: Path) -> None:
-    tmp_path = deep_path
+def test_a_folder_is_walked_in_one_order_however_deep_it_is(tmp_path: Path) -> None:
     deep = tmp_path / "old"
     deep.mkdir()
     for _ in range(300):
