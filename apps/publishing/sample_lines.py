@@ -14,7 +14,7 @@ from apps.publishing.dialects import csv
 from apps.publishing.rows import Part, fact_cells, known_as, section_name, unit_of, why_missing
 from apps.runs.metrics import DISK
 
-_PLAIN = re.compile(r"[0-9A-Za-z.][0-9A-Za-z./%() ]*")  # needs no quotes, and is no formula
+_PLAIN = re.compile(r"(?:[0-9A-Za-z.][0-9A-Za-z./%() ]*)?")  # needs no quotes, and is no formula
 Key = TypeVar("Key")
 
 
