@@ -129,7 +129,8 @@ class _Reader:
 
     def _wall(self, block: Block) -> dict[str, str]:
         """What the shell measured, with a sync perhaps: `time sh -c "dd … && sync"`; no figure of dd's."""
-        behind = block.results[-1].index + 1 if block.results else block.last + 1
+        if not block.results or (behind := block.results[-1].index + 1) > block.last:
+            return {}
         found = (_REAL.match(line) for line in self.text.lines[behind : block.last + 1])
         return next(({"real": match[1] or match[2]} for match in found if match), {})
 
