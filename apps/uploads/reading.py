@@ -128,10 +128,12 @@ def read_file(
         return FileReading(error=Broken("the file is empty", None, f"{len(text.data)} bytes", "a tool's output"))
     if mapping is not None:
         readings = [read_mapped(text, mapping)]
-        return _joined(readings if not leaves_out_unfit else [_fit(one) for one in readings], text, mapping)
-    parts = text.by_host() if not only else [("", text)]
-    readings = [_of_host(one, host) for host, part in parts for one in _readings(part, only)]
-    return _joined(readings if not leaves_out_unfit else [_fit(one) for one in readings], text)
+    else:
+        parts = text.by_host() if not only else [("", text)]
+        readings = [_of_host(one, host) for host, part in parts for one in _readings(part, only)]
+    if leaves_out_unfit:
+        readings = [_fit(one) for one in readings]
+    return _joined(readings, text, mapping)
 
 
 def _fit(reading: Reading) -> Reading:

@@ -4,17 +4,12 @@ from pathlib import Path
 import pytest
 
 from tests.agent.conftest import *  # noqa: F403  (the in-memory server and the built agent)
+from tests.benchmarks.warm import warmed
 from tests.conftest import Cast
 from tests.faults.stack import Stack
 
 
 @pytest.fixture
 def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Stack]:
-    """A web process that has been up for a while."""
-    made = Stack(tmp_path, cast.lab, warm_up_after=0)
-    try:
-        made.start_web()
-        made.until_warm()
+    with warmed(Stack(tmp_path, cast.lab)) as made:
         yield made
-    finally:
-        made.down()

@@ -20,6 +20,7 @@ from apps.runs.packing import overview, pack
 from tests.benchmarks.figures import pairs, report
 from tests.benchmarks.many_samples import fill, targets
 from tests.benchmarks.test_p9_side_by_side import Page as Http
+from tests.benchmarks.warm import warmed
 from tests.comparison.factories import run
 from tests.conftest import Cast
 from tests.faults.stack import ROOT, Stack
@@ -82,14 +83,10 @@ def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def stack(transactional_db: None, cast: Cast, tmp_path: Path, static: Path) -> Iterator[Served]:
-    made = Served(tmp_path, cast.lab, warm_up_after=0)
-    made.static = static
-    try:
-        made.start_web()
-        made.until_warm()
+    served = Served(tmp_path, cast.lab)
+    served.static = static
+    with warmed(served) as made:
         yield made
-    finally:
-        made.down()
 
 
 def _visitor(chromium: Any, stack: Stack, cookie: str = "", sets: Any = ()) -> Any:

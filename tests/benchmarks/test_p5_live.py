@@ -31,16 +31,6 @@ JOB = {"rw": "randread", "block_size": 4096, "file_size": 1 << 20, "runtime": SE
 PATIENCE_S = 20  # for the last event
 
 
-@pytest.fixture
-def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Stack]:
-    made = Stack(tmp_path, cast.lab)
-    try:
-        made.start_web()
-        yield made
-    finally:
-        made.down()
-
-
 class Floor:
     """One keep-alive POST to a bare server, and one message through Redis."""
 

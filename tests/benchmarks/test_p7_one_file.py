@@ -18,6 +18,7 @@ from apps.runs.models import Sample
 from apps.uploads.models import UploadedFile
 from tests.benchmarks.figures import pairs, quantile, report
 from tests.benchmarks.fio_files import reports
+from tests.benchmarks.warm import warmed
 from tests.conftest import Cast
 from tests.faults.stack import Stack, free_port, until
 
@@ -27,14 +28,10 @@ BORDER = "spindle-benchmark"
 
 @pytest.fixture
 def stack(transactional_db: None, cast: Cast, tmp_path: Path) -> Iterator[Stack]:
-    made = Stack(tmp_path, cast.lab, warm_up_after=0)
-    try:
-        made.start_web()
-        made.start_worker()
-        made.until_warm()
+    made = Stack(tmp_path, cast.lab)
+    made.start_worker()
+    with warmed(made):
         yield made
-    finally:
-        made.down()
 
 
 @pytest.fixture
