@@ -1,4 +1,4 @@
-# One image for web, worker, beat and migrate (see docker-compose.yml). Nothing in it is secret.
+# One image for web, worker, dispatcher, beat and migrate (see docker-compose.yml). Nothing in it is secret.
 
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /app
@@ -7,7 +7,7 @@ RUN python -m venv .venv \
  && .venv/bin/python -m pip install --no-cache-dir --require-hashes --no-deps --requirement requirements/run.txt
 COPY . .
 # The style sheet is cut down to what templates, scripts and forms use, so these are there first
-RUN python -m bin._lib.assets
+RUN python -m bin._lib.assets && .venv/bin/python -m bin._lib.translations
 ENV SPINDLE_STATIC_ROOT=/app/staticfiles
 RUN SPINDLE_SECRET_KEY=only-while-the-image-is-built .venv/bin/python manage.py collectstatic --noinput --verbosity 0
 # The containers may not write beside the sources, so these are compiled here and not at every start
@@ -26,4 +26,4 @@ ENV PATH=/app/.venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
 USER spindle
 VOLUME /data
 EXPOSE 8000
-CMD ["python", "-m", "uvicorn", "apps.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--workers", "1", "--timeout-graceful-shutdown", "3", "--no-access-log"]
+CMD ["python", "-m", "uvicorn", "apps.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", "--http", "apps.core.server.connections:Connection", "--ws", "none", "--timeout-graceful-shutdown", "3", "--timeout-worker-healthcheck", "30", "--no-access-log", "--no-proxy-headers"]

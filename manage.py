@@ -9,10 +9,12 @@ from pathlib import Path
 from bin._lib import environment
 
 WITHOUT_DATABASE = {
+    "backup",  # starts the data folder's own where no bin/up does
     "check",
     "collectstatic",
     "help",
     "makemigrations",
+    "restore",
     "spectacular",
     "--help",
     "--version",

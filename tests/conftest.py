@@ -72,8 +72,14 @@ HISTORY = "inventory_change"
 TransactionTestCase._fixture_teardown = _emptied  # type: ignore[method-assign]
 
 
+LOADED_REPORTS = {"reports_database", "crs4_loaded"}  # fixtures that load published reports, which takes many seconds
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m leaves any out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if LOADED_REPORTS.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
     if lost := from_elsewhere(items):
         raise pytest.UsageError("\n".join(lost))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-STAGES = ("services", "browser", "faults", "benchmark")
+STAGES = ("services", "browser", "faults", "benchmark", "outside", "mutation", "long")
 
 
 @cache

@@ -6,12 +6,11 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent / "agent"
 SHEBANG = b"#!/usr/bin/env python3\n"
-START = "import sys\n\nfrom agent.main import main\n\nsys.exit(main())\n"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can say
 
 
 def build(path: Path) -> None:
-    members = {"__main__.py": START}
+    members = {"__main__.py": (SOURCES.parent / "__main__.py").read_text()}
     members.update({f"agent/{source.name}": source.read_text() for source in SOURCES.glob("*.py")})
     with open(path, "wb") as target:
         target.write(SHEBANG)

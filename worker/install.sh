@@ -1,23 +1,21 @@
 #!/bin/sh
-# Installs the Spindle agent on this host:
-#     curl -fsS {{ server }}/agent/install.sh | sh -s -- TOKEN [DIRECTORY FOR TEST FILES]
+# Installs the Spindle agent on this host, or brings it up to date where it is installed:
+#     curl -fsSL {{ server }}/agent/install.sh | SPINDLE_ENROL_TOKEN=TOKEN sh
+#     curl -fsSL {{ server }}/agent/install.sh | SPINDLE_ENROL_TOKEN=TOKEN sh -s -- [--again] [DIRECTORY FOR TEST FILES]
+# The token is never on a command line, where every account of the host could read it (ps).
 # As root with systemd: a user of its own, /opt/spindle, /var/lib/spindle-agent and a hardened unit. Otherwise everything goes
-# below the home folder, and how to start it is said at the end. Removing: stop the unit, then delete these two folders.
+# below the home folder, and how to start it is said at the end. What is there already keeps its owner and its mode.
+# Removing: stop the unit, then delete these two folders.
 set -eu
+umask 022
 
 SERVER="{{ server }}"
-TOKEN="${1:-}"
-FILES="${2:-}"
 USER_NAME=spindle-agent
+UNITS=/etc/systemd/system
 
 say() { printf '%s\n' "$*"; }
 fail() { say "$*" >&2; exit 1; }
-
-[ -n "$TOKEN" ] || fail "The token that the server showed is missing: sh install.sh TOKEN [DIRECTORY]"
-command -v python3 >/dev/null || fail "Python 3.6 or later is needed and was not found."
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 6))' || fail "Python 3.6 or later is needed; python3 is older."
-command -v fio >/dev/null || say "fio was not found. The agent starts without it and refuses work until it is installed."
-case "$FILES" in ''|/?*) ;; *) fail "The directory for test files must be an absolute path.";; esac
+owner() { stat -c %U "$1"; }
 
 download() {
     python3 - "$SERVER/agent/$1" "$2.new" <<'PYTHON'
@@ -28,34 +26,105 @@ PYTHON
     mv "$2.new" "$2"
 }
 
-system_wide=no
-if [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then system_wide=yes; fi
+# A folder that only the agent may enter. Only one that is made here gets an owner.
+make_folder() {
+    [ ! -d "$1" ] || return 0
+    mkdir -p "$(dirname "$1")"
+    mkdir -m 700 "$1"
+    [ "$system_wide" = no ] || chown -h "$USER_NAME:$USER_NAME" "$1"
+}
 
-if [ "$system_wide" = yes ]; then
-    PROGRAM=/opt/spindle STATE=/var/lib/$USER_NAME
-    id "$USER_NAME" >/dev/null 2>&1 || useradd --system --home-dir "$STATE" --shell /usr/sbin/nologin "$USER_NAME"
-else
-    PROGRAM="$HOME/.local/share/spindle" STATE="$HOME/.local/state/spindle-agent"
-fi
-mkdir -p "$PROGRAM" "$STATE"
-chmod 700 "$STATE"
-[ -n "$FILES" ] || FILES="$STATE/files"
-mkdir -p "$FILES"
-download agent.pyz "$PROGRAM/agent.pyz"
-chmod 755 "$PROGRAM/agent.pyz"
+as_agent() {
+    if [ "$system_wide" = yes ]; then runuser -u "$USER_NAME" -- "$@"; else "$@"; fi
+}
 
-if [ "$system_wide" = yes ]; then
-    chown "$USER_NAME:$USER_NAME" "$STATE" "$FILES"
-    runuser -u "$USER_NAME" -- python3 "$PROGRAM/agent.pyz" enrol \
-        --server "$SERVER" --token "$TOKEN" --state "$STATE" --directory "$FILES"
-    download agent.service /etc/systemd/system/spindle-agent.service
-    mkdir -p /etc/systemd/system/spindle-agent.service.d
-    printf '[Service]\nReadWritePaths="%s"\n' "$FILES" > /etc/systemd/system/spindle-agent.service.d/files.conf
+check() {
+    command -v python3 >/dev/null || fail "Python 3.6 or later is needed and was not found."
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 6))' || fail "Python 3.6 or later is needed; python3 is older."
+    command -v fio >/dev/null || say "fio was not found. The agent starts without it, looks for it at each poll and refuses runs until it is installed."
+    case "$FILES" in
+        '') ;;
+        *[!A-Za-z0-9._/+@:-]*) fail "The directory for test files may hold letters, digits and . _ + @ : - / only: $FILES";;
+        /*/../*|/*/..) fail "The directory for test files must not hold .. : $FILES";;
+        /?*) ;;
+        *) fail "The directory for test files must be an absolute path: $FILES";;
+    esac
+    [ "$system_wide" = no ] || case "$FILES/" in
+        /home/*|/root/*|/tmp/*|/var/tmp/*) fail "The agent's unit sees neither home folders nor /tmp; choose another directory for test files than $FILES";;
+    esac
+}
+
+# The directory for test files. In one that belongs to somebody else the agent gets a folder of its own.
+prepare_files() {
+    [ -n "$FILES" ] || FILES="$STATE/files"
+    make_folder "$FILES"
+    if ! as_agent test -w "$FILES"; then
+        FILES="$FILES/$USER_NAME"
+        make_folder "$FILES"
+        say "Test files go to $FILES, because the directory above it is not the agent's."
+    fi
+}
+
+enrol() {
+    [ -n "$TOKEN" ] || fail "The token that the server showed is missing: SPINDLE_ENROL_TOKEN=TOKEN sh install.sh [DIRECTORY]"
+    prepare_files
+    printf '%s\n' "$TOKEN" | as_agent python3 "$PROGRAM/agent.pyz" enrol $AGAIN \
+        --server "$SERVER" --token-file - --state "$STATE" --directory "$FILES"
+}
+
+install_unit() {
+    download agent.service "$UNITS/spindle-agent.service"
+    if [ -n "$FILES" ] && [ "$enrolled" = no ]; then
+        mkdir -p "$UNITS/spindle-agent.service.d"
+        printf '[Service]\nReadWritePaths="%s"\n' "$FILES" > "$UNITS/spindle-agent.service.d/files.conf"
+    fi
     systemctl daemon-reload
-    systemctl enable --now spindle-agent.service
-    say "The agent runs. Its words: journalctl -u spindle-agent. Its limits: $STATE/agent.conf"
-else
-    python3 "$PROGRAM/agent.pyz" enrol --server "$SERVER" --token "$TOKEN" --state "$STATE" --directory "$FILES"
-    say "Start it with:  python3 $PROGRAM/agent.pyz run --state $STATE"
-    say "Its limits: $STATE/agent.conf"
-fi
+    systemctl enable spindle-agent.service
+    systemctl restart spindle-agent.service
+}
+
+main() {
+    TOKEN="${SPINDLE_ENROL_TOKEN:-}" AGAIN='' FILES=''
+    unset SPINDLE_ENROL_TOKEN
+    for word in "$@"; do
+        case "$word" in
+            --again) AGAIN=--again;;
+            spe_*) TOKEN="$word"; say "The token was on the command line, where others may have read it; better put it into SPINDLE_ENROL_TOKEN.";;
+            *) FILES="$word";;
+        esac
+    done
+    system_wide=no
+    if [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then system_wide=yes; fi
+    check
+
+    if [ "$system_wide" = yes ]; then
+        PROGRAM=/opt/spindle STATE=/var/lib/$USER_NAME
+        id "$USER_NAME" >/dev/null 2>&1 || useradd --system --home-dir "$STATE" --shell /usr/sbin/nologin "$USER_NAME"
+        [ ! -d "$STATE" ] || [ "$(owner "$STATE")" = "$USER_NAME" ] || fail "$STATE is there and belongs to $(owner "$STATE"), not to $USER_NAME. Nothing was installed."
+    else
+        PROGRAM="$HOME/.local/share/spindle" STATE="$HOME/.local/state/spindle-agent"
+    fi
+    mkdir -p "$PROGRAM"
+    [ "$(stat -c %u "$PROGRAM")" = "$(id -u)" ] || fail "$PROGRAM is there and belongs to $(owner "$PROGRAM"). Nothing was installed."
+    make_folder "$STATE"
+    download agent.pyz "$PROGRAM/agent.pyz"
+    chmod 755 "$PROGRAM/agent.pyz"
+
+    enrolled=no
+    if [ -e "$STATE/identity.json" ] && [ -z "$AGAIN" ]; then
+        enrolled=yes
+        say "This host is enrolled already: the program was brought up to date, all else is as it was. To enrol it anew: sh -s -- --again"
+    else
+        enrol
+    fi
+
+    if [ "$system_wide" = yes ]; then
+        install_unit
+        say "The agent runs. Its words: journalctl -u spindle-agent. Its limits: $STATE/agent.conf"
+    else
+        say "Start it with:  python3 $PROGRAM/agent.pyz run --state $STATE"
+        say "Its limits: $STATE/agent.conf"
+    fi
+}
+
+main "$@"

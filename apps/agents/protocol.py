@@ -1,143 +1,260 @@
-"""The agent protocol's short requests (docs/agent-protocol.md). The long poll is in `live.py`."""
+"""The agent protocol's short requests (docs/reference/agent-protocol.md). The long poll is in `long_poll.py`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any
 
-import orjson
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from apps.agents import delivery, enrolment
-from apps.agents.identity import Caller, RefusedError, identify
+from apps.agents import delivery, enrolment, fields
+from apps.agents.identity import IDENTIFYING, Caller, RefusedError, identify, parse_secret
 from apps.agents.models import Agent
+from apps.agents.services import note_inventory_refusal, refuse_runs_of_gone_targets
+from apps.agents.trust import twins_of
+from apps.core.http import problem
+from apps.core.strict_json import REPLACED, JsonInputError, read_json
 from apps.inventory.discovery.receive import RefusedOutputsError, receive
-from apps.inventory.editing.authors import by
+from apps.inventory.history.authors import by
 from apps.inventory.vocabulary import Author
-from apps.labs.isolation import lab_scope
-from apps.lib.problems import problem
-from apps.runs.attempts import Attempt
-from apps.runs.evidence import freeze_for
+from apps.labs.isolation import all_labs, lab_scope
+from apps.runs.facts import freeze_for
+from apps.runs.models import Attempt
 from apps.runs.states import ENDED, State
+from apps.runs.workload import limit_seconds
 
 AgentView = Callable[..., HttpResponse]
-MAX_JSON = 16 * 1024 * 1024
+MIB = 1024 * 1024
+NOT_AS_WRITTEN = "The request is not as docs/reference/agent-protocol.md has it:"
+MAX_JSON = 4 * MIB  # the request that ends an attempt may bring its last chunks
+MOST_WORDS = 1000
+MAX_INVENTORY = 32 * MIB  # 12 MiB of outputs, which grow in JSON by escaped quotation marks and line ends
 
 
-def _body(request: HttpRequest) -> dict[str, Any]:
-    if int(request.headers.get("content-length") or 0) > MAX_JSON:
-        raise RefusedError(413, f"The body may have {MAX_JSON} bytes.")
+def _body(request: HttpRequest, most: int = MAX_JSON, *, nul: str = REPLACED) -> dict[str, Any]:
+    """Return the JSON object in a request of at most `most` bytes; NUL characters in its texts become `nul`.
+
+    It is read as a stream: `request.body` has Django's limit of 2.5 MiB, which is meant for forms.
+
+    Raises:
+        RefusedError: 400 for a body that is cut off or no JSON object, 413 for one that is too large.
+    """
     try:
-        found = orjson.loads(request.body)
-    except orjson.JSONDecodeError as error:
-        raise RefusedError(400, f"The body is not JSON: {error}") from None
+        raw = request.read(most + 1)
+    except UnreadablePostError as error:
+        raise RefusedError(400, f"The body did not arrive whole: {error}") from None
+    if len(raw) > most:
+        length = request.headers.get("content-length") or f"more than {most}"
+        raise RefusedError(413, f"The body has {length} bytes, expected at most {most}.")
+    try:
+        found = read_json(raw, nul=nul)
+    except JsonInputError as error:
+        raise RefusedError(400, f"The body is not as docs/reference/agent-protocol.md has it. {error}") from None
     if not isinstance(found, dict):
         raise RefusedError(400, f"The body is {type(found).__name__}, expected an object.")
     return found
 
 
 def agent_view(method: str) -> Callable[[AgentView], AgentView]:
-    """A request of an approved agent: identified, in its lab's scope, refusals as problem details."""
+    """Make a view of an approved agent's request: it gets the agent, in its lab's scope; refusals are problem details."""
 
     def decorate(view: AgentView) -> AgentView:
-        @csrf_exempt
-        @require_http_methods([method])
+        @_protocol_view(method)
         @wraps(view)
         def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            try:
-                agent = identify(Caller.from_headers({key.lower(): value for key, value in request.headers.items()}))
-                with lab_scope(agent.lab_id):
-                    return view(request, agent, *args, **kwargs)
-            except RefusedError as refused:
-                return problem(refused.status, refused.detail, state=refused.state)
+            agent = identify(_read_caller(request))
+            with lab_scope(agent.lab_id):
+                return view(request, agent, *args, **kwargs)
 
         return wrapped
 
     return decorate
 
 
-def _attempt(agent: Agent, pk: int, token: object) -> Attempt:
-    """The host's own attempt, fenced: another token than the attempt's is from another time."""
-    attempt: Attempt = get_object_or_404(Attempt.objects.select_related("run"), pk=pk, host_id=agent.host_id)
+def attempt_view(method: str, *only: str) -> Callable[[AgentView], AgentView]:
+    """Make a view of an approved agent's request about an attempt of its host; the view gets the attempt.
+
+    One statement finds the attempt and its agent. `only`: the fields that the view reads, for views that are called
+    often; other fields are fetched when they are read.
+    """
+
+    def decorate(view: AgentView) -> AgentView:
+        @_protocol_view(method)
+        @wraps(view)
+        def wrapped(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponse:
+            caller = _read_caller(request)
+            attempt = _find_attempt(caller, pk, only)
+            agent = identify(caller, attempt.host.agent if attempt else None)
+            if attempt is None:
+                raise Http404
+            with lab_scope(agent.lab_id):
+                return view(request, attempt, **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+def _find_attempt(caller: Caller, pk: int, only: Sequence[str]) -> Attempt | None:
+    """Return the attempt with its host's agent, if that agent has the number in the caller's secret; None otherwise.
+
+    The rest of the secret is not checked here.
+    """
+    number, _ = parse_secret(caller.authorization)
+    with all_labs(), suppress(Attempt.DoesNotExist):
+        attempts = Attempt.objects.select_related("host__agent", "run" if only else "run__workload")
+        if only:
+            attempts = attempts.only(*only, *(f"host__agent__{name}" for name in IDENTIFYING))
+        found: Attempt = attempts.get(pk=pk, host__agent=number)
+        return found
+    return None
+
+
+def _protocol_view(method: str) -> Callable[[AgentView], AgentView]:
+    def decorate(view: AgentView) -> AgentView:
+        @csrf_exempt
+        @require_http_methods([method])
+        @wraps(view)
+        def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            try:
+                return view(request, *args, **kwargs)
+            except RefusedError as refused:
+                return problem(refused.status, refused.detail, **refused.more)
+            except fields.FieldError as error:
+                return problem(400, f"{NOT_AS_WRITTEN} {error}.")
+
+        return wrapped
+
+    return decorate
+
+
+def _read_caller(request: HttpRequest) -> Caller:
+    return Caller.from_headers({name.lower(): value for name, value in request.headers.items()})
+
+
+def _check_fence(attempt: Attempt, token: object) -> None:
+    """Refuse a token other than the attempt's: the request belongs to an earlier offer."""
     if str(token) != str(attempt.token):
-        raise RefusedError(409, f"Fencing token {token!r} is not the one of attempt {pk}.")
-    return attempt
+        raise RefusedError(409, f"Fencing token {fields.told(token)} is not the one of attempt {attempt.pk}.")
 
 
-def _moment(value: object) -> datetime:
-    """The host's clock, for people; nothing is decided by it."""
-    try:
-        return datetime.fromtimestamp(float(value), UTC)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError, OSError):
+def _moment(name: str, value: object) -> datetime:
+    """Parse a time of the host's clock, in seconds since 1970; return the present where none was sent.
+
+    It is shown to people only: nothing is decided by it.
+
+    Raises:
+        FieldError: The value is no such time.
+    """
+    if value is None:
         return datetime.now(UTC)
+    try:
+        return datetime.fromtimestamp(fields.number(name, value), UTC)
+    except (OverflowError, OSError, ValueError):
+        raise fields.wrong(name, value, "seconds since 1970") from None
 
 
 @csrf_exempt
 @require_http_methods(["POST"])
 def enrol(request: HttpRequest) -> HttpResponse:
+    """Enrol a host: make it and its agent from a one-use token, and answer 201 with the agent's number and state."""
     try:
         agent = enrolment.enrol(_body(request))
     except RefusedError as refused:
         return problem(refused.status, refused.detail)
-    return JsonResponse(
-        {"agent": agent.pk, "name": agent.host.name, "lab": agent.lab.slug, "state": agent.state}, status=201
-    )
+    except fields.FieldError as error:
+        return problem(400, f"{NOT_AS_WRITTEN} {error}.")
+    told = {"agent": agent.pk, "name": agent.host.name, "lab": agent.lab.slug, "state": agent.state}
+    return JsonResponse({**told, **_question(agent)}, status=201)
 
 
-@agent_view("POST")
-def accept(request: HttpRequest, agent: Agent, pk: int) -> HttpResponse:
-    attempt = _attempt(agent, pk, _body(request).get("token"))
+def _question(agent: Agent) -> dict[str, str]:
+    """Return what the enrolling administrator is told of agents that have the same machine id; empty where none has."""
+    with lab_scope(agent.lab_id):
+        twins = twins_of([agent]).get(agent.pk, [])
+    if not twins:
+        return {}
+    names = ", ".join(str(twin.agent.host) for twin in twins)
+    return {
+        "question": f"This machine id is enrolled already, as {names}; an owner says whether it is the same machine."
+    }
+
+
+@attempt_view("POST")
+def accept(request: HttpRequest, attempt: Attempt) -> HttpResponse:
+    """Take note that the host accepts an offered attempt; 410 if it can no longer be accepted."""
+    _check_fence(attempt, _body(request).get("token"))
     if not attempt.accept():
-        raise RefusedError(410, f"Attempt {pk} is {attempt.state}, it can no longer be accepted.")
+        raise RefusedError(410, f"Attempt {attempt.pk} is {attempt.state}, it can no longer be accepted.")
     return JsonResponse({"state": State.ACCEPTED})
 
 
-@agent_view("POST")
-def refuse(request: HttpRequest, agent: Agent, pk: int) -> HttpResponse:
+@attempt_view("POST")
+def refuse(request: HttpRequest, attempt: Attempt) -> HttpResponse:
+    """Fail an attempt that the host refuses, with the host's reason."""
     body = _body(request)
-    attempt = _attempt(agent, pk, body.get("token"))
-    reason = f"The host's policy refused it: {str(body.get('reason', ''))[:2000]}"
+    _check_fence(attempt, body.get("token"))
+    reason = f"The host refused it: {fields.text('reason', body.get('reason'), 2000, is_cut=True)}"
     if not attempt.move(State.FAILED, reason=reason) and attempt.state not in ENDED:
-        raise RefusedError(409, f"Attempt {pk} is {attempt.state}.")
+        raise RefusedError(409, f"Attempt {attempt.pk} is {attempt.state}.")
     delivery.announce(attempt)
     return JsonResponse({"state": State.FAILED})
 
 
-@agent_view("POST")
-def running(request: HttpRequest, agent: Agent, pk: int) -> HttpResponse:
+@attempt_view("POST")
+def running(request: HttpRequest, attempt: Attempt) -> HttpResponse:
+    """Take note that fio runs: when it began, its command line, and the snapshot of what the run is measured on."""
     body = _body(request)
-    attempt = _attempt(agent, pk, body.get("token"))
-    argv = [str(word)[:500] for word in (body.get("argv") or [])[:60]]
-    if not attempt.run_started(_moment(body.get("started_at")), str(body.get("boot_id", ""))[:64], argv):
-        raise RefusedError(410, f"Attempt {pk} has ended for the server.")
-    freeze_for(attempt.run)
+    _check_fence(attempt, body.get("token"))
+    words = fields.rows("argv", body.get("argv"), MOST_WORDS)
+    argv = [fields.text("argv", word, 500, is_cut=True) for word in words][:60]
+    boot_id, started_at = fields.text("boot_id", body.get("boot_id"), 64), _moment("started_at", body.get("started_at"))
+    place = fields.place_of("place", body.get("place"))
+    limit = limit_seconds(attempt.run.workload.spec) if attempt.run.workload else None
+    if not attempt.run_started(started_at, boot_id, argv, limit):
+        raise RefusedError(410, f"Attempt {attempt.pk} has ended for the server.")
+    freeze_for(attempt.run, place)
     delivery.announce(attempt)
     return JsonResponse({"state": State.RUNNING})
 
 
-@agent_view("PUT")
-def chunk(request: HttpRequest, agent: Agent, pk: int, stream: str, sequence: int) -> HttpResponse:
-    attempt = _attempt(agent, pk, request.headers.get("x-spindle-token"))
+@attempt_view("PUT", *delivery.FIELDS)
+def chunk(request: HttpRequest, attempt: Attempt, stream: str, sequence: int) -> HttpResponse:
+    """Store a chunk of an attempt's output; the answer says whether it was new."""
+    _check_fence(attempt, request.headers.get("x-spindle-token"))
     stored = delivery.store_chunk(attempt, stream, sequence, request.headers.get("x-spindle-sha256", ""), request)
     return JsonResponse({"stored": stored})
 
 
-@agent_view("POST")
-def finish(request: HttpRequest, agent: Agent, pk: int) -> HttpResponse:
+@attempt_view("POST")
+def finish(request: HttpRequest, attempt: Attempt) -> HttpResponse:
+    """End the attempt; the answer says whether the delivery is complete, or which chunks are missing."""
     body = _body(request)
-    attempt = _attempt(agent, pk, body.get("token"))
-    missing = delivery.finish(attempt, delivery.Ending.from_json(body), _moment(body.get("ended_at")))
+    _check_fence(attempt, body.get("token"))
+    missing = delivery.finish(attempt, delivery.Ending.from_json(body), _moment("ended_at", body.get("ended_at")))
     return JsonResponse({"complete": False, "missing": missing} if missing else {"complete": True})
 
 
 @agent_view("POST")
 def inventory(request: HttpRequest, agent: Agent) -> HttpResponse:
+    """Take in the outputs of the host's inventory commands; a refusal is noted on the host's page."""
     try:
+        body = _body(request, MAX_INVENTORY, nul="\0")
         with by(Author.AGENT, agent.host.name, id=agent.host_id):
-            stored = receive(agent.host, _body(request).get("outputs", []))
-    except RefusedOutputsError as error:
-        raise RefusedError(400, str(error)) from None
+            stored = receive(agent.host, body.get("outputs", []))
+    except (RefusedOutputsError, RefusedError) as error:
+        status = error.status if isinstance(error, RefusedError) else 400
+        note_inventory_refusal(agent, f"{status} {error}")
+        raise RefusedError(status, str(error)) from None
+    note_inventory_refusal(agent, getattr(agent.host, "reading_problem", ""))
+    refuse_runs_of_gone_targets(agent.host)
     return JsonResponse({"stored": len(stored)}, status=202)
+
+
+@csrf_exempt
+def not_there(request: HttpRequest, rest: str) -> HttpResponse:
+    """Answer 404 for an address below /agent/ that no request has."""
+    return problem(404, f"No request of agents has this address: {request.path[:200]} (all of them end with a slash).")

@@ -1,16 +1,46 @@
-"""Celery tasks: an id in, one call, an error that says whether to retry. The row holds the state, so twice does no harm."""
+"""Celery tasks of the agents' work.
+
+Each takes an id and makes one call. The state is in the database, so running a task twice does no harm.
+"""
 
 from celery import shared_task
+from django.db import transaction
 from django.utils import timezone
 
-from apps.agents.reading import read_in
+from apps.agents.dispatch import dispatch, find_free_hosts, note_dispatcher
+from apps.agents.ingest import give_up_cut_short, read_in
+from apps.agents.services import stop_overdue
+from apps.core.task_queue import publish
 from apps.labs.isolation import all_labs, lab_scope
-from apps.runs.attempts import Attempt
+from apps.runs.models import Attempt
+
+
+@shared_task(name="agents.dispatch_host")
+def dispatch_host(host_id: int) -> int | None:
+    """Offer the host its next run.
+
+    The task is sent when a run is started or ends, a host comes online, or its maintenance ends.
+    """
+    note_dispatcher()
+    with all_labs():
+        attempt = dispatch(host_id)
+    return attempt.pk if attempt else None
+
+
+@shared_task(name="agents.dispatch_waiting")
+def dispatch_waiting() -> int:
+    """Send `dispatch_host` for each host that could begin, every 10 s, in case its own message was lost."""
+    note_dispatcher()
+    with all_labs():
+        hosts = find_free_hosts()
+    for host_id in hosts:
+        publish(dispatch_host, host_id)
+    return len(hosts)
 
 
 @shared_task(name="agents.ingest_attempt")
 def ingest_attempt(attempt_id: int) -> str:
-    """Read a complete attempt's result into samples. The third failure stays visible on the run (a dead letter)."""
+    """Read a complete attempt's result into samples. After the third failure the run shows the reason."""
     with all_labs():
         attempt = Attempt.objects.select_related("run").filter(pk=attempt_id, ingested_at=None).first()
     if attempt is None:
@@ -21,11 +51,17 @@ def ingest_attempt(attempt_id: int) -> str:
 
 @shared_task(name="agents.sweep")
 def sweep() -> dict[str, int]:
-    """Every 30 s: leases that ran out become `unknown`; results not yet read in are published again (the outbox)."""
+    """Mark attempts whose lease ran out as `unknown`, and send results that were not read in to workers once more.
+
+    It also cancels overdue attempts and gives up results whose reading was cut short. It runs every 30 s.
+    """
     now = timezone.now()
     with all_labs():
         lost = [attempt for attempt in Attempt.objects.lease_expired(now) if attempt.lose()]
-        due = Attempt.objects.to_read_in(now).values_list("pk", flat=True)[:500]
-        for attempt_id in due:
-            ingest_attempt.delay(attempt_id)
-    return {"lost": len(lost), "published": len(due)}
+        dead = give_up_cut_short(now)
+        stopped = stop_overdue(now)
+        with transaction.atomic():  # an attempt that is being read is locked, and skipped
+            due = list(Attempt.objects.to_read_in(now).select_for_update(skip_locked=True, of=("self",))[:500])
+    for attempt in due:
+        ingest_attempt.delay(attempt.pk)
+    return {"lost": len(lost), "published": len(due), "dead": dead, "overdue": stopped}

@@ -1,4 +1,4 @@
-"""From a question to its answer, and the caveats of one run."""
+"""Answers of questions as comparisons, and the caveats of single runs."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
@@ -9,12 +9,11 @@ from operator import attrgetter
 from django.db.models import Q, Value
 
 from apps.comparison import caveats
-from apps.comparison.by_parts import by_parts
 from apps.comparison.caveats.rule import Caveat
 from apps.comparison.cells import Comparison
 from apps.comparison.compare import compare
-from apps.comparison.filtering import NAMED
-from apps.comparison.loading import load_many
+from apps.comparison.queries.filters import NAMED
+from apps.comparison.queries.samples import by_parts, load_many
 from apps.comparison.question import OWN_WORDS, Question, QuestionError
 from apps.comparison.readings import POINT, Reading
 from apps.runs.models import Run
@@ -23,22 +22,22 @@ Answer = tuple[Comparison, list[Reading]]
 
 
 def answer(question: Question) -> Answer:
-    """The comparison and the readings it was made from. Raises `QuestionError`; the number of queries does not grow
-    with the data.
+    """Return the comparison and the readings it was made from, in a constant number of queries.
+
+    Raises:
+        QuestionError: The question cannot be answered.
     """
-    (found,) = answers([question])
-    if isinstance(found, QuestionError):
-        raise found
-    return found
+    (result,) = answers([question])
+    if isinstance(result, QuestionError):
+        raise result
+    return result
 
 
 def answers(questions: Sequence[Question]) -> Iterator[Answer | QuestionError]:
-    """Of each question its answer, or why it has none. As many queries for many questions as for one: see
-    `loading.py`.
-    """
-    names = cache(lambda: known_names(name for one in questions for name, _ in one.filters))
-    for question, found in zip(questions, load_many(questions), strict=True):
-        yield found if isinstance(found, QuestionError) else _answer(question, found, names)
+    """Yield the answer of each question, or why it has none; as many queries for many questions as for one."""
+    names = cache(lambda: known_names(name for question in questions for name, _ in question.filters))
+    for question, result in zip(questions, load_many(questions), strict=True):
+        yield result if isinstance(result, QuestionError) else _answer(question, result, names)
 
 
 def _answer(question: Question, readings: list[Reading], names: Callable[[], set[str]]) -> Answer | QuestionError:
@@ -51,30 +50,35 @@ def _answer(question: Question, readings: list[Reading], names: Callable[[], set
 
 
 def caveats_of_runs(runs: Iterable[int]) -> dict[int, list[Caveat]]:
-    """What the rules find in each run by itself, for `caveats[]` in the REST interface; a constant number of queries for
-    every 5,000 samples.
+    """Return the caveats of each run by itself, for `caveats[]` in the REST interface.
+
+    Takes a constant number of queries for every 5,000 samples.
     """
-    found = {run: caveats.Alone() for run in runs}
-    for readings in by_parts(found):
+    findings = {run: caveats.Alone() for run in runs}
+    for readings in by_parts(findings):
         for run, own in groupby(readings, attrgetter("run")):
-            found[run].add(list(own))
-    return {run: alone.caveats() for run, alone in found.items()}
+            findings[run].add(list(own))
+    return {run: alone.caveats() for run, alone in findings.items()}
 
 
 def check_filters(filters: Sequence[tuple[str, str]]) -> None:
-    """Nothing was found: because of a name that no run has? Then say so instead of showing an empty page."""
+    """Check that the filters name facts that some run has, where nothing was found.
+
+    Raises:
+        QuestionError: A filter names what no run has.
+    """
     _check(filters, known_names(name for name, _ in filters))
 
 
 def known_names(names: Iterable[str]) -> set[str]:
-    """Which of these some run has as a fact or label, and the names that all runs have. At most one query."""
+    """Return those of the names that some run has as a fact or label, or that all runs have; at most one query."""
     known = {*NAMED, *POINT, "run"}
-    asked = sorted(set(names) - known)
-    if not asked:
+    unknown = sorted(set(names) - known)
+    if not unknown:
         return known
     first, *others = [
         Run.objects.filter(Q(facts__has_key=name) | Q(labels__has_key=name)).values_list(Value(name))[:1]
-        for name in asked
+        for name in unknown
     ]
     return known | {name for (name,) in first.union(*others, all=True)}
 

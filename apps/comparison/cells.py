@@ -1,15 +1,15 @@
-"""What a comparison holds: cells with their statistics, and what was found about them. Everything in base units."""
+"""A comparison as plain values: its cells with their statistics, in base units, and its findings."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from apps.comparison.caveats.rule import Caveat
-from apps.comparison.confounders import KINDS, Confounder, Contrast
-from apps.comparison.factors import Effect
-from apps.comparison.likest import Suggestion
-from apps.comparison.modes import Mode
+from apps.comparison.confounders import KINDS, Confounder, Contrast, Suggestion
+from apps.comparison.likeness import CellMember
 from apps.comparison.question import Question
+from apps.comparison.statistics.factors import Effect
+from apps.comparison.statistics.modes import Mode
 from apps.runs.metrics import Metric
 
 
@@ -18,6 +18,14 @@ class Verdict(StrEnum):
     WORSE = "worse"
     NO_DIFFERENCE = "no significant difference"
     TOO_FEW = "too few runs"
+
+
+class Withheld(StrEnum):
+    """Why a cell has no verdict although it has values, and no interval where it is itself a mixture."""
+
+    UNLIKE = "unlike configurations"
+    UNLIKE_BASELINE = "unlike configurations in the baseline"
+    CONFOUNDED = "other facts differ"
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Correction:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ComparisonCell:
     """All runs of one series at one x. `low` and `high`: bounds, where the tool gave a range or only a limit."""
 
     x: Any
@@ -72,10 +80,16 @@ class Cell:
     values: tuple[float, ...] = ()  # of all runs, for box plots
     printed: str = ""  # what the tool printed, where there is one reading, and the line it was read from
     source_line: int | None = None
+    unlike: int = 0  # configurations that its values are of: 1 where all its runs are alike, 0 where it has no value
+    unlike_facts: tuple[str, ...] = ()  # what differs between them
+    members: tuple[CellMember, ...] = ()  # of a mixture
+    split: str = ""  # of a mixture: the address's query that shows them apart
+    withheld: Withheld | None = None
+    confounders: tuple[str, ...] = ()  # facts that differ from the baseline's cell beside those compared
 
     @property
     def figure(self) -> float | None:
-        """The one number to show: the mean, or the merged percentile (percentiles are never averaged)."""
+        """Return the one number to show: the mean, or the merged percentile (percentiles are never averaged)."""
         return next((value for value in (self.merged, self.mean, self.median) if value is not None), None)
 
 
@@ -87,7 +101,7 @@ class Comparison:
     x: str
     series: tuple[str, ...]
     baseline: str | None
-    cells: tuple[Cell, ...]
+    cells: tuple[ComparisonCell, ...]
     confounders: tuple[Confounder, ...]
     caveats: tuple[Caveat, ...]
     samples: int
@@ -102,8 +116,8 @@ class Comparison:
 
     @property
     def confounders_by_kind(self) -> dict[str, list[Confounder]]:
-        """`differs`, `mixed`, `unknown` → its confounders, in this order."""
-        return {kind: [one for one in self.confounders if one.kind == kind] for kind in KINDS}
+        """Return the confounders by kind: `differs`, `mixed`, `unknown`, in this order."""
+        return {kind: [confounder for confounder in self.confounders if confounder.kind == kind] for kind in KINDS}
 
     @property
     def runs(self) -> tuple[int, ...]:

@@ -1,14 +1,14 @@
-"""What lies behind one cell's figure, as short lines for people: spread, test, outliers, modes, advice."""
+"""Details of a cell as short lines for people: spread, test, outliers, modes, advice."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from apps.comparison.cells import Cell, Comparison, Verdict
-from apps.comparison.factors import Held
-from apps.comparison.ratios import ALPHA
-from apps.comparison.statistics import ENOUGH
-from apps.comparison.words import label_of, text_of
-from apps.lib.units import ColumnUnit, significant
+from apps.comparison.cells import Comparison, ComparisonCell, Verdict
+from apps.comparison.labels import label_of, text_of
+from apps.comparison.statistics.factors import LevelPair
+from apps.comparison.statistics.ratios import ALPHA
+from apps.comparison.statistics.summary import ENOUGH
+from apps.core.units import ColumnUnit, significant
 
 METHODS = {
     "welch": "ratio of geometric means, Welch's interval on logarithms",
@@ -19,13 +19,16 @@ METHODS = {
 SMALLEST_P = 0.001
 
 
-def details(cell: Cell, unit: ColumnUnit) -> list[str]:
-    """Nothing for a cell without a value."""
-    return [*_spread(cell, unit), *_test(cell), *_oddities(cell, unit), *([cell.advice] if cell.advice else [])]
+def details(cell: ComparisonCell, unit: ColumnUnit) -> list[str]:
+    """Return lines about a cell: spread, test, outliers, modes; none for a cell without a value."""
+    return [
+        *_spread(cell, unit), *_members(cell, unit), *_test(cell), *_oddities(cell, unit),
+        *([f"{cell.advice}."] if cell.withheld else [cell.advice] if cell.advice else []),
+    ]  # fmt: skip
 
 
-def remark(cell: Cell, unit: ColumnUnit) -> str:
-    """What may not stay hidden: two modes, outliers, and what would settle an open question."""
+def remark(cell: ComparisonCell, unit: ColumnUnit) -> str:
+    """Return a remark that must not be hidden: two modes, outliers, and what would settle an open question."""
     parts = []
     if cell.modes:
         parts.append(f"two modes: {modes_text(cell, unit)}")
@@ -36,11 +39,11 @@ def remark(cell: Cell, unit: ColumnUnit) -> str:
     return "; ".join(parts)
 
 
-def modes_text(cell: Cell, unit: ColumnUnit) -> str:
+def modes_text(cell: ComparisonCell, unit: ColumnUnit) -> str:
     return " and ".join(f"{unit.text(mode.value)} ({mode.n} runs)" for mode in cell.modes)
 
 
-def _spread(cell: Cell, unit: ColumnUnit) -> Iterator[str]:
+def _spread(cell: ComparisonCell, unit: ColumnUnit) -> Iterator[str]:
     if cell.n > 1:
         spread = f", standard deviation {unit.text(cell.stdev)}" if cell.stdev is not None else ""
         yield f"{unit.text(cell.minimum)} to {unit.text(cell.maximum)} {unit.label}, median {unit.text(cell.median)}{spread}"
@@ -48,7 +51,15 @@ def _spread(cell: Cell, unit: ColumnUnit) -> Iterator[str]:
         yield f"One run has no interval; from {ENOUGH} on there is one."
 
 
-def _test(cell: Cell) -> Iterator[str]:
+def _members(cell: ComparisonCell, unit: ColumnUnit) -> Iterator[str]:
+    for member in cell.members:
+        runs = len(member.runs)
+        yield f"{member.text or 'otherwise alike'}: {unit.text(member.mean)} {unit.label}, {runs} run{'s' if runs > 1 else ''}"
+    if len(cell.members) < cell.unlike > 1:
+        yield f"and {cell.unlike - len(cell.members)} more configurations"
+
+
+def _test(cell: ComparisonCell) -> Iterator[str]:
     if cell.method:
         yield f"{METHODS[cell.method][0].upper()}{METHODS[cell.method][1:]}."
     if cell.p is not None and cell.p_adjusted is not None:
@@ -62,7 +73,7 @@ def _p(p: float) -> str:
     return f"p < {SMALLEST_P}" if p < SMALLEST_P else f"p = {significant(p, 2)}"
 
 
-def _oddities(cell: Cell, unit: ColumnUnit) -> Iterator[str]:
+def _oddities(cell: ComparisonCell, unit: ColumnUnit) -> Iterator[str]:
     for outlier in cell.outliers:
         yield f"Outlier, counted: {unit.text(outlier.value)} {unit.label} in run {outlier.run}."
     if cell.modes:
@@ -72,20 +83,20 @@ def _oddities(cell: Cell, unit: ColumnUnit) -> Iterator[str]:
 
 
 def effect_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """The effects of factors as text: `environment: native ÷ guest 6.05 to 6.86×`, and what each figure is from."""
+    """Return the effects of factors as text, such as `environment: native ÷ guest 6.05 to 6.86×`, with their sources."""
     return [
         {
-            "factor": label_of(one.factor),
-            "level": one.level,
-            "against": one.against,
-            "range": _range(one.lowest, one.highest),
-            "held": [_held(held, comparison.x) for held in one.held],
+            "factor": label_of(effect.factor),
+            "level": effect.level,
+            "against": effect.against,
+            "range": _range(effect.lowest, effect.highest),
+            "held": [_held(held, comparison.x) for held in effect.held],
         }
-        for one in comparison.effects
+        for effect in comparison.effects
     ]
 
 
-def _held(held: Held, x: str) -> dict[str, str]:
+def _held(held: LevelPair, x: str) -> dict[str, str]:
     several = len(held.ratios) > 1
     ratios = (
         f"{text_of(x, at)}: {significant(ratio)}×" if several else f"{significant(ratio)}×" for at, ratio in held.ratios
@@ -94,7 +105,7 @@ def _held(held: Held, x: str) -> dict[str, str]:
         "at": " · ".join(held.at),
         "ratios": "; ".join(ratios),
         "pair": " / ".join(held.contrast.series),
-        "differs": "; ".join(one.text for one in held.contrast.differs),
+        "differs": "; ".join(differ.text for differ in held.contrast.differs),
     }
 
 

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 from urllib.parse import quote, urlencode
 
+from django.urls import reverse
+
 from apps.comparison.readings import LABEL
-from apps.lib import units
+from apps.core import units
 from apps.runs.metrics import METRICS, OPERATIONS
 
 OWN_WORDS = ("metric", "operation", "x", "series", "baseline", "scale", "base", "chart", "axis")
@@ -32,9 +34,18 @@ MOST_FILTERS = 100
 class QuestionError(ValueError):
     """An address that asks nothing: which field, what was found, what was expected."""
 
-    def __init__(self, field: str, found: object, expected: str) -> None:
-        super().__init__(f"{field}: found {found!r}, expected {expected}")
-        self.field, self.found, self.expected = field, found, expected
+    def __init__(self, field: str, value: object, expected: str) -> None:
+        super().__init__(f"{field}: found {value!r}, expected {expected}")
+        self.field, self.found, self.expected = field, value, expected
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One value of a series' name: a thing by its ids (`kind` is study, configuration, host or target), or, without a kind, a text."""
+
+    kind: str
+    ids: tuple[int, ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,9 +60,10 @@ class Question:
     base: int = 1000
     chart: str = ""  # how it is drawn; empty: lines along numbers and days, else bars
     axis: str = "even"  # x in equal steps, or true
+    baseline_of: tuple[Identity, ...] = ()  # of a saved question: the baseline by identity, whatever it is called now
 
     def pairs(self) -> list[tuple[str, str]]:
-        """The canonical address, as pairs: always the same order, defaults of looks left out."""
+        """Return the canonical address as pairs, always in the same order, without defaults of presentation."""
         pairs = [("metric", self.metric), ("operation", self.operation), ("x", self.x)]
         pairs.append(("series", ",".join(self.series)))
         if self.baseline:
@@ -68,12 +80,12 @@ class Question:
 
     @property
     def address(self) -> str:
-        """The query that asks this, in the units of whoever follows it where those are the usual ones."""
+        """Return the query string of the question, in the reader's units where those are the usual ones."""
         return urlencode(self.pairs(), quote_via=quote)
 
     @property
     def permalink(self) -> str:
-        """The query that also says the usual units: it shows every reader the same digits."""
+        """Return the query string that fixes the units too, so that every reader sees the same digits."""
         return self.address if self.base != units.BASES[0] else f"{self.address}&base={self.base}"
 
     def with_(self, **changes: object) -> Self:
@@ -84,53 +96,59 @@ class Question:
 
 
 def parse(query: Mapping[str, Sequence[str]]) -> Question:
-    """The question in an address; raises `QuestionError`. `query` maps names to all their values
-    (`dict(request.GET.lists())`).
+    """Parse the question in an address; `query` maps names to all their values (`dict(request.GET.lists())`).
+
+    Raises:
+        QuestionError: A name or value is not known.
     """
-    one = _single(query)
+    words = _single(query)
     return Question(
-        metric=_word("metric", one.get("metric", "bandwidth"), tuple(METRICS)),
-        operation=_word("operation", one.get("operation", "write"), tuple(OPERATIONS)),
-        x=_name("x", one.get("x", "file_size")),
+        metric=_word("metric", words.get("metric", "bandwidth"), tuple(METRICS)),
+        operation=_word("operation", words.get("operation", "write"), tuple(OPERATIONS)),
+        x=_name("x", words.get("x", "file_size")),
         series=_series(query.get("series", ())),
-        baseline=one.get("baseline", ""),
+        baseline=words.get("baseline", ""),
         filters=_filters(query),
-        scale=_word("scale", one.get("scale", "linear"), SCALES),
-        base=int(_word("base", one.get("base", "1000"), tuple(map(str, units.BASES)))),
-        chart=_word("chart", one["chart"], CHARTS) if "chart" in one else "",
-        axis=_word("axis", one.get("axis", "even"), AXES),
+        scale=_word("scale", words.get("scale", "linear"), SCALES),
+        base=int(_word("base", words.get("base", "1000"), tuple(map(str, units.BASES)))),
+        chart=_word("chart", words["chart"], CHARTS) if "chart" in words else "",
+        axis=_word("axis", words.get("axis", "even"), AXES),
     )
 
 
 def _single(query: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The words that stand once; an empty field of a form is one left out."""
-    found = {}
+    """Return the parameters that occur once; an empty field of a form counts as absent."""
+    pairs_found = {}
     for word in OWN_WORDS:
         values = [value for value in query.get(word, ()) if value != ""]
         if len(values) > 1 and word != "series":
             raise QuestionError(word, ", ".join(values), "one value")
         if values:
-            found[word] = values[0]
-    return found
+            pairs_found[word] = values[0]
+    return pairs_found
 
 
-def _word(field: str, found: str, words: tuple[str, ...]) -> str:
-    if found not in words:
-        raise QuestionError(field, found, f"one of: {', '.join(words)}")
-    return found
+def _word(field: str, text: str, words: tuple[str, ...]) -> str:
+    if text not in words:
+        raise QuestionError(field, text, f"one of: {', '.join(words)}")
+    return text
 
 
-def _name(field: str, found: str) -> str:
-    if not NAME.fullmatch(found):
-        raise QuestionError(field, found, "the name of a fact: letters, digits, _ . and -, beginning with a letter")
-    return found
+def _name(field: str, text: str) -> str:
+    if not NAME.fullmatch(text):
+        raise QuestionError(field, text, "the name of a fact: letters, digits, _ . and -, beginning with a letter")
+    return text
 
 
-def text(field: str, found: str) -> str:
-    """No database keeps a NUL, so nothing can have it as its value."""
-    if "\0" in found:
-        raise QuestionError(field, found, "text without NUL")
-    return found
+def text(field: str, text: str) -> str:
+    """Check that a text has no NUL, which no database stores.
+
+    Raises:
+        QuestionError: It has one.
+    """
+    if "\0" in text:
+        raise QuestionError(field, text, "text without NUL")
+    return text
 
 
 def _series(values: Sequence[str]) -> tuple[str, ...]:
@@ -139,13 +157,23 @@ def _series(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def _filters(query: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
-    found = [
+    parts = [
         (_name("filter", name), text(name, value))
         for name, values in query.items()
         if name not in NOT_FILTERS
         for value in values
         if value != ""
     ]
-    if len(found) > MOST_FILTERS:
-        raise QuestionError("filters", len(found), f"at most {MOST_FILTERS}")
-    return tuple(sorted(set(found)))
+    if len(parts) > MOST_FILTERS:
+        raise QuestionError("filters", len(parts), f"at most {MOST_FILTERS}")
+    return tuple(sorted(set(parts)))
+
+
+class TooManySamplesError(QuestionError):
+    """A silent part of the data would be a wrong answer. The samples themselves are streamed, however many there are."""
+
+    def __init__(self, question: Question, most: int) -> None:
+        pairs = [("operation", question.operation), ("metric", question.metric), *question.filters]
+        self.address = f"{reverse('api-samples-as', args=['csv'])}?{urlencode(pairs, quote_via=quote)}"
+        expected = f"at most {most}; add a filter, or take the samples themselves, as many as they are: {self.address}"
+        super().__init__("filters", f"more than {most} samples", expected)

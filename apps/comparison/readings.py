@@ -1,4 +1,4 @@
-"""What is compared: one measured value with everything it can be grouped by. Pure; `loading.py` fills it from the
+"""What is compared: one measured value with everything it can be grouped by. Pure; `queries.samples` fills it from the
 database.
 """
 
@@ -8,8 +8,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from apps.inventory.ceiling import Ceiling, ceiling_of
-from apps.studies.planning.guards import CacheRule
+from apps.comparison.fact_names import workload_facts
+from apps.inventory.ceilings.ceiling import Ceiling, ceiling_of
+from apps.studies.plans.guards import CacheRule
 
 POINT = ("file_size", "block_size", "threads", "iodepth")
 FILE_SIZE_OVER_RAM = "file_size_over_ram"
@@ -19,12 +20,12 @@ NO_NUMBER = "no number that can be computed with"
 
 
 def usable(value: float | None) -> float | None:
-    """None for NaN, infinities and what is beyond all units: a slip of a tool or of a file, not a measurement."""
+    """Return the value, or None for NaN, infinity and what is beyond all units: a slip of a tool or file."""
     return value if value is not None and abs(value) < MOST else None
 
 
 @dataclass(frozen=True, eq=False)
-class Machine:
+class MeasuredMachine:
     """A snapshot's content; one object for all runs that share the snapshot."""
 
     content: Mapping[str, Any]
@@ -42,12 +43,17 @@ class Machine:
 class Evidence:
     """What is known of a run beside its values; one object for all its readings."""
 
-    machine: Machine | None = None
+    machine: MeasuredMachine | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)  # the workload's own words, where it is no fio job
     has_fio_logs: bool = False
     cache_rule: CacheRule | None = None  # of the plan that the run is a step of
+
+    @cached_property
+    def workload(self) -> Mapping[str, str]:
+        """Return what the tool was asked for beside its point: for how long, which mix of reads and writes."""
+        return workload_facts(self.asked)
 
 
 NO_EVIDENCE = Evidence()
@@ -95,6 +101,9 @@ class Reading:
     source_line: int | None = None
     section: int = 0
     section_name: str = ""
+    part: Mapping[str, str] = field(
+        default_factory=dict
+    )  # what tells it from other values of its run at its place: see `parts.py`
     position: tuple[str, int] = ("", 0)  # where its series stands: own runs first, then studies in their own order
     bins: tuple[tuple[int, int], ...] = ()  # latency histogram of its run, for percentiles
     beside: Mapping[str, float | None] = field(default_factory=dict)
@@ -103,27 +112,28 @@ class Reading:
     )  # what the kernel counted at its run's disks together, by metric
     evidence: Evidence = NO_EVIDENCE
     quotes: tuple[Quote, ...] = ()
+    identity: Mapping[str, int | None] = field(default_factory=dict)  # ids of its study, configuration, host and target
 
     def of(self, name: str) -> Any:
-        """The value of a point's dimension or of a fact; None where it is not known."""
+        """Return the value of a point's dimension or of a fact; None where it is not known."""
         if name in POINT:
             return getattr(self, name)
         if name == FILE_SIZE_OVER_RAM:
             return self.file_size / self.ram if self.file_size and self.ram else None
-        found = self.facts.get(name)
-        return None if found in ("", "unknown", "not_printed", "not printed") else found
+        value = self.facts.get(name)
+        return None if value in ("", "unknown", "not_printed", "not printed") else value
 
     @property
     def ram(self) -> float | None:
-        """Bytes of RAM of the host, or of the guest."""
-        found = self.facts.get("ram")
-        return float(found) if isinstance(found, int | float) and found > 0 else None
+        """Return bytes of RAM of the host, or of the guest."""
+        value = self.facts.get("ram")
+        return float(value) if isinstance(value, int | float) and value > 0 else None
 
     @property
-    def machine(self) -> Machine | None:
+    def machine(self) -> MeasuredMachine | None:
         return self.evidence.machine
 
     @property
     def bytes_touched(self) -> int | None:
-        """Bytes of all files of the test: each thread has its own."""
+        """Return bytes of all files of the test: each thread has its own."""
         return self.file_size * (self.threads or 1) if self.file_size else None

@@ -1,6 +1,7 @@
 from django.urls import include, path
 
-from apps.comparison import saved_views, views
+from apps.comparison import views
+from apps.comparison.saved_comparisons import views as saved_views
 from apps.comparison.side_by_side import views as side_by_side_views
 
 urlpatterns = [
@@ -12,7 +13,6 @@ urlpatterns = [
     path("comparisons/<int:pk>/", saved_views.saved, name="saved-comparison"),
     path("comparisons/<int:pk>/rename/", saved_views.rename, name="saved-comparison-rename"),
     path("comparisons/<int:pk>/delete/", saved_views.delete, name="saved-comparison-delete"),
-    path("trends/", include("apps.comparison.trends.urls")),
-    path("", include("apps.comparison.claiming.urls")),
+    path("", include("apps.comparison.claims.urls")),
     path("", include("apps.comparison.in_studies.urls")),
 ]

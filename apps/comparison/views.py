@@ -1,4 +1,4 @@
-"""The compare page: one view and one address for the page and for its changing part."""
+"""The compare page; one view serves the page and its part that changes."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -10,26 +10,26 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import push_url
 
 from apps.comparison.answer import answer
-from apps.comparison.carried import carried
-from apps.comparison.cells import Comparison
-from apps.comparison.choices import choices
+from apps.comparison.ceilings import find_ceilings
+from apps.comparison.cells import Comparison, Withheld
+from apps.comparison.charts.chart import Chart, ChartKind
+from apps.comparison.charts.comparison import chart_of, refusals
+from apps.comparison.charts.json_payload import as_json
+from apps.comparison.charts.registry import NAMES, SCALES
 from apps.comparison.confounders import MOST_SERIES
-from apps.comparison.counts import Counts, counts
+from apps.comparison.default_question import first_view
 from apps.comparison.details import effect_rows
-from apps.comparison.drawing.as_json import as_json
-from apps.comparison.drawing.chart import Chart, Kind
-from apps.comparison.drawing.kinds import NAMES, SCALES
-from apps.comparison.drawing.of_comparison import chart_of, refusals
 from apps.comparison.grid import grid
-from apps.comparison.loading import load
-from apps.comparison.method import method_of
+from apps.comparison.labels import label_of, text_of
+from apps.comparison.queries.choices import Counts, choices, counts
+from apps.comparison.queries.samples import load
 from apps.comparison.question import NO_BASELINE, Question, QuestionError, parse
-from apps.comparison.readings import Reading
-from apps.comparison.words import label_of, text_of
+from apps.comparison.readings import POINT, Reading
+from apps.comparison.statistics.method import method_of
+from apps.core.unit_base import base, remember
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
-from apps.lib.reader_base import base, remember
 
 FORMATS = (
     ("csv", "CSV"),
@@ -47,8 +47,12 @@ def compare(request: LabRequest) -> HttpResponse:
     is_fragment = bool(request.htmx)  # type: ignore[attr-defined]
     template = "comparison/_compare.html" if is_fragment else "comparison/compare.html"
     try:
-        question = _asked(request)
-        context = _context(request, question, counts(question) if is_fragment else {})
+        question = _question_of(request)
+        first = None if is_fragment or set(request.GET) - {"base"} else first_view(request.lab.pk)
+        suggested = first.question.with_(base=question.base) if first else question
+        context = _context(request, suggested, counts(question) if is_fragment else {})
+        context["all_link"] = _link(suggested.with_(filters=())) if first else ""
+        context["first_study"] = first.study if first else None
     except QuestionError as error:
         context = _refused(error)
         # htmx shows no answer with a 4xx; the sentence is what the reader needs
@@ -64,19 +68,19 @@ def compare(request: LabRequest) -> HttpResponse:
 @require_safe
 @member_required()
 def filters(request: LabRequest) -> HttpResponse:
-    """All choices of the filters with their counts, asked for when they are opened: the page does without them."""
+    """Return all choices of the filters with their counts; loaded when they are opened."""
     try:
-        question = _asked(request)
-        found = choices(question, load(question), counts(question))
+        question = _question_of(request)
+        all_choices = choices(question, load(question), counts(question))
     except QuestionError as error:
         raise Http404(str(error)) from None
-    return render(request, "comparison/_facets.html", {"choices": found})
+    return render(request, "comparison/_facets.html", {"choices": all_choices})
 
 
-def _asked(request: LabRequest) -> Question:
-    """Units that the address leaves open are the reader's."""
-    asked = {name: [str(value) for value in values] for name, values in request.GET.lists()}
-    return parse({"base": [str(base())], **asked})
+def _question_of(request: LabRequest) -> Question:
+    """Return the question of the address; units that it leaves open are the reader's."""
+    query = {name: [str(value) for value in values] for name, values in request.GET.lists()}
+    return parse({"base": [str(base())], **query})
 
 
 def _context(request: LabRequest, question: Question, counted: Counts) -> dict[str, Any]:
@@ -92,14 +96,16 @@ def _context(request: LabRequest, question: Question, counted: Counts) -> dict[s
         **_chosen_chart(request, comparison, drawn),
         "choices": choices(question, readings, counted),
         "chosen": [
-            (name, label_of(name), text_of(name, value), _link(question.without(name, value)))
+            (name, label_of(name), _filter_text(name, value), _link(question.without(name, value)))
             for name, value in question.filters
         ],
         "caveats": table.lettered(comparison.caveats),
         "confounders": comparison.confounders_by_kind,
+        "mixtures": sum(cell.unlike > 1 for cell in comparison.cells),
+        "confounded": sum(cell.withheld is Withheld.CONFOUNDED for cell in comparison.cells),
         "suggestion": _suggested(question, comparison),
         "effects": effect_rows(comparison),
-        "ceilings": carried(readings),
+        "ceilings": find_ceilings(readings),
         "only_with_baseline": len(comparison.series) > MOST_SERIES,
         "permalink": _link(comparison.question),
         "exports": _exports(request, comparison),
@@ -110,8 +116,17 @@ def _context(request: LabRequest, question: Question, counted: Counts) -> dict[s
     }
 
 
+def _filter_text(name: str, value: str) -> str:
+    """Return a filter's value as text: a size with its unit; of many runs only their number."""
+    if name == "run" and "," in value:
+        return f"{value.count(',') + 1} of them"
+    return text_of(name, int(value) if name in POINT and value.isdecimal() else value)
+
+
 def _chosen_chart(request: LabRequest, comparison: Comparison, drawn: Chart) -> dict[str, Any]:
-    """How it is drawn, how else it could be, why it is not what was asked for, and where it can be had."""
+    """Return the context of the chart: its kind, the other kinds, why it is not the one that was asked for, and
+    downloads.
+    """
     in_force = comparison.question.with_(chart=drawn.kind.value, axis=drawn.x.scale)
     return {
         "kind": drawn.kind.value,
@@ -119,14 +134,14 @@ def _chosen_chart(request: LabRequest, comparison: Comparison, drawn: Chart) -> 
         "downloads": [(name, label, _in_rest(request, in_force, name)) for name, label in DOWNLOADS],
         "picture": _in_rest(request, in_force, "svg"),
         "axes": SCALES.items(),
-        "has_true_axis": drawn.kind is Kind.LINE,
+        "has_true_axis": drawn.kind is ChartKind.LINE,
         "refusals": refusals(comparison),
     }
 
 
 def _answered(question: Question) -> tuple[Comparison, list[Reading], str]:
-    """Whoever flips the operation may lose the series that was the baseline: the page goes on with another, and says
-    so.
+    """Answer the question, with another baseline where its own is gone (as when the operation changes), and report
+    that.
     """
     try:
         return *answer(question), ""
@@ -137,13 +152,13 @@ def _answered(question: Question) -> tuple[Comparison, list[Reading], str]:
 
 
 def _suggested(question: Question, comparison: Comparison) -> dict[str, Any] | None:
-    found = comparison.suggestion
-    if found is None:
+    suggestion = comparison.suggestion
+    if suggestion is None:
         return None
-    names = {name for name, _ in found.filters}
-    kept = (pair for pair in question.filters if pair[0] not in names)
-    narrowed = question.with_(filters=(*kept, *found.filters), baseline="")
-    return {"units": found.units, "contrast": found.contrast, "link": _link(narrowed)}
+    names = {name for name, _ in suggestion.filters}
+    other_filters = (pair for pair in question.filters if pair[0] not in names)
+    narrowed = question.with_(filters=(*other_filters, *suggestion.filters), baseline="")
+    return {"units": suggestion.units, "contrast": suggestion.contrast, "link": _link(narrowed)}
 
 
 def _link(question: Question) -> str:
@@ -151,24 +166,24 @@ def _link(question: Question) -> str:
 
 
 def _refused(error: QuestionError) -> dict[str, Any]:
-    asked = Question()
+    question = Question()
     return {
         "error": error,
-        "question": asked,
-        "choices": choices(asked, []),
+        "question": question,
+        "choices": choices(question, []),
         "kinds": NAMES.items(),
-        "side_by_side": _side_by_side(asked),
+        "side_by_side": _side_by_side(question),
     }
 
 
 def _side_by_side(question: Question) -> str:
-    """Of the study that is looked at, where it is one; else of what was measured last."""
+    """Return the address of the side-by-side table of the study in question, else of what was measured last."""
     studies = [value for name, value in question.filters if name == "study"]
     return reverse("side-by-side") + (f"?{urlencode({'study': studies[0]})}" if len(studies) == 1 else "")
 
 
 def _exports(request: LabRequest, comparison: Comparison) -> list[tuple[str, str, str]]:
-    """(format, its name, absolute address in the REST interface)."""
+    """Return (format, its name, absolute address in the REST interface) for each download."""
     return [(name, label, _in_rest(request, comparison.question, name)) for name, label in FORMATS]
 
 

@@ -1,30 +1,31 @@
-"""A host's drawing with the addresses of this site: a box of one part leads to its page, a box of many opens them."""
+"""Drawings of a host with this site's addresses: a box of one part links to its page, a box of many opens them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
 
-from apps.dashboard.addresses import page_of
+from apps.dashboard.tree import page_of
 from apps.inventory.drawing.boxes import Box
 from apps.inventory.drawing.storage import graph_of
-from apps.inventory.drawing.svg import drawing_file, drawing_of
+from apps.inventory.drawing.svg import Drawing, drawing_of
 
 Thing = dict[str, Any]
 
 
-def drawing(topology: Thing, opened: Sequence[str] = ()) -> SafeString:
-    """For a page. `opened`: keys of boxes to be shown part by part, as they stand in `?open=`."""
+def drawing(topology: Thing, opened: Sequence[str] = ()) -> Drawing:
+    """Return the drawing of a topology for a page; `opened` are keys of boxes to draw part by part, as in `?open=`."""
     title = f"Drawing of {topology['name']}: what hangs on what, from left to right"
-    made = drawing_of(graph_of(topology), title, _addresses(topology["id"], opened), opened)
-    return mark_safe(made)  # noqa: S308 (svg.py escapes every word that it writes)
+    return drawing_of(graph_of(topology), title, _addresses(topology["id"], opened), opened)
 
 
 def as_file(topology: Thing, root: str) -> bytes:
-    """For wikis: boxes of one part link to their pages under `root` (`https://spindle.example.org`)."""
-    return drawing_file(graph_of(topology), f"{topology['name']}: storage and network", lambda box: _page(box, root))
+    """Return the drawing as a file for wikis, whose boxes link to their pages under `root`."""
+    title = f"{topology['name']}: storage and network"
+    made = drawing_of(graph_of(topology), title, lambda box: _page(box, root))
+    return render_to_string("inventory/drawing-file.svg", {"drawing": made}).encode()
 
 
 def _addresses(host: int, opened: Sequence[str]) -> Callable[[Box], str]:

@@ -1,18 +1,18 @@
-"""The first real run on this machine, for `bin/up`: short, small, in the agent's own directory."""
+"""The first real run on this machine for `bin/up`: short, small, in the agent's own directory."""
 
 from typing import Any
 
 from django.urls import reverse
 
 from apps.agents.models import Agent
-from apps.comparison.beside import beside_published
+from apps.comparison.default_question import beside_published
+from apps.core import units
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope, scoped
 from apps.labs.middleware import readable_scope
 from apps.labs.models import Lab
-from apps.lib import units
 from apps.runs.models import Run
-from apps.runs.start import start_runs
+from apps.runs.services import start_runs
 from apps.runs.states import State
 from apps.runs.workload import KIB, MIB
 
@@ -23,13 +23,13 @@ JOBS = (("randread", 4 * KIB), ("write", MIB), ("read", MIB))
 
 
 def workload(size: int) -> dict[str, Any]:
-    """`size`: of each job's file, in bytes."""
+    """Return the workload of the first run, with files of `size` bytes."""
     shared = {"file_size": size, "runtime": 8, "time_based": True, "direct": True}
     return {"tool": "fio", "jobs": [{"rw": rw, "block_size": block, **shared} for rw, block in JOBS]}
 
 
 def chosen_size(quota: int | None) -> tuple[int | None, str]:
-    """Of each job's file in bytes, the largest that the host allows, and what is to be said of it; None where it allows none."""
+    """Return the file size in bytes that the host allows and a remark about it, or None where it allows none."""
     usual, least = SIZES[0], SIZES[-1]
     size = next((size for size in SIZES if quota is None or len(JOBS) * size <= quota), None)
     if size == usual:
@@ -50,8 +50,14 @@ def _first_run(host: Host) -> Run | None:
     return run
 
 
+def _target(host: Host) -> Target | None:
+    """Return the target of the host's own agent, once its inventory is known."""
+    target: Target | None = Target.objects.filter(host=host, is_agents_own=True).first()
+    return target if target and host.tool_outputs.exists() else None
+
+
 def _start(lab: Lab, host: Host) -> tuple[Run | None, str]:
-    target = Target.objects.filter(host=host, is_agents_own=True).first()
+    target = _target(host)
     if target is None:
         return None, ""
     size, note = chosen_size(host.agent.quota_bytes)
@@ -63,7 +69,7 @@ def _start(lab: Lab, host: Host) -> tuple[Run | None, str]:
 
 
 def status(lab: Lab, agent_id: int, *, start: bool) -> dict[str, Any]:
-    """Where the first run stands, and the addresses to look at. `start` begins it, unless one has begun or finished before."""
+    """Return the state of the first run and the addresses to look at; with `start`, start it if there was none."""
     with lab_scope(lab.pk):
         host = _local_host(lab, agent_id)
         if host is None:
@@ -84,14 +90,16 @@ def status(lab: Lab, agent_id: int, *, start: bool) -> dict[str, Any]:
 
 def _report(host: Host, run: Run | None) -> dict[str, Any]:
     urls = {"overview": reverse("overview"), "host": host.get_absolute_url()}
-    if run:
+    if not run:
+        urls |= {"comparisons": reverse("compare")}
+    else:
         urls |= {"run": run.get_absolute_url()}
         urls |= {"compare": beside_published(run, "write"), "compare_read": beside_published(run, "read")}
     attempt = run.attempts.last() if run else None
     return {
         "host": host.pk,
         "host_online": host.agent.is_online,
-        "inventory": Target.objects.filter(host=host, is_agents_own=True).exists(),
+        "inventory": _target(host) is not None,
         "run": run.pk if run else None,
         "run_state": run.state if run else None,
         "problem": run.problem if run else "",

@@ -1,4 +1,4 @@
-"""A run's results as its page shows them: samples in groups, percentiles from bins, and the points of its charts."""
+"""The results of a run for its page: samples in groups, percentiles from bins, and the points of its charts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,17 +6,16 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from apps.comparison.drawing.as_json import as_json
-from apps.comparison.drawing.track import Track
-from apps.comparison.run_charts import description_over_time, latency_charts, series_name
-from apps.lib import units
-from apps.lib.reader_base import base
-from apps.runs.latencies import Latency
-from apps.runs.live_series import LIVE
-from apps.runs.metrics import DISK, METRICS, OPERATIONS, Metric, what
+from apps.comparison.charts.json_payload import as_json
+from apps.comparison.charts.time_series import Track
+from apps.comparison.queries.run_charts import description_over_time, latency_charts, series_name
+from apps.core import units
+from apps.core.unit_base import base
+from apps.runs.metrics import DISK, METRICS, OPERATIONS, Metric, point_text, what
 from apps.runs.models import Provenance, Quality, Run, Sample, Series
-from apps.runs.points import point_text
 from apps.runs.sections import name_of
+from apps.runs.series.latencies import LatencySummary
+from apps.runs.series.progress import LIVE
 
 MOST_SAMPLES = 2_000
 ORDER = {name: place for place, name in enumerate(METRICS)}
@@ -25,7 +24,7 @@ SHORT = 2  # rows: groups of so few are one table
 
 
 @dataclass(frozen=True)
-class Row:
+class SampleRow:
     """One sample: what it measures, at which point, and where it was read; `note` says more of it than whose it is."""
 
     metric: Metric
@@ -38,13 +37,13 @@ class Row:
 
     @property
     def cpu(self) -> str:
-        """What the tool says of the processor beside this value."""
+        """Return what the tool says of the CPU beside this value."""
         cpu = getattr(self.provenance, "cpu", None)
         return units.human(cpu, "fraction") if cpu is not None else ""
 
     @property
     def quality(self) -> str:
-        """Nothing for an exact value; else how far it can be trusted, or why there is none."""
+        """Return why there is no value, or how far it can be trusted; empty for an exact value."""
         if self.provenance is None:
             return ""
         if self.provenance.missing_reason:
@@ -58,38 +57,38 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Group:
+class ResultGroup:
     """The samples of one operation in one section of the tool's output; `point` where all of them share it."""
 
     operation: str
     name: str  # of the operation: of which disk, too
     section: str
     point: str
-    rows: Sequence[Row]
+    rows: Sequence[SampleRow]
 
     @property
     def has_points(self) -> bool:
-        """Whether each row has to say its own."""
+        """Return whether each row has to show its workload point."""
         return not self.point and any(row.point for row in self.rows)
 
     @property
     def has_cpu(self) -> bool:
-        """Whether the values have to say it: fio's is a metric of its own."""
+        """Return whether the rows show CPU usage; fio's is a metric of its own."""
         return all(row.metric.name != "cpu" for row in self.rows)
 
 
-def samples_of(run: Run) -> list[Group]:
-    """At most `MOST_SAMPLES` of them, in one query; the REST interface has all."""
-    found = Sample.objects.filter(run=run).select_related("measure", "point", "provenance")[:MOST_SAMPLES]
-    ordered = sorted(found, key=_place)
+def samples_of(run: Run) -> list[ResultGroup]:
+    """Return at most `MOST_SAMPLES` samples in groups, in one query; the REST interface has all."""
+    result = Sample.objects.filter(run=run).select_related("measure", "point", "provenance")[:MOST_SAMPLES]
+    ordered = sorted(result, key=_place)
     return [
         _group(run, section, operation, list(rows))
-        for (_, section, _, operation), rows in groupby(ordered, key=lambda one: _place(one)[:4])
+        for (_, section, _, operation), rows in groupby(ordered, key=lambda item: _place(item)[:4])
     ]
 
 
 @dataclass(frozen=True)
-class Together:
+class SampleTable:
     """Short groups as one table, and which of its columns something stands in."""
 
     has_points: bool
@@ -97,57 +96,57 @@ class Together:
     has_notes: bool
 
 
-def together(groups: Sequence[Group]) -> Together | None:
-    """Where there are several groups of a row or two each, as of a Bonnie or dd."""
+def together(groups: Sequence[ResultGroup]) -> SampleTable | None:
+    """Return several small groups as one, as of Bonnie or dd."""
     if len(groups) < 2 or any(len(group.rows) > SHORT for group in groups):
         return None
     rows = [row for group in groups for row in group.rows]
     has_points = any(group.point or group.has_points for group in groups)
-    return Together(has_points, any(row.cpu for row in rows), any(row.note for row in rows))
+    return SampleTable(has_points, any(row.cpu for row in rows), any(row.note for row in rows))
 
 
-def _place(one: Sample) -> tuple[bool, int, int, str, int, int, int]:
-    """In the field's order, the disks below the jobs."""
-    point, operation = one.point, one.measure.operation
+def _place(sample: Sample) -> tuple[bool, int, int, str, int, int, int]:
+    """Return the sort key of a sample: operations in the order of `OPERATIONS`, disks last."""
+    point, operation = sample.point, sample.measure.operation
     return (
-        operation == DISK, one.section, OPERATION_ORDER.get(operation, 99), operation, ORDER.get(one.measure.metric, 99),
+        operation == DISK, sample.section, OPERATION_ORDER.get(operation, 99), operation, ORDER.get(sample.measure.metric, 99),
         point.file_size or 0, point.block_size or 0,
     )  # fmt: skip
 
 
-def _group(run: Run, section: int, operation: str, samples: list[Sample]) -> Group:
-    points = [point_text(one.point) for one in samples]
+def _group(run: Run, section: int, operation: str, samples: list[Sample]) -> ResultGroup:
+    points = [point_text(sample.point) for sample in samples]
     shared = points[0] if len(set(points)) == 1 else ""
     rows = [
-        Row(
-            one.measure.definition, one.value, "" if shared else point, getattr(one, "provenance", None), one.printed,
-            one.source_line, "" if operation == DISK else _note(one),
+        SampleRow(
+            sample.measure.definition, sample.value, "" if shared else point, getattr(sample, "provenance", None), sample.printed,
+            sample.source_line, "" if operation == DISK else _note(sample),
         )
-        for one, point in zip(samples, points, strict=True)
+        for sample, point in zip(samples, points, strict=True)
     ]  # fmt: skip
     name = what(operation, _note(samples[0])).replace("_", " ")
-    return Group(operation, name, name_of(run.sections_apart, operation, section), shared, rows)
+    return ResultGroup(operation, name, name_of(run.sections_apart, operation, section), shared, rows)
 
 
-def _note(one: Sample) -> str:
-    return getattr(getattr(one, "provenance", None), "note", "")
+def _note(sample: Sample) -> str:
+    return getattr(getattr(sample, "provenance", None), "note", "")
 
 
-def chart_data(run: Run, latencies: Sequence[Latency], series: Sequence[Series]) -> dict[str, Any]:
-    """What the page's script draws: nothing in it that the tables beside the charts do not say."""
+def chart_data(run: Run, latencies: Sequence[LatencySummary], series: Sequence[Series]) -> dict[str, Any]:
+    """Return what the page's script draws, which the tables beside the charts hold too."""
     return {
         "series": [
             {
-                "id": one.pk,
-                "name": series_name(run, one, series),
-                "metric": one.metric,
-                "unit": METRICS[one.metric].unit,
-                "count": one.count,
-                "points": [[row[0], row[2], row[1], row[3]] for row in one.overview],
+                "id": item.pk,
+                "name": series_name(run, item, series),
+                "metric": item.metric,
+                "unit": METRICS[item.metric].unit,
+                "count": item.count,
+                "points": [[row[0], row[2], row[1], row[3]] for row in item.overview],
             }
-            for one in series
+            for item in series
         ],
-        "latency": [as_json(one) for one in latency_charts(run, latencies)] if latencies else [],
+        "latency": [as_json(chart) for chart in latency_charts(run, latencies)] if latencies else [],
     }
 
 
@@ -161,8 +160,8 @@ class Charted:
 
 
 def charted(run: Run, series: Sequence[Series]) -> list[Charted]:
-    """One for each metric that there is, in the order of `METRICS`; while the run goes on, for each that may come."""
-    there = {one.metric for one in series if one.overview}
+    """Return one chart per metric in the order of `METRICS`; while the run is running, per metric that may come."""
+    there = {item.metric for item in series if item.overview}
     names = [name for name in METRICS if name in there] if run.has_ended else LIVE
     return [Charted(METRICS[name], _said(run, name, series if name in there else []), name in there) for name in names]
 
@@ -184,8 +183,8 @@ class SeriesSummary:
 
 
 def summaries(run: Run, series: Sequence[Series]) -> list[SeriesSummary]:
-    """The table beside the charts over time."""
-    return [_summary(series_name(run, one, series), one) for one in series if one.overview]
+    """Return the rows of the table beside the charts over time."""
+    return [_summary(series_name(run, item, series), item) for item in series if item.overview]
 
 
 @dataclass(frozen=True)
@@ -196,13 +195,13 @@ class ShownLog:
 
 
 def logs_of(runs: Sequence[Run]) -> list[ShownLog]:
-    """What the logs beside a report have over time; one query, none where there are no logs."""
+    """Return the series of the logs beside a report, in one query or none."""
     series: dict[int, list[Series]] = {run.pk: [] for run in runs}
-    for one in Series.objects.filter(run__in=runs).defer("packed") if runs else ():
-        series[one.run_id].append(one)
+    for item in Series.objects.filter(run__in=runs).defer("packed") if runs else ():
+        series[item.run_id].append(item)
     return [ShownLog(run, run.labels.get("caption") or f"run {run.pk}", summaries(run, series[run.pk])) for run in runs]
 
 
-def _summary(name: str, one: Series) -> SeriesSummary:
-    track = Track(name, one.overview)
-    return SeriesSummary(name, METRICS[one.metric], one.count, track.low, track.mean, track.high)
+def _summary(name: str, series: Series) -> SeriesSummary:
+    track = Track(name, series.overview)
+    return SeriesSummary(name, METRICS[series.metric], series.count, track.low, track.mean, track.high)

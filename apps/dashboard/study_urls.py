@@ -1,4 +1,4 @@
-"""Apart from the other pages, and included after them: `studies/new/` is no study's name."""
+"""URLs of studies, included after all others: `studies/new/` is no study's name."""
 
 from django.urls import path
 

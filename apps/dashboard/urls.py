@@ -10,6 +10,7 @@ urlpatterns = [
     path("hosts/<int:pk>/drawing.svg", drawing.file, name="host-drawing-file"),
     path("hosts/<int:pk>/timeline/", timeline.timeline, name="host-timeline"),
     path("runs/<int:pk>/", run.run, name="run"),
+    path("runs/<int:pk>/read-again/", run.read_result_again, name="run-read-again"),
     path("runs/<int:pk>/over-time/<slug:metric>/", over_time.over_time, name="run-over-time"),
     path("lab/agents/", agents.agents, name="agents"),
     path("lab/agents/enrol/", agents.enrol, name="agent-enrolment"),

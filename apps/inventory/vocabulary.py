@@ -96,8 +96,11 @@ class EnclosureKind(models.TextChoices):
 
 
 class NamingRule(models.TextChoices):
-    """How device letters follow from places. Driver entry: entry number = disks per controller × controller + disk;
-    letters in ascending order of the entries of the disks that are there."""
+    """The rule by which device letters follow from slots.
+
+    Driver entry: the entry number is disks per controller × controller + disk, and letters ascend with the entries of
+    the disks that are there.
+    """
 
     DRIVER_ENTRY = "driver_entry", "ascending driver entry number"
 
@@ -109,7 +112,7 @@ class Decision(models.TextChoices):
 
 
 class Author(models.TextChoices):
-    """Who changes inventory."""
+    """Kinds of authors who change the inventory."""
 
     PERSON = "person", "a person"
     TOKEN = "token", "a token"

@@ -1,4 +1,4 @@
-"""Who may open a page: one decorator for all of them."""
+"""The decorator `member_required`, which decides who may open a page."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,12 +12,15 @@ from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRedirect
 
 from apps.labs.models import Role
+from apps.labs.services import may_make_labs
 
 View = Callable[..., HttpResponseBase]
 
 
 def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
-    """A part of a page or a script of it is no place for the form: the whole page goes there, or says so."""
+    """Redirect to the sign-in form; for a part of a page or a script's request let the whole page go there, or answer
+    with an error.
+    """
     htmx = getattr(request, "htmx", None)
     if htmx:
         return HttpResponseClientRedirect(redirect_to_login(htmx.current_url_abs_path or "/").url)
@@ -27,7 +30,7 @@ def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
 
 
 def member_required(role: str = Role.VIEWER) -> Callable[[View], View]:
-    """Sign-in and at least this role in the current lab; changing anything needs at least `engineer`."""
+    """Require a sign-in and at least this role in the current lab; changes need at least `engineer`."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -36,7 +39,7 @@ def member_required(role: str = Role.VIEWER) -> Callable[[View], View]:
                 return _to_sign_in(request)
             member = request.member  # type: ignore[attr-defined]
             if member is None:
-                return render(request, "labs/no-lab.html", status=403)
+                return render(request, "labs/no-lab.html", {"may_make_labs": may_make_labs(request.user)}, status=403)
             if not member.covers(role):
                 raise PermissionDenied(f"This needs the role {role}; you are {member.role} in {member.lab}.")
             return view(request, *args, **kwargs)

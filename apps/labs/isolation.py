@@ -1,8 +1,9 @@
-"""One lab never sees another's objects: the one place that says so.
+"""Isolation of labs: no query returns rows of another lab, and no row can refer to a row of another lab.
 
-Every model of a lab inherits `LabScoped`. Its default manager answers only inside a scope, and then only with rows of that scope's labs;
-outside any scope it raises. Pages and the REST interface get their scope from the middleware, tasks and agents open one by name.
-The second wall is in SQL: `same_lab.py` makes a reference from one lab's row to another lab's row impossible.
+Every model of a lab inherits `LabScoped`. Its default manager answers only inside a scope, and then only with rows of that
+scope's labs; outside any scope it raises. Pages and the REST interface get their scope from the middleware, tasks and
+agents open one by name. In the database, `add_constraints` adds composite foreign keys (lab_id, x_id) → (lab_id, id) for
+every reference between two `LabScoped` models; it runs after each `migrate` and costs one query when nothing is new.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
-from django.db import models
+from django.apps import apps
+from django.db import connections, models
 
 Model = TypeVar("Model", bound=models.Model, covariant=True)
 
@@ -21,23 +23,23 @@ class UnscopedQueryError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Scope:
+class LabScopes:
     """Whose rows may be seen now: the labs' ids, or all of them (`everything`, for sweepers and sign-in only)."""
 
     labs: frozenset[int] = frozenset()
     everything: bool = False
 
 
-_scope: ContextVar[Scope | None] = ContextVar("lab_scope", default=None)
+_scope: ContextVar[LabScopes | None] = ContextVar("lab_scope", default=None)
 
 
-def set_scope(scope: Scope | None) -> None:
-    """For the middleware and for API sign-in, which learn the lab in the middle of a request."""
+def set_scope(scope: LabScopes | None) -> None:
+    """Set the scope in the middle of a request, for the middleware and for API sign-in."""
     _scope.set(scope)
 
 
 @contextmanager
-def scoped(scope: Scope | None) -> Iterator[None]:
+def scoped(scope: LabScopes | None) -> Iterator[None]:
     token = _scope.set(scope)
     try:
         yield
@@ -46,17 +48,21 @@ def scoped(scope: Scope | None) -> Iterator[None]:
 
 
 def lab_scope(*lab_ids: int) -> Any:
-    """`with lab_scope(lab.id): …`"""
-    return scoped(Scope(frozenset(lab_ids)))
+    """Open the scope of one lab: `with lab_scope(lab.id): …`"""
+    return scoped(LabScopes(frozenset(lab_ids)))
 
 
 def all_labs() -> Any:
-    """`with all_labs(): …` for acts of the system itself, never for a person's request."""
-    return scoped(Scope(everything=True))
+    """Open a scope of all labs, for acts of the system itself, never for a person's request."""
+    return scoped(LabScopes(everything=True))
 
 
 def visible_labs() -> list[int] | None:
-    """For statements written by hand: the ids of the labs in scope, None for all of them. Raises outside of any scope."""
+    """Return the ids of the labs in scope, or None for all, for SQL written by hand.
+
+    Raises:
+        UnscopedQueryError: There is no scope.
+    """
     scope = _scope.get()
     if scope is None:
         raise UnscopedQueryError("A statement asked for the labs in scope outside of lab_scope() and all_labs()")
@@ -105,3 +111,34 @@ class ThroughParent(models.Model):
 
     class Meta:
         abstract = True
+
+
+def _references() -> Iterator[tuple[str, str, str]]:
+    """Yield (table, column, referred table) for every foreign key that must stay inside its lab."""
+    for model in apps.get_models():
+        if not issubclass(model, LabScoped):
+            continue
+        for field in model._meta.concrete_fields:
+            other = field.related_model
+            if isinstance(field, models.ForeignKey) and isinstance(other, type) and issubclass(other, LabScoped):
+                yield model._meta.db_table, field.column, other._meta.db_table
+
+
+def _name(table: str, column: str) -> str:
+    return f"{table}_{column}"[:52] + "_same_lab"
+
+
+def add_constraints(using: str = "default", **_: Any) -> None:
+    with connections[using].cursor() as cursor:
+        cursor.execute("SELECT conname FROM pg_constraint WHERE conname LIKE %s", ["%same_lab"])
+        present = {row[0] for row in cursor.fetchall()}
+        for table, column, other in _references():
+            key = _name(other, "key")
+            if key not in present:
+                cursor.execute(f'ALTER TABLE "{other}" ADD CONSTRAINT "{key}" UNIQUE (lab_id, id)')
+                present.add(key)
+            if (name := _name(table, column)) not in present:
+                cursor.execute(
+                    f'ALTER TABLE "{table}" ADD CONSTRAINT "{name}" FOREIGN KEY (lab_id, "{column}") '
+                    f'REFERENCES "{other}" (lab_id, id) DEFERRABLE INITIALLY DEFERRED'
+                )

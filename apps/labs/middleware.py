@@ -1,13 +1,15 @@
-"""Gives every request its lab: from the session here, from the token in `apps.publishing.authentication`."""
+"""The lab of a request, from its session, and the context that every page gets. Tokens: `apps.api.authentication`."""
 
 from collections.abc import Callable
+from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.db import DEFAULT_DB_ALIAS
 from django.http import HttpRequest, HttpResponse
 
-from apps.labs.isolation import Scope, scoped, set_scope
-from apps.labs.models import LAB_FIELDS, Lab, Member, User
+from apps.labs.devices import remember_device
+from apps.labs.isolation import LabScopes, scoped, set_scope
+from apps.labs.models import Lab, Member, User
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 SESSION_KEY = "lab"
@@ -28,47 +30,42 @@ class LabMiddleware:
         request.lab = request.member = None  # type: ignore[attr-defined]
         with scoped(None):
             if request.user.is_authenticated:
-                mine, published = _labs_of(request.user)
-                request.my_labs = sorted((one.lab for one in mine), key=lambda one: one.name)  # type: ignore[attr-defined]
-                adopt(request, _chosen(mine, request.session.get(SESSION_KEY)), published)
-            return self.get_response(request)
+                memberships = Member.objects.of(request.user)
+                request.my_labs = sorted((member.lab for member in memberships), key=lambda lab: lab.name)  # type: ignore[attr-defined]
+                adopt(request, _choose(memberships, request.session.get(SESSION_KEY)))
+            response = self.get_response(request)
+            remember_device(request, response)
+            return response
 
 
 def choose(user: User | AnonymousUser, wanted_lab: object) -> Member | None:
-    """The chosen lab's membership, or the first one."""
-    return _chosen(_labs_of(user)[0], wanted_lab) if isinstance(user, User) else None
+    """Return a person's membership in the wanted lab, or the first one."""
+    return _choose(Member.objects.of(user), wanted_lab) if isinstance(user, User) else None
 
 
-def _labs_of(user: User) -> tuple[list[Member], frozenset[int]]:
-    """A person's memberships with their labs, published ones last; and the ids of all published labs. Read together with the person."""
-    mine, published = [], set()
-    for *fields, member_id, role in user.labs_read:
-        if fields[0] is None:  # a person who may read none
-            continue
-        lab = Lab.from_db(DEFAULT_DB_ALIAS, LAB_FIELDS, fields)
-        if lab.is_published:
-            published.add(lab.pk)
-        if member_id is not None:
-            member = Member.from_db(
-                DEFAULT_DB_ALIAS, ["id", "lab_id", "user_id", "role"], [member_id, lab.pk, user.pk, role]
-            )
-            member.lab = lab
-            mine.append(member)
-    return mine, frozenset(published)
+def _choose(memberships: list[Member], wanted_lab: object) -> Member | None:
+    return next((member for member in memberships if member.lab_id == wanted_lab), next(iter(memberships), None))
 
 
-def _chosen(mine: list[Member], wanted_lab: object) -> Member | None:
-    return next((member for member in mine if member.lab_id == wanted_lab), next(iter(mine), None))
-
-
-def adopt(request: HttpRequest, member: Member | None, published: frozenset[int]) -> None:
+def adopt(request: HttpRequest, member: Member | None) -> None:
     """Scope the request to the member's lab; reading also reaches published labs, changing never does."""
     if member is None:
         return
     request.lab, request.member = member.lab, member  # type: ignore[attr-defined]
-    also = published if request.method in SAFE_METHODS else frozenset()
-    set_scope(Scope(frozenset({member.lab_id}) | also))
+    is_reading = request.method in SAFE_METHODS
+    set_scope(readable_scope(member.lab_id) if is_reading else LabScopes(frozenset({member.lab_id})))
 
 
-def readable_scope(lab_id: int) -> Scope:
-    return Scope(frozenset({lab_id, *Lab.objects.published_ids()}))
+def readable_scope(lab_id: int) -> LabScopes:
+    return LabScopes(frozenset({lab_id, *Lab.objects.published_ids()}))
+
+
+def lab(request: HttpRequest) -> dict[str, Any]:
+    member = getattr(request, "member", None)
+    return {
+        "lab": getattr(request, "lab", None),
+        "member": member,
+        "may_edit": bool(member and member.covers("engineer")),
+        "my_labs": getattr(request, "my_labs", []) if member else [],
+        "spindle_version": settings.VERSION,
+    }

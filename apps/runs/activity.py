@@ -1,12 +1,4 @@
-"""What else the host did before a run and during it, as its agent wrote it into the attempt's journal. Pure.
-
-The journal is JSON lines; one of them is
-
-    {"event": "activity", "load_before": 0.05, "disk_before": 1204.2, …, "seconds_before": 25.0, "own_disks": ["sda"], "at": …}
-
-Loads are numbers of processes or cores, all else is in bytes/s. What the host could not tell is not in it, and older agents write no such
-line. docs/agent-protocol.md says how each figure is taken.
-"""
+"""What else a host did while a run measured, from the attempt's journal: load, disks and network. Pure."""
 
 import math
 from typing import Any
@@ -24,23 +16,23 @@ _MOST = 1e15  # beyond any machine: a slip, or worse
 
 
 def activity_facts(journal: bytes) -> dict[str, float]:
-    """Fact → figure; nothing where the journal has none, or no sound one."""
-    found: dict[str, float] = {}
+    """Return the host's activity figures from an attempt's journal; empty if it has no valid line."""
+    figures: dict[str, float] = {}
     for line in journal.splitlines():
         if b'"activity"' in line:
-            found = _figures(line) or found
-    return found
+            figures = _figures(line) or figures
+    return figures
 
 
 def _figures(line: bytes) -> dict[str, float]:
     try:
-        told: Any = orjson.loads(line)
+        event: Any = orjson.loads(line)
     except orjson.JSONDecodeError:
         return {}
-    if not isinstance(told, dict) or told.get("event") != "activity":
+    if not isinstance(event, dict) or event.get("event") != "activity":
         return {}
-    loads = {name: round(told[name], 3) for name in LOADS if _is_sound(told.get(name))}
-    return loads | {name: round(told[name]) for name in RATES if _is_sound(told.get(name))}
+    loads = {name: round(event[name], 3) for name in LOADS if _is_sound(event.get(name))}
+    return loads | {name: round(event[name]) for name in RATES if _is_sound(event.get(name))}
 
 
 def _is_sound(value: object) -> bool:

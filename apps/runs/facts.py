@@ -1,38 +1,32 @@
-"""The facts of a run: what comparisons group by. Strings and numbers only, taken once from the evidence and kept on the
-run.
+"""The facts of a run, by which comparisons group: from its snapshot, tool, workload, labels and the host's activity.
+
+Facts are strings and numbers, taken once when the run begins or is imported and stored on the run. The activity of the
+host comes from the attempt's journal, JSON lines of which one is
+
+    {"event": "activity", "load_before": 0.05, "disk_before": 1204.2, …, "seconds_before": 25.0, "own_disks": ["sda"], "at": …}
+
+Loads are numbers of processes or cores, all other figures are in B/s. A figure that the host could not measure is
+missing, and older agents write no such line (docs/agent-protocol.md).
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-from apps.inventory.facts import labels_of
-from apps.inventory.models import Snapshot
-from apps.runs.models import Workload
+from apps.inventory.snapshots.content import freeze
+from apps.inventory.snapshots.facts import labels_of
+from apps.inventory.target_identity import Place
+from apps.runs.models import Run
 
 Fact = str | int | float
 _WORKLOAD = ("rw", "ioengine", "direct", "sync")
 
 
-class HasFacts(Protocol):
-    """A `Run`, or one on its way into the database."""
+def run_facts(run: Run) -> dict[str, Fact]:
+    """Return the facts of a run: from its snapshot, tool, workload and labels.
 
-    @property
-    def tool(self) -> str: ...
-    @property
-    def tool_version(self) -> str: ...
-    @property
-    def labels(self) -> Mapping[str, Any]: ...
-    @property
-    def snapshot(self) -> Snapshot | None: ...
-    @property
-    def workload(self) -> Workload | None: ...
-
-
-def run_facts(run: HasFacts) -> dict[str, Fact]:
-    """The snapshot's facts, the tool, the workload's, and labels where no fact has their name: the run's before those of target and host.
-
-    `sync` is none, fsync, fdatasync, dsync, sync or direct; `direct` is 0 or 1. Jobs that differ are joined: `randread
-    + write`.
+    A label counts where no fact has its name; the run's labels come before those of target and host. `sync` is none,
+    fsync,
+    fdatasync, dsync, sync or direct; `direct` is 0 or 1. Values of different jobs are joined: `randread + write`.
     """
     facts: dict[str, Fact] = dict(_fit(run.snapshot.facts)) if run.snapshot else {}
     free = labels_of(run.snapshot.content) if run.snapshot and run.snapshot.content and run.labels else {}
@@ -57,13 +51,13 @@ def workload_facts(jobs: list[dict[str, Any]]) -> dict[str, Fact]:
 
 
 def _told(spec: dict[str, Any]) -> dict[str, Fact]:
-    """What an uploaded result says of its own workload; what it does not say is no fact."""
+    """Return the facts that an uploaded result tells of its own workload."""
     return {name: spec[name] for name in _WORKLOAD if name in spec}
 
 
 def sync_of(job: dict[str, Any]) -> str:
-    """How a job's writes reach the disk: by a sync of its own, by O_DIRECT, by one fsync at the end, or not surely at
-    all.
+    """Return how a job's writes reach the disk: its own sync option, `direct` for O_DIRECT, `fsync` for one at the
+    end, or `none`.
     """
     if (word := job.get("sync", "none")) != "none":
         return str(word)
@@ -77,10 +71,23 @@ def _joined(values: Iterable[Fact]) -> Fact:
     return different[0] if len(different) == 1 else " + ".join(map(str, different))
 
 
-def _fit(found: Mapping[str, Any]) -> Iterable[tuple[str, Fact]]:
-    """Yes and no become 1 and 0; what is empty, or holds more than one value, is no fact."""
-    for name, value in found.items():
+def _fit(facts: Mapping[str, Any]) -> Iterable[tuple[str, Fact]]:
+    """Yield the facts with booleans as 0 or 1, without empty values and lists."""
+    for name, value in facts.items():
         if isinstance(value, bool):
             yield name, int(value)
         elif isinstance(value, str | int | float) and value != "":
             yield name, value
+
+
+def freeze_for(run: Run, place: Place | None = None) -> None:
+    """Give the run its snapshot and facts, unless it has them. Editing the inventory later changes neither.
+
+    `place`: where the run really lies, as its host read it from the open directory.
+    """
+    if run.snapshot_id or run.target is None:
+        return
+    run.snapshot = freeze(run.target, place)
+    run.facts = run_facts(run)
+    run.place = place.as_json if place else {}
+    Run.objects.filter(pk=run.pk, snapshot=None).update(snapshot=run.snapshot, facts=run.facts, place=run.place)

@@ -1,4 +1,4 @@
-"""Finding runs: by state, host, tool, origin, pattern, study, upload and a word."""
+"""Filters of runs: state, host, tool, origin, operation, study, upload and a search word."""
 
 from typing import Any
 
@@ -6,8 +6,9 @@ import django_filters
 from django import forms
 from django.db.models import Func, Q, QuerySet, TextField
 
+from apps.core.forms import dress
+from apps.core.text import whole_number
 from apps.inventory.models import Host
-from apps.lib.forms import dress
 from apps.runs.metrics import OPERATIONS
 from apps.runs.models import Run
 from apps.runs.states import State
@@ -55,9 +56,9 @@ def _operations() -> list[tuple[str, str]]:
     return [(word, word.replace("_", " ")) for word in EVERY_OPERATION]
 
 
-def _numbered(asked: str) -> Host | None:
-    is_number = asked.isascii() and asked.isdecimal() and len(asked) < 19
-    return Host.objects.filter(pk=asked).first() if is_number else None
+def _numbered(text: str) -> Host | None:
+    number = whole_number(text)
+    return None if number is None else Host.objects.filter(pk=number).first()
 
 
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
@@ -83,45 +84,47 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
         dress(self.form)
 
     def offer_hosts(self) -> None:
-        """As a list, if there are not too many; else by name. Only a whole page needs them."""
-        field, asked = self.form.fields["host"], self.data.get("host", "")
+        """Offer the hosts as a list if there are at most `MOST_HOSTS`, else as a text field. Only whole pages need
+        this.
+        """
+        field, query = self.form.fields["host"], self.data.get("host", "")
         hosts = [
             (str(pk), name) for pk, name in Host.objects.order_by("name").values_list("pk", "name")[: MOST_HOSTS + 1]
         ]
-        if len(hosts) <= MOST_HOSTS and asked in {"", *(pk for pk, _ in hosts)}:
+        if len(hosts) <= MOST_HOSTS and query in {"", *(pk for pk, _ in hosts)}:
             field.widget = forms.Select(choices=[("", "any"), *hosts])
         else:
             field.widget = _HostInput(attrs={"type": "search", "placeholder": "the beginning of its name"})
         dress(self.form)
 
     def unknown(self) -> list[str]:
-        """Names in the address that are no filter here."""
+        """Return the names of query parameters that are no filter."""
         return sorted({name for name, value in self.data.items() if value} - {*self.filters, *NOT_FILTERS})
 
     def with_word(self, runs: Runs, name: str, word: str) -> Runs:
-        """In whatever the row of a run shows."""
-        found = Q()
+        """Return the runs of which a displayed column contains the word."""
+        condition = Q()
         for field in SHOWN:
-            found |= Q(**{f"{field}__icontains": word})
-        if word.isdigit():
-            found |= Q(pk=int(word[:18]))
+            condition |= Q(**{f"{field}__icontains": word})
+        if (number := whole_number(word)) is not None:
+            condition |= Q(pk=number)
         if (operation := word.strip().lower().replace(" ", "_")) in EVERY_OPERATION:
-            found |= _that_did(operation)
+            condition |= _that_did(operation)
         named: Runs = runs.alias(section_names=SECTION_NAMES)
-        return named.filter(found)
+        return named.filter(condition)
 
-    def of_host(self, runs: Runs, name: str, asked: str) -> Runs:
-        """Its number, as links have it; or its name, or the beginning of that."""
-        if host := _numbered(asked):
+    def of_host(self, runs: Runs, name: str, text: str) -> Runs:
+        """Return the runs of a host, by its id, its name or the beginning of its name."""
+        if host := _numbered(text):
             return runs.filter(host=host)
-        whole = Host.objects.filter(name=asked)
-        return runs.filter(host__in=whole if whole.exists() else Host.objects.filter(name__istartswith=asked))
+        whole = Host.objects.filter(name=text)
+        return runs.filter(host__in=whole if whole.exists() else Host.objects.filter(name__istartswith=text))
 
     def that_do(self, runs: Runs, name: str, word: str) -> Runs:
         return runs.filter(_that_did(word))
 
 
 def _that_did(operation: str) -> Q:
-    """A job with this `rw`, or, for imported runs, a sample of this operation."""
-    asked = Q(workload__spec__contains={"jobs": [{"rw": operation}]})
-    return asked | Q(pk__in=Run.objects.filter(samples__measure__operation=operation).values("pk"))
+    """Return the condition for runs with a job of this `rw`, or, for imported runs, with samples of this operation."""
+    by_job = Q(workload__spec__contains={"jobs": [{"rw": operation}]})
+    return by_job | Q(pk__in=Run.objects.filter(samples__measure__operation=operation).values("pk"))

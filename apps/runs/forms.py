@@ -1,17 +1,25 @@
-"""The start-a-run form: a target and one or more jobs, in fio's words, with sizes as people type them."""
+"""The form that starts runs: a target and one or more fio jobs, with sizes as people type them (`4k`, `1 GiB`)."""
 
+import json
 import re
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from django import forms
 from django.forms import BaseFormSet, formset_factory
+from django.http import QueryDict
 
+from apps.core.forms import SiteForm
+from apps.core.text import whole_number
+from apps.core.unit_base import base
+from apps.core.units import size
 from apps.inventory.models import Target
 from apps.labs.models import Lab
-from apps.lib.forms import SiteForm
-from apps.runs.sizes import parse_size
-from apps.runs.start import MAX_REPETITIONS
-from apps.runs.workload import ENGINES, MAX_JOBS, RW, SYNC, WorkloadError
+from apps.runs import workload
+from apps.runs.models import Run
+from apps.runs.services import MAX_REPETITIONS, QuotaError, check_quota, start_runs
+from apps.runs.workload import ENGINES, MAX_JOBS, RW, SYNC, WorkloadError, parse_size, spelled
 
 PATTERNS = {
     "read": "sequential read", "write": "sequential write", "randread": "random read", "randwrite": "random write",
@@ -52,7 +60,7 @@ class RunForm(SiteForm):
 
 
 def offered_targets(lab: Lab) -> Any:
-    """The directories that the lab's agents offer."""
+    """Return the directories that the lab's agents offer as targets."""
     return (
         Target.objects.filter(lab=lab, is_agents_own=True).select_related("host__agent").order_by("host__name", "name")
     )
@@ -63,24 +71,26 @@ class JobForm(SiteForm):
     block_size = SizeField(initial="4k", label="Block size", help_text="bytes per call, 4k = 4096")
     file_size = SizeField(initial="1g", label="File size", help_text="beyond the RAM, or direct")
     iodepth = forms.IntegerField(initial=1, min_value=1, label="I/O depth", help_text="above 1: asynchronous engine")
-    numjobs = forms.IntegerField(initial=1, min_value=1, label="Jobs side by side")
+    numjobs = forms.IntegerField(initial=1, min_value=1, label="Jobs (numjobs)")
     ioengine = forms.ChoiceField(choices=[(word, word) for word in ENGINES], initial="psync", label="Engine")
     runtime = forms.IntegerField(
-        initial=30, min_value=1, required=False, label="Time, s", help_text="empty: one pass over the file"
+        initial=30, min_value=1, required=False, label="Runtime, s", help_text="empty: one pass over the file"
     )
-    ramp_time = forms.IntegerField(initial=0, min_value=0, required=False, label="Warm-up, s", help_text="not counted")
+    ramp_time = forms.IntegerField(
+        initial=0, min_value=0, required=False, label="Ramp time, s", help_text="not counted"
+    )
     sync = forms.ChoiceField(choices=[(word, SYNCS[word]) for word in SYNC], label="Sync", initial="none")
     fsync_every = forms.IntegerField(
         initial=0, min_value=0, required=False, label="Sync after n writes", help_text="fsync and fdatasync only"
     )
     rwmixread = forms.IntegerField(min_value=0, max_value=100, required=False, label="Reads in the mix, %")
     randseed = forms.IntegerField(min_value=1, required=False, label="Random seed", help_text="empty: fio's own")
-    time_based = forms.BooleanField(initial=True, required=False, label="go on until the time is up")
-    direct = forms.BooleanField(initial=True, required=False, label="direct: round the page cache")
+    time_based = forms.BooleanField(initial=True, required=False, label="time-based")
+    direct = forms.BooleanField(initial=True, required=False, label="direct I/O (bypass page cache)")
     end_fsync = forms.BooleanField(required=False, label="fsync at the end")
 
     def spec(self) -> dict[str, Any]:
-        """The job as `apps.runs.workload` wants it; what was left empty keeps its default there."""
+        """Return the job as `apps.runs.workload` expects it; empty fields get their defaults there."""
         data = self.cleaned_data
         return {name: value for name, value in data.items() if name in self.fields and value is not None} | {
             "time_based": bool(data["time_based"] and data["runtime"])
@@ -96,7 +106,7 @@ def spec_of(jobs: Jobs) -> dict[str, Any]:
 
 
 def place_sentence(field: str, sentence: str, form: RunForm, jobs: Jobs) -> None:
-    """Of all jobs together: on the field of the only one, or at the top of the form."""
+    """Add an error about all jobs to the field of the only job, or to the whole form."""
     if len(jobs.forms) == 1:
         jobs.forms[0].add_error(field, sentence)
     else:
@@ -113,3 +123,151 @@ def place_error(error: WorkloadError, form: RunForm, jobs: Jobs) -> None:
         form.add_error(error.field, sentence)
     else:
         form.add_error(None, f"{error.field}: {sentence}")
+
+
+PREFIX = "jobs"
+MAX_TEXT = 20_000
+host_reports: list[
+    Callable[[Lab], dict[str, Any]]
+] = []  # what other apps know of the hosts: `hosts_waiting`, `host_notes`
+JobSpecs = list[dict[str, Any]]
+
+
+class RunRequest:
+    """`form` and `jobs` bound to `data`, or empty. `spec` is checked, or None with the errors placed on the fields."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        data: QueryDict | None,
+        target: str | None = None,
+        like: Run | None = None,
+        jobs: JobSpecs | None = None,
+    ) -> None:
+        self.lab = lab
+        self.act = data.get("act", "review") if data else ""
+        self.is_judged = bool(data) and self.act in ("review", "start")
+        given = _edited(data, self.act) if data else None
+        before = like.workload.jobs if like and like.workload else jobs
+        self.form = RunForm(lab, given, initial={"target": like.target_id if like else target})
+        self.jobs: Any = JobForms(given, prefix=PREFIX, initial=[_typed(job) for job in before] if before else None)
+
+    @cached_property
+    def is_valid(self) -> bool:
+        return bool(self.form.is_valid() & self.jobs.is_valid())
+
+    @cached_property
+    def spec(self) -> dict[str, Any] | None:
+        if not self.is_judged or not self.is_valid:
+            return None
+        try:
+            spec = workload.checked(spec_of(self.jobs))
+        except WorkloadError as error:
+            place_error(error, self.form, self.jobs)
+            return None
+        return spec if self._fits(spec) else None
+
+    def _fits(self, spec: dict[str, Any]) -> bool:
+        """Return whether the files fit into the host's quota, and add an error if not: the host would refuse the run
+        later.
+        """
+        try:
+            check_quota(self.form.cleaned_data["target"], spec)
+        except QuotaError as error:
+            needed, most = (size(value, base()) for value in (error.needed, error.quota))
+            place_sentence(
+                "file_size", f"{needed} in all, expected at most {most} (this host's quota).", self.form, self.jobs
+            )
+            return False
+        return True
+
+    @property
+    def is_refused(self) -> bool:
+        return self.is_judged and (self.spec is None or bool(self.form.errors))
+
+    def start(self, who: str) -> list[Run] | None:
+        if self.spec is None:
+            return None
+        data = self.form.cleaned_data
+        try:
+            return start_runs(
+                lab=self.lab, target=data["target"], spec=self.spec, repetitions=data["repetitions"], who=who
+            )
+        except WorkloadError as error:
+            place_error(error, self.form, self.jobs)
+            return None
+
+    def context(self) -> dict[str, Any]:
+        spec = self.spec
+        return {
+            "form": self.form,
+            "jobs": self.jobs,
+            "may_add": len(self.jobs.forms) < MAX_JOBS,
+            "refused": self.is_refused,
+            "has_targets": offered_targets(self.lab).exists(),
+            **{name: value for report in host_reports for name, value in report(self.lab).items()},
+            **({"job_file": workload.job_file(spec), **self._forecast(spec)} if spec else {}),
+        }
+
+    def _forecast(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """Return the expected duration, and the jobs that may measure memory instead of the disk."""
+        if not {"target", "repetitions"} <= self.form.cleaned_data.keys():
+            return {}  # the start was refused because of it
+        target, repetitions = self.form.cleaned_data["target"], self.form.cleaned_data["repetitions"]
+        seconds, ram = workload.planned_seconds(spec), target.host.ram_bytes
+        cached = [
+            job["name"]
+            for job in spec["jobs"]
+            if not job["direct"] and ram and job["file_size"] * job["numjobs"] <= ram
+        ]
+        return {
+            "seconds": seconds * repetitions if seconds else None, "cached": cached, "ram": ram, "target": target,
+            "repetitions": repetitions,
+        }  # fmt: skip
+
+
+def jobs_in_address(text: str) -> JobSpecs | None:
+    """Return the jobs of a JSON text that another page offers, with the form's fields only; None if it is anything
+    else.
+    """
+    try:
+        jobs = json.loads(text) if len(text) <= MAX_TEXT else None
+    except ValueError:
+        return None
+    if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
+        return None
+    known = JobForm.base_fields
+    return [
+        {name: job[name] for name in known if isinstance(job.get(name), str | int)} for job in jobs[:MAX_JOBS]
+    ] or None
+
+
+def _typed(job: dict[str, Any]) -> dict[str, Any]:
+    """Return a stored job with sizes as a person would type them."""
+    sizes = {name: job[name] for name in ("block_size", "file_size") if name in job}
+    return {**job, **{name: spelled(size) if isinstance(size, int) else size for name, size in sizes.items()}}
+
+
+def _edited(data: QueryDict, act: str) -> QueryDict:
+    """Return the form data with a job added (a copy of the last) or removed, as the pressed button says."""
+    total = whole_number(data.get(f"{PREFIX}-TOTAL_FORMS", ""))
+    count = 1 if total is None else min(total, MAX_JOBS)
+    edited = data.copy()
+    if act == "add" and count < MAX_JOBS:
+        _copy_job(edited, count - 1, count)
+        edited[f"{PREFIX}-TOTAL_FORMS"] = str(count + 1)
+    number = whole_number(act.removeprefix("remove-"), most=count - 1)
+    if number is not None and count > 1:
+        for index in range(number, count - 1):
+            _copy_job(edited, index + 1, index)
+        edited[f"{PREFIX}-TOTAL_FORMS"] = str(count - 1)
+    return edited
+
+
+def _copy_job(data: QueryDict, source: int, to: int) -> None:
+    for field in JobForm.base_fields:
+        key = f"{PREFIX}-{source}-{field}"
+        if key in data:
+            data[f"{PREFIX}-{to}-{field}"] = str(data[key])
+        else:
+            data.pop(f"{PREFIX}-{to}-{field}", None)

@@ -1,9 +1,7 @@
-"""A delivered attempt becomes evidence and values: its streams become artefacts, its result is read into samples,
-series, histograms.
+"""Ingest of a delivered attempt: its streams become artefacts, its result becomes samples, series and histograms.
 
-One transaction, and idempotent: an attempt is read in once, and a second worker waits and finds it done. The chunks'
-bytes go only after the artefacts are on the disk. A result that cannot be read leaves a sentence on the run, and its
-bytes stay downloadable.
+Ingest is one transaction and idempotent: a second worker waits and finds it done. The chunks' bytes are deleted only after
+the artefacts are on disk. A result that cannot be parsed leaves a sentence on the run, and its bytes stay downloadable.
 """
 
 from collections.abc import Iterator
@@ -12,16 +10,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.labs.isolation import lab_scope
-from apps.parsers import fio_json
-from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParseError
+from apps.parsers.fio.json import format as json_format
 from apps.runs.activity import activity_facts
-from apps.runs.arrivals import announce
-from apps.runs.artefact_store import keep, read
-from apps.runs.attempts import Attempt, Chunk
+from apps.runs.artefacts.store import keep, read
 from apps.runs.facts import run_facts
-from apps.runs.models import Artefact, Run, RunArtefact
+from apps.runs.models import Artefact, Attempt, Chunk, Run, RunArtefact
 from apps.runs.samples import drop_values, save_histograms, save_samples, save_series
 from apps.runs.sections import sections_of
+from apps.runs.services import announce
 from apps.runs.states import State
 
 # stream → (the artefact's name, its kind)
@@ -52,9 +49,11 @@ def ingest(attempt: Attempt) -> None:
 
 
 def _ingest(attempt: Attempt, run: Run) -> None:
-    kept = _keep_streams(attempt, run)
-    problems = _read_result(run, kept.get("result"))
-    _finish_run(run, problems, activity_facts(read(kept["journal"])) if "journal" in kept else {})
+    stored = _keep_streams(attempt, run)
+    problems = _read_result(run, stored.get("result"))
+    if attempt.state == State.FINISHED:
+        run.state = State.FINISHED  # until here it was being read
+    _finish_run(run, problems, activity_facts(read(stored["journal"])) if "journal" in stored else {})
     announce(run.lab_id, [run.pk])
     attempt.ingested_at = timezone.now()
     attempt.save(update_fields=["ingested_at"])
@@ -64,18 +63,22 @@ def _ingest(attempt: Attempt, run: Run) -> None:
 def _keep_streams(attempt: Attempt, run: Run) -> dict[str, Artefact]:
     if not isinstance(attempt.manifest, dict):
         raise IncompleteError(f"Attempt {attempt.pk} has no manifest yet")
-    kept = {}
+    stored = {}
     for stream, promised in attempt.manifest.items():
         artefact = keep(attempt.lab_id, _bytes_of(attempt, stream))
         _same(attempt, stream, promised, artefact)
         name, kind = NAMES.get(stream, (stream, stream))
         RunArtefact.objects.update_or_create(run=run, name=name, defaults={"artefact": artefact, "kind": kind})
-        kept[stream] = artefact
-    return kept
+        stored[stream] = artefact
+    return stored
 
 
 def _bytes_of(attempt: Attempt, stream: str) -> Iterator[bytes]:
-    """The stream's chunks in order, one in memory at a time."""
+    """Yield the bytes of a stream's chunks in order, with one chunk in memory.
+
+    Raises:
+        IncompleteError: A chunk is missing.
+    """
     rows = Chunk.objects.filter(attempt=attempt, stream=stream).order_by("sequence").values_list("sequence", "data")
     for expected, (sequence, data) in enumerate(rows.iterator(chunk_size=4)):
         if sequence != expected or data is None:
@@ -84,15 +87,15 @@ def _bytes_of(attempt: Attempt, stream: str) -> Iterator[bytes]:
 
 
 def _same(attempt: Attempt, stream: str, promised: dict[str, object], artefact: Artefact) -> None:
-    found = {"bytes": artefact.size, "sha256": artefact.sha256}
-    for word, value in found.items():
+    facts = {"bytes": artefact.size, "sha256": artefact.sha256}
+    for word, value in facts.items():
         if word in promised and promised[word] != value:
-            said = f"its manifest says {promised[word]}"
-            raise IncompleteError(f"Attempt {attempt.pk}: {stream} has {word} {value}, {said}")
+            promise = f"its manifest says {promised[word]}"
+            raise IncompleteError(f"Attempt {attempt.pk}: {stream} has {word} {value}, {promise}")
 
 
 def _read_result(run: Run, artefact: Artefact | None) -> list[str]:
-    """The values into the database; what there is to say about them as sentences."""
+    """Save the values of the result, and return sentences about problems with it."""
     drop_values(run)
     if artefact is None:
         return ["The host sent no result."]
@@ -100,7 +103,7 @@ def _read_result(run: Run, artefact: Artefact | None) -> list[str]:
     if not data.strip():
         return ["fio wrote no result."]
     try:
-        parsed = fio_json.parse(data)
+        parsed = json_format.parse(data)
     except ParseError as error:
         return [f"result.json could not be read: {error}."]
     return _save(run, parsed, artefact)
@@ -117,8 +120,9 @@ def _save(run: Run, parsed: ParsedFile, artefact: Artefact) -> list[str]:
 
 
 def _finish_run(run: Run, problems: list[str], activity: dict[str, float]) -> None:
-    """What the host said stays first. A run that the host thought finished fails by fio's own errors, or by a result
-    nobody can read.
+    """Set problem, state and facts of the run; a problem that the host reported stays first.
+
+    A finished run fails by fio's own errors, or by a result that cannot be parsed.
     """
     run.problem = " ".join(dict.fromkeys(filter(None, [run.problem, *problems])))
     if problems and run.state == State.FINISHED:

@@ -1,14 +1,16 @@
-"""The field's operations and metrics: their words, base units, and whether higher is better.
+"""The operations and metrics of storage and network benchmarks: name, label, base unit, and whether more is better.
 
-Beside the words of domain.md: `mixed` is what a tool counted over reads and writes together, `sync` a flush,
-`cached_read` a read that is meant to come from memory (hdparm -T), `net_request` one request and its answer (netperf's
-TCP_RR). In IOzone's throughput mode `bandwidth` is the sum that the children saw, `bandwidth_parent` what the parent
-saw, and `bandwidth_min`, `_max`, `_mean` are per child; `min_xfer` is what the slowest child moved.
-`disk` is what the kernel counted at a disk while the tool ran, each disk a section of its own; like processor time,
-less of it for the same work is better.
+`mixed` is what a tool counted over reads and writes together, `sync` a flush, `cached_read` a read that is meant to come
+from memory (hdparm -T), `net_request` one request and its answer (netperf's TCP_RR). In IOzone's throughput mode
+`bandwidth` is the sum that the children saw, `bandwidth_parent` what the parent saw, `bandwidth_min`, `_max` and `_mean`
+are per child, and `min_xfer` is what the slowest child moved. `disk` is what the kernel counted at a disk while the tool
+ran, each disk being a section; like CPU time, less of it for the same work is better.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
+
+from apps.core import units
 
 OPERATIONS = (
     "write", "read", "randwrite", "randread", "rewrite", "reread", "char_write", "char_read", "backward_read",
@@ -79,13 +81,41 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in [*_FIXED, *_PERC
 
 
 def what(operation: str, note: str) -> str:
-    """`disk sda` of the samples of a disk, whose note names it; the operation of all others."""
+    """Return the operation, or for a disk's sample the note that names the disk (`disk sda`)."""
     return note if operation == DISK and note else operation
 
 
 def metric(name: str) -> Metric:
-    """The metric of this name; a name nobody declared is an error that lists what there is."""
+    """Return the metric of this name.
+
+    Raises:
+        ValueError: There is no such metric; the message lists all.
+    """
     try:
         return METRICS[name]
     except KeyError:
         raise ValueError(f"Unknown metric {name!r}, expected one of: {', '.join(METRICS)}") from None
+
+
+class HasPoint(Protocol):
+    """A `Point`, or a parsed sample."""
+
+    @property
+    def file_size(self) -> int | None: ...
+    @property
+    def block_size(self) -> int | None: ...
+    @property
+    def threads(self) -> int | None: ...
+    @property
+    def iodepth(self) -> int | None: ...
+
+
+def point_text(point: HasPoint) -> str:
+    """Return a workload point in words: `4 KiB blocks, 1 GiB file, 4 jobs, depth 16`."""
+    parts = [
+        f"{units.size(point.block_size)} blocks" if point.block_size else "",
+        f"{units.size(point.file_size)} file" if point.file_size else "",
+        f"{point.threads} {'job' if point.threads == 1 else 'jobs'}" if point.threads else "",
+        f"depth {point.iodepth}" if point.iodepth else "",
+    ]
+    return ", ".join(part for part in parts if part)

@@ -1,100 +1,86 @@
-"""Parsed samples into the database, by COPY: a few rows cost as little as `bulk_create`, a million an eighth of it."""
+"""Storage of parsed samples, series and histograms in the database."""
 
-from collections.abc import Collection, Iterable, Sequence
-from functools import cache
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
-from apps.lib.copying import copy, ids_asked
-from apps.lib.few_rows import array
-from apps.lib.pipelined import Asking, abreast
-from apps.parsers.shape import ParsedHistogram, ParsedSample, ParsedSeries
-from apps.runs.columns import SAYS_NOTHING, Key, Word, said_of
+from apps.core.sql import copy_rows, reserve_ids
+from apps.parsers.core.models import ParsedHistogram, ParsedSample, ParsedSeries
 from apps.runs.metrics import OPERATIONS, metric
-from apps.runs.models import Artefact, Histogram, Provenance, Quality, Run, Sample, Series
-from apps.runs.packing import overview, pack
+from apps.runs.models import Artefact, Histogram, Measure, Point, Provenance, Quality, Run, Sample, Series
+from apps.runs.series.arrays import overview, pack
 
 LONGEST_PRINTED = 80
-Shape = tuple[bool, bool, bool, bool]  # which of a key's four are None
-_MEASURES = """
-SELECT measure.id, measure.operation, measure.metric
-FROM unnest(%(operations)s::text[], %(metrics)s::text[]) AS wanted(operation, metric) JOIN runs_measure measure USING (operation, metric)"""
-_ADD_MEASURES = """
-INSERT INTO runs_measure (operation, metric) SELECT * FROM unnest(%(operations)s::text[], %(metrics)s::text[])
-ON CONFLICT DO NOTHING RETURNING id"""
-_POINT_COLUMNS = ("file_size", "block_size", "threads", "iodepth")
-_POINTS = """
-SELECT point.id, point.file_size, point.block_size, point.threads, point.iodepth
-FROM unnest(%(file_size{n})s::int8[], %(block_size{n})s::int8[], %(threads{n})s::int8[], %(iodepth{n})s::int8[])
-    AS wanted(file_size, block_size, threads, iodepth)
-JOIN runs_point point ON {on}"""
-_ADD_POINTS = """
-INSERT INTO runs_point (file_size, block_size, threads, iodepth)
-SELECT * FROM unnest(%(file_size)s::int8[], %(block_size)s::int8[], %(threads)s::int4[], %(iodepth)s::int4[])
-ON CONFLICT DO NOTHING RETURNING id"""
-SAMPLE_COLUMNS = (
+_LONGEST_REASON = 120
+_POINTS_AT_ONCE, _ROWS_AT_ONCE = 200, 1000
+_POINT_FIELDS = ("file_size", "block_size", "threads", "iodepth")
+_SAMPLE_COLUMNS = (
     "id", "run_id", "measure_id", "point_id", "section", "value", "printed", "source_line", "artefact_id",
 )  # fmt: skip
-SAMPLE_TYPES = ("int8", "int8", "int2", "int8", "int2", "float8", "varchar", "int4", "int8")
 _PROVENANCE_COLUMNS = ("sample_id", "quality", "missing_reason", "low", "high", "cpu", "note", "alternatives")
-_PROVENANCE_TYPES = ("int8", "varchar", "varchar", "float8", "float8", "float8", "text", "float8[]")
+MeasureKey = tuple[str, str]  # operation and metric
+PointKey = tuple[int | None, int | None, int | None, int | None]  # file size, block size, threads, depth
+SamplesOfRun = tuple[int, int | None, Sequence[ParsedSample]]  # the run's id, the artefact's, what was measured
 
 
 def save_samples(run: Run, parsed: Sequence[ParsedSample], artefact: Artefact | None = None) -> int:
-    """Add samples to a run, and where they come from. Returns how many. One (operation, metric, point, section) may
-    come once.
+    """Add samples to a run, and where they come from. One (operation, metric, point, section) may come once.
+
+    Returns:
+        How many samples were added.
     """
     return save_all_samples([(run.pk, artefact.pk if artefact else None, parsed)])
 
 
-def save_all_samples(
-    parts: Iterable[tuple[int, int | None, Sequence[ParsedSample]]],
-    *,
-    are_new: bool = False,
-    numbers: Sequence[Any] | None = None,
-) -> int:
-    """The same for many runs at once: (the run's id, the artefact's, its samples) each. `are_new`: nobody else sees the runs
-    yet. `numbers`: what `numbers_asked` came to for the samples in their order, where it is known.
-    """
-    every = [(run, artefact, one) for run, artefact, parsed in parts for one in parsed]
-    if not every:
+def save_all_samples(parts: Sequence[SamplesOfRun]) -> int:
+    """Add samples to many runs at once, and return how many."""
+    count = sum(len(samples) for _, _, samples in parts)
+    if not count:
         return 0
-    samples = [one for _, _, one in every]
-    measures, points, ids = numbers or abreast(*numbers_asked(samples))
+    measures = measure_ids({(sample.operation, sample.metric) for _, _, sample in _each(parts)})
+    points = point_ids({_point_key(sample) for _, _, sample in _each(parts)})
+    ids = reserve_ids(Sample, count)  # not while they are copied, when the connection answers nothing else
+    provenance: list[tuple[Any, ...]] = []
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for pk, (run_id, artefact_id, sample) in zip(ids, _each(parts), strict=True):
+            if row := _provenance(pk, sample):
+                provenance.append(row)
+            measure, point = measures[sample.operation, sample.metric], points[_point_key(sample)]
+            yield (
+                pk, run_id, measure, point, sample.section, sample.value, sample.printed[:LONGEST_PRINTED], sample.line,
+                artefact_id,
+            )  # fmt: skip
+
     with transaction.atomic(savepoint=False):
-        if not are_new:
-            _hold({run for run, _, _ in every})
-        copy(Sample._meta.db_table, SAMPLE_COLUMNS, SAMPLE_TYPES, (
-            (
-                pk, run, measures[one.operation, one.metric], points[_key(one)], one.section, one.value,
-                one.printed[:LONGEST_PRINTED], one.line, artefact,
-            )
-            for pk, (run, artefact, one) in zip(ids, every, strict=True)
-        ), count=len(every))  # fmt: skip
-        save_provenance([
-            (pk, *found) for pk, one in zip(ids, samples, strict=True) if (found := said_of(one)) != SAYS_NOTHING
-        ])  # fmt: skip
-    return len(every)
+        _hold({run_id for run_id, _, _ in parts})
+        copy_rows(Sample, _SAMPLE_COLUMNS, rows())
+        copy_rows(Provenance, _PROVENANCE_COLUMNS, provenance)
+    return count
 
 
-def save_provenance(said: Iterable[tuple[Any, ...]]) -> None:
-    """Of (a sample's id, what `said_of` it was) each."""
-    rows = [
-        (pk, Quality(quality).value, reason[:120], low, high, cpu, note, list(alternatives))
-        for pk, quality, reason, low, high, cpu, note, alternatives in said
-    ]
-    copy(Provenance._meta.db_table, _PROVENANCE_COLUMNS, _PROVENANCE_TYPES, rows, count=len(rows))
+def _each(parts: Iterable[SamplesOfRun]) -> Iterator[tuple[int, int | None, ParsedSample]]:
+    return ((run_id, artefact_id, sample) for run_id, artefact_id, samples in parts for sample in samples)
 
 
-def numbers_asked(samples: Sequence[ParsedSample]) -> tuple[Asking[Any], Asking[Any], Asking[Any]]:
-    """Numbers of the measures, of the points, and of the samples to be."""
-    measures = measures_asked({(one.operation, one.metric) for one in samples})
-    return measures, points_asked({_key(one) for one in samples}), ids_asked(Sample._meta.db_table, len(samples))
+def _provenance(sample_id: int, sample: ParsedSample) -> tuple[Any, ...] | None:
+    """Return the row that says how far a sample can be trusted, where there is anything to say."""
+    has_more = sample.missing_reason or sample.note or sample.alternatives
+    if sample.quality == Quality.EXACT.value and not has_more and sample.low is sample.high is sample.cpu is None:
+        return None
+    return (
+        sample_id, Quality(sample.quality).value, sample.missing_reason[:_LONGEST_REASON], sample.low, sample.high, sample.cpu,
+        sample.note, list(sample.alternatives),
+    )  # fmt: skip
 
 
 def _hold(runs: Collection[int]) -> None:
-    """Until the transaction ends nobody deletes them: what a foreign key would do for every sample, once for each run."""
+    """Let nobody delete the runs until the transaction ends: what a foreign key would do for every sample, once for each run.
+
+    The ORM has no word for FOR KEY SHARE; its stronger locks would make whoever changes a run's state wait.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT id FROM runs_run WHERE id = ANY(%s) FOR KEY SHARE", [list(runs)])
         gone = set(runs) - {pk for (pk,) in cursor.fetchall()}
@@ -105,102 +91,86 @@ def _hold(runs: Collection[int]) -> None:
 def save_series(run: Run, parsed: Iterable[ParsedSeries]) -> None:
     Series.objects.bulk_create(
         Series(
-            run=run, operation=one.operation, metric=one.metric, section=one.section, source=one.source,
-            count=len(one.values), packed=pack(one.times_s, one.values), overview=overview(one.times_s, one.values),
+            run=run, operation=series.operation, metric=series.metric, section=series.section, source=series.source,
+            count=len(series.values), packed=pack(series.times_s, series.values), overview=overview(series.times_s, series.values),
         )
-        for one in parsed
+        for series in parsed
     )  # fmt: skip
 
 
 def save_histograms(run: Run, parsed: Iterable[ParsedHistogram]) -> None:
     Histogram.objects.bulk_create(
         Histogram(
-            run=run, operation=one.operation, kind=one.kind, section=one.section, bins=[list(pair) for pair in one.bins]
+            run=run,
+            operation=histogram.operation,
+            kind=histogram.kind,
+            section=histogram.section,
+            bins=[list(pair) for pair in histogram.bins],
         )
-        for one in parsed
+        for histogram in parsed
     )
 
 
 def drop_values(run: Run) -> None:
-    """Everything that was read from the run's output, so that it can be read again."""
+    """Delete everything that was read from the run's output, so that it can be read again."""
     for model in (Sample, Series, Histogram):
         model.objects.filter(run=run).delete()
 
 
-def measure_ids(wanted: Collection[Word]) -> dict[Word, int]:
-    (found,) = abreast(measures_asked(wanted))
-    return found  # type: ignore[no-any-return]
+def measure_ids(wanted: Collection[MeasureKey]) -> dict[MeasureKey, int]:
+    """Return the id of each measure; those that are new are created, also beside others who add the same.
 
-
-def measures_asked(wanted: Collection[Word]) -> Asking[dict[Word, int]]:
-    """Each (operation, metric) with its number. A word nobody declared is a ValueError. Safe beside others who add the
-    same.
+    Raises:
+        ValueError: Nobody declared the operation or the metric.
     """
-    words = sorted(set(wanted))
-    known = _measures((yield _MEASURES, _words(words)))
-    if missing := [word for word in words if word not in known]:
+    ids = _find_measures(wanted)
+    if missing := sorted(set(wanted) - ids.keys()):
         for operation, name in missing:
             if operation not in OPERATIONS:
                 raise ValueError(f"Unknown operation {operation!r}, expected one of: {', '.join(OPERATIONS)}")
             metric(name)
         # only what is missing: every conflict would use up one of the 32,767 numbers
-        yield _ADD_MEASURES, _words(missing)
-        known = _measures((yield _MEASURES, _words(words)))
-    return known
+        new = [Measure(operation=operation, metric=name) for operation, name in missing]
+        Measure.objects.bulk_create(new, ignore_conflicts=True)
+        ids |= _find_measures(missing)
+    return ids
 
 
-def _words(words: Sequence[Word]) -> dict[str, str]:
-    return {"operations": array("text", [o for o, _ in words]), "metrics": array("text", [m for _, m in words])}
+def _find_measures(wanted: Collection[MeasureKey]) -> dict[MeasureKey, int]:
+    operations, metrics = {operation for operation, _ in wanted}, {name for _, name in wanted}
+    rows = Measure.objects.filter(operation__in=operations, metric__in=metrics).values_list("operation", "metric", "id")
+    return {(operation, name): pk for operation, name, pk in rows if (operation, name) in wanted}
 
 
-def _measures(found: Iterable[tuple[Any, ...]]) -> dict[Word, int]:
-    return {(operation, name): pk for pk, operation, name in found}
+def point_ids(wanted: Collection[PointKey]) -> dict[PointKey, int]:
+    """Return the id of each workload point; those that are new are created, also beside others who add the same."""
+    ids = _find_points(wanted)
+    if missing := sorted(set(wanted) - ids.keys(), key=repr):
+        new = [Point(**dict(zip(_POINT_FIELDS, key, strict=True))) for key in missing]
+        Point.objects.bulk_create(new, ignore_conflicts=True, batch_size=_ROWS_AT_ONCE)
+        ids |= _find_points(missing)
+    return ids
 
 
-def point_ids(wanted: Collection[Key]) -> dict[Key, int]:
-    (found,) = abreast(points_asked(wanted))
-    return found  # type: ignore[no-any-return]
+def _find_points(wanted: Collection[PointKey]) -> dict[PointKey, int]:
+    """Ask for the keys of each way of having some of the four at once, for NULL equals nothing."""
+    ids: dict[PointKey, int] = {}
+    by_shape = sorted(set(wanted), key=lambda key: (_shape(key), [number or 0 for number in key]))
+    for shape, group in groupby(by_shape, key=_shape):
+        keys = list(group)
+        for start in range(0, len(keys), _POINTS_AT_ONCE):
+            some = keys[start : start + _POINTS_AT_ONCE]
+            query: dict[str, Any] = {}
+            for place, (name, is_null) in enumerate(zip(_POINT_FIELDS, shape, strict=True)):
+                query |= {f"{name}__isnull": True} if is_null else {f"{name}__in": {key[place] for key in some}}
+            for pk, *key in Point.objects.filter(**query).values_list("id", *_POINT_FIELDS):
+                ids[key[0], key[1], key[2], key[3]] = pk  # also combinations of the four that nobody asked for
+    return ids
 
 
-def points_asked(wanted: Collection[Key]) -> Asking[dict[Key, int]]:
-    """Each workload point with its number; made where it is new. Safe beside others who add the same."""
-    every = sorted(set(wanted), key=repr)
-    found = _points((yield _points_held(every))) if every else {}
-    if missing := [key for key in every if key not in found]:
-        yield _ADD_POINTS, _columns(missing)
-        found |= _points((yield _points_held(missing)))
-    return found
+def _shape(key: PointKey) -> tuple[bool, ...]:
+    return tuple(number is None for number in key)
 
 
-def _points_held(keys: Sequence[Key]) -> tuple[str, dict[str, str]]:
-    """One walk along the index for each way of having some of the four."""
-    shapes: dict[Shape, list[Key]] = {}
-    for key in keys:
-        shapes.setdefault((key[0] is None, key[1] is None, key[2] is None, key[3] is None), []).append(key)
-    shapes = dict(sorted(shapes.items()))
-    values = [_columns(some, str(place)) for place, some in enumerate(shapes.values())]
-    return _points_sql(tuple(shapes)), {name: text for one in values for name, text in one.items()}
-
-
-@cache
-def _points_sql(shapes: tuple[Shape, ...]) -> str:
-    return " UNION ALL ".join(
-        _POINTS.format(n=place, on=" AND ".join(_is_same(*one) for one in zip(_POINT_COLUMNS, shape, strict=True)))
-        for place, shape in enumerate(shapes)
-    )
-
-
-def _is_same(column: str, is_null: bool) -> str:
-    return f"point.{column} IS NULL" if is_null else f"point.{column} = wanted.{column}"
-
-
-def _points(found: Iterable[tuple[Any, ...]]) -> dict[Key, int]:
-    return {(size, block, threads, depth): pk for pk, size, block, threads, depth in found}
-
-
-def _columns(keys: Sequence[Key], suffix: str = "") -> dict[str, str]:
-    return {f"{name}{suffix}": array("int8", [key[n] for key in keys]) for n, name in enumerate(_POINT_COLUMNS)}
-
-
-def _key(one: ParsedSample) -> Key:
-    return one.file_size, one.block_size, one.threads, one.iodepth
+def _point_key(sample: ParsedSample) -> PointKey:
+    return sample.file_size, sample.block_size, sample.threads, sample.iodepth

@@ -20,6 +20,7 @@ class State(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
+READING = "measured, being read"  # what people see of a run whose host is done, until its samples are there
 ENDED = frozenset({State.FINISHED, State.FAILED, State.INTERRUPTED, State.CANCELLED})
 OPEN = frozenset(set(State) - ENDED)
 ON_HOST = frozenset({State.ACCEPTED, State.RUNNING, State.UNKNOWN})  # the host may have started something
@@ -35,5 +36,5 @@ FOLLOWERS.update({ended: frozenset() for ended in ENDED})
 
 
 def before(state: State) -> list[State]:
-    """The states from which `state` may be reached: the filter of the UPDATE that makes the change."""
+    """Return the states from which `state` may be reached, to filter the UPDATE that changes it."""
     return [old for old, followers in FOLLOWERS.items() if state in followers]

@@ -5,16 +5,17 @@ from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 
+from apps.core.text import whole_number
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
-from apps.labs.models import AuditEvent, Role
-from apps.parsers.encodings import encoding_of
-from apps.runs import artefact_store
+from apps.labs.models import Role
+from apps.parsers.core.encodings import detect_encoding
+from apps.runs.artefacts import store
 from apps.runs.filters import RunFilter
-from apps.runs.listing import NewestFirst
+from apps.runs.forms import RunRequest, jobs_in_address
 from apps.runs.models import Run, RunArtefact
-from apps.runs.request import RunRequest, jobs_in_address
-from apps.runs.start import cancel as cancel_run
+from apps.runs.services import cancel_run
+from apps.runs.tables import NewestFirst
 
 PAGE = 50
 VIEWED = 256 * 1024  # bytes of an artefact on a page
@@ -22,13 +23,13 @@ VIEWED = 256 * 1024  # bytes of an artefact on a page
 
 @member_required()
 def runs(request: LabRequest) -> HttpResponse:
-    found = RunFilter(request.GET, queryset=Run.objects.all(), request=request)
-    page = NewestFirst(found.qs, PAGE).get_page(request.GET.get("page"))
-    narrowed = any(request.GET.get(name) for name in found.filters)
-    context = {"page": page, "filter": found, "narrowed": narrowed, "unknown": found.unknown()}
+    runs_filter = RunFilter(request.GET, queryset=Run.objects.all(), request=request)
+    page = NewestFirst(runs_filter.qs, PAGE).get_page(request.GET.get("page"))
+    narrowed = any(request.GET.get(name) for name in runs_filter.filters)
+    context = {"page": page, "filter": runs_filter, "narrowed": narrowed, "unknown": runs_filter.unknown()}
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "runs/_table.html", context)
-    found.offer_hosts()
+    runs_filter.offer_hosts()
     return render(request, "runs/list.html", context)
 
 
@@ -36,26 +37,27 @@ def runs(request: LabRequest) -> HttpResponse:
 def new(request: LabRequest) -> HttpResponse:
     """GET: an empty form. POST: `act` is start, add, remove-<n> or review; htmx asks for the fio equivalent only."""
     former, jobs = _former(request.GET.get("like", "")), jobs_in_address(request.GET.get("jobs", ""))
-    asked = RunRequest(request.lab, request.POST or None, request.GET.get("target"), former, jobs)
+    run_request = RunRequest(request.lab, request.POST or None, request.GET.get("target"), former, jobs)
     if request.htmx and request.method == "POST":  # type: ignore[attr-defined]
-        return render(request, "runs/_equivalent.html", asked.context())
-    if request.method == "POST" and request.POST.get("act") == "start" and (started := asked.start(str(request.user))):
+        return render(request, "runs/_equivalent.html", run_request.context())
+    if (
+        request.method == "POST"
+        and request.POST.get("act") == "start"
+        and (started := run_request.start(str(request.user)))
+    ):
         return _started(request, started)
-    status = 422 if asked.is_refused else 200
-    return render(request, "runs/new.html", asked.context(), status=status)
+    status = 422 if run_request.is_refused else 200
+    return render(request, "runs/new.html", run_request.context(), status=status)
 
 
 def _former(pk: str) -> Run | None:
-    """The run that a new one shall be like."""
-    found: Run | None = Run.objects.select_related("workload").filter(pk=int(pk[:18])).first() if pk.isdigit() else None
-    return found
+    """Return the run that a new one shall repeat."""
+    run: Run | None = Run.objects.select_related("workload").filter(pk=whole_number(pk) or 0).first()
+    return run
 
 
 def _started(request: LabRequest, started: list[Run]) -> HttpResponse:
     first = started[0]
-    AuditEvent.objects.record(
-        request.lab.pk, "runs started", str(first.target), who=str(request.user), runs=[run.pk for run in started]
-    )
     if len(started) == 1:
         return redirect(first)
     messages.success(request, f"{len(started)} repetitions are queued, runs {first.pk} to {started[-1].pk}.")
@@ -69,7 +71,6 @@ def cancel(request: LabRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return render(request, "runs/cancel.html", {"run": run})
     if cancel_run(run, str(request.user)):
-        AuditEvent.objects.record(request.lab.pk, "run cancelled", str(run), who=str(request.user), state=run.state)
         messages.success(request, f"Run {run.pk} is being cancelled; its host stops fio as soon as it hears of it.")
     else:
         messages.warning(request, f"Run {run.pk} has ended already; nothing was cancelled.")
@@ -78,9 +79,9 @@ def cancel(request: LabRequest, pk: int) -> HttpResponse:
 
 @member_required()
 def artefact(request: LabRequest, pk: int, name: str) -> HttpResponseBase:
-    """Raw bytes as they came. Always a download: what a host sent is never a page of this site."""
+    """Return the raw bytes as a download; a host's output is never shown as a page of this site."""
     part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)
-    stream = artefact_store.open_stream(part.artefact)
+    stream = store.open_stream(part.artefact)
     response = StreamingHttpResponse(stream, content_type="application/octet-stream")
     response["Content-Disposition"] = content_disposition_header(True, f"run-{pk}-{part.name.rpartition('/')[2]}")
     response["Content-Length"] = part.artefact.size
@@ -91,10 +92,9 @@ def artefact(request: LabRequest, pk: int, name: str) -> HttpResponseBase:
 
 @member_required()
 def artefact_text(request: LabRequest, pk: int, name: str) -> HttpResponse:
-    """The artefact inside a page of this site, escaped like any text; a long one from its end, where fio's result
-    is."""
+    """Show an artefact as escaped text, a long one from its end, where fio's result is."""
     part = get_object_or_404(RunArtefact.objects.select_related("artefact"), run_id=pk, name=name)
     cut = VIEWED if part.artefact.size > VIEWED else 0
-    data = artefact_store.tail(part.artefact, VIEWED)
-    text = data.decode(encoding_of(data), "replace")
+    data = store.tail(part.artefact, VIEWED)
+    text = data.decode(detect_encoding(data), "replace")
     return render(request, "runs/artefact.html", {"part": part, "text": text, "cut": cut})

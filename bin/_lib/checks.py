@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bin._lib import assets, browser, external, machine, migrated, packages, pytest_run, services, stages
+from bin._lib import assets, browser, external, machine, migrated, packages, pytest_run, services, stages, translations
 from bin._lib.console import Console, Trouble, fail
 from bin._lib.layout import PYTHON, ROOT
 from bin._lib.pytest_run import Counts
@@ -98,8 +98,13 @@ def parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
         usage="bin/test [--fast | --long] [arguments for pytest]",
         allow_abbrev=False,
     )
-    parser.add_argument("--fast", action="store_true", help=f"leave out external servers and {stages.SLOW} tests")
-    parser.add_argument("--long", action="store_true", help="repeat the fault tests as often as a release wants")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--fast", action="store_true", help=f"only the main tests, without those marked {stages.SLOW}")
+    form.add_argument(
+        "--long",
+        action="store_true",
+        help="all cases and all stages: also figures, external servers, every test of the running product, each fault 20 times",
+    )
     return parser.parse_known_args(argv)
 
 
@@ -110,7 +115,7 @@ def main(argv: list[str]) -> int:
     try:
         with ready(long=options.long) as checks:
             try:
-                run_all(checks, options.fast, for_pytest)
+                run_all(checks, form_of(options), for_pytest)
             except BaseException:
                 checks.broken_off()
                 raise
@@ -123,14 +128,24 @@ def main(argv: list[str]) -> int:
         return fail("bin/test", "stopped before the end.")
 
 
+def form_of(options: argparse.Namespace) -> str:
+    """Return "fast", "long" or, with neither option, "usual"."""
+    if options.fast:
+        return "fast"
+    return "long" if options.long else "usual"
+
+
 @contextmanager
 def ready(*, long: bool) -> Iterator[Checks]:
     """Packages, assets, programs, and embedded servers in a folder that goes afterwards."""
-    console = Console(5)
+    console = Console(6)
+    machine.announce_lacking(console, tests=True)
     with console.step("Python packages") as step:
         packages.ensure("dev", step)
     with console.step("Browser assets") as step:
         assets.ensure(step)
+    with console.step("Translations") as step:
+        translations.ensure(step)
     with console.step("fio") as step:
         machine.ensure_fio(step)
     with console.step("Chromium") as step:
@@ -144,14 +159,16 @@ def ready(*, long: bool) -> Iterator[Checks]:
             env = {**os.environ, **running.environment(), "SPINDLE_DATA": str(folder / "data")}
             env.setdefault("SPINDLE_SECRET_KEY", secrets.token_urlsafe(64))
             env["PATH"] = f"{PYTHON.parent}:{env.get('PATH', '')}"
+            # every worker of every stage, and each process that a test starts, would compile the product and the tests again
+            env.pop("PYTHONDONTWRITEBYTECODE", None)
             env |= {"SPINDLE_CHROMIUM": chromium} if chromium else {}
-            env |= {"SPINDLE_LONG": "1", "SPINDLE_KILLS": "20"} if long else {}
+            env |= {"SPINDLE_LONG": "1", "SPINDLE_KILLS": stages.KILLS} if long else {}
             yield Checks(env, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run_all(checks: Checks, fast: bool, for_pytest: list[str]) -> None:
+def run_all(checks: Checks, form: str, for_pytest: list[str]) -> None:
     embedded = "tests, embedded PostgreSQL and Valkey"
     if for_pytest:
         checks.tests(embedded, for_pytest)
@@ -160,12 +177,19 @@ def run_all(checks: Checks, fast: bool, for_pytest: list[str]) -> None:
     checks.tool("ruff check", [python, "-m", "ruff", "check", "--output-format", "concise", "."])
     with checks.beside("mypy --strict", [python, "-m", "mypy"]):
         of_django(checks)
-    checks.tests(embedded, stages.everything(fast=fast))
-    if not fast:
-        checks.tests("faults, each as often as its name says", stages.faults())
+        if form != "fast":  # which has no test of them
+            load_reports(checks)
+    checks.tests(embedded, stages.everything(form))
+    if form == "fast":
+        return
+    long = form == "long"
+    checks.tests("the running product, from outside", stages.outside(long=long))
+    checks.tests("faults", stages.faults(long=long))
+    in_a_browser(checks, long=long)
+    if long:
         on_external_servers(checks)
-        in_a_browser(checks)
         checks.tests("figures, as ratios against a floor of the same run", stages.figures())
+        checks.tests("mutants, which the tests must notice", stages.mutants())
 
 
 def of_django(checks: Checks) -> None:
@@ -179,20 +203,33 @@ def of_django(checks: Checks) -> None:
     checks.tool("manage.py check --deploy", deploy, {**PRODUCTION, "SPINDLE_SECRET_KEY": secrets.token_urlsafe(64)})
 
 
+def load_reports(checks: Checks) -> None:
+    """The five published reports, which many tests look at, in a database that workers copy."""
+    if migrated.VARIABLE not in checks.env:
+        return
+    artefacts = checks.reports / "artefacts"
+    url = checks.env["DATABASE_URL"]
+    filled = migrated.create_for_reports(url, migrated.at(url, checks.env[migrated.VARIABLE]))
+    code = f"from tests.studies.loading import fill; fill({str(artefacts)!r})"
+    load = [str(PYTHON), "manage.py", "shell", "--no-imports", "--command", code]
+    if checks.tool("published reports, into a database that tests copy", load, filled):
+        checks.env |= migrated.with_reports(filled, artefacts)
+
+
 def on_external_servers(checks: Checks) -> None:
     """Migrations run there in every worker: the server is another, and so may be what they do on it."""
     title = "tests of SQL, broker and bell again"
     try:
         with external.servers() as (found, env):
-            env |= {"SPINDLE_KILLS": stages.AGAIN_KILLS, migrated.VARIABLE: ""}
+            env |= {"SPINDLE_KILLS": stages.AGAIN_KILLS, **migrated.without_copies()}
             checks.tests(f"{title}, {found}", stages.again(), env)
     except Trouble as trouble:
         checks.skip(title, str(trouble))
 
 
-def in_a_browser(checks: Checks) -> None:
+def in_a_browser(checks: Checks, *, long: bool) -> None:
     if "SPINDLE_CHROMIUM" in checks.env:
-        checks.tests("tests in headless Chromium", stages.in_browser())
+        checks.tests("tests in headless Chromium", stages.in_browser(long=long))
     else:
         checks.skip("tests in headless Chromium", "there is no Chromium")
 

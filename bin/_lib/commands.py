@@ -5,11 +5,18 @@ from pathlib import Path
 
 PORT = 8000
 WORKER_PROCESSES = 2
+WEB_PROCESSES = 2  # in containers; bin/up has --web-workers
 
 
-def web(python: str, host: str, port: int) -> list[str]:
-    """Three seconds for open pages at the end: event streams would hold it for ever."""
-    limits = ["--timeout-graceful-shutdown", "3", "--no-access-log"]
+def web(python: str, host: str, port: int, processes: int = WEB_PROCESSES) -> list[str]:
+    """Several processes share one socket; uvicorn starts one again that ends, or that is silent for half a minute.
+
+    Three seconds for open pages at the end: event streams would hold it for ever. The protocol limits what a connection may keep waiting; what
+    proxies say of clients is Spindle's own matter (SPINDLE_PROXIES).
+    """
+    limits = ["--http", "apps.core.server.connections:Connection", "--ws", "none"]
+    limits += ["--timeout-graceful-shutdown", "3", "--timeout-worker-healthcheck", "30"]
+    limits += ["--no-access-log", "--no-proxy-headers"]
     return [
         python,
         "-m",
@@ -20,7 +27,7 @@ def web(python: str, host: str, port: int) -> list[str]:
         "--port",
         str(port),
         "--workers",
-        "1",
+        str(processes),
         *limits,
     ]
 
@@ -28,6 +35,12 @@ def web(python: str, host: str, port: int) -> list[str]:
 def worker(python: str) -> list[str]:
     quick = ["--without-gossip", "--without-mingle"]
     return [python, "-m", "celery", "-A", "worker.celery", "worker", "--concurrency", str(WORKER_PROCESSES), *quick]
+
+
+def dispatcher(python: str) -> list[str]:
+    """One process for the short tasks that offer runs to hosts, which never wait behind a result that is being read."""
+    queue = ["--queues", "dispatch", "--hostname", "dispatcher@%h", "--pool", "solo"]
+    return [python, "-m", "celery", "-A", "worker.celery", "worker", *queue, "--without-gossip", "--without-mingle"]
 
 
 def beat(python: str, schedule: Path) -> list[str]:
@@ -51,8 +64,9 @@ def build_agent(python: str, target: Path) -> list[str]:
     return [python, "worker/build_agent.py", str(target)]
 
 
-def enrol(python: str, program: Path, server: str, token: str, state: Path) -> list[str]:
-    return [python, str(program), "enrol", "--server", server, "--token", token, "--state", str(state)]
+def enrol(python: str, program: Path, server: str, state: Path) -> list[str]:
+    """The token goes into the environment: every account of the machine can read a command line."""
+    return [python, str(program), "enrol", "--server", server, "--state", str(state), "--again"]
 
 
 def agent(python: str, program: Path, server: str, state: Path) -> list[str]:

@@ -16,12 +16,18 @@ WELL = (200, 301, 308)  # with an https address a plain request is sent there, a
 
 def web_status(host: str, port: int) -> int | None:
     """HTTP status of the health page, None when nothing answers. Redirects are not followed and no proxy is asked."""
+    return ask_web(host, port)[0]
+
+
+def ask_web(host: str, port: int) -> tuple[int | None, str]:
+    """The same, with the word of the web process that has answered."""
     connection = http.client.HTTPConnection(host, port, timeout=5)
     try:
         connection.request("GET", PATH, headers={"Host": "127.0.0.1"})
-        return connection.getresponse().status
+        answer = connection.getresponse()
+        return answer.status, answer.getheader("X-Spindle-Process", "")
     except (OSError, http.client.HTTPException):
-        return None
+        return None, ""
     finally:
         connection.close()
 

@@ -1,11 +1,14 @@
 """The system's package manager: programs that neither pip nor npm brings."""
 
+import ctypes.util
+import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
-from bin._lib.console import Step, run_logged, shown
+from bin._lib.console import Console, Step, run_logged, shown
 from bin._lib.layout import SETUP
 
 LOG = SETUP / "system.log"
@@ -16,6 +19,12 @@ MANAGERS = {
     "dnf": ["dnf", "install", "--assumeyes"],
     "apk": ["apk", "add"],
 }
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+ATOMIC = {
+    "apt-get": "libatomic1",
+    "dnf": "libatomic",
+    "apk": "libatomic",
+}  # what the Node.js of the browser's driver needs
 
 
 def is_root() -> bool:
@@ -50,6 +59,30 @@ def way_out(package: str) -> str:
     """For one that is still absent: what root has tried already, and the command."""
     tried = f"installing it failed (check the network; the output is in {shown(LOG)}); " if may_install() else ""
     return f"{tried}to have it: {how_to_install(package)}"
+
+
+def lacking(*, tests: bool) -> list[str]:
+    """Return the names of the system's packages that are missing here: for `bin/up`, or for the tests as well."""
+    found = (
+        (python_package("venv"), importlib.util.find_spec("ensurepip") is None),
+        ("fio", shutil.which("fio") is None),
+        ("chromium", tests and not any(map(shutil.which, BROWSERS))),
+        (ATOMIC.get(manager() or "", "libatomic"), tests and ctypes.util.find_library("atomic") is None),
+    )
+    return [package for package, missing in found if missing]
+
+
+def python_package(part: str) -> str:
+    """Return the name of a package that Debian and Ubuntu split off from Python."""
+    return f"python{sys.version_info.major}.{sys.version_info.minor}-{part}"
+
+
+def announce_lacking(console: Console, *, tests: bool) -> None:
+    """Say everything that only root may install in one sentence, before the first of it is in the way."""
+    if not may_install() and (packages := lacking(tests=tests)):
+        console.say(
+            f"Missing on this machine: {', '.join(packages)}. To have all of it: {how_to_install(' '.join(packages))}"
+        )
 
 
 def may_install() -> bool:

@@ -145,7 +145,7 @@ def need_ensurepip(step: Step) -> None:
     """Debian and Ubuntu leave this part of Python to a package of its own."""
     if importlib.util.find_spec("ensurepip") and importlib.util.find_spec("venv"):
         return
-    package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
+    package = machine.python_package("venv")
     if machine.manager() == "apt-get" and machine.install(package, step):
         importlib.invalidate_caches()
         if importlib.util.find_spec("ensurepip"):

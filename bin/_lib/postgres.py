@@ -119,6 +119,7 @@ def prepare(data: DataFolder, sockets: Path, account: Account, programs: binarie
     cluster = (
         data.postgres.resolve() if data.postgres.exists() else new_cluster(data, account, programs, durable=durable)
     )
+    programs = programs.fitting(cluster)
     check_version(cluster, programs)
     write_identities(cluster, account)
     return Server(data, cluster, sockets, account, programs, durable)
@@ -126,11 +127,11 @@ def prepare(data: DataFolder, sockets: Path, account: Account, programs: binarie
 
 def check_version(cluster: Path, programs: binaries.Binaries) -> None:
     made_by = (cluster / "PG_VERSION").read_text().strip()
-    brought = programs.postgres("postgres").parents[1].name.removeprefix("pginstall")
-    if made_by != brought:
+    brought = binaries.postgres_major(programs.postgres("postgres"))
+    if made_by != str(brought):
         raise Trouble(
-            f"This data folder's database was made by PostgreSQL {made_by} and this checkout brings {brought}; carry "
-            "it over as docs/administration.md tells, or name a new folder with --data DIR."
+            f"This data folder's database was made by PostgreSQL {made_by} and this checkout brings {brought}; back it "
+            "up with the checkout that made it and restore it with this one (docs/how-to/administration.md), or name a new folder with --data DIR."
         )
 
 

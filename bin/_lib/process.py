@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from pathlib import Path
 
 from bin._lib.account import Account
 
-LOG_LIMIT = 10 * 2**20  # bytes; a longer log is put aside when its program starts
+LOG_LIMIT = 10 * 2**20  # bytes; of a longer log the end is put aside and the program goes on writing from its beginning
+LOGS_LIMIT = 200 * 2**20  # bytes of all logs in a folder; then the oldest of those that were put aside go
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what ends this program
 KILLED = 5.0  # seconds that one may take to be gone after SIGKILL; waiting for a disk it may take longer
 PR_SET_PDEATHSIG = 1
@@ -120,5 +122,40 @@ def die_with_parent(number: signal.Signals) -> None:
 
 
 def rotate(log: Path) -> None:
-    if log.exists() and log.stat().st_size > LOG_LIMIT:
-        log.replace(log.with_suffix(".log.1"))
+    """Put the end of a long log aside as `.log.1`. Its writer goes on: it was opened for appending, which is at the new end then."""
+    with contextlib.suppress(OSError):
+        if log.stat().st_size <= LOG_LIMIT:
+            return
+        with log.open("r+b") as file:
+            with contextlib.suppress(
+                OSError
+            ):  # where the disk is full, what is there is lost and the writer has room again
+                file.seek(-LOG_LIMIT, os.SEEK_END)
+                aside = log.with_suffix(".log.1")
+                aside.unlink(missing_ok=True)
+                with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
+                    shutil.copyfileobj(file, copy, 2**20)
+            file.truncate(0)
+
+
+def keep_small(folder: Path) -> None:
+    """Every log of the folder, whoever writes it, and all of them together."""
+    for log in folder.glob("*.log"):
+        rotate(log)
+    aside = sorted(folder.glob("*.log.*"), key=modified)
+    total = sum(size(log) for log in folder.iterdir())
+    while aside and total > LOGS_LIMIT:
+        total -= size(aside[0])
+        aside.pop(0).unlink(missing_ok=True)
+
+
+def modified(path: Path) -> float:
+    with contextlib.suppress(OSError):
+        return path.stat().st_mtime
+    return 0.0
+
+
+def size(path: Path) -> int:
+    with contextlib.suppress(OSError):
+        return path.stat().st_size if path.is_file() else 0
+    return 0

@@ -31,7 +31,7 @@ def objections(env: dict[str, str]) -> list[str]:
             (
                 site.scheme != "https" or not site.hostname,
                 "SPINDLE_URL is not an https address; set it to the one that people type, for example "
-                "https://spindle.example.org (docs/administration.md has the proxy in front).",
+                "https://spindle.example.org (docs/how-to/administration.md has the proxy in front).",
             ),
         )
         if wrong

@@ -1,10 +1,12 @@
-"""Spindle's own processes: web, worker, beat and this machine's agent."""
+"""Spindle's own processes: web, worker, dispatcher, beat and this machine's agent."""
 
 import json
 import os
 import signal
+import socket
+import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,7 @@ from bin._lib.process import Command
 from bin._lib.supervisor import Supervisor
 
 WEB_PATIENCE = 60  # seconds until the first answer
+WORKER_PATIENCE = 60
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class Programs:
     supervisor: Supervisor
     host: str
     port: int
+    web_workers: int = 1
 
     @property
     def local_host(self) -> str:
@@ -36,17 +40,69 @@ class Programs:
         host = f"[{self.local_host}]" if ":" in self.local_host else self.local_host
         return f"http://{host}:{self.port}"
 
-    def start_pages(self) -> None:
-        python = str(PYTHON)
-        self._start("web", commands.web(python, self.host, self.port))
-        self._start("worker", commands.worker(python))
-        self._start("beat", commands.beat(python, self.data.path / "beat-schedule"))
+    def start_web(self) -> None:
+        """Start the web processes and wait for the first answer of any."""
+        self._start("web", commands.web(str(PYTHON), self.host, self.port, self.web_workers))
         end = time.monotonic() + WEB_PATIENCE
-        while (health.web_status(self.local_host, self.port) or 599) >= 500:
+        while not self.web_answers():
             if time.monotonic() > end:
                 log = self.data.logs / "web.log"
                 raise Trouble(f"The web process does not answer ({gist(tail(log))}); its log is {shown(log)}.")
             self.supervisor.wait(0.1)
+
+    def web_answers(self) -> bool:
+        return (health.web_status(self.local_host, self.port) or 599) < 500
+
+    def web_processes_answer(self) -> bool:
+        """Ask until each web process has answered; which of them takes a connection is chance."""
+        answered = set()
+        for _ in range(50 * self.web_workers):
+            status, process = health.ask_web(self.local_host, self.port)
+            if (status or 599) >= 500:
+                return False
+            answered.add(process)
+            if len(answered) >= self.web_workers:
+                return True
+            time.sleep(0.01)
+        return False
+
+    def start_workers(self) -> None:
+        python = str(PYTHON)
+        self._start("worker", commands.worker(python))
+        self._start("dispatcher", commands.dispatcher(python))
+        self._start("beat", commands.beat(python, self.schedule))
+
+    @property
+    def schedule(self) -> Path:
+        return self.data.path / "beat-schedule"
+
+    def silent(self) -> list[str]:
+        """Ask every process until it answers; return a sentence for each that does not."""
+        questions: dict[str, Callable[[], bool]] = {
+            "web": self.web_processes_answer,
+            "worker": lambda: self.worker_answers("celery"),
+            "dispatcher": lambda: self.worker_answers("dispatcher"),
+            "beat": lambda: self.supervisor.is_alive("beat") and health.schedule_is_fresh(self.schedule),
+            "agent": lambda: self.supervisor.is_alive("agent"),  # whether it has reached the server is told before
+        }
+        end = time.monotonic() + WORKER_PATIENCE
+        while missing := [name for name, answers in questions.items() if not answers()]:
+            if time.monotonic() > end:
+                break
+            self.supervisor.wait(0.5)
+        several = {"web": f"one of {self.web_workers} web processes"} if self.web_workers > 1 else {}
+        return [
+            f"{several.get(name, name)} does not answer; its log is {shown(self.data.logs / f'{name}.log')}."
+            for name in missing
+        ]
+
+    def worker_answers(self, name: str) -> bool:
+        asked = commands.worker_health(str(PYTHON), f"{name}@{socket.gethostname()}")
+        environment = {**os.environ, **self.env}
+        done = subprocess.run(
+            asked, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+        )
+        return done.returncode == 0
 
     def start_agent(self, token: str | None) -> None:
         """Build the agent's program as other hosts get it, enrol it once, start it."""
@@ -54,9 +110,8 @@ class Programs:
         django.call(self.data, self.env, commands.build_agent(str(PYTHON), program))
         if token:  # none when the server knows this agent
             put_aside(state / "identity.json")
-            django.call(
-                self.data, agent_environment(), commands.enrol(str(PYTHON), program, self.local_url, token, state)
-            )
+            env = {**agent_environment(), "SPINDLE_ENROL_TOKEN": token}
+            django.call(self.data, env, commands.enrol(str(PYTHON), program, self.local_url, state))
         self._start(
             "agent", commands.agent(str(PYTHON), program, self.local_url, state), agent_environment(), cwd=state
         )
@@ -71,7 +126,8 @@ class Programs:
 def agent_environment() -> dict[str, str]:
     """The agent gets none of the server's secrets: on this machine too it is just another host's program."""
     secret = ("DATABASE_URL", "REDIS_URL", "SPINDLE_", "POSTGRES_", "DJANGO_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(secret)}
+    rest = {name: value for name, value in os.environ.items() if not name.startswith(secret)}
+    return {**rest, "AGENT_FOLDERS_ABOVE": "warn"}  # root may start Spindle in somebody's checkout
 
 
 def known_agent(data: DataFolder) -> list[str]:

@@ -9,29 +9,55 @@ from pathlib import Path
 from bin._lib.layout import ROOT
 
 TESTS = ROOT / "tests"
-SLOW = "browser or benchmark or faults or fio"
+SLOW = "browser or benchmark or faults or fio or outside or mutation or slow or long"
+OWN_STAGE = "browser or benchmark or faults or outside or mutation"
+KILLS = "20"  # of each fault test in the long form
 AGAIN_KILLS = "3"  # on external servers; the full count is done on the embedded ones
 
 
-def everything(*, fast: bool) -> list[str]:
-    return ["-m", f"not ({SLOW})" if fast else "not browser and not faults and not benchmark", *workers(2)]
+def everything(form: str) -> list[str]:
+    """Return the arguments of the main stage.
+
+    Args:
+        form: "fast" (no slow test at all), "usual" (no test marked `long`) or "long" (all).
+    """
+    left_out = {"fast": SLOW, "usual": f"{OWN_STAGE} or long", "long": OWN_STAGE}[form]
+    return ["-m", f"not ({left_out})", *workers(2)]
 
 
-def faults() -> list[str]:
-    return ["-m", "faults", *workers(2), *files_with("faults")]
+def faults(*, long: bool) -> list[str]:
+    return ["-m", in_form("faults", long), *workers(2), *files_with("faults")]
+
+
+def outside(*, long: bool) -> list[str]:
+    """Against a real `bin/up`; each worker starts one and shares it among its tests.
+
+    A file stays with one worker: the labs that its tests share are made once in a product.
+    """
+    return ["-m", in_form("outside", long), "-n", "2", "--dist", "loadfile", *files_with("outside")]
 
 
 def again() -> list[str]:
     return ["-m", "services and not browser", *workers(2), *files_with("services")]
 
 
-def in_browser() -> list[str]:
-    return ["-m", "browser", *workers(3), *files_with("browser")]
+def in_browser(*, long: bool) -> list[str]:
+    return ["-m", in_form("browser", long), *workers(3), *files_with("browser")]
+
+
+def in_form(mark: str, long: bool) -> str:
+    """Return the expression that selects a stage's tests: those marked `long` only in the long form."""
+    return mark if long else f"{mark} and not long"
 
 
 def figures() -> list[str]:
     """With `-s`, for they are what these tests print."""
     return ["-m", "benchmark", "-s", *files_with("benchmark")]
+
+
+def mutants() -> list[str]:
+    """With `-s`, for the survivors are what these tests print; each runs pytest by itself."""
+    return ["-m", "mutation", "-s", *files_with("mutation")]
 
 
 def workers(number: int) -> list[str]:

@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bin._lib.process import Command, Process
+from bin._lib.process import Command, Process, keep_small
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds
+LOGS_EVERY = 1.0  # seconds between two looks at the size of the logs
 SETTLED = 60.0  # seconds after which an old failure is forgotten
 # Who is stopped before whom, and the seconds they get: 15 in all, with one more each for those that do not listen.
-STOP_ORDER = ((("agent", "beat", "worker", "web"), 7.0), (("valkey",), 1.0), (("postgres",), 4.0))
+STOP_ORDER = ((("agent", "beat", "worker", "dispatcher", "web"), 7.0), (("valkey",), 1.0), (("postgres",), 4.0))
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Supervisor:
     def __init__(self, say: Callable[[str], None], first_pause: float = FIRST_PAUSE) -> None:
         self.say, self.first_pause = say, first_pause
         self.children: list[Child] = []
+        self._logs_seen = 0.0
 
     def start(self, command: Command) -> Process:
         process = Process(command)
@@ -35,6 +37,10 @@ class Supervisor:
     def adopt(self, process: Process) -> None:
         """Watch one that was started before."""
         self.children.append(Child(process, self.first_pause))
+
+    def is_alive(self, name: str) -> bool:
+        """Whether a child of this name runs now."""
+        return any(child.process.command.name == name and child.process.alive() for child in self.children)
 
     def wait(self, seconds: float) -> None:
         """Pass the time, watching."""
@@ -46,6 +52,10 @@ class Supervisor:
             time.sleep(min(left, 0.2))
 
     def look(self) -> None:
+        if time.monotonic() - self._logs_seen >= LOGS_EVERY:
+            self._logs_seen = time.monotonic()
+            for folder in {child.process.command.log.parent for child in self.children}:
+                keep_small(folder)
         for child in self.children:
             if child.due is None:
                 if not child.process.alive():

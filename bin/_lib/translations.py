@@ -1,70 +1,52 @@
-"""The words of locale/*/LC_MESSAGES/django.po as django.mo, which Django reads; without GNU gettext.
+"""Compile the words of locale/*/LC_MESSAGES/django.po into django.mo, which Django reads, where they are not up to date.
 
-python -m bin._lib.translations    after a .po file was changed; both files are committed
+    python -m bin._lib.translations
+
+`bin/up`, `bin/test` and the image do it; `.mo` files are not committed.
 """
 
-import ast
-import re
-import struct
+import os
 from pathlib import Path
 
-from bin._lib.layout import ROOT
+from bin._lib.console import Step, Trouble, run_logged
+from bin._lib.layout import PYTHON, ROOT, SETUP
 
 LOCALE = ROOT / "locale"
-MAGIC = 0x950412DE
-_LINE = re.compile(r'^(?:(?P<key>msgctxt|msgid|msgstr)\s+)?(?P<text>".*")$')
-CONTEXT = "\x04"  # between a message's context and the message
-
-
-class PoError(ValueError):
-    """A line that is none of a .po file: file, line, found."""
-
-
-def messages(text: str, name: str = "django.po") -> dict[str, str]:
-    """Message, with its context before it, → translation. Plural forms are not used here, and refused."""
-    found: dict[str, str] = {}
-    entry: dict[str, str] = {}
-    key = ""
-    for number, line in enumerate([*text.splitlines(), ""], 1):
-        if not line.strip():
-            _keep(entry, found)
-            entry = {}
-        elif not line.startswith("#"):
-            part = _LINE.match(line)
-            if part is None:
-                raise PoError(f"{name}, line {number}: found {line!r}, expected msgctxt, msgid, msgstr or a string")
-            key = part["key"] or key
-            entry[key] = entry.get(key, "") + str(ast.literal_eval(part["text"]))
-    return found
-
-
-def _keep(entry: dict[str, str], found: dict[str, str]) -> None:
-    if entry.get("msgstr"):
-        context = f"{entry['msgctxt']}{CONTEXT}" if "msgctxt" in entry else ""
-        found[f"{context}{entry.get('msgid', '')}"] = entry["msgstr"]
-
-
-def compiled(found: dict[str, str]) -> bytes:
-    """As GNU gettext's manual says: two tables of lengths and places, then the strings, each with a NUL behind."""
-    pairs = sorted((key.encode(), value.encode()) for key, value in found.items())
-    start = 7 * 4 + 16 * len(pairs)
-    keys, values = b"".join(key + b"\0" for key, _ in pairs), b"".join(value + b"\0" for _, value in pairs)
-    places, at = [], start
-    for texts in ([key for key, _ in pairs], [value for _, value in pairs]):
-        for one in texts:
-            places += [len(one), at]
-            at += len(one) + 1
-    head = struct.pack("<7I", MAGIC, 0, len(pairs), 7 * 4, 7 * 4 + 8 * len(pairs), 0, 0)
-    return head + struct.pack(f"<{len(places)}I", *places) + keys + values
+LOG = SETUP / "translations.log"
 
 
 def sources() -> list[Path]:
+    """Return the catalogues, one a language."""
     return sorted(LOCALE.glob("*/LC_MESSAGES/django.po"))
 
 
+def stale() -> list[Path]:
+    """Return the catalogues that were changed after they were compiled, or never compiled."""
+    return [path for path in sources() if not is_fresh(path)]
+
+
+def is_fresh(path: Path) -> bool:
+    compiled = path.with_suffix(".mo")
+    return compiled.exists() and compiled.stat().st_mtime >= path.stat().st_mtime
+
+
+def ensure(step: Step) -> None:
+    """Compile what is stale, with the environment's packages. Raise `Trouble` with the line of a catalogue that is wrong."""
+    languages = [path.parts[-3] for path in stale()]
+    if languages:
+        status, last_lines = run_logged([str(PYTHON), "-m", "bin._lib.translations"], LOG, cwd=ROOT, step=step)
+        if status:
+            raise Trouble(f"The translations ({', '.join(languages)}) could not be compiled: {last_lines}")
+    step.note = ", ".join(languages) or "already there"
+
+
 def main() -> None:
-    for path in sources():
-        path.with_suffix(".mo").write_bytes(compiled(messages(path.read_text(encoding="utf-8"), str(path))))
+    import polib  # in the environment, which set-up makes before
+
+    for path in stale():
+        half_written = path.with_suffix(f".mo.{os.getpid()}")
+        polib.pofile(str(path)).save_as_mofile(str(half_written))
+        os.replace(half_written, path.with_suffix(".mo"))
 
 
 if __name__ == "__main__":

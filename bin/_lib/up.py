@@ -3,15 +3,18 @@
 import argparse
 import faulthandler
 import os
+import re
 import signal
 import socket
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from bin._lib import assets, django, environment, machine, packages, production, room, services
+from bin._lib import assets, django, environment, machine, packages, production, room, services, translations
 from bin._lib.console import Console, Trouble, fail, shown
 from bin._lib.demo import Demo, Status
 from bin._lib.layout import ROOT, DataFolder
@@ -19,15 +22,18 @@ from bin._lib.process import STOPPING
 from bin._lib.programs import Programs, known_agent, running_fio
 from bin._lib.supervisor import Supervisor
 
-STEPS = 11
+STEPS = 14
+MOST_WEB_WORKERS = 64
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PAGES = {
     "overview": "Start page",
     "host": "This host",
     "run": "Demo run",
     "compare": "Comparison, writing",
+    "comparisons": "Comparisons",
     "compare_read": "Comparison, reading",
 }
-DESCRIPTION = """Set everything up and start Spindle: web, worker, beat and this machine's agent.
+DESCRIPTION = """Set everything up and start Spindle: web, worker, dispatcher, beat and this machine's agent.
 Safe to run again: it goes on where it was and keeps the data. Ctrl-C stops it."""
 EPILOG = """environment:
   DATABASE_URL   an external PostgreSQL >= 15 in place of the embedded one, e.g. postgresql://user:password@host/spindle
@@ -64,15 +70,38 @@ def parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--data", type=Path, default=None, metavar="DIR", help="data folder (default: var in the checkout)"
     )
+    parser.add_argument(
+        "--lab",
+        metavar="NAME",
+        help="name of the first lab, when it is made (default: My lab); renamed on its page later",
+    )
+    parser.add_argument(
+        "--owner",
+        metavar="ADDRESS",
+        help="e-mail address of the first lab's owner, when it is made (default: owner@spindle.local)",
+    )
+    parser.add_argument(
+        "--web-workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help=f"processes that answer pages, scripts and agents (default 1; at most {MOST_WEB_WORKERS})",
+    )
     parser.add_argument("--no-demo-run", action="store_true", help="do not run fio on this machine")
     parser.add_argument(
         "--production",
         action="store_true",
-        help="refuse to start with settings unfit for production (docs/administration.md)",
+        help="refuse to start with settings unfit for production (docs/how-to/administration.md)",
     )
     options = parser.parse_args(argv)
     if not 0 <= options.port <= 65535:
         parser.error(f"--port {options.port} is not a port number (0 to 65535)")
+    if not 1 <= options.web_workers <= MOST_WEB_WORKERS:
+        parser.error(f"--web-workers {options.web_workers} is not a number from 1 to {MOST_WEB_WORKERS}")
+    if options.lab is not None and not 1 <= len(options.lab.strip()) <= 120:
+        parser.error(f"--lab has {len(options.lab.strip())} characters; a lab's name has 1 to 120")
+    if options.owner is not None and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", options.owner.strip()):
+        parser.error(f"--owner {options.owner!r} is not an e-mail address such as you@example.org")
     return options
 
 
@@ -133,14 +162,21 @@ class Up:
         has_fio = self.install()
         self.start_services()
         token = self.prepare()
-        programs = Programs(self.data, self.env, self.supervisor, self.options.host, self.options.port)
-        with self.console.step("Web, worker and beat"):
-            programs.start_pages()
+        options = self.options
+        programs = Programs(self.data, self.env, self.supervisor, options.host, options.port, options.web_workers)
+        with self.console.step("Web"):
+            programs.start_web()
+        self.console.say(f"The pages answer at {self.site_url()}/. {self.sign_in.line()}")
+        with self.console.step("Worker, dispatcher and beat"):
+            programs.start_workers()
         with self.console.step("This machine's agent"):
             programs.start_agent(token)
         status = self.first_host(has_fio)
+        with self.console.step("Every process answers") as step:
+            silent = programs.silent()
+            step.note = " ".join(silent)
         self.serving = True
-        self.console.say(self.closing(status))
+        self.console.say(self.closing(status, silent))
         while True:
             self.supervisor.wait(3600)
 
@@ -151,10 +187,13 @@ class Up:
 
     def install(self) -> bool:
         """Everything from outside; True when fio is there."""
+        machine.announce_lacking(self.console, tests=False)
         with self.console.step("Python packages") as step:
             packages.ensure("run", step)
         with self.console.step("Browser assets") as step:
             assets.ensure(step)
+        with self.console.step("Translations") as step:
+            translations.ensure(step)
         with self.console.step("fio") as step:
             return machine.ensure_fio(step)
 
@@ -187,13 +226,27 @@ class Up:
             with self.console.step("Production checks"):
                 production.check(self.data, self.env)
         with self.console.step("Tables, first lab, published reports") as step:
-            made = django.ask(self.data, self.env, "prepare", *known_agent(self.data))
+            made = django.ask(self.data, self.env, "prepare", *self.first_lab(), *known_agent(self.data))
             self.sign_in.email, self.sign_in.password = made["email"], made["password"]
             step.note = f"migrations and published rows: {len(made['changed'])}" if made["changed"] else "unchanged"
+        self.tell_of_first_lab(made)
         with self.console.step("Static files") as step:
             django.collect_static(self.data, self.env, step)
         token: str | None = made["enrol_token"]
         return token
+
+    def first_lab(self) -> list[str]:
+        """Return the arguments of `prepare` for the first lab's name and owner, which count when it is made."""
+        given = {"--lab": self.options.lab, "--owner": self.options.owner}
+        return [part for name, value in given.items() if value is not None for part in (name, value.strip())]
+
+    def tell_of_first_lab(self, made: Mapping[str, Any]) -> None:
+        """Say so when the names that were asked for came too late."""
+        if made["password"]:
+            return
+        for option, asked, there in (("--lab", self.options.lab, "lab"), ("--owner", self.options.owner, "email")):
+            if asked is not None and asked.strip().lower() != str(made.get(there, "")).lower():
+                self.console.say(f"{option} counts only when the first lab is made; it is there: {made[there]}.")
 
     def first_host(self, has_fio: bool) -> Status:
         """Discovery and the demo run. The dashboard is of use without them, so a failure here is told and not fatal."""
@@ -226,12 +279,15 @@ class Up:
             names |= {socket.gethostname(), socket.getfqdn(), room.outside_address()}
         return sorted(names - {"", "0.0.0.0", "[::]"})
 
-    def closing(self, status: Status) -> str:
+    def closing(self, status: Status, silent: list[str]) -> str:
         site, pages = self.site_url(), {"overview": "/", **status.get("urls", {})}
         addresses = [(title, urljoin(site, pages[name])) for name, title in PAGES.items() if pages.get(name)]
-        lines = ["", "Spindle is running:", "", *(f"  {title:<22}{address}" for title, address in addresses), ""]
+        head = "Spindle is running, but not all of it:" if silent else "Spindle is running:"
+        lines = ["", head, *silent, "", *(f"  {title:<22}{address}" for title, address in addresses), ""]
         if os.environ.get("SPINDLE_URL"):
             lines.append(f"Served here on {self.options.host}:{self.options.port}.")
+        elif self.options.host in LOOPBACK:
+            lines.append("Only this machine reaches it; for other hosts and people of the lab: bin/up --host 0.0.0.0")
         lines.append(self.sign_in.line())
         lines.append(f"Data and logs are in {shown(self.data.path)}. Ctrl-C stops it.")
         return "\n".join(lines)

@@ -97,7 +97,7 @@ function says({ data: { datasets } }, set, index, title, unit) {
   return `${line.label}, ${title(x)}: ${human(y, unit)}${span}`;
 }
 
-/* What a chart that grows shows now, in words: as `said` in apps/comparison/drawing/track.py. */
+/* What a chart that grows shows now, in words: as `said` in apps/comparison/charts/time_series.py. */
 export function said({ data: { datasets } }, unit) {
   const text = (value) => human(value, unit);
   return datasets.map(({ label, data }) => {

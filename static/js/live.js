@@ -41,6 +41,7 @@ export class LiveRun {
   progress(point) {
     if (point.t <= this.latest) return;
     this.latest = point.t;
+    this.begun();
     this.share(point.progress);
     for (const job of point.jobs) this.draw(point.t, job);
     this.table(point.jobs);
@@ -56,6 +57,12 @@ export class LiveRun {
     if (chart.data.datasets.length) caption.parentElement.querySelector(".downloads").hidden = false;
     caption.textContent = `${caption.parentElement.querySelector("figcaption").textContent}. ${said(chart, UNIT_OF[metric]) || "Nothing has arrived yet"}.`;
     describe(chart, `${caption.textContent} The same numbers are in the table below.`);
+  }
+
+  begun() {
+    noLonger("waiting-note");
+    const none = document.getElementById("no-attempts");
+    if (none) none.textContent = "The first one is under way; it is listed here when the run has ended.";
   }
 
   share(progress) {
@@ -97,18 +104,29 @@ export class LiveRun {
     document.getElementById("live-jobs").replaceChildren(...rows);
   }
 
-  state({ state, ended }) {
+  state({ state, reading, ended }) {
     const chip = document.querySelector("#run-state .chip");
-    const changed = chip.textContent.trim() !== state;
-    if (changed) {
+    const words = reading ? "measured, being read" : state;
+    if (chip.textContent.trim() !== words) {
       chip.className = `chip chip-${state}`;
-      chip.textContent = state;
+      chip.textContent = words;
     }
+    if (!["queued", "offered"].includes(state)) this.begun();
+    const note = document.getElementById("live-note");
+    if (reading) note.textContent = "The host is done; its result is being read.";
     if (ended) {
+      note.textContent = ""; // what was said of the run while it went on is no longer so
+      noLonger("reading-note");
+      if (state === "finished") this.share(1);
       this.close();
       setTimeout(() => location.reload(), 800);
     }
   }
+}
+
+/* What was said of the wait is no longer so. */
+function noLonger(id) {
+  document.getElementById(id)?.remove();
 }
 
 function cell(text, kind = "") {

@@ -1,4 +1,4 @@
-/* People's units in charts, as apps/lib/units.py has them for pages. */
+/* People's units in charts, as apps/core/units.py has them for pages. */
 
 const RATES = {
   1000: [[1, "B/s"], [1e3, "kB/s"], [1e6, "MB/s"], [1e9, "GB/s"], [1e12, "TB/s"]],
@@ -39,7 +39,7 @@ export function grouped(digits) {
   return `${whole.replace(/\B(?=(\d{3})+$)/g, "\u202f")}${rest ? `.${rest}` : ""}`;
 }
 
-/* At least 3 significant digits, thousands apart by a thin space: as `significant` in apps/lib/units.py. */
+/* At least 3 significant digits, thousands apart by a thin space: as `significant` in apps/core/units.py. */
 export function significant(value) {
   if (value === 0) return "0";
   const decimals = Math.min(Math.max(0, 2 - Math.floor(Math.log10(Number(Math.abs(value).toPrecision(3))))), 9);

@@ -12,7 +12,7 @@ import pytest
 
 from tests.agent.fake_server import Attempt, FakeServer
 from tests.agent.host import Host, journal, lasting, until
-from worker.agent import activity, place, spool
+from worker.agent import activity, mount, spool
 
 RECORDED = Path(__file__).with_name("fixtures")
 MIB = 2**20
@@ -65,7 +65,7 @@ def test_devices_that_come_or_begin_anew_count_nothing() -> None:
 
 
 def test_a_write_by_another_process_is_seen_on_this_machine(tmp_path: Path) -> None:
-    own = place.disks_below(str(tmp_path))[0]
+    own = mount.disks_below(str(tmp_path))[0]
     if not own:
         pytest.skip("the temporary folder lies on no disk")
     before = activity.sample()["disks"]
@@ -106,8 +106,10 @@ def test_the_last_five_seconds_are_looked_at_at_least(monkeypatch: pytest.Monkey
     for clock[0] in (0.0, 2.0, 25.0, 26.0, 50.0):
         idle.look()
     clock[0] = 51.0
-    assert idle.told(None)["sample"]["clock"] == 25.0
-    assert idle.told(None)["sample"] is None, "the next run comes after this one, and not after the time before it"
+    assert idle.figures_for_runner(None)["sample"]["clock"] == 25.0
+    assert idle.figures_for_runner(None)["sample"] is None, (
+        "the next run comes after this one, and not after the time before it"
+    )
 
 
 def test_the_spool_knows_when_the_last_run_ended(tmp_path: Path) -> None:
@@ -143,7 +145,7 @@ def test_means_and_greatest_of_others_beside_a_run(samples: list[dict[str, Any]]
         looked(20.5, user=33.4, disks={"sda": 1800 * MIB, "sdb": 41_000}, nics={"eth0": 4100}),
     ]
     result = tmp_path / "result.json"
-    watch = activity.Watch(NEVER, "/srv", str(result))
+    watch = activity.ActivityWatch(NEVER, "/srv", str(result))
     watch.look()
     result.write_bytes(b"x" * 900)  # the agent has sent it: of 1000 bytes 100 are somebody else's
     watch.look()
@@ -156,13 +158,13 @@ def test_means_and_greatest_of_others_beside_a_run(samples: list[dict[str, Any]]
 
 def test_a_run_of_less_than_a_second_is_not_judged(samples: list[dict[str, Any]]) -> None:
     samples += [looked(0.0), looked(0.9, disks={"sda": 0, "sdb": 10**9})]
-    assert activity.Watch(NEVER, "/srv", "").end(0.5) == {"load_before": 0.1}
+    assert activity.ActivityWatch(NEVER, "/srv", "").end(0.5) == {"load_before": 0.1}
 
 
 def test_what_is_not_known_is_left_out(samples: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worker.agent.activity.disks_below", lambda _: (None, False))
     samples += [looked(0.0, load=float("nan")), looked(9.0, user=90.0, nics={"eth0": 10**9})]
-    assert activity.Watch(NEVER, "/srv", "").end(own_user_s=None) == {"seconds_during": 9.0}
+    assert activity.ActivityWatch(NEVER, "/srv", "").end(own_user_s=None) == {"seconds_during": 9.0}
 
 
 # Beside real fio
@@ -171,7 +173,7 @@ def test_what_is_not_known_is_left_out(samples: list[dict[str, Any]], monkeypatc
 @pytest.fixture
 def in_memory(tmp_path: Path, host: Host) -> Iterator[Host]:
     """Its files lie in memory, so that this machine's disks are none of the run's."""
-    if place._mounted(str(MEMORY))[0] != "tmpfs":
+    if mount._mounted(str(MEMORY))[0] != "tmpfs":
         pytest.skip(f"{MEMORY} is no filesystem in memory")
     host.files = MEMORY / f"spindle-{os.getpid()}"
     host.files.mkdir()
@@ -186,11 +188,12 @@ def told(attempt: Attempt) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.fio
 def test_another_process_that_computes_and_writes_is_told_with_the_run(
     in_memory: Host, server: FakeServer, tmp_path: Path
 ) -> None:
-    if not place.disks_below(str(tmp_path))[0]:
+    if not mount.disks_below(str(tmp_path))[0]:
         pytest.skip("the temporary folder lies on no disk")
     in_memory.start()
     until(lambda: server.polls, "the first poll")
@@ -213,6 +216,7 @@ def test_another_process_that_computes_and_writes_is_told_with_the_run(
     assert found["own_disks"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.fio
 def test_what_fio_itself_does_is_not_somebody_elses(host: Host, server: FakeServer) -> None:
     """As many processes as there are cores, which do nothing but count: all user time is theirs."""
@@ -223,5 +227,5 @@ def test_what_fio_itself_does_is_not_somebody_elses(host: Host, server: FakeServ
     text = attempt.stream("result").decode()
     fio = json.loads(text[text.rindex("\n{\n") :])["jobs"][0]
     found = told(attempt)
-    assert found["own_disks"] == sorted(place.disks_below(str(host.files))[0] or ())
+    assert found["own_disks"] == sorted(mount.disks_below(str(host.files))[0] or ())
     assert 0 <= found["load_during"] <= cores * (1 - fio["usr_cpu"] / 100) + 0.1 * cores

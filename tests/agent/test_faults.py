@@ -1,6 +1,7 @@
 """What may be killed, cut off or filled up while fio runs, and what must be true afterwards: nothing lost, nothing started twice,
 nothing left behind. `SPINDLE_KILLS` says how often each kill is repeated."""
 
+import contextlib
 import json
 import os
 import random
@@ -14,6 +15,7 @@ import pytest
 
 from tests.agent.fake_server import Attempt, FakeServer
 from tests.agent.host import Host, job, kill_below, lasting, processes_below, starts, until, workload
+from worker.agent.work import Launcher
 
 pytestmark = [pytest.mark.fio, pytest.mark.faults]
 KILLS = int(os.environ.get("SPINDLE_KILLS", "3"))
@@ -96,26 +98,64 @@ def test_killed_runner_means_interrupted_and_nothing_left(host: Host, server: Fa
     assert starts(attempt) == 1
 
 
-@pytest.mark.parametrize("which", [0, 1], ids=["foreman", "runner"])
-def test_killed_waiting_runner_is_replaced(host: Host, server: FakeServer, which: int) -> None:
+def test_an_idle_agent_is_one_process_and_leaves_none(host: Host, server: FakeServer) -> None:
     host.start()
-    os.kill(_waiting(host, server)[which], signal.SIGKILL)
-    for _ in range(3):  # the one that waits, and what is hired after it
-        assert host.ended(server.offer(workload(job()))) == "finished"
-
-
-def _waiting(host: Host, server: FakeServer) -> list[int]:
-    """The foreman and the runner that it has forked."""
     until(lambda: len(server.polls) >= 2, "the long poll")
-    until(lambda: len(same_program(host)) == 3, "both wait")
-    return sorted(pid for pid in same_program(host) if pid != host.process.pid)  # type: ignore[union-attr]
-
-
-def test_nobody_outlives_an_idle_agent_that_was_killed(host: Host, server: FakeServer) -> None:
-    host.start()
-    _waiting(host, server)
+    until(lambda: len(same_program(host)) == 1, "the end of the look")
+    for _ in range(2):
+        assert host.ended(server.offer(workload(job()))) == "finished"
+    until(lambda: len(same_program(host)) == 1, "the end of the runners")
     host.end(signal.SIGKILL)
-    until(lambda: not same_program(host), "the end of foreman and runner")
+    assert not same_program(host)
+
+
+def test_a_runner_that_is_killed_before_it_has_go_is_replaced(host: Host, server: FakeServer) -> None:
+    server.refuse_with["/accept/"] = 503
+    attempt = server.offer(workload(job()))
+    host.start()
+    [waiting] = until(lambda: runners(host), "a runner that waits")
+    os.kill(waiting, signal.SIGKILL)
+    server.refuse_with.clear()
+    assert host.ended(attempt, patience=60) == "finished"
+    assert starts(attempt) == 1
+    until(lambda: not runners(host), "the end of the runner")
+
+
+def test_a_cancel_that_comes_while_the_runner_starts_ends_the_attempt(host: Host, server: FakeServer) -> None:
+    """Stopped before Python has come to the runner's first line, as on a host that has no processor left for it."""
+    server.refuse_with["/accept/"] = 503
+    attempt = server.offer(workload(job()))
+    host.start()
+    [starting] = until(lambda: runners(host), "a runner")
+    os.kill(starting, signal.SIGSTOP)
+    server.cancel(attempt)
+    server.refuse_with.clear()
+    if holds_lock(host, attempt):  # stopped too late to be early: it hears the cancel when it goes on
+        os.kill(starting, signal.SIGCONT)
+    assert host.ended(attempt, patience=60) == "cancelled"
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(starting, signal.SIGCONT)
+    until(lambda: not runners(host), "the end of the runner")
+    assert starts(attempt) == 0
+    assert host.leftovers() == []
+
+
+def holds_lock(host: Host, attempt: Attempt) -> bool:
+    try:
+        return bool(host.runner(attempt))
+    except AssertionError:
+        return False
+
+
+def runners(host: Host) -> list[int]:
+    return [pid for pid in same_program(host) if b"\0runner\0" in _command_line(pid)]
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def same_program(host: Host) -> list[int]:
@@ -380,3 +420,13 @@ def test_second_agent_with_the_same_state_does_not_start(host: Host, server: Fak
     host.start()
     until(lambda: server.polls, "the first agent")
     assert "Another agent is running" in host.call("run", "--server", server.address).stderr
+
+
+def test_a_plan_for_a_runner_that_is_dead_already_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever says "go" finds it dead and starts another one; the attempt is not refused."""
+    monkeypatch.setattr("sys.executable", "/bin/true")
+    runner = Launcher().start(str(tmp_path), {"plan": "x" * (1 << 20)})
+    assert runner.wait(20) == 0
+    assert runner.stdin is not None
+    with pytest.raises(BrokenPipeError):
+        runner.stdin.write(b"g")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from worker.agent import place
+from worker.agent import mount
 
 PCI = "devices/pci0000:00/0000:00:1f.2"
 
@@ -20,8 +20,8 @@ class Tree:
         (self.sys / "class/block").mkdir(parents=True)
         (self.sys / "dev/block").mkdir(parents=True)
         self.folder.mkdir()
-        monkeypatch.setattr(place, "SYS", str(self.sys))
-        monkeypatch.setattr(place, "MOUNTS", str(folder / "mountinfo"))
+        monkeypatch.setattr(mount, "SYS", str(self.sys))
+        monkeypatch.setattr(mount, "MOUNTS", str(folder / "mountinfo"))
 
     def device(self, path: str, *slaves: str, **files: str) -> None:
         """`device("devices/…/sda", "below", partition="1")`."""
@@ -44,8 +44,8 @@ class Tree:
             "22 1 0:21 / / rw - rootfs rootfs rw",
             f"40 22 0:40 / {point} rw shared:1 - {kind} /dev/{name or 'pool'} rw",
         ]
-        Path(place.MOUNTS).write_text("\n".join(lines))
-        return place.disks_below(str(self.folder))
+        Path(mount.MOUNTS).write_text("\n".join(lines))
+        return mount.disks_below(str(self.folder))
 
 
 @pytest.fixture
@@ -116,13 +116,13 @@ def test_the_last_mount_of_the_longest_place_counts(tree: Tree, tmp_path: Path) 
 
 def test_a_loop_device_lies_where_its_file_lies(tmp_path: Path) -> None:
     """A real one, where this account may make it."""
-    own, file = place.disks_below(str(tmp_path))[0], tmp_path / "image"
+    own, file = mount.disks_below(str(tmp_path))[0], tmp_path / "image"
     file.write_bytes(b"\0" * 2**20)
     made = subprocess.run(["losetup", "-f", "--show", str(file)], capture_output=True, text=True, check=False)
     if made.returncode or own is None:
         pytest.skip("no loop device, or no disk below the temporary folder")
     device = made.stdout.strip()
     try:
-        assert place._whole(f"/sys/class/block/{os.path.basename(device)}") == own
+        assert mount._whole(f"/sys/class/block/{os.path.basename(device)}") == own
     finally:
         subprocess.run(["losetup", "-d", device], check=True)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.agent.host import job, workload
+from tests.sampling import for_each
 from worker.agent import policy, render
 from worker.agent.conf import GIB, MIB, Conf, Mistake, create, load, parse
 
@@ -128,7 +129,7 @@ def test_every_key_has_its_cases() -> None:
     assert {key for key, _ in OUT_OF_BOUNDS} == set(policy.KEYS) | {"name"}
 
 
-@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in OUT_OF_BOUNDS for value in values])
+@for_each("key, value", [(key, value) for key, values in OUT_OF_BOUNDS for value in values])
 def test_value_out_of_bounds_is_refused_by_name(key: str, value: Any) -> None:
     given_workload = {"tool": "fio", "jobs": [{**job(), "name": "job0", key: value}]}
     with pytest.raises(policy.Refused, match=key):
@@ -240,7 +241,7 @@ DANGEROUS = [
 ]
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@for_each("attack", ATTACKS)
 def test_no_attack_is_accepted_as_any_value_or_key(attack: str) -> None:
     accepted, said = 0, []
     for key in [*policy.KEYS, "name", *DANGEROUS, attack]:
@@ -318,6 +319,7 @@ def says_yes(given_workload: Any) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.fixed_dictionaries(VALUES), min_size=1, max_size=3))
 def test_near_valid_workloads_are_rendered_soundly_or_refused(jobs: list[dict[str, Any]]) -> None:

@@ -33,6 +33,7 @@ def test_null_engine_end_to_end(host: Host, server: FakeServer) -> None:
     assert host.leftovers() == []
 
 
+@pytest.mark.slow
 def test_writes_and_reads_go_to_files_of_their_own(host: Host, server: FakeServer) -> None:
     attempt = server.offer(
         workload(
@@ -52,6 +53,7 @@ def test_writes_and_reads_go_to_files_of_their_own(host: Host, server: FakeServe
     assert host.leftovers() == []
 
 
+@pytest.mark.slow
 def test_read_only_workload_reads_data_it_was_given(host: Host, server: FakeServer) -> None:
     attempt = server.offer(lasting(2, rw="randread", ioengine="psync", file_size=8 << 20))
     host.start()
@@ -65,6 +67,7 @@ def test_read_only_workload_reads_data_it_was_given(host: Host, server: FakeServ
     assert "--readonly" in attempt.running["argv"]
 
 
+@pytest.mark.slow
 def test_results_stream_while_fio_runs_cut_after_whole_documents(host: Host, server: FakeServer) -> None:
     attempt = server.offer(lasting(4))
     host.start()
@@ -88,6 +91,7 @@ def environment_of(argv: list[str], pids: list[int]) -> set[str]:
     return set()
 
 
+@pytest.mark.slow
 def test_fio_sees_the_fixed_command_line_and_an_empty_environment(host: Host, server: FakeServer) -> None:
     attempt = server.offer(lasting(4, rw="read"))
     host.start()

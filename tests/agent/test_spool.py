@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from worker.agent import leftovers, spool
-from worker.agent.attempt import Attempt
+from worker.agent import cleanup, spool
+from worker.agent.attempt import HostAttempt
 from worker.agent.client import LONGEST_PAUSE_S, Backoff, split_address
 from worker.agent.disk import read_lines, write_durably
 
@@ -19,7 +19,7 @@ DOCUMENT = b'{\n  "jobs" : [\n    {\n    }\n  ]\n}\n'
 
 
 @pytest.fixture
-def attempt(tmp_path: Path) -> Attempt:
+def attempt(tmp_path: Path) -> HostAttempt:
     one = spool.Spool(str(tmp_path))
     record = {
         "offer": {"attempt": 3, "token": 9, "status_interval": 1},
@@ -33,12 +33,12 @@ def attempt(tmp_path: Path) -> Attempt:
     return made
 
 
-def written(attempt: Attempt, data: bytes) -> None:
+def written(attempt: HostAttempt, data: bytes) -> None:
     with open(attempt.file("result.json"), "ab") as target:
         target.write(data)
 
 
-def test_a_document_that_has_not_ended_waits(attempt: Attempt) -> None:
+def test_a_document_that_has_not_ended_waits(attempt: HostAttempt) -> None:
     written(attempt, DOCUMENT[:-2])
     assert attempt.cut("result", everything=False, durable=False)
     assert attempt.chunks == []
@@ -47,7 +47,7 @@ def test_a_document_that_has_not_ended_waits(attempt: Attempt) -> None:
     assert [attempt.bytes_of(chunk) for chunk in attempt.unsent] == [DOCUMENT]
 
 
-def test_chunks_never_change_and_never_exceed_1_mib(attempt: Attempt) -> None:
+def test_chunks_never_change_and_never_exceed_1_mib(attempt: HostAttempt) -> None:
     huge = b"{\n" + b"x" * (3 << 20) + b"\n}\n"
     for data in (DOCUMENT * 2, huge, DOCUMENT, b"fio: terminating on signal 2\n", DOCUMENT * 50000):
         before = list(attempt.chunks)
@@ -66,7 +66,7 @@ def test_chunks_never_change_and_never_exceed_1_mib(attempt: Attempt) -> None:
     }
 
 
-def test_a_new_agent_knows_the_same_chunks(attempt: Attempt, tmp_path: Path) -> None:
+def test_a_new_agent_knows_the_same_chunks(attempt: HostAttempt, tmp_path: Path) -> None:
     written(attempt, DOCUMENT)
     attempt.cut("result", everything=False, durable=True)
     written(attempt, DOCUMENT)
@@ -85,13 +85,13 @@ def test_half_a_last_line_is_taken_away(tmp_path: Path) -> None:
     assert path.read_bytes() == b"one\ntwo\n"
 
 
-def test_folder_without_a_whole_offer_was_never_accepted(attempt: Attempt, tmp_path: Path) -> None:
+def test_folder_without_a_whole_offer_was_never_accepted(attempt: HostAttempt, tmp_path: Path) -> None:
     Path(attempt.file("offer.json")).write_text('{"offer": {"att')
     assert spool.Spool(str(tmp_path)).load() == []
     assert not Path(attempt.path).exists()
 
 
-def test_an_offer_whose_folder_lost_its_name_in_a_power_cut_is_known(attempt: Attempt, tmp_path: Path) -> None:
+def test_an_offer_whose_folder_lost_its_name_in_a_power_cut_is_known(attempt: HostAttempt, tmp_path: Path) -> None:
     os.rename(attempt.path, tmp_path / "spool" / "next")
     [again] = spool.Spool(str(tmp_path)).load()
     assert (again.id, again.path) == (attempt.id, attempt.path)
@@ -124,7 +124,7 @@ def test_an_offer_that_does_not_fit_on_the_disk_leaves_nothing(tmp_path: Path, m
     assert os.listdir(tmp_path / "spool") == []
 
 
-def test_fence_remembers_the_highest_token(attempt: Attempt, tmp_path: Path) -> None:
+def test_fence_remembers_the_highest_token(attempt: HostAttempt, tmp_path: Path) -> None:
     one = spool.Spool(str(tmp_path))
     assert one.fence("/f") == 0
     one.remove(attempt)
@@ -149,7 +149,7 @@ def test_only_own_files_are_removed(tmp_path: Path) -> None:
     for name in ("data.0.0", "data.12.3", "data.x.0", "notes"):
         (folder / name).write_text("x")
     (folder / "data.1.1").symlink_to(outside)
-    assert sorted(leftovers.remove_run_dir(str(folder))) == ["data.x.0", "notes"]
+    assert sorted(cleanup.remove_run_dir(str(folder))) == ["data.x.0", "notes"]
     assert outside.read_text() == "stays"
 
 
@@ -160,10 +160,10 @@ def test_an_administrators_shell_in_the_folder_is_not_killed(tmp_path: Path) -> 
     ):
         try:
             time.sleep(0.1)
-            assert leftovers.processes_of(str(tmp_path)) == [ours.pid]
+            assert cleanup.processes_of(str(tmp_path)) == [ours.pid]
             waiter = subprocess.Popen([sys.executable, "-c", f"import os; os.waitid(os.P_PID, {ours.pid}, os.WEXITED)"])
             waiter.wait()
-            leftovers.kill_all(str(tmp_path))
+            cleanup.kill_all(str(tmp_path))
             assert ours.wait(5) == -9
             assert shell.poll() is None
         finally:
@@ -200,7 +200,7 @@ def test_what_is_no_server_address(address: str) -> None:
         split_address(address)
 
 
-def test_journal_and_identity_are_for_their_owner_only(attempt: Attempt) -> None:
+def test_journal_and_identity_are_for_their_owner_only(attempt: HostAttempt) -> None:
     attempt.journal("accepted")
     assert os.stat(attempt.file("journal.jsonl")).st_mode & 0o077 == 0
     assert json.loads(Path(attempt.file("journal.jsonl")).read_text())["event"] == "accepted"

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.agents import polling
+from apps.agents import poll
 from apps.agents.identity import Caller, identify
 from apps.agents.models import Agent, Enrolment
+from apps.agents.tasks import dispatch_host
 from apps.inventory.models import Filesystem, Target
 from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Lab
-from apps.runs.attempts import Attempt
-from apps.runs.models import Run
-from apps.runs.start import start_runs
+from apps.runs.models import Attempt, Run
+from apps.runs.services import start_runs
 
 WORKLOAD = {"tool": "fio", "jobs": [{"rw": "randread", "block_size": 4096, "file_size": 1048576}]}
 
@@ -28,7 +28,7 @@ def sha256(data: bytes | str) -> str:
 
 @dataclass
 class FakeAgent:
-    """Speaks the protocol as docs/agent-protocol.md has it."""
+    """Speaks the protocol as docs/reference/agent-protocol.md has it."""
 
     lab: Lab
     machine: str = field(default_factory=lambda: sha256(secrets.token_hex(8)))
@@ -67,13 +67,17 @@ class FakeAgent:
         headers = {**self.headers, "X-Spindle-Token": str(attempt.token), "X-Spindle-SHA256": digest or sha256(data)}
         return Client().put(path, data, content_type="application/octet-stream", headers=headers)
 
-    def poll(self, *held: tuple[int, int, str]) -> dict[str, Any]:
-        """The poll's work without the waiting."""
+    def poll(self, *held: tuple[int, int, str], is_dispatched: bool = True) -> dict[str, Any]:
+        """The poll's work without the waiting. `is_dispatched`: a worker has carried out the task that the poll may send."""
         agent = identify(Caller.from_headers({key.lower(): value for key, value in self.headers.items()}))
-        report = polling.Report.from_json({"attempts": [{"attempt": a, "token": t, "state": s} for a, t, s in held]})
+        report = poll.Report.from_json({"attempts": [{"attempt": a, "token": t, "state": s} for a, t, s in held]})
         with lab_scope(agent.lab_id):
-            polling.note(agent, report)
-            return polling.answer(agent, report) or polling.message([], [], [])
+            poll.note(agent, report)
+            poll.ask_for_dispatch(agent, report)
+        if is_dispatched:
+            dispatch_host(agent.host_id)
+        with lab_scope(agent.lab_id):
+            return poll.answer(agent, report) or poll.message([], [], [])
 
     def take(self) -> Attempt:
         """Poll, take the offer and accept it."""

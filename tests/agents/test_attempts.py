@@ -10,10 +10,8 @@ from django.utils import timezone
 from apps.agents.tasks import sweep
 from apps.inventory.models import Host
 from apps.labs.isolation import all_labs, lab_scope
-from apps.lib.sql import rows
-from apps.runs.attempts import Attempt, offered, offering
-from apps.runs.models import Run
-from apps.runs.start import cancel
+from apps.runs.models import Attempt, Run
+from apps.runs.services import cancel_run, offer_next_run
 from apps.runs.states import ENDED, FOLLOWERS, State
 
 
@@ -86,7 +84,7 @@ def test_a_lost_lease_means_unknown_and_starts_nothing(agent, start) -> None:
     attempt = agent.take()
     with all_labs():
         Attempt.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert sweep() == {"lost": 1, "published": 0}
+    assert sweep()["lost"] == 1
     assert _run_state(run) == State.UNKNOWN
     assert agent.poll((attempt.pk, attempt.token, "running"))["offers"] == []
     assert _run_state(run) == State.RUNNING
@@ -105,15 +103,15 @@ def test_a_host_that_lost_its_spool_ends_the_unknown(agent, start) -> None:
 def test_cancel_reaches_every_state(agent, start) -> None:
     queued, *_ = runs = start(3)
     with lab_scope(agent.lab.pk):
-        assert cancel(queued, "engineer")
+        assert cancel_run(queued, "engineer")
     assert _run_state(queued) == State.CANCELLED
     agent.poll()  # offers the second
     with lab_scope(agent.lab.pk):
-        assert cancel(runs[1], "engineer")
+        assert cancel_run(runs[1], "engineer")
     assert _run_state(runs[1]) == State.CANCELLED
     attempt = agent.take()
     with lab_scope(agent.lab.pk):
-        assert cancel(runs[2], "engineer")
+        assert cancel_run(runs[2], "engineer")
     assert agent.poll((attempt.pk, attempt.token, "running"))["cancel"] == [attempt.pk]
 
 
@@ -121,7 +119,7 @@ def test_an_offer_cancelled_meanwhile_can_not_be_accepted(agent, start) -> None:
     [run] = start()
     [offer] = agent.poll()["offers"]
     with lab_scope(agent.lab.pk):
-        cancel(run, "engineer")
+        cancel_run(run, "engineer")
     assert agent.post(f"attempts/{offer['attempt']}/accept/", token=offer["token"]).status_code == 410
 
 
@@ -138,8 +136,9 @@ def test_many_claims_at_once_make_one_attempt(agent, start) -> None:
 
     def claim(_: int) -> int | None:
         try:
-            offer = offered(rows(*offering(host_id)))
-            return offer.attempt if offer else None
+            with all_labs():
+                attempt = offer_next_run(host_id)
+            return attempt.pk if attempt else None
         finally:
             connection.close()
 

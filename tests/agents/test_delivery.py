@@ -13,8 +13,7 @@ from apps.agents import delivery
 from apps.agents.delivery import Ending, finish
 from apps.labs.isolation import all_labs
 from apps.labs.models import AuditEvent
-from apps.runs.attempts import Attempt, Chunk
-from apps.runs.models import Run
+from apps.runs.models import Attempt, Chunk, Run
 from apps.runs.states import State
 from tests.agents.conftest import sha256
 
@@ -118,7 +117,8 @@ def test_a_late_genuine_result_ends_the_unknown(agent, attempt) -> None:
     agent.put_chunk(attempt, "result", 0, PARTS[0])
     assert _finish(agent, attempt, PARTS[:1]).json() == {"complete": True}
     with all_labs():
-        assert Run.objects.get().state == State.FINISHED
+        run = Run.objects.get()
+        assert (run.state, run.is_reading) == (State.RUNNING, True)  # finished when its samples are there
 
 
 def test_the_ending_of_a_killed_fio_carries_its_signal(agent, attempt) -> None:
@@ -143,8 +143,10 @@ def test_a_malformed_ending_is_400(agent, attempt, body) -> None:
 def test_protocol_page_names_every_route() -> None:
     from apps.agents.urls import urlpatterns
 
-    page = Path(__file__).parents[2].joinpath("docs/agent-protocol.md").read_text()
+    page = Path(__file__).parents[2].joinpath("docs/reference/agent-protocol.md").read_text()
     for pattern in urlpatterns:
+        if pattern.name is None:  # what catches every other address
+            continue
         last = str(pattern.pattern).rstrip("/").split("/")[-1]
         assert last.replace("<int:sequence>", "chunks") in page, pattern
     assert json.dumps({"complete": True}).replace(" ", "")[:10] in page.replace(" ", "")

@@ -1,4 +1,7 @@
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from apps.agents import identity
 from apps.agents.models import Agent
@@ -40,12 +43,18 @@ def test_a_copied_secret_is_quarantined_and_gets_no_work(agent, start) -> None:
 
 def test_a_second_living_copy_gets_409(agent) -> None:
     agent.poll()
-    identity.polling_now[agent.pk] = "first"
-    try:
-        agent.instance = "second"
-        assert agent.post("inventory/", outputs=[]).status_code == 409
-    finally:
-        del identity.polling_now[agent.pk]
+    with all_labs():
+        Agent.objects.update(polling_until=timezone.now() + timedelta(seconds=20))
+    agent.instance = "second"
+    assert agent.post("inventory/", outputs=[]).status_code == 409
+
+
+def test_a_poll_that_was_lost_with_its_web_process_keeps_nobody_out_for_long(agent) -> None:
+    agent.poll()
+    with all_labs():
+        Agent.objects.update(polling_until=timezone.now() - timedelta(seconds=1))
+    agent.instance = "second"
+    assert agent.post("inventory/", outputs=[]).status_code == 202
 
 
 def test_a_restarted_agent_takes_its_predecessors_place(agent) -> None:

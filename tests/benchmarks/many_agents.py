@@ -12,7 +12,7 @@ from typing import Any
 from django.utils import timezone
 
 from apps.agents.models import Agent, Enrolment
-from apps.inventory.editing.authors import by
+from apps.inventory.history.authors import by
 from apps.inventory.models import Host
 from apps.inventory.vocabulary import Author
 from apps.labs.isolation import lab_scope
@@ -22,7 +22,7 @@ AT_ONCE = 4  # connections that enrol
 ENROLLED = (
     500  # through the protocol; the rows of more are written as it writes them, which takes seconds in place of minutes
 )
-# What a real agent says of itself (docs/agent-protocol.md).
+# What a real agent says of itself (docs/reference/agent-protocol.md).
 REPORT = {
     "boot_id": "6d4f0a52-50c5-4d0c-8f0f-0c1f7d3f6c01",
     "agent_version": "1.0",

@@ -5,16 +5,29 @@ import hashlib
 import json
 import random
 import re
+import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import uvloop
+
+from apps.agents.models import Agent
+from apps.inventory.models import Filesystem, Target
+from apps.labs.isolation import all_labs, lab_scope
+from apps.runs.models import Run
+from apps.runs.services import offer_next_run, start_runs
 from tests.benchmarks.fio_files import MODEL
-from tests.benchmarks.many_agents import REPORT, Identity
+from tests.benchmarks.many_agents import REPORT, Identity, enrolled
+from tests.conftest import Cast
+from tests.faults.stack import Stack
 
 SECONDS = 300  # that the runs are planned to take
+JOB = {"rw": "randread", "block_size": 4096, "file_size": 1 << 20, "runtime": SECONDS, "time_based": True}
 RATE = 12_345  # I/Os in a second
 HOLD_S = 20  # an agent with an attempt polls so long
 _TOTAL = re.compile(rb'("(?:elapsed|timestamp_ms|io_bytes|total_ios|runtime|runtime_ms|job_runtime)" : )(\d+)')
@@ -56,12 +69,24 @@ class Running:
 
     async def begin(self) -> None:
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
-        [offer] = (await self._said(self.identity.poll(5)))["offers"]
+        [offer] = await self.take_offers(5)
+        await self.begin_run(offer)
+        self.holding = asyncio.create_task(self._hold())
+
+    async def take_offers(self, wait: float) -> list[dict[str, int]]:
+        """Poll without an attempt in hand."""
+        offers: list[dict[str, int]] = (await self._said(self.identity.poll(wait)))["offers"]
+        return offers
+
+    async def begin_run(self, offer: dict[str, int]) -> None:
         self.attempt, self.token, self.run = offer["attempt"], offer["token"], offer["run"]
         await self._say("accept")
         start = {"boot_id": REPORT["boot_id"], "argv": ["fio"], "job_file": "[job0]", "fio_version": "fio-3.33"}
         await self._say("running", started_at=time.time(), **start)
-        self.holding = asyncio.create_task(self._hold())
+
+    async def end(self) -> None:
+        """fio has failed and left nothing."""
+        await self._say("finish", outcome="failed", exit_status=1, reason="benchmark", streams={})
 
     async def send(self, sequence: int) -> None:
         data = document(sequence + 1)
@@ -127,3 +152,58 @@ class Browser:
             name, found, value = line.decode().rstrip("\r\n").partition(": ")
             if found:
                 yield name, value
+
+
+def start_running(stack: Stack, cast: Cast, number: int, runs: int = 1) -> list[Running]:
+    """Enrol so many agents, and offer each a long run on its own directory, as the dispatcher does. `runs`: that many wait for each."""
+    agents = [Running(identity, stack.port) for identity in enrolled(stack.port, cast.lab, number)]
+    with lab_scope(cast.lab.pk):
+        for agent in Agent.objects.filter(pk__in=[one.identity.agent for one in agents]).select_related("host"):
+            disk = Filesystem.objects.create(lab=cast.lab, host=agent.host, type="ext4", mount_point="/")
+            target = Target.objects.create(
+                lab=cast.lab, host=agent.host, name="own", path="/srv/own", is_agents_own=True, filesystem=disk
+            )
+            spec = {"tool": "fio", "jobs": [JOB]}
+            start_runs(lab=cast.lab, target=target, spec=spec, repetitions=runs, who="benchmark")
+    with all_labs():
+        for host in set(Run.objects.filter(state="queued").values_list("host", flat=True)):
+            offer_next_run(host)
+    return agents
+
+
+async def send_all(agents: list[Running], second: int) -> None:
+    """A document of each, spread over a second."""
+
+    async def after(seconds: float, act: Awaitable[None]) -> None:
+        await asyncio.sleep(seconds)
+        await act
+
+    await asyncio.gather(*(after(place / len(agents), agent.send(second)) for place, agent in enumerate(agents)))
+
+
+@contextmanager
+def beside_running_agents(stack: Stack, cast: Cast, number: int) -> Iterator[None]:
+    """While so many agents run something and send a document a second each."""
+    agents, is_over, has_begun = start_running(stack, cast, number), threading.Event(), threading.Event()
+
+    async def run() -> None:
+        for agent in agents:
+            await agent.begin()
+        second = 0
+        while not is_over.is_set():
+            await send_all(agents, second)
+            has_begun.set()
+            second += 1
+        for agent in agents:
+            if agent.holding:
+                agent.holding.cancel()
+
+    with ThreadPoolExecutor(1) as aside:
+        running = aside.submit(uvloop.run, run())
+        try:
+            while not has_begun.wait(1):
+                assert not running.done(), running.exception()
+            yield
+        finally:
+            is_over.set()
+        running.result()

@@ -54,10 +54,10 @@ class Launcher:
         self.read_until(process, "Ctrl-C stops it")
         return process
 
-    def read_until(self, process: subprocess.Popen[str], words: str) -> str:
+    def read_until(self, process: subprocess.Popen[str], words: str, patience: float = PATIENCE) -> str:
         assert process.stdout
         seen: list[str] = []
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + patience
         while time.monotonic() < end:
             line = process.stdout.readline()
             assert line, f"bin/up ended with {process.wait()} before it said {words!r}:\n{''.join(seen)}"
@@ -65,7 +65,7 @@ class Launcher:
             self.output += line
             if words in line:
                 return "".join(seen)
-        raise AssertionError(f"bin/up did not say {words!r} in {PATIENCE} s:\n{''.join(seen)}")
+        raise AssertionError(f"bin/up did not say {words!r} in {patience} s:\n{''.join(seen)}")
 
     def ended(self, process: subprocess.Popen[str]) -> tuple[int, str]:
         """Exit status and the rest of what it printed."""

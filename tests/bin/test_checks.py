@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bin._lib import pytest_run
-from bin._lib.checks import Checks, parse, summary
+from bin._lib.checks import Checks, form_of, parse, summary
 from bin._lib.pytest_run import Counts
 
 
@@ -37,3 +37,13 @@ def test_arguments_for_pytest_pass_through() -> None:
     options, rest = parse(["--fast", "tests/bin", "-k", "port", "--lf"])
     assert options.fast
     assert rest == ["tests/bin", "-k", "port", "--lf"]
+
+
+@pytest.mark.parametrize(("argv", "form"), [(["--fast"], "fast"), ([], "usual"), (["--long"], "long")])
+def test_the_options_choose_a_form(argv: list[str], form: str) -> None:
+    assert form_of(parse(argv)[0]) == form
+
+
+def test_no_run_is_both_fast_and_long() -> None:
+    with pytest.raises(SystemExit):
+        parse(["--fast", "--long"])

@@ -14,6 +14,7 @@ def manage(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False, env=clean_environment(), timeout=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", ["create_token", "import_results", "reparse", "export_inventory", "import_inventory"]
 )

@@ -33,6 +33,7 @@ NO_NETWORK = {
 }
 
 
+@pytest.mark.slow
 def test_no_network_is_one_sentence_and_the_next_start_begins_anew(short_folder: Path) -> None:
     checkout = make_checkout(short_folder / "spindle")
     with Launcher(checkout) as launcher:
@@ -44,6 +45,7 @@ def test_no_network_is_one_sentence_and_the_next_start_begins_anew(short_folder:
     assert not (checkout / ".venv" / "spindle-stamp.json").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_packages_are_fetched_leaves_nothing_behind(short_folder: Path) -> None:
     """pip is told to ask an index that takes the call and never answers."""
     checkout, temporary = make_checkout(short_folder / "spindle"), short_folder / "tmp"
@@ -61,6 +63,7 @@ def test_ctrl_c_while_packages_are_fetched_leaves_nothing_behind(short_folder: P
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_no_npm_is_one_sentence_and_leaves_no_assets(short_folder: Path) -> None:
     checkout = make_checkout(short_folder / "spindle")
     lend_environment(checkout)

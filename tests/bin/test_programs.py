@@ -19,12 +19,14 @@ def data(tmp_path: Path) -> DataFolder:
     return folder
 
 
+@pytest.mark.slow
 def test_a_command_that_failed_is_named_with_its_last_words(data: DataFolder) -> None:
     with pytest.raises(Trouble, match=r"manage.py no_such_command failed: .*all of it is in .*manage\.log"):
         django.run(data, {"DATABASE_URL": "postgresql:///x", "SPINDLE_SECRET_KEY": "k"}, "no_such_command")
     assert "Unknown command" in (data.logs / "manage.log").read_text()
 
 
+@pytest.mark.slow
 def test_a_disk_too_full_for_the_reason_is_named_as_the_reason(
     data: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

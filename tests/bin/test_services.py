@@ -16,6 +16,7 @@ def query(url: str, sql: str, **popen: object) -> subprocess.CompletedProcess[st
     return subprocess.run([str(psql), "-AtX", "-c", sql, url], capture_output=True, text=True, check=False, **popen)  # type: ignore[call-overload, no-any-return]
 
 
+@pytest.mark.slow
 def test_settings_locale_and_role(short_folder: Path) -> None:
     with services.start_embedded(short_folder / "data", durable=True) as running:
         asked = "SELECT current_user, rolsuper, rolcreatedb FROM pg_roles WHERE rolname = current_user"
@@ -29,6 +30,7 @@ def test_settings_locale_and_role(short_folder: Path) -> None:
         assert subprocess.run([str(PYTHON), "-c", ping], env=env, capture_output=True, check=True).stdout == b"True\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another account")
 def test_another_account_may_not_connect(short_folder: Path) -> None:
     with services.start_embedded(short_folder / "data", durable=False) as running:
@@ -44,6 +46,7 @@ def test_another_account_may_not_connect(short_folder: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_cut_short_initdb_is_made_again(short_folder: Path) -> None:
     (short_folder / "data" / "postgres.making").mkdir(parents=True)
     (short_folder / "data" / "postgres.making" / "PG_VERSION").write_text("half")

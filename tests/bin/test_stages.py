@@ -34,6 +34,19 @@ def test_every_stage_has_files(mark: str) -> None:
     assert stages.files_with(mark)
 
 
+def test_each_form_leaves_out_what_the_longer_one_has() -> None:
+    def selection(arguments: list[str]) -> str:
+        return arguments[arguments.index("-m") + 1]
+
+    for mark in ("browser", "benchmark", "faults", "outside", "fio", "slow", "long"):
+        assert mark in selection(stages.everything("fast"))
+    assert "long" in selection(stages.everything("usual"))
+    assert "long" not in selection(stages.everything("long"))
+    for stage, mark in ((stages.outside, "outside"), (stages.faults, "faults"), (stages.in_browser, "browser")):
+        assert selection(stage(long=False)) == f"{mark} and not long"
+        assert selection(stage(long=True)) == mark
+
+
 def test_a_mark_from_elsewhere_is_told_before_anything_runs(tmp_path: Path) -> None:
     path = tmp_path / "test_a.py"
     path.write_text("pytestmark = pytest.mark.faults")
@@ -41,6 +54,18 @@ def test_a_mark_from_elsewhere_is_told_before_anything_runs(tmp_path: Path) -> N
     assert from_elsewhere([sound]) == []  # type: ignore[list-item]
     [said] = from_elsewhere([sound, lost])  # type: ignore[list-item]
     assert said == "test_a.py::test_one has the mark browser, but test_a.py does not spell it"
+
+
+def test_the_reports_are_loaded_into_a_copy_of_the_migrated_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    statements: list[tuple[str, str]] = []
+    monkeypatch.setattr(migrated, "psql", lambda *words: statements.append(words))
+    url = "postgresql://spindle@/spindle?host=%2Frun%2Fspindle"
+    filled = migrated.create_for_reports(url, migrated.at(url, "spindle_migrated"))
+    assert statements == [(url, 'CREATE DATABASE "spindle_reports" TEMPLATE "spindle_migrated"')]
+    assert filled == {"DATABASE_URL": "postgresql://spindle@/spindle_reports?host=%2Frun%2Fspindle"}
+    given = migrated.with_reports(filled, Path("/tmp/artefacts"))
+    assert given == {"SPINDLE_TEST_REPORTS": "spindle_reports", "SPINDLE_TEST_ARTEFACTS": "/tmp/artefacts"}
+    assert set(migrated.without_copies()) == {*given, *migrated.copied(filled)}
 
 
 def test_the_copied_database_lies_beside_the_one_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

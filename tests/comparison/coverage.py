@@ -1,4 +1,4 @@
-"""How often nominal 95 % intervals of a ratio hold the true one, by simulation: the table in `docs/statistics.md`.
+"""How often nominal 95 % intervals of a ratio hold the true one, by simulation: the table in `docs/reference/statistics.md`.
 
     .venv/bin/python -m tests.comparison.coverage
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from apps.comparison.ratios import Ratio, _bootstrap, _welch, ratios
+from apps.comparison.statistics.ratios import Ratio, _bootstrap, _welch, ratios
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

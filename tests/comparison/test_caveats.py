@@ -7,7 +7,7 @@ from apps.comparison import caveats
 from apps.comparison.caveats import few_runs, ram_cache, single_value, transcribed, unsynced_write
 from apps.comparison.compare import compare
 from apps.comparison.question import Question
-from apps.lib.quantities import written
+from apps.core.quantities import written
 from tests.comparison.factories import GIB, MIB, reading
 
 

@@ -10,7 +10,7 @@ from pytest_django.live_server_helper import LiveServer
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab, Member, Role, User
 from tests.comparison.factories import MIB, measured, run, sample, target
-from tests.comparison.trends.nights import QUERY, measured_nights, noise, watch
+from tests.trends.nights import QUERY, measured_nights, noise, watch
 
 CHART = "Chart.getChart(document.querySelector('[data-compare-chart] canvas'))"
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -40,6 +40,9 @@ def page(live_server: LiveServer, chromium: Any) -> Iterator[Any]:
     assert page.wrong == []
 
 
+EVERYTHING = "metric=bandwidth&operation=write"  # without a question the page opens on what was measured alike
+
+
 def until(page: Any, expression: str) -> None:
     """Playwright's own waiting evaluates text inside the page, which the site's policy rightly forbids."""
     for _ in range(100):
@@ -58,7 +61,7 @@ def drawn(page: Any) -> Any:
 
 
 def test_the_chart_draws_what_the_table_says(page: Any) -> None:
-    page.goto(f"{page.site}/compare/")
+    page.goto(f"{page.site}/compare/?{EVERYTHING}")
     until(page, f"{CHART} !== undefined")
     assert drawn(page) == [
         ["alpha · scratch", [["100\u00a0MiB", 91], ["200\u00a0MiB", 80]]],
@@ -71,7 +74,7 @@ def test_a_legend_names_some_of_many_series_and_says_how_many_are_left(page: Any
     with lab_scope(Lab.objects.get().pk):
         for number in range(18):
             measured(Lab.objects.get(), f"node{number:02}", [9.0e7 + number], file_size=100 * MIB)
-    page.goto(f"{page.site}/compare/")
+    page.goto(f"{page.site}/compare/?{EVERYTHING}")
     until(page, f"{CHART} !== undefined")
     named = page.evaluate(f"{CHART}.legend.legendItems.map(one => one.text)")
     assert len(drawn(page)) == 20
@@ -98,10 +101,11 @@ def test_a_filter_changes_address_table_and_chart_together(page: Any) -> None:
     assert page.locator("#facets input:checked").count() == 0
 
 
+@pytest.mark.long
 def test_choices_of_filters_that_come_late_do_not_undo_one(page: Any) -> None:
     held: list[Any] = []
     page.route("**/compare/filters/**", lambda route: held.append(route))
-    page.goto(f"{page.site}/compare/")
+    page.goto(f"{page.site}/compare/?{EVERYTHING}")
     until(page, f"{CHART} !== undefined")
     with page.expect_request("**/compare/filters/**"):
         page.click("#facets summary")
@@ -112,6 +116,7 @@ def test_choices_of_filters_that_come_late_do_not_undo_one(page: Any) -> None:
     assert page.locator("#facets input:checked").count() == 1
 
 
+@pytest.mark.long
 def test_what_is_a_bound_is_drawn_as_a_bound(page: Any) -> None:
     lab = Lab.objects.get()
     with lab_scope(lab.pk):
@@ -128,6 +133,7 @@ def test_what_is_a_bound_is_drawn_as_a_bound(page: Any) -> None:
     assert "≥\u00a050.0" in page.locator(".compare-table tbody").inner_text().replace("≥ ", "≥\u00a0")
 
 
+@pytest.mark.long
 def test_opened_filters_bring_what_is_left_out_with_its_runs(page: Any) -> None:
     page.goto(f"{page.site}/compare/?host=beta")
     assert page.locator("#facet-choices input[name=host]").count() == 1
@@ -139,11 +145,12 @@ def test_opened_filters_bring_what_is_left_out_with_its_runs(page: Any) -> None:
     assert page.locator("#facets").get_attribute("open") is not None
 
 
+@pytest.mark.long
 def test_the_most_equal_pair_is_one_click_away(page: Any) -> None:
     lab = Lab.objects.get()
     with lab_scope(lab.pk):
         measured(lab, "gamma", [1.7e8], file_size=200 * MIB, interface="SATA")
-    page.goto(f"{page.site}/compare/")
+    page.goto(f"{page.site}/compare/?{EVERYTHING}")
     page.click(".suggestion a")
     until(page, f"{CHART}?.data.datasets.length === 2")
     assert page.locator(".chosen a").count() == 2
@@ -154,6 +161,7 @@ def test_the_docs_page_works_under_the_sites_policy(page: Any) -> None:
     page.wait_for_selector("text=/api/v1/compare/")
 
 
+@pytest.mark.long
 def test_a_dot_beyond_the_whiskers_lies_inside_the_frame(page: Any) -> None:
     lab = Lab.objects.get()
     with lab_scope(lab.pk):
@@ -164,6 +172,7 @@ def test_a_dot_beyond_the_whiskers_lies_inside_the_frame(page: Any) -> None:
     assert page.evaluate(f"{CHART}.scales.y.min") <= 1
 
 
+@pytest.mark.long
 def test_a_watchs_chart_is_walked_by_keyboard_and_enter_opens_the_run(page: Any) -> None:
     lab = Lab.objects.get()
     with lab_scope(lab.pk):
@@ -184,6 +193,7 @@ def test_a_watchs_chart_is_walked_by_keyboard_and_enter_opens_the_run(page: Any)
     page.wait_for_url(f"**/runs/{runs[30].pk}/")
 
 
+@pytest.mark.long
 def test_the_highest_mark_keeps_off_the_frame(page: Any) -> None:
     """97 is so close below a round 100 that the frame would almost touch it."""
     with lab_scope(Lab.objects.get().pk):

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from apps.comparison.answer import answer
-from apps.comparison.beside import beside_published
+from apps.comparison.default_question import beside_published
 from apps.comparison.question import Question
 from apps.labs.isolation import lab_scope, scoped
 from apps.labs.middleware import readable_scope
@@ -25,6 +25,7 @@ def crs4(crs4_loaded: list[str], cast: Cast) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("crs4")
 def test_the_block_write_table_is_the_reports() -> None:
     comparison, _ = answer(WRITE)

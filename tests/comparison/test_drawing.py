@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
+from apps.comparison.charts.chart import Axis, Chart, ChartKind, ValueForm
+from apps.comparison.charts.comparison import box_of, chart_of, refusals
+from apps.comparison.charts.json_payload import as_json
+from apps.comparison.charts.palette import RAMP, THEMES, ink_on, shade_colour
+from apps.comparison.charts.references import place_of
+from apps.comparison.charts.registry import why_not
 from apps.comparison.compare import NOT_MEASURED, compare
-from apps.comparison.drawing.as_json import as_json
-from apps.comparison.drawing.boxes import box_of
-from apps.comparison.drawing.chart import Axis, Chart, Form, Kind
-from apps.comparison.drawing.kinds import why_not
-from apps.comparison.drawing.of_comparison import chart_of, refusals
-from apps.comparison.drawing.palette import RAMP, THEMES, ink_on, shade_colour
-from apps.comparison.drawing.references import place_of
 from apps.comparison.grid import grid
 from apps.comparison.question import Question, QuestionError, parse
 from apps.comparison.readings import Reading
@@ -131,12 +130,12 @@ def test_a_box_plot_has_all_values_and_a_bound_stays_one() -> None:
     ]
     chart = drawn(readings, chart="box")
     first, second = chart.series[0].points
-    assert chart.kind is Kind.BOX
+    assert chart.kind is ChartKind.BOX
     assert sorted(first.values) == [1e6, 2e6, 3e6, 4e6, 1e8]
     assert as_json(chart)["series"][0]["points"][0]["box"] == {
         "low": 1, "q1": 2, "median": 3, "q3": 4, "high": 4, "mean": 22, "beyond": [100],
     }  # fmt: skip
-    assert (second.form, second.box) == (Form.AT_LEAST, None)
+    assert (second.form, second.box) == (ValueForm.AT_LEAST, None)
 
 
 def test_a_heat_map_has_a_tile_for_every_pair_and_says_why_one_is_empty() -> None:
@@ -158,12 +157,12 @@ def test_colours_follow_the_scale() -> None:
 
 def test_what_cannot_be_drawn_so_is_drawn_as_usual_and_says_what_it_would_need() -> None:
     comparison = compare(over_sizes(), Question(chart="heat", axis="log"))
-    assert chart_of(comparison).kind is Kind.LINE
+    assert chart_of(comparison).kind is ChartKind.LINE
     (sentence,) = refusals(comparison)
     assert sentence.startswith("A heat map needs sizes (or counts) on both axes")
     words = compare([reading(1, 1.0, facts={"host": "x"})], Question(x="host", axis="log", chart="paired"))
     assert refusals(words) == ["Paired bars need two series, and there is one.", "A true axis needs numbers along it."]
-    assert why_not(words, Kind.BAR) == ""
+    assert why_not(words, ChartKind.BAR) == ""
 
 
 def test_a_pair_carries_its_ratio_to_the_baseline() -> None:

@@ -12,14 +12,14 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from apps.comparison.charts.chart import Chart
+from apps.comparison.charts.comparison import chart_of
+from apps.comparison.charts.json_payload import as_json
+from apps.comparison.charts.picture import figure_of, render
+from apps.comparison.charts.run import curve, histogram
 from apps.comparison.compare import compare
-from apps.comparison.drawing.as_json import as_json
-from apps.comparison.drawing.chart import Chart
-from apps.comparison.drawing.of_comparison import chart_of
-from apps.comparison.drawing.of_run import curve, histogram
-from apps.comparison.drawing.picture import figure_of, render
 from apps.comparison.question import Question
-from apps.runs.latencies import latency_of
+from apps.runs.series.latencies import latency_of
 from tests.comparison.factories import GIB, MIB, reading
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -98,6 +98,7 @@ def test_clat_and_lat_of_one_operation_have_names_of_their_own() -> None:
         assert "job0 randread (lat), " in chart.description
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["line", "bar", "box", "matrix"])
 @pytest.mark.parametrize("form", ["svg", "png"])
 def test_the_same_chart_is_the_same_file(kind: str, form: str) -> None:
@@ -175,9 +176,10 @@ def test_labels_that_would_run_into_each_other_are_turned() -> None:
     assert [a.get_text() for a, _ in pairwise(labels)][:2] == ["1\u00a0MiB", "2\u00a0MiB"]
 
 
+@pytest.mark.slow
 def test_who_draws_no_picture_never_loads_matplotlib() -> None:
     program = (
-        "import sys, apps.comparison.drawing.picture as picture, apps.comparison.drawing.of_comparison; "
+        "import sys, apps.comparison.charts.picture as picture, apps.comparison.charts.comparison; "
         "assert 'matplotlib' not in sys.modules; picture._set_up(); assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -6,12 +6,12 @@ import pytest
 
 from apps.comparison.cells import Comparison, Correction, Outlier, Verdict
 from apps.comparison.compare import compare
-from apps.comparison.method import method_of
-from apps.comparison.modes import Mode
 from apps.comparison.question import Question
 from apps.comparison.readings import Reading
-from apps.comparison.statistics import merged_percentile
-from apps.parsers.fio_bins import percentile
+from apps.comparison.statistics.method import method_of
+from apps.comparison.statistics.modes import Mode
+from apps.comparison.statistics.summary import merged_percentile
+from apps.parsers.fio.bins import compute_percentile
 from tests.comparison.factories import MIB, reading
 from tests.comparison.samples import with_moments
 
@@ -124,7 +124,7 @@ def test_a_percentile_of_merged_histograms_is_numpys_of_all_values() -> None:
 def test_a_merged_percentile_is_that_of_the_runs_page() -> None:
     """99.95 % of 2,000: fio's long double says that 1,999 are not enough, a double says that they are."""
     halves = [[(1, 1000)], [(1, 999), (9, 1)]]
-    assert merged_percentile(halves, 99.95) == percentile([(1, 1999), (9, 1)], 99.95) == 9
+    assert merged_percentile(halves, 99.95) == compute_percentile([(1, 1999), (9, 1)], 99.95) == 9
     assert merged_percentile([], 99.95) is None
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from apps.comparison.compare import Comparison, compare
-from apps.comparison.factors import Effect
 from apps.comparison.question import Question
+from apps.comparison.statistics.factors import Effect
 from tests.comparison.factories import MIB, reading
 from tests.comparison.reports import crs4, thumper, tristan
 

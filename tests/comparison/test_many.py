@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from apps.comparison import loading
 from apps.comparison.answer import Answer, answer, answers
+from apps.comparison.queries import samples
 from apps.comparison.question import Question, QuestionError
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
@@ -58,10 +58,11 @@ def alone(question: Question) -> Any:
         return told(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 2, 3, 20_000])
 def test_each_is_answered_as_it_is_alone(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """Also part by part, and where some have more samples than a comparison takes."""
-    monkeypatch.setattr(loading, "MOST_SAMPLES", most)
+    monkeypatch.setattr(samples, "MOST_SAMPLES", most)
     assert [told(one) for one in answers(QUESTIONS)] == [alone(one) for one in QUESTIONS]
 
 
@@ -81,7 +82,7 @@ def test_they_differ() -> None:
 
 
 def test_too_many_samples_of_one_are_its_refusal_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "MOST_SAMPLES", 4)
+    monkeypatch.setattr(samples, "MOST_SAMPLES", 4)
     whole, percentiles, first = answers(QUESTIONS[:3])
     assert "more than 4 samples" in str(whole)
     assert not isinstance(percentiles, QuestionError)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from apps.comparison.modes import Mode, dip, dip_p, modes
+from apps.comparison.statistics.modes import Mode, dip, dip_p, modes
+from tests.sampling import for_each
 
 # Hartigan and Hartigan, The dip test of unimodality, Annals of Statistics 13 (1985): quality of faculty of departments
 # of statistics. R's diptest: D = 0.059524, p = 0.08672.
@@ -74,7 +75,7 @@ def least(size: int, rows: list[tuple[dict[int, float], float]], equal: list[dic
     return float(answer.fun) if answer.success else 1.0
 
 
-@pytest.mark.parametrize("seed", range(15))
+@for_each("seed", range(15))
 def test_the_dip_is_that_of_its_definition(seed: int) -> None:
     draws = random.Random(seed)
     n = draws.randint(4, 12)

@@ -8,8 +8,8 @@ from apps.comparison.compare import compare
 from apps.comparison.grid import grid
 from apps.comparison.question import Question
 from apps.comparison.readings import NO_NUMBER, usable
-from apps.comparison.trends.loading import measured as points_of
 from apps.labs.models import Lab
+from apps.trends.queries import measured as points_of
 from tests.comparison.factories import MIB, measured, reading
 
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from apps.comparison.advice import to_a_verdict, to_an_interval
-from apps.comparison.ratios import RESAMPLES, SEED, Ratio, hedges_g, holm, ratios
+from apps.comparison.statistics.ratios import RESAMPLES, SEED, Ratio, hedges_g, holm, ratios
+from apps.comparison.statistics.verdicts import to_a_verdict, to_an_interval
 from tests.comparison.samples import with_moments
 
 ROOT = Path(__file__).parents[2]
@@ -206,11 +206,12 @@ def test_resamples_that_hardly_vary_still_have_an_interval() -> None:
 
 
 AGAIN = """
-from apps.comparison.ratios import ratios
+from apps.comparison.statistics.ratios import ratios
 print(ratios([([100.0, 101, 102, 103, 104, 106, 110, 130, 190, 400], [50.0, 51, 52, 53, 54, 55, 56, 57, 58, 59])]))
 """
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_digits() -> None:
     """The bootstrap's seed is its own, and the order in which a process keeps words is nowhere in it."""
     said = {

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from apps.comparison.cells import Cell, Comparison, Verdict
+from apps.comparison.cells import Comparison, ComparisonCell, Verdict
 from apps.comparison.compare import compare
 from apps.comparison.grid import grid
+from apps.comparison.likeness import configurations, per_run, several_points
 from apps.comparison.question import Question
 from apps.comparison.readings import Reading
-from apps.comparison.repetitions import configurations, per_run, several_points
 from tests.comparison.factories import GIB, MIB, reading
 
 
@@ -22,7 +22,7 @@ def jobs(run: int, values: list[float], series: str = "a", **more: Any) -> list[
     ]
 
 
-def only(comparison: Comparison) -> Cell:
+def only(comparison: Comparison) -> ComparisonCell:
     (cell,) = comparison.cells
     return cell
 
@@ -72,8 +72,9 @@ def test_a_pooled_cell_says_that_it_is_not_tested() -> None:
     values = [("a", 100.0, 1), ("a", 90.0, 2), ("b", 50.0, 1), ("b", 45.0, 2)]
     readings = [reading(n, value, name, file_size=size * MIB) for n, (name, value, size) in enumerate(values)]
     comparison = compare(readings, Question(x="block_size"))
-    assert grid(comparison).rows[0].figures[1].judgement == "0.500× not tested"
-    assert "several points" in comparison.cells[1].advice
+    figure = grid(comparison).rows[0].figures[1]
+    assert (figure.mixture, figure.judgement) == ("2 unlike configurations", "")
+    assert comparison.cells[1].advice == "No interval and no verdict: 2 unlike configurations (file size)"
     (caveat,) = [one for one in comparison.caveats if one.rule == "not_repetitions"]
     assert len(caveat.cells) == 2
 

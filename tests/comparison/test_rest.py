@@ -14,6 +14,7 @@ from tests.comparison.factories import measured
 
 SignIn = Callable[[str], Client]
 QUERY = "series=environment,interface"
+BY_NAME = "series=environment,interface,host"  # every series is of one host, so that nothing else differs
 
 
 @pytest.fixture
@@ -24,8 +25,8 @@ def spread(lab: Lab) -> None:
     measured(lab, "delta", [1.01e8, 1.03e8, 0.97e8], interface="SAS", environment="guest")
 
 
-def answer(client: Client, query: str = QUERY) -> dict[str, Any]:
-    response = client.get(f"/api/v1/compare/?{query}&baseline=native · SAS")
+def answer(client: Client, query: str = QUERY, baseline: str = "native · SAS") -> dict[str, Any]:
+    response = client.get(f"/api/v1/compare/?{query}&baseline={baseline}")
     assert response.status_code == 200
     found: dict[str, Any] = response.json()
     return found
@@ -33,9 +34,9 @@ def answer(client: Client, query: str = QUERY) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("spread")
 def test_a_cell_has_its_method_its_p_its_effect_and_what_is_odd(sign_in: SignIn) -> None:
-    found = answer(sign_in("viewer"))
+    found = answer(sign_in("viewer"), BY_NAME, "native · SAS · alpha")
     cells = {cell["series"]: cell for cell in found["cells"]}
-    own, modal = cells["native · SAS"], cells["guest · SATA"]
+    own, modal = cells["native · SAS · alpha"], cells["guest · SATA · gamma"]
     assert (own["method"], own["p"], own["p_adjusted"], own["effect_size"]) == ("", None, None, None)
     assert [outlier["value"] for outlier in own["outliers"]] == [0.3e8]
     assert own["outliers"][0]["run"] in own["runs"]
@@ -43,12 +44,25 @@ def test_a_cell_has_its_method_its_p_its_effect_and_what_is_odd(sign_in: SignIn)
     assert modal["method"] in ("welch", "bootstrap")
     assert 0 < modal["p"] <= modal["p_adjusted"]
     assert modal["effect_size"] < 0
-    assert cells["guest · SAS"]["advice"].startswith(f"{cells['guest · SAS']['more_runs']} more runs of each")
+    near = cells["guest · SAS · delta"]
+    assert near["advice"].startswith(f"{near['more_runs']} more runs of each")
+
+
+@pytest.mark.usefixtures("spread")
+def test_factors_that_come_with_another_host_are_not_tested(sign_in: SignIn) -> None:
+    found = answer(sign_in("viewer"))
+    others = [cell for cell in found["cells"] if cell["series"] != "native · SAS"]
+    assert {(cell["verdict"], cell["ratio_low"], cell["withheld"]) for cell in others} == {
+        (None, None, "other facts differ")
+    }
+    assert all(cell["confounders"] == ["host"] and cell["ratio"] for cell in others)
+    assert found["correction"] is None
+    assert "nor have cells that differ from the baseline's" in found["method"]
 
 
 @pytest.mark.usefixtures("spread")
 def test_the_answer_says_its_correction_and_its_method(sign_in: SignIn) -> None:
-    found = answer(sign_in("viewer"))
+    found = answer(sign_in("viewer"), BY_NAME, "native · SAS · alpha")
     assert found["correction"] == {"method": "Holm", "tests": 3, "level": 0.05}
     assert "after Holm's correction for 3 cells" in found["method"]
 
@@ -87,4 +101,4 @@ def test_csv_and_wiki_carry_outliers_and_modes(sign_in: SignIn) -> None:
     assert "two modes: 20.0" in wiki
     assert "1 outlier" in wiki
     assert "Factor by factor" in wiki
-    assert "Holm" in wiki
+    assert "Holm" in html.unescape(client.get(f"/api/v1/compare/?{BY_NAME}&format=markdown").content.decode())

@@ -11,24 +11,24 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
-from apps.comparison.drawing.as_json import as_json
-from apps.comparison.drawing.as_table import as_table
-from apps.comparison.drawing.chart import Chart, Form, Kind, Point
-from apps.comparison.drawing.of_trend import DAY
-from apps.comparison.drawing.palette import shade_colour
-from apps.comparison.drawing.picture import figure_of
-from apps.comparison.drawing.picture_marks import GROUP
-from apps.comparison.drawing.tiles import share
-from apps.comparison.models import Watch
-from apps.comparison.trends.charts import chart_data
-from apps.lib.units import significant
+from apps.comparison.charts.chart import Chart, ChartKind, ChartPoint, ValueForm
+from apps.comparison.charts.comparison import share
+from apps.comparison.charts.data_table import as_table
+from apps.comparison.charts.json_payload import as_json
+from apps.comparison.charts.palette import shade_colour
+from apps.comparison.charts.picture import figure_of
+from apps.comparison.charts.picture_marks import GROUP
+from apps.core.units import significant
+from apps.trends.chart import DAY, chart_data
+from apps.trends.models import Watch
 from tests.comparison.charted import every_kind, found_trend, heat
-from tests.comparison.trends.nights import QUERY
+from tests.sampling import for_each
+from tests.trends.nights import QUERY
 
 Span = tuple[float, float, float]  # value, low, high as they stand on the axis; NaN for none
 CHARTS = every_kind()
 NAN = math.nan
-MARKED = (Kind.LINE, Kind.BAR, Kind.PAIRED)
+MARKED = (ChartKind.LINE, ChartKind.BAR, ChartKind.PAIRED)
 
 
 def number(found: Any) -> float:
@@ -83,21 +83,21 @@ def _error_bars(figure: Figure) -> list[LineCollection]:
     return [one for one in figure.axes[0].collections if isinstance(one, LineCollection)]
 
 
-def _drawn(mark: Any, point: Point, spans: Iterator[Any]) -> Span:
+def _drawn(mark: Any, point: ChartPoint, spans: Iterator[Any]) -> Span:
     value = NAN if mark is None else float(mark.get_height() if hasattr(mark, "get_height") else mark.get_ydata()[0])
     low, high = next(spans) if point.low is not None and point.high is not None else (NAN, NAN)
-    if point.form is Form.AT_LEAST:
+    if point.form is ValueForm.AT_LEAST:
         return NAN, value, NAN
-    return (NAN, NAN, value) if point.form is Form.AT_MOST else (value, float(low), float(high))
+    return (NAN, NAN, value) if point.form is ValueForm.AT_MOST else (value, float(low), float(high))
 
 
 def test_there_is_a_chart_of_every_kind() -> None:
-    assert set(CHARTS) == set(Kind)
+    assert set(CHARTS) == set(ChartKind)
     assert all(chart.kind is kind for kind, chart in CHARTS.items())
 
 
-@pytest.mark.parametrize("kind", CHARTS)
-def test_the_script_gets_the_tables_numbers(kind: Kind) -> None:
+@for_each("kind", CHARTS)
+def test_the_script_gets_the_tables_numbers(kind: ChartKind) -> None:
     chart = CHARTS[kind]
     assert flattened(sent(chart)) == flat(tabled(chart))
     assert {row[6] for row in as_table(chart).rows} == {as_json(chart)["baseUnit"]}
@@ -105,16 +105,16 @@ def test_the_script_gets_the_tables_numbers(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", MARKED)
-def test_marks_bars_and_intervals_are_drawn_at_the_tables_numbers(kind: Kind) -> None:
+def test_marks_bars_and_intervals_are_drawn_at_the_tables_numbers(kind: ChartKind) -> None:
     chart = CHARTS[kind]
     assert flattened(drawn_marks(chart)) == flat(tabled(chart))
     forms = {point.form for _, point in chart.points}
-    assert forms == {Form.VALUE, Form.RANGE, Form.AT_LEAST, Form.MISSING}
+    assert forms == {ValueForm.VALUE, ValueForm.RANGE, ValueForm.AT_LEAST, ValueForm.MISSING}
     assert len(_error_bars(figure_of(chart))) == 3  # two intervals, and the two bounds
 
 
 def test_the_ratio_above_a_pair_is_that_of_the_tables_values() -> None:
-    chart = CHARTS[Kind.PAIRED]
+    chart = CHARTS[ChartKind.PAIRED]
     pairs = {}
     for x, _series, value, *_ in as_table(chart).rows:
         pairs.setdefault(x, []).append(value)
@@ -127,7 +127,7 @@ def test_the_ratio_above_a_pair_is_that_of_the_tables_values() -> None:
 
 
 def test_a_box_is_drawn_at_the_scripts_quartiles_and_its_dots_at_the_values() -> None:
-    chart = CHARTS[Kind.BOX]
+    chart = CHARTS[ChartKind.BOX]
     axes, data, width = figure_of(chart).axes[0], as_json(chart), GROUP / len(chart.series)
     lines = [(float(one.get_xdata()[0]), one.get_ydata()) for one in axes.lines if len(one.get_xdata())]
     lines += [(one.get_path().vertices[:, 0].mean(), one.get_path().vertices[:, 1]) for one in axes.patches
@@ -153,7 +153,9 @@ def _boxed(point: dict[str, Any] | None) -> list[float]:
     return [*(box[name] for name in ("low", "q1", "median", "q3", "high")), *box["beyond"]]
 
 
-@pytest.mark.parametrize("chart", [CHARTS[Kind.HEAT], heat("log"), CHARTS[Kind.MATRIX]], ids=["heat", "log", "matrix"])
+@pytest.mark.parametrize(
+    "chart", [CHARTS[ChartKind.HEAT], heat("log"), CHARTS[ChartKind.MATRIX]], ids=["heat", "log", "matrix"]
+)
 def test_tiles_say_and_show_the_tables_numbers(chart: Chart) -> None:
     figure = figure_of(chart)
     found, axes, data = marks(figure), figure.axes[0], as_json(chart)
@@ -173,11 +175,11 @@ def test_tiles_say_and_show_the_tables_numbers(chart: Chart) -> None:
         (min(there), max(there))
     )  # what the colours' bar goes from and to
     assert len(there) >= 5
-    assert axes.yaxis_inverted() == (chart.kind is Kind.MATRIX)
+    assert axes.yaxis_inverted() == (chart.kind is ChartKind.MATRIX)
 
 
-@pytest.mark.parametrize("kind", [Kind.HISTOGRAM, Kind.CURVE, Kind.TIME])
-def test_the_lines_of_a_run_are_drawn_at_the_tables_numbers(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ChartKind.HISTOGRAM, ChartKind.CURVE, ChartKind.TIME])
+def test_the_lines_of_a_run_are_drawn_at_the_tables_numbers(kind: ChartKind) -> None:
     chart = CHARTS[kind]
     found, rows, factor = marks(figure_of(chart)), as_table(chart).rows, chart.y.unit.factor
     for tone, series in enumerate(as_json(chart)["series"]):
@@ -188,20 +190,20 @@ def test_the_lines_of_a_run_are_drawn_at_the_tables_numbers(kind: Kind) -> None:
 
 
 def test_the_bars_of_a_histogram_and_the_shade_over_time_reach_from_and_to_the_tables_numbers() -> None:
-    for kind in (Kind.HISTOGRAM, Kind.TIME):
+    for kind in (ChartKind.HISTOGRAM, ChartKind.TIME):
         chart = CHARTS[kind]
         shades = figure_of(chart).axes[0].collections
         for series, shade in zip(as_json(chart)["series"], shades, strict=True):
             ends = {
                 round(end, 9)
                 for point in series["points"]
-                for end in ((point["yMin"], point["yMax"]) if kind is Kind.TIME else (0, point["y"]))
+                for end in ((point["yMin"], point["yMax"]) if kind is ChartKind.TIME else (0, point["y"]))
             }
             assert {round(float(y), 9) for y in shade.get_paths()[0].vertices[:, 1]} == ends
 
 
 def test_a_trend_is_drawn_at_the_numbers_of_its_table_and_of_the_pages_script() -> None:
-    chart, found = CHARTS[Kind.TREND], found_trend()
+    chart, found = CHARTS[ChartKind.TREND], found_trend()
     drawn, page = marks(figure_of(chart)), chart_data(found, Watch(query=QUERY))
     runs, levels = (
         [row[2] / chart.y.unit.factor for row in as_table(chart).rows if row[1] == one.label]  # type: ignore[operator]

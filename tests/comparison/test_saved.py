@@ -40,6 +40,7 @@ def test_what_is_saved_is_the_canonical_address(lab: Lab, sign_in: SignIn) -> No
     assert SavedComparison.objects.get().query == f"{QUERY}&base=1000"
 
 
+@pytest.mark.slow
 def test_everybody_who_opens_it_sees_the_same_digits(lab: Lab, sign_in: SignIn) -> None:
     measured(lab, "alpha", [1e8], raid_level="5")
     client = sign_in("engineer")

@@ -8,20 +8,20 @@ import psycopg
 import pytest
 from django.test import Client
 
+from apps.api.resources.side_by_side import document, represent
 from apps.comparison.caveats.ram_cache import check
-from apps.comparison.loading import of_runs
-from apps.comparison.side_by_side.answer import answer
-from apps.comparison.side_by_side.asked import Asked
-from apps.comparison.side_by_side.html import inside
-from apps.comparison.side_by_side.table import Table
+from apps.comparison.queries.samples import of_runs
+from apps.comparison.side_by_side.queries import answer
+from apps.comparison.side_by_side.question import SideBySideQuestion
+from apps.comparison.side_by_side.table import SideBySideTable
 from apps.inventory.models import Target
 from apps.labs.models import Lab
-from apps.publishing.side_by_side import document, shown
 from apps.runs.models import Run
 from apps.studies.models import Configuration, PlannedRun
-from apps.studies.plans.put import put_plan
+from apps.studies.plans.plan_import import import_plans
 from tests.comparison.caveats.on_reports import CRS4, DTN, INFN, THUMPER, TRISTAN
 from tests.comparison.factories import GIB, MIB, published, run, sample, target
+from tests.comparison.side_by_side_page import table_html
 from tests.studies.loading import all_loaded
 from tests.studies.loading import published as reports
 
@@ -42,7 +42,7 @@ def measured(at: Target, size: int = GIB, operation: str = "write", metric: str 
     return one
 
 
-def marks(found: Table) -> dict[Any, Marks]:
+def marks(found: SideBySideTable) -> dict[Any, Marks]:
     """By what the row is about and the column."""
     return {
         (row.place, cell.column): (cell.in_ram, cell.partly_in_ram)
@@ -53,7 +53,7 @@ def marks(found: Table) -> dict[Any, Marks]:
 
 
 def of_sizes(**asked: Any) -> dict[int | None, Marks]:
-    return {place.file_size: found for (place, _), found in marks(answer(Asked(**asked))).items()}
+    return {place.file_size: found for (place, _), found in marks(answer(SideBySideQuestion(**asked))).items()}
 
 
 FACTS = [
@@ -93,13 +93,13 @@ def test_a_direct_run_has_no_mark_on_any_measure_and_keeps_its_ram(
     page = sign_in("viewer").get(f"{ADDRESS}?target={place.pk}").content.decode()
     assert page.count('<td class="num"') == 4
     assert page.count(">m</sup>") == 1  # explained below the table
-    assert answer(Asked(targets=(place.pk,))).columns[0].ram == 8 * GIB
+    assert answer(SideBySideQuestion(targets=(place.pk,))).columns[0].ram == 8 * GIB
 
 
 def test_names_of_files_alone_and_messages_are_no_files_in_memory(place: Target) -> None:
     one = measured(place)
     sample(one, 5e3, "create_seq", "rate", file_size=GIB, block_size=MIB)
-    found = marks(answer(Asked(targets=(place.pk,))))
+    found = marks(answer(SideBySideQuestion(targets=(place.pk,))))
     assert {place.operation: mark for (place, _), mark in found.items()} == {
         "write": (True, False),
         "create_seq": (False, False),
@@ -145,9 +145,10 @@ def test_only_runs_that_are_not_alike_cost_another_statement(lab: Lab, monkeypat
     sent, counts = _statements(monkeypatch), []
     for chosen in ((alike.pk,), (alike.pk, mixed.pk)):
         sent.clear()
-        answer(Asked(targets=chosen))
+        answer(SideBySideQuestion(targets=chosen))
         counts.append(len(sent))
-    assert counts == [3, 4]  # sums, words of the measures, columns; and the cells of the one that is mixed
+    # sums, words of the measures, columns, kinds of runs; and the cells of the one that is mixed in memory
+    assert counts == [4, 5]
 
 
 def test_a_studys_page_and_the_chooser_send_as_many_statements_whatever_there_is(
@@ -170,9 +171,9 @@ def test_a_studys_page_and_the_chooser_send_as_many_statements_whatever_there_is
     for number in range(6):
         published(lab, f"RAID {number}", {100: 1e8, 200: 2e8})
     assert counts() == few
-    # session with the person and labs; sums, words of the measures, columns and what was printed of single samples
-    assert few[0] <= 6
-    assert few[1] <= 5  # session and labs; measures, targets, studies
+    # session, person, memberships and labs; sums, words of the measures, columns and what was printed of single samples
+    assert few[0] <= 9
+    assert few[1] <= 8  # session, person, memberships and labs; measures, targets, studies
 
 
 @pytest.fixture
@@ -192,7 +193,7 @@ def _put(configuration: Configuration, **factors: float | None) -> None:
         }
         for name, factor in factors.items()
     ]  # fmt: skip
-    put_plan(configuration.study, {"plans": plans})
+    import_plans(configuration.study, {"plans": plans})
 
 
 @pytest.mark.parametrize(
@@ -226,9 +227,9 @@ def test_a_run_that_a_plan_made_is_held_against_that_plan_alone(planned: Configu
 
 def test_rest_and_the_document_say_what_the_page_says(planned: Configuration) -> None:
     _put(planned, four=4)
-    asked = Asked(study="paper")
+    asked = SideBySideQuestion(study="paper")
     found = answer(asked)
-    plain = shown(found, asked, "https://example.org/")
+    plain = represent(found, asked, "https://example.org/")
     assert [column["ram"] for column in plain["columns"]] == [GIB]
     assert {row["file_size"]: [(one["in_ram"], one["partly_in_ram"]) for one in row["cells"]] for row in plain["rows"]} == {
         GIB: [(True, False)], 3 * GIB: [(False, True)], 5 * GIB: [(False, False)],
@@ -243,7 +244,7 @@ def test_a_range_is_marked_too_and_a_missing_value_is_not(place: Target) -> None
     one = run(place.lab, place, facts={"ram": 8 * GIB})
     sample(one, None, file_size=GIB, low=7e7, high=8e7, quality="range")
     sample(one, None, file_size=2 * GIB, missing_reason="N.A.")
-    rows = inside(answer(Asked(targets=(place.pk,))), "").split("<tr>")
+    rows = table_html(answer(SideBySideQuestion(targets=(place.pk,)))).split("<tr>")
     assert [row.count(">m</sup>") for row in rows] == [0, 0, 1, 0]
 
 
@@ -266,17 +267,17 @@ def test_in_the_reports_exactly_those_cells_are_marked_of_which_the_rule_speaks(
         expected[key] = (fits, not fits and any(lines))
     found = {
         (one.operation, one.metric, one.file_size, one.block_size, one.threads, one.iodepth, one.section, column): mark
-        for (one, column), mark in marks(answer(Asked(study=slug))).items()
+        for (one, column), mark in marks(answer(SideBySideQuestion(study=slug))).items()
     }
     assert found == expected
 
 
 @pytest.mark.usefixtures("reports")
 def test_crs4s_100_mb_files_on_1_and_2_gb_are_marked() -> None:
-    found = answer(Asked(study=CRS4, operations=("write",)))
+    found = answer(SideBySideQuestion(study=CRS4, operations=("write",)))
     small = [mark for (place, _), mark in marks(found).items() if place.file_size == 100 * MIB]
     assert small == [(True, False)] * 7
-    rows = [row for row in inside(found, "").replace("\u00a0", " ").split("<tr>") if ">100 MiB file" in row]
+    rows = [row for row in table_html(found).replace("\u00a0", " ").split("<tr>") if ">100 MiB file" in row]
     assert sum(row.count(">m</sup>") for row in rows) == 7
     large = [mark for (place, _), mark in marks(found).items() if place.file_size == 8000 * MIB]
     assert large

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.comparison.side_by_side.answer import answer
-from apps.comparison.side_by_side.asked import Asked
-from apps.comparison.side_by_side.html import point_of
-from apps.comparison.side_by_side.parts import in_words, of_columns, of_row
+from apps.comparison.side_by_side.jobs import in_words, of_columns, of_row
+from apps.comparison.side_by_side.queries import answer
+from apps.comparison.side_by_side.question import SideBySideQuestion
+from apps.comparison.side_by_side.table_text import point_of
 from apps.inventory.models import Target
 from apps.labs.models import Lab
 from tests.comparison.factories import run, sample, target
@@ -37,14 +37,16 @@ def test_a_row_has_the_names_of_the_columns_that_have_something_in_it() -> None:
 
 
 def jobs(lab: Lab, at: Target, *names: str, operation: str = "read", tool: str = "fio", **fields: Any) -> None:
-    sections = {str(number): {"name": name, "options": {"rw": "read"}} for number, name in enumerate(names)}
+    sections = {
+        str(number): {"name": name, "options": {"rw": "read", "stonewall": "1"}} for number, name in enumerate(names)
+    }
     one = run(lab, at, tool=tool, origin="uploaded", sections=sections, **fields)
     for number in range(len(names) or 1):
         sample(one, 1e8 + number, operation, section=number)
 
 
 def points(*at: Target) -> list[str]:
-    return [point_of(row.place) for row in answer(Asked(targets=tuple(one.pk for one in at))).rows]
+    return [point_of(row.place) for row in answer(SideBySideQuestion(targets=tuple(one.pk for one in at))).rows]
 
 
 @pytest.mark.django_db
@@ -53,7 +55,7 @@ def test_jobs_of_uploads_are_named(lab: Lab) -> None:
     jobs(lab, alpha, "seq", "rand")
     jobs(lab, beta, "seq", "mixed")
     assert points(alpha) == ["seq", "rand"]
-    assert points(alpha, beta) == ["seq", "job 2 (rand, mixed)"]
+    assert points(alpha, beta) == ["seq", "rand", "mixed"]  # a number brings no two jobs together
 
 
 @pytest.mark.django_db
@@ -116,3 +118,93 @@ def test_more_columns_ask_no_more_statements(lab: Lab, cast: Cast, sign_in: Sign
         query = "&".join(f"target={one.pk}" for one in chosen)
         asked.append(len(statements(lambda query=query: viewer.get(f"/compare/side-by-side/?{query}"))))
     assert len(set(asked)) == 1
+
+
+def uploaded(lab: Lab, at: Target, values: dict[str, float], metric: str = "iops", **fields: Any) -> None:
+    """Three runs whose jobs have these values. `options`: of all jobs."""
+    options = fields.pop("options", {})
+    files = fields.pop("files", {})
+    sections = {
+        str(number): {
+            "name": name.strip("'"),
+            **({"group": number} if "stonewall" in options else {}),
+            "options": {"rw": "read", **options, **({"filename": files[name]} if files else {})},
+        }
+        for number, name in enumerate(values)
+    }
+    for repetition in range(3):
+        one = run(lab, at, origin="uploaded", sections=sections, **fields)
+        for number, value in enumerate(values.values()):
+            sample(one, value * (1 + repetition / 1000), "read", metric, section=number, threads=fields.get("threads"))
+
+
+def ratios(*at: Target) -> dict[str, list[float | None]]:
+    """Of each row, by what its part is called."""
+    found = answer(SideBySideQuestion(targets=tuple(one.pk for one in at)))
+    return {
+        point_of(row.place): [round(cell.judgement.ratio, 2) if cell and cell.judgement else None for cell in cells]
+        for row, cells in zip(found.rows, found.cells(), strict=True)
+    }
+
+
+@pytest.mark.django_db
+def test_what_jobs_did_together_is_held_against_a_whole_and_no_job_is(lab: Lab) -> None:
+    whole, apart = target(lab, "alpha"), target(lab, "beta")
+    uploaded(lab, whole, {"job1": 3600.0})
+    uploaded(lab, apart, dict.fromkeys(("job1", "job2", "job3", "job4"), 1000.0))
+    assert ratios(whole, apart) == {"4 jobs together": [None, 1.11]}
+    assert ratios(apart, whole) == {"4 jobs together": [None, 0.9]}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("metric", ["cpu", "clat_mean", "iops_min", "bandwidth_max"])
+def test_what_does_not_add_up_is_held_against_no_whole(lab: Lab, metric: str) -> None:
+    whole, apart = target(lab, "alpha"), target(lab, "beta")
+    uploaded(lab, whole, {"clones": 3600.0}, metric)
+    uploaded(lab, apart, {"clones": 1000.0, "clones'": 1000.0}, metric)
+    assert [one for some in ratios(whole, apart).values() for one in some if one] == []
+
+
+@pytest.mark.django_db
+def test_jobs_one_after_another_are_held_against_those_of_their_name(lab: Lab) -> None:
+    both, alone = target(lab, "alpha"), target(lab, "beta")
+    uploaded(lab, both, {"hdd": 900.0, "ssd": 180_000.0}, options={"stonewall": "1"})
+    uploaded(lab, alone, {"ssd": 90_000.0})
+    assert ratios(both, alone) == {"hdd": [None, None], "ssd": [None, 0.5]}
+    assert ratios(alone, both) == {"hdd": [None, None], "ssd": [None, 2.0]}
+    swapped = target(lab, "gamma")
+    uploaded(lab, swapped, {"ssd": 90_000.0, "hdd": 900.0}, options={"stonewall": "1"})
+    assert ratios(both, swapped) == {"hdd": [None, 1.0], "ssd": [None, 0.5]}
+
+
+@pytest.mark.django_db
+def test_a_job_without_a_name_stands_for_its_own_column_alone(lab: Lab) -> None:
+    one, other = target(lab, "alpha"), target(lab, "beta")
+    uploaded(lab, one, {"": 900.0, "'": 180_000.0}, options={"stonewall": "1"})
+    uploaded(lab, other, {"": 900.0, "'": 90_000.0}, options={"stonewall": "1"})
+    assert {each for some in ratios(one, other).values() for each in some} == {None}
+
+
+@pytest.mark.django_db
+def test_a_sum_over_unlike_files_is_no_whole(lab: Lab) -> None:
+    both, alone = target(lab, "alpha"), target(lab, "beta")
+    uploaded(lab, both, {"hdd": 900.0, "ssd": 180_000.0}, files={"hdd": "/data/hdd.img", "ssd": "/data/ssd.img"})
+    uploaded(lab, alone, {"ssd": 90_000.0})
+    assert {each for some in ratios(both, alone).values() for each in some} == {None}
+
+
+@pytest.mark.django_db
+def test_streams_are_held_against_nothing_and_their_sum_is(lab: Lab) -> None:
+    one, other = target(lab, "alpha"), target(lab, "beta")
+    for place, value in ((one, 1e9), (other, 2e9)):
+        for _ in range(3):
+            made = run(
+                lab,
+                place,
+                tool="iperf3",
+                origin="uploaded",
+                sections={"0": {"name": "5"}, "1": {"name": "7"}, "2": {"name": "SUM"}},
+            )
+            for section, part in enumerate((0.4, 0.6, 1.0)):
+                sample(made, value * part, "net_send", section=section)
+    assert ratios(one, other) == {"5": [None, None], "7": [None, None], "SUM": [None, 2.0]}

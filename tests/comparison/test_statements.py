@@ -8,17 +8,17 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.comparison.claiming.evaluation import evaluate
-from apps.comparison.claiming.models import Claim
+from apps.comparison.claims.evaluation import evaluate
+from apps.comparison.claims.models import Claim
 from apps.comparison.in_studies.models import StudyComparison
 from apps.comparison.models import SavedComparison
-from apps.comparison.trends.destinations import Delivery, DeliveryState, Destination, Kind, Recipient
-from apps.comparison.trends.models import Watch
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.publishing.study_pages.document import Addresses, document_of
+from apps.notifications.models import Delivery, DeliveryState, Destination
 from apps.runs.models import Run, Sample
 from apps.studies.models import Configuration, Study, StudyRun
+from apps.trends.models import Recipient, Watch
+from apps.wiki.documents.document import Addresses, document_of
 from tests.comparison.claims.conftest import make_claim, make_study
 from tests.comparison.factories import measured, published, sample
 from tests.conftest import Cast
@@ -35,6 +35,7 @@ def statements(client: Client, address: str) -> int:
     return len(captured)
 
 
+@pytest.mark.slow
 def test_the_page_of_a_claim(cast: Cast, sign_in: SignIn) -> None:
     study, client = make_study(cast.lab), sign_in("viewer")
     with lab_scope(cast.lab.pk):
@@ -77,7 +78,11 @@ def _destinations(lab: Lab, numbers: range) -> None:
         for number in numbers:
             watch = Watch.objects.create(lab=lab, name=f"watch {number}", query=QUERY, created_by="who")
             to = Destination.objects.create(
-                lab=lab, kind=Kind.EMAIL, name=f"n{number}", address=f"n{number}@example.org", created_by="who"
+                lab=lab,
+                kind="email",
+                name=f"n{number}",
+                address=f"n{number}@example.org",
+                created_by="who",
             )
             Recipient.objects.create(lab=lab, watch=watch, destination=to)
             for state in (DeliveryState.WAITING, DeliveryState.SENT, DeliveryState.DEAD):
@@ -88,25 +93,30 @@ DOCUMENTS = ["/studies/paper/wiki/", "/api/v1/studies/paper/?format=mediawiki", 
 MEASURES = [("write", "iops"), ("read", "bandwidth"), ("read", "iops"), ("randread", "iops"), ("randwrite", "iops")]
 
 
-@pytest.mark.parametrize("address", ["/studies/paper/", "/studies/paper/claims/", "/studies/", *DOCUMENTS])
-def test_the_pages_of_a_study(cast: Cast, sign_in: SignIn, address: str) -> None:
+def all_statements(client: Client, addresses: list[str]) -> dict[str, int]:
+    return {address: statements(client, address) for address in addresses}
+
+
+@pytest.mark.slow
+def test_the_pages_of_a_study(cast: Cast, sign_in: SignIn) -> None:
     """However many configurations, runs, claims, measures, and comparisons that people put into it."""
     study, client = make_study(cast.lab), sign_in("engineer")
     with lab_scope(cast.lab.pk):
         make_claim(study)
         _compare(study, 0, QUERY)
-    few = statements(client, address)
+    addresses = ["/studies/paper/", "/studies/paper/claims/", "/studies/", *DOCUMENTS]
+    few = all_statements(client, addresses)
     with lab_scope(cast.lab.pk):
         for number in range(6):
             published(cast.lab, f"more-{number}", {1000: 1e8, 4000: 6e7})
             make_claim(study, f"D{number}")
         _more_runs(cast.lab, study, "stripe", dict.fromkeys(range(10, 30), 100000000.0))
-    assert statements(client, address) == few
+    assert all_statements(client, addresses) == few
     with lab_scope(cast.lab.pk):
         _more_measures(study)
         for number, query in enumerate(_queries(), start=1):
             _compare(study, number, query)
-    assert statements(client, address) == few
+    assert all_statements(client, addresses) == few
 
 
 # {claim} and {watch} are the first ones.
@@ -119,15 +129,15 @@ ALL_OTHERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("address", ALL_OTHERS)
-def test_every_other_page_of_comparisons(cast: Cast, sign_in: SignIn, address: str) -> None:
+@pytest.mark.slow
+def test_every_other_page_of_comparisons(cast: Cast, sign_in: SignIn) -> None:
     """However many runs, configurations, measures, claims, watches and saved comparisons."""
     study, client = make_study(cast.lab), sign_in("engineer")
     with lab_scope(cast.lab.pk):
         claim = make_claim(study)
         watch = _watched(cast.lab, study, 0)
-    address = address.format(claim=claim.pk, watch=watch.pk)
-    few = statements(client, address)
+    addresses = [address.format(claim=claim.pk, watch=watch.pk) for address in ALL_OTHERS]
+    few = all_statements(client, addresses)
     with lab_scope(cast.lab.pk):
         for number in range(1, 7):
             published(cast.lab, f"more-{number}", {1000: 1e8, 4000: 6e7})
@@ -136,7 +146,7 @@ def test_every_other_page_of_comparisons(cast: Cast, sign_in: SignIn, address: s
         _more_runs(cast.lab, study, "stripe", dict.fromkeys(range(10, 30), 100000000.0))
         _more_measures(study)
         evaluate(claim)
-    assert statements(client, address) == few
+    assert all_statements(client, addresses) == few
 
 
 def _watched(lab: Lab, study: Study, number: int) -> Watch:
@@ -152,16 +162,16 @@ def _queries() -> list[str]:
     return [*measures, f"{QUERY}&raid_level=0", f"{QUERY}&run=none", "metric=nothing"]
 
 
-@pytest.mark.parametrize("address", DOCUMENTS)
-def test_the_documents_of_a_study_without_comparisons(cast: Cast, sign_in: SignIn, address: str) -> None:
+@pytest.mark.slow
+def test_the_documents_of_a_study_without_comparisons(cast: Cast, sign_in: SignIn) -> None:
     """However many operations and metrics were measured."""
     study, client = make_study(cast.lab), sign_in("engineer")
-    few = statements(client, address)
+    few = all_statements(client, DOCUMENTS)
     with lab_scope(cast.lab.pk):
         _more_measures(study)
         made = Sample.objects.values("measure").distinct().count()
     assert made == 1 + len(MEASURES)
-    assert statements(client, address) == few
+    assert all_statements(client, DOCUMENTS) == few
 
 
 def _more_measures(study: Study) -> None:
@@ -186,8 +196,8 @@ def test_the_documents_have_all_comparisons(cast: Cast) -> None:
     assert [len(row) for row in tables["C5"]] == [2, 2]  # the stripe alone
     assert [name for name in found if name not in tables] == ["C6", "C7"]
     assert [found[name].paragraphs[0].partition(",")[0] for name in ("C6", "C7")] == [
-        "run: found 'none'",
-        "metric: found 'nothing'",
+        "This comparison cannot be made any more: run: found 'none'",
+        "This comparison cannot be made any more: metric: found 'nothing'",
     ]
 
 

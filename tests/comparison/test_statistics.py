@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from apps.comparison.statistics import outliers, summary
+from apps.comparison.statistics.summary import outliers, summary
 from tests.comparison.samples import with_moments
 
 

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from apps.comparison import loading
+from apps.comparison.queries import samples
 from apps.labs.models import Lab
 from tests.comparison.factories import measured
 
@@ -15,10 +15,10 @@ WAY_OUT = "/api/v1/samples.csv?operation=write&metric=bandwidth&host=alpha&raid_
 
 
 @pytest.fixture(autouse=True)
-def samples(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def measured_samples(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     measured(lab, "alpha", [1e8, 2e8, 3e8], raid_level="5")
     measured(lab, "alpha", [4e8], raid_level="0")
-    monkeypatch.setattr(loading, "MOST_SAMPLES", 2)
+    monkeypatch.setattr(samples, "MOST_SAMPLES", 2)
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "mediawiki", "svg"])

@@ -2,10 +2,10 @@
 
 import pytest
 
-from apps.comparison.drawing.of_run import over_time
-from apps.comparison.drawing.track import MOST_TOLD, Track
+from apps.comparison.charts.run import over_time
+from apps.comparison.charts.time_series import MOST_TOLD, Track
 from apps.runs.metrics import METRICS
-from apps.runs.packing import overview
+from apps.runs.series.arrays import overview
 
 BANDWIDTH = METRICS["bandwidth"]
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from apps.comparison.compare import compare
-from apps.comparison.loading import load
+from apps.comparison.queries.samples import load
 from apps.comparison.question import Question
-from apps.comparison.trends.loading import measured
 from apps.labs.isolation import lab_scope
 from apps.runs.models import Run
+from apps.trends.queries import measured
 from tests.comparison.factories import run, sample
 from tests.conftest import Cast
 

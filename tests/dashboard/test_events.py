@@ -1,6 +1,7 @@
 """The events of a run: what was published before, what is published now, and the end, also while the bell is silent."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
@@ -8,10 +9,9 @@ import pytest
 from django.db import connections
 from django.test import Client
 
+from apps.core import pubsub
 from apps.dashboard import events
 from apps.labs.isolation import lab_scope
-from apps.lib import bell
-from apps.lib.listening import listener
 from apps.runs.models import Run
 from apps.runs.states import State
 from tests.threads import own_threads
@@ -31,7 +31,7 @@ def run(cast) -> Iterator[Run]:
     with lab_scope(cast.lab.pk):
         made = Run.objects.create(lab=cast.lab, tool="fio", state=State.RUNNING)
     yield made
-    bell.forget(f"run:{made.pk}")
+    pubsub.forget(f"run:{made.pk}")
 
 
 def _stream(run: Run, who: Any, *acts: Act, last: str = "") -> tuple[int, list[str]]:
@@ -66,9 +66,12 @@ def _stream(run: Run, who: Any, *acts: Act, last: str = "") -> tuple[int, list[s
     return sent[0]["status"], [one for one in bodies.split("\n\n") if one]
 
 
-def _here(run: Run, raw: bytes) -> Act:
+def _told(run: Run, raw: bytes) -> Act:
+    """The bell rings with this message, from whatever process, and is heard."""
+
     async def act() -> None:
-        listener.spread(f"run:{run.pk}", raw)
+        await asyncio.to_thread(pubsub.ring, f"run:{run.pk}", json.loads(raw))
+        await asyncio.sleep(0.3)
 
     return act
 
@@ -80,10 +83,11 @@ def _thread(work: Callable[[], Any]) -> Act:
     return act
 
 
+@pytest.mark.slow
 def test_what_was_published_before_comes_first_and_nothing_twice(cast, run) -> None:
     for number in range(3):
-        bell.remember(f"run:{run.pk}", {"n": number}, 10, 60)
-    news = [_here(run, b'{"n":2}'), _here(run, b'{"n":3}'), _here(run, b'{"n":3}')]
+        pubsub.remember(f"run:{run.pk}", {"n": number}, 10, 60)
+    news = [_told(run, b'{"n":2}'), _told(run, b'{"n":3}'), _told(run, b'{"n":3}')]
     status, found = _stream(run, cast.viewer, *news)
     assert status == 200
     assert [one.split("\n")[0] for one in found] == ["id: 0", "id: 1", "id: 2", "event: state", "id: 3"]
@@ -91,8 +95,8 @@ def test_what_was_published_before_comes_first_and_nothing_twice(cast, run) -> N
 
 
 def test_the_end_ends_the_stream(cast, run) -> None:
-    end = _thread(lambda: bell.ring(f"run:{run.pk}", {"state": "finished", "ended": True}))
-    _, found = _stream(run, cast.viewer, end, _here(run, b'{"n":9}'))
+    end = _thread(lambda: pubsub.ring(f"run:{run.pk}", {"state": "finished", "ended": True}))
+    _, found = _stream(run, cast.viewer, end, _told(run, b'{"n":9}'))
     assert found[-1] == 'event: state\ndata: {"state":"finished","ended":true}'
 
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.test import Client
 
-from apps.comparison.claiming.models import Claim
-from apps.comparison.trends.evaluation import evaluate
-from apps.comparison.trends.models import Watch
+from apps.comparison.claims.models import Claim
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Lab
 from apps.runs.models import Run
 from apps.studies.models import Study
+from apps.trends.evaluation import evaluate
+from apps.trends.models import Watch
 from tests.comparison.factories import MIB, run, sample
 from tests.conftest import Cast
 from tests.page_text import Attributes, page_text
@@ -79,6 +79,7 @@ def places() -> Iterator[str]:
     yield from (one.get_absolute_url() for one in [*Host.objects.all(), *Target.objects.all()])
 
 
+@pytest.mark.slow
 @BOTH
 def test_no_page_of_the_loaded_studies_mixes_mb_and_mib(published: Lab, cast: Cast, sign_in: SignIn, base: int) -> None:
     client = sign_in("viewer")
@@ -92,6 +93,7 @@ def test_no_page_of_the_loaded_studies_mixes_mb_and_mib(published: Lab, cast: Ca
     assert len(shown) > 500  # or the walk has seen nothing
 
 
+@pytest.mark.slow
 @BOTH
 def test_no_claim_mixes_mb_and_mib(published: Lab, cast: Cast, sign_in: SignIn, base: int) -> None:
     client = sign_in("viewer")

@@ -43,6 +43,7 @@ def pages(furnished):
     return [reverse(name) for name in lists], [reverse(name, args=[pk]) for name, pk in one.items()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["viewer", "engineer", "owner"])
 def test_members_read_every_page(furnished, sign_in, role):
     browser = sign_in(role)
@@ -97,6 +98,7 @@ def queries_of(browser, address, django_assert_max_num_queries):
     return len(found)
 
 
+@pytest.mark.slow
 def test_lists_and_pages_take_as_many_queries_for_a_large_lab(furnished, sign_in, django_assert_max_num_queries):
     browser = sign_in("engineer")
     lists, details = pages(furnished)
@@ -195,6 +197,7 @@ def test_a_404_says_what_it_may_mean(cast, sign_in):
     assert "belongs to another lab" in answer.content.decode()
 
 
+@pytest.mark.slow
 def test_no_page_holds_an_inline_style_or_handler(furnished, sign_in):
     browser = sign_in("owner")
     lists, details = pages(furnished)
@@ -233,7 +236,7 @@ def test_quarantine_and_revocation_are_written_down(furnished, sign_in):
 def test_enrolment_shows_the_line_once_and_turns_green_when_the_agent_is_there(cast, sign_in):
     owner = sign_in("owner")
     page = owner.post(reverse("agent-enrolment")).content.decode()
-    assert "install.sh | sh -s -- spe_" in page
+    assert "| SPINDLE_ENROL_TOKEN=spe_" in page
     assert "Waiting for the host" in page
     with lab_scope(cast.lab.pk):
         enrolment = Enrolment.objects.get()

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from apps.parsers.shape import ParsedSample
+from apps.parsers.core.models import ParsedSample
 from apps.runs.models import Run
 from apps.runs.samples import save_samples
 

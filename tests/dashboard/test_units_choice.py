@@ -2,8 +2,8 @@
 
 import pytest
 
+from apps.core.unit_base import base
 from apps.labs.isolation import lab_scope
-from apps.lib.reader_base import base
 from tests.comparison.factories import MIB, run, sample
 
 

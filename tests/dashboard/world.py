@@ -13,11 +13,10 @@ from django.utils import timezone
 from apps.agents.models import Agent
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Filesystem, Host, Target, ToolOutput
 from apps.labs.models import Lab, digest
-from apps.runs.attempts import Attempt, Chunk
-from apps.runs.evidence import freeze_for
+from apps.runs.facts import freeze_for
 from apps.runs.ingest import ingest
-from apps.runs.models import Run
-from apps.runs.start import start_runs
+from apps.runs.models import Attempt, Chunk, Run
+from apps.runs.services import start_runs
 from apps.runs.states import State
 
 FIO_RESULT = Path(__file__).parent.parent / "parsers/fixtures/fio_json/stonewall.json"

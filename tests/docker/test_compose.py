@@ -29,7 +29,7 @@ VALUES = {
     "SPINDLE_ALLOWED_HOSTS": "spindle.example.org",
 }
 VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?P<kind>:[?-])?(?P<rest>[^}]*)\}|\$\$")
-OURS = ("web", "worker", "beat", "migrate")
+OURS = ("web", "worker", "dispatcher", "beat", "migrate")
 BEAT_SCHEDULE = "/tmp/beat-schedule"
 
 
@@ -57,8 +57,10 @@ def test_the_commands_are_those_of_the_supervisor() -> None:
     assert SERVICES["worker"]["command"] == commands.worker("python")
     assert SERVICES["beat"]["command"] == commands.beat("python", Path(BEAT_SCHEDULE))
     assert SERVICES["web"]["healthcheck"]["test"] == ["CMD", *commands.web_health("python", commands.PORT)]
-    worker_health = shlex.split(SERVICES["worker"]["healthcheck"]["test"][1])
-    assert worker_health == commands.worker_health("python", "celery@$HOSTNAME")
+    assert SERVICES["dispatcher"]["command"] == commands.dispatcher("python")
+    for service, node in (("worker", "celery"), ("dispatcher", "dispatcher")):
+        health = shlex.split(SERVICES[service]["healthcheck"]["test"][1])
+        assert health == commands.worker_health("python", f"{node}@$HOSTNAME")
     assert SERVICES["beat"]["healthcheck"]["test"] == ["CMD", *commands.beat_health("python", Path(BEAT_SCHEDULE))]
 
 
@@ -89,7 +91,7 @@ def test_the_instructions_set_all_that_compose_demands() -> None:
     demanded = {
         found["name"] for found in VARIABLE.finditer((ROOT / "docker-compose.yml").read_text()) if found["kind"] == ":?"
     }
-    told = re.findall(r"^    (\w+)=", (ROOT / "docs" / "administration.md").read_text(), re.MULTILINE)
+    told = re.findall(r"^    (\w+)=", (ROOT / "docs/how-to/administration.md").read_text(), re.MULTILINE)
     assert demanded <= set(told)
 
 
@@ -176,13 +178,14 @@ def containers(folder: Path, servers: Services) -> Iterator[Containers]:
     running = Containers(folder, servers)
     assert running.start("migrate").wait(120) == 0, (folder / "migrate.log").read_text()[-2000:]
     assert not running.healthy("web")
-    for name in ("web", "worker", "beat"):
+    for name in ("web", "worker", "dispatcher", "beat"):
         running.start(name)
     yield running
     running.stop()
 
 
-@pytest.mark.parametrize("name", ["web", "beat", "worker"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["web", "beat", "worker", "dispatcher"])
 def test_the_service_starts_and_its_health_check_succeeds(containers: Containers, name: str) -> None:
     assert wait_for(lambda: containers.healthy(name)), (containers.folder / f"{name}.log").read_text()[-2000:]
 
@@ -190,6 +193,7 @@ def test_the_service_starts_and_its_health_check_succeeds(containers: Containers
 PAGE, ENROL = "/accounts/login/", "/agent/v1/enrol/"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "headers", "status"),
     [
@@ -230,6 +234,7 @@ def test_the_database_health_check_succeeds(servers: Services, folder: Path) -> 
     assert subprocess.run([str(path), *words], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_broker_starts_with_its_password_and_says_pong(folder: Path) -> None:
     """The health check's own program comes with the image only; this says the same PING."""
     program, *rest = SERVICES["redis"]["command"]

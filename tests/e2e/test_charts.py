@@ -104,6 +104,7 @@ def test_arrow_keys_walk_the_points_and_say_them(desk: Page) -> None:
     assert said(desk).startswith("1 MiB, 128 MiB: 13 107 MB/s") or "13.1" in said(desk)
 
 
+@pytest.mark.long
 def test_one_looks_closer_and_comes_back(desk: Page) -> None:
     settled(desk, f"/compare/?{KINDS['line']}")
     whole = desk.get_by_role("button", name="Whole chart")
@@ -114,6 +115,7 @@ def test_one_looks_closer_and_comes_back(desk: Page) -> None:
     expect(whole).to_be_disabled()
 
 
+@pytest.mark.long
 def test_the_surface_is_fetched_only_when_somebody_asks(desk: Page, complaints: list[str]) -> None:
     fetched: list[str] = []
     desk.on("request", lambda request: fetched.append(request.url))
@@ -141,6 +143,7 @@ SURFACE = """async () => {
 }"""
 
 
+@pytest.mark.long
 def test_the_surface_stands_at_the_numbers_of_the_heat_map(desk: Page) -> None:
     settled(desk, f"/compare/?chart=heat&{KINDS['heat']}")
     drawn, sent = desk.evaluate(SURFACE)
@@ -159,6 +162,7 @@ def test_the_downloads_beside_the_chart_answer(desk: Page) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_without_javascript_there_is_the_servers_picture(entered: Any) -> None:
     page = entered(java_script_enabled=False)
     page.goto(f"/compare/?{KINDS['line']}")
@@ -167,6 +171,7 @@ def test_without_javascript_there_is_the_servers_picture(entered: Any) -> None:
     assert "Line chart: Bandwidth of write by file size" in str(picture.get_attribute("alt"))
 
 
+@pytest.mark.long
 def test_what_was_printed_is_said_to_the_keyboard_too(desk: Page) -> None:
     settled(desk, f"/compare/?{KINDS['heat']}")
     desk.locator(".compare-table td[title] a").first.focus()
@@ -195,6 +200,7 @@ def test_mb_or_mib_is_chosen_once_for_all_pages(desk: Page, furnished: Any) -> N
     assert desk.evaluate("document.documentElement.dataset.base") == "1000"
 
 
+@pytest.mark.long
 def test_a_runs_latency_charts_are_walked_and_fit_on_a_phone(entered: Any, furnished: Any) -> None:
     page = entered(width=390)
     for address in (furnished.finished.get_absolute_url(), f"/compare/?chart=heat&{KINDS['heat']}"):

@@ -43,7 +43,7 @@ def test_a_run_is_started_watched_and_seen_finished(stack: Stack, signed_in: Pag
     page.get_by_label("Repetitions").fill("1")
     page.get_by_label("Pattern").select_option("randwrite")
     page.get_by_label("File size").fill("8m")
-    page.get_by_label("Time, s").fill("4")
+    page.get_by_label("Runtime, s").fill("4")
     page.get_by_role("button", name="Start").click()
     page.wait_for_url("**/runs/**")
     expect(page.get_by_role("progressbar").first).to_be_visible(timeout=15000)
@@ -81,4 +81,24 @@ def test_a_page_whose_server_was_away_goes_on_by_itself(stack: Stack, signed_in:
     expect(signed_in.locator("#live-note")).to_have_text("Connection lost, trying again …")
     expect(signed_in.locator("#live-note")).to_contain_text("s since the start")
     assert len(asked) == 2
+    stack.wait_for(run, "finished")
+
+
+@pytest.mark.long
+def test_what_was_said_of_the_reading_goes_when_the_run_ends(stack: Stack, signed_in: Page) -> None:
+    states = [
+        '{"state":"running","reading":true,"ended":false,"progress":0.98}',
+        '{"state":"finished","reading":false,"ended":true,"progress":1}',
+    ]
+    body = "".join(f"event: state\ndata: {one}\n\n" for one in states)
+    signed_in.route("**/events/runs/**", lambda route: route.fulfill(content_type="text/event-stream", body=body))
+    signed_in.add_init_script(
+        "const real = window.setTimeout; window.setTimeout = (work, ms) => ms === 800 ? 0 : real(work, ms);"
+    )  # the page is not loaded anew
+    run = stack.run(seconds=8)
+    signed_in.goto(f"{stack.url}/runs/{run.pk}/")
+    expect(signed_in.locator("#run-state .chip").first).to_have_text("finished")
+    expect(signed_in.locator("#live-note")).to_have_text("")
+    expect(signed_in.locator("#live-percent")).to_have_text("100\u00a0%")
+    expect(signed_in.get_by_text("being read")).to_have_count(0)
     stack.wait_for(run, "finished")

@@ -1,4 +1,4 @@
-"""A study of one's own, by pages alone: from runs that are there to the text for a wiki (docs/your-own-study.md)."""
+"""A study of one's own, by pages alone: from runs that are there to the text for a wiki (docs/how-to/your-own-study.md)."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -27,11 +27,11 @@ def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):
 
     page.goto("/runs/?q=bench-own")
     page.get_by_label("All on this page").check()
-    page.get_by_role("button", name="Put into a study").click()
+    page.get_by_role("button", name="Add to study").click()
     expect(page.get_by_role("heading", name="3 runs")).to_be_visible()
     page.get_by_label("Study and configuration").select_option(label="a configuration for each target")
     is_accessible(page)
-    page.get_by_role("button", name="Put them there").click()
+    page.get_by_role("button", name="Add to study").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Disco o memoria")
 
     page.goto("/studies/disco-o-memoria/configurations/")
@@ -42,9 +42,9 @@ def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):
     expect(page.get_by_role("rowheader", name="disco")).to_be_visible()
 
     page.goto("/compare/?study=disco-o-memoria")
-    page.get_by_role("link", name="Put into a study").click()
+    page.get_by_role("link", name="Add to study…").click()
     page.get_by_label("Title").fill("Scrivere")
-    page.get_by_role("button", name="Put it there").click()
+    page.get_by_role("button", name="Add to study").click()
     is_accessible(page)
 
     page.goto("/studies/disco-o-memoria/wiki/")
@@ -52,7 +52,7 @@ def test_from_runs_to_a_wiki_page(signed_in, cast, complaints):
     text = source.input_value()
     assert "==== Scrivere ====" in text
     assert '| style="text-align:right" | 90,5 ± 1,24 (3)' in text
-    expect(page.get_by_role("region", name="How it reads").get_by_role("img")).to_have_js_property("complete", True)
+    expect(page.get_by_role("region", name="Preview").get_by_role("img")).to_have_js_property("complete", True)
     is_accessible(page)
     page.get_by_role("combobox", name="Format").select_option("markdown")
     page.get_by_role("button", name="Show").click()

@@ -9,13 +9,13 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
-from apps.comparison.trends.evaluation import evaluate
+from apps.core.pubsub import forget, remember
 from apps.labs.isolation import lab_scope
-from apps.lib.bell import forget, remember
-from tests.comparison.trends.nights import measured_nights, noise, watch
+from apps.trends.evaluation import evaluate
 from tests.dashboard import world
 from tests.e2e.looking import faults
 from tests.e2e.test_pages import without_streams
+from tests.trends.nights import measured_nights, noise, watch
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OVER_TIME = ("bandwidth", "iops", "latency_mean")
@@ -100,6 +100,7 @@ def test_every_chart_of_a_run_is_reached_and_read_by_keyboard(signed_in: Any, fu
         assert says(frame) == "", chart
 
 
+@pytest.mark.long
 def test_a_chart_over_time_says_what_it_shows_and_its_table_has_the_same(signed_in: Any, furnished: Any) -> None:
     page = signed_in()
     page.goto(furnished.finished.get_absolute_url())
@@ -141,6 +142,7 @@ def test_a_live_chart_has_words_a_table_and_keys_while_it_grows(signed_in: Any, 
     assert complaints == []
 
 
+@pytest.mark.long
 def test_a_gap_in_a_live_run_is_said_by_the_page_as_by_the_server(signed_in: Any, running: Any) -> None:
     for n in (3, 4):
         remember(f"run:{running.pk}", told(n), 1000, 60)
@@ -156,6 +158,7 @@ def test_a_gap_in_a_live_run_is_said_by_the_page_as_by_the_server(signed_in: Any
     expect(page.locator("#said-bandwidth")).to_have_text(f"Bandwidth. {ours}")
 
 
+@pytest.mark.long
 def test_the_downloads_of_live_charts_answer(signed_in: Any, running: Any) -> None:
     page = signed_in()
     streaming(page, 3)
@@ -170,6 +173,7 @@ def test_the_downloads_of_live_charts_answer(signed_in: Any, running: Any) -> No
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_without_javascript_a_run_has_pictures_and_tables(open_browser: Any, sign_in: Any, live_server: Any,
                                                           furnished: Any) -> None:  # fmt: skip
     page = open_browser(java_script_enabled=False)
@@ -180,7 +184,7 @@ def test_without_javascript_a_run_has_pictures_and_tables(open_browser: Any, sig
     assert pictures.count() == page.locator("canvas").count()
     assert plain(str(pictures.first.get_attribute("alt"))).startswith("Chart over time: Bandwidth of run ")
     page.get_by_text("Bandwidth as a table").click()
-    page.get_by_role("link", name="The table on a page of its own").first.click()
+    page.get_by_role("link", name="Open the table on its own page").first.click()
     expect(page.get_by_role("heading", name="Bandwidth over time")).to_be_visible()
 
 

@@ -101,6 +101,7 @@ def test_the_arrow_keys_move_in_the_grid_and_tab_leaves_it(signed_in, x4500):
     expect(page.get_by_role("heading", name="sdk")).to_be_visible()
 
 
+@pytest.mark.long
 def test_without_javascript_the_links_do_it(open_browser, x4500):
     page = open_browser(java_script_enabled=False)
     page.goto("/accounts/login/")
@@ -133,6 +134,7 @@ def test_an_engineer_lays_out_an_enclosure_and_places_disks_by_hand(signed_in, f
     expect(page.get_by_text("1 of 12 slots hold a disk")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_plan_is_made_and_its_commands_copied(signed_in, x4500):
     free_disks(x4500)
     page = signed_in("viewer")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.dashboard.published.load import load_study
-from apps.studies.load import published_lab
+from apps.studies.lookup import published_lab
 from tests.e2e.looking import broken_rules
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

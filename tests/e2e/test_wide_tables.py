@@ -20,6 +20,7 @@ def with_long_names(furnished):
         Run.objects.create(**shared, target=target, facts=facts, state="finished", created_by="engineer@example.org")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1440, 1200])
 def test_the_list_of_runs_fits(signed_in, furnished, width):
     with_long_names(furnished)
@@ -30,12 +31,14 @@ def test_the_list_of_runs_fits(signed_in, furnished, width):
     assert table.evaluate(BEYOND) <= 0
 
 
+@pytest.mark.long
 def test_the_attempts_of_a_run_fit_into_their_panel(signed_in, furnished):
     page = signed_in(width=1440)
     page.goto(furnished.finished.get_absolute_url())
     assert page.get_by_role("region", name="Table of attempts").locator("table").evaluate(BEYOND) <= 0
 
 
+@pytest.mark.long
 def test_a_table_that_is_cut_has_a_shadow_at_its_edge(signed_in, furnished):
     page = signed_in(width=390)
     page.goto("/runs/")

@@ -1,4 +1,4 @@
-"""The whole product as processes, on the test's own database: web, worker, and agents with real fio. What the fault tests kill."""
+"""The whole product as processes, on the test's own database: web, worker, dispatcher, and agents with real fio. What the fault tests kill."""
 
 import os
 import signal
@@ -21,9 +21,9 @@ from apps.agents.models import Enrolment
 from apps.inventory.models import Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.runs.attempts import Attempt
-from apps.runs.models import Run
-from apps.runs.start import start_runs
+from apps.runs.models import Attempt, Run
+from apps.runs.services import start_runs
+from bin._lib import commands
 
 ROOT = Path(__file__).resolve().parents[2]
 KIB, MIB = 1024, 1024**2
@@ -59,7 +59,6 @@ class Stack:
     folder: Path
     lab: Lab
     port: int = field(default_factory=free_port)
-    warm_up_after: float | None = None  # seconds from the start of the web process; None: as in use
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -82,7 +81,6 @@ class Stack:
             "SPINDLE_PLAIN_STATIC": "1",
             "SPINDLE_LOG_LEVEL": "INFO",
             "PYTHONPATH": str(ROOT),
-            **({} if self.warm_up_after is None else {"SPINDLE_WARM_UP_AFTER": str(self.warm_up_after)}),
         }
 
     def start(self, name: str, *argv: str) -> subprocess.Popen[bytes]:
@@ -93,43 +91,24 @@ class Stack:
         self.processes[name] = process
         return process
 
-    def start_web(self) -> None:
-        self.start(
-            "web",
-            "-m",
-            "uvicorn",
-            "apps.asgi:application",
-            "--port",
-            str(self.port),
-            "--no-access-log",
-            "--timeout-graceful-shutdown",
-            "1",
-        )
-        until("the web answers", 30, self.answers)
+    def start_web(self, name: str = "web", port: int | None = None) -> None:
+        """Another name and port for a second web process beside the first."""
+        port = port or self.port
+        uvicorn = ["-m", "uvicorn", "apps.asgi:application", "--port", str(port)]
+        self.start(name, *uvicorn, "--no-access-log", "--timeout-graceful-shutdown", "1")
+        until(f"{name} answers", 30, lambda: self.answers(port))
 
-    def until_warm(self) -> None:
-        """The web process has read in what later pages need, and says so."""
-        log = self.folder / "web.log"
-        until("the web is warm", 60, lambda: b"read in: what later pages need" in log.read_bytes())
-
-    def answers(self) -> bool:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 0.2):
+    def answers(self, port: int) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
             return True
         return False
 
     def start_worker(self) -> None:
-        self.start(
-            "worker",
-            "-m",
-            "celery",
-            "-A",
-            "worker.celery",
-            "worker",
-            "--concurrency",
-            "1",
-            "--without-gossip",
-            "--without-mingle",
-        )
+        celery = ["-m", "celery", "-A", "worker.celery", "worker", "--without-gossip", "--without-mingle"]
+        self.start("worker", *celery, "--concurrency", "1")
+
+    def start_dispatcher(self) -> None:
+        self.start("dispatcher", *commands.dispatcher(sys.executable)[1:])
 
     def enrol(self) -> None:
         """The real program, enrolled as this machine's agent; approved by its trusted token."""
@@ -142,12 +121,12 @@ class Stack:
             "enrol",
             "--server",
             self.url,
-            "--token",
-            token,
+            "--token-file",
+            "-",
             "--state",
             str(self.state),
         ]
-        subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, timeout=120)
+        subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, timeout=120, input=token.encode())
 
     def start_agent(self) -> None:
         self.start("agent", "-m", "worker.agent", "run", "--state", str(self.state))
@@ -155,6 +134,7 @@ class Stack:
     def up(self) -> None:
         self.start_web()
         self.start_worker()
+        self.start_dispatcher()
         self.enrol()
         self.start_agent()
         until("the agent describes its host", 30, lambda: self.target())
@@ -224,9 +204,8 @@ class Stack:
         return "\n".join(parts)
 
     def down(self) -> None:
-        for name in ("agent", "worker", "web"):
-            if name in self.processes:
-                self.kill(name)
+        for name in sorted(self.processes):
+            self.kill(name)
         for process in self.fio_processes():
             with suppress(psutil.NoSuchProcess):
                 process.kill()

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from apps.comparison.confounders import confounders, table
-from apps.comparison.loading import of_run
+from apps.comparison.queries.samples import of_run
 from apps.labs.isolation import lab_scope
 from apps.runs.activity import ACTIVITY
 from apps.runs.states import State

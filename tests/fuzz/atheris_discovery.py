@@ -12,11 +12,9 @@ import time
 
 import atheris
 
-with atheris.instrument_imports(
-    include=["apps.inventory.discovery", "apps.parsers.inventory"], enable_loader_override=False
-):
-    from apps.inventory.discovery.printed import UnreadableError
-    from apps.inventory.discovery.tools import PARSERS
+with atheris.instrument_imports(include=["apps.inventory.discovery"], enable_loader_override=False):
+    from apps.inventory.discovery.readings import PARSERS
+    from apps.inventory.discovery.tool_values import UnreadableError
 
 import django
 

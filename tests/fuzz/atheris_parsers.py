@@ -15,9 +15,10 @@ from collections.abc import Iterable
 
 import atheris
 
-with atheris.instrument_imports(include=["apps.parsers"], enable_loader_override=False):
-    from apps.parsers.registry import Format, formats
-    from apps.parsers.source_text import SourceText
+with atheris.instrument_imports(include=["apps.parsers", "apps.inventory.discovery"], enable_loader_override=False):
+    import apps.inventory.discovery.tools  # noqa: F401  registers what the inventory reads
+    from apps.parsers.core.registry import Format, formats
+    from apps.parsers.core.source_text import SourceText
 
     FORMATS = {one.name: one for one in formats()}  # here, because it imports them
 

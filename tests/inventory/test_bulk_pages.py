@@ -272,7 +272,7 @@ def test_a_hosts_timeline_tells_what_changed_when_in_a_constant_number_of_querie
         ["kernel 6.2 → 6.3"], ["kernel 6.1 → 6.2"], ["kernel 6.0 → 6.1"], ["kernel 6.1.0-18-amd64 → 6.0"], []
     ]  # fmt: skip
     assert [one.runs for one in snapshots] == [1] * 5
-    assert [one.said for one in entries if one.kind == "maintenance"] == [
+    assert [one.sentence for one in entries if one.kind == "maintenance"] == [
         "began, by the system",
         "ended, by the system",
         "began, by the system",

@@ -6,14 +6,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.inventory.ceiling import Bound, Ceiling, ceiling_of
-from apps.inventory.ceiling_now import ceiling_now
-from apps.inventory.ceiling_rates import bus_rate, link_rate, rate_in_words
+from apps.core.quantities import written
+from apps.inventory.ceilings.ceiling import Bound, Ceiling, ceiling_of
+from apps.inventory.ceilings.current import ceiling_now
+from apps.inventory.ceilings.rates import bus_rate, link_rate, rate_in_words
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Host, Target
-from apps.inventory.snapshots import freeze
+from apps.inventory.snapshots.content import freeze
 from apps.labs.models import Lab
-from apps.lib.quantities import written
 from tests.page_text import page_text
+from tests.sampling import for_each
 
 Content = dict[str, Any]
 MB = 1e6
@@ -251,28 +252,22 @@ def test_memory_and_network_filesystems_have_no_disks_here() -> None:
     assert in_mb(ceiling(None, filesystem={"type": "nfs4"}, host=host).read) == 125.0
 
 
-@pytest.mark.parametrize(
-    ("interface", "generation", "rate"),
-    [
+@for_each("interface, generation, rate", [
         ("SATA", "SATA-1.5G", 150), ("SATA", "SATA-3G", 300), ("SATA", "SATA 6 Gb/s", 600), ("SAS", "SAS-3G", 300),
         ("SAS", "SAS-6G", 600), ("SAS", "SAS-12G", 1200), ("SCSI", "U320", 320), ("SCSI", "Ultra160", 160),
         ("FC", "FC-2G", 200), ("FC", "FC-4G", 400), ("FC", "FC-8G", 800), ("PATA", "ATA-100", 100), ("PATA", "UDMA/66", 66),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_links_carry_what_their_standards_say(interface: str, generation: str, rate: int) -> None:
     found = link_rate(interface, generation)
     assert found
     assert (found.value, found.is_guess) == (rate * MB, False)
 
 
-@pytest.mark.parametrize(
-    ("text", "rate"),
-    [
+@for_each("text, rate", [
         ("PCIe 1.0 x8", 2000), ("PCI Express 2.0 x8", 4000), ("PCI-Express Gen2.0 x4", 2000), ("PCIe 4.0 x4", 7877),
         ("PCIe 5.0 x4", 15754), ("PCI-X 133", 1067), ("PCI 64-bit/66 MHz", 533), ("PCI 32 bit 33 MHz", 133),
         ("PCI Express 2.0", None), ("zero-channel slot", None),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_buses_carry_what_their_clocks_say(text: str, rate: int | None) -> None:
     found = bus_rate(text)
     assert (round(found.value / MB) if found else None) == rate

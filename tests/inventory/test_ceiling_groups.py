@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from apps.inventory.ceiling import ceiling_of
-from apps.inventory.ceiling_now import ceiling_now
+from apps.inventory.ceilings.ceiling import ceiling_of
+from apps.inventory.ceilings.current import ceiling_now
 from apps.inventory.discovery.receive import receive
-from apps.inventory.geometry import data_members, groups_of, must_be_even, span_of
 from apps.inventory.models import Array, Host, Target
+from apps.inventory.topology.geometry import data_members, groups_of, must_be_even, span_of
 from apps.labs.models import Lab
 from tests.inventory import hosts, raid_hosts
 from tests.inventory.hosts import output

@@ -1,4 +1,4 @@
-"""docs/data-model.md is drawn as the models are."""
+"""docs/reference/data-model.md is drawn as the models are."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from django.db import models
 
 from apps.labs.isolation import LabScoped
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data-model.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/reference/data-model.md"
 EDGE = re.compile(r"^    (\w+) (\|\||\|o)--o([{|]) (\w+) : (\w+)$", re.MULTILINE)
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.inventory.differences_of import differences_of
-from apps.inventory.differences_of.options import mkfs_options, mount_options
+from apps.inventory.snapshots.differences import differences_of
+from apps.inventory.snapshots.differences.fields import mkfs_options, mount_options
 from tests.pace import within
 
 
@@ -229,6 +229,7 @@ def contents(draw: Any) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(contents(), contents())
 def test_there_is_a_difference_exactly_where_the_contents_differ(before: dict[str, Any], after: dict[str, Any]) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from apps.inventory.discovery import findmnt, lsblk, mdstat
-from apps.inventory.discovery.found import Layer
-from apps.inventory.discovery.layers import Layers
+from apps.inventory.discovery.models import Layer
+from apps.inventory.discovery.storage.layers import Layers
+from apps.inventory.discovery.tools import findmnt, mdstat
+from apps.inventory.discovery.tools.lsblk import devices as lsblk
 from tests.parsers.corpus import folder
 
 
@@ -27,7 +28,7 @@ def test_every_mdstat_has_the_arrays_members_and_sizes_of_the_index() -> None:
     truths = index("mdstat")
     assert len(truths) == len(each("mdstat", "*.txt"))
     for file, truth in truths.items():
-        read = mdstat.parse((folder("mdstat") / file).read_text())
+        read = mdstat.discover((folder("mdstat") / file).read_text())
         arrays = read.by_name()
         assert len(arrays) == int(truth.split()[0]), file
         assert read.warnings == (), file
@@ -41,12 +42,12 @@ def test_every_mdstat_has_the_arrays_members_and_sizes_of_the_index() -> None:
 def test_what_the_index_says_md_is_busy_with() -> None:
     for file, truth in index("mdstat").items():
         for action, percent in re.findall(r"(resync|recovery|check|reshape) ([\d.]+) %", truth):
-            arrays = mdstat.parse((folder("mdstat") / file).read_text()).arrays
+            arrays = mdstat.discover((folder("mdstat") / file).read_text()).arrays
             assert (action, round(float(percent) / 100, 4)) in {(a.action, a.progress) for a in arrays}, file
 
 
 def test_every_state_in_one_file() -> None:
-    arrays = mdstat.parse((folder("mdstat") / "nodeexporter-many-arrays.txt").read_text()).by_name()
+    arrays = mdstat.discover((folder("mdstat") / "nodeexporter-many-arrays.txt").read_text()).by_name()
     states = {name: arrays[name].state for name in ("md3", "md4", "md6", "md7", "md9", "md11", "md201")}
     assert states == {"md3": "clean", "md4": "inactive", "md6": "recovering", "md7": "degraded", "md9": "resyncing",
                       "md11": "resyncing", "md201": "checking"}  # fmt: skip
@@ -58,14 +59,14 @@ def test_every_state_in_one_file() -> None:
 
 @pytest.mark.parametrize("printed", ["1.4M", "223.6G"])
 def test_rounded_sizes_of_the_index_are_read(printed: str) -> None:
-    assert lsblk.parse(f'{{"blockdevices": [{{"name": "a", "size": "{printed}"}}]}}').devices[0].size
+    assert lsblk.discover(f'{{"blockdevices": [{{"name": "a", "size": "{printed}"}}]}}').devices[0].size
 
 
 def test_every_lsblk_json_has_the_first_devices_of_the_index() -> None:
     for file, truth in index("lsblk").items():
         if not file.endswith(".json"):
             continue
-        read = lsblk.parse((folder("lsblk") / file).read_text())
+        read = lsblk.discover((folder("lsblk") / file).read_text())
         devices = read.by_kname()
         assert read.warnings == (), file
         for name, kind, size in re.findall(r"(?:/dev/)?(\w+) type (\w+) size (\S+?)(?:;|$| )", truth):
@@ -74,7 +75,7 @@ def test_every_lsblk_json_has_the_first_devices_of_the_index() -> None:
 
 
 def test_lvm_over_four_loop_devices() -> None:
-    read = lsblk.parse((folder("lsblk") / "generated-J-O-simple-lvm.json").read_text())
+    read = lsblk.discover((folder("lsblk") / "generated-J-O-simple-lvm.json").read_text())
     storage = Layers(read, None).storage()
     [volume] = storage.arrays
     assert (volume.software, volume.level, [m.layer.name for m in volume.members]) == (
@@ -87,7 +88,7 @@ def test_lvm_over_four_loop_devices() -> None:
 
 
 def test_bcachefs_over_two_partitions_and_the_disks_beside_it() -> None:
-    built = Layers(lsblk.parse((folder("lsblk") / "generated-J-O-multi-devs-bcachefs.json").read_text()), None)
+    built = Layers(lsblk.discover((folder("lsblk") / "generated-J-O-multi-devs-bcachefs.json").read_text()), None)
     storage = built.storage()
     [pool] = storage.arrays
     assert (pool.software, [m.partition for m in pool.members]) == ("bcachefs", ["sdc1", "sdc2"])
@@ -96,19 +97,19 @@ def test_bcachefs_over_two_partitions_and_the_disks_beside_it() -> None:
 
 
 def test_a_flat_list_without_parents_still_finds_the_md_device_once() -> None:
-    read = lsblk.parse((folder("lsblk") / "checkbox-NVIDIA_DGX_STATION.json").read_text())
+    read = lsblk.discover((folder("lsblk") / "checkbox-NVIDIA_DGX_STATION.json").read_text())
     [md0] = Layers(read, None).storage().arrays
     assert (md0.name, md0.level, md0.members) == ("md0", "0", ())
 
 
 def test_the_wrapped_document_of_a_hyper_v_guest() -> None:
-    read = lsblk.parse((folder("lsblk") / "fsinfocat-lsblk-wrapped.json").read_text())
+    read = lsblk.discover((folder("lsblk") / "fsinfocat-lsblk-wrapped.json").read_text())
     storage = Layers(read, None).storage()
     assert {(d.device_name, d.is_solid_state) for d in storage.disks} == {("sda", None), ("sdb", None)}
 
 
 def test_multipath_of_ironics_sample_is_seen_through_or_left_alone() -> None:
-    read = lsblk.parse((folder("lsblk") / "ironic-multipath_blk_device_template.json").read_text())
+    read = lsblk.discover((folder("lsblk") / "ironic-multipath_blk_device_template.json").read_text())
     assert {d.device_name for d in Layers(read, None).storage().disks} >= {"sda", "sdb"}
 
 
@@ -120,13 +121,13 @@ def test_multipath_of_ironics_sample_is_seen_through_or_left_alone() -> None:
     ],
 )
 def test_tables_of_lsblk(file: str, count: int, root: str, parents: tuple[str, ...]) -> None:
-    read = lsblk.parse((folder("lsblk") / file).read_text())
+    read = lsblk.discover((folder("lsblk") / file).read_text())
     assert len(read.devices) == count
     assert [(one.kname, one.parents) for one in read.devices if "/" in one.mountpoints] == [(root, parents)]
 
 
 def test_findmnt_of_a_real_cloud_guest() -> None:
-    read = findmnt.parse((folder("findmnt") / "fsinfocat-findmnt.json").read_text())
+    read = findmnt.discover((folder("findmnt") / "fsinfocat-findmnt.json").read_text())
     by_target = {mount.target: mount for mount in read.mounts}
     assert (by_target["/sys"].fstype, by_target["/sys"].source) == ("sysfs", "sysfs")
     assert 41 <= len(read.mounts) <= 42  # 42 lines; one target is mounted over
@@ -142,7 +143,7 @@ def test_findmnt_of_a_real_cloud_guest() -> None:
     ],
 )
 def test_tree_table_and_pairs_of_findmnt(file: str, source: str, targets: int) -> None:
-    read = findmnt.parse((folder("findmnt") / file).read_text())
+    read = findmnt.discover((folder("findmnt") / file).read_text())
     assert [mount.source for mount in read.mounts if mount.target == "/"] == [source]
     assert len(read.mounts) == targets  # of two on one target only the upper one counts
     assert all("1 targets passed over" in warning for warning in read.warnings)  # a last line `rc=0`

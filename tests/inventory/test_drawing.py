@@ -6,16 +6,16 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
 from apps.inventory.drawing.boxes import Box, Boxes, boxes_of
-from apps.inventory.drawing.graph import Graph, Part, in_order
-from apps.inventory.drawing.layout import BETWEEN, HEIGHT, Layout, layout_of
+from apps.inventory.drawing.graph import DrawingPart, Graph, in_order
 from apps.inventory.drawing.storage import graph_of
-from apps.inventory.drawing.svg import ROOM, drawing_file, drawing_of, words_of
-from apps.inventory.models import Array, ArrayMember, Controller, Disk, Host
-from apps.inventory.topology import topology
+from apps.inventory.drawing.svg import BETWEEN, HEIGHT, ROOM, DrawingLayout, drawing_of, layout_of, words_of
+from apps.inventory.models import Array, ArrayMember, Controller, Disk, Filesystem, Host, Target
+from apps.inventory.topology.tree import topology
 from apps.labs.models import Lab
 from tests.inventory import plants
 
@@ -39,10 +39,10 @@ def edges(boxes: Boxes) -> set[tuple[str, str]]:
 def graph(*pairs: str, kind: Callable[[str], str] = lambda key: "array") -> Graph:
     """`graph("ab", "bc")`: a → b → c."""
     keys = dict.fromkeys(key for pair in pairs for key in pair)
-    return Graph({key: Part(key, kind(key), key) for key in keys}, dict.fromkeys(pairs))
+    return Graph({key: DrawingPart(key, kind(key), key) for key in keys}, dict.fromkeys(pairs))
 
 
-def crossings(layout: Layout) -> int:
+def crossings(layout: DrawingLayout) -> int:
     """Counted pair by pair."""
     rows = {id(spot): row for column in layout.columns for row, spot in enumerate(column)}
     steps = [(a.column, rows[id(a)], rows[id(b)]) for a, b in layout.steps()]
@@ -103,7 +103,7 @@ def test_a_large_host_is_drawn_with_few_boxes_that_can_be_opened(lab: Lab) -> No
 
 
 def test_opening_shows_so_many_and_leaves_the_rest_to_the_next() -> None:
-    many = Graph({f"d-{n}": Part(f"d-{n}", "disk", f"sd{n}", look=("x",)) for n in range(60)})
+    many = Graph({f"d-{n}": DrawingPart(f"d-{n}", "disk", f"sd{n}", look=("x",)) for n in range(60)})
     assert [box.count for box in boxes_of(many).boxes] == [60]
     once = boxes_of(many, ["d-0"])
     assert [box.count for box in once.boxes] == [1] * 24 + [36]
@@ -200,8 +200,9 @@ def page_and_file(host: Host) -> Iterator[str]:
     def address(box: Box) -> str:
         return 'javascript:"x"<'
 
-    yield drawing_of(made, host.name, address).replace("<svg ", f'<svg xmlns="{SVG[1:-1]}" ', 1)
-    yield drawing_file(made, host.name, address).decode()
+    context = {"drawing": drawing_of(made, host.name, address)}
+    yield render_to_string("inventory/drawing.svg", context).replace("<svg ", f'<svg xmlns="{SVG[1:-1]}" ', 1)
+    yield render_to_string("inventory/drawing-file.svg", context)
 
 
 def test_names_are_never_markup(nasty: Host) -> None:
@@ -273,3 +274,27 @@ def test_an_empty_host_is_a_box_by_itself(lab: Lab) -> None:
     found = drawn(Host.objects.create(lab=lab, name="bare"))
     assert list(names(found).values()) == ["bare"]
     assert layout_of(found).width > 0
+
+
+@pytest.mark.parametrize(
+    ("is_present", "is_on_disk", "has_target", "is_drawn"),
+    [
+        (True, True, False, True),
+        (True, False, False, False),  # such as tmpfs
+        (False, True, False, False),  # one of the past
+        (True, False, True, True),  # what somebody measures is always drawn
+        (False, True, True, True),
+        (False, False, True, True),
+    ],
+)
+def test_which_filesystems_are_drawn(
+    lab: Lab, is_present: bool, is_on_disk: bool, has_target: bool, is_drawn: bool
+) -> None:
+    host = Host.objects.create(lab=lab, name="alpha")
+    disk = Disk.objects.create(lab=lab, host=host, device_name="sda")
+    filesystem = Filesystem.objects.create(
+        lab=lab, host=host, mount_point="/data", is_present=is_present, disk=disk if is_on_disk else None
+    )
+    if has_target:
+        Target.objects.create(lab=lab, host=host, filesystem=filesystem, kind="directory", path="/data", name="data")
+    assert (f"filesystem-{filesystem.pk}" in names(drawn(host))) is is_drawn

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from apps.inventory.discovery.receive import receive
-from apps.inventory.facts import facts_of
 from apps.inventory.models import Target
-from apps.inventory.snapshots import freeze
+from apps.inventory.snapshots.content import freeze
+from apps.inventory.snapshots.facts import facts_of
 from apps.labs.models import Lab
 from tests.inventory import hosts
 

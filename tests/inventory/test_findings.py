@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from apps.core.quantities import written
 from apps.inventory.findings import RULES, Finding, findings_of
-from apps.inventory.findings_now import findings_of_hosts
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Filesystem, Host, NetworkLink, Nic, PathSection
-from apps.inventory.topology import topology
+from apps.inventory.topology.current_findings import findings_of_hosts
+from apps.inventory.topology.tree import topology
 from apps.labs.models import Lab
-from apps.lib.quantities import written
 from tests.inventory import plants
 
 GB = 10**9

@@ -18,20 +18,21 @@ from django.db import transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 
-from apps.inventory.discovery.printed import UnreadableError
+from apps.inventory.discovery.readings import PARSERS
 from apps.inventory.discovery.rebuild import rebuild
 from apps.inventory.discovery.receive import receive
-from apps.inventory.discovery.tools import PARSERS
+from apps.inventory.discovery.tool_values import UnreadableError
 from apps.inventory.models import Array, Disk, Host
-from apps.inventory.topology import topology
+from apps.inventory.topology.tree import topology
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.conftest import Cast
 from tests.inventory import hosts, raid_hosts
 from tests.inventory.discovery_seeds import texts
 from tests.pace import within
-from tests.parsers.hostile import BENDS, IS_LONG, bent
+from tests.parsers.hostile import BENDS, bent
 from tests.parsers.test_fuzz_parsers import inputs
+from tests.sampling import IS_LONG, for_each
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = sorted(PARSERS)
@@ -74,12 +75,13 @@ def text_of(data: bytes) -> str:
     return data.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@for_each("tool", TOOLS)
 def test_nothing_that_hypothesis_makes_breaks_a_reader(tool: str) -> None:
     again(tool, lambda data: tried(tool, text_of(data)), 8)
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.slow
+@for_each("tool", TOOLS, number=8)
 def test_a_mebibyte_of_anything_is_read_in_two_seconds_and_256_mib(tool: str) -> None:
     seeds = texts(tool) or (b"nothing\n",)
     for bend in BENDS if IS_LONG or SECONDS else ("repeated",):
@@ -99,6 +101,7 @@ def everything_of(host: Host) -> list[Any]:
     return [list(model._default_manager.filter(host=host).order_by("pk").values()) for model in (Disk, Array)]
 
 
+@pytest.mark.slow
 @pytest.mark.services
 @pytest.mark.django_db
 def test_any_output_of_a_tool_leaves_this_host_showable_and_the_others_alone(lab: Lab, cast: Cast) -> None:
@@ -145,6 +148,7 @@ def test_serials_stolen_through_a_raid_tool_take_no_disk_that_its_host_still_sho
     assert Array.objects.get(host=victim, name="md0").members.count() == 3
 
 
+@pytest.mark.slow
 def test_huge_counts_are_capped() -> None:
     [card] = PARSERS["storcli"](raid_hosts.storcli(each=2100)).cards  # 4,200 drives in 4 MB
     assert len(card.drives) == 4096
@@ -159,6 +163,8 @@ def test_huge_counts_are_capped() -> None:
     assert len(PARSERS["ssacli"](many).cards) == 64
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_nothing_that_atheris_makes_breaks_a_reader() -> None:
     share = ["--seconds", str(SECONDS * len(TOOLS))] if SECONDS else ["--runs", "60"]
     command = [sys.executable, "-m", "tests.fuzz.atheris_discovery", *share]

@@ -29,6 +29,7 @@ def asked(client: Client, address: str) -> int:
     return len(captured)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "route", ["host", "host-drawing", "host-drawing-file", "api-host-topology", "api-host-findings"]
 )
@@ -41,6 +42,7 @@ def test_a_host_of_a_hundred_arrays_asks_as_often_as_a_small_one(lab: Lab, sign_
     assert few <= 40
 
 
+@pytest.mark.slow
 def test_the_page_of_a_thousand_disks_is_light_and_leaves_none_out(lab: Lab, sign_in: SignIn) -> None:
     host = plants.large(lab)
     page = sign_in("viewer").get(host.get_absolute_url()).content.decode()

@@ -2,13 +2,13 @@
 
 import pytest
 
-from apps.inventory.discovery import cpuinfo, machine, meminfo, os_release, uname
-from apps.inventory.discovery.printed import UnreadableError
+from apps.inventory.discovery.tool_values import UnreadableError
+from apps.inventory.discovery.tools import cpuinfo, machine, meminfo, os_release, uname
 from tests.inventory import hosts
 
 
 def test_a_real_guest_tells_its_cpus_and_that_it_is_one() -> None:
-    cpu = cpuinfo.parse(hosts.fixture("guest/cpuinfo"))
+    cpu = cpuinfo.discover(hosts.fixture("guest/cpuinfo"))
     assert cpu == cpuinfo.Cpu("AMD EPYC", 2, 1, 1024 * 1024, has_hypervisor=True)
 
 
@@ -27,27 +27,27 @@ def test_a_real_guest_tells_its_cpus_and_that_it_is_one() -> None:
     ],
 )
 def test_other_architectures_name_their_cpu_otherwise(printed: str, model: str, count: int) -> None:
-    cpu = cpuinfo.parse(printed)
+    cpu = cpuinfo.discover(printed)
     assert (cpu.model, cpu.count, cpu.has_hypervisor) == (model, count, None)
 
 
 def test_memory_is_counted_in_1024() -> None:
-    assert meminfo.parse(hosts.fixture("guest/meminfo")).total_bytes == 24684096 * 1024
+    assert meminfo.discover(hosts.fixture("guest/meminfo")).total_bytes == 24684096 * 1024
 
 
 def test_os_release_is_read_as_text_with_both_kinds_of_quotes() -> None:
-    assert os_release.parse(hosts.fixture("guest/os-release")).pretty_name == "Debian GNU/Linux 12 (bookworm)"
+    assert os_release.discover(hosts.fixture("guest/os-release")).pretty_name == "Debian GNU/Linux 12 (bookworm)"
     assert (
-        os_release.parse('NAME=\'Rocky Linux\'\nVERSION="9.3 (Blue \\"Onyx\\")"\n').pretty_name
+        os_release.discover('NAME=\'Rocky Linux\'\nVERSION="9.3 (Blue \\"Onyx\\")"\n').pretty_name
         == 'Rocky Linux 9.3 (Blue "Onyx")'
     )
-    assert os_release.parse('PRETTY_NAME="$(reboot)"').pretty_name == "$(reboot)"
+    assert os_release.discover('PRETTY_NAME="$(reboot)"').pretty_name == "$(reboot)"
 
 
 def test_uname_has_a_version_with_blanks_in_the_middle() -> None:
-    read = uname.parse("Linux 6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01) x86_64\n")
+    read = uname.discover("Linux 6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01) x86_64\n")
     assert (read.system, read.release, read.machine) == ("Linux", "6.1.0-18-amd64", "x86_64")
-    assert uname.parse(hosts.fixture("guest/uname")).version == "#1 SMP PREEMPT_DYNAMIC @0"
+    assert uname.discover(hosts.fixture("guest/uname")).version == "#1 SMP PREEMPT_DYNAMIC @0"
 
 
 @pytest.mark.parametrize(
@@ -65,21 +65,21 @@ def test_uname_has_a_version_with_blanks_in_the_middle() -> None:
     ],
 )
 def test_native_or_guest_and_under_what(virt: str | None, flag: bool | None, environment: str, hypervisor: str) -> None:
-    read = machine.parse(hosts.machine(virt=virt))
+    read = machine.discover(hosts.machine(virt=virt))
     assert (read.environment(flag), read.hypervisor) == (environment, hypervisor)
 
 
 def test_the_agents_directory_is_absolute_or_nothing() -> None:
-    assert machine.parse(hosts.machine("/srv//spindle/../bench/")).directory == "/srv/bench"
-    assert machine.parse(hosts.machine("srv")).directory == ""
-    assert machine.parse('{"directory": ["/srv"], "fqdn": 7, "virt": {}, "hostname": null}') == machine.Machine(
-        fqdn="7"
-    )
-    assert machine.parse(hosts.machine()).board == "Supermicro X11DPi-N"
+    assert machine.discover(hosts.machine("/srv//spindle/../bench/")).directory == "/srv/bench"
+    assert machine.discover(hosts.machine("srv")).directory == ""
+    assert machine.discover(
+        '{"directory": ["/srv"], "fqdn": 7, "virt": {}, "hostname": null}'
+    ) == machine.ReportedMachine(fqdn="7")
+    assert machine.discover(hosts.machine()).board == "Supermicro X11DPi-N"
 
 
 @pytest.mark.parametrize("tool", [cpuinfo, meminfo, os_release, uname, machine])
 def test_a_shells_complaint_is_not_read_as_an_output(tool: object) -> None:
     with pytest.raises(UnreadableError) as error:
-        tool.parse("not found")  # type: ignore[attr-defined]
+        tool.discover("not found")  # type: ignore[attr-defined]
     assert "found 'not found', expected" in str(error.value)

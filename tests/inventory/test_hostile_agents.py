@@ -7,16 +7,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.inventory.discovery import lsblk, mdstat
-from apps.inventory.discovery.findmnt import parse as parse_findmnt
-from apps.inventory.discovery.layers import Layers
-from apps.inventory.discovery.printed import MAX_WHOLE, UnreadableError, name, size, text, whole
+from apps.inventory.discovery.readings import PARSERS
 from apps.inventory.discovery.rebuild import rebuild
 from apps.inventory.discovery.receive import receive
-from apps.inventory.discovery.tools import PARSERS
+from apps.inventory.discovery.storage.layers import Layers
+from apps.inventory.discovery.tool_values import MAX_WHOLE, UnreadableError, name, size, text, whole
+from apps.inventory.discovery.tools import mdstat
+from apps.inventory.discovery.tools.findmnt import discover as parse_findmnt
+from apps.inventory.discovery.tools.lsblk import devices as lsblk
 from apps.inventory.models import Target, ToolOutput
-from apps.inventory.snapshots import freeze
-from apps.inventory.topology import topology
+from apps.inventory.snapshots.content import freeze
+from apps.inventory.topology.tree import topology
 from apps.labs.models import Lab
 from tests.inventory import hosts
 
@@ -109,6 +110,7 @@ md_lines = st.lists(
 ).map("\n".join)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", sorted(PARSERS))
 @SHORT
 @given(printed=st.one_of(st.text(st.characters(codec=None)), trees, nodes.map(json.dumps), md_lines))
@@ -126,7 +128,7 @@ def test_a_parser_answers_or_says_what_it_expected(tool: str, printed: str) -> N
 @given(printed=trees, md=md_lines)
 def test_any_tree_of_devices_gives_layers_that_refer_to_what_was_found(printed: str, md: str) -> None:
     try:
-        block, state = lsblk.parse(printed), mdstat.parse("Personalities : \n" + md)
+        block, state = lsblk.discover(printed), mdstat.discover("Personalities : \n" + md)
     except UnreadableError:
         return
     storage = Layers(block, state).storage([device.kname for device in block.devices])
@@ -148,6 +150,7 @@ def test_values_come_out_clean_and_within_bounds(value: Any) -> None:
         assert number is None or 0 <= number <= MAX_WHOLE
 
 
+@pytest.mark.slow
 @pytest.mark.services
 @LITTLE
 @given(block=trees, mounts=trees, md=md_lines, facts=nodes.map(json.dumps))
@@ -163,6 +166,7 @@ def test_any_outputs_together_leave_an_inventory_that_can_be_shown_and_frozen(
         freeze(target)
 
 
+@pytest.mark.slow
 @pytest.mark.services
 def test_four_mebibytes_of_devices_are_read_in_bounded_time(lab: Lab) -> None:
     devices = [{"kname": f"md{i}", "type": "raid1", "pkname": f"md{i - 1}"} for i in range(60_000)]

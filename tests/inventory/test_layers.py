@@ -2,15 +2,17 @@
 
 import pytest
 
-from apps.inventory.discovery import lsblk, mdstat
-from apps.inventory.discovery.found import NOTHING, FoundArray, FoundStorage, Layer
-from apps.inventory.discovery.layers import Layers
+from apps.inventory.discovery.models import NOTHING, FoundArray, FoundStorage, Layer
+from apps.inventory.discovery.storage.layers import Layers
+from apps.inventory.discovery.tools import mdstat
+from apps.inventory.discovery.tools.lsblk import devices as lsblk
 from tests.inventory import hosts
 from tests.inventory.hosts import Node, device, dm, md_part, part, sas
+from tests.sampling import for_each
 
 
 def layers(*devices: Node, md: str = "", hardware: dict[str, str] | None = None) -> Layers:
-    return Layers(lsblk.parse(hosts.lsblk(*devices)), mdstat.parse(md) if md else None, hardware)
+    return Layers(lsblk.discover(hosts.lsblk(*devices)), mdstat.discover(md) if md else None, hardware)
 
 
 def arrays(storage: FoundStorage) -> dict[str, FoundArray]:
@@ -23,7 +25,7 @@ def below(array: FoundArray) -> list[tuple[str, str]]:
 
 def test_raid_50_is_a_raid_0_over_two_raid_5() -> None:
     outputs = {o["tool"]: o["stdout"] for o in hosts.raid50()}
-    built = Layers(lsblk.parse(outputs["lsblk"]), mdstat.parse(outputs["mdstat"]))
+    built = Layers(lsblk.discover(outputs["lsblk"]), mdstat.discover(outputs["mdstat"]))
     found = arrays(built.storage())
     assert [m.layer for m in found["md2"].members] == [Layer("array", "md0"), Layer("array", "md1")]
     assert below(found["md0"]) == [("sda", "sda1"), ("sdb", "sdb1"), ("sdc", "sdc1")]
@@ -131,8 +133,8 @@ def test_a_loop_device_counts_only_where_something_kept_lies_on_it() -> None:
     assert built.storage().disks[0].model == "loop device"
 
 
-@pytest.mark.parametrize(
-    ("fields", "interface", "controller", "kind", "solid"),
+@for_each(
+    "fields, interface, controller, kind, solid",
     [
         ({"tran": "sata", "hctl": "4:0:0:0", "vendor": "ATA     "}, "SATA", "sata host 4", "hba", True),
         ({"tran": "sas", "hctl": "0:0:7:0", "vendor": "ATA     "}, "SATA", "sas host 0", "", True),
@@ -163,7 +165,7 @@ def test_interface_and_controller_are_only_what_lsblk_tells(
 
 def test_a_virtual_disk_has_virtio_and_says_nothing_of_its_mechanics() -> None:
     printed = hosts.fixture("guest/lsblk.json")
-    [vda] = Layers(lsblk.parse(printed), None).storage().disks
+    [vda] = Layers(lsblk.discover(printed), None).storage().disks
     assert (vda.interface, vda.is_solid_state, vda.controller and vda.controller.kind) == ("virtio", None, "virtio")
 
 

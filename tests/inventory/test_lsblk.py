@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from apps.inventory.discovery import lsblk
-from apps.inventory.discovery.drives import drives
-from apps.inventory.discovery.printed import UnreadableError
+from apps.inventory.discovery.storage.drives import drives
+from apps.inventory.discovery.tool_values import UnreadableError
+from apps.inventory.discovery.tools.lsblk import devices as lsblk
 from tests.inventory import hosts
 
 
 def test_a_real_virtual_machine_has_one_disk_and_a_zram_device() -> None:
-    devices = lsblk.parse(hosts.fixture("guest/lsblk.json")).by_kname()
+    devices = lsblk.discover(hosts.fixture("guest/lsblk.json")).by_kname()
     vda = devices["vda"]
     assert set(devices) == {"zram0", "vda"}
     assert (vda.type, vda.size, vda.log_sec, vda.phy_sec) == ("disk", 274877906944, 512, 4096)
@@ -21,7 +21,7 @@ def test_a_real_virtual_machine_has_one_disk_and_a_zram_device() -> None:
 
 
 def test_pairs_tell_the_same_as_json() -> None:
-    vda = lsblk.parse(hosts.fixture("guest/lsblk-pairs.txt")).by_kname()["vda"]
+    vda = lsblk.discover(hosts.fixture("guest/lsblk-pairs.txt")).by_kname()["vda"]
     assert (vda.size, vda.type, vda.numbers, vda.mountpoints) == (274877906944, "disk", "254:0", ("/",))
 
 
@@ -35,14 +35,14 @@ def test_old_versions_print_numbers_and_booleans_as_strings_and_one_mountpoint()
         "log-sec": "512",
         "mountpoint": "/boot",
     }
-    [sda1] = lsblk.parse(json.dumps({"blockdevices": [old]})).devices
+    [sda1] = lsblk.discover(json.dumps({"blockdevices": [old]})).devices
     assert (sda1.size, sda1.rota, sda1.log_sec, sda1.mountpoints) == (512, True, 512, ("/boot",))
 
 
 def test_a_device_printed_below_each_of_its_parents_is_one_device() -> None:
     md0 = hosts.device("md0", kind="raid1")
     printed = hosts.lsblk(*(hosts.sas(x, hosts.part(f"sd{x}1", md0)) for x in "ab"))
-    assert lsblk.parse(printed).by_kname()["md0"].parents == ("sda1", "sdb1")
+    assert lsblk.discover(printed).by_kname()["md0"].parents == ("sda1", "sdb1")
 
 
 def test_a_flat_list_tells_parents_by_pkname() -> None:
@@ -51,7 +51,7 @@ def test_a_flat_list_tells_parents_by_pkname() -> None:
         hosts.part("sda1", pkname="/dev/sda"),
         hosts.device("md0", kind="raid1", pkname="sda1"),
     ]
-    devices = lsblk.parse(hosts.lsblk(*flat)).by_kname()
+    devices = lsblk.discover(hosts.lsblk(*flat)).by_kname()
     assert (devices["sda1"].parents, devices["md0"].parents) == (("sda",), ("sda1",))
 
 
@@ -60,12 +60,12 @@ def test_a_flat_list_tells_parents_by_pkname() -> None:
 )
 def test_without_any_hint_the_kernels_rule_for_names_finds_the_disk(disk: str, partition: str) -> None:
     entries = [{"kname": disk, "type": "disk"}, {"kname": partition, "type": "part"}]
-    assert lsblk.parse(json.dumps({"blockdevices": entries})).by_kname()[partition].parents == (disk,)
+    assert lsblk.discover(json.dumps({"blockdevices": entries})).by_kname()[partition].parents == (disk,)
 
 
 def test_a_prompt_before_and_a_prompt_after_do_no_harm() -> None:
     printed = "$ lsblk -J -O -b\n" + hosts.fixture("guest/lsblk.json") + "\n$ "
-    assert "vda" in lsblk.parse(printed).by_kname()
+    assert "vda" in lsblk.discover(printed).by_kname()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_prompt_before_and_a_prompt_after_do_no_harm() -> None:
 )
 def test_what_cannot_be_read_is_said_with_place_found_and_expected(printed: str, says: str) -> None:
     with pytest.raises(UnreadableError) as error:
-        lsblk.parse(printed)
+        lsblk.discover(printed)
     assert says in str(error.value)
 
 
@@ -92,7 +92,7 @@ def test_wrong_types_nan_nul_and_lone_surrogates_are_empty_fields_not_errors() -
         '{"blockdevices": [null, 3, {"kname": "sda", "type": ["disk"], "size": NaN, "rota": "maybe", "model": {"a": 1},'
         ' "serial": "AB\\u0000C\\ud800", "log-sec": -5, "phy-sec": 1e999, "children": "none"}, {"size": 5}]}'
     )
-    read = lsblk.parse(odd)
+    read = lsblk.discover(odd)
     [sda] = read.devices
     assert (sda.type, sda.size, sda.rota, sda.model, sda.log_sec, sda.phy_sec) == ("", None, None, "", None, None)
     assert sda.serial == "AB C"
@@ -101,8 +101,8 @@ def test_wrong_types_nan_nul_and_lone_surrogates_are_empty_fields_not_errors() -
 
 def test_a_bottomless_tree_and_an_endless_list_are_bounded() -> None:
     with pytest.raises(UnreadableError, match="nested without end"):
-        lsblk.parse('{"blockdevices": ' + "[" * 200_000)
-    many = lsblk.parse(
+        lsblk.discover('{"blockdevices": ' + "[" * 200_000)
+    many = lsblk.discover(
         json.dumps({"blockdevices": [{"kname": f"sd{i}", "size": 1} for i in range(lsblk.MAX_DEVICES + 5)]})
     )
     assert len(many.devices) == lsblk.MAX_DEVICES
@@ -123,7 +123,7 @@ sdc                 8:32   0   1.8T  0 disk
 
 
 def test_a_table_as_lsblk_alone_prints_it() -> None:
-    found = lsblk.parse(TABLE).by_kname()
+    found = lsblk.discover(TABLE).by_kname()
     assert {name: (one.type, one.parents, one.mountpoints) for name, one in found.items()} == {
         "sda": ("disk", (), ()),
         "sda1": ("part", ("sda",), ("/boot",)),

@@ -2,20 +2,20 @@
 
 import pytest
 
-from apps.inventory.discovery import mdstat
-from apps.inventory.discovery.printed import UnreadableError
+from apps.inventory.discovery.tool_values import UnreadableError
+from apps.inventory.discovery.tools import mdstat
 from tests.inventory import hosts
 
 
 def one(second: str, third: str = "", head: str = "md0 : active raid5 sdc1[2] sdb1[1] sda1[0]") -> mdstat.MdArray:
-    [array] = mdstat.parse(
+    [array] = mdstat.discover(
         f"Personalities : [raid5]\n{head}\n      {second}\n      {third}\n\nunused devices: <none>\n"
     ).arrays
     return array
 
 
 def test_a_nested_array_is_read_with_chunk_layout_and_spare() -> None:
-    arrays = mdstat.parse(hosts.RAID50_MDSTAT).by_name()
+    arrays = mdstat.discover(hosts.RAID50_MDSTAT).by_name()
     md1, md2 = arrays["md1"], arrays["md2"]
     assert (md1.level, md1.chunk_size, md1.layout, md1.raid_devices) == ("raid5", 512 * 1024, "left-symmetric", 3)
     assert [(m.device, m.state) for m in md1.members] == [
@@ -77,11 +77,11 @@ def test_a_container_is_told_from_the_array_inside_it() -> None:
 
 
 def test_members_that_make_no_sense_are_named_with_their_line() -> None:
-    read = mdstat.parse("Personalities : [raid1]\nmd0 : active raid1 sda[0] sd?b\n      8 blocks [2/2] [UU]\n")
+    read = mdstat.discover("Personalities : [raid1]\nmd0 : active raid1 sda[0] sd?b\n      8 blocks [2/2] [UU]\n")
     assert read.warnings == ("mdstat, line 2: found 'sd?b', expected a member such as sda1[0]",)
 
 
 def test_no_arrays_is_an_answer_and_no_mdstat_is_an_error() -> None:
-    assert mdstat.parse("Personalities : \nunused devices: <none>\n").arrays == ()
+    assert mdstat.discover("Personalities : \nunused devices: <none>\n").arrays == ()
     with pytest.raises(UnreadableError, match=r"mdstat, line 1: found 'cat: not found', expected Personalities"):
-        mdstat.parse("cat: not found")
+        mdstat.discover("cat: not found")

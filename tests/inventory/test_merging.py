@@ -4,14 +4,13 @@ import pytest
 from django.urls import reverse
 
 from apps.agents.models import Agent
-from apps.inventory.bulk.duplicates import Candidate, likely
-from apps.inventory.bulk.merging import MERGED, MergeError, merge, preview
+from apps.inventory.bulk.duplicates import DuplicateCandidate, likely
+from apps.inventory.bulk.merge import MERGED, MergeError, merge, preview
 from apps.inventory.bulk.suspects import likely_in
 from apps.inventory.models import Array, Controller, Difference, Disk, Enclosure, Host, Snapshot, Target, ToolOutput
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent, Lab
-from apps.runs.attempts import Attempt
-from apps.runs.models import Run
+from apps.runs.models import Attempt, Run
 from tests.dashboard import world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.services]
@@ -129,18 +128,20 @@ def test_disks_follow_their_enclosure(lab: Lab) -> None:
 
 def test_likely_duplicates_are_found_by_numbers_and_names_whatever_their_spelling() -> None:
     disks = [
-        Candidate(1, "sda", serial="WD-WCC4N1"), Candidate(2, "sdb", serial=" wd wcc4n1"), Candidate(3, "sdc", serial="0000"),
-        Candidate(4, "sdd", serial="0000"), Candidate(5, "sde", wwn="0x5000C500A1"), Candidate(6, "sdf", wwn="naa.5000c500a1"),
+        DuplicateCandidate(1, "sda", serial="WD-WCC4N1"), DuplicateCandidate(2, "sdb", serial=" wd wcc4n1"),
+        DuplicateCandidate(3, "sdc", serial="0000"),
+        DuplicateCandidate(4, "sdd", serial="0000"), DuplicateCandidate(5, "sde", wwn="0x5000C500A1"),
+        DuplicateCandidate(6, "sdf", wwn="naa.5000c500a1"),
     ]  # fmt: skip
     assert [(one.first.id, one.second.id, one.why) for one in likely(disks)] == [
         (1, 2, "the same serial number"), (5, 6, "the same WWN")
     ]  # fmt: skip
     names = ["node7", "NODE7.example.org", "node70", "10.0.0.1", "10.0.0.2"]
-    hosts = [Candidate(number, name, name=name) for number, name in enumerate(names)]
+    hosts = [DuplicateCandidate(number, name, name=name) for number, name in enumerate(names)]
     assert [(one.first.title, one.second.title) for one in likely(hosts, names_are_hosts=True)] == [
         ("node7", "NODE7.example.org")
     ]
-    cards = [Candidate(1, "a", name="HBA", place=1), Candidate(2, "b", name="hba", place=2)]
+    cards = [DuplicateCandidate(1, "a", name="HBA", place=1), DuplicateCandidate(2, "b", name="hba", place=2)]
     assert likely(cards) == []
 
 

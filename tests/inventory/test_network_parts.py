@@ -9,16 +9,16 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from apps.inventory.ceiling import Bound, ceiling_of
-from apps.inventory.ceiling_now import ceiling_now, ceilings_in
-from apps.inventory.host_parts import parts_of
+from apps.api.resources.topology import TopologySerializer
+from apps.core.quantities import written
+from apps.inventory.ceilings.ceiling import Bound, ceiling_of
+from apps.inventory.ceilings.current import ceiling_now, ceilings_in
 from apps.inventory.models import Array, Disk, Host, NetworkLink, Nic, PathSection, StoragePath, Switch, Target
-from apps.inventory.snapshots import canonical, content_in, content_of, freeze
-from apps.inventory.topology import topology
+from apps.inventory.snapshots.content import canonical, content_in, content_of, freeze
+from apps.inventory.topology.host_parts import parts_of
+from apps.inventory.topology.tree import topology
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.lib.quantities import written
-from apps.publishing.topology_schema import Topology
 from tests.conftest import Cast
 from tests.inventory import plants
 
@@ -176,7 +176,7 @@ def test_topology_gives_the_network_the_paths_and_the_findings(
 ) -> None:
     address = f"/api/v1/hosts/{infn.pk}/topology/"
     tree = client.get(address, headers={"Authorization": f"Bearer {token('read')}"}).json()
-    assert set(tree) == set(Topology().fields)
+    assert set(tree) == set(TopologySerializer().fields)
     assert [nic["name"] for nic in tree["nics"]] == ["myri0", "myri1"]
     assert [switch["name"] for switch in tree["switches"]] == ["switch A", "switch B"]
     assert len(tree["links"]) == 4

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from apps.inventory.described import described
+from apps.inventory.descriptions import described
 from apps.inventory.models import Controller, Disk, Host
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
@@ -12,6 +12,7 @@ from tests.dashboard import world
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "word", "found"),
     [
@@ -62,3 +63,46 @@ def test_what_a_person_typed_is_never_markup(lab, sign_in):
     page = sign_in("viewer").get(host.get_absolute_url()).content.decode()
     for tag in ("<script>alert", "<b>x", "<i>", "<u>", "<img"):
         assert tag not in page
+
+
+def test_a_list_has_the_filters_of_rest(lab, sign_in):
+    world.raid_host(lab, "storage1")
+    world.raid_host(lab, "storage2")
+    viewer = sign_in("viewer")
+    answer = viewer.get(reverse("disks"), {"host": "storage1", "interface": "SAS"})
+    with lab_scope(lab.pk):
+        expected = Disk.objects.filter(host__name="storage1", interface="SAS").count()
+    assert answer.context["page"].paginator.count == expected > 0
+    text = answer.content.decode()
+    assert 'aria-label="Remove the filter host: storage1"' in text
+    assert '<option value="SAS" selected>' in text
+    assert '<input type="hidden" name="host" value="storage1">' in text  # a word that is typed keeps it
+    refused = viewer.get(reverse("disks"), {"interface": "pigeon"})
+    assert refused.context["page"].paginator.count == 0
+    assert "found “pigeon”" in refused.content.decode()
+
+
+def test_a_filtered_list_is_exported_and_edited_as_it_is_shown(lab, sign_in):
+    world.raid_host(lab, "storage1")
+    world.raid_host(lab, "storage2")
+    engineer = sign_in("engineer")
+    written = engineer.get(reverse("inventory-export"), {"of": "disks", "format": "csv", "host": "storage1"})
+    rows = b"".join(written.streaming_content).decode().splitlines()[1:]
+    with lab_scope(lab.pk):
+        own = Disk.objects.filter(host__name="storage1").count()
+    assert len(rows) == own
+    assert not any("storage2" in row for row in rows)
+    many = engineer.get(reverse("inventory-edit-many", args=["disks"]), {"all": "1", "host": "storage1"})
+    assert len(many.context["ids"]) == own
+
+
+def test_a_page_shows_every_field_that_can_be_edited(lab, sign_in):
+    """A list of fields that is typed a second time forgets some: an array's page forgot its policies."""
+    host = world.raid_host(lab, "storage1")
+    with lab_scope(lab.pk):
+        array = host.arrays.first()
+        array.write_policy, array.read_policy = "write-back", "read-ahead"
+        array.save()
+    text = sign_in("viewer").get(reverse("array", args=[array.pk])).content.decode()
+    assert "write-back" in text
+    assert "read-ahead" in text

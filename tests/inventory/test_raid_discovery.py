@@ -6,12 +6,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.inventory.ceiling import Ceiling  # noqa: F401  (the whole app loads)
 from apps.inventory.discovery.rebuild import rebuild
 from apps.inventory.discovery.receive import receive
-from apps.inventory.facts import facts_of
 from apps.inventory.models import Array, Controller, Disk, Enclosure, Filesystem, Host, Nic, Target, ToolOutput
-from apps.inventory.snapshots import freeze
+from apps.inventory.snapshots.content import freeze
+from apps.inventory.snapshots.facts import facts_of
 from apps.labs.models import Lab
 from tests.inventory import hosts, raid_hosts
 from tests.inventory.hosts import device, lsblk, output
@@ -94,6 +93,7 @@ def test_facts_of_a_run_on_it_are_those_of_the_raid(host: Host) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_second_look_changes_nothing_and_queries_do_not_grow_with_drives(host: Host) -> None:
     def rows() -> list[Any]:
         return [
@@ -207,6 +207,7 @@ def test_drives_of_an_hba_that_the_kernel_sees_get_their_slots_and_no_second_row
     assert not Array.objects.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "path", "disks", "arrays"),
     [

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Enclosure, Filesystem, Host, Target
-from apps.inventory.raid_planning import offers
+from apps.inventory.raid_plans.rows import offers
 from tests.inventory import thumper
 
 pytestmark = pytest.mark.django_db
@@ -94,6 +94,7 @@ def test_a_boot_slots_disk_stays_out_until_the_system_disk_is_known(lab, sign_in
     assert {one.disk.device_name: one.why_not for one in offers(host) if one.why_not} == {"sdi": "ext2 on /"}
 
 
+@pytest.mark.slow
 def test_a_disk_of_a_published_round_is_in_use_as_long_as_its_array_is_there(lab, sign_in):
     host = thumper.enter(sign_in("engineer"), lab)
     free = [one.disk.device_name for one in offers(host) if not one.why_not]
@@ -122,6 +123,7 @@ def test_the_address_alone_gives_the_same_plan_again(vault, sign_in):
     assert dict(first.commands)["Filesystem on big0"] == "mkfs.ext4 -b 4096 -E stride=16,stripe-width=96 /dev/md/big0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "field"),
     [("level=7", "level"), ("level=6&chunk=3000", "chunk"), ("level=6&arrays=0", "arrays"), ("level=6&name=a b", "name"),

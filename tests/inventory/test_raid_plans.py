@@ -9,21 +9,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as some
 
 from apps.inventory.raid_plans.commands import path_of
-from apps.inventory.raid_plans.plan import plan
-from apps.inventory.raid_plans.sizes import capacity_of, data_offset, used_of
-from apps.inventory.raid_plans.spreading import spread
-from apps.inventory.raid_plans.wish import LEVELS, Candidate, PlanError, Wish
+from apps.inventory.raid_plans.plan import capacity_of, data_offset, plan, used_of
+from apps.inventory.raid_plans.spread import spread
+from apps.inventory.raid_plans.wish import LEVELS, RaidCandidate, RaidPlanError, RaidWish
 from tests.inventory import thumper
 
 MIB, GIB, TB = 1024**2, 1024**3, 10**12
 KIB512 = 512 * 1024
 
 
-def disk(key: int, controller: str, size: int | None = 4 * TB, enclosure: str = "") -> Candidate:
-    return Candidate(key, f"sd{key}", size, controller, enclosure, f"/dev/disk/by-id/wwn-0x{key:016x}", True)
+def disk(key: int, controller: str, size: int | None = 4 * TB, enclosure: str = "") -> RaidCandidate:
+    return RaidCandidate(key, f"sd{key}", size, controller, enclosure, f"/dev/disk/by-id/wwn-0x{key:016x}", True)
 
 
-def disks(*counts: int) -> list[Candidate]:
+def disks(*counts: int) -> list[RaidCandidate]:
     """So many disks on each controller."""
     places = [str(number) for number, count in enumerate(counts) for _ in range(count)]
     return [disk(key, place) for key, place in enumerate(places)]
@@ -34,7 +33,7 @@ def shared(groups: list[Counter[str]]) -> int:
     return sum(count * count for group in groups for count in group.values())
 
 
-def best_of_all_ways(given_disks: list[Candidate], sizes: list[int]) -> int:
+def best_of_all_ways(given_disks: list[RaidCandidate], sizes: list[int]) -> int:
     if not sizes:
         return 0
     best = 10**9
@@ -49,7 +48,7 @@ def best_of_all_ways(given_disks: list[Candidate], sizes: list[int]) -> int:
 def test_no_other_way_spreads_more_evenly(counts, arrays, members) -> None:
     given_disks = disks(*counts)
     assume(members * arrays <= len(given_disks) <= 9)
-    found = spread(Wish("0", arrays=arrays, members=members), given_disks)
+    found = spread(RaidWish("0", arrays=arrays, members=members), given_disks)
     assert shared([group.by_controller for group in found.groups]) == best_of_all_ways(given_disks, [members] * arrays)
 
 
@@ -60,10 +59,10 @@ def test_no_other_way_spreads_more_evenly(counts, arrays, members) -> None:
 @settings(max_examples=150, deadline=None)
 def test_a_plan_holds_what_its_level_needs(level, counts, arrays, spares, groups, shuffle) -> None:
     given_disks = disks(*counts)
-    wish = Wish(level, arrays=arrays, spares=0 if level == "0" else spares, groups=groups)
+    wish = RaidWish(level, arrays=arrays, spares=0 if level == "0" else spares, groups=groups)
     try:
         found = plan(wish, given_disks)
-    except PlanError:
+    except RaidPlanError:
         assert len(given_disks) < (wish.least + wish.spares + wish.step) * wish.group_count
         return
     used = [one.key for group in found.groups for one in (*group.members, *group.spares)]
@@ -82,7 +81,7 @@ def test_a_plan_holds_what_its_level_needs(level, counts, arrays, spares, groups
 
 
 def test_no_controller_twice_where_there_are_enough() -> None:
-    found = plan(Wish("6", members=5), disks(4, 4, 4, 4, 4))
+    found = plan(RaidWish("6", members=5), disks(4, 4, 4, 4, 4))
     assert found.most_on_one == 1
     assert found.notes[0] == "No two members of a group share a controller."
     assert found.bears == ("0", "1", "2", "3", "4")
@@ -90,7 +89,7 @@ def test_no_controller_twice_where_there_are_enough() -> None:
 
 
 def test_it_says_how_many_share_one_where_there_are_too_few() -> None:
-    found = plan(Wish("6", members=8), disks(8, 8, 8))
+    found = plan(RaidWish("6", members=8), disks(8, 8, 8))
     assert found.most_on_one == 3
     assert "The disks are on 3 controllers, so up to 3 members of a group share one." in found.notes
     assert found.breaks == ("0", "1")
@@ -98,7 +97,7 @@ def test_it_says_how_many_share_one_where_there_are_too_few() -> None:
 
 
 def test_raid_10_keeps_its_copies_on_different_controllers() -> None:
-    found = plan(Wish("10"), disks(4, 4))
+    found = plan(RaidWish("10"), disks(4, 4))
     members = [one.controller for one in found.groups[0].members]
     assert all(a != b for a, b in zip(members[::2], members[1::2], strict=True))
     assert found.bears == ("0", "1")
@@ -107,35 +106,35 @@ def test_raid_10_keeps_its_copies_on_different_controllers() -> None:
 
 def test_enclosures_are_spread_too() -> None:
     given_disks = [disk(n, "0", enclosure=f"jbod{n // 4}") for n in range(12)]
-    [group] = spread(Wish("6", members=6), given_disks).groups
+    [group] = spread(RaidWish("6", members=6), given_disks).groups
     assert Counter(one.enclosure for one in group.members) == {"jbod0": 2, "jbod1": 2, "jbod2": 2}
 
 
 def test_only_disks_of_one_size_make_an_array() -> None:
     mixed = [*disks(3, 3), disk(90, "2", 8 * TB), disk(91, "2", None)]
-    found = plan(Wish("5"), mixed)
+    found = plan(RaidWish("5"), mixed)
     assert found.disks == 6
     assert {(one.key, why) for one, why in found.left_out} == {(90, "of another size"), (91, "of another size")}
     alike = [disk(n, str(n), 4 * TB + n * 10**9) for n in range(4)]
-    assert plan(Wish("5"), alike).disks == 4
+    assert plan(RaidWish("5"), alike).disks == 4
 
 
 @pytest.mark.parametrize(
     ("wish", "count", "said"),
     [
-        (Wish("5"), 2, "Found 2 free disks, expected at least 3 for RAID 5."),
-        (Wish("60"), 7, "Found 7 free disks, expected at least 8 for RAID 60 of 2 groups."),
-        (Wish("6", spares=1), 4, "expected at least 5 for RAID 6 with 1 spare each."),
-        (Wish("10", members=5), 8, "Found 5 members, expected an even number for RAID 10."),
-        (Wish("50", members=7), 8, "Found 7 members, expected a multiple of the 2 groups."),
-        (Wish("5", members=9), 8, "Found 8 free disks of one size, expected 9 for RAID 5."),
-        (Wish("0", spares=1), 8, "Found spares for RAID 0"),
-        (Wish("5", chunk=3000), 8, "Found a chunk of 3000 bytes"),
-        (Wish("7"), 8, "Found level “7”"),
+        (RaidWish("5"), 2, "Found 2 free disks, expected at least 3 for RAID 5."),
+        (RaidWish("60"), 7, "Found 7 free disks, expected at least 8 for RAID 60 of 2 groups."),
+        (RaidWish("6", spares=1), 4, "expected at least 5 for RAID 6 with 1 spare each."),
+        (RaidWish("10", members=5), 8, "Found 5 members, expected an even number for RAID 10."),
+        (RaidWish("50", members=7), 8, "Found 7 members, expected a multiple of the 2 groups."),
+        (RaidWish("5", members=9), 8, "Found 8 free disks of one size, expected 9 for RAID 5."),
+        (RaidWish("0", spares=1), 8, "Found spares for RAID 0"),
+        (RaidWish("5", chunk=3000), 8, "Found a chunk of 3000 bytes"),
+        (RaidWish("7"), 8, "Found level “7”"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_says_found_and_expected(wish, count, said) -> None:
-    with pytest.raises(PlanError) as error:
+    with pytest.raises(RaidPlanError) as error:
         plan(wish, disks(count))
     assert said in str(error.value)
 
@@ -164,7 +163,7 @@ def test_an_array_never_holds_more_than_its_data_disks(level, half, power, chunk
 
 def test_commands_name_members_in_order_and_match_the_stripe() -> None:
     given_disks = disks(2, 2, 2, 2)
-    found = dict(plan(Wish("6", filesystem="xfs", name="vault", spares=1), given_disks).commands)
+    found = dict(plan(RaidWish("6", filesystem="xfs", name="vault", spares=1), given_disks).commands)
     create = shlex.split(found["Array vault"])
     assert create[:5] == ["mdadm", "--create", "/dev/md/vault", "--level=6", "--metadata=1.2"]
     assert "--raid-devices=7" in create
@@ -172,12 +171,12 @@ def test_commands_name_members_in_order_and_match_the_stripe() -> None:
     assert "--spare-devices=1" in create
     assert len([word for word in create if word.startswith("/dev/disk/by-id/")]) == 8
     assert found["Filesystem on vault"] == "mkfs.xfs -d su=512k,sw=5 /dev/md/vault"
-    ext4 = dict(plan(Wish("6", filesystem="ext4", chunk=64 * 1024), given_disks).commands)
+    ext4 = dict(plan(RaidWish("6", filesystem="ext4", chunk=64 * 1024), given_disks).commands)
     assert ext4["Filesystem on data"] == "mkfs.ext4 -b 4096 -E stride=16,stripe-width=96 /dev/md/data"
 
 
 def test_a_nested_array_is_made_of_its_groups_first() -> None:
-    commands = plan(Wish("50", arrays=2), disks(6, 6)).commands
+    commands = plan(RaidWish("50", arrays=2), disks(6, 6)).commands
     assert [what for what, _ in commands[:8]] == [
         "Group data0-0", "Group data0-1", "Array data0 over its groups", "Filesystem on data0",
         "Group data1-0", "Group data1-1", "Array data1 over its groups", "Filesystem on data1",
@@ -217,14 +216,14 @@ def test_no_name_becomes_a_command(device, model, serial, interface, wwn) -> Non
 
 
 def test_without_a_name_there_are_no_commands() -> None:
-    nameless = [Candidate(n, f"disk {n}", TB, str(n), "", "", False) for n in range(3)]
-    found = plan(Wish("5"), nameless)
+    nameless = [RaidCandidate(n, f"disk {n}", TB, str(n), "", "", False) for n in range(3)]
+    found = plan(RaidWish("5"), nameless)
     assert found.commands == ()
     assert any("no commands" in note for note in found.notes)
 
 
 def test_without_sizes_there_is_no_capacity() -> None:
-    found = plan(Wish("5"), [disk(n, str(n), None) for n in range(3)])
+    found = plan(RaidWish("5"), [disk(n, str(n), None) for n in range(3)])
     assert (found.capacity, found.arithmetic) == (None, "The disks' sizes are not known.")
 
 
@@ -242,7 +241,7 @@ def test_the_thumpers_arrays_against_the_reports_rule() -> None:
         "md1": (2, 2), "md2": (4, 1), "md3": (4, 1), "md4": (5, 2),
     }  # fmt: skip
     free = [disk(n, place[f"sd{letter}"]) for n, letter in enumerate("abcdefghklmnopqrstuv")]
-    fours = plan(Wish("5", arrays=3, members=4), free)
+    fours = plan(RaidWish("5", arrays=3, members=4), free)
     assert [group.most_on_one for group in fours.groups] == [1, 1, 1]
-    [eight] = plan(Wish("6", members=8), free).groups
+    [eight] = plan(RaidWish("6", members=8), free).groups
     assert (len(eight.by_controller), eight.most_on_one) == (5, 2)

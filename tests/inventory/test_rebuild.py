@@ -24,6 +24,7 @@ from apps.inventory.models import (
 )
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
+from apps.runs.models import Run
 from tests.conftest import Cast
 from tests.inventory import hosts
 from tests.inventory.hosts import device, dm, findmnt, lsblk, machine, mount, output, part, sas
@@ -171,15 +172,23 @@ def test_another_array_under_the_same_name_leaves_the_former_one_in_its_round(ho
     assert Array.objects.get(name="md2").members.first().member_array == now
 
 
-def test_a_filesystem_made_anew_is_another_one_and_the_target_follows(host: Host) -> None:
+def test_a_filesystem_made_anew_is_another_one_and_another_target(host: Host) -> None:
     receive(host, hosts.raid50())
+    measured = Target.objects.get()
     former = Filesystem.objects.get(mount_point="/data")
     receive(
         host, [o | {"stdout": o["stdout"].replace('"bb"', '"cc"')} for o in hosts.raid50() if o["tool"] == "findmnt"]
     )
     former.refresh_from_db()
     now = Filesystem.objects.get(mount_point="/data", is_present=True)
-    assert (now.uuid, former.is_present, Target.objects.get().filesystem) == ("cc", False, now)
+    own = Target.objects.get(is_agents_own=True)
+    assert (now.uuid, former.is_present, own.filesystem) == ("cc", False, now)
+    measured.refresh_from_db()
+    assert (measured.filesystem, measured.is_agents_own, bool(measured.gone_at)) == (former, False, True)
+    assert "(UUID cc) now" in measured.gone_reason
+    receive(host, hosts.raid50())  # the old one is back
+    measured.refresh_from_db()
+    assert (measured.is_agents_own, measured.gone_at, Target.objects.count()) == (True, None, 2)
 
 
 def test_one_unreadable_tool_leaves_the_others_working(host: Host) -> None:
@@ -231,14 +240,17 @@ def test_a_typed_target_on_nfs_gets_its_filesystem(host: Host) -> None:
     assert (typed.filesystem.type, typed.filesystem.disk, typed.filesystem.device_name) == ("nfs4", None, "nas:/x")
 
 
-def test_the_agents_directory_may_move_and_is_one_target(host: Host) -> None:
+def test_another_directory_of_the_agent_is_another_target(host: Host) -> None:
     receive(host, hosts.guest())
-    own = Target.objects.get()
+    measured = Target.objects.get()
+    before = (measured.path, measured.filesystem)
     receive(host, [output("machine", machine("/dev/shm/bench"))])
-    own.refresh_from_db()
-    assert Target.objects.count() == 1
+    own = Target.objects.get(is_agents_own=True)
     assert own.filesystem
     assert (own.path, own.filesystem.type, own.filesystem.disk) == ("/dev/shm/bench", "tmpfs", None)
+    measured.refresh_from_db()
+    assert (measured.path, measured.filesystem) == before
+    assert measured.gone_reason == "the agent offers /dev/shm/bench now"
 
 
 def test_a_target_already_there_with_the_agents_directory_becomes_its_own(host: Host) -> None:
@@ -367,3 +379,22 @@ class TestDisksAcrossTheLab:
         with lab_scope(cast.lab.pk):
             assert Disk.objects.values().get() == rows[cast.lab.pk]
         assert rows[cast.lab.pk]["id"] != rows[cast.other_lab.pk]["id"]
+
+
+def test_a_typed_target_that_was_measured_is_not_pointed_elsewhere(host: Host) -> None:
+    """What a person entered is known by its filesystem as well, once something was measured there."""
+    typed = Target.objects.create(lab=host.lab, host=host, name="home", path="/nfs/home")
+    first = [output("lsblk", lsblk(sas("a"))), output("findmnt", findmnt(mount("/nfs", "nas:/x", "nfs4")))]
+    receive(host, first)
+    typed.refresh_from_db()
+    before = typed.filesystem
+    Run.objects.create(lab=host.lab, tool="dd", origin=Run.Origin.UPLOADED, host=host, target=typed, state="finished")
+    receive(host, [output("findmnt", findmnt(mount("/nfs", "nas:/x", "xfs", uuid="bb")))])
+    typed.refresh_from_db()
+    assert (typed.filesystem, bool(typed.gone_at)) == (before, True)
+    successor = Target.objects.get(gone_at=None)
+    assert (successor.path, successor.filesystem.type if successor.filesystem else "") == ("/nfs/home", "xfs")
+    receive(host, first)
+    typed.refresh_from_db()
+    assert (typed.filesystem, typed.gone_at) == (before, None)
+    assert Target.objects.exclude(gone_at=None).count() == 1

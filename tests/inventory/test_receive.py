@@ -103,6 +103,7 @@ def test_a_failure_in_reading_loses_no_output(
     assert "could not be rebuilt" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_hosts_of_a_lab_that_report_at_the_same_moment_share_one_row_of_a_disk() -> None:
     lab = Lab.objects.create(name="Race", slug="race")

@@ -2,11 +2,20 @@
 
 from itertools import combinations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from apps.inventory.redundancy import Group, Leaf, Node, is_alive, leaves, places_lost, survives_any, survives_at_best
+from apps.inventory.topology.redundancy import (
+    Group,
+    Leaf,
+    Node,
+    is_alive,
+    leaves,
+    places_lost,
+    survives_any,
+    survives_at_best,
+)
+from tests.sampling import for_each
 
 
 def array(level: str, count: int, first: int = 0, **more: object) -> Group:
@@ -32,7 +41,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("node", CASES)
+@for_each("node", CASES)
 def test_what_is_said_is_what_trying_all_failures_gives(node) -> None:
     assert (survives_any(node), survives_at_best(node)) == by_trying(node)
 

@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.inventory.models import Array, ArrayMember, Controller, Disk, Enclosure, Filesystem, Host
-from apps.inventory.slot_map import slot_map
 from apps.inventory.slots import layout
+from apps.inventory.slots.slot_map import slot_map
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.inventory import thumper
@@ -104,6 +104,7 @@ def test_the_conflict_of_the_text_is_seen_as_a_note_and_a_real_one_as_a_contradi
     assert "sdp is a member of md1 and of md4." in sign_in("viewer").get(address, {"round": "ext3"}).content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query", ["?colour=state", "?colour=model", "?colour=x&array=999999999999999999999&round=nope", "?array=-1"]
 )
@@ -350,6 +351,7 @@ def big_host(lab, slots, arrays):
     return host
 
 
+@pytest.mark.slow
 def test_a_thousand_slots_cost_the_same_queries_as_twenty(lab, sign_in):
     client, counts = sign_in("engineer"), []
     for slots, arrays in ((20, 2), (1000, 100)):
@@ -363,6 +365,7 @@ def test_a_thousand_slots_cost_the_same_queries_as_twenty(lab, sign_in):
     assert counts[1] <= 16
 
 
+@pytest.mark.slow
 def test_a_page_of_slots_takes_no_more_than_its_share_of_slots(lab, sign_in):
     """Four times the slots and arrays: at most about four times as long, where a look at every array for every slot would take sixteen times."""
     client, took = sign_in("engineer"), []
@@ -444,6 +447,7 @@ def test_a_layout_that_is_none_is_a_problem_with_found_and_expected(box, client,
     ).status_code == 403  # fmt: skip
 
 
+@pytest.mark.slow
 def test_arrays_in_a_circle_or_nested_without_end_do_not_stop_the_map(lab, sign_in):
     host = Host.objects.create(lab=lab, name="odd")
     made = Array.objects.bulk_create(

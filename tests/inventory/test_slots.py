@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from apps.inventory.redundancy import Group, Leaf, is_alive
 from apps.inventory.slots import layout
-from apps.inventory.slots.listing import read, read_slots
-from apps.inventory.slots.names import Slot, SlotError, slot_named
-from apps.inventory.slots.naming import (
+from apps.inventory.slots.driver_listing import read, read_slots
+from apps.inventory.slots.driver_names import (
     block_number,
     device_names,
     entry_of,
@@ -19,9 +17,12 @@ from apps.inventory.slots.naming import (
     possible_entries,
     slot_of,
 )  # fmt: skip
-from apps.inventory.slots.placement import Change, KnownDisk, doubles, proposed
+from apps.inventory.slots.names import Slot, SlotError, slot_named
+from apps.inventory.slots.placement import KnownDisk, SlotChange, doubles, proposed
 from apps.inventory.slots.spans import most_controllers, span_of
+from apps.inventory.topology.redundancy import Group, Leaf, is_alive
 from tests.inventory import thumper
+from tests.sampling import for_each
 
 THUMPER = [Slot(c, d) for c, row in thumper.GRID.items() for d, name in enumerate(row) if name != "-"]
 TABLE_1 = """\
@@ -117,11 +118,8 @@ def test_what_is_no_sd_disk_has_no_letter(name) -> None:
     assert index_of(name) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "numbers"),
-    [("sda", (8, 0)), ("sdb", (8, 16)), ("sdp", (8, 240)), ("sdq", (65, 0)), ("sdr", (65, 16)), ("sdv", (65, 80)),
-     ("sddx", (71, 240)), ("sddy", (128, 0)), ("sdiv", (135, 240)), ("sdiw", (8, 256))],
-)  # fmt: skip
+@for_each("name, numbers", [("sda", (8, 0)), ("sdb", (8, 16)), ("sdp", (8, 240)), ("sdq", (65, 0)), ("sdr", (65, 16)), ("sdv", (65, 80)),
+     ("sddx", (71, 240)), ("sddy", (128, 0)), ("sdiv", (135, 240)), ("sdiw", (8, 256))])  # fmt: skip
 def test_block_numbers_are_the_kernels(name, numbers) -> None:
     index = index_of(name)
     assert index is not None
@@ -213,9 +211,9 @@ def test_a_known_disk_is_found_by_its_name_and_put_in_its_slot() -> None:
     [a, b] = proposed(read("/x/8:1 0\n/x/9:1 1"), (), [known(7, "sdb", device_name="discovered")], "box")
     assert (a.act, b.act) == ("new", "change")
     assert b.changes == (
-        Change("enclosure", "", "box", "", "typed"),
-        Change("slot_controller", None, 1, "", "typed"),
-        Change("slot_number", None, 1, "", "typed"),
+        SlotChange("enclosure", "", "box", "", "typed"),
+        SlotChange("slot_controller", None, 1, "", "typed"),
+        SlotChange("slot_number", None, 1, "", "typed"),
     )
 
 

@@ -9,7 +9,7 @@ from django.db import connection
 
 from apps.inventory.discovery.receive import receive
 from apps.inventory.models import Array, Disk, Filesystem, Host, Snapshot, Target
-from apps.inventory.snapshots import canonical, content_of, freeze
+from apps.inventory.snapshots.content import canonical, content_of, freeze
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from tests.conftest import Cast

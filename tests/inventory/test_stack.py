@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.inventory.discovery.receive import receive
 from apps.inventory.models import Array, ArrayMember, Disk, Host, Target
-from apps.inventory.stack import ArrayLayer, DiskLayer, Stack, StackError, stack_of
-from apps.inventory.topology import topology
+from apps.inventory.topology.stack import ArrayLayer, DiskLayer, Stack, StackError, stack_of
+from apps.inventory.topology.tree import topology
 from apps.labs.models import Lab
 from tests.inventory import hosts
 

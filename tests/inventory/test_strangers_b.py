@@ -2,9 +2,11 @@
 
 import json
 
-from apps.inventory.discovery import arcconf, mdadm, omreport, ssacli, storcli, tw_cli
 from apps.inventory.discovery.tool_text import state_of
-from tests.parsers.inventory.test_strangers_b import DETAILS
+from apps.inventory.discovery.tools import arcconf, omreport, ssacli, tw_cli
+from apps.inventory.discovery.tools.mdadm import arrays as mdadm
+from apps.inventory.discovery.tools.storcli import cards as storcli
+from tests.inventory.discovery.tools.test_strangers_b import DETAILS
 
 HEAD = '"Command Status": {"CLI Version": "008.0011.0000.0014 Sep 26, 2024", "Controller": "0", "Status": "Success"}'
 TWO_EMBEDDED = """\
@@ -80,7 +82,7 @@ def drive(status: str, state: str = "Conf") -> dict[str, object]:
 
 
 def test_two_controllers_of_one_place_are_two() -> None:
-    perc, boss = omreport.parse(TWO_EMBEDDED).cards
+    perc, boss = omreport.discover(TWO_EMBEDDED).cards
     assert [(card.model, [volume.name for volume in card.volumes]) for card in (perc, boss)] == [
         ("PERC H730P Mini", ["data"]),
         ("BOSS-S1", ["system"]),
@@ -95,7 +97,7 @@ def test_two_controllers_of_one_place_are_two() -> None:
 
 
 def test_storclis_text_tells_serials_and_health() -> None:
-    (card,) = storcli.parse(DETAILS).cards
+    (card,) = storcli.discover(DETAILS).cards
     assert [(one.serial, one.firmware, one.health) for one in card.drives] == [
         ("Z1Z0AAAA", "SN04", "passed"),
         ("Z1Z0BBBB", "", ""),
@@ -103,13 +105,13 @@ def test_storclis_text_tells_serials_and_health() -> None:
 
 
 def test_a_missing_drive_is_counted_and_a_dedicated_spare_is_no_member() -> None:
-    (volume,) = storcli.parse(TOPOLOGY).cards[0].volumes
+    (volume,) = storcli.discover(TOPOLOGY).cards[0].volumes
     assert (volume.spans, volume.spares, volume.member_count) == ((("134:0", "134:1"),), ("134:3",), 3)
 
 
 def test_storcli2_tells_how_a_drive_is_beside_what_it_is_for() -> None:
     words = [("Online", "Conf"), ("Failed", "Conf"), ("Good", "UConf"), ("Rebuild", "Conf"), ("Missing", "JBOD")]
-    found = [storcli.parse(second({"PD LIST": [drive(*word)]})).cards[0].drives[0].state for word in words]
+    found = [storcli.discover(second({"PD LIST": [drive(*word)]})).cards[0].drives[0].state for word in words]
     assert found == ["online", "failed", "unconfigured", "rebuilding", "missing"]
 
 
@@ -122,7 +124,7 @@ def test_storcli2_nests_volumes_and_drives() -> None:
             "SCSI NAA Id": "600062b22066d54069faf44d843b9bb2",
         },
     }  # fmt: skip
-    (found,) = storcli.parse(second({"Virtual Drives": [volume]})).cards[0].volumes
+    (found,) = storcli.discover(second({"Virtual Drives": [volume]})).cards[0].volumes
     assert (found.number, found.level, found.spans, found.member_count) == ("v2", "RAID0", (("306:1",),), 1)
     assert (found.chunk_size, found.device, found.naa) == (262144, "/dev/sdc", "0x600062b22066d54069faf44d843b9bb2")
     assert (found.write_policy, found.read_policy) == ("write back", "no read ahead")
@@ -132,7 +134,7 @@ def test_storcli2_nests_volumes_and_drives() -> None:
         "Hard Disk Drive RPM": 7200, "Path Information": [{"Negotiated Speed": "6.0Gb/s"}],
     }  # fmt: skip
     listed = {"Drives List": [{"Drive Information": drive("Online"), "Drive Detailed Information": details}]}
-    (one,) = storcli.parse(second(listed)).cards[0].drives
+    (one,) = storcli.discover(second(listed)).cards[0].drives
     assert (one.serial, one.vendor, one.wwn, one.firmware) == ("WWY00000", "SEAGATE", "0x5000c500ef30de9c", "E001")
     assert (one.capacity_bytes, one.rpm, one.generation, one.link_generation) == (
         10000831348736,
@@ -150,7 +152,7 @@ def test_storcli2_tells_spans_cache_and_its_protection() -> None:
         "VD LIST": [{"DG/VD": "0/1", "TYPE": "RAID10", "State": "Optl", "Size": "1.0 TiB"}],
         "Energy Pack Info": [{"Type": "Supercap", "Status": "Optimal"}],
     }  # fmt: skip
-    (card,) = storcli.parse(second(data)).cards
+    (card,) = storcli.discover(second(data)).cards
     assert card.volumes[0].spans == (("306:0", "306:1"), ("306:2", "306:3"))
     assert (card.pci, card.cache_bytes, card.cache_protection) == ("0000:16:00.0", 2**32, "non-volatile")
 
@@ -167,7 +169,7 @@ Smart Array P440 in Slot 2                (sn: PDNLH0BRH0000A)
       physicaldrive 1I:1:2 (port 1I:box 1:bay 2, SAS, 2 TB, Predictive Failure)
       physicaldrive 1I:1:3 (port 1I:box 1:bay 3, SAS, 2 TB, Failed)
 """
-    (card,) = ssacli.parse(printed).cards
+    (card,) = ssacli.discover(printed).cards
     assert card.serial == "PDNLH0BRH0000A"
     assert [(one.level, one.state) for one in card.volumes] == [("RAID6", "resyncing")]
     assert [(one.state, one.health) for one in card.drives] == [
@@ -187,7 +189,9 @@ def test_adaptecs_level_may_name_its_code() -> None:
         "   RAID level                               : {}\n   Status of logical device                 : Optimal\n"
         "   Size                                     : 953334 MB\n"
     )
-    levels = [arcconf.parse(printed.format(word)).cards[0].volumes[0].level for word in ("6 Reed-Solomon", "5EE", "10")]
+    levels = [
+        arcconf.discover(printed.format(word)).cards[0].volumes[0].level for word in ("6 Reed-Solomon", "5EE", "10")
+    ]
     assert levels == ["RAID6", "RAID5EE", "RAID10"]
 
 
@@ -204,7 +208,7 @@ p0    OK             u0   298.09 GB SATA  0   -            ST3320620AS
 p1    VERIFYING      u0   298.09 GB SATA  1   -            ST3320620AS
 p2    OK             u1   298.09 GB SATA  2   -            ST3320620AS
 """
-    (card,) = tw_cli.parse(printed).cards
+    (card,) = tw_cli.discover(printed).cards
     assert [one.state for one in card.drives] == ["online", "online", "spare"]
     assert [(one.number, one.spans) for one in card.volumes] == [("u0", (("p0", "p1"),))]
 
@@ -224,7 +228,7 @@ def test_mdadm_knows_no_level_of_an_array_that_is_not_assembled() -> None:
        -       8      176        -        /dev/sdl
        -       8       17        -        /dev/sdb1
 """
-    array = mdadm.parse(printed).by_name["md227"].array
+    array = mdadm.discover(printed).by_name["md227"].array
     assert array is not None
     assert (array.level, array.activity, len(array.members)) == ("", "inactive", 2)
 
@@ -242,7 +246,7 @@ def test_mdadm_tells_a_spare_that_is_being_rebuilt_from_one_that_waits() -> None
        1       8       33        1      active sync   /dev/sdc1
        3       8       49        -      spare   /dev/sdd1
 """
-    array = mdadm.parse(printed).by_name["md127"].array
+    array = mdadm.discover(printed).by_name["md127"].array
     assert array is not None
     assert [one.state for one in array.members] == ["rebuilding", "in sync", "spare"]
 
@@ -254,7 +258,7 @@ def test_adaptecs_further_states() -> None:
     )
     rule = "-" * 70
     head = f"Controllers found: 1\n{rule}\nPhysical Device information\n{rule}\n"
-    found = arcconf.parse(head + drive.format(0, "Online (JBOD)") + drive.format(1, "Defunct")).cards[0].drives
+    found = arcconf.discover(head + drive.format(0, "Online (JBOD)") + drive.format(1, "Defunct")).cards[0].drives
     assert [one.state for one in found] == ["jbod", "failed"]
 
 
@@ -275,5 +279,5 @@ Temperature 29 C
 State       Optimal
 --------------------
 """
-    (card,) = storcli.parse(printed).cards
+    (card,) = storcli.discover(printed).cards
     assert (card.cache_protection, card.protection_state) == ("non-volatile", "Optimal")

@@ -2,10 +2,12 @@
 
 import json
 
-from apps.inventory.discovery import dmidecode, mdadm, nvme, omreport, ssacli, storcli
 from apps.inventory.discovery.cards import Card, Drive
-from apps.inventory.discovery.found import FoundController
-from apps.inventory.discovery.joining import Disks, with_drives
+from apps.inventory.discovery.models import FoundController
+from apps.inventory.discovery.storage.drive_matching import Disks, with_drives
+from apps.inventory.discovery.tools import dmidecode, nvme, omreport, ssacli
+from apps.inventory.discovery.tools.mdadm import arrays as mdadm
+from apps.inventory.discovery.tools.storcli import cards as storcli
 
 OLD = """\
 # dmidecode 2.10
@@ -26,12 +28,12 @@ Memory Device
 
 
 def test_a_dmidecode_that_is_older_than_the_memory_tells_nothing_of_its_type() -> None:
-    assert dmidecode.parse(OLD.format(serial="S7", kind="<OUT OF SPEC>")).ram_type == "1 × 4 GB 1333 MHz"
+    assert dmidecode.discover(OLD.format(serial="S7", kind="<OUT OF SPEC>")).ram_type == "1 × 4 GB 1333 MHz"
 
 
 def test_zero_is_no_serial_number_of_a_machine() -> None:
-    assert dmidecode.parse(OLD.format(serial="0", kind="DDR3")).serial == ""
-    assert dmidecode.parse(OLD.format(serial="S0", kind="DDR3")).serial == "S0"
+    assert dmidecode.discover(OLD.format(serial="0", kind="DDR3")).serial == ""
+    assert dmidecode.discover(OLD.format(serial="S0", kind="DDR3")).serial == "S0"
 
 
 def test_members_of_an_array_are_found_wherever_their_columns_stand() -> None:
@@ -39,7 +41,7 @@ def test_members_of_an_array_are_found_wherever_their_columns_stand() -> None:
         "/dev/md4:\n           Version : 1.2\n        Raid Level : raid1\n      Raid Devices : 2\n             State : clean\n"
         "Number Major Minor RaidDevice State\n4 8 17 1 active sync /dev/sdb1\n3 8 1 0 active sync /dev/sda1\n"
     )
-    detail = mdadm.parse(text).by_name["md4"]
+    detail = mdadm.discover(text).by_name["md4"]
     assert detail.places == {"sdb1": 1, "sda1": 0}
     assert detail.array
     assert [one.device for one in detail.array.members] == ["sdb1", "sda1"]
@@ -50,7 +52,7 @@ def test_older_arrays_have_another_word_for_the_block_size_of_a_drive() -> None:
         "Smart Array P410i in Slot 0 (Embedded)\n   Slot: 0\n\n   Array: A\n      Status: OK\n\n      physicaldrive 1I:1:2\n"
         "         Status: OK\n         Size: 300 GB\n         Native Block Size: 512\n"
     )
-    (card,) = ssacli.parse(text).cards
+    (card,) = ssacli.discover(text).cards
     assert [(drive.place, drive.logical_block_bytes) for drive in card.drives] == [("1I:1:2", 512)]
 
 
@@ -64,7 +66,7 @@ def test_namespaces_beside_the_controllers_of_a_subsystem_are_theirs() -> None:
         ]
     }
     for found in (inside, beside):
-        (one,) = nvme.parse(json.dumps({"Devices": [found]})).drives
+        (one,) = nvme.discover(json.dumps({"Devices": [found]})).drives
         assert (one.device, one.capacity_bytes, one.logical_block_bytes) == ("nvme0n1", 1920383410176, 4096)
 
 
@@ -73,7 +75,7 @@ def controller(**data: object) -> dict[str, object]:
 
 
 def kind_of(*outputs: dict[str, object]) -> str:
-    (card,) = storcli.parse(json.dumps({"Controllers": outputs})).cards
+    (card,) = storcli.discover(json.dumps({"Controllers": outputs})).cards
     return card.kind
 
 
@@ -100,24 +102,24 @@ def test_drives_that_a_plain_card_mirrors_are_found_beside_what_the_kernel_sees(
 
 def test_hba_drives_make_their_card_an_hba() -> None:
     drive = "      physicaldrive 1I:1:1 (port 1I:box 1:bay 1, SAS HDD, 300 GB, OK)\n"
-    (card,) = ssacli.parse(f"Smart HBA H240 in Slot 1\n\n   HBA Drives\n\n{drive}").cards
+    (card,) = ssacli.discover(f"Smart HBA H240 in Slot 1\n\n   HBA Drives\n\n{drive}").cards
     assert (card.kind, len(card.drives)) == ("hba", 1)
     array = "   Array A (SAS, Unused Space: 0 MB)\n\n      logicaldrive 1 (558.7 GB, RAID 1, OK)\n\n"
-    (card,) = ssacli.parse(f"Smart Array P840 in Slot 1\n\n{array}   HBA Drives\n\n{drive}").cards
+    (card,) = ssacli.discover(f"Smart Array P840 in Slot 1\n\n{array}   HBA Drives\n\n{drive}").cards
     assert card.kind == "raid"
-    (card,) = ssacli.parse(f"Smart Array P840 in Slot 1\n\n   Unassigned\n\n{drive}").cards
+    (card,) = ssacli.discover(f"Smart Array P840 in Slot 1\n\n   Unassigned\n\n{drive}").cards
     assert (card.kind, len(card.drives)) == ("raid", 1)
 
 
 def test_a_drive_that_an_hba_gives_to_the_kernel_says_so() -> None:
     fields = "         Status: OK\n         Drive Type: HBA Mode Drive\n         Size: 6 TB\n"
     text = f"Smart HBA H240 in Slot 1 (HBA Mode)\n\n   HBA Drives\n\n      physicaldrive 2I:1:29\n{fields}"
-    assert [drive.state for drive in ssacli.parse(text).cards[0].drives] == ["jbod"]
+    assert [drive.state for drive in ssacli.discover(text).cards[0].drives] == ["jbod"]
 
 
 def test_drives_above_a_controllers_name_are_not_that_controllers() -> None:
     drive = (
         "ID : 0:1:{0}\nStatus : Ok\nState : Online\nCapacity : 558.38 GB\nProduct ID : Example\nSerial No. : S{0}\n\n"
     )
-    (card,) = omreport.parse(f"{drive.format(0)}Controller PERC Example (Slot 2)\n\n{drive.format(1)}").cards
+    (card,) = omreport.discover(f"{drive.format(0)}Controller PERC Example (Slot 2)\n\n{drive.format(1)}").cards
     assert [one.serial for one in card.drives] == ["S1"]

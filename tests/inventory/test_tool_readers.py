@@ -5,24 +5,13 @@ from typing import Any
 
 import pytest
 
-from apps.inventory.discovery import (
-    dmidecode,
-    ethtool,
-    links,
-    lspci,
-    lvs,
-    mdadm,
-    mkfs,
-    nvme,
-    smartctl,
-    storcli,
-    sysctl,
-    sysfs,
-    zpool,
-)
-from apps.inventory.discovery.buses import is_volume
-from apps.inventory.discovery.printed import UnreadableError
+from apps.inventory.discovery.storage.buses import is_volume
 from apps.inventory.discovery.tool_text import generation_of, level_of, pci_of, size_of, state_of, wwn_of
+from apps.inventory.discovery.tool_values import UnreadableError
+from apps.inventory.discovery.tools import dmidecode, ethtool, links, lspci, lvs, mkfs, nvme, sysctl, sysfs, zpool
+from apps.inventory.discovery.tools.mdadm import arrays as mdadm
+from apps.inventory.discovery.tools.smartctl import drives as smartctl
+from apps.inventory.discovery.tools.storcli import cards as storcli
 from tests.inventory import discovery_seeds as seeds
 from tests.inventory import raid_hosts
 from tests.parsers.corpus import folder
@@ -73,49 +62,51 @@ def test_what_calls_itself_a_raid_volume(vendor: str, model: str, truth: bool) -
 
 
 def test_a_zfs_pool_has_its_vdevs_logs_and_spares() -> None:
-    [tank] = zpool.parse(seeds.ZPOOL).pools
+    [tank] = zpool.discover(seeds.ZPOOL).pools
     assert [(node.name, node.role, node.level, node.state, len(node.below)) for node in tank.below] == [
         ("raidz2-0", "", "6", "clean", 4), ("raidz2-1", "", "6", "degraded", 4), ("mirror-2", "log", "1", "clean", 2),
         ("/dev/sdi1", "spare", "", "", 0),
     ]  # fmt: skip
-    assert zpool.parse("no pools available\n").pools == ()
-    assert zpool.parse_datasets(seeds.ZFS).options["tank/db"] == (
+    assert zpool.discover("no pools available\n").pools == ()
+    assert zpool.discover_datasets(seeds.ZFS).options["tank/db"] == (
         "-o recordsize=16K -o compression=off -o checksum=on -o sync=always -o primarycache=metadata -o atime=off"
     )
 
 
 def test_lvs_tells_levels_and_stripes() -> None:
-    found = lvs.parse(seeds.LVS).by_dm_name
+    found = lvs.discover(seeds.LVS).by_dm_name
     assert (found["vg-data"].level, found["vg-data"].chunk_size, found["vg-data"].uuid) == ("5", 65536, "a-b")
     assert (found["vg-thin"].level, found["vg-thin"].chunk_size, found["vg-thin"].layout) == ("0", 131072, "thin")
 
 
 def test_filesystems_as_mkfs_was_asked() -> None:
-    ext = mkfs.parse_ext(seeds.TUNE2FS).by_place["/dev/sda1"]
+    ext = mkfs.discover_ext(seeds.TUNE2FS).by_place["/dev/sda1"]
     assert (ext.block_size, ext.stripe_unit, ext.stripe_width) == (4096, 524288, 1572864)
     assert ext.options == "-b 4096 -I 256 -E stride=128,stripe-width=384 -O 64bit,dir_index,ext_attr,extent,has_journal"
-    xfs = mkfs.parse_xfs(seeds.XFS_INFO).by_place["/data"]
+    xfs = mkfs.discover_xfs(seeds.XFS_INFO).by_place["/data"]
     assert (xfs.block_size, xfs.stripe_unit, xfs.stripe_width) == (4096, 262144, 524288)
     assert xfs.options == (
         "-b size=4096 -i size=512 -d agcount=32,sunit=512,swidth=1024 -m crc=1,finobt=1,rmapbt=0,reflink=1,bigtime=1"
         " -l size=521728b,version=2"
     )
     with pytest.raises(UnreadableError, match="a filesystem that may be read"):
-        mkfs.parse_ext("$ tune2fs -l /dev/sda1\ntune2fs 1.47.0 (5-Feb-2023)\n")
+        mkfs.discover_ext("$ tune2fs -l /dev/sda1\ntune2fs 1.47.0 (5-Feb-2023)\n")
 
 
 def test_nics_settings_and_cards() -> None:
-    assert [(link.name, link.mtu, link.pci) for link in links.parse(seeds.IP).links] == [("eth0", 9000, "0000:05:00.0")]
-    assert ethtool.parse(raid_hosts.ETHTOOL).by_name["eth0"].bits_per_second == 10**10
-    assert sysctl.parse(seeds.SYSCTL).values == {
+    assert [(link.name, link.mtu, link.pci) for link in links.discover(seeds.IP).links] == [
+        ("eth0", 9000, "0000:05:00.0")
+    ]
+    assert ethtool.discover(raid_hosts.ETHTOOL).by_name["eth0"].bits_per_second == 10**10
+    assert sysctl.discover(seeds.SYSCTL).values == {
         "net.core.rmem_max": "16777216", "net.ipv4.tcp_rmem": "4096 87380 16777216", "vm.dirty_ratio": "20",
     }  # fmt: skip
-    assert [(card.kind, card.address) for card in lspci.parse(raid_hosts.LSPCI).cards] == [
+    assert [(card.kind, card.address) for card in lspci.discover(raid_hosts.LSPCI).cards] == [
         ("raid", "0000:03:00.0"), ("network", "0000:05:00.0"), ("fc", "0000:81:00.0"),
     ]  # fmt: skip
-    tree = sysfs.parse(raid_hosts.sysfs())
+    tree = sysfs.discover(raid_hosts.sysfs())
     assert (tree.pci_of["sda"], tree.buses["0000:03:00.0"]) == ("0000:03:00.0", "PCIe 3.0 x8")
-    assert nvme.parse(seeds.NVME).drives[0].capacity_bytes == 1000204886016
+    assert nvme.discover(seeds.NVME).drives[0].capacity_bytes == 1000204886016
 
 
 def test_slots_of_a_jbod_that_the_kernel_knows() -> None:
@@ -128,7 +119,7 @@ def test_slots_of_a_jbod_that_the_kernel_knows() -> None:
             }
         }
     }
-    tree = sysfs.parse(json.dumps(found))
+    tree = sysfs.discover(json.dumps(found))
     assert (tree.housings[0].name, tree.housings[0].slots, tree.seats["sda"].slot) == ("enclosure 0:0:12:0", 2, 1)
 
 
@@ -149,12 +140,12 @@ SMART: list[tuple[str, str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("directory", "file", "truth"), SMART)
 def test_what_a_drive_says_of_itself(directory: str, file: str, truth: dict[str, Any]) -> None:
-    [drive] = smartctl.parse((folder(directory) / file).read_text()).drives
+    [drive] = smartctl.discover((folder(directory) / file).read_text()).drives
     assert {name: getattr(drive, name) for name in truth} == truth
 
 
 def test_a_raid_volume_is_no_drive_even_to_smartctl() -> None:
-    assert smartctl.parse((folder("smartctl-text") / "pysmart-unsupported.txt").read_text()).drives == ()
+    assert smartctl.discover((folder("smartctl-text") / "pysmart-unsupported.txt").read_text()).drives == ()
 
 
 def test_every_file_of_smartctl_and_storcli_is_read() -> None:
@@ -167,7 +158,7 @@ def test_every_file_of_smartctl_and_storcli_is_read() -> None:
         ("lspci", lspci),
     ):
         for path in sorted(folder(name).iterdir()):
-            found = read.parse(path.read_text(errors="replace"))
+            found = read.discover(path.read_text(errors="replace"))
             if not any(vars(found).values()):
                 silent.append(path.name)
     assert silent == [
@@ -190,12 +181,12 @@ def test_every_file_of_smartctl_and_storcli_is_read() -> None:
     ],
 )
 def test_the_machine_and_its_memory(file: str, truth: tuple[str, ...]) -> None:
-    found = dmidecode.parse((folder("dmidecode") / file).read_text())
+    found = dmidecode.discover((folder("dmidecode") / file).read_text())
     assert (found.vendor, found.model, found.serial, found.board, found.ram_type) == truth
 
 
 def test_mdadm_gives_md_its_own_uuid_and_places() -> None:
-    found = mdadm.parse((folder("mdadm") / "jc-mdadm-query-raid5-ok.txt").read_text()).by_name["md0"]
+    found = mdadm.discover((folder("mdadm") / "jc-mdadm-query-raid5-ok.txt").read_text()).by_name["md0"]
     assert (found.uuid, found.places) == ("4d798d62-adfb-6a9f-cbe9-a393b79cd3f4", {"vda1": 0, "vda2": 1, "vda3": 2})
     assert found.array
     assert (found.array.level, found.array.chunk_size, found.array.size, found.array.state) == (

@@ -157,6 +157,7 @@ def test_md_alone_without_lsblk_leaves_everything_else_as_it_was(host: Host) -> 
     assert Array.objects.filter(is_present=True).count() == 3
 
 
+@pytest.mark.slow
 def test_this_machine_through_the_agents_own_functions(host: Host, tmp_path: Path) -> None:
     outputs = inventory.collect(Conf(defaults(str(tmp_path))), str(tmp_path))
     assert len({one["tool"] for one in outputs}) == len(outputs) <= 40

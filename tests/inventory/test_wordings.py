@@ -2,8 +2,8 @@
 
 import pytest
 
-from apps.inventory.discovery import arcconf
-from apps.inventory.discovery.megacli import _inquiry
+from apps.inventory.discovery.tools import arcconf
+from apps.inventory.discovery.tools.megacli import _inquiry
 
 DASHES = "-" * 70
 GETCONFIG = f"""\
@@ -39,7 +39,7 @@ def test_arcconf_in_any_capitals(change: object) -> None:
     printed = GETCONFIG
     for name in names:
         printed = printed.replace(name, change(name).replace("Of", "of"))  # type: ignore[operator]
-    (card,) = arcconf.parse(printed).cards
+    (card,) = arcconf.discover(printed).cards
     assert (card.cache_bytes, card.bus) == (1 << 30, "PCIe 3.0 x8")
     (volume,) = card.volumes
     assert (volume.name, volume.level, volume.state, volume.chunk_size) == ("video", "RAID5", "clean", 256 << 10)

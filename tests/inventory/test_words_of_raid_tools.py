@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from apps.inventory.discovery import arcconf, findmnt, megacli, omreport, smartctl
+from apps.inventory.discovery.tools import arcconf, findmnt, megacli, omreport
+from apps.inventory.discovery.tools.smartctl import drives as smartctl
 
 LINE = "----------------------------------------------------------------------"
 SHORT = "   --------------------------------------------------------"
@@ -72,7 +73,9 @@ def test_segments_of_any_version_are_members(words: str) -> None:
         for slot in (0, 1)
     )
     drives = [drive(slot, f"Enclosure 0, Slot {slot}", f"SER-{slot}", device=slot + 8) for slot in (0, 1)]
-    (found,) = arcconf.parse(card(f"{SHORT}\n   Logical Device segment information\n{SHORT}\n{listed}", *drives)).cards
+    (found,) = arcconf.discover(
+        card(f"{SHORT}\n   Logical Device segment information\n{SHORT}\n{listed}", *drives)
+    ).cards
     assert [volume.spans for volume in found.volumes] == [(("0,8", "0,9"),)]
     assert [one.serial for one in found.drives][:2] == ["SER-0", "SER-1"]
 
@@ -88,7 +91,7 @@ def test_a_smartraid_lists_members_below_the_volume_and_a_virtual_enclosure_with
         *(drive(number, where.format(number), f"SER-{number}") for number in (4, 5)),
         "   Channel #2:\n      Device #4\n         Device is an Enclosure Services Device\n         Enclosure ID : 0\n",
     )
-    (found,) = arcconf.parse(text).cards
+    (found,) = arcconf.discover(text).cards
     assert [(one.place, one.serial, one.slot) for one in found.drives] == [("0,4", "SER-4", 4), ("0,5", "SER-5", 5)]
     assert [(one.spans, one.naa) for one in found.volumes] == [
         ((("0,4", "0,5"),), "0x600508b1001c50cdc910104454af6da9")
@@ -102,7 +105,7 @@ def test_a_sata_drives_name_may_begin_in_the_vendors_field() -> None:
         drive(1, "Connector 0, Device 1", "S1", vendor="EXAMPLE", model="Fast 7"),
         drive(2, "Connector 0, Device 2", "S2", vendor="*MISSING*", model=""),
     )
-    (found,) = arcconf.parse(text).cards
+    (found,) = arcconf.discover(text).cards
     assert [(one.vendor, one.model) for one in found.drives] == [("", "ST31000340NS"), ("EXAMPLE", "Fast 7"), ("", "")]
 
 
@@ -123,7 +126,7 @@ def test_an_inquiry_has_columns_whether_the_kind_of_drive_is_told_or_not(
         "Enclosure Device ID: 8", "Slot Number: 1", *([f"PD Type: {kind}"] if kind else []), "Raw Size: 140014MB [0x11177328 Sectors]",
         "Firmware state: Online", f"Inquiry Data: {inquiry}    ",
     ]  # fmt: skip
-    (found,) = megacli.parse("Adapter #0\n\n" + "\n".join(lines) + "\n").cards
+    (found,) = megacli.discover("Adapter #0\n\n" + "\n".join(lines) + "\n").cards
     assert [(one.vendor, one.model, one.serial, one.firmware) for one in found.drives] == [told]
 
 
@@ -132,7 +135,7 @@ def test_other_columns_of_findmnt_keep_their_meaning() -> None:
         "TARGET           SIZE  USED FSTYPE SOURCE\n/               1.8T  1.5G ext4   /dev/sda2\n"
         "└─/boot         512M    2M vfat   /dev/sda1\n"
     )
-    found = {one.target: one for one in findmnt.parse(text).mounts}
+    found = {one.target: one for one in findmnt.discover(text).mounts}
     assert (found["/"].source, found["/"].fstype, found["/"].used) == ("/dev/sda2", "ext4", int(1.5 * 1024**3))
     assert (found["/boot"].source, found["/boot"].size) == ("/dev/sda1", 512 << 20)
 
@@ -148,7 +151,7 @@ def test_other_columns_of_findmnt_keep_their_meaning() -> None:
 def test_megacli_counts_the_drives_of_a_span_whether_it_says_so_or_not(
     drives: str, spans: int, level: str, count: int
 ) -> None:
-    (found,) = megacli.parse(
+    (found,) = megacli.discover(
         "Adapter 0 -- Virtual Drive Information:\nVirtual Disk: 0 (Target Id: 0)\nName:data\n"
         "RAID Level: Primary-1, Secondary-0, RAID Level Qualifier-0\nSize:1429248MB\nState: Optimal\nStripe Size: 64kB\n"
         f"{drives}\nSpan Depth:{spans}\n"
@@ -157,7 +160,7 @@ def test_megacli_counts_the_drives_of_a_span_whether_it_says_so_or_not(
 
 
 def test_omreport_may_put_no_blank_before_a_cards_slot() -> None:
-    (found,) = omreport.parse(
+    (found,) = omreport.discover(
         " Controller  PERC H730P Mini(Embedded)\n\nController\nID                    : 0\nStatus                : Ok\n"
         "Name                  : PERC H730P Mini\nSlot ID               : Embedded\nNumber of Connectors  : 2\n\n"
         "List of Physical Disks on Controller PERC H730P Mini(Embedded)\n\nController PERC H730P Mini(Embedded)\n"
@@ -176,9 +179,9 @@ def test_what_is_no_disk_is_none_though_smartctl_prints_its_numbers() -> None:
     printed = text.format(product="DVD A", serial="D1", kind="CD/DVD") + text.format(
         product="E4", serial="D2", kind="disk"
     )
-    assert [one.serial for one in smartctl.parse(printed).drives] == ["D2"]
+    assert [one.serial for one in smartctl.discover(printed).drives] == ["D2"]
     shelf = {"smartctl": {}, "scsi_product": "SHELF", "serial_number": "E1", "device_type": {"name": "enclosure"}}
-    assert smartctl.parse(json.dumps(shelf)).drives == ()
+    assert smartctl.discover(json.dumps(shelf)).drives == ()
 
 
 @pytest.mark.parametrize(
@@ -186,7 +189,7 @@ def test_what_is_no_disk_is_none_though_smartctl_prints_its_numbers() -> None:
     [("50000D1101D8A111", ""), ("30000D1F048FCC02", ""), ("5000CCA295371915", "0x5000cca295371915")],
 )
 def test_a_name_that_the_card_gave_a_drive_is_not_the_drives_own(printed: str, wwn: str) -> None:
-    (found,) = arcconf.parse(
+    (found,) = arcconf.discover(
         card("", drive(0, "Connector 0, Device 0", "S0") + f"         World-wide name : {printed}\n")
     ).cards
     assert [(one.serial, one.wwn) for one in found.drives] == [("S0", wwn)]

@@ -6,10 +6,8 @@ from typing import Any
 from django.utils import timezone
 
 from apps.agents.models import Agent, Enrolment
-from apps.comparison.claiming.evaluation import evaluate
+from apps.comparison.claims.evaluation import evaluate
 from apps.comparison.models import Claim, SavedComparison, StudyComparison
-from apps.comparison.trends.destinations import Delivery, Destination, Recipient
-from apps.comparison.trends.models import ChangePoint, TrendMark, Watch
 from apps.inventory.models import (
     Array,
     ArrayMember,
@@ -31,18 +29,22 @@ from apps.inventory.models import (
     ToolOutput,
 )
 from apps.labs.isolation import lab_scope
+from apps.labs.links.invitations import invite
+from apps.labs.links.one_use import Maker
+from apps.labs.links.renewals import renew
 from apps.labs.models import Lab, Member, Role, Token, User
-from apps.parsers.shape import ParsedRun, ParsedSample
-from apps.runs.artefact_store import keep
-from apps.runs.attempts import Attempt
-from apps.runs.models import Histogram, Run, RunArtefact, Workload
+from apps.notifications.models import Delivery, Destination
+from apps.parsers.core.models import ParsedRun, ParsedSample
+from apps.runs.artefacts.store import keep
+from apps.runs.models import Attempt, Histogram, Run, RunArtefact, Workload
 from apps.runs.samples import save_samples
 from apps.runs.workload import checked, digest
 from apps.studies.models import Configuration, PlannedRun, Study, StudyRun
-from apps.studies.planning.typed import plan_of
-from apps.studies.plans.put import save_plan
+from apps.studies.plans.plan_import import save_plan
+from apps.studies.plans.schema import plan_of
+from apps.trends.models import ChangePoint, Recipient, TrendMark, Watch
+from apps.uploads.file_reader import FileReading, ReadRun
 from apps.uploads.models import FoundInventory, FoundWorkload, TableMapping, Upload, UploadedFile, UploadedRun
-from apps.uploads.reading import FileReading, ReadRun
 
 SECRET_WORD = "xyzzy-secret"  # in every name: it must never be seen from outside
 CONTENT = {"format": 1, "target": {}, "host": {"name": SECRET_WORD}, "filesystem": None, "storage": None}
@@ -187,7 +189,7 @@ def _plans(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
         "configurations": [{"configuration": "one"}], "points": [point],
         "guards": [{"kind": "idle", "note": SECRET_WORD}], "cells": [{"row": "one", "point": "p", "note": SECRET_WORD}],
     }  # fmt: skip
-    plan, _ = save_plan(Study.objects.get(lab=lab, slug="their-study"), plan_of(data), who="who", position=0)
+    plan, _ = save_plan(Study.objects.get(lab=lab, slug="their-study"), plan_of(data), actor="who", position=0)
     PlannedRun.objects.create(run_id=keys["run"], row=plan.rows.get(), point=plan.points.get(), round=1)
     return {"plan": plan.pk}
 
@@ -228,4 +230,8 @@ def _people(lab: Lab, keys: dict[str, int]) -> dict[str, int]:
     token, _ = Token.objects.issue(lab, "read", SECRET_WORD)
     enrolment, _ = Enrolment.objects.issue(lab, SECRET_WORD)
     agent = Agent.objects.create(lab=lab, host_id=keys["host"], secret_sha256="1" * 64, machine="2" * 64)
-    return {"member": member.pk, "token": token.pk, "enrolment": enrolment.pk, "agent": agent.pk}
+    maker = Maker(SECRET_WORD)
+    invitation, _ = invite(lab, f"{SECRET_WORD}-too@example.org", Role.OWNER, maker)
+    renewal, _ = renew(member, maker)
+    links = {"invitation": invitation.pk, "renewal": renewal.pk, "lab": lab.pk}
+    return links | {"member": member.pk, "token": token.pk, "enrolment": enrolment.pk, "agent": agent.pk}

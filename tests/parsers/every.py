@@ -14,27 +14,29 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from apps.parsers.backslashes import without_backslashes
-from apps.parsers.double_spacing import drawn_together, without_double_spacing
-from apps.parsers.margins import unindented, without_margin
-from apps.parsers.marked_lines import without_marks
-from apps.parsers.post_tags import without_tags
-from apps.parsers.quoted_lines import as_printed
-from apps.parsers.registry import RECOGNISED, Format, recognise
-from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
-from apps.parsers.source_text import SourceText
-from apps.parsers.timed_lines import without_times
-from apps.parsers.typesetting import as_typed
-from apps.parsers.web_pages import as_shown
+from apps.parsers.cleanup.backslashes import without_backslashes
+from apps.parsers.cleanup.blank_lines import without_double_spacing, without_spaced_stretches
+from apps.parsers.cleanup.line_marks import without_marks
+from apps.parsers.cleanup.margins import without_block_margins, without_margin
+from apps.parsers.cleanup.post_tags import without_tags
+from apps.parsers.cleanup.string_literals import without_quotes
+from apps.parsers.cleanup.timestamps import without_times
+from apps.parsers.cleanup.typography import with_plain_characters
+from apps.parsers.cleanup.web_pages import without_html
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
+from apps.parsers.core.registry import RECOGNISED, Format, recognise
+from apps.parsers.core.source_text import SourceText
 from apps.runs.metrics import METRICS, OPERATIONS
-from apps.uploads.tabular import offered, read_mapped
+from apps.uploads.file_reader import offered, read_mapped
 from tests.pace import slowness
 
 Result = TypeVar("Result")
 SLOWEST_S = 2.0
 LAYERS = (
-    as_typed, without_margin, unindented, as_shown, without_tags, without_backslashes, without_double_spacing, drawn_together, without_times,
-    without_marks, as_printed,
+    with_plain_characters, without_margin, without_block_margins, without_html, without_tags, without_backslashes,
+    without_double_spacing, without_spaced_stretches,
+    without_times,
+    without_marks, without_quotes,
 )  # fmt: skip
 QUALITIES = {"exact", "rounded", "approximate", "ocr_repaired", "read_from_text", "lower_bound"}
 _INT_8, _INT_4 = (1 << 63) - 1, (1 << 31) - 1

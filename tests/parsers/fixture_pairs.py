@@ -1,5 +1,5 @@
 """Fixture pairs: `fixtures/<format>/<case>.txt` (or .json, .log, .fio), printed by the tool itself, and
-`<case>.expected.json`, what it reads as. A folder is named after the module that reads it.
+`<case>.expected.json`, what it reads as. MODULES says which module reads a folder.
 
 `python -m tests.parsers.fixture_pairs FORMAT CASE…` writes the expected half of a new case, to be checked against the
 output by eye.
@@ -14,11 +14,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from apps.parsers.shape import ParsedHistogram, ParsedRun, ParsedSample, ParsedSeries
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedHistogram, ParsedRun, ParsedSample, ParsedSeries
+from apps.parsers.core.source_text import SourceText
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FORMATS = sorted(path.name for path in FIXTURES.iterdir() if path.name != "inventory")  # has a walker of its own
+MODULES = {
+    "bonnie1": "bonnie.format", "bonniepp": "bonniepp.format", "dd": "dd.format", "fio_jobfile": "fio.job_file",
+    "fio_json": "fio.json.format", "fio_logs": "fio.logs.format", "fio_terse": "fio.terse.format", "fio_text": "fio.text.format",
+    "hdparm": "hdparm.format", "ioping": "ioping.format", "ioping_json": "ioping.json", "iozone": "iozone.format",
+    "iperf2_csv": "iperf.iperf2_csv", "iperf2_text": "iperf.iperf2_text", "iperf3_json": "iperf.iperf3_json",
+    "iperf3_text": "iperf.iperf3_text", "netperf": "netperf.format", "sysbench_fileio": "sysbench.format", "time_cp": "copy.format",
+    "vdbench": "vdbench.format", "vdbench_flatfile": "vdbench.flatfile", "vdbench_histogram": "vdbench.histogram",
+    "vdbench_skew": "vdbench.skew",
+}  # fmt: skip
 _HALF = ".expected.json"
 _ROWS = ("samples", "series", "sections", "histograms")
 
@@ -37,7 +46,7 @@ def half(folder: str, case: str) -> Path:
 
 
 def parser(folder: str) -> ModuleType:
-    return importlib.import_module(f"apps.parsers.{folder}")
+    return importlib.import_module(f"apps.parsers.{MODULES.get(folder, folder)}")
 
 
 def source(folder: str, case: str) -> SourceText:

@@ -1,12 +1,12 @@
 """Ways to bend a text. Each takes what a format calls its own and gives back something that no tool prints."""
 
-import os
 import random
 import re
 from collections.abc import Callable
 
+from tests.sampling import IS_LONG
+
 # A mebibyte in two seconds is the rule; an eighth of both finds the same faults in an eighth of the time.
-IS_LONG = os.environ.get("SPINDLE_LONG") == "1"
 SIZE = 1 << 20 if IS_LONG else 1 << 17
 SLOWEST_S = 2.0 if IS_LONG else 0.4
 Bend = Callable[[bytes], bytes]

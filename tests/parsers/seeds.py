@@ -3,8 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from apps.parsers.registry import LEAST, RECOGNISED, Format
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.registry import LEAST, RECOGNISED, Format
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.wrappings import MARKS, PAGES, STRINGS, marked
 
 _FIXTURES = Path(__file__).parent / "fixtures"

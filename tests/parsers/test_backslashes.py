@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from apps.parsers.backslashes import without_backslashes
-from apps.parsers.source_text import SourceText
+from apps.parsers.cleanup.backslashes import without_backslashes
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.every import read_but_lines, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.wrappings import by_a_converter
+from tests.sampling import for_each
 
 
 def _is_converted(path: Path) -> bool:
@@ -20,7 +21,7 @@ def _is_converted(path: Path) -> bool:
 PATHS = [path for folder in FORMATS for path in outputs(folder).values() if _is_converted(path)]
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@for_each("path", PATHS)
 def test_what_was_converted_is_what_was_printed(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     assert read_but_lines(by_a_converter(text)) == read_but_lines(text)
@@ -49,7 +50,8 @@ def test_what_is_no_converters_stays(text: str) -> None:
     assert without_backslashes(SourceText(text)) is None
 
 
-@pytest.mark.parametrize("piece", ["\\", "\\[", "\\_", "\\[\n", "\\a\n"])
+@pytest.mark.slow
+@for_each("piece", ["\\", "\\[", "\\_", "\\[\n", "\\a\n"], number=4)
 def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
     text = (piece * (1 << 20))[: 1 << 20]
     assert timed(lambda: without_backslashes(SourceText(text)), 1.0)[1] <= 1.0

@@ -3,16 +3,18 @@
 import json
 import time
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
 
-from apps.parsers.registry import LEAST, formats
-from apps.parsers.shape import Broken, ParseError
-from apps.parsers.source_text import SourceText
-from apps.parsers.strict_json import DEEPEST, documents, in_text
+from apps.parsers.core.models import Broken, ParseError
+from apps.parsers.core.registry import LEAST, formats
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.core.strict_json import DEEPEST, documents, documents_in
 from tests.pace import within
 from tests.parsers.every import SLOWEST_S, faults, timed, tried
+from tests.sampling import for_each
 
 MIB = 1 << 20
 
@@ -45,7 +47,7 @@ NO_NUMBERS = ["NaN", "nan", "-nan", "Infinity", "-Infinity", "inf", "-inf", "Inf
 TOO_LARGE = [str(2**63), str(-(2**63) - 1), str(2**64), "9" * 30, "9" * 5000, "-" + "9" * 400_000]
 
 
-@pytest.mark.parametrize("number", NO_NUMBERS + TOO_LARGE, ids=lambda one: one[:12])
+@for_each("number", NO_NUMBERS + TOO_LARGE)
 def test_what_is_no_number_of_ours_is_none(number: str) -> None:
     assert values(f'{{"a": {number}, "b": [1, {number}], "c": 2}}') == [{"a": None, "b": [1, None], "c": 2}]
 
@@ -62,7 +64,7 @@ def test_words_in_strings_stay(word: str) -> None:
     assert values(text) == [{"a": f"x: {word}, y", word: [None, word]}]
 
 
-@pytest.mark.parametrize("number", ["01", "+1", ".5", "1.", "0x10", "1_000", "1,5e", "--1", "١", "tru", "undefined"])
+@for_each("number", ["01", "+1", ".5", "1.", "0x10", "1_000", "1,5e", "--1", "١", "tru", "undefined"])
 def test_a_number_that_json_does_not_have_is_broken_with_its_line(number: str) -> None:
     found = broken(f'{{"a": 1,\n "b": {number}}}\n')
     assert found.line == 2
@@ -84,10 +86,8 @@ def test_a_key_that_stands_a_hundred_thousand_times_takes_no_time() -> None:
     assert values("{" + ",".join(f'"a": {big}' for _ in range(300)) + "}") == [{"a": [1] * 1001}]
 
 
-@pytest.mark.parametrize(
-    ("opens", "closes"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]"), ("[\n", "\n]"), ('{"a":[\n', "]}")]
-)
-@pytest.mark.parametrize("is_closed", [True, False])
+@for_each("opens, closes", [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]"), ("[\n", "\n]"), ('{"a":[\n', "]}")])
+@for_each("is_closed", [True, False])
 def test_what_is_nested_too_deep_is_broken(opens: str, closes: str, is_closed: bool) -> None:
     depth = 100_000 // len(opens)
     for text in ("[" + opens * depth + (closes * depth + "]" if is_closed else ""),):
@@ -155,9 +155,7 @@ def test_what_is_nearly_json_gives_no_value(text: str) -> None:
     assert all(isinstance(value, Broken) for value in values_or_none(text) or [])
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n\n", "no JSON", "[  5]  0.00-1.00 sec", "{not json}", "NaN", "1", '"text"', "[1, 2]", "\x00"]
-)
+@for_each("text", ["", "\n\n", "no JSON", "[  5]  0.00-1.00 sec", "{not json}", "NaN", "1", '"text"', "[1, 2]", "\x00"])
 def test_a_text_without_a_document_says_so(text: str) -> None:
     with pytest.raises(ParseError, match="line 1: no JSON in the text"):
         values(text)
@@ -174,7 +172,7 @@ HOSTILE: dict[str, Callable[[], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(HOSTILE))
+@for_each("name", sorted(HOSTILE), number=4)
 def test_a_mebibyte_of_malice_is_read_in_linear_time(name: str) -> None:
     found = values_or_none(HOSTILE[name]())
     assert found is None or found
@@ -182,14 +180,14 @@ def test_a_mebibyte_of_malice_is_read_in_linear_time(name: str) -> None:
 
 def test_a_quoted_document_has_the_numbers_of_its_file() -> None:
     mail = '> iperf3 said:\r\n>\r\n> {\r\n>  "a": 1\r\n> }\r\n> {"b": 2}\r\n'
-    assert list(in_text(SourceText(mail))) == [(3, 5, {"a": 1}), (6, 6, {"b": 2})]
+    assert list(documents_in(SourceText(mail))) == [(3, 5, {"a": 1}), (6, 6, {"b": 2})]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1251", "latin-1"])
 def test_a_document_is_read_in_every_encoding(encoding: str) -> None:
     word = {"cp1251": "диски", "latin-1": "größe"}.get(encoding, "диск größe")
     text = SourceText(f'x\n{{"name": "{word}", "a": 1}}\n'.encode(encoding))
-    assert list(in_text(text)) == [(2, 2, {"name": word, "a": 1})]
+    assert list(documents_in(text)) == [(2, 2, {"name": word, "a": 1})]
 
 
 # CSV: every format that reads rows of separated values meets these
@@ -224,8 +222,8 @@ CSV_HOSTILE: dict[str, Callable[[str, str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("hostile", sorted(CSV_HOSTILE))
-@pytest.mark.parametrize("name", sorted(ROWS))
+@pytest.mark.slow
+@for_each("hostile, name", product(sorted(CSV_HOSTILE), sorted(ROWS)), number=30)
 def test_hostile_rows_are_read_or_refused_in_time(name: str, hostile: str) -> None:
     row = ROWS[name]
     comma = next(sign for sign in (";", ",", " ") if sign in row)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.parsers import bonnie1
-from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.bonnie import format as bonnie_format
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParsedSample, ParseError
+from apps.parsers.core.source_text import SourceText
 
 K, M = 1024, 1024**2
 
@@ -28,7 +28,7 @@ alpha- 3*1024  9001 91.5 10002 12.5  4003  6.5  8004 81.5 20005 15.5  120.5  1.5
 
 
 def parsed(text: str) -> ParsedFile:
-    return bonnie1.parse(SourceText(text))
+    return bonnie_format.parse(SourceText(text))
 
 
 def only(text: str) -> ParsedRun:
@@ -145,7 +145,7 @@ def test_texts_without_a_whole_row_are_refused(text: str) -> None:
 
 
 def test_how_sure_it_is() -> None:
-    assert [bonnie1.looks_like(SourceText(text)) for text in (HEAD, GARLOFF, ROW, "-Per Chr- %CP")] == [
+    assert [bonnie_format.looks_like(SourceText(text)) for text in (HEAD, GARLOFF, ROW, "-Per Chr- %CP")] == [
         1.0,
         1.0,
         0.0,

@@ -4,10 +4,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from apps.parsers import bonnie1, bonniepp
-from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample
-from apps.parsers.source_text import SourceText
+from apps.parsers.bonnie import format as bonnie_format
+from apps.parsers.bonniepp import format as bonniepp_format
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParsedSample
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.corpus import CORPUS, folder
+from tests.sampling import for_each
 
 K, M = 1024, 1024**2
 Pair = tuple[float | None, float | None]  # K/s or /s, % CPU; None where the index says nothing
@@ -90,7 +92,7 @@ INDEX: dict[str, tuple[int, Told, Told | None]] = {
 
 
 def read(name: str) -> ParsedFile:
-    return bonnie1.parse(SourceText((folder("bonnie1") / name).read_bytes(), name))
+    return bonnie_format.parse(SourceText((folder("bonnie1") / name).read_bytes(), name))
 
 
 def value(run: ParsedRun, operation: str) -> ParsedSample:
@@ -107,7 +109,7 @@ def check(run: ParsedRun, row: Told) -> None:
         assert cpu is None or one.cpu == pytest.approx(cpu / 100, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", INDEX)
+@for_each("name", INDEX)
 def test_the_values_of_the_index_are_read_exactly(name: str) -> None:
     count, first, last = INDEX[name]
     parsed = read(name)
@@ -122,14 +124,16 @@ def test_every_file_of_the_folder_is_in_the_table() -> None:
 
 
 def test_no_file_is_also_claimed_as_bonniepp() -> None:
-    assert [name for name in INDEX if bonniepp.looks_like(SourceText((folder("bonnie1") / name).read_bytes()))] == []
+    assert [
+        name for name in INDEX if bonniepp_format.looks_like(SourceText((folder("bonnie1") / name).read_bytes()))
+    ] == []
 
 
 def test_files_of_other_tools_are_not_claimed() -> None:
     others = [path for path in CORPUS.glob("*/*") if path.is_file() and path.parent.name != "bonnie1"]
     assert folder("dd").is_dir()
     assert others
-    assert [path.name for path in others if bonnie1.looks_like(SourceText(path.read_bytes()))] == []
+    assert [path.name for path in others if bonnie_format.looks_like(SourceText(path.read_bytes()))] == []
 
 
 def test_values_that_overflowed_their_column_are_missing_and_keep_their_cpu() -> None:

@@ -5,12 +5,14 @@ from collections.abc import Callable
 
 import pytest
 
-from apps.parsers import bonnie1, bonniepp
-from apps.parsers.shape import ParsedFile, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.bonnie import format as bonnie_format
+from apps.parsers.bonniepp import format as bonniepp_format
+from apps.parsers.core.models import ParsedFile, ParseError
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.every import timed
 from tests.parsers.hostile import SIZE, SLOWEST_S
 from tests.parsers.legacy_texts import bonnie_text, bonniepp_text, plain_floats
+from tests.sampling import for_each
 
 MIB = 1024**2
 Parser = Callable[[SourceText], ParsedFile]
@@ -53,16 +55,16 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", HOSTILE)
+@for_each("case", HOSTILE, number=4)
 def test_a_hostile_mebibyte_takes_less_than_two_seconds(case: str) -> None:
     text = SourceText(HOSTILE[case](SIZE))
     assert text.lines is not None  # decoded once for all, as in an upload
-    for module in (bonniepp, bonnie1):
+    for module in (bonniepp_format, bonnie_format):
         assert timed(lambda module=module: refused_or_read(module.parse, text), SLOWEST_S)[1] < SLOWEST_S  # type: ignore[misc]
         assert timed(lambda module=module: module.looks_like(text), SLOWEST_S)[1] < SLOWEST_S  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(("case", "parse"), [("rows", bonniepp.parse), ("bonnie rows", bonnie1.parse)])
+@pytest.mark.parametrize(("case", "parse"), [("rows", bonniepp_format.parse), ("bonnie rows", bonnie_format.parse)])
 def test_memory_is_at_most_256_times_the_text(case: str, parse: Parser) -> None:
     size = MIB // 16
     text = SourceText(HOSTILE[case](size))
@@ -73,14 +75,15 @@ def test_memory_is_at_most_256_times_the_text(case: str, parse: Parser) -> None:
     assert peak < 256 * size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [bonniepp_text, bonnie_text])
 def test_four_times_the_text_takes_about_four_times_as_long(text: Callable[[int], bytes]) -> None:
-    parse = bonniepp.parse if text is bonniepp_text else bonnie1.parse
+    parse = bonniepp_format.parse if text is bonniepp_text else bonnie_format.parse
     assert spent(parse, text(2000)) < 8 * spent(parse, text(500))
 
 
 def test_the_generated_texts_hold_what_they_say() -> None:
-    assert len(bonniepp.parse(SourceText(bonniepp_text(50))).runs) == 50
-    assert len(bonniepp.parse(SourceText(bonniepp_text(50, with_tables=False))).runs) == 50
-    assert len(bonnie1.parse(SourceText(bonnie_text(50))).runs) == 50
+    assert len(bonniepp_format.parse(SourceText(bonniepp_text(50))).runs) == 50
+    assert len(bonniepp_format.parse(SourceText(bonniepp_text(50, with_tables=False))).runs) == 50
+    assert len(bonnie_format.parse(SourceText(bonnie_text(50))).runs) == 50
     assert plain_floats(b"1,2\n3 x 4") == 10

@@ -2,9 +2,10 @@
 
 import pytest
 
-from apps.parsers import bonniepp, bonniepp_samples
-from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.bonniepp import format as bonniepp_format
+from apps.parsers.bonniepp import samples as bonniepp_samples
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParsedSample, ParseError
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.legacy_texts import bonniepp_text
 
 K, M, G = 1024, 1024**2, 1024**3
@@ -38,7 +39,7 @@ SEEK_CSV = (
 
 
 def parsed(text: str) -> ParsedFile:
-    return bonniepp.parse(SourceText(text))
+    return bonniepp_format.parse(SourceText(text))
 
 
 def only(text: str) -> ParsedRun:
@@ -357,7 +358,8 @@ def test_texts_without_a_result_are_refused(text: str) -> None:
 
 def test_how_sure_it_is() -> None:
     sure = [
-        bonniepp.looks_like(SourceText(text)) for text in (OLD_TEXT, NEW_CSV, OLD_CSV, "a,1,2\n", "-Per Char- %CPU")
+        bonniepp_format.looks_like(SourceText(text))
+        for text in (OLD_TEXT, NEW_CSV, OLD_CSV, "a,1,2\n", "-Per Char- %CPU")
     ]
     assert sure == [1.0, 1.0, 0.9, 0.0, 0.0]
 
@@ -402,12 +404,12 @@ REST = ",,,39873,8,34114,8,,,+++++,+++,+++++,+++,16" + ",+++++,+++" * 6
 
 
 def test_a_spreadsheets_csv_has_no_quotes_in_the_name_and_the_command_says_the_target() -> None:
-    (run,) = bonniepp.parse(SourceText(f'$ bonnie++ -d /mnt/old -q\n"db7",300M{REST}\n')).runs
+    (run,) = bonniepp_format.parse(SourceText(f'$ bonnie++ -d /mnt/old -q\n"db7",300M{REST}\n')).runs
     assert (run.host, run.target) == ("db7", "/mnt/old")
 
 
 def test_a_csv_line_with_semicolons_is_told_and_not_read() -> None:
-    found = bonniepp.parse(SourceText(f"db7,300M{REST}\n\n" + f"db8,300M{REST}\n".replace(",", ";")))
+    found = bonniepp_format.parse(SourceText(f"db7,300M{REST}\n\n" + f"db8,300M{REST}\n".replace(",", ";")))
     assert [run.host for run in found.runs] == ["db7"]
     assert [(one.line, one.message) for one in found.broken] == [(3, "a CSV line with semicolons")]
 
@@ -415,9 +417,9 @@ def test_a_csv_line_with_semicolons_is_told_and_not_read() -> None:
 @pytest.mark.parametrize("size", ["64G", "2000M"])
 def test_a_line_that_lacks_nothing_gives_the_same_in_the_short_way(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = SourceText(bonniepp_text(40, with_tables=False).decode().replace(",64G,", f",{size},"))
-    short = bonniepp.parse(text)
+    short = bonniepp_format.parse(text)
     monkeypatch.setattr(bonniepp_samples, "_is_usual", lambda record, values: False)
-    assert bonniepp.parse(text) == short
+    assert bonniepp_format.parse(text) == short
     assert len(short.runs) == 40
     assert {one.quality for run in short.runs for one in run.samples} == {"exact", "lower_bound"}
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from apps.parsers import bonnie1, bonniepp
-from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample
-from apps.parsers.source_text import SourceText
+from apps.parsers.bonnie import format as bonnie_format
+from apps.parsers.bonniepp import format as bonniepp_format
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParsedSample
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.corpus import CORPUS, folder
+from tests.sampling import for_each
 
 K, M, G = 1024, 1024**2, 1024**3
 Row = tuple[str, int, float | None, int | None, float | None, float | None, int | None, float | None, int | None]
@@ -106,7 +108,7 @@ INDEX: dict[str, tuple[int, str, Row, Row]] = {
 
 
 def read(name: str) -> ParsedFile:
-    return bonniepp.parse(SourceText((folder("bonniepp") / name).read_bytes(), name))
+    return bonniepp_format.parse(SourceText((folder("bonniepp") / name).read_bytes(), name))
 
 
 def value(run: ParsedRun, operation: str, metric: str = "") -> ParsedSample:
@@ -128,7 +130,7 @@ def check(run: ParsedRun, row: Row) -> None:
     assert seek_cpu is None or value(run, "seek").cpu == seek_cpu / 100
 
 
-@pytest.mark.parametrize("name", INDEX)
+@for_each("name", INDEX)
 def test_the_values_of_the_index_are_read_exactly(name: str) -> None:
     count, version, first, last = INDEX[name]
     parsed = read(name)
@@ -143,14 +145,16 @@ def test_every_file_of_the_folder_is_in_the_table() -> None:
 
 
 def test_no_file_is_also_claimed_as_bonnie_1() -> None:
-    assert [name for name in INDEX if bonnie1.looks_like(SourceText((folder("bonniepp") / name).read_bytes()))] == []
+    assert [
+        name for name in INDEX if bonnie_format.looks_like(SourceText((folder("bonniepp") / name).read_bytes()))
+    ] == []
 
 
 def test_files_of_other_tools_are_not_claimed() -> None:
     others = [path for path in CORPUS.glob("*/*") if path.is_file() and path.parent.name != "bonniepp"]
     assert folder("dd").is_dir()
     assert others
-    assert [path.name for path in others if bonniepp.looks_like(SourceText(path.read_bytes()))] == []
+    assert [path.name for path in others if bonniepp_format.looks_like(SourceText(path.read_bytes()))] == []
 
 
 def test_too_fast_is_a_bound_and_skipped_is_missing() -> None:
@@ -191,7 +195,7 @@ def legacy(name: str) -> Path:
 
 @pytest.mark.parametrize("name", LEGACY)
 def test_the_study_of_2010_reads_exactly_in_all_its_forms(name: str) -> None:
-    run = bonniepp.parse(SourceText(legacy(name).read_bytes())).runs[0]
+    run = bonniepp_format.parse(SourceText(legacy(name).read_bytes())).runs[0]
     assert (run.host, run.tool_version) == ("RAID6", "1.96")
     check(run, ("RAID6", 47 * G, 1139579, 96, 423197, 1120794, 66, 632.3, 42))
     assert [value(run, one).value for one in ("char_write", "char_read")] == [1295360, 2526208]

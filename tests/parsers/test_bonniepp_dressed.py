@@ -2,8 +2,8 @@
 
 import pytest
 
-from apps.parsers import bonniepp
-from apps.parsers.source_text import SourceText
+from apps.parsers.bonniepp import format as bonniepp_format
+from apps.parsers.core.source_text import SourceText
 
 HEAD = """\
 Version  1.03       ------Sequential Output------ --Sequential Input- --Random-
@@ -15,7 +15,7 @@ RATES = [3001, 4002, 5003, 6004, 7005]
 
 
 def read(row: str) -> list[tuple[str, int | None, list[float | None]]]:
-    runs = bonniepp.parse(SourceText(HEAD + row + "\n")).runs
+    runs = bonniepp_format.parse(SourceText(HEAD + row + "\n")).runs
     return [(run.host, run.samples[0].file_size, [one.value for one in run.samples[:5]]) for run in runs]
 
 
@@ -43,7 +43,7 @@ def test_a_name_that_fills_its_column_touches_the_size(name: str, size: str) -> 
 
 
 def test_a_letter_in_a_size_is_no_name() -> None:
-    found = bonniepp.parse(SourceText(HEAD + ROW + "\n" + ROW.replace(" 8G", "1x744M") + "\n"))
+    found = bonniepp_format.parse(SourceText(HEAD + ROW + "\n" + ROW.replace(" 8G", "1x744M") + "\n"))
     assert len(found.runs) == 1
     assert [one.line for one in found.broken] == [5]
 
@@ -58,7 +58,7 @@ def test_a_table_of_which_a_row_cannot_be_read_is_not_a_run_beside_its_csv_line(
               files  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP
                  16  1001  51 +++++ +++  3003  53  1004  54 +++++ +++  2006  56
 """
-    found = bonniepp.parse(SourceText(HEAD + ROW.replace("4002", "4x02") + "\n" + files + csv))
+    found = bonniepp_format.parse(SourceText(HEAD + ROW.replace("4002", "4x02") + "\n" + files + csv))
     assert [run.samples[1].value for run in found.runs] == [4002 * 1024]
     assert [one.line for one in found.broken] == [4]
 
@@ -70,6 +70,6 @@ box                 -Create-- --Read--- -Delete-- -Create-- --Read--- -Delete--
               files  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP
                   4  4096  98 +++++ +++ +++++ +++  4096  99 +++++ +++ +++++ +++
 """
-    found = bonniepp.parse(SourceText(text))
+    found = bonniepp_format.parse(SourceText(text))
     assert not [one for run in found.runs for one in run.samples if one.value is not None]
     assert [one.line for one in found.broken] == [1]

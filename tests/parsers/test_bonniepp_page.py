@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.parsers.registry import recognise
-from apps.parsers.shape import ParsedFile, ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParsedRun
+from apps.parsers.core.registry import recognise
+from apps.parsers.core.source_text import SourceText
 
 MIB = 1024.0**2
 RATES = "1001 11 20002 12 3003 13 4004 94 50005 15 600.6 6"

@@ -1,11 +1,16 @@
 """What was cut off stands in one file with the sound output of another tool: that is read, and what is missing is told."""
 
+from itertools import product
+
 import pytest
 
-from apps.parsers import bonniepp, dd, fio_text
-from apps.parsers.registry import RECOGNISED, recognise
-from apps.parsers.shape import Broken, ParsedRun, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.bonniepp import format as bonniepp_format
+from apps.parsers.core.models import Broken, ParsedRun, ParseError
+from apps.parsers.core.registry import RECOGNISED, recognise
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.dd import format as dd_format
+from apps.parsers.fio.text import format as text_format
+from tests.sampling import for_each
 
 DD = "3+0 records in\n3+0 records out\n3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.5 s, 6.3 MB/s\n"
 HDPARM = "/dev/sdq:\n Timing buffered disk reads: 300 MB in  3.00 seconds = 100.00 MB/sec\n"
@@ -50,8 +55,7 @@ def metrics(run: ParsedRun) -> set[str]:
     return {one.metric for one in run.samples if one.value is not None}
 
 
-@pytest.mark.parametrize("other", [DD, HDPARM])
-@pytest.mark.parametrize("cut", [OLD[:20], OLD[:25], OLD[:41], OLD[:52], NEW[:15], NEW[:20], NEW[:27]])
+@for_each("other, cut", product([DD, HDPARM], [OLD[:20], OLD[:25], OLD[:41], OLD[:52], NEW[:15], NEW[:20], NEW[:27]]))
 def test_a_csv_line_that_is_cut_off_is_told_beside_another_tool(cut: str, other: str) -> None:
     for text, line in ((f"results\n{cut}\n\n{other}", 2), (f"{other}{cut}", other.count("\n") + 1)):
         runs, broken, _ = read(text)
@@ -69,7 +73,7 @@ def test_a_csv_line_that_runs_into_another_tools_line_is_told() -> None:
 
 @pytest.mark.parametrize("length", [9, 12, 20, 40])
 def test_a_cut_csv_line_among_whole_ones_is_told_however_short(length: int) -> None:
-    found = bonniepp.parse(SourceText(f"{OLD}\n{OLD[:length]}\n{OLD.replace('40001', '40011')}\n"))
+    found = bonniepp_format.parse(SourceText(f"{OLD}\n{OLD[:length]}\n{OLD.replace('40001', '40011')}\n"))
     assert [run.line for run in found.runs] == [1, 3]
     assert [(one.line, one.found) for one in found.broken] == [(2, OLD[:length])]
 
@@ -92,9 +96,9 @@ def test_a_table_prose_or_a_trace_is_no_cut_csv_line(text: str) -> None:
     assert ([run.tool for run in runs], broken) == (["dd"], [])
 
 
-@pytest.mark.parametrize("other", [f"{OLD}\n", HDPARM])
-@pytest.mark.parametrize(
-    ("cut", "line"),
+@for_each("other", [f"{OLD}\n", HDPARM])
+@for_each(
+    "cut, line",
     [
         ("3+0 records in\n", 1),
         ("3+0 records in\n3+0 records out\n3145728 by\n", 3),
@@ -120,7 +124,7 @@ def test_records_lines_without_bytes_are_told_unless_dd_was_asked_for_no_more() 
     assert ([run.tool for run in runs], broken) == (["hdparm", "dd"], [])
     assert warnings == ["line 2: no bytes, seconds and rate stand behind dd's records lines"]
     for command in ("dd if=/dev/zero of=/tmp/x bs=1M count=3 status=noxfer", "busybox dd if=/dev/zero of=/tmp/x"):
-        assert dd.parse(SourceText(f"$ {command}\n{records}")).warnings == ()
+        assert dd_format.parse(SourceText(f"$ {command}\n{records}")).warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -137,9 +141,9 @@ def test_words_of_others_and_progress_are_no_dd_that_is_cut_off(text: str) -> No
     assert read(f"{text}{HDPARM}")[1] == []
 
 
-@pytest.mark.parametrize("other", ["", DD, f"{OLD}\n"])
-@pytest.mark.parametrize(
-    ("whole", "half", "expected"),
+@for_each("other", ["", DD, f"{OLD}\n"])
+@for_each(
+    "whole, half, expected",
     [
         (2, "    clat (usec): min=16, max=756", "min=, max=, avg= and stdev="),
         (4, "", "the other percentiles"),
@@ -169,7 +173,7 @@ def test_a_report_of_fio_that_breaks_off_says_so(whole: int, half: str, expected
 
 def test_half_a_figure_is_none() -> None:
     def values(text: str) -> dict[str, float | None]:
-        (run,) = fio_text.parse(SourceText(text)).runs
+        (run,) = text_format.parse(SourceText(text)).runs
         return {one.metric: one.value for one in run.samples}
 
     latency = values(JOB + RATES + "    slat (nsec): min=1, max=23\n" + REPORT[2])
@@ -184,7 +188,7 @@ def test_half_a_figure_is_none() -> None:
 def test_a_whole_report_of_fio_has_nothing_to_tell() -> None:
     wrapped = REPORT[2].replace(" avg=", "\navg=") + REPORT[8].replace(" 32=", "\n32=")
     for text in ("".join(REPORT), "".join(REPORT[:2]) + wrapped + "".join(REPORT[9:])):
-        found = fio_text.parse(SourceText(text))
+        found = text_format.parse(SourceText(text))
         assert (found.warnings, found.broken) == ((), ())
 
 
@@ -198,7 +202,7 @@ def test_a_whole_report_of_fio_has_nothing_to_tell() -> None:
 )
 def test_a_rate_of_fio_that_is_no_number_is_missing_and_told(by: str, found: str, missing: str) -> None:
     text = "".join(REPORT).replace("IOPS=28.9k, BW=113MiB/s", by)
-    parsed = fio_text.parse(SourceText(text + HDPARM))
+    parsed = text_format.parse(SourceText(text + HDPARM))
     (broken,) = parsed.broken
     assert (broken.line, broken.found, broken.expected) == (2, found, "a number")
     samples = {one.metric: one for one in parsed.runs[0].samples}
@@ -210,7 +214,7 @@ def test_a_rate_of_fio_that_is_no_number_is_missing_and_told(by: str, found: str
 @pytest.mark.parametrize("rates", ["IOPS=28", "IOPS=, BW=113MiB/s (118MB/s)", "io=1752.1MB, bw=598"])
 def test_rates_of_fio_that_cannot_be_read_are_told_and_what_stands_below_is_their_own(rates: str) -> None:
     text = "".join(REPORT[:3]) + f"  write: {rates}\n    clat (usec): min=1, max=9, avg=5.00, stdev=2.00\n"
-    parsed = fio_text.parse(SourceText(text))
+    parsed = text_format.parse(SourceText(text))
     (broken,) = parsed.broken
     assert (broken.line, broken.found) == (4, rates)
     means = {one.operation: one.value for one in parsed.runs[0].samples if one.metric == "clat_mean"}
@@ -219,5 +223,5 @@ def test_rates_of_fio_that_cannot_be_read_are_told_and_what_stands_below_is_thei
 
 def test_a_cut_line_alone_is_the_files_error() -> None:
     with pytest.raises(ParseError) as refused:
-        bonniepp.parse(SourceText(OLD[:41]))
+        bonniepp_format.parse(SourceText(OLD[:41]))
     assert (refused.value.line, refused.value.found) == (1, OLD[:41])

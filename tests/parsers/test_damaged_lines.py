@@ -1,10 +1,9 @@
 """A line that somebody's editor, mail or disk damaged: it is told, it says no other value, and what stands around it is read."""
 
-import pytest
-
-from apps.parsers.registry import format_named, read
-from apps.parsers.shape import ParsedFile
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile
+from apps.parsers.core.registry import get_format, read
+from apps.parsers.core.source_text import SourceText
+from tests.sampling import for_each
 
 IOZONE = """\
               kB  reclen    write  rewrite    read    reread
@@ -89,7 +88,7 @@ bytes   bytes    secs            #      #   10^6bits/sec
 
 
 def parsed(name: str, text: str) -> ParsedFile:
-    found = read(format_named(name), SourceText(text))
+    found = read(get_format(name), SourceText(text))
     if found.parsed is None:
         assert found.error is not None
         return ParsedFile(broken=(found.error,))
@@ -103,8 +102,8 @@ def values(found: ParsedFile) -> dict[tuple[str, str], list[float]]:
     return told
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "sound", "damaged", "line"),
+@for_each(
+    "name, text, sound, damaged, line",
     [
         ("iozone", IOZONE, "832345", "83x345", 4),  # the last row
         ("iozone", IOZONE, "812345", "81x345", 2),  # the first one

@@ -2,23 +2,25 @@
 
 import random
 import time
+from itertools import product
 
 import pytest
 
-from apps.parsers import dd
-from apps.parsers.dd_command import read_command, size_of
-from apps.parsers.dd_lines import read_result
-from apps.parsers.registry import format_named, read_as
-from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParseError
+from apps.parsers.core.registry import get_format, read_as
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.dd import format as dd_format
+from apps.parsers.dd.command import parse_size, read_command
+from apps.parsers.dd.lines import read_result
 from tests.pace import within
 from tests.parsers import fixture_pairs
+from tests.sampling import for_each
 
 RECORDS = "8+0 records in\n8+0 records out\n"
 
 
 def parse(text: str) -> ParsedFile:
-    return dd.parse(SourceText(text))
+    return dd_format.parse(SourceText(text))
 
 
 def only(text: str) -> ParsedRun:
@@ -29,6 +31,26 @@ def only(text: str) -> ParsedRun:
 def result(line: str) -> tuple[int | None, float | None]:
     bandwidth, elapsed = only(line + "\n").samples
     return bandwidth.file_size, elapsed.value
+
+
+@for_each(
+    "command, copied, announced",
+    [
+        ("if=/dev/zero of=f bs=1M count=4096", 1_200_000_000, 4 << 30),
+        ("if=/dev/zero of=f bs=1M count=4096", 4 << 30, None),
+        ("if=/dev/zero of=f ibs=4k obs=1k count=10", 40960, None),  # count is of input blocks
+        ("if=/dev/zero of=f obs=4k count=10", 5120, None),
+        ("if=/dev/zero of=f bs=1M count=1000 iflag=count_bytes", 1000, None),
+        ("if=/dev/zero of=f bs=1M count=1000B", 1000, None),  # bytes or blocks: versions differ
+        ("if=/dev/zero of=f bs=1M", 5 << 20, None),
+        ("if=f of=/dev/null bs=1M count=100", 5 << 20, None),  # the file may be shorter
+        ("if=/dev/zero of=f bs=1M count=4", 0, None),
+        ("if=/dev/zero of=f bs=2147483648M count=2147483648", 5 << 20, None),  # no file has as many
+    ],
+)
+def test_the_size_that_a_command_announces_and_no_row_has(command: str, copied: int, announced: int | None) -> None:
+    run = only(f"$ dd {command}\n1+0 records in\n1+0 records out\n{copied} bytes copied, 0.5 s, 6.3 MB/s\n")
+    assert run.workload.get("header_file_size") == announced
 
 
 LINES = {  # as the tools' sources and translations write it, every one of 3145728 bytes in 0.5 s
@@ -60,7 +82,7 @@ LINES = {  # as the tools' sources and translations write it, every one of 31457
 }
 
 
-@pytest.mark.parametrize("name", LINES)
+@for_each("name", LINES)
 def test_result_is_read_in_every_dialect(name: str) -> None:
     parsed = parse(LINES[name] + "\n")
     bandwidth, elapsed = parsed.runs[0].samples
@@ -159,7 +181,7 @@ def test_result_that_is_cut_is_broken_and_the_others_are_read() -> None:
 def test_two_commands_with_one_result_leave_it_open_which_it_was() -> None:
     text = "dd if=a of=/dev/null bs=1M\ndd if=/dev/zero of=b bs=1M\n"
     run = only(f"{text}{RECORDS}8388608 bytes (8.4 MB) copied, 1 s, 8.4 MB/s\n")
-    assert (run.samples[0].operation, run.target, run.samples[0].note) == ("copy", "", dd.NOT_SHOWN)
+    assert (run.samples[0].operation, run.target, run.samples[0].note) == ("copy", "", dd_format.NO_COMMAND)
 
 
 def test_what_dd_complained_about_is_the_runs_problem() -> None:
@@ -169,8 +191,8 @@ def test_what_dd_complained_about_is_the_runs_problem() -> None:
     assert run.workload["block_size"] == 512
 
 
-@pytest.mark.parametrize(
-    ("command", "operation", "target", "sync"),
+@for_each(
+    "command, operation, target, sync",
     [
         ("dd if=/dev/zero of=/mnt/f bs=1M oflag=direct", "write", "/mnt/f", "direct"),
         ("dd if=/dev/zero of=/mnt/f bs=1M oflag=direct,dsync", "write", "/mnt/f", "dsync"),
@@ -188,19 +210,16 @@ def test_what_dd_complained_about_is_the_runs_problem() -> None:
 )
 def test_command_tells_what_was_done(command: str, operation: str, target: str, sync: str | None) -> None:
     (found, *_) = read_command(f"root@host:~# {command}")
-    assert (found.operation, found.target, found.workload().get("sync")) == (operation, target, sync)
+    assert (found.operation, found.target, found.make_workload().get("sync")) == (operation, target, sync)
 
 
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [
+@for_each("text, size", [
         ("1M", 1 << 20), ("1m", 1 << 20), ("64k", 65536), ("1kB", 1000), ("1MB", 10**6), ("1MiB", 1 << 20), ("4b", 2048),
         ("2w", 4), ("7c", 7), ("2x512", 1024), ("1kD", 1000), ("$((1024*1024))", 1 << 20), ("$bs", None), ("", None),
         ("1Q", None), ("9" * 40, None), ("999999999E", None),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_block_size_is_read_with_every_suffix(text: str, size: int | None) -> None:
-    assert size_of(text) == size
+    assert parse_size(text) == size
 
 
 @pytest.mark.parametrize(
@@ -219,9 +238,9 @@ def test_block_size_is_read_with_every_suffix(text: str, size: int | None) -> No
 )
 def test_lines_of_other_tools_are_not_claimed(line: str) -> None:
     text = SourceText(f"{line}\n{line}\n")
-    assert dd.looks_like(text) == 0.0
+    assert dd_format.looks_like(text) == 0.0
     with pytest.raises(ParseError):
-        dd.parse(text)
+        dd_format.parse(text)
 
 
 HOSTILE = {
@@ -240,13 +259,14 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
+@for_each("name", HOSTILE, number=4)
 def test_hostile_text_is_read_in_time_and_gives_no_absurd_value(name: str) -> None:
     text = SourceText(HOSTILE[name])
     began = time.process_time()
-    dd.looks_like(text)
+    dd_format.looks_like(text)
     try:
-        parsed = dd.parse(text)
+        parsed = dd_format.parse(text)
     except ParseError:
         parsed = ParsedFile()
     assert within(time.process_time() - began, 2)
@@ -283,7 +303,7 @@ DONE = "50+0 records in\n50+0 records out\n52428800 bytes (52 MB, 50 MiB) copied
     ids=["mail", "backslashes", "three lines", "nested trace", "and", "pipe"],
 )
 def test_command_over_several_lines_is_one(typed: str) -> None:
-    (run,) = dd.parse(SourceText(typed + DONE)).runs
+    (run,) = dd_format.parse(SourceText(typed + DONE)).runs
     assert (run.samples[0].operation, run.target) == ("write", "/mnt/f")
     assert (run.workload["block_size"], run.workload["direct"]) == (1 << 20, 1)
     assert not str(run.workload["command"]).startswith("+")
@@ -291,40 +311,38 @@ def test_command_over_several_lines_is_one(typed: str) -> None:
 
 def test_what_a_loop_prints_is_no_part_of_its_command() -> None:
     loop = "for b in 4 8; do echo bs=${b}k; dd if=/mnt/f of=/dev/null bs=${b}k; done"
-    runs = dd.parse(SourceText(f"root@lab:~# {loop}\nbs=4k\n{DONE}bs=8k\n{DONE}root@lab:~# ls\n{DONE}")).runs
+    runs = dd_format.parse(SourceText(f"root@lab:~# {loop}\nbs=4k\n{DONE}bs=8k\n{DONE}root@lab:~# ls\n{DONE}")).runs
     assert [run.workload.get("command") for run in runs] == [loop, loop, None]
     assert [(run.caption, run.target) for run in runs] == [("bs=4k", "/mnt/f"), ("bs=8k", "/mnt/f"), ("", "")]
 
 
 def test_a_loops_commands_have_their_outputs_in_turns() -> None:
     loop = "for i in 1 2; do dd if=/dev/zero of=/mnt/f bs=1M; dd if=/mnt/g of=/dev/null bs=1M; done"
-    runs = dd.parse(SourceText(f"# {loop}\n{DONE * 4}")).runs
+    runs = dd_format.parse(SourceText(f"# {loop}\n{DONE * 4}")).runs
     assert [run.target for run in runs] == ["/mnt/f", "/mnt/g"] * 2
     hidden = loop.replace(" bs=1M;", " bs=1M 2>/dev/null;")
-    assert {run.target for run in dd.parse(SourceText(f"# {hidden}\n{DONE * 2}")).runs} == {""}
+    assert {run.target for run in dd_format.parse(SourceText(f"# {hidden}\n{DONE * 2}")).runs} == {""}
 
 
 @pytest.mark.parametrize("mark", ["", "> "])
 def test_a_loop_over_several_lines_is_read(mark: str) -> None:
     lines = ["for b in 4k 1M", "do", "  dd if=/mnt/f of=/dev/null bs=$b \\", "    iflag=direct", "done"]
     typed = "".join(f"{mark if place else '$ '}{line}\n" for place, line in enumerate(lines))
-    runs = dd.parse(SourceText(typed + DONE * 2)).runs
+    runs = dd_format.parse(SourceText(typed + DONE * 2)).runs
     assert [(run.target, run.workload["direct"], run.workload["block_size"]) for run in runs] == [
         ("/mnt/f", 1, 1 << 20)
     ] * 2
-    (other,) = dd.parse(SourceText("for b in 4k 1M\ndo\n  ls $b\ndone\n" + DONE)).runs
+    (other,) = dd_format.parse(SourceText("for b in 4k 1M\ndo\n  ls $b\ndone\n" + DONE)).runs
     assert "command" not in other.workload
 
 
 TYPED = "root@lab:~# dd if=/dev/zero of=/srv/volumes/first/testfile bs=1M count=50 oflag=direct conv=fdatasync"
 
 
-@pytest.mark.parametrize(
-    "width", [width for width in range(60, 101) if not TYPED[width - 1 : width + 1].strip().endswith(" ")]
-)
+@for_each("width", [width for width in range(60, 101) if not TYPED[width - 1 : width + 1].strip().endswith(" ")])
 def test_a_command_that_a_terminal_cut_is_whole_again(width: int) -> None:
     typed = "\n".join(TYPED[place : place + width] for place in range(0, len(TYPED), width))
-    (run,) = dd.parse(SourceText(f"{typed}\n{DONE}")).runs
+    (run,) = dd_format.parse(SourceText(f"{typed}\n{DONE}")).runs
     assert run.workload == {
         "command": TYPED.removeprefix("root@lab:~# "), "direct": 1, "sync": "fdatasync", "block_size": 1 << 20,
     }  # fmt: skip
@@ -333,7 +351,7 @@ def test_a_command_that_a_terminal_cut_is_whole_again(width: int) -> None:
 @pytest.mark.parametrize("below", ["hello", "rect hello", "rect,hello", "rect conv", "rect size=4"])
 def test_a_line_that_does_not_make_the_command_whole_is_no_part_of_it(below: str) -> None:
     cut = TYPED[: TYPED.index("rect")]
-    (run,) = dd.parse(SourceText(f"{cut}\n{below}\n{DONE}")).runs
+    (run,) = dd_format.parse(SourceText(f"{cut}\n{below}\n{DONE}")).runs
     assert "command" not in run.workload
 
 
@@ -342,33 +360,38 @@ def test_loop_that_shows_each_command_leaves_the_first_one_its_result() -> None:
         'root@lab:~# for b in 1M 4M; do C="dd if=/dev/md7 of=/dev/null bs=$b"; echo "## $C"; $C; done\n'
         f"## dd if=/dev/md7 of=/dev/null bs=1M\n{DONE}## dd if=/dev/md7 of=/dev/null bs=4M\n{DONE}"
     )
-    runs = dd.parse(SourceText(text)).runs
+    runs = dd_format.parse(SourceText(text)).runs
     assert [run.workload.get("block_size") for run in runs] == [1 << 20, 4 << 20]
 
 
 def test_complaint_is_found_where_the_output_is_indented() -> None:
     text = "    # dd if=/dev/zero of=/mnt/f bs=1M\n    dd: error writing '/mnt/f': No space left on device\n"
-    (run,) = dd.parse(SourceText(text + "".join(f"    {line}\n" for line in DONE.splitlines()))).runs
+    (run,) = dd_format.parse(SourceText(text + "".join(f"    {line}\n" for line in DONE.splitlines()))).runs
     assert run.problem == "dd: error writing '/mnt/f': No space left on device"
 
 
 @pytest.mark.parametrize("rate", ["210 MB/秒", "210 MB/с"])
 def test_result_with_a_translated_second_is_found(rate: str) -> None:
     text = f"# dd if=/dev/zero of=/mnt/f bs=1M\n记录了50+0 的读入\n记录了50+0 的写出\n52428800字节(52 MB)已复制，0.25 秒，{rate}\n"
-    assert dd.looks_like(SourceText(text)) == 1.0
-    (run,) = dd.parse(SourceText(text)).runs
+    assert dd_format.looks_like(SourceText(text)) == 1.0
+    (run,) = dd_format.parse(SourceText(text)).runs
     assert (run.target, run.samples[0].value, run.samples[0].note) == ("/mnt/f", 209715200.0, "")
 
 
 def test_a_list_of_devices_is_no_copy() -> None:
     text = "1028  Example Systems\n\t1f45  SR400 4+2 ports adapter\n\t1f46  SR410 4+4 ports adapter\n"
-    assert dd.looks_like(SourceText(text)) == 0.0
-    assert dd.looks_like(SourceText("> 2+1 records in\n> 2+1 records out\n")) == 0.6
+    assert dd_format.looks_like(SourceText(text)) == 0.0
+    assert dd_format.looks_like(SourceText("> 2+1 records in\n> 2+1 records out\n")) == 0.6
 
 
-@pytest.mark.parametrize("size", ["1024", "3145728", "999999999999999999"])
-@pytest.mark.parametrize("seconds", ["0", "0.5", "12", "0.000943", "33.7235"])
-@pytest.mark.parametrize("rate", ["6.3 M", "276 M", "1 ", "1.0 G", "512 k"])
+@for_each(
+    "size, seconds, rate",
+    product(
+        ["1024", "3145728", "999999999999999999"],
+        ["0", "0.5", "12", "0.000943", "33.7235"],
+        ["6.3 M", "276 M", "1 ", "1.0 G", "512 k"],
+    ),
+)
 def test_the_usual_line_reads_as_any_other_does(size: str, seconds: str, rate: str) -> None:
     line = f"{size} bytes (3.1 MB, 3.0 MiB) copied, {seconds} s, {rate}B/s"
     usual, other = read_result(line), read_result(f"{line} ")  # the blank leads it to where every language is read
@@ -399,7 +422,7 @@ def test_a_command_of_a_saved_page_is_shown_as_it_was_typed() -> None:
     text = (
         f'<pre class="bash"><code>sh -c &quot;dd if=/dev/zero of=/mnt/f bs=1M &amp;&amp; sync&quot; ; rm /mnt/f\n{DONE}'
     )
-    (run,) = read_as(format_named("dd"), SourceText(text)).parsed.runs  # type: ignore[union-attr]
+    (run,) = read_as(get_format("dd"), SourceText(text)).parsed.runs  # type: ignore[union-attr]
     assert (run.workload["command"], run.target) == (
         'sh -c "dd if=/dev/zero of=/mnt/f bs=1M && sync" ; rm /mnt/f',
         "/mnt/f",
@@ -409,7 +432,7 @@ def test_a_command_of_a_saved_page_is_shown_as_it_was_typed() -> None:
 def test_a_letter_within_the_bytes_is_told_and_never_cut_off() -> None:
     damaged = "10+0 records in\n10+0 records out\n10x485760 bytes (10 MB) copied, 1.5 s, 7.0 MB/s\n"
     sound = "1+0 records in\n1+0 records out\n10485760 bytes (10 MB) copied, 1.5 s, 7.0 MB/s\n"
-    found = dd.parse(SourceText((damaged + sound).encode()))
+    found = dd_format.parse(SourceText((damaged + sound).encode()))
     assert [run.line for run in found.runs] == [4]
     assert [(one.line, one.found) for one in found.broken] == [(3, "10x485760")]
 
@@ -424,6 +447,6 @@ def test_the_wall_time_of_a_dd_that_was_timed_is_a_label(line: str, expected: di
         '$ time sh -c "dd if=/dev/zero of=ddfile bs=8k count=250000 && sync"\n250000+0 records in\n250000+0 records out\n'
         f"2048000000 bytes (2.0 GB) copied, 4.65 s, 440 MB/s\n\n{line}\nuser\t0m0.040s\nsys\t0m2.640s\n"
     )
-    (run,) = dd.parse(SourceText(text)).runs
+    (run,) = dd_format.parse(SourceText(text)).runs
     assert run.labels == expected
     assert {sample.metric: sample.value for sample in run.samples}["elapsed"] == 4.65e9

@@ -4,10 +4,11 @@ import csv
 
 import pytest
 
-from apps.parsers import dd
-from apps.parsers.shape import ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedRun
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.dd import format as dd_format
 from tests.parsers.corpus import CORPUS, folder
+from tests.sampling import for_each
 
 GIB = 1024**3
 RESULTS = {  # per file: bytes, seconds and the printed rate of each run
@@ -74,8 +75,8 @@ COMMANDS = {  # per file: operation, target, block size and sync of each run
 
 def runs_of(kind: str, name: str) -> tuple[ParsedRun, ...]:
     text = SourceText((folder(kind) / name).read_bytes(), name)
-    assert dd.looks_like(text) == 1.0
-    parsed = dd.parse(text)
+    assert dd_format.looks_like(text) == 1.0
+    parsed = dd_format.parse(text)
     assert parsed.broken == ()
     assert parsed.warnings == ()
     return parsed.runs
@@ -87,7 +88,7 @@ def told(run: ParsedRun) -> tuple[int | None, float, str]:
     return bandwidth.file_size, elapsed.value / 1e9, bandwidth.printed
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@for_each("name", RESULTS)
 def test_every_result_gives_its_bytes_seconds_and_rate(name: str) -> None:
     runs = runs_of("dd", name)
     assert [told(run) for run in runs] == RESULTS[name]
@@ -100,7 +101,7 @@ def test_every_file_of_the_folder_is_in_the_table() -> None:
     assert {path.name for path in folder("dd").iterdir()} == set(RESULTS)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_each("name", COMMANDS)
 def test_command_gives_operation_target_block_size_and_sync(name: str) -> None:
     found = [
         (run.samples[0].operation, run.target, run.workload.get("block_size"), run.workload.get("sync"))
@@ -119,7 +120,7 @@ def test_result_among_other_tools_is_found_and_nothing_else_claimed(name: str) -
 
 def test_article_without_dd_is_not_taken_for_one() -> None:
     text = SourceText((folder("mixed-logs") / "kaiser-iozone-in-markdown.md").read_bytes())
-    assert dd.looks_like(text) == 0.0
+    assert dd_format.looks_like(text) == 0.0
 
 
 def legacy(study: str, name: str) -> SourceText:
@@ -136,7 +137,7 @@ def results(study: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("name", ["dd_lines.txt", "dd_lines.reconstructed.txt"])
 def test_tristan_lines_read_as_their_study_says(name: str) -> None:
-    runs = dd.parse(legacy("tristan-sas-sata", name)).runs
+    runs = dd_format.parse(legacy("tristan-sas-sata", name)).runs
     expected = {(int(row["file_size_bytes"]), float(row["value_si"])) for row in results("tristan-sas-sata")}
     assert len(expected) == 10
     assert {(run.samples[0].file_size, run.samples[0].value) for run in runs} == expected
@@ -150,13 +151,13 @@ def test_tristan_files_hold_one_transcribed_run_each() -> None:
     files = [path for path in sorted(here.glob("dd_*.txt")) if path.name.startswith(tuple(names))]
     if not files:
         pytest.skip(f"the studies' legacy files are not here ({here})")
-    runs = [dd.parse(SourceText(path.read_bytes())).runs for path in files]
+    runs = [dd_format.parse(SourceText(path.read_bytes())).runs for path in files]
     assert [len(each) for each in runs] == [1] * 10
     assert all(each[0].is_transcribed for each in runs)
 
 
 def test_dtn_session_reads_as_its_study_says() -> None:
-    runs = dd.parse(legacy("dtn-ucsc", "dd_session.txt")).runs
+    runs = dd_format.parse(legacy("dtn-ucsc", "dd_session.txt")).runs
     found = [
         (run.samples[0].operation, run.samples[0].file_size, run.workload["block_size"], run.workload["sync"],
          round(run.samples[0].value or 0, 3))
@@ -174,7 +175,7 @@ def test_dtn_session_reads_as_its_study_says() -> None:
 
 @pytest.mark.parametrize("number", range(1, 5))
 def test_dtn_run_alone_reads_the_same(number: int) -> None:
-    (run,) = dd.parse(legacy("dtn-ucsc", f"dd_run{number}.txt")).runs
+    (run,) = dd_format.parse(legacy("dtn-ucsc", f"dd_run{number}.txt")).runs
     assert round(run.samples[0].value or 0, 3) == float(results("dtn-ucsc")[number - 1]["value_si"])
     assert run.samples[0].operation == "copy"
-    assert run.samples[0].note == dd.NOT_SHOWN
+    assert run.samples[0].note == dd_format.NO_COMMAND

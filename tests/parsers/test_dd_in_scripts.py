@@ -2,10 +2,10 @@
 
 import pytest
 
-from apps.parsers import dd_in_scripts
-from apps.parsers.registry import recognise
-from apps.parsers.shape import ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParseError
+from apps.parsers.core.registry import recognise
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.dd import scripts
 from tests.parsers.every import faults
 
 BENCH = """\
@@ -35,7 +35,7 @@ dd: sequential write speed
 
 def speeds(text: str) -> list[tuple[int | None, float | None]]:
     source = SourceText(text)
-    parsed = dd_in_scripts.parse(source)
+    parsed = scripts.parse(source)
     assert not faults(parsed, source)
     return [(sample.line, sample.value) for run in parsed.runs for sample in run.samples]
 
@@ -52,13 +52,13 @@ def test_nench_counts_in_mib_and_its_ioping_stays() -> None:
 
 
 def test_a_run_without_its_speed_is_told() -> None:
-    parsed = dd_in_scripts.parse(SourceText(BENCH.replace("1.1 GB/s", "No space left on device")))
+    parsed = scripts.parse(SourceText(BENCH.replace("1.1 GB/s", "No space left on device")))
     assert len(parsed.runs) == 2
     assert [(one.line, one.found) for one in parsed.broken] == [(4, "No space left on device")]
 
 
 @pytest.mark.parametrize("text", ["", "    1st run:    858.31 MiB/s\n", BENCH.partition("KVM")[0]])
 def test_other_texts_are_none(text: str) -> None:
-    assert dd_in_scripts.looks_like(SourceText(text)) == 0
+    assert scripts.looks_like(SourceText(text)) == 0
     with pytest.raises(ParseError):
-        dd_in_scripts.parse(SourceText(text))
+        scripts.parse(SourceText(text))

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from apps.parsers.double_spacing import drawn_together, without_double_spacing
-from apps.parsers.source_text import SourceText
+from apps.parsers.cleanup.blank_lines import without_double_spacing, without_spaced_stretches
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.every import read_but_lines, surely_read, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.wrappings import quoted_and_spread, spread, spread_in_a_mail
+from tests.sampling import for_each
 
 ALONE = ("fio_logs", "fio_jobfile", "fio_terse")  # a `>` before blank lines makes them others
 PATHS = [path for folder in FORMATS for path in outputs(folder).values()]
@@ -21,23 +22,19 @@ def _same(path: Path, form: Callable[[str], str]) -> None:
     assert read_but_lines(form(text)) == read_but_lines(text)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@for_each("path", PATHS)
 def test_what_is_spread_is_what_was_printed(path: Path) -> None:
     if "\r" not in path.read_bytes().decode("utf-8", "replace"):
         _same(path, spread)
 
 
-@pytest.mark.parametrize(
-    "path", [one for one in PATHS if one.parent.name not in ALONE], ids=lambda path: f"{path.parent.name}/{path.stem}"
-)
+@for_each("path", [one for one in PATHS if one.parent.name not in ALONE])
 def test_what_is_quoted_and_spread_is_what_was_printed(path: Path) -> None:
     if "\r" not in path.read_bytes().decode("utf-8", "replace"):
         _same(path, quoted_and_spread)
 
 
-@pytest.mark.parametrize(
-    "path", [one for one in PATHS if one.parent.name in TABLES], ids=lambda path: f"{path.parent.name}/{path.stem}"
-)
+@for_each("path", [one for one in PATHS if one.parent.name in TABLES])
 def test_tables_that_are_spread_in_a_mail_are_what_was_printed(path: Path) -> None:
     _same(path, spread_in_a_mail)
 
@@ -60,11 +57,11 @@ def test_paragraphs_beside_an_output_are_none_of_it() -> None:
 @pytest.mark.parametrize("text", ["", "a\n", "a\nb\n\nc\n\nd\n", "a\n\n\nb\n\n\nc\n\n\nd\n\n\ne\n\n\nf\n"])
 def test_what_only_looks_so_stays(text: str) -> None:
     assert without_double_spacing(SourceText(text)) is None
-    assert drawn_together(SourceText(text)) is None
+    assert without_spaced_stretches(SourceText(text)) is None
 
 
-@pytest.mark.parametrize("piece", ["a\n\n", "\n", "> a\n>\n", "a\n\n\n\n", "a\nb\n\n"])
+@for_each("piece", ["a\n\n", "\n", "> a\n>\n", "a\n\n\n\n", "a\nb\n\n"], number=4)
 def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
     text = (piece * (1 << 20))[: 1 << 20]
-    timed(lambda: drawn_together(SourceText(text)), 1.0)
+    timed(lambda: without_spaced_stretches(SourceText(text)), 1.0)
     assert timed(lambda: without_double_spacing(SourceText(text)), 1.0)[1] <= 1.0

@@ -2,11 +2,13 @@
 
 import re
 import time
+from itertools import product
 
 import pytest
 
-from apps.parsers.source_text import NOT_KEPT, SourceText, blocks
+from apps.parsers.core.source_text import REPLACEMENT, SourceText, find_blocks
 from tests.pace import within
+from tests.sampling import for_each
 
 ASCII = """Version 1.03       ------Sequential Output------ --Sequential Input- --Random-
 Machine        Size K/sec %CP K/sec %CP K/sec %CP  /sec %CP
@@ -33,13 +35,12 @@ def lines(data: bytes) -> list[str]:
     return SourceText(data).lines
 
 
-@pytest.mark.parametrize("encoding", [*WIDE, "ascii", "latin-1", "cp1251", "cp1252", "koi8-r", "mac-roman"])
+@for_each("encoding", [*WIDE, "ascii", "latin-1", "cp1251", "cp1252", "koi8-r", "mac-roman"])
 def test_a_plain_text_is_the_same_in_every_encoding(encoding: str) -> None:
     assert lines(ASCII.encode(encoding)) == LINES
 
 
-@pytest.mark.parametrize("encoding", WIDE)
-@pytest.mark.parametrize("text", [GERMAN, RUSSIAN, TYPOGRAPHIC], ids=["german", "russian", "typographic"])
+@for_each("encoding, text", product(WIDE, [GERMAN, RUSSIAN, TYPOGRAPHIC]))
 def test_letters_beyond_ascii_are_the_same_in_unicode(encoding: str, text: str) -> None:
     assert lines(f"{ASCII}\n{text}\n".encode(encoding)) == [*LINES, text]
 
@@ -63,15 +64,15 @@ def test_a_few_broken_bytes_do_not_make_the_other_letters_wrong(broken: bytes) -
     text = f"{RUSSIAN}\n{GERMAN}\n".encode()
     found = lines(text + b"x" + broken + b" y\n" + ASCII.encode())
     assert found[:2] == [RUSSIAN, GERMAN]
-    assert found[2].startswith("x" + NOT_KEPT)
+    assert found[2].startswith("x" + REPLACEMENT)
     assert found[3:] == LINES
 
 
-@pytest.mark.parametrize("place", range(1, 12))
+@for_each("place", range(1, 12))
 def test_a_text_cut_off_in_a_letter_stays_utf_8(place: int) -> None:
     data = RUSSIAN.encode()[:place]
     assert SourceText(data).encoding == "utf-8"
-    assert lines(data)[0].rstrip(NOT_KEPT) == RUSSIAN[: place // 2]
+    assert lines(data)[0].rstrip(REPLACEMENT) == RUSSIAN[: place // 2]
 
 
 def test_noise_has_some_encoding_and_no_crash() -> None:
@@ -81,8 +82,7 @@ def test_noise_has_some_encoding_and_no_crash() -> None:
         assert "\x00" not in SourceText(noise).text
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\r\r\n"], ids=["LF", "CRLF", "CR", "CRCRLF"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1251"])
+@for_each("end, encoding", product(["\n", "\r\n", "\r", "\r\r\n"], ["utf-8", "utf-16", "cp1251"]))
 def test_every_end_of_line_gives_the_same_lines(end: str, encoding: str) -> None:
     text = SourceText(ASCII.replace("\n", end).encode(encoding))
     assert [line for line in text.lines if line] == [line for line in LINES if line]
@@ -102,7 +102,7 @@ def test_lines_that_end_with_carriage_returns_alone_count(encoding: str) -> None
 
 def test_zeros_are_replaced_and_nothing_shifts() -> None:
     found = lines(ASCII.replace(" ", "\x00").encode())
-    assert found == [line.replace(" ", NOT_KEPT) for line in LINES]
+    assert found == [line.replace(" ", REPLACEMENT) for line in LINES]
 
 
 def test_a_hole_of_zeros_in_a_log_leaves_the_lines_around_it() -> None:
@@ -151,10 +151,9 @@ def test_what_is_no_prefix_of_all_stays() -> None:
         assert lines(text.encode()) == text.split("\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "separator",
     ["\x0c", "\x0b", "\x1c", "\x85", "\u2028", "\u2029", "\u202e", "\u2066", "\ufeff", "\u200b", "\u00a0", "\t"],
-    ids=[f"U+{ord(one):04X}" for one in "\x0c\x0b\x1c\x85\u2028\u2029\u202e\u2066\ufeff\u200b\u00a0\t"],
 )
 def test_only_a_line_feed_ends_a_line(separator: str) -> None:
     text = f"first{separator}still first\nsecond"
@@ -169,7 +168,7 @@ def test_almost_nothing_is_a_text_too(data: bytes) -> None:
     text = SourceText(data)
     assert len(text.lines) <= 2
     assert text.by_host() == [("", text)]
-    assert blocks(text.lines) in ([], [(0, 1)])
+    assert find_blocks(text.lines) in ([], [(0, 1)])
 
 
 MIB = 1 << 20
@@ -183,7 +182,7 @@ ENDLESS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(ENDLESS))
+@for_each("name", sorted(ENDLESS), number=4)
 def test_endless_texts_take_linear_time(name: str) -> None:
     text = SourceText(ENDLESS[name])
     before = time.process_time()

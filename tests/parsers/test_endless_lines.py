@@ -3,15 +3,16 @@
 import random
 import time
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 
-from apps.parsers.registry import Format, format_named, formats
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.registry import Format, formats, get_format
+from apps.parsers.core.source_text import SourceText
 from tests.pace import within
 from tests.parsers.every import timed, tried
-from tests.parsers.hostile import IS_LONG
 from tests.parsers.seeds import TEXTS, seeds
+from tests.sampling import IS_LONG, for_each
 
 MEBIBYTE = 1 << 20
 SHORT_LINES = ["a:\n", "\ta: 1\n", "  a\n"]  # what the readers look at longest
@@ -28,10 +29,9 @@ MORE_LINES = [
 ]
 
 
-@pytest.mark.parametrize("filler", ["\n", " \n", "a\n", "\r\n"], ids=repr)
-@pytest.mark.parametrize("name", ["bonnie", "dd", "hdparm", "iperf3"])
+@for_each("filler, name", product(["\n", " \n", "a\n", "\r\n"], ["bonnie", "dd", "hdparm", "iperf3"]), number=5)
 def test_both_results_are_read_at_their_lines_within_two_seconds(name: str, filler: str) -> None:
-    one = format_named(name)
+    one = get_format(name)
     count = MEBIBYTE // len(filler)
     text = SourceText(TEXTS[name] + filler * count + TEXTS[name])
     before = time.process_time()
@@ -54,8 +54,11 @@ def test_lines_that_say_something_all_stay() -> None:
     assert [(some.number(at), line) for at, line in enumerate(some.lines) if line] == [(1, "x y"), (60_002, "z z")]
 
 
-@pytest.mark.parametrize("filler", SHORT_LINES + (MORE_LINES if IS_LONG else []), ids=repr)
-@pytest.mark.parametrize("one", [one for one in formats() if seeds(one)], ids=lambda one: one.name)
+@for_each(
+    "filler, one",
+    product(SHORT_LINES + (MORE_LINES if IS_LONG else []), [one for one in formats() if seeds(one)]),
+    number=25,
+)
 def test_short_lines_without_end_between_two_reports_are_looked_through(one: Format, filler: str) -> None:
     """A mebibyte in two seconds; the short form takes an eighth of it in as much less."""
     size = MEBIBYTE if IS_LONG else MEBIBYTE // 8
@@ -101,7 +104,7 @@ def repeated(one: Format) -> Iterator[tuple[bytes, bytes, bytes]]:
                     yield b"\n".join(lines[: index + 1]) + b"\n", unit + b"\n", b"\n".join(lines[index + 1 :])
 
 
-@pytest.mark.parametrize("one", [one for one in formats() if seeds(one)], ids=lambda one: one.name)
+@for_each("one", [one for one in formats() if seeds(one)], number=12)
 def test_a_line_of_a_report_that_comes_without_end_takes_its_length(one: Format) -> None:
     """A quarter of a mebibyte in a quarter of two seconds, where the square of its length takes much more."""
     found = list(dict.fromkeys(repeated(one)))
@@ -114,8 +117,9 @@ def test_a_line_of_a_report_that_comes_without_end_takes_its_length(one: Format)
         assert seconds < most, unit
 
 
-@pytest.mark.parametrize(("name", "before", "unit"), KNOWN)
+@pytest.mark.slow
+@for_each("name, before, unit", KNOWN, number=4)
 def test_what_took_the_square_of_its_length_no_longer_does(name: str, before: bytes, unit: bytes) -> None:
     text = SourceText(before + unit * (MEBIBYTE // len(unit)))
-    _, seconds = timed(lambda: tried(format_named(name), text), 2)
+    _, seconds = timed(lambda: tried(get_format(name), text), 2)
     assert seconds < 2

@@ -3,13 +3,16 @@
 A format is known by what it calls its own among `seeds.TEXTS` and the fixtures; a new parser is here by itself.
 """
 
+from itertools import product
+
 import pytest
 
-from apps.parsers.registry import LEAST, Format, formats, recognise
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.registry import LEAST, Format, formats, recognise
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.every import faults, timed, tried
-from tests.parsers.hostile import BENDS, IS_LONG, SIZE, SLOWEST_S, bent
+from tests.parsers.hostile import BENDS, SIZE, SLOWEST_S, bent
 from tests.parsers.seeds import TEXTS, seeds
+from tests.sampling import IS_LONG, for_each
 
 FORMATS = [one for one in formats() if not one.is_asked_for]  # those are fio logs, which are tried themselves
 NOBODYS = {
@@ -32,21 +35,21 @@ def assert_sound(one: Format, data: bytes) -> None:
     assert parsed is None or not faults(parsed, text)
 
 
-@pytest.mark.parametrize("one", FORMATS, ids=lambda one: one.name)
+@for_each("one", FORMATS)
 def test_every_format_has_a_text_that_it_calls_its_own_and_reads(one: Format) -> None:
     assert seeds(one), f"add a small text of {one.name} to tests/parsers/seeds.py"
     for data in seeds(one):
         assert_sound(one, data)
 
 
-@pytest.mark.parametrize("bend", BENDS)
-@pytest.mark.parametrize("one", FORMATS, ids=lambda one: one.name)
+@for_each("bend, one", product(BENDS, FORMATS), number=700)
 def test_a_bent_text_gives_sound_results_or_an_error(one: Format, bend: str) -> None:
     for data in seeds(one)[: 2 if IS_LONG else 1]:
         assert_sound(one, bent(data, bend))
 
 
-@pytest.mark.parametrize("name", sorted(NOBODYS))
+@pytest.mark.slow
+@for_each("name", sorted(NOBODYS), number=6)
 def test_a_text_of_no_format_is_passed_over_quickly(name: str) -> None:
     text = SourceText(NOBODYS[name])
     assert text.lines is not None
@@ -57,7 +60,8 @@ def test_a_text_of_no_format_is_passed_over_quickly(name: str) -> None:
         assert_sound(one, NOBODYS[name])
 
 
-@pytest.mark.parametrize("name", sorted(TEXTS))
+@pytest.mark.slow
+@for_each("name", sorted(TEXTS))
 def test_the_texts_of_all_tools_in_one_file_are_all_read(name: str) -> None:
     """Each between all the others: whoever reads it alone reads it there too."""
     data = TEXTS[name].encode()

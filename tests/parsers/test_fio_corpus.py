@@ -4,10 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from apps.parsers import fio_json, fio_logs, fio_terse, fio_text
-from apps.parsers.shape import ParsedFile, ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParsedRun
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.json import format as json_format
+from apps.parsers.fio.logs import format as logs_format
+from apps.parsers.fio.terse import format as terse_format
+from apps.parsers.fio.text import format as text_format
 from tests.parsers.corpus import folder
+from tests.sampling import for_each
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
@@ -36,7 +40,7 @@ TERSE: dict[str, tuple[str, int, int, str, int, int, int]] = {
 @pytest.mark.parametrize("name", TERSE)
 def test_terse_records_are_those_of_the_index(name: str) -> None:
     version, count, section, operation, moved, bandwidth, iops = TERSE[name]
-    (run,) = fio_terse.parse(source("fio-terse", name)).runs
+    (run,) = terse_format.parse(source("fio-terse", name)).runs
     assert (run.tool_version, len(run.sections)) == (version, count)
     assert value(run, operation, "io_bytes", section) == moved * KIB
     assert value(run, operation, "bandwidth", section) == bandwidth * KIB
@@ -48,14 +52,14 @@ def test_terse_records_are_those_of_the_index(name: str) -> None:
 def test_a_terse_report_with_the_normal_one_beside_it_is_one_run() -> None:
     for name in (name for name in TERSE if name.startswith("hikalium")):
         text = source("fio-terse", name)
-        assert fio_text.parse(text).runs == ()
-        (run,) = fio_terse.parse(text).runs
+        assert text_format.parse(text).runs == ()
+        (run,) = terse_format.parse(text).runs
         assert (value(run, "randread", "iops", 4) or 0) > 0
         assert {s.block_size for s in run.samples if s.operation != "disk"} == {4096, MIB}
 
 
 def test_the_glued_first_record_is_read() -> None:
-    (run,) = fio_terse.parse(source("fio-terse", "hikalium-result_2408X01456JF.txt")).runs
+    (run,) = terse_format.parse(source("fio-terse", "hikalium-result_2408X01456JF.txt")).runs
     assert [section.name for section in run.sections[:2]] == ["Seq1M-Read-Q8", "Seq1M-Write-Q8"]
     assert value(run, "read", "iops") == 85
 
@@ -91,8 +95,8 @@ TEXT: dict[str, tuple[int, int, list[tuple[int, int, str, float, float, float]]]
 def test_normal_reports_are_those_of_the_index(name: str) -> None:
     count, directions, expected = TEXT[name]
     text = source("fio-text", name)
-    assert fio_text.looks_like(text) >= 0.9
-    runs = fio_text.parse(text).runs
+    assert text_format.looks_like(text) >= 0.9
+    runs = text_format.parse(text).runs
     assert len(runs) == count
     assert sum(s.metric == "iops" for run in runs for s in run.samples) == directions
     for number, section, operation, bandwidth, iops, moved in expected:
@@ -104,12 +108,12 @@ def test_normal_reports_are_those_of_the_index(name: str) -> None:
 
 
 def test_a_latency_that_no_clock_can_have_measured_is_what_fio_printed() -> None:
-    (run,) = fio_text.parse(source("fio-text", "ncb-results.txt")).runs
+    (run,) = text_format.parse(source("fio-text", "ncb-results.txt")).runs
     assert value(run, "read", "latency_min") == 756_523_000 * 10**6
 
 
 def test_a_command_line_that_a_mail_wrapped_gives_size_and_target() -> None:
-    first, second = fio_text.parse(source("fio-text", "mail-2.2.10-raid1-two-runs.txt")).runs
+    first, second = text_format.parse(source("fio-text", "mail-2.2.10-raid1-two-runs.txt")).runs
     assert (first.target, first.workload["file_size"], first.workload["direct"]) == ("/dev/md0", 1000 * MIB, 1)
     assert second.samples[0].file_size == 1000 * MIB
 
@@ -130,12 +134,12 @@ LOGS: dict[str, tuple[str, tuple[float, float, str], tuple[float, float, str], i
 }
 
 
-@pytest.mark.parametrize("name", LOGS)
+@for_each("name", LOGS)
 def test_logs_are_those_of_the_index(name: str) -> None:
     metric, first, last, count = LOGS[name]
     text = source("fio-logs", name)
-    assert fio_logs.looks_like(text) == 1
-    (run,) = fio_logs.parse(text).runs
+    assert logs_format.looks_like(text) == 1
+    (run,) = logs_format.parse(text).runs
     by_operation = {one.operation: one for one in run.series}
     assert {one.metric for one in run.series} == {metric}
     assert sum(len(one.values) for one in run.series) == count
@@ -146,13 +150,13 @@ def test_logs_are_those_of_the_index(name: str) -> None:
 
 def test_a_histogram_of_other_memory_is_refused() -> None:
     """Its only row has counts of 19 digits; fio 3.7's server sent what lay in memory."""
-    parsed: ParsedFile = fio_logs.parse(source("fio-logs", "pbench-perf36-fio_clat_hist.1.log"))
+    parsed: ParsedFile = logs_format.parse(source("fio-logs", "pbench-perf36-fio_clat_hist.1.log"))
     assert parsed.runs == ()
     assert parsed.broken[0].line == 1
 
 
 def test_no_fio_format_takes_another_formats_file() -> None:
-    formats = {"fio-json": fio_json, "fio-logs": fio_logs, "fio-terse": fio_terse, "fio-text": fio_text}
+    formats = {"fio-json": json_format, "fio-logs": logs_format, "fio-terse": terse_format, "fio-text": text_format}
     for directory in sorted(folder("fio-json").parent.iterdir()):
         for file in sorted(directory.iterdir()) if directory.is_dir() else ():
             text = SourceText(file.read_bytes(), file.name)

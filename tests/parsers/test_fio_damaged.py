@@ -4,10 +4,13 @@ import json
 
 import pytest
 
-from apps.parsers import fio_json, fio_logs, fio_terse, fio_text
-from apps.parsers.fio_definitions import definition_at, doubt_of
-from apps.parsers.shape import ParsedFile
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.json import format as json_format
+from apps.parsers.fio.logs import format as logs_format
+from apps.parsers.fio.terse import format as terse_format
+from apps.parsers.fio.text import format as text_format
+from apps.parsers.fio.text.definitions import describe_doubt, read_definition
 
 TEXT = """\
 one: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1
@@ -48,7 +51,7 @@ def values(parsed: ParsedFile) -> dict[tuple[int, str, str], float | None]:
 
 
 def text(body: str) -> ParsedFile:
-    return fio_text.parse(SourceText(body))
+    return text_format.parse(SourceText(body))
 
 
 @pytest.mark.parametrize(
@@ -96,10 +99,10 @@ def test_what_cannot_be_read_of_a_definition_is_told_and_not_taken_from_beside_i
     short = [
         "p: (g=0): rw=read, bs=(R) 4096B-l096B, (W) 16.0KiB-16.0KiB, (T) 16.0KiB-16.0KiB, ioengine=sync, iodepth=1"
     ]
-    assert "bs" not in (definition_at(short, 0, 1) or pytest.fail("none")).options  # nor fio's default
+    assert "bs" not in (read_definition(short, 0, 1) or pytest.fail("none")).options  # nor fio's default
     assert text(f"{short[0]}\n{TEXT.split('fio-3.33')[1].replace('one:', 'p:')}").runs[0].samples[0].block_size is None
-    assert "bs" in doubt_of(short, 0)
-    assert doubt_of(["p: (g=0): rw=read, bs=4K-4K/8K-8K, ioengine=sync, iodepth=1"], 0) == ""
+    assert "bs" in describe_doubt(short, 0)
+    assert describe_doubt(["p: (g=0): rw=read, bs=4K-4K/8K-8K, ioengine=sync, iodepth=1"], 0) == ""
 
 
 @pytest.mark.parametrize(
@@ -112,21 +115,21 @@ def test_what_cannot_be_read_of_a_definition_is_told_and_not_taken_from_beside_i
     ],
 )
 def test_a_letter_in_a_terse_figure_leaves_a_reason(sound: str, damaged: str, metric: str) -> None:
-    before = values(fio_terse.parse(SourceText(TERSE)))
-    (run,) = fio_terse.parse(SourceText(TERSE.replace(sound, damaged, 1))).runs
+    before = values(terse_format.parse(SourceText(TERSE)))
+    (run,) = terse_format.parse(SourceText(TERSE.replace(sound, damaged, 1))).runs
     assert before[0, "read", metric] is not None
     assert {one.metric: bool(one.missing_reason) for one in run.samples if one.value is None} == {metric: True}
 
 
 def test_zeros_beside_a_damaged_zero_stay_not_measured() -> None:
-    (run,) = fio_terse.parse(SourceText(TERSE.replace(";500;0;0;", ";500;0x;0;", 1))).runs
+    (run,) = terse_format.parse(SourceText(TERSE.replace(";500;0;0;", ";500;0x;0;", 1))).runs
     assert [(one.metric, one.value) for one in run.samples if "slat" in one.metric] == [("slat_min", None)]
 
 
 @pytest.mark.parametrize("damaged", ["3x;fio-3.33;", "3;fio-3.33x;", "3;fio-x3.33;"])
 def test_a_terse_record_with_a_damaged_beginning_is_told(damaged: str) -> None:
     whole = TERSE.replace("job", "sound") + TERSE.replace("3;fio-3.33;", damaged)
-    parsed = fio_terse.parse(SourceText(whole))
+    parsed = terse_format.parse(SourceText(whole))
     assert bool(parsed.broken) == ("33x" not in damaged)  # fio's own builds have letters behind
     assert parsed.runs
 
@@ -144,34 +147,34 @@ def document(**more: object) -> str:
 
 
 def test_percentiles_and_bins_under_names_that_are_none_are_told() -> None:
-    (warning,) = fio_json.parse(document(percentile={"50.0x0000": 20, "99.000000": 30})).warnings
+    (warning,) = json_format.parse(document(percentile={"50.0x0000": 20, "99.000000": 30})).warnings
     assert "'50.0x0000'" in warning
-    parsed = fio_json.parse(document(bins={"6l232": 1, "63744": 1}))
+    parsed = json_format.parse(document(bins={"6l232": 1, "63744": 1}))
     assert "'6l232'" in parsed.warnings[0]
     assert not parsed.runs[0].histograms
 
 
 def test_options_that_are_no_sizes_are_told() -> None:
     body = document().replace('"4k"', '"4xk", "direct": "1x", "size": "20%", "iodepth": "$d"')
-    parsed = fio_json.parse(body)
+    parsed = json_format.parse(body)
     assert ["bs" in one or "direct" in one for one in parsed.warnings] == [True, True]
     assert {"block_size", "direct"} & set(parsed.runs[0].workload) == set()
 
 
 def test_the_sum_of_all_clients_is_read_where_nothing_else_was_kept() -> None:
     body = document().replace('"jobs"', '"client_stats"').replace('"a"', '"All clients"')
-    assert values(fio_json.parse(body))[0, "read", "iops"] == 1
+    assert values(json_format.parse(body))[0, "read", "iops"] == 1
     alone = "All clients: (groupid=0, jobs=2): err= 0: pid=0: Sat Nov 21 16:35:21 2026\n  read: IOPS=200, BW=1600KiB/s (1638kB/s)(1600KiB/1000msec)\n"
     assert values(text(alone))[0, "read", "iops"] == 200
 
 
 def test_io_bytes_of_an_unreadable_version_are_in_the_unit_of_its_latencies() -> None:
     old = document().replace("clat_ns", "clat").replace("fio-3.33", "fio-l.1.11").replace('"bw_bytes": 10', '"bw": 10')
-    assert values(fio_json.parse(old))[0, "read", "io_bytes"] == 4096 * 1024
+    assert values(json_format.parse(old))[0, "read", "io_bytes"] == 4096 * 1024
 
 
 def test_a_log_has_no_number_with_an_x_in_it() -> None:
     rows = "0, 800, 0, 0, 0x0004\n50x0, 810, 0, 0, 0x0004\n1000, 8x20, 0, 0, 0x0004\n1500, 830, 0, 0, 0x4001\n"
-    parsed = fio_logs.parse(SourceText(rows.encode(), "a_clat.1.log"))
+    parsed = logs_format.parse(SourceText(rows.encode(), "a_clat.1.log"))
     assert [one.line for one in parsed.broken] == [2, 3]
     assert [*parsed.runs[0].series[0].values] == [800, 830]

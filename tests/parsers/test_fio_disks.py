@@ -2,10 +2,12 @@
 
 import pytest
 
-from apps.parsers import fio_json, fio_terse, fio_text
-from apps.parsers.fio_disks import NOT_TIMED
-from apps.parsers.shape import ParsedFile
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.disks import NOT_TIMED
+from apps.parsers.fio.json import format as json_format
+from apps.parsers.fio.terse import format as terse_format
+from apps.parsers.fio.text import format as text_format
 from tests.parsers.test_fio_terse import READ, record
 
 Told = tuple[str, float | None, int, str, int | None, str]
@@ -41,11 +43,11 @@ def told(found: ParsedFile) -> list[Told]:
 
 
 def in_json(disks: str) -> ParsedFile:
-    return fio_json.parse(f'{{"fio version" : "fio-3.39",\n{JOB},\n  "disk_util" : {disks}\n}}')
+    return json_format.parse(f'{{"fio version" : "fio-3.39",\n{JOB},\n  "disk_util" : {disks}\n}}')
 
 
 def in_text(lines: str) -> ParsedFile:
-    return fio_text.parse(SourceText(TEXT + lines))
+    return text_format.parse(SourceText(TEXT + lines))
 
 
 def test_each_disk_of_a_json_report_has_its_figures_and_their_lines() -> None:
@@ -64,7 +66,7 @@ def test_each_disk_of_a_json_report_has_its_figures_and_their_lines() -> None:
 
 
 def test_disks_that_stand_before_the_jobs_are_those_of_the_report_all_the_same() -> None:
-    found = fio_json.parse(f'{{"disk_util": [{MD0}],\n"fio version": "fio-3.39",\n{JOB}}}')
+    found = json_format.parse(f'{{"disk_util": [{MD0}],\n"fio version": "fio-3.39",\n{JOB}}}')
     assert told(found)[0] == ("disk_reads", 12, 0, "12 reads", 1, "disk md0")
 
 
@@ -126,12 +128,12 @@ def test_a_line_that_a_mail_wrapped_is_whole_and_one_said_twice_is_one_disk() ->
 
 def test_disks_above_any_result_are_nobodys() -> None:
     with pytest.raises(ValueError, match="no report of fio"):
-        fio_text.parse(SourceText("  sda: ios=10/2, merge=1/0, ticks=5/6, in_queue=11, util=98.41%\n"))
+        text_format.parse(SourceText("  sda: ios=10/2, merge=1/0, ticks=5/6, in_queue=11, util=98.41%\n"))
 
 
 def test_a_terse_record_ends_with_its_disks_and_what_follows_is_none() -> None:
     rest = ";md0;12;3;0;0;1;2;3;0.00%;slaves;6;2;0;0;1;1;2;98.00%;sdb;6;2;0;0;1;1;2;98.00%;0;0;my;own;words;1;2;3;4;5;6;7;8;9"
-    found = told(fio_terse.parse(SourceText(record(READ, READ, rest=rest) + "\n")))
+    found = told(terse_format.parse(SourceText(record(READ, READ, rest=rest) + "\n")))
     assert [(metric, value, printed, line, note) for metric, value, _, printed, line, note in found] == [
         ("disk_reads", 12, "12 reads", 1, "disk md0"), ("disk_writes", 3, "3 writes", 1, "disk md0"),
         ("disk_util", None, "0.00 %", 1, "disk md0"), ("disk_reads", 6, "6 reads", 1, "disk sdb"),

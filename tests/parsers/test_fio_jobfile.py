@@ -1,21 +1,23 @@
 """fio's job files as workloads: what is taken over, and that nothing else is."""
 
 import time
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.parsers import fio_jobfile
-from apps.parsers.registry import RECOGNISED, recognise
-from apps.parsers.shape import ParsedWorkload, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedWorkload, ParseError
+from apps.parsers.core.registry import RECOGNISED, recognise
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio import job_file
 from apps.runs.workload import FIELDS, WorkloadError, checked
 from tests.pace import within
+from tests.sampling import for_each
 
 
 def only(text: str) -> ParsedWorkload:
-    (workload,) = fio_jobfile.parse(SourceText(text, "dir/nightly.fio")).workloads
+    (workload,) = job_file.parse(SourceText(text, "dir/nightly.fio")).workloads
     return workload
 
 
@@ -55,28 +57,22 @@ def test_a_later_global_section_changes_only_what_follows_it() -> None:
     assert [job["block_size"] for job in workload.jobs] == [4096, 8192, 1024]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+@for_each("line", [
         "exec_prerun=rm -rf /", "include other.fio", "include", "filename=/dev/sda", "directory=/tmp", "read_iolog=x",
         "uid=0", "verify=md5", "rate=1m", "thread", "unknown_option=1", "verify_pattern='/etc/passwd'", "empty=",
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_an_option_that_is_not_run_is_refused_with_its_line(line: str) -> None:
     text = f"[a]\nrw=read\n{line}\nsize=1m\n"
     assert set(refusals(text)) == {3}
     assert set(only(text).jobs[0]) <= {*FIELDS, "name"}
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+@for_each("line", [
         "rw=randtrim", "rw=randread:8", "bs=4k,8k", "bs=${SIZE}", "bs=$pagesize*2", "ioengine=http", "size=20%", "runtime=1500ms",
         "bsrange=4k-8k", "blocksize_range=4k-4k,8k-8k", "bssplit=4k/50:8k/50", "bsrange=4k", "bsrange=4k-4k-4k-4k-8k",
         "bs= 4k", "bs = 4 k", "runtime = 5m", "size = 1g", "iodepth= 1k",
         "iodepth=deep", "sync=maybe", "direct=2", "numjobs", "rwmixread=x", "fsync=1-2", "size=" + "9" * 5000,
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_value_that_is_not_taken_over_cannot_be_run_as_something_else(line: str) -> None:
     workload = only(f"[a]\nrw=read\nsize=1m\n{line}\n")
     assert [one.line for one in workload.refused] == [4]
@@ -166,7 +162,7 @@ def test_a_job_without_a_size_is_told() -> None:
 
 def test_comments_are_left_out_wherever_they_begin() -> None:
     text = "[a]  ; the job\n  # rw=write\n ; rw=trim\nrw=read\nsize=1m ; small\nioengine=libaio\t# fast\n"
-    assert fio_jobfile.looks_like(SourceText(text)) == 0.9
+    assert job_file.looks_like(SourceText(text)) == 0.9
     workload = only(text)
     assert not workload.refused
     (job,) = workload.jobs
@@ -191,35 +187,36 @@ def test_the_size_of_a_file_is_not_that_of_the_job(sizes: str) -> None:
     assert only("[a]\nrw=read\nfilesize=1m\n").jobs[0]["file_size"] == 2**20
 
 
-@pytest.mark.parametrize(
-    "line", ["{% if fast %}", "{{ more }}", "@OPTIONS@", "$OPTIONS", "${NAME}=1", "<% more %>", "%MORE%"]
+@for_each(
+    "line, above",
+    product(
+        ["{% if fast %}", "{{ more }}", "@OPTIONS@", "$OPTIONS", "${NAME}=1", "<% more %>", "%MORE%"],
+        ["", "[global]\nrw=randread\n", "[global]\nsize=1m\nrw=randread\n[b]\n"],
+    ),
 )
-@pytest.mark.parametrize("above", ["", "[global]\nrw=randread\n", "[global]\nsize=1m\nrw=randread\n[b]\n"])
 def test_a_template_is_refused_as_a_whole_with_its_line(line: str, above: str) -> None:
-    parsed = fio_jobfile.parse(SourceText(f"# {line}\n{above}{line}\n[a]\nbs=4k\nsize=1m\n@X@\n"))
+    parsed = job_file.parse(SourceText(f"# {line}\n{above}{line}\n[a]\nbs=4k\nsize=1m\n@X@\n"))
     assert not parsed.workloads
     assert [(one.line, one.found) for one in parsed.broken] == [(above.count("\n") + 2, line)]
-    assert fio_jobfile.parse(SourceText(f"[b]\nrw=read\nsize=1m\n$ fio b.fio\n{line}\nwords\n")).workloads
+    assert job_file.parse(SourceText(f"[b]\nrw=read\nsize=1m\n$ fio b.fio\n{line}\nwords\n")).workloads
 
 
 def test_options_for_all_jobs_without_a_job_are_told() -> None:
-    (broken,) = fio_jobfile.parse(SourceText("[global]\nrw=read\nsize=1m\nsome words\n[a]\n")).broken
+    (broken,) = job_file.parse(SourceText("[global]\nrw=read\nsize=1m\nsome words\n[a]\n")).broken
     assert (broken.line, broken.found) == (1, "[global]")
 
 
 def test_a_job_file_in_a_log_ends_where_other_words_begin() -> None:
-    parsed = fio_jobfile.parse(
-        SourceText("$ cat a.fio\n[a]\nrw=read\nsize=1m\n$ fio a.fio\na: (g=0): rw=read, bs=4K\n")
-    )
+    parsed = job_file.parse(SourceText("$ cat a.fio\n[a]\nrw=read\nsize=1m\n$ fio a.fio\na: (g=0): rw=read, bs=4K\n"))
     (workload,) = parsed.workloads
     assert (workload.line, workload.last_line, len(workload.jobs)) == (2, 4, 1)
 
 
 @pytest.mark.parametrize("text", ["", "[section]\nkey=value\n", "rw=read\nsize=1m\n", "[global]\nworkgroup = HOME\n"])
 def test_what_is_no_job_file_is_refused(text: str) -> None:
-    assert fio_jobfile.looks_like(SourceText(text)) < 0.5
+    assert job_file.looks_like(SourceText(text)) < 0.5
     with pytest.raises(ParseError):
-        fio_jobfile.parse(SourceText(text))
+        job_file.parse(SourceText(text))
 
 
 def test_more_sections_than_fio_has_jobs_are_told() -> None:
@@ -241,13 +238,14 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
+@for_each("name", HOSTILE, number=4)
 def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
     before = time.process_time()
     text = SourceText(HOSTILE[name])
-    fio_jobfile.looks_like(text)
+    job_file.looks_like(text)
     try:
-        fio_jobfile.parse(text)
+        job_file.parse(text)
     except ParseError:
         pass
     assert within(time.process_time() - before, 2)
@@ -263,7 +261,7 @@ OPTIONS = st.sampled_from(
 def test_any_values_are_taken_over_whole_or_refused(options: list[tuple[str, str]]) -> None:
     text = "[a]\nrw=read\n" + "".join(f"{name}={value}\n" for name, value in options)
     try:
-        found = fio_jobfile.parse(SourceText(text)).workloads
+        found = job_file.parse(SourceText(text)).workloads
     except ParseError:
         return
     assert all(set(job) <= {*FIELDS, "name"} for workload in found for job in workload.jobs)
@@ -271,18 +269,18 @@ def test_any_values_are_taken_over_whole_or_refused(options: list[tuple[str, str
 
 def test_a_line_in_brackets_and_an_option_elsewhere_are_no_job_file() -> None:
     text = SourceText("slower on the other pool:\n[r=160MiB/s]\nI asked for\n\nrw=read\nbs=4k\nand got less.\n")
-    assert fio_jobfile.looks_like(text) < RECOGNISED
+    assert job_file.looks_like(text) < RECOGNISED
 
 
 def test_options_below_a_section_are_a_job_file_whatever_stands_between() -> None:
     between = "; a remark\n\n# another\ntime_based\nruntime=10\n"
     for text in ("[a]\nrw=read\n", f"[global]\n{between}ioengine=libaio\n", f"  [a b]\r\n{between}bs = 4k\n"):
-        assert fio_jobfile.looks_like(SourceText(text)) > RECOGNISED
+        assert job_file.looks_like(SourceText(text)) > RECOGNISED
 
 
 def test_more_options_than_fio_has_are_told_and_left_out() -> None:
     before = time.process_time()
-    (found,) = fio_jobfile.parse(SourceText("[a]\nrw=read\nsize=1m\n" + "ab\n" * 350_000)).workloads
+    (found,) = job_file.parse(SourceText("[a]\nrw=read\nsize=1m\n" + "ab\n" * 350_000)).workloads
     assert within(time.process_time() - before, 2)
     assert len(found.refused) < 1100
     told = [one for one in found.refused if "too many options" in one.message]

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from apps.parsers import fio_json
-from apps.parsers.shape import ParsedFile, ParsedSample
+from apps.parsers.core.models import ParsedFile, ParsedSample
+from apps.parsers.fio.json import format as json_format
 from tests.parsers.corpus import CORPUS, folder
+from tests.sampling import for_each
 
 _JOB = re.compile(
     r"(?P<job>[^;]+?) (?P<direction>read|write): iops (?P<iops>[\d.]+), bw (?P<bw>\d+) KiB/s, "
@@ -36,7 +37,7 @@ TRUE = _true_values()
 
 
 def parsed(name: str) -> ParsedFile:
-    return fio_json.parse((folder("fio-json") / name).read_bytes())
+    return json_format.parse((folder("fio-json") / name).read_bytes())
 
 
 def value(samples: tuple[ParsedSample, ...], direction: str, metric: str, section: int) -> float | None:
@@ -49,9 +50,7 @@ def value(samples: tuple[ParsedSample, ...], direction: str, metric: str, sectio
     return found[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "version", "true"), TRUE, ids=[f"{n}-{t['job'].strip()[:12]}-{t['direction']}" for n, _, t in TRUE]
-)
+@for_each("name, version, true", TRUE)
 def test_values_are_those_of_the_index(name: str, version: str, true: dict[str, str]) -> None:
     if true["job"].strip() == "All clients":
         pytest.skip("the sum of all clients is not one more job")
@@ -74,8 +73,8 @@ def test_every_file_of_the_corpus_is_recognised_and_read() -> None:
     files = sorted(folder("fio-json").iterdir())
     for file in files:
         data = file.read_bytes()
-        assert fio_json.looks_like(data[:4096]) > 0.5 or file.name.startswith("pbench"), file.name
-        assert sum(len(run.samples) for run in fio_json.parse(data).runs) >= 7, file.name
+        assert json_format.looks_like(data[:4096]) > 0.5 or file.name.startswith("pbench"), file.name
+        assert sum(len(run.samples) for run in json_format.parse(data).runs) >= 7, file.name
 
 
 def test_all_clients_are_read_but_not_their_sum() -> None:
@@ -93,7 +92,7 @@ def test_an_error_in_the_document_stands_beside_what_was_measured() -> None:
 
 def test_other_peoples_percentiles_follow_from_their_bins() -> None:
     data = (folder("fio-json") / "arcaflow-3.29-json-plus.json").read_bytes()
-    run = fio_json.parse(data).runs[0]
+    run = json_format.parse(data).runs[0]
     document: dict[str, Any] = json.loads(data)
     (job,) = document["jobs"]
     printed = job["read"]["clat_ns"]["percentile"]
@@ -104,4 +103,4 @@ def test_other_peoples_percentiles_follow_from_their_bins() -> None:
 def test_files_of_other_formats_are_not_taken_for_fio_reports() -> None:
     for other in ("smartctl-json", "lsblk", "iozone", "bonniepp", "fio-terse", "fio-text"):
         for file in sorted(folder(other).iterdir()):
-            assert fio_json.looks_like(file.read_bytes()[:4096]) < 0.5, file.name
+            assert json_format.looks_like(file.read_bytes()[:4096]) < 0.5, file.name

@@ -2,26 +2,29 @@
 
 import time
 import tracemalloc
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.parsers import fio_logs, registry
-from apps.parsers.fio_bins import middle
-from apps.parsers.fio_columns import table
-from apps.parsers.fio_log_series import Scaled
-from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSeries, ParseError
-from apps.parsers.source_text import NOT_KEPT, SourceText
-from apps.runs.packing import overview, pack
+from apps.parsers.core import registry
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParsedSeries, ParseError
+from apps.parsers.core.source_text import REPLACEMENT, SourceText
+from apps.parsers.fio.bins import get_middle
+from apps.parsers.fio.logs import format as logs_format
+from apps.parsers.fio.logs.columns import read_table
+from apps.parsers.fio.logs.format import ScaledColumn
+from apps.runs.series.arrays import overview, pack
 from tests.pace import within
+from tests.sampling import for_each
 
 AVERAGED = "1000, 100, 0, 0\n1000, 50, 1, 0\n2000, 300, 0, 0\n"
 
 
 def parse(text: str | bytes, name: str = "fio-3.16/job_clat.1.log") -> ParsedFile:
-    return fio_logs.parse(SourceText(text, name))
+    return logs_format.parse(SourceText(text, name))
 
 
 def only(text: str, name: str = "fio-3.16/job_clat.1.log") -> ParsedRun:
@@ -44,7 +47,7 @@ def test_the_name_tells_what_the_values_are(name: str, metric: str, scale: int) 
     read, write = only(AVERAGED, name).series
     assert shown(read) == ("read", metric, [1, 2], [100 * scale, 300 * scale])
     assert shown(write) == ("write", metric, [1], [50 * scale])
-    assert fio_logs.looks_like(SourceText(AVERAGED, name)) == 1
+    assert logs_format.looks_like(SourceText(AVERAGED, name)) == 1
 
 
 @pytest.mark.parametrize("name", ["", "results.log", "latency.log", "job_bwx.1.log", "flat.log"])
@@ -53,7 +56,7 @@ def test_a_log_whose_name_does_not_tell_is_not_read(name: str) -> None:
     assert parsed.runs == ()
     assert "_clat" in parsed.broken[0].expected
     assert parsed.broken[0].found == name
-    assert fio_logs.looks_like(SourceText(AVERAGED, name)) == 0.5
+    assert logs_format.looks_like(SourceText(AVERAGED, name)) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_a_name_or_folder_tells_the_unit(name: str, scale: int) -> None:
     ("version", "scale"), [("2.1.10", 1000), ("1.58", 1000), ("2.98", 1000), ("2.99", 1), ("3.16-3-gab12", 1)]
 )
 def test_a_report_beside_it_tells_the_unit(version: str, scale: int) -> None:
-    parsed = fio_logs.parse(SourceText(AVERAGED, "a_lat.1.log", (version, "out.json")))
+    parsed = logs_format.parse(SourceText(AVERAGED, "a_lat.1.log", (version, "out.json")))
     assert shown(parsed.runs[0].series[0])[3] == [100 * scale, 300 * scale]
     said = f"line 1: the values are read as µs, as fio before 2.99 wrote them: out.json beside it is of fio {version}"
     assert parsed.warnings == ((said,) if scale == 1000 else ())
@@ -119,19 +122,19 @@ def test_a_report_beside_it_tells_the_unit(version: str, scale: int) -> None:
 
 @pytest.mark.parametrize("version", ["", "git", "3", "12345.1"])
 def test_a_report_without_a_version_tells_nothing(version: str) -> None:
-    (warning,) = fio_logs.parse(SourceText(AVERAGED, "a_lat.1.log", (version, "out.json"))).warnings
+    (warning,) = logs_format.parse(SourceText(AVERAGED, "a_lat.1.log", (version, "out.json"))).warnings
     assert warning.startswith("line 1: the values are read as ns")
 
 
 @pytest.mark.parametrize("text", ["1000, 9000000, 0, 0\n2000, 9, 0, 0\n", "5, 100, 0, 4096, 8192, 0\n"])
 def test_what_the_log_itself_proves_is_surer_than_a_report_beside_it(text: str) -> None:
-    parsed = fio_logs.parse(SourceText(text, "a_lat.1.log", ("2.1.10", "out.json")))
+    parsed = logs_format.parse(SourceText(text, "a_lat.1.log", ("2.1.10", "out.json")))
     assert float(parsed.runs[0].series[0].values[0]) in (9_000_000, 100)
 
 
 @pytest.mark.parametrize(("format_", "scale"), [("fio log us", 1000), ("fio log ns", 1)])
 def test_who_knows_it_says_the_unit(format_: str, scale: int) -> None:
-    one = registry.format_named(format_)
+    one = registry.get_format(format_)
     text = SourceText(AVERAGED, "fio-2.1-or-3.1_lat.1.log", ("2.1.10", "out.json"))
     assert one.looks_like(text) == 0
     reading = registry.read_as(one, text)
@@ -282,7 +285,7 @@ def test_a_line_that_is_none_is_told_and_the_others_are_read(line: str) -> None:
 
 def test_what_is_shown_of_a_line_that_is_none_holds_no_nul() -> None:
     (broken,) = parse(f"{AVERAGED}\0\0x, 1, 0, 0\n{AVERAGED}").broken
-    assert (broken.line, broken.found) == (4, f"{NOT_KEPT}{NOT_KEPT}x, 1, 0, 0")
+    assert (broken.line, broken.found) == (4, f"{REPLACEMENT}{REPLACEMENT}x, 1, 0, 0")
 
 
 def test_a_first_line_that_is_cut_does_not_decide() -> None:
@@ -305,7 +308,7 @@ def test_histograms_are_added_up_over_time() -> None:
     text = histogram({5: 1, 700: 2}) + histogram({5: 3}, time_ms=2000) + histogram({9: 4}, direction=1)
     run = only(text, "a_clat_hist.1.log")
     assert [(one.operation, one.kind, one.bins) for one in run.histograms] == [
-        ("read", "clat", ((5, 4), (middle(700), 2))),
+        ("read", "clat", ((5, 4), (get_middle(700), 2))),
         ("write", "clat", ((9, 4),)),
     ]
 
@@ -335,7 +338,7 @@ def test_counts_that_cannot_be_are_refused() -> None:
 
 
 def test_the_bin_of_an_index_is_the_middle_that_fio_prints() -> None:
-    assert [middle(index) for index in (0, 127, 128, 129, 191, 192, 1855)] == [
+    assert [get_middle(index) for index in (0, 127, 128, 129, 191, 192, 1855)] == [
         0, 127, 129, 131, 255, 258, (1 << 33) + int(63.5 * (1 << 27)),
     ]  # fmt: skip
 
@@ -347,11 +350,11 @@ ROWS = st.lists(st.lists(st.integers(0, 10**12), min_size=4, max_size=4), min_si
 @given(ROWS)
 def test_the_fast_way_reads_what_python_reads(rows: list[list[int]]) -> None:
     text = "".join(", ".join(map(str, row)) + "\n" for row in rows)
-    read = table(text.encode())
+    read = read_table(text.encode())
     assert [list(row) for row in zip(*(column.tolist() for column in read.columns), strict=True)] == rows
     assert [read.least, read.largest] == [tuple(map(limit, zip(*rows, strict=True))) for limit in (min, max)]
     assert list(read.lines) == list(range(1, len(rows) + 1))
-    spoilt = table(text.encode() + b"no row\n")
+    spoilt = read_table(text.encode() + b"no row\n")
     assert all(map(np.array_equal, spoilt.columns, read.columns))
     assert len(spoilt.broken) == 1
 
@@ -360,7 +363,7 @@ def test_a_bad_line_far_inside_costs_no_other_line() -> None:
     rows = [f"{n}, {n * 7}, 0, 4096" for n in range(60_000)]
     rows[41_234] = "cut"
     rows[50_000] = ""
-    read = table("\n".join([*rows, "59999, 1"]).encode())
+    read = read_table("\n".join([*rows, "59999, 1"]).encode())
     assert [one.line for one in read.broken] == [41_235, 60_001]
     assert len(read) == 59_998
     assert np.array_equal(read.columns[0] + 1, read.lines)
@@ -373,7 +376,7 @@ def test_a_log_takes_few_bytes_a_line_beside_its_text() -> None:
         "".join(f"{n // 3}, {n * 7919 % 9_000_011}, {n % 2}, 4096, {n % 9 * 4096}\n" for n in range(lines)), "a_lat.log"
     )
     tracemalloc.start()
-    parsed = fio_logs.parse(text)
+    parsed = logs_format.parse(text)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert [len(one.values) for one in parsed.runs[0].series] == [lines // 2] * 2
@@ -382,7 +385,7 @@ def test_a_log_takes_few_bytes_a_line_beside_its_text() -> None:
 
 def test_lines_keep_their_numbers_behind_blank_and_broken_ones() -> None:
     rows = ["", "1, 5, 0, 0", "2, 6, 0, 0", "cut", "3, 7, 0, 0", "", "4, 8, 0, 0"]
-    read = table("\n".join(rows).encode())
+    read = read_table("\n".join(rows).encode())
     assert list(read.lines) == [2, 3, 5, 7]
     assert (read.lines[-1], read.lines[1:3], len(read.lines)) == (7, [3, 5], 4)
     assert read.largest == (4, 8, 0, 0)
@@ -392,14 +395,14 @@ def test_numbers_are_kept_as_wide_as_the_largest_of_them_wants() -> None:
     values = [3, 255, 256, 65_535, 65_536, 2**32 - 1, 2**32, 2**60]
     for count in range(1, len(values) + 1):
         text = "".join(f"{n}, {value}, 0, 0\n" for n, value in enumerate(values[:count]))
-        assert table(text.encode()).columns[1].tolist() == values[:count]
+        assert read_table(text.encode()).columns[1].tolist() == values[:count]
     wide = "".join(f"{n}, 5, 0, 0\n" for n in range(70_000)) + f"70000, {2**40}, 0, 0\n"
-    column = table(wide.encode()).columns[1]
+    column = read_table(wide.encode()).columns[1]
     assert (column[0], column[69_999], column[-1]) == (5, 5, 2**40)
 
 
 def test_a_column_makes_its_numbers_when_they_are_asked_for() -> None:
-    column = Scaled(np.array([5, 250, 7], dtype=np.uint8), since=4, scale=1024.0, divisor=2.0)
+    column = ScaledColumn(np.array([5, 250, 7], dtype=np.uint8), since=4, scale=1024.0, divisor=2.0)
     assert list(column) == [512, 246 * 512, 1536]
     assert np.asarray(column[1:]).tolist() == [246 * 512, 1536]
     assert (column[0], column[-1], len(column)) == (512, 1536, 3)
@@ -412,7 +415,7 @@ def test_a_long_log_that_is_cut_off_is_shown_to_no_other_format(monkeypatch: pyt
     monkeypatch.setattr(registry, "_LARGE", 1000)
     text = SourceText("1, 5, 0, 0\n" * 1000 + "2, 7", "fio-3.16/job_clat.1.log")
     (reading,) = registry.recognise(text)
-    assert reading.format.name == fio_logs.NAME
+    assert reading.format.name == logs_format.NAME
     assert reading.parsed is not None
     assert [one.line for one in reading.parsed.broken] == [1001]
     assert "lines" not in text.__dict__
@@ -431,7 +434,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 def test_a_text_that_is_no_log_is_refused() -> None:
-    assert fio_logs.looks_like(SourceText("1,2,3\n" * 100, "a_bw.1.log")) == 0
+    assert logs_format.looks_like(SourceText("1,2,3\n" * 100, "a_bw.1.log")) == 0
     with pytest.raises(ParseError):
         parse("time, value\n")
 
@@ -447,14 +450,13 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("log", ["a_clat.1.log", "a_iops.1.log"])
+@for_each("name, log", product(HOSTILE, ["a_clat.1.log", "a_iops.1.log"]), number=4)
 def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str, log: str) -> None:
     before = time.process_time()
     text = SourceText(HOSTILE[name], log)
-    fio_logs.looks_like(text)
+    logs_format.looks_like(text)
     try:
-        assert isinstance(fio_logs.parse(text), ParsedFile)
+        assert isinstance(logs_format.parse(text), ParsedFile)
     except ParseError:
         pass
     assert within(time.process_time() - before, 2)
@@ -470,8 +472,8 @@ def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str, log
 def test_quotes_and_words_above_the_rows_do_not_matter(before: str, mark: str, above: int) -> None:
     text = before + "".join(f"{mark}{line}\n" for line in AVERAGED.splitlines())
     source = SourceText(text, "job_bw.1.log")
-    assert fio_logs.looks_like(source) == 1
-    parsed = fio_logs.parse(source)
+    assert logs_format.looks_like(source) == 1
+    parsed = logs_format.parse(source)
     assert (parsed.broken, parsed.warnings) == ((), ())
     (run,) = parsed.runs
     assert [shown(one) for one in run.series] == [shown(one) for one in only(AVERAGED, "job_bw.1.log").series]
@@ -484,8 +486,8 @@ def test_a_line_that_is_none_below_others_has_its_number() -> None:
 
 def test_rows_below_names_are_somebodys_table() -> None:
     text = SourceText(f"size, bw, run, depth\n{AVERAGED}", "job_bw.1.log")
-    assert fio_logs.looks_like(text) == 0
-    assert [one.line for one in fio_logs.parse(text).broken] == [1]  # chosen by hand
+    assert logs_format.looks_like(text) == 0
+    assert [one.line for one in logs_format.parse(text).broken] == [1]  # chosen by hand
 
 
 @pytest.mark.parametrize("end", ["\r", "\r\r\n"])

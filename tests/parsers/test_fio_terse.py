@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.parsers import fio_terse
-from apps.parsers.shape import ParsedFile, ParsedRun, ParsedSample, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParsedSample, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.terse import format as terse_format
 from tests.pace import within
+from tests.sampling import for_each
 
 NOTHING = ["0", "0", "0.000000", "0.000000"]
 PERCENTILES = ["1.000000%=8", "50.000000%=11", "90.000000%=12", "99.900000%=20", "99.990000%=33", *["0%=0"] * 15]
@@ -40,7 +41,7 @@ READ, IDLE = block(1000, 500, 125, 2000), block(0, 0, 0, 0)
 
 
 def parse(text: str) -> ParsedFile:
-    return fio_terse.parse(SourceText(text))
+    return terse_format.parse(SourceText(text))
 
 
 def only(text: str) -> ParsedRun:
@@ -261,8 +262,8 @@ def test_the_normal_report_says_of_how_many_processes_the_cpu_is(
 @pytest.mark.parametrize("start", ["3;fio-3.42", "2"])
 def test_a_job_without_a_name_is_found(start: str) -> None:
     text = SourceText(record(READ, IDLE, *([IDLE] if start == "2" else []), start=start, name=""))
-    assert fio_terse.looks_like(text) == 1.0
-    assert value(fio_terse.parse(text).runs[0], "read", "iops") == 125
+    assert terse_format.looks_like(text) == 1.0
+    assert value(terse_format.parse(text).runs[0], "read", "iops") == 125
 
 
 def test_the_line_of_the_job_tells_random_and_depth() -> None:
@@ -283,7 +284,7 @@ def test_a_record_that_is_cut_is_told_and_the_others_are_read(fields: int) -> No
 def test_a_text_without_a_record_is_refused() -> None:
     with pytest.raises(ParseError):
         parse("nothing; here; to; see\n")
-    assert fio_terse.looks_like(SourceText("a;b;c\n" * 100)) == 0
+    assert terse_format.looks_like(SourceText("a;b;c\n" * 100)) == 0
 
 
 HOSTILE = {
@@ -302,19 +303,19 @@ HOSTILE = {
     "text", ["3;" * 500, "1;2;" * 300, "2;" * 500 + "\n", ";".join(["3"] * 130) + "\n", "a;1;2" * 40]
 )
 def test_numbers_between_semicolons_without_a_percentage_are_another_tools(text: str) -> None:
-    assert fio_terse.looks_like(SourceText(text)) == 0
+    assert terse_format.looks_like(SourceText(text)) == 0
     with pytest.raises(ParseError) as refused:
-        fio_terse.parse(SourceText(text))
+        terse_format.parse(SourceText(text))
     assert "no terse record" in refused.value.message
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@for_each("name", HOSTILE, number=4)
 def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
     before = time.process_time()
     text = SourceText(HOSTILE[name])
-    fio_terse.looks_like(text)
+    terse_format.looks_like(text)
     try:
-        parsed = fio_terse.parse(text)
+        parsed = terse_format.parse(text)
         assert all(s.value is None or abs(s.value) < 1e300 for run in parsed.runs for s in run.samples)
     except ParseError:
         pass

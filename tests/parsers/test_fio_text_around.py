@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.parsers import fio_text
-from apps.parsers.shape import ParsedFile
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.text import format as text_format
 
 SIZES = "bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio"
 SUMS = "   READ: bw={0}MiB/s (9MB/s), {0}MiB/s-{0}MiB/s (9MB/s-9MB/s), io=100MiB (105MB), run=1000-1000msec\n"
@@ -13,7 +13,7 @@ REPORT = "{0}: (groupid=0, jobs=1): err= 0: pid={1}: Sat Jun 25 02:08:42 2022\n 
 
 
 def parse(text: str) -> ParsedFile:
-    return fio_text.parse(SourceText(text))
+    return text_format.parse(SourceText(text))
 
 
 def test_clients_whose_host_stands_above_their_report_are_one_run_with_their_names() -> None:

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from apps.parsers.registry import format_named, recognise
-from apps.parsers.shape import ParsedFile
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile
+from apps.parsers.core.registry import get_format, recognise
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.every import timed, tried
+from tests.sampling import for_each
 
 REPORT = """rr: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=8
 fio-3.28
@@ -138,13 +139,14 @@ def test_the_words_alone_are_no_run() -> None:
     assert_plain(found, 4)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "piece",
     ['"', "'", '\\"', "- '", '{"log":"', "1:", "a-1-", '"\\n (groupid=', "'\\n (groupid=", "[code]", "7 (groupid=\n"],
-)  # fmt: skip
+    number=4,
+)
 def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(piece: str) -> None:
     for text in (LINES[4] + "\n" + piece * (2**20 // len(piece)), f"{piece}{LINES[4]}\n" * (2**20 // 80)):
-        _, seconds = timed(lambda: tried(format_named("fio text"), SourceText(text)), 2)  # noqa: B023
+        _, seconds = timed(lambda: tried(get_format("fio text"), SourceText(text)), 2)  # noqa: B023
         assert seconds < 2
 
 

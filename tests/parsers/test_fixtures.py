@@ -5,11 +5,10 @@ and no code: see `fixture_pairs`.
 import json
 import re
 
-import pytest
-
-from apps.parsers.registry import RECOGNISED, formats
+from apps.parsers.core.registry import RECOGNISED, formats
 from tests.parsers.every import faults
 from tests.parsers.fixture_pairs import FIXTURES, FORMATS, case_of, half, outputs, parser, source, told
+from tests.sampling import for_each
 
 CASES = [(folder, case) for folder in FORMATS for case in outputs(folder)]
 BESIDE = {  # another tool's or format's report in the same file
@@ -19,18 +18,18 @@ BESIDE = {  # another tool's or format's report in the same file
 PRINTED = [pair for pair in CASES if pair[0] not in ("fio_json", "dd", "time_cp") and pair != ("bonniepp", "text_only")]
 
 
-@pytest.mark.parametrize(("folder", "case"), CASES)
+@for_each("folder, case", CASES)
 def test_output_reads_as_expected(folder: str, case: str) -> None:
     assert told(folder, case) == json.loads(half(folder, case).read_text())
 
 
-@pytest.mark.parametrize(("folder", "case"), CASES)
+@for_each("folder, case", CASES)
 def test_what_is_read_is_sound(folder: str, case: str) -> None:
     text = source(folder, case)
     assert not faults(parser(folder).parse(text), text)
 
 
-@pytest.mark.parametrize(("folder", "case"), CASES)
+@for_each("folder, case", CASES)
 def test_an_output_is_recognised_by_its_own_format_alone(folder: str, case: str) -> None:
     text = source(folder, case)
     sure = {one.name for one in formats() if one.looks_like(text) >= RECOGNISED and one.kind != "table"}
@@ -39,7 +38,7 @@ def test_an_output_is_recognised_by_its_own_format_alone(folder: str, case: str)
     assert parser(folder).NAME in sure or not (parsed.runs or parsed.workloads)
 
 
-@pytest.mark.parametrize(("folder", "case"), PRINTED)
+@for_each("folder, case", PRINTED)
 def test_every_printed_figure_stands_on_the_line_it_names(folder: str, case: str) -> None:
     text = source(folder, case)
     shown: dict[int, str] = {}

@@ -5,9 +5,9 @@ import zipfile
 
 import pytest
 
-from apps.parsers.foreign_files import kind_of
-from apps.parsers.source_text import SourceText
-from apps.uploads.reading import read_file
+from apps.parsers.core.foreign_files import identify_foreign_file
+from apps.parsers.core.source_text import SourceText
+from apps.uploads.file_reader import read_file
 
 
 def zipped(*names: str, mimetype: str = "", stuffing: int = 0) -> bytes:
@@ -46,6 +46,6 @@ def test_it_is_told_what_it_is(data: bytes, name: str, instead: str) -> None:
 
 
 def test_text_is_text() -> None:
-    assert kind_of(b"PDF-1.4 is no PDF\n") is None
-    assert kind_of(b"") is None
+    assert identify_foreign_file(b"PDF-1.4 is no PDF\n") is None
+    assert identify_foreign_file(b"") is None
     assert "no format recognises" in str(read_file(SourceText(b"buy milk\n")).error)

@@ -16,11 +16,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from apps.parsers.registry import Format, formats
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.registry import Format, formats
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.every import faults, layer_faults, timed, tried
-from tests.parsers.hostile import BENDS, IS_LONG, SLOWEST_S, bent
+from tests.parsers.hostile import BENDS, SLOWEST_S, bent
 from tests.parsers.seeds import TEXTS, seeds, wrapped
+from tests.sampling import IS_LONG, for_each
 
 FORMATS = [one for one in formats() if not one.is_asked_for]  # those are fio logs, which are tried themselves
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,7 +81,8 @@ def inputs(texts: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
     return st.one_of(mutated(texts), mutated(texts), mutated(texts), words, st.binary(max_size=400))
 
 
-@pytest.mark.parametrize("one", FORMATS, ids=lambda one: one.name)
+@pytest.mark.slow
+@for_each("one", FORMATS)
 def test_nothing_that_hypothesis_makes_breaks_a_parser(one: Format) -> None:
     fuzz(seeds(one) or (b"nothing\n",), lambda data: check(one, data))
 
@@ -105,6 +107,7 @@ def fuzz(texts: tuple[bytes, ...], attempt: Callable[[bytes], None]) -> None:
         seed += 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(1, PARTS + 1))
 def test_nothing_that_atheris_makes_breaks_a_parser(part: int) -> None:
     seconds = SECONDS * len(FORMATS) / PARTS

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from apps.parsers.source_text import SourceText
-from apps.parsers.timed_lines import without_times
-from apps.uploads.reading import read_file
+from apps.parsers.cleanup.timestamps import without_times
+from apps.parsers.core.source_text import SourceText
+from apps.uploads.file_reader import read_file
+from tests.sampling import for_each
 
 TURNS = "".join(f"n{host}: line {line}\n" for line in range(6) for host in (1, 2))
 
@@ -34,10 +35,8 @@ def test_hosts_one_after_the_other_amid_prose_are_not_split() -> None:
     assert text.by_host() == [("", text)]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32-be", "cp1251"])
-@pytest.mark.parametrize(
-    ("before", "behind"), [(90, 0), (90, 90), (0, 900)], ids=["at the end", "in the middle", "first"]
-)
+@for_each("encoding", ["utf-8", "utf-16", "utf-32-be", "cp1251"])
+@for_each("before, behind", [(90, 0), (90, 90), (0, 900)])
 def test_hosts_below_much_prose_are_read_apart(encoding: str, before: int, behind: int) -> None:
     prose = "Ещё одно предложение, one of a long README.\n"
     parts = dict(SourceText(f"{prose * before}{TURNS}{prose * behind}".encode(encoding)).by_host())

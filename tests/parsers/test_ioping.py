@@ -4,14 +4,16 @@ import time
 
 import pytest
 
-from apps.parsers import ioping, ioping_json
-from apps.parsers.shape import ParsedRun, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedRun, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.ioping import format as ioping_format
+from apps.parsers.ioping import json as ioping_json
 from tests.pace import within
+from tests.sampling import for_each
 
 
 def runs(text: str) -> tuple[ParsedRun, ...]:
-    return ioping.parse(SourceText(text)).runs
+    return ioping_format.parse(SourceText(text)).runs
 
 
 def values(run: ParsedRun) -> dict[str, float | None]:
@@ -52,7 +54,7 @@ def test_writes_sync_and_direct_of_the_command_line_are_told() -> None:
 
 
 def test_requests_without_statistics_keep_their_latencies_and_are_broken() -> None:
-    parsed = ioping.parse(
+    parsed = ioping_format.parse(
         SourceText(
             "4 KiB <<< . (ext4 /dev/sda1): request=1 time=93 us\n4 KiB <<< . (ext4 /dev/sda1): request=2 time=1 ms\n"
         )
@@ -75,7 +77,7 @@ def test_latencies_whose_block_somebody_left_out_are_those_of_the_command_above(
         "latency_min": 61_200, "latency_mean": 75_400, "latency_max": 90_100, "latency_stdev": 7_700,
     }  # fmt: skip
     assert {(sample.operation, sample.block_size, sample.line) for sample in run.samples} == {("randwrite", 8192, 3)}
-    assert ioping.looks_like(SourceText(text)) > 0.5
+    assert ioping_format.looks_like(SourceText(text)) > 0.5
 
 
 def test_latencies_of_nobody_knows_which_operation_are_not_read() -> None:
@@ -103,16 +105,16 @@ def test_raw_lines_tell_their_unit_by_their_own_arithmetic() -> None:
 
 
 def test_raw_lines_alone_do_not_say_what_they_count() -> None:
-    parsed = ioping.parse(SourceText("3 689523 4351 17821015 201809 229841 269129 28613 4 158100098\n"))
+    parsed = ioping_format.parse(SourceText("3 689523 4351 17821015 201809 229841 269129 28613 4 158100098\n"))
     assert not parsed.runs
     assert "reads or writes" in parsed.broken[0].message
 
 
 def test_ten_numbers_that_do_not_agree_are_none_of_iopings() -> None:
     text = SourceText("1 2 3 4 5 6 7 8 9 10\n")
-    assert ioping.looks_like(text) == 0
+    assert ioping_format.looks_like(text) == 0
     with pytest.raises(ParseError):
-        ioping.parse(text)
+        ioping_format.parse(text)
 
 
 def test_two_runs_of_one_target_are_told_apart_by_the_number_of_the_request() -> None:
@@ -141,7 +143,7 @@ def test_a_key_that_stands_twice_with_two_values_is_told() -> None:
 def test_times_that_are_none_are_not_read(word: str) -> None:
     text = SourceText(f"4 KiB <<< . (ext4 /dev/sda1): request=1 time={word} us\n")
     with pytest.raises(ParseError):
-        ioping.parse(text)
+        ioping_format.parse(text)
 
 
 @pytest.mark.parametrize("stamp", ["9e18", "9223372036854775807", "253402300800", "-1", "1e999"])
@@ -174,13 +176,13 @@ BLOCK = "{0} requests completed in 15.9 ms, 40 KiB{1}, {0} iops, 24.5 MiB/s\nmin
 
 def test_blocks_without_their_titles_are_runs() -> None:
     text = "Before:\n" + BLOCK.format(10, " read") + "After:\n" + BLOCK.format(20, " written")
-    assert ioping.looks_like(SourceText(text)) > 0.5
+    assert ioping_format.looks_like(SourceText(text)) > 0.5
     found = [(run.samples[0].operation, values(run)["iops"], run.line, run.last_line) for run in runs(text)]
     assert found == [("randread", 10, 2, 3), ("randwrite", 20, 5, 6)]
 
 
 def test_a_block_without_its_title_that_does_not_say_what_it_counted_is_broken() -> None:
-    parsed = ioping.parse(SourceText(BLOCK.format(10, "")))
+    parsed = ioping_format.parse(SourceText(BLOCK.format(10, "")))
     assert (parsed.runs, [one.line for one in parsed.broken]) == ((), [1])
     (run,) = runs("$ ioping -c 11 -W /dev/sdq\n" + BLOCK.format(10, ""))
     assert {sample.operation for sample in run.samples} == {"randwrite"}
@@ -193,7 +195,7 @@ NENCH = (
 
 
 def test_the_two_runs_of_nench_are_random_and_sequential_reads() -> None:
-    assert ioping.looks_like(SourceText(NENCH)) > 0.5
+    assert ioping_format.looks_like(SourceText(NENCH)) > 0.5
     seek, speed = runs(NENCH)
     assert values(seek) == {
         "latency_min": 61_200,
@@ -208,9 +210,9 @@ def test_the_two_runs_of_nench_are_random_and_sequential_reads() -> None:
 
 
 def test_nench_without_ioping_says_so_and_has_no_run() -> None:
-    parsed = ioping.parse(SourceText(NENCH.replace("min/avg/max/mdev", "[ioping not available]")))
+    parsed = ioping_format.parse(SourceText(NENCH.replace("min/avg/max/mdev", "[ioping not available]")))
     assert [run.line for run in parsed.runs] == [3]
-    parsed = ioping.parse(SourceText(NENCH.replace("generated", "made")))
+    parsed = ioping_format.parse(SourceText(NENCH.replace("generated", "made")))
     assert ([run.line for run in parsed.runs], [one.line for one in parsed.broken]) == ([1], [4])
 
 
@@ -233,11 +235,12 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
+@for_each("name", HOSTILE, number=4)
 def test_a_hostile_mebibyte_is_read_or_refused_within_two_seconds(name: str) -> None:
     before = time.process_time()
     try:
-        assert ioping.parse(SourceText(HOSTILE[name])).runs
+        assert ioping_format.parse(SourceText(HOSTILE[name])).runs
     except ParseError:
         pass
     assert within(time.process_time() - before, 2)
@@ -247,13 +250,13 @@ def test_a_title_right_below_what_looks_like_statistics_stops_nothing() -> None:
     cut = b"4 KiB <<< . (ext4 /dev/vda 252.0 GiB): requ4 KiB <<< . (ext4 /dev/vda 252.0 GiB): request=3 time=192.1 us\n"
     title = b"\n--- . (ext4 /dev/vda 252.0 GiB) ioping statistics ---\n2 requests completed in 416.2 us, 8 KiB read, 4.80 k iops"
     text = SourceText(b'""}],' + cut + title + b"/dev/vda 252.0 GiB): requ" + cut + title + b"\n")
-    assert ioping.parse(text).runs
+    assert ioping_format.parse(text).runs
 
 
 def test_a_title_that_is_the_last_line_is_told_at_its_own_line() -> None:
     statistics = "9 requests completed in 2.71 ms, 36 KiB read, 3.32 k iops, 13.0 MiB/s"
     text = f"--- /mnt/t (ext4 /dev/sda1 931.5 GiB) ioping statistics ---\n{statistics}\n\n--- . (ext4 /dev/sda1) ioping statistics ---"
-    parsed = ioping.parse(SourceText(text))
+    parsed = ioping_format.parse(SourceText(text))
     assert len(parsed.runs) == 1
     assert [(one.message, one.line) for one in parsed.broken] == [("the statistics are cut off", 4)]
 
@@ -291,7 +294,9 @@ def test_statistics_behind_a_mark_are_not_damaged(mark: str) -> None:
         "9 requests completed in 10.9 ms, 72 KiB read, 823 iops, 6.43 MiB/s",
         "min/avg/max/mdev = 183.0 us / 1.21 ms / 7.68 ms / 2.31 ms",
     )
-    found = ioping.parse(SourceText("```\nioping -q -c 10 .\n" + "".join(f"{mark}{line}\n" for line in statistics)))
+    found = ioping_format.parse(
+        SourceText("```\nioping -q -c 10 .\n" + "".join(f"{mark}{line}\n" for line in statistics))
+    )
     assert not found.broken
     assert values(found.runs[0])["iops"] == 823
 
@@ -303,7 +308,7 @@ def test_a_title_without_the_device_of_its_requests_is_theirs(rates: str) -> Non
         f"4096 bytes from /srv (ext4 /dev/vda): request={n} time={ms} ms\n" for n, ms in ((1, 0.1), (2, 5.4))
     )
     block = f"\n--- /srv ioping statistics ---\n2 requests completed in 106.3 ms{rates}\nmin/avg/max/mdev = 0.1/2.8/5.4/2.6 ms\n"
-    found = ioping.parse(SourceText(rows + block))
+    found = ioping_format.parse(SourceText(rows + block))
     (run,) = found.runs
     assert (run.target, run.labels, run.line, run.last_line, found.broken) == (
         "/srv",
@@ -385,6 +390,8 @@ def test_statistics_of_periods_in_json_are_series() -> None:
 
 def test_a_time_that_no_clock_counts_is_damage_and_the_other_requests_are_read() -> None:
     line = "4 KiB <<< . (ext4 /dev/sda1): request={} time={} us\n"
-    found = ioping.parse(SourceText("".join(line.format(n, t) for n, t in ((1, 93), (2, 2**63), (3, 95), (4, 97)))))
+    found = ioping_format.parse(
+        SourceText("".join(line.format(n, t) for n, t in ((1, 93), (2, 2**63), (3, 95), (4, 97))))
+    )
     assert all(0 < value < 100_000 for run in found.runs for one in run.histograms for value, _ in one.bins)
     assert [(one.line, "9223372036854775808" in one.found) for one in found.broken if one.line == 2] == [(2, True)]

@@ -1,19 +1,20 @@
 """Real outputs of ioping, sysbench fileio and Vdbench by other people, against the true values of the corpus's index."""
 
-import importlib
 from typing import Any
 
 import pytest
 
-from apps.parsers.shape import ParsedFile, ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParsedRun
+from apps.parsers.core.source_text import SourceText
+from tests.parsers import fixture_pairs
 from tests.parsers.corpus import folder
+from tests.sampling import for_each
 
 KIB, MIB = 1024, 1024**2
 
 
 def parsed(directory: str, name: str, parser: str) -> ParsedFile:
-    module: Any = importlib.import_module(f"apps.parsers.{parser}")
+    module: Any = fixture_pairs.parser(parser)
     text = SourceText((folder(directory) / name).read_bytes())
     assert module.looks_like(text) >= 0.8
     result = module.parse(text)
@@ -126,7 +127,7 @@ FIRST_INTERVALS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("row", VDBENCH, ids=[row[0] for row in VDBENCH])
+@for_each("row", VDBENCH)
 def test_vdbench_values_are_those_of_the_index(row: tuple[str, str, int, int, str, float, float, float]) -> None:
     name, parser, count, place, operation, iops, bandwidth, latency = row
     found = parsed("vdbench", name, parser)

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.parsers import iozone
-from apps.parsers.iozone_columns import FIRST, NEW, NEW_SHORT, OLD, Group, readings
-from apps.parsers.shape import ParsedFile, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iozone import format as iozone_format
+from apps.parsers.iozone.columns import FIRST, NEW, NEW_SHORT, OLD, ColumnGroup, find_readings
 from tests.pace import within
 from tests.parsers import fixture_pairs
+from tests.sampling import for_each
 
 KIB = 1024
 ABOVE = " " * 62 + "random    random     bkwd    record    stride"
@@ -26,7 +27,7 @@ ALL = "%16d%8d%9d%9d%9d%9d%9d%9d%9d %9d %9d%9d%9d%9d%9d"
 
 
 def parse(text: str) -> ParsedFile:
-    return iozone.parse(SourceText(text))
+    return iozone_format.parse(SourceText(text))
 
 
 def figures(parsed: ParsedFile) -> dict[str, float | None]:
@@ -34,12 +35,12 @@ def figures(parsed: ParsedFile) -> dict[str, float | None]:
 
 
 def test_report_repeats_the_table_of_its_run_and_adds_nothing() -> None:
-    (run,) = iozone.parse(fixture_pairs.source("iozone", "some_tests_and_report")).runs
+    (run,) = iozone_format.parse(fixture_pairs.source("iozone", "some_tests_and_report")).runs
     points = [(one.operation, one.file_size, one.block_size) for one in run.samples]
     assert len(points) == len(set(points)) == 11 * 5
 
 
-def printed(layout: tuple[Group, ...], row: list[tuple[int, ...] | None]) -> str:
+def printed(layout: tuple[ColumnGroup, ...], row: list[tuple[int, ...] | None]) -> str:
     """A row as IOzone's printf writes it; None is a test that does not run."""
     text = ""
     for test, values in zip(layout, row, strict=False):
@@ -55,7 +56,7 @@ VALUES = st.one_of(st.integers(1, 99_999_999), st.integers(10**7, 10**10))
 
 
 @st.composite
-def rows(draw: st.DrawFn) -> tuple[tuple[Group, ...], list[tuple[int, ...] | None]]:
+def rows(draw: st.DrawFn) -> tuple[tuple[ColumnGroup, ...], list[tuple[int, ...] | None]]:
     layout = draw(st.sampled_from([NEW, NEW_SHORT, OLD, FIRST]))
     tests = draw(st.integers(1, len(layout)))
     return layout, [
@@ -64,16 +65,17 @@ def rows(draw: st.DrawFn) -> tuple[tuple[Group, ...], list[tuple[int, ...] | Non
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(rows())
 def test_row_is_cut_as_it_was_printed_or_not_at_all(
-    case: tuple[tuple[Group, ...], list[tuple[int, ...] | None]],
+    case: tuple[tuple[ColumnGroup, ...], list[tuple[int, ...] | None]],
 ) -> None:
     layout, row = case
     text = printed(layout, row)
     numbers = [sum(len(test.figures) for test in layout[:index]) for index in range(len(layout))]
     truth = {numbers[at] + part: value for at, values in enumerate(row) if values for part, value in enumerate(values)}
-    found = [{one.column: int(text[one.start : one.end]) for one in reading} for reading in readings(text, layout)]
+    found = [{one.column: int(text[one.start : one.end]) for one in reading} for reading in find_readings(text, layout)]
     assert truth in found or len(found) == 2
 
 
@@ -213,13 +215,13 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@for_each("name", HOSTILE, number=4)
 def test_hostile_text_is_read_in_time_and_gives_no_absurd_value(name: str) -> None:
     text = SourceText(HOSTILE[name])
     began = time.process_time()
-    iozone.looks_like(text)
+    iozone_format.looks_like(text)
     try:
-        parsed = iozone.parse(text)
+        parsed = iozone_format.parse(text)
     except ParseError:
         parsed = ParsedFile()
     assert within(time.process_time() - began, 2)
@@ -274,7 +276,7 @@ def test_rows_that_somebody_put_names_before_are_runs_of_their_own() -> None:
         "md5:     5242880       4  261700  272400  2548400  2496000 1867100   11800\n\n"
         "md6      5242880       4  261700  272400\n"
     )
-    runs = iozone.parse(SourceText(table)).runs
+    runs = iozone_format.parse(SourceText(table)).runs
     assert [(run.caption, run.line, run.samples[0].value, run.samples[5].operation) for run in runs] == [
         ("raid 0", 3, 904000 * 1024, "randwrite"), ("md5", 4, 261700 * 1024, "randwrite"),
     ]  # fmt: skip
@@ -284,7 +286,7 @@ def test_rows_that_somebody_put_names_before_are_runs_of_their_own() -> None:
 def test_a_row_whose_size_was_damaged_to_a_leading_zero_makes_no_point_twice() -> None:
     head = b"\tCommand line used: iozone -a -n 64k -g 64k -i 0 -f test\n\tOutput is in Kbytes/sec\n              KB  reclen   write rewrite\n"
     rows = b"             064       4  546928 1226821\n              64       8  811459 1879725\n              64       4  546928 1226821\n"
-    for run in iozone.parse(SourceText(head + rows)).runs:
+    for run in iozone_format.parse(SourceText(head + rows)).runs:
         points = [(s.operation, s.file_size, s.block_size) for s in run.samples]
         assert len(points) == len(set(points))
 
@@ -292,7 +294,7 @@ def test_a_row_whose_size_was_damaged_to_a_leading_zero_makes_no_point_twice() -
 def test_a_run_begins_at_its_own_command_not_at_others_listed_above() -> None:
     prose = b"The tests were\n\n$ iozone -a -g 500M -i 0 | tee a.dat\n\nand then\n\n"
     block = b"# iozone -t 10 | tee b.dat\n\tChildren see throughput for 10 initial writers \t= 1418609.94 KB/sec\n"
-    (run,) = iozone.parse(SourceText(prose + block)).runs
+    (run,) = iozone_format.parse(SourceText(prose + block)).runs
     assert run.line == 7
     assert run.workload["command"] == "iozone -t 10"
 
@@ -319,7 +321,27 @@ def test_rows_with_a_remark_behind_them_are_runs_of_their_own_and_rows_below_are
 def test_a_file_of_less_than_a_kilobyte_is_printed_as_zero(size: str) -> None:
     """IOzone divides by 1024 and prints what is whole."""
     header = "              kB  reclen    write  rewrite    read    reread\n"
-    (run,) = iozone.parse(SourceText(f"{header}{size:>16}       4    12813    17315    64859    79928\n")).runs
+    (run,) = iozone_format.parse(SourceText(f"{header}{size:>16}       4    12813    17315    64859    79928\n")).runs
     assert [sample.value for sample in run.samples] == [figure * 1024 for figure in (12813, 17315, 64859, 79928)]
     assert "file_size" not in run.workload
     assert run.workload["block_size"] == 4096
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows", "unmet"),
+    [
+        ("-a -n 8g -g 16g", [(1 << 20, 4), (2 << 20, 4)], {"header_file_size": "from 8g to 16g"}),
+        ("-a -n 8g -g 16g", [(1 << 20, 4), (8 << 20, 4)], {"header_file_size": "from 8g to 16g"}),
+        ("-a -n 8g -g 16g", [(8 << 20, 4), (16 << 20, 4)], {}),
+        ("-a -g 4m", [(1 << 20, 4)], {"header_file_size": "to 4m"}),
+        ("-a -y 64k -q 1m", [(1 << 20, 4), (1 << 20, 64)], {"header_block_size": "from 64k to 1m"}),
+        ("-a -s 1g -n 8g", [(1 << 20, 4)], {}),  # one size is asked for, and no range
+        ("-a", [(1 << 20, 4)], {}),
+    ],
+)
+def test_a_range_that_the_command_announces_and_the_rows_leave(
+    asked: str, rows: list[tuple[int, int]], unmet: dict[str, str]
+) -> None:
+    table = "".join(ALL % (*sizes, *range(1000, 1013)) + "\n" for sizes in rows)
+    (run,) = parse(TABLE.replace("iozone -a", f"iozone {asked}") + table).runs
+    assert {name: value for name, value in run.workload.items() if name.startswith("header_")} == unmet

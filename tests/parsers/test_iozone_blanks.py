@@ -4,12 +4,11 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
-
-from apps.parsers import iozone
-from apps.parsers.shape import ParsedFile, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iozone import format as iozone_format
 from tests.parsers.fixture_pairs import outputs
+from tests.sampling import for_each
 
 PATHS = list(outputs("iozone").values())
 
@@ -26,18 +25,18 @@ def collapsed(text: str) -> str:
     return re.sub(r"[ \t]+", " ", text)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@for_each("path", PATHS)
 def test_rows_and_headers_that_no_longer_begin_in_one_column_give_the_same(path: Path) -> None:
     text = path.read_text()
-    assert values(iozone.parse(SourceText(stripped(text)))) == values(iozone.parse(SourceText(text)))
+    assert values(iozone_format.parse(SourceText(stripped(text)))) == values(iozone_format.parse(SourceText(text)))
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@for_each("path", PATHS)
 def test_single_blanks_give_nothing_that_was_not_printed(path: Path) -> None:
     text = path.read_text()
-    whole, found = values(iozone.parse(SourceText(text))), set()
+    whole, found = values(iozone_format.parse(SourceText(text))), set()
     with suppress(ParseError):
-        parsed = iozone.parse(SourceText(collapsed(text)))
+        parsed = iozone_format.parse(SourceText(collapsed(text)))
         found = values(parsed)
         assert parsed.broken or found == whole
     assert found <= whole

@@ -4,9 +4,9 @@ import csv
 
 import pytest
 
-from apps.parsers import iozone
-from apps.parsers.shape import ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedRun
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iozone import format as iozone_format
 from tests.parsers.corpus import CORPUS, folder
 
 KIB = 1024
@@ -36,8 +36,8 @@ FIRST = ("write", "rewrite", "read", "reread", "randread")
 
 def runs_of(kind: str, name: str) -> tuple[ParsedRun, ...]:
     text = SourceText((folder(kind) / name).read_bytes(), name)
-    assert iozone.looks_like(text) == 1.0
-    parsed = iozone.parse(text)
+    assert iozone_format.looks_like(text) == 1.0
+    parsed = iozone_format.parse(text)
     assert parsed.broken == ()
     return parsed.runs
 
@@ -96,9 +96,9 @@ def test_throughput_report_adds_only_the_tests_whose_blocks_were_cut() -> None:
 
 def test_matrices_alone_are_a_run_that_says_its_unit_is_the_default() -> None:
     text = SourceText((folder("iozone") / "renderer-excel-only.txt").read_bytes())
-    parsed = iozone.parse(text)
+    parsed = iozone_format.parse(text)
     (run,) = parsed.runs
-    assert iozone.looks_like(text) >= 0.9
+    assert iozone_format.looks_like(text) >= 0.9
     assert rates(run, 64, 4)["write"] == 581273 * KIB
     assert rates(run, 64, 8)["write"] == 743988 * KIB
     assert rates(run, 4096, 4096)["freread"] == 4801789 * KIB
@@ -109,7 +109,7 @@ def test_matrices_alone_are_a_run_that_says_its_unit_is_the_default() -> None:
 
 def test_hosts_of_pdsh_are_runs_of_their_own() -> None:
     text = SourceText((folder("iozone") / "pdsh-prefixed.txt").read_bytes())
-    seen = {host: iozone.parse(part).runs[0].samples for host, part in text.by_host()}
+    seen = {host: iozone_format.parse(part).runs[0].samples for host, part in text.by_host()}
     assert {host: samples[0].value for host, samples in seen.items()} == {
         "10.0.0.11": 302980.50 * KIB, "10.0.0.12": 302805.03 * KIB, "10.0.0.13": 302646.16 * KIB,
         "10.0.0.15": 303576.34 * KIB, "10.0.0.7": 302753.22 * KIB, "10.0.0.8": 302846.19 * KIB,
@@ -158,7 +158,7 @@ NAMES = {
 
 @pytest.mark.parametrize("name", ["iozone_table.txt", "iozone_banner_and_table.txt"])
 def test_dtn_table_reads_as_its_study_says(name: str) -> None:
-    (run,) = iozone.parse(legacy("dtn-ucsc", name)).runs
+    (run,) = iozone_format.parse(legacy("dtn-ucsc", name)).runs
     found = {(one.operation, one.file_size, one.block_size): one.value for one in run.samples}
     expected = {}
     for row in results("dtn-ucsc", "iozone-auto-8g"):
@@ -170,7 +170,7 @@ def test_dtn_table_reads_as_its_study_says(name: str) -> None:
 
 
 def test_thumper_throughput_reads_as_its_study_says() -> None:
-    (run,) = iozone.parse(legacy("thumper-x4500", "iozone_throughput_raid6_xfs_t10.txt")).runs
+    (run,) = iozone_format.parse(legacy("thumper-x4500", "iozone_throughput_raid6_xfs_t10.txt")).runs
     metrics = {
         "children": "bandwidth", "parent": "bandwidth_parent", "min": "bandwidth_min", "max": "bandwidth_max",
         "avg": "bandwidth_mean", "min_xfer": "min_xfer",

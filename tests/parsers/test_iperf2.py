@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from apps.parsers import iperf2_csv, iperf2_text
-from apps.parsers.shape import ParsedRun, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedRun, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iperf import iperf2_csv, iperf2_text
 from tests.pace import within
 
 CLIENT = """------------------------------------------------------------
@@ -172,6 +172,7 @@ def test_other_csv_is_not_taken_for_iperfs() -> None:
     assert iperf2_csv.looks_like(text) == 0
 
 
+@pytest.mark.slow
 def test_thirteen_thousand_connections_at_once_are_read_in_less_than_two_seconds() -> None:
     line = "20240718030119,192.168.0.8,{},172.16.60.140,5001,3,0.0-10.0,393577800,314824870\n"
     before = time.process_time()
@@ -324,6 +325,7 @@ def test_the_round_trip_time_of_enhanced_reports_is_a_note() -> None:
     assert {s.metric: s.note for s in run.samples}["bandwidth"] == "RTT 243 us at the end"
 
 
+@pytest.mark.slow
 def test_a_mebibyte_of_peers_that_only_connect_is_read_within_two_seconds() -> None:
     text = SERVER + "".join(connected(number, number, "192.0.2.9") for number in range(4, 9000))
     text += "".join(connected(3, number) + measured(3, "80.0") for number in range(4000))

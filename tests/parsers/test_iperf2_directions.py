@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.parsers import iperf2_csv, iperf2_text
-from apps.parsers.shape import ParsedFile, ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParsedRun
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iperf import iperf2_csv, iperf2_text
 
 CALLED_BACK = """\
 Server listening on TCP port 5001

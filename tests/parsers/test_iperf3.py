@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from apps.parsers import iperf2_text, iperf3_json, iperf3_text
-from apps.parsers.shape import ParsedRun, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedRun, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iperf import iperf2_text, iperf3_json, iperf3_text
 
 START = {
     "connected": [{"local_host": "10.0.0.7", "remote_host": "10.0.0.8"}], "version": "iperf 3.12",

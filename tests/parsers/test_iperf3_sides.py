@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from apps.parsers import iperf3_json, iperf3_text
-from apps.parsers.iperf3_twice import named_apart
-from apps.parsers.shape import ParsedFile
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iperf import iperf3_json, iperf3_text
+from apps.parsers.iperf.iperf3_json import rename_repeated_sums
 
 HEADING = "[ ID] Interval           Transfer     Bitrate         "
 CLIENT = f"""\
@@ -86,7 +86,7 @@ def test_sums_of_both_directions_under_the_same_keys_are_both_read(indent: int |
 
 def test_a_sum_of_the_next_interval_keeps_its_name() -> None:
     body = '[{"sum": {"bytes": 1}}, {"sum": {"bytes": 2}}]'
-    assert named_apart(body) is body
+    assert rename_repeated_sums(body) is body
 
 
 @pytest.mark.parametrize(

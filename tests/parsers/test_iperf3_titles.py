@@ -2,8 +2,8 @@
 
 import json
 
-from apps.parsers import iperf3_json, iperf3_text
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iperf import iperf3_json, iperf3_text
 
 MIXED = """$ iperf3 -c 10.0.0.2 -T up -p 5101 & iperf3 -c 10.0.0.2 -T two -p 5102 &
 [1] 4711

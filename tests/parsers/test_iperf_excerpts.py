@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from apps.parsers import iperf2_text, iperf3_text
-from apps.parsers.shape import ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedRun
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iperf import iperf2_text, iperf3_text
 
 FIXTURES = Path(__file__).parent / "fixtures"
 BOTH = """\

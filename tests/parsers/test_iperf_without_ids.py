@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.parsers import iperf2_text, iperf3_text
-from apps.parsers.iperf_without_ids import with_ids
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iperf import iperf2_text, iperf3_text
+from apps.parsers.iperf.lines import add_ids
 
 OF_2 = """\
 Client connecting to 10.0.0.2, TCP port 5001
@@ -52,7 +52,7 @@ def test_lines_of_iperf_3_without_ids_are_read(lost: str) -> None:
 def test_streams_that_cannot_be_told_apart_stay_as_they_are(second: str) -> None:
     lines = OF_2.format("").splitlines()
     lines[2:3] = second.splitlines()
-    assert with_ids(lines, "\n".join(lines)) is lines
+    assert add_ids(lines, "\n".join(lines)) is lines
 
 
 def test_a_line_without_id_among_others_is_damaged() -> None:

@@ -5,17 +5,21 @@ belong to the document is never left out.
 import json
 import re
 import time
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from apps.parsers import fio_json, fio_text, iperf3_json
-from apps.parsers.json_strangers import MOST, without_strangers
-from apps.parsers.registry import recognise
-from apps.parsers.shape import Broken, ParsedFile, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.cleanup.json_interruptions import MOST_INTERRUPTIONS, without_interruptions
+from apps.parsers.core.models import Broken, ParsedFile, ParseError
+from apps.parsers.core.registry import recognise
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.json import format as json_format
+from apps.parsers.fio.text import format as text_format
+from apps.parsers.iperf import iperf3_json
 from tests.pace import within
+from tests.sampling import for_each
 
 FIO = (Path(__file__).parent / "fixtures" / "fio_json" / "null.json").read_text().splitlines()
 IPERF = json.dumps({
@@ -66,14 +70,13 @@ def check_places(parsed: ParsedFile, text: str) -> None:
 
 
 def both(text: str) -> ParsedFile:
-    module = fio_json if '"fio version"' in text else iperf3_json
+    module = json_format if '"fio version"' in text else iperf3_json
     parsed = module.parse(SourceText(text))
     check_places(parsed, text)
     return parsed
 
 
-@pytest.mark.parametrize("stranger", STRANGERS)
-@pytest.mark.parametrize("document", [FIO, IPERF])
+@for_each("stranger, document", product(STRANGERS, [FIO, IPERF]))
 def test_a_strangers_line_in_a_document_is_left_out_and_told(document: list[str], stranger: str) -> None:
     whole = both(text_of(*document)).runs[0]
     for at in (1, 4, len(document) // 2, len(document) - 1):
@@ -100,17 +103,32 @@ def test_several_strangers_among_several_documents_are_each_told(document: list[
 def test_what_is_glued_into_a_line_of_json_stays_broken_and_told(document: list[str]) -> None:
     for glued in (document[5] + STRANGERS[0], STRANGERS[0] + document[5], document[5][:-3] + STRANGERS[0]):
         text = SourceText(text_of(*document[:5], glued, *document[6:]))
-        runs, broken, warnings = told_of(fio_json if document is FIO else iperf3_json, text)
+        runs, broken, warnings = told_of(json_format if document is FIO else iperf3_json, text)
         assert (runs, warnings) == (0, ())
         assert broken[0].line == 6 or "line 6" in broken[0].message
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
-    ['"key" : "value"', "  12,", "nan,", "-nan", "true", "e+05", "E5", ".5", "}", "12fio: x", 'rest of a word",', "ue,", 'fio: x "a" : 1', ""],
-)  # fmt: skip
+    [
+        '"key" : "value"',
+        "  12,",
+        "nan,",
+        "-nan",
+        "true",
+        "e+05",
+        "E5",
+        ".5",
+        "}",
+        "12fio: x",
+        'rest of a word",',
+        "ue,",
+        'fio: x "a" : 1',
+        "",
+    ],
+)
 def test_a_line_that_may_be_of_the_document_is_kept(line: str) -> None:
-    assert without_strangers(["{", line, "}"]) == (["{", line, "}"], {})
+    assert without_interruptions(["{", line, "}"]) == (["{", line, "}"], {})
 
 
 def test_a_figure_of_two_lines_is_not_made_one_by_leaving_out_the_second() -> None:
@@ -118,7 +136,7 @@ def test_a_figure_of_two_lines_is_not_made_one_by_leaving_out_the_second() -> No
     half, rest = FIO[at].rsplit(".", 1)
     text = text_of(*FIO[:at], half, STRANGERS[0], f".{rest}", *FIO[at + 1 :])
     with pytest.raises(ParseError):
-        fio_json.parse(SourceText(text))
+        json_format.parse(SourceText(text))
 
 
 def test_a_tool_that_printed_in_the_middle_of_json_is_a_run_of_its_own() -> None:
@@ -135,12 +153,12 @@ def test_a_normal_report_that_repeats_such_a_document_is_not_read_twice() -> Non
         f"{job['jobname']}: (groupid=0, jobs=1): err= 0: pid=9: Sat Jun 25 02:08:42 2022\n"
         f"  {name}: IOPS=28.9k, BW=113MiB/s (118MB/s)(3389MiB/{job[name]['runtime']}msec)\n"
     )
-    assert fio_text.parse(SourceText(report + text_of(*FIO[:7], STRANGERS[0], *FIO[7:]))).runs == ()
+    assert text_format.parse(SourceText(report + text_of(*FIO[:7], STRANGERS[0], *FIO[7:]))).runs == ()
 
 
 def test_lines_beyond_measure_are_no_document_any_more() -> None:
-    lines = ["{", *["hello you"] * (MOST + 1), "}"]
-    assert without_strangers(lines) == (lines, {})
+    lines = ["{", *["hello you"] * (MOST_INTERRUPTIONS + 1), "}"]
+    assert without_interruptions(lines) == (lines, {})
 
 
 QUOTED = [f"> {line}" for line in FIO]
@@ -159,7 +177,7 @@ WHERE = {  # text, and the number of the document's first line
 }
 
 
-@pytest.mark.parametrize("where", WHERE)
+@for_each("where", WHERE)
 def test_values_have_the_lines_of_the_file_wherever_the_document_stands(where: str) -> None:
     text, first = WHERE[where]
     parsed = both(text)
@@ -178,7 +196,7 @@ def test_what_is_broken_behind_progress_names_the_line_of_the_file() -> None:
     hurt = [line.replace('"error" : 0,', '"error" : 0') for line in QUOTED]
     place = next(index for index, line in enumerate(hurt) if line.endswith('"error" : 0'))
     with pytest.raises(ParseError) as refused:
-        fio_json.parse(SourceText(text_of("> so:", f"> {ETA * 3}", *hurt)))
+        json_format.parse(SourceText(text_of("> so:", f"> {ETA * 3}", *hurt)))
     assert refused.value.line == 2 + place + 2
 
 
@@ -191,10 +209,11 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
+@for_each("name", HOSTILE, number=4)
 def test_a_mebibyte_of_strangers_is_read_or_refused_in_time(name: str) -> None:
     text = SourceText(HOSTILE[name])
-    for module in (fio_json, iperf3_json):
+    for module in (json_format, iperf3_json):
         began = time.process_time()
         told_of(module, text)
         assert within(time.process_time() - began, 2)

@@ -4,10 +4,13 @@ import textwrap
 
 import pytest
 
-from apps.parsers import bonnie1, bonniepp, iozone
-from apps.parsers.shape import ParsedFile
-from apps.parsers.source_text import SourceText
+from apps.parsers.bonnie import format as bonnie_format
+from apps.parsers.bonniepp import format as bonniepp_format
+from apps.parsers.core.models import ParsedFile
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iozone import format as iozone_format
 from tests.parsers.test_bonnie1 import GARLOFF, HEAD, ROW
+from tests.sampling import for_each
 
 BONNIEPP = """\
 Version 2.00a       ------Sequential Output------ --Sequential Input- --Random-
@@ -68,25 +71,25 @@ def figures(parsed: ParsedFile) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("width", range(56, 84))
+@for_each("width", range(56, 84))
 def test_a_table_of_bonnies_is_read_at_whatever_width_it_was_broken(width: int) -> None:
     for text in (HEAD + ROW, HEAD + ROW + ROW, GARLOFF):
-        whole, broken = (bonnie1.parse(SourceText(one)) for one in (text, wrapped(text, width)))
+        whole, broken = (bonnie_format.parse(SourceText(one)) for one in (text, wrapped(text, width)))
         assert figures(broken) == figures(whole)
         assert [run.host for run in broken.runs] == [run.host for run in whole.runs]
 
 
-@pytest.mark.parametrize("width", range(56, 82))
+@for_each("width", range(56, 82))
 def test_a_row_of_bonniepps_may_be_broken_behind_a_unit(width: int) -> None:
-    whole, broken = (bonniepp.parse(SourceText(one)) for one in (BONNIEPP, wrapped(BONNIEPP, width)))
+    whole, broken = (bonniepp_format.parse(SourceText(one)) for one in (BONNIEPP, wrapped(BONNIEPP, width)))
     assert figures(broken) == figures(whole)
 
 
 def test_figures_under_the_first_line_of_a_header_that_was_broken_are_read() -> None:
     command = "\tCommand line used: iozone -i 0 -i 1\n\tOutput is in kBytes/sec\n"
-    whole = figures(iozone.parse(SourceText(command + TABLE)))
+    whole = figures(iozone_format.parse(SourceText(command + TABLE)))
     for width in range(70, 130):
-        assert figures(iozone.parse(SourceText(command + wrapped(TABLE, width)))) == whole
+        assert figures(iozone_format.parse(SourceText(command + wrapped(TABLE, width)))) == whole
 
 
 def test_rows_of_few_figures_below_a_broken_header_are_never_one_row() -> None:
@@ -96,26 +99,28 @@ def test_rows_of_few_figures_below_a_broken_header_are_never_one_row() -> None:
     )
     rows = "".join(row.format(size, 4, size + 1, size + 2, size + 3) for size in (1024, 2048, 4096))
     command = "\tCommand line used: iozone -i 0 -i 3\n\tOutput is in kBytes/sec\n"
-    found = figures(iozone.parse(SourceText(command + head + rows)))
+    found = figures(iozone_format.parse(SourceText(command + head + rows)))
     assert [one[0] for one in found] == ["write", "rewrite", "backward_read"] * 3  # type: ignore[index]
     mangled = "".join(" ".join(one.split()) + "\n" for one in rows.splitlines())  # no blanks that show it
-    parsed = iozone.parse(SourceText(command + head + mangled))
+    parsed = iozone_format.parse(SourceText(command + head + mangled))
     assert (parsed.runs, len(parsed.broken)) == ((), 3)
 
 
-@pytest.mark.parametrize("width", range(40, 140))
+@for_each("width", range(40, 140))
 def test_a_matrix_of_iozones_is_read_at_whatever_width_it_was_broken(width: int) -> None:
     command = "\tCommand line used: iozone -Ra\n\tOutput is in kBytes/sec\n"
-    whole, broken = (iozone.parse(SourceText(command + one)) for one in (MATRIX, wrapped(MATRIX, width)))
+    whole, broken = (iozone_format.parse(SourceText(command + one)) for one in (MATRIX, wrapped(MATRIX, width)))
     assert figures(broken) == figures(whole)
     assert len(figures(whole)) == sum(record <= size for size in SIZES for record in RECORDS)
     spread = MATRIX.replace(" \n", "\n\n").replace('\n\n"64"', '\n"64"')  # the last blank on a line of its own
-    assert figures(iozone.parse(SourceText(command + spread))) == figures(whole)
+    assert figures(iozone_format.parse(SourceText(command + spread))) == figures(whole)
 
 
 @pytest.mark.parametrize("width", [68, 72, 76, 80])
 def test_the_end_of_a_long_line_of_iozones_throughput_may_stand_below_it(width: int) -> None:
-    assert figures(iozone.parse(SourceText(wrapped(BLOCK, width)))) == figures(iozone.parse(SourceText(BLOCK)))
-    assert "0.8571" in str(figures(iozone.parse(SourceText(BLOCK))))
-    whole, broken = (iozone.parse(SourceText(one)) for one in (THROUGHPUT, wrapped(THROUGHPUT, width)))
+    assert figures(iozone_format.parse(SourceText(wrapped(BLOCK, width)))) == figures(
+        iozone_format.parse(SourceText(BLOCK))
+    )
+    assert "0.8571" in str(figures(iozone_format.parse(SourceText(BLOCK))))
+    whole, broken = (iozone_format.parse(SourceText(one)) for one in (THROUGHPUT, wrapped(THROUGHPUT, width)))
     assert [one.value for one in broken.runs[0].samples] == [one.value for one in whole.runs[0].samples]

@@ -6,12 +6,13 @@ from email.message import EmailMessage
 
 import pytest
 
-from apps.parsers import fio_text
-from apps.parsers.mail_base64 import STATEMENT
-from apps.parsers.source_text import SourceText
-from apps.uploads.reading import read_file
+from apps.parsers.cleanup.mail_base64 import STATEMENT
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.text import format as text_format
+from apps.uploads.file_reader import read_file
 from tests.pace import within
 from tests.parsers.test_quoted_printable import REPORT
+from tests.sampling import for_each
 
 HEADER = "From ann@x.test Mon Sep 17 00:00:00 2001\nContent-Transfer-Encoding: Base64\n\n"
 DD = "8+0 records in\n8+0 records out\n8388608 bytes (8.4 MB) copied, 0.5 s, 16.8 MB/s\n"
@@ -33,7 +34,7 @@ def test_the_header_says_how_lines_are_numbered() -> None:
 
 
 def test_a_report_in_a_mail_is_read_whole() -> None:
-    (run,) = fio_text.parse(SourceText(mail(REPORT))).runs
+    (run,) = text_format.parse(SourceText(mail(REPORT))).runs
     assert {sample.metric: sample.value for sample in run.samples}["iops"] == 5120
 
 
@@ -73,7 +74,7 @@ ENDLESS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(ENDLESS))
+@for_each("name", sorted(ENDLESS), number=4)
 def test_endless_mails_take_linear_time(name: str) -> None:
     before = time.process_time()
     assert SourceText(ENDLESS[name]).lines

@@ -1,17 +1,19 @@
 """Outputs behind a margin: pasted with blanks before every line, or as a code block between somebody's words."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from apps.parsers.margins import unindented, without_margin
-from apps.parsers.registry import format_named, read_as
-from apps.parsers.source_text import SourceText
+from apps.parsers.cleanup.margins import without_block_margins, without_margin
+from apps.parsers.core.registry import get_format, read_as
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.every import read_but_lines, surely_read, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.seeds import TEXTS
 from tests.parsers.wrappings import MARGINS, rows
+from tests.sampling import for_each
 
 PATHS = [path for folder in FORMATS for path in outputs(folder).values()]
 VDBENCH = """16:46:14.003 Starting RD=rd1; I/O rate: 100; elapsed=5; For loops: None
@@ -24,8 +26,8 @@ Feb 18, 2019    interval        i/o   MB/sec   bytes   read     resp     read   
 """  # fmt: skip
 
 
-@pytest.mark.parametrize("margin", MARGINS)
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.slow
+@for_each("margin, path", product(MARGINS, PATHS))
 def test_what_is_read_behind_a_margin_is_the_same_with_the_same_line_numbers(path: Path, margin: str) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     behind = "".join(f"{margin}{row}\n" if row.strip() else f"{row}\n" for row in rows(text))
@@ -36,14 +38,14 @@ def in_prose(text: str) -> str:
     return "It was slow::\n\n" + "".join(f"   {row}\n" if row else "\n" for row in rows(text)) + "\nIt still is.\n"
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@for_each("name", TEXTS)
 def test_a_block_in_prose_is_read(name: str) -> None:
     assert read_but_lines(in_prose(TEXTS[name])) == read_but_lines(TEXTS[name])
 
 
 def test_vdbench_in_prose_is_read_also_by_who_says_that_it_is_vdbenchs() -> None:
     assert read_but_lines(in_prose(VDBENCH)) == read_but_lines(VDBENCH) != []
-    (run,) = read_as(format_named("vdbench"), SourceText(in_prose(VDBENCH))).parsed.runs  # type: ignore[union-attr]
+    (run,) = read_as(get_format("vdbench"), SourceText(in_prose(VDBENCH))).parsed.runs  # type: ignore[union-attr]
     assert (run.line, run.last_line) == (3, 9)
 
 
@@ -55,10 +57,10 @@ def test_vdbench_in_prose_is_read_also_by_who_says_that_it_is_vdbenchs() -> None
         (without_margin, "\ta\n  b\n c\n", None),  # nothing in common
         (without_margin, "  a\nb\n  c\n", None),
         (without_margin, "  a\n", ["a"]),
-        (unindented, "a:\n\n  b\n    c\n  d\n\ne\n", ["a:", "", "b", "  c", "d", "", "e"]),
-        (unindented, "a:\n\n  b\n    c\n\n  d\n", ["a:", "", "b", "  c", "", "d"]),
-        (unindented, "a:\n  b\n  c\n  d\n\ne\n", None),  # a's own
-        (unindented, "a:\n\n  b\n  c\n  d\ne\n", None),
+        (without_block_margins, "a:\n\n  b\n    c\n  d\n\ne\n", ["a:", "", "b", "  c", "d", "", "e"]),
+        (without_block_margins, "a:\n\n  b\n    c\n\n  d\n", ["a:", "", "b", "  c", "", "d"]),
+        (without_block_margins, "a:\n  b\n  c\n  d\n\ne\n", None),  # a's own
+        (without_block_margins, "a:\n\n  b\n  c\n  d\ne\n", None),
     ],
 )
 def test_margins_are_what_all_lines_of_a_block_begin_with(
@@ -68,9 +70,9 @@ def test_margins_are_what_all_lines_of_a_block_begin_with(
     assert (found and found.lines) == lines
 
 
-@pytest.mark.parametrize("piece", [" ", " \n", " a\n", "\n a\n\n", "\ta\n", "a\n\n b\n c\n d\n\n", "\r", " \r"])
+@for_each("piece", [" ", " \n", " a\n", "\n a\n\n", "\ta\n", "a\n\n b\n c\n d\n\n", "\r", " \r"], number=4)
 def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
     text = SourceText(" " + piece * (2**20 // len(piece)))
-    for layer in (without_margin, unindented):
+    for layer in (without_margin, without_block_margins):
         _, seconds = timed(lambda: layer(text), 1)  # noqa: B023
         assert seconds < 1

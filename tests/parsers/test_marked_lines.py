@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from apps.parsers.marked_lines import without_marks
-from apps.parsers.source_text import SourceText
+from apps.parsers.cleanup.line_marks import without_marks
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.every import surely_read, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.wrappings import MARKS, marked
+from tests.sampling import for_each
 
 TEXTS = [
     path for folder in FORMATS if folder != "fio_logs" for path in outputs(folder).values()
@@ -16,7 +17,7 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@for_each("path", TEXTS)
 def test_what_is_read_behind_marks_is_the_same_with_the_same_line_numbers(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace").expandtabs()
     plain = surely_read(text)
@@ -24,7 +25,7 @@ def test_what_is_read_behind_marks_is_the_same_with_the_same_line_numbers(path: 
     assert surely_read(marked(text, mark)) == plain
 
 
-@pytest.mark.parametrize("mark", MARKS)
+@for_each("mark", MARKS)
 def test_every_mark(mark: str) -> None:
     text = "$ dd if=/dev/zero of=file bs=1M count=1024 oflag=direct\n1024+0 records in\n1024+0 records out\n"
     text += "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 8.25 s, 130 MB/s\n\n"
@@ -46,7 +47,7 @@ def test_what_only_looks_like_marks_stays(text: str) -> None:
     assert without_marks(SourceText(text)) is None
 
 
-@pytest.mark.parametrize("piece", ["+", "+\n", "| |\n", "1 ", "1\n", " *\n", ": \n+\n"])
+@for_each("piece", ["+", "+\n", "| |\n", "1 ", "1\n", " *\n", ": \n+\n"], number=4)
 def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
     text = SourceText(piece * (2**20 // len(piece)))
     _, seconds = timed(lambda: without_marks(text), 1.5)

@@ -5,11 +5,12 @@ import time
 
 import pytest
 
-from apps.parsers import netperf
-from apps.parsers.registry import format_named, read_as
-from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParseError
+from apps.parsers.core.registry import get_format, read_as
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.netperf import format as netperf_format
 from tests.pace import within
+from tests.sampling import for_each
 
 BANNER = "MIGRATED {} TEST from 10.0.0.1 (10.0.0.1) port 0 AF_INET to n2.example (10.0.0.2) port 0 AF_INET : demo\n"
 STREAM = """Recv   Send    Send
@@ -30,13 +31,13 @@ bytes  Bytes  bytes    bytes   secs.    per sec
 
 
 def run(text: str) -> ParsedRun:
-    (one,) = netperf.parse(SourceText(text)).runs
+    (one,) = netperf_format.parse(SourceText(text)).runs
     return one
 
 
 def shown(text: str) -> ParsedFile:
     """As a person says that it is netperf's: what stands in strings is what was printed."""
-    found = read_as(format_named("netperf"), SourceText(text)).parsed
+    found = read_as(get_format("netperf"), SourceText(text)).parsed
     assert found
     return found
 
@@ -96,20 +97,20 @@ def test_omni_columns_are_told_by_where_they_begin() -> None:
 
 def test_keywords_are_read_without_a_banner_and_come_again_for_the_next_run() -> None:
     text = "THROUGHPUT=100.00\nTHROUGHPUT_UNITS=Trans/s\nP99_LATENCY=250\nMEAN_LATENCY=-1.00\n"
-    runs = netperf.parse(SourceText(text + text.replace("100.00", "200.00"))).runs
+    runs = netperf_format.parse(SourceText(text + text.replace("100.00", "200.00"))).runs
     assert [figures(one) for one in runs] == [
         [("net_request", "rate", value), ("net_request", "latency_p99", 250_000)] for value in (100.0, 200.0)]  # fmt: skip
 
 
 def test_keywords_that_do_not_say_the_direction_are_broken() -> None:
-    parsed = netperf.parse(SourceText("THROUGHPUT=100.00\nTHROUGHPUT_UNITS=10^6bits/s\n"))
+    parsed = netperf_format.parse(SourceText("THROUGHPUT=100.00\nTHROUGHPUT_UNITS=10^6bits/s\n"))
     (broken,) = parsed.broken
     assert (parsed.runs, broken.line, broken.found) == ((), 1, "100.00 10^6bits/s")
     assert broken.message == "nothing says whether this host sent or received"
 
 
 def test_a_keyword_without_its_unit_is_missing() -> None:
-    parsed = netperf.parse(SourceText(BANNER.format("OMNI Send") + "THROUGHPUT=941.23\nELAPSED_TIME=10.0\n"))
+    parsed = netperf_format.parse(SourceText(BANNER.format("OMNI Send") + "THROUGHPUT=941.23\nELAPSED_TIME=10.0\n"))
     (sample,) = parsed.runs[0].samples
     assert (sample.operation, sample.metric, sample.value, sample.printed) == ("net_send", "bandwidth", None, "941.23")
     assert sample.missing_reason == "its unit is not printed"
@@ -131,7 +132,7 @@ def test_a_udp_table_without_the_receivers_row_says_so() -> None:
 
 
 def test_a_banner_without_figures_is_broken_beside_the_others() -> None:
-    parsed = netperf.parse(
+    parsed = netperf_format.parse(
         SourceText(BANNER.format("TCP STREAM") + BANNER.format("TCP STREAM") + STREAM.format("10^6bits", "8.00"))
     )
     assert (len(parsed.runs), [one.line for one in parsed.broken]) == (1, [1])
@@ -139,15 +140,15 @@ def test_a_banner_without_figures_is_broken_beside_the_others() -> None:
 
 @pytest.mark.parametrize("word", ["nan", "inf", "1e999", "9" * 5000, "-1"])
 def test_what_is_no_number_becomes_no_value(word: str) -> None:
-    parsed = netperf.parse(SourceText(f"THROUGHPUT={word}\nTHROUGHPUT_UNITS=Trans/s\n"))
+    parsed = netperf_format.parse(SourceText(f"THROUGHPUT={word}\nTHROUGHPUT_UNITS=Trans/s\n"))
     assert [sample.value for one in parsed.runs for sample in one.samples] in ([], [None])
 
 
 def test_prose_about_a_test_is_not_taken_for_netperf() -> None:
     text = SourceText("The LOAD TEST from last week went to the team.\n")
-    assert netperf.looks_like(text) == 0
+    assert netperf_format.looks_like(text) == 0
     with pytest.raises(ParseError):
-        netperf.parse(text)
+        netperf_format.parse(text)
 
 
 HOSTILE = {
@@ -163,10 +164,11 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
+@for_each("name", HOSTILE, number=4)
 def test_a_hostile_mebibyte_takes_less_than_two_seconds(name: str) -> None:
     before = time.process_time()
-    assert netperf.parse(SourceText(HOSTILE[name])).broken
+    assert netperf_format.parse(SourceText(HOSTILE[name])).broken
     assert within(time.process_time() - before, 2)
 
 
@@ -188,7 +190,9 @@ def test_a_list_that_is_cut_is_read_in_linear_time() -> None:
 def test_rows_below_a_streams_row_are_runs_of_their_own() -> None:
     """A script prints the title once and the rest with -P 0."""
     more = " 87380  16384  65536    10.00    900.00\n 87380  16384  65536    10.00    880.00\n\n 87380  16384  65536    10.00    1.00\n"
-    runs = netperf.parse(SourceText(BANNER.format("TCP STREAM") + STREAM.format("10^6bits", "800.00") + more)).runs
+    runs = netperf_format.parse(
+        SourceText(BANNER.format("TCP STREAM") + STREAM.format("10^6bits", "800.00") + more)
+    ).runs
     assert [(figures(one), one.line, one.target) for one in runs] == [
         ([("net_send", "bandwidth", rate * 1e6 / 8)], line, "n2.example") for rate, line in ((800, 1), (900, 8), (880, 9))
     ]  # fmt: skip
@@ -224,8 +228,8 @@ def test_bare_figures_have_the_names_that_the_command_asked_for() -> None:
         asked
         + "\n12,340,4500.25,Trans/s\n13,350,4400.25,Trans/s\nThen to n6 came the others.\n14,360,4300.25,Trans/s\n"
     )
-    runs = netperf.parse(SourceText(text)).runs
-    assert netperf.looks_like(SourceText(text)) > 0.5
+    runs = netperf_format.parse(SourceText(text)).runs
+    assert netperf_format.looks_like(SourceText(text)) > 0.5
     assert [figures(one) for one in runs] == [
         [("net_request", "rate", rate), ("net_request", "latency_p50", p50), ("net_request", "latency_max", most)]
         for rate, p50, most in ((4500.25, 12e3, 340e3), (4400.25, 13e3, 350e3))
@@ -244,9 +248,9 @@ def test_bare_figures_without_a_unit_say_no_rate() -> None:
 )
 def test_bare_figures_that_nothing_names_are_not_guessed(above: str) -> None:
     text = SourceText(f"{above}78,91\n")
-    assert netperf.looks_like(text) == 0
+    assert netperf_format.looks_like(text) == 0
     with pytest.raises(ParseError):
-        netperf.parse(text)
+        netperf_format.parse(text)
 
 
 def test_keywords_without_a_banner_have_the_peer_of_the_command_and_the_cpu_as_a_note() -> None:
@@ -266,14 +270,14 @@ Confidence Iterations Run,Stddev Latency Microseconds,
 
 
 def test_a_banner_that_is_wrapped_shifts_no_names() -> None:
-    (run,) = netperf.parse(SourceText(WRAPPED)).runs
+    (run,) = netperf_format.parse(SourceText(WRAPPED)).runs
     assert {one.metric: one.value for one in run.samples} == {
         "rate": 1300.5, "latency_stdev": 700_250, "latency_p50": 601_000, "latency_p99": 842_000
     }  # fmt: skip
 
 
 def test_csv_with_fewer_values_than_names_is_told() -> None:
-    found = netperf.parse(SourceText(WRAPPED.replace(",601,842", ",601")))
+    found = netperf_format.parse(SourceText(WRAPPED.replace(",601,842", ",601")))
     assert {one.metric for one in found.runs[0].samples} == {"rate", "latency_stdev", "latency_p50"}
     assert found.warnings == ("line 7: 6 values for 7 names; the last names have none",)
 
@@ -288,8 +292,8 @@ REQUEST_TABLE = REQUEST.replace("21456.78", "12507.25")
 )
 def test_a_table_without_its_banner_is_of_what_the_command_says(command: str, operation: str) -> None:
     text = SourceText(f"$ {command}\n{STREAM_TABLE}\n{REQUEST_TABLE}")
-    assert netperf.looks_like(text) > 0.5
-    found = netperf.parse(text)
+    assert netperf_format.looks_like(text) > 0.5
+    found = netperf_format.parse(text)
     assert [(one.operation, one.value) for run in found.runs for one in run.samples] == [
         (operation, 117_680_000.0), ("net_request", 12507.25)
     ]  # fmt: skip
@@ -298,7 +302,7 @@ def test_a_table_without_its_banner_is_of_what_the_command_says(command: str, op
 
 @pytest.mark.parametrize("above", ["", "$ netperf -H h -t $TEST\n", "$ netperf -H h -t TCP_RR\n"])
 def test_a_stream_without_banner_and_command_is_told(above: str) -> None:
-    found = netperf.parse(SourceText(above + STREAM_TABLE))
+    found = netperf_format.parse(SourceText(above + STREAM_TABLE))
     assert (found.runs, [one.found for one in found.broken]) == ((), ["87380 16384 16384 10.00 941.44"])
 
 
@@ -322,8 +326,8 @@ def test_a_row_without_title_is_what_its_command_asked_for(
     command: str, row: str, found: tuple[str, float, str]
 ) -> None:
     text = SourceText(f"Before:\n# {command}\n{row}")
-    (run,) = netperf.parse(text).runs
-    assert netperf.looks_like(text) > 0.5
+    (run,) = netperf_format.parse(text).runs
+    assert netperf_format.looks_like(text) > 0.5
     assert (run.samples[0].operation, run.samples[0].value, run.target) == found
     assert (run.line, run.samples[0].line) == (3, 3)
 
@@ -342,7 +346,7 @@ def test_a_row_without_title_is_what_its_command_asked_for(
     ],
 )
 def test_a_row_that_no_command_explains_is_nothing(text: str) -> None:
-    assert netperf.looks_like(SourceText(text)) == 0
+    assert netperf_format.looks_like(SourceText(text)) == 0
 
 
 UDP_NAMES = "Local Send Socket Size Final,Elapsed Time (sec),Throughput,Throughput Units,Local Send Throughput\n"
@@ -357,7 +361,7 @@ UDP_NAMES = "Local Send Socket Size Final,Elapsed Time (sec),Throughput,Throughp
     ],
 )
 def test_what_omni_calls_the_throughput_of_datagrams_is_what_arrived(top: str, operations: list[str]) -> None:
-    (run,) = netperf.parse(SourceText(top + UDP_NAMES + "212992,1.00,1479.73,10^6bits/s,13267.08\n")).runs
+    (run,) = netperf_format.parse(SourceText(top + UDP_NAMES + "212992,1.00,1479.73,10^6bits/s,13267.08\n")).runs
     assert [sample.operation for sample in run.samples] == operations
     assert [round(sample.value or 0) for sample in run.samples] == [184966250, 1658385000][: len(operations)]
 
@@ -367,7 +371,7 @@ def test_interim_results_of_datagrams_are_what_was_sent() -> None:
         "Interim result: 100.00 10^6bits/s over 1.000 seconds ending at 1795617322.000\n"
         "THROUGHPUT=80.00\nTHROUGHPUT_UNITS=10^6bits/s\n"
     )
-    (run,) = netperf.parse(SourceText(text)).runs
+    (run,) = netperf_format.parse(SourceText(text)).runs
     assert (run.samples[0].operation, run.series[0].operation) == ("net_receive", "net_send")
 
 
@@ -376,7 +380,7 @@ def test_csv_may_begin_with_a_word_and_hold_the_command_line() -> None:
         "Socket Type,Protocol,Throughput,Throughput Units,Mean Latency Microseconds,Command Line\n"
         'Stream,TCP,15254.89,Trans/s,65.41,"netperf -t TCP_RR -- -o a,b,c"\n'
     )
-    parsed = netperf.parse(SourceText(text))
+    parsed = netperf_format.parse(SourceText(text))
     assert {s.metric: s.value for s in parsed.runs[0].samples} == {"rate": 15254.89, "latency_mean": 65410}
     assert not parsed.warnings
 
@@ -387,7 +391,7 @@ def test_columns_in_several_blocks_are_one_test() -> None:
         "Local  50th         \nCPU    Percentile   \nUtil   Latency      \n%      Microseconds \n-1.00  16           \n"
         "\nsome text 5\nbelow 6\n"
     )
-    (run,) = netperf.parse(SourceText(text)).runs
+    (run,) = netperf_format.parse(SourceText(text)).runs
     assert {s.metric: (s.value, s.line) for s in run.samples} == {"rate": (100.5, 4), "latency_p50": (16000, 10)}
 
 
@@ -403,20 +407,29 @@ def test_columns_in_several_blocks_are_one_test() -> None:
 def test_a_throughput_by_itself_has_the_unit_of_the_command(
     command: str, kind: str, expected: tuple[str, str, float | None]
 ) -> None:
-    ((sample,),) = [run.samples for run in netperf.parse(SourceText(command + BANNER.format(kind) + "3032.61 \n")).runs]
+    ((sample,),) = [
+        run.samples for run in netperf_format.parse(SourceText(command + BANNER.format(kind) + "3032.61 \n")).runs
+    ]
     assert (sample.operation, sample.metric) == expected[:2]
     assert sample.value == (pytest.approx(expected[2]) if expected[2] else None)
     assert sample.missing_reason == ("" if expected[2] else "its unit is not printed")
 
 
 def test_a_service_demand_by_itself_is_no_throughput() -> None:
-    assert not netperf.parse(SourceText("$ netperf -v 0 -c -C\n" + BANNER.format("TCP STREAM") + " 6.582 S \n")).runs
+    assert not netperf_format.parse(
+        SourceText("$ netperf -v 0 -c -C\n" + BANNER.format("TCP STREAM") + " 6.582 S \n")
+    ).runs
 
 
 def test_throughputs_without_any_title_are_read_below_the_command() -> None:
-    assert netperf.parse(SourceText("$ netperf -P 0 -v 0\n32547.82\n")).runs[0].samples[0].value == 32547.82e6 / 8
+    assert (
+        netperf_format.parse(SourceText("$ netperf -P 0 -v 0\n32547.82\n")).runs[0].samples[0].value == 32547.82e6 / 8
+    )
     text = "$ netperf -v 0 -P 0 -f M -H h\n 229.59 \n 230.00 \n"
-    assert [run.samples[0].value for run in netperf.parse(SourceText(text)).runs] == [229.59 * 1024**2, 230 * 1024**2]
+    assert [run.samples[0].value for run in netperf_format.parse(SourceText(text)).runs] == [
+        229.59 * 1024**2,
+        230 * 1024**2,
+    ]
 
 
 def test_interim_results_above_a_row_without_title_are_its_series() -> None:
@@ -424,5 +437,5 @@ def test_interim_results_above_a_row_without_title_are_its_series() -> None:
         "$ netperf -P 0 -D 1 -H h\nInterim result: 2543.74 10^6bits/s over 1.008 seconds ending at 1795617324.084\n"
         "131072  16384  16384    1.02     2521.60   \n"
     )
-    (run,) = netperf.parse(SourceText(text)).runs
+    (run,) = netperf_format.parse(SourceText(text)).runs
     assert (run.samples[0].value, len(run.series[0].values)) == (2521.6e6 / 8, 1)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.parsers import netperf
-from apps.parsers.shape import ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedRun
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.netperf import format as netperf_format
 
 NAMES = "Throughput,Throughput Units,Direction\n"
 STREAM = """\
@@ -22,8 +22,8 @@ DATAGRAMS = (
 
 
 def read(text: str) -> list[tuple[str, str, float | None]]:
-    assert netperf.looks_like(SourceText(text)) >= 0.5
-    return [figure for run in netperf.parse(SourceText(text)).runs for figure in figures(run)]
+    assert netperf_format.looks_like(SourceText(text)) >= 0.5
+    return [figure for run in netperf_format.parse(SourceText(text)).runs for figure in figures(run)]
 
 
 def figures(run: ParsedRun) -> list[tuple[str, str, float | None]]:
@@ -37,14 +37,16 @@ def test_csv_without_banner_is_read_where_its_columns_tell_the_direction() -> No
 
 
 def test_csv_without_banner_and_direction_is_told() -> None:
-    found = netperf.parse(SourceText("Elapsed Time (sec),Throughput,Throughput Units\n10.00,941.52,10^6bits/s\n"))
+    found = netperf_format.parse(
+        SourceText("Elapsed Time (sec),Throughput,Throughput Units\n10.00,941.52,10^6bits/s\n")
+    )
     assert [(one.line, one.found) for one in found.broken] == [(2, "941.52 10^6bits/s")]
     assert not found.runs
 
 
 def test_every_row_below_the_names_is_a_test() -> None:
     text = NAMES + "8.00,10^6bits/s,Send\n16.00,10^6bits/s,Send\n24.00,10^6bits/s,Receive\n"
-    runs = netperf.parse(SourceText(text)).runs
+    runs = netperf_format.parse(SourceText(text)).runs
     assert [figures(run) for run in runs] == [
         [("net_send", "bandwidth", 1e6)], [("net_send", "bandwidth", 2e6)], [("net_receive", "bandwidth", 3e6)]]  # fmt: skip
     assert [(run.line, run.last_line) for run in runs] == [(1, 2), (3, 3), (4, 4)]
@@ -82,7 +84,7 @@ def test_rows_without_headings_have_the_units_of_the_command(
 def test_the_command_says_the_direction_of_keywords() -> None:
     text = "LSS_SIZE_END=4194304\nLSS_SIZE_END=4194304\nTHROUGHPUT=8.00\nTHROUGHPUT_UNITS=10^6bits/s\n"
     assert read(f"$ netperf -t TCP_MAERTS -P 0 -- -k\n{text}") == [("net_receive", "bandwidth", 1e6)]
-    assert netperf.parse(SourceText(f"$ netperf -t TCP_STREAM -P 0 -- -d rr -k\n{text}")).broken
+    assert netperf_format.parse(SourceText(f"$ netperf -t TCP_STREAM -P 0 -- -d rr -k\n{text}")).broken
 
 
 def test_a_name_that_is_printed_twice_begins_no_other_test() -> None:
@@ -90,14 +92,14 @@ def test_a_name_that_is_printed_twice_begins_no_other_test() -> None:
         "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to h () port 0 AF_INET : demo\n"
         "LSS_SIZE_END=4194304\nLSS_SIZE_END=4194304\nTHROUGHPUT=8.00\nTHROUGHPUT_UNITS=10^6bits/s\n"
     )
-    found = netperf.parse(SourceText(text))
+    found = netperf_format.parse(SourceText(text))
     assert (len(found.runs), found.broken) == (1, ())
 
 
 def test_rows_behind_words_below_one_title_are_runs_with_captions() -> None:
     banner = "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to localhost (127.0.0.1) port 0 AF_INET\n"
     rows = f" before: {ROW.strip()}\n\n with checks:\t{ROW.strip().replace('941.52', '8.00')}\n\n See above.\n"
-    found = netperf.parse(SourceText(banner + STREAM + rows))
+    found = netperf_format.parse(SourceText(banner + STREAM + rows))
     assert [(run.caption, run.target, run.line, *figures(run)) for run in found.runs] == [
         ("before", "localhost", 7, ("net_send", "bandwidth", 117_690_000)),
         ("with checks", "localhost", 9, ("net_send", "bandwidth", 1e6)),

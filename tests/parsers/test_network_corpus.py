@@ -1,14 +1,15 @@
 """Real outputs of iperf 2, iperf 3 and netperf by other people, against the true values of the corpus's index."""
 
-import importlib
 from typing import Any
 
 import pytest
 
-from apps.parsers.registry import recognise
-from apps.parsers.shape import ParsedFile, ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParsedRun
+from apps.parsers.core.registry import recognise
+from apps.parsers.core.source_text import SourceText
+from tests.parsers import fixture_pairs
 from tests.parsers.corpus import folder
+from tests.sampling import for_each
 
 MBIT, KBYTE, MBYTE, GBYTE = 1e6 / 8, 1024, 1024**2, 1024**3
 
@@ -49,7 +50,7 @@ INTERVALS = {
 
 
 def parsed(directory: str, name: str, parser: str) -> ParsedFile:
-    module: Any = importlib.import_module(f"apps.parsers.{parser}")
+    module: Any = fixture_pairs.parser(parser)
     text = SourceText((folder(directory) / name).read_bytes())
     assert module.looks_like(text) == 1.0
     result = module.parse(text)
@@ -63,7 +64,7 @@ def value(run: ParsedRun, operation: str, metric: str, section: int = 0) -> floa
     return found[0]
 
 
-@pytest.mark.parametrize(("name", "parser", "count", "first", "true"), TRUE, ids=[row[0] for row in TRUE])
+@for_each("name, parser, count, first, true", TRUE)
 def test_iperf_values_are_those_of_the_index(
     name: str, parser: str, count: int, first: tuple[str, float] | None, true: dict[tuple[str, str], float | None]
 ) -> None:

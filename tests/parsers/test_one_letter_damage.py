@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from apps.parsers.registry import format_named, read
-from apps.parsers.shape import ParsedSample
-from apps.parsers.source_text import SourceText
-from tests.parsers.hostile import IS_LONG
+from apps.parsers.core.models import ParsedSample
+from apps.parsers.core.registry import get_format, read
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.seeds import TEXTS
+from tests.sampling import IS_LONG, for_each
 
 FOLDERS = {
     "bonnie": "", "bonnie++": "bonniepp", "hdparm": "hdparm", "ioping": "ioping", "ioping json": "ioping_json", "iozone": "iozone",
@@ -58,7 +58,7 @@ def values(samples: Iterator[ParsedSample]) -> Counter[Value]:
 
 def read_all(name: str, data: bytes) -> tuple[Counter[Value], Counter[str]]:
     """The values, and all that is said of what is not as it should be."""
-    found = read(format_named(name), SourceText(data))
+    found = read(get_format(name), SourceText(data))
     if found.parsed is None:
         return Counter(), Counter([str(found.error)])
     samples = [one for run in found.parsed.runs for one in run.samples]
@@ -74,7 +74,7 @@ def is_near(one: Value, sound: Counter[Value]) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@for_each("name", FOLDERS)
 def test_a_letter_in_a_figure_makes_no_other_value_and_is_told(name: str) -> None:
     for offset, (case, data) in enumerate(texts(name).items()):
         sound, said = read_all(name, data)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from apps.parsers.registry import format_named, read
-from apps.parsers.source_text import SourceText
-from tests.parsers.hostile import IS_LONG
+from apps.parsers.core.registry import get_format, read
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.seeds import TEXTS
+from tests.sampling import IS_LONG
 
 FOLDERS = {
     "fio json": "fio_json", "fio log": "fio_logs", "fio terse": "fio_terse", "fio text": "fio_text",
@@ -46,7 +46,7 @@ def bent(data: bytes, offset: int) -> Iterator[tuple[str, bytes]]:
 
 def read_all(name: str, case: str, data: bytes) -> tuple[Counter[object], Counter[object], Counter[str]]:
     """The samples' values; with them points and bins; and all that is said of what is not as it should be."""
-    found = read(format_named(name), SourceText(data, case))
+    found = read(get_format(name), SourceText(data, case))
     if found.parsed is None:
         return Counter(), Counter(), Counter([str(found.error)])
     runs = found.parsed.runs

@@ -3,10 +3,9 @@
 import msgspec
 import pytest
 
-from apps.parsers import iozone
-from apps.parsers.shape import ParsedRun, ParsedSample, ParsedTable, Samples
-from apps.parsers.source_text import SourceText
-from apps.runs.columns import columns_of
+from apps.parsers.core.models import ParsedRun, ParsedSample, ParsedTable, Samples
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iozone import format as iozone_format
 from tests.parsers.legacy_texts import iozone_text
 
 TABLE = ParsedTable(
@@ -52,7 +51,7 @@ def test_both_shapes_travel(samples: Samples) -> None:
 
 
 def parsed(data: bytes) -> Samples:
-    (run,) = iozone.parse(SourceText(data)).runs
+    (run,) = iozone_format.parse(SourceText(data)).runs
     return run.samples
 
 
@@ -83,26 +82,7 @@ def test_a_table_that_begins_again_is_another_run() -> None:
     lines = iozone_text(1).split(b"\n")
     first = next(at for at, line in enumerate(lines) if line.split()[:2] == [b"64", b"4"])
     rows = lines[first : first + 5]
-    one, other = iozone.parse(SourceText(b"\n".join([*lines[: first + 5], *rows]))).runs
+    one, other = iozone_format.parse(SourceText(b"\n".join([*lines[: first + 5], *rows]))).runs
     assert [len(one.samples), len(other.samples)] == [65, 65]
     assert [sample.value for sample in one.samples] == [sample.value for sample in other.samples]
     assert {sample.line for sample in other.samples} == set(range(first + 6, first + 11))
-
-
-@pytest.mark.parametrize("table", [TABLE, parsed(iozone_text(1))], ids=["small", "iozone"])
-def test_a_table_goes_into_the_database_as_its_samples_would(table: Samples) -> None:
-    assert isinstance(table, ParsedTable)
-    columns = columns_of(table)
-    assert columns == columns_of(tuple(table))
-    assert columns is not None
-    assert columns.samples() == tuple(table)
-
-
-def test_a_table_with_more_points_than_a_column_holds_stays_as_it_is() -> None:
-    rows = 1 << 16
-    sizes = [4096 * row for row in range(1, rows + 2)]
-    table = ParsedTable(
-        ("write",), "bandwidth", "B/s", 1.0, [1.0] * len(sizes), ["1"] * len(sizes), sizes, sizes, sizes
-    )
-    assert columns_of(table) is None
-    assert columns_of(tuple(table)) is None

@@ -1,15 +1,17 @@
 """Outputs in posts: BBCode of forums, Jira's tags and Markdown's fences, on one line with what the tools wrote."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from apps.parsers.post_tags import without_tags
-from apps.parsers.source_text import SourceText
+from apps.parsers.cleanup.post_tags import without_tags
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.every import read_but_lines, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.wrappings import POSTS
+from tests.sampling import for_each
 
 NOT_ALIKE = ("fio_logs", "cut_off")  # without words of their own; what is cut off ends elsewhere
 PATHS = [
@@ -17,8 +19,8 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize("form", POSTS)
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.slow
+@for_each("form, path", product(POSTS, PATHS))
 def test_what_stands_in_a_post_is_what_was_printed(path: Path, form: Callable[[str], str]) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     assert read_but_lines(form(text)) == read_but_lines(text)
@@ -56,7 +58,8 @@ def test_what_only_looks_like_a_tag_stays(text: str) -> None:
     assert without_tags(SourceText(text)) is None
 
 
-@pytest.mark.parametrize("piece", ["[code]", "[/code]", "[code=", "[b][/b]", "{code:", "a```", "[quote]\n", "[code] "])
+@pytest.mark.slow
+@for_each("piece", ["[code]", "[/code]", "[code=", "[b][/b]", "{code:", "a```", "[quote]\n", "[code] "], number=4)
 def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
     text = SourceText("[/code][/b]" + piece * (2**20 // len(piece)))
     _, seconds = timed(lambda: without_tags(text), 1)

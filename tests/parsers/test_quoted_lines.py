@@ -2,19 +2,22 @@
 
 import json
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from apps.parsers import fio_json, iperf3_text
-from apps.parsers.quoted_lines import as_printed
-from apps.parsers.registry import recognise
-from apps.parsers.shape import ParsedFile
-from apps.parsers.source_text import SourceText
+from apps.parsers.cleanup.string_literals import without_quotes
+from apps.parsers.core.models import ParsedFile
+from apps.parsers.core.registry import recognise
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.json import format as json_format
+from apps.parsers.iperf import iperf3_text
 from tests.parsers.every import read_but_lines, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.seeds import TEXTS
 from tests.parsers.wrappings import STRINGS, in_lines, of_a_container
+from tests.sampling import for_each
 
 IPERF3 = TEXTS["iperf3"]
 CLAT = {"min": 1, "max": 3, "mean": 1.5, "stddev": 0.5, "N": 5}
@@ -31,8 +34,8 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize("form", STRINGS)
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.slow
+@for_each("form, path", product(STRINGS, PATHS))
 def test_what_stands_in_strings_is_what_was_printed(path: Path, form: Callable[[str], str]) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     assert read_but_lines(form(text)) == read_but_lines(text)
@@ -57,7 +60,7 @@ def test_a_tools_own_lists_and_words_are_no_output() -> None:
         {"server_output_text": IPERF3},
         {"blockdevices": [{"name": "a\nb", "mountpoints": ["/mnt/a b"]}]},
     ):
-        assert as_printed(SourceText(json.dumps(own, indent=3))) is None
+        assert without_quotes(SourceText(json.dumps(own, indent=3))) is None
 
 
 def test_what_iperf3s_json_says_of_the_server_is_no_second_test() -> None:
@@ -81,13 +84,15 @@ def test_rows_around_the_strings_stay() -> None:
     assert [(run.line, run.samples[1].printed) for run in found.parsed.runs] == [(1, "8 s"), (2, "9 s"), (3, "7 s")]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@for_each(
     "piece",
     ['"', "'", '\\"', "- '", '{"log":"', '"a_lines": ["', '["b",', '"stdout":"a\\n', "\\u", '"x y",\n', "  - 'a'\n"],
+    number=4,
 )
 def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
     text = SourceText('"a_lines": [\n"a\\n' + piece * (2**20 // len(piece)))
-    _, seconds = timed(lambda: as_printed(text), 1.5)
+    _, seconds = timed(lambda: without_quotes(text), 1.5)
     assert seconds < 1.5
 
 
@@ -99,14 +104,14 @@ def figures(found: ParsedFile) -> list[list[tuple[str, str, float | None]]]:
 @pytest.mark.parametrize("count", [1, 40])
 def test_fios_documents_inside_of_others_json_are_all_read(indent: int | None, count: int) -> None:
     text = json.dumps({"results": [{"host": f"h{n}", "fio": FIO} for n in range(count)]}, indent=indent)
-    found = fio_json.parse(SourceText(text))
-    assert figures(found) == figures(fio_json.parse(SourceText(json.dumps(FIO)))) * count
+    found = json_format.parse(SourceText(text))
+    assert figures(found) == figures(json_format.parse(SourceText(json.dumps(FIO)))) * count
     assert (found.warnings, found.broken) == ((), ())
 
 
 def test_a_document_inside_of_others_json_is_read_below_one_that_is_not() -> None:
     text = json.dumps(FIO) + "\n" + json.dumps({"host": "b", "fio": FIO}) + "\n"
-    assert len(fio_json.parse(SourceText(text)).runs) == 2
+    assert len(json_format.parse(SourceText(text)).runs) == 2
 
 
 @pytest.mark.parametrize("end", [" |", "`", "```"])
@@ -125,7 +130,7 @@ def test_figures_and_sides_in_bold_are_read() -> None:
 
 
 def test_all_documents_behind_a_blank_are_read() -> None:
-    found = fio_json.parse(SourceText(f" {json.dumps(FIO)}\n" * 40))
+    found = json_format.parse(SourceText(f" {json.dumps(FIO)}\n" * 40))
     assert len(found.runs) == 40
     assert [run.line for run in found.runs] == [*range(1, 41)]
 
@@ -136,10 +141,10 @@ def test_a_document_that_begins_with_its_jobs_is_read_in_a_list_and_a_wrong_one_
     assert found.parsed
     assert [run.tool_version for run in found.parsed.runs] == ["2.1.10"]
     wrong = json.dumps({"host": "b", "fio": {"fio version": 3, "jobs": []}})
-    parsed = fio_json.parse(SourceText(f"{wrong}\n{late}\n"))
+    parsed = json_format.parse(SourceText(f"{wrong}\n{late}\n"))
     assert (len(parsed.runs), [one.line for one in parsed.broken]) == (1, [1])
 
 
 def test_strings_one_below_the_other_are_no_list() -> None:
     text = '"Throughput report Y-axis is type of test"\n"Record size = 4 Kbytes "\n"Output is in Kbytes/sec"\n'
-    assert as_printed(SourceText(text)) is None
+    assert without_quotes(SourceText(text)) is None

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from apps.parsers import fio_text
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.text import format as text_format
 from tests.pace import within
 from tests.parsers.every import read_but_lines
 from tests.parsers.fixture_pairs import FORMATS, outputs
+from tests.sampling import for_each
 
 NOT_ALIKE = ("fio_logs", "fio_jobfile")  # without words of their own behind a mail's header
 PATHS = [path for folder in FORMATS if folder not in NOT_ALIKE for path in outputs(folder).values()]
@@ -41,7 +42,7 @@ def test_lines_keep_the_numbers_of_the_file() -> None:
 
 
 def test_a_report_in_a_mail_is_read_whole() -> None:
-    (run,) = fio_text.parse(SourceText(mail(REPORT))).runs
+    (run,) = text_format.parse(SourceText(mail(REPORT))).runs
     found = {(sample.metric, sample.line): sample.value for sample in run.samples}
     assert found["iops", 6] == 5120
     assert found["clat_stdev", 7] == 21_700
@@ -85,7 +86,7 @@ ENDLESS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(ENDLESS))
+@for_each("name", sorted(ENDLESS), number=4)
 def test_endless_mails_take_linear_time(name: str) -> None:
     before = time.process_time()
     text = SourceText(ENDLESS[name])
@@ -106,7 +107,7 @@ def test_several_ends_on_one_line_of_a_mail_are_several_lines() -> None:
     assert [text.number(index) for index in range(4, 10)] == [5, 5, 5, 5, 6, 7]
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@for_each("path", PATHS)
 def test_an_output_whose_ends_of_lines_are_encoded_is_what_was_printed(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     assert read_but_lines(without_ends(text)) == read_but_lines(text)

@@ -20,9 +20,10 @@ from typing import Any
 
 import pytest
 
+import apps.inventory.discovery.tools
 import apps.parsers
 from tests.pace import slowness
-from tests.parsers.hostile import IS_LONG
+from tests.sampling import IS_LONG, for_each
 
 _UNBOUNDED = 400  # repetitions that may be as many are as bad as those without a bound
 _LENGTHS = (40, 16_000)  # the first for those that need exponential time
@@ -35,17 +36,20 @@ _SEARCHING = {"search", "finditer", "findall", "sub", "subn", "split"}
 _METHODS = {"match", "fullmatch"} | _SEARCHING
 # where the module itself hands over no longer texts than these
 CUT = {
-    "bonnie1_table._HEADER": 400, "dd_command._LOOP": 4000,
-    "inventory.arcconf._ITEM": 4000, "inventory.lspci._END": 4000, "inventory.md_arrays: '\\\\d+ (?:near|far|offset)-copies'": 2000,
+    "bonnie.format._HEADER": 400, "dd.command._LOOP": 4000,
+    "tools.arcconf._ITEM": 4000, "tools.lspci._END": 4000, "tools.lspci: '\\\\s*\\\\[[0-9a-f:]{9}\\\\]$'": 160,
+    "tools.zpool._NODE": 400, "tools.mdstat: '\\\\d+ (?:near|far|offset)-copies'": 2000,
     "tables.cells._CELL": 200,
-    "tables.splitting._RULE": 1000, "tables.units._PER_SECOND": 250,
+    "tables.row_cells._RULE": 1000, "tables.units._PER_SECOND": 250,
 }  # fmt: skip
 
 
 @cache
 def modules() -> tuple[ModuleType, ...]:
     return tuple(
-        importlib.import_module(one.name) for one in pkgutil.walk_packages(apps.parsers.__path__, "apps.parsers.")
+        importlib.import_module(one.name)
+        for package in (apps.parsers, apps.inventory.discovery.tools)
+        for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     )
 
 
@@ -54,20 +58,27 @@ def sources() -> dict[str, str]:
     return {one.__name__: Path(str(one.__file__)).read_text(encoding="utf-8") for one in modules()}
 
 
+@cache
 def expressions() -> dict[str, tuple[re.Pattern[Any], set[str]]]:
     """By module and name: those kept in a module, and those written where they are used; with how they are used."""
     found: dict[str, tuple[re.Pattern[Any], set[str]]] = {}
     for module in modules():
-        short = module.__name__.removeprefix("apps.parsers.")
-        users = "\n".join(source for source in sources().values() if short.split(".")[-1] in source)
+        short = module.__name__.removeprefix("apps.parsers.").removeprefix("apps.inventory.discovery.")
+        last_name = short.split(".")[-1]
         for name, value in vars(module).items():
             for number, pattern in enumerate(_patterns(value)):
                 uses = set(re.findall(rf"\b{name}(?:\[[^\]]+\])?\.(\w+)\(", sources()[module.__name__])) & _METHODS
-                uses = uses or set(re.findall(rf"\b{name}\.(\w+)\(", users)) & _METHODS
+                uses = uses or {
+                    use for source in sources().values() if last_name in source for use in uses_of(name, source)
+                }
                 found[f"{short}.{name}{f'[{number}]' if number else ''}"] = pattern, uses or {"match"}
         for use, pattern in _written_in_place(sources()[module.__name__]):
             found[f"{short}: {pattern.pattern!r:.60}"] = pattern, {use}
     return found
+
+
+def uses_of(name: str, source: str) -> set[str]:
+    return set(re.findall(rf"\b{name}\.(\w+)\(", source)) & _METHODS if name in source else set()
 
 
 def _patterns(value: object) -> Iterator[re.Pattern[Any]]:
@@ -229,22 +240,25 @@ def _seconds(pattern: re.Pattern[Any], use: str, data: Any) -> float:
     return time.process_time() - before
 
 
-EXPRESSIONS = expressions()
+def names() -> list[str]:
+    return sorted(expressions())
 
 
 def test_there_are_expressions_and_their_uses_are_seen() -> None:
-    assert len(EXPRESSIONS) > 150
-    assert sum(1 for _, uses in EXPRESSIONS.values() if uses & _SEARCHING) > 30
+    assert len(expressions()) > 150
+    assert sum(1 for _, uses in expressions().values() if uses & _SEARCHING) > 30
+    assert not set(CUT) - set(expressions()), "expressions that moved or are gone"
 
 
-@pytest.mark.parametrize("name", sorted(EXPRESSIONS))
+@for_each("name", names)
 def test_no_repetition_repeats_another(name: str) -> None:
-    assert not nested(tree_of(EXPRESSIONS[name][0])), EXPRESSIONS[name][0].pattern
+    pattern, _ = expressions()[name]
+    assert not nested(tree_of(pattern)), pattern.pattern
 
 
-@pytest.mark.parametrize("name", sorted(EXPRESSIONS))
+@for_each("name", names, number=200)
 def test_the_watch_sees_linear_time(name: str) -> None:
-    pattern, uses = EXPRESSIONS[name]
+    pattern, uses = expressions()[name]
     for use in sorted(uses):
         seconds, text = slowest(pattern, use, CUT.get(name, _LENGTHS[-1]))
         assert seconds <= _SLOWEST_S, f"{use} of {pattern.pattern!r} took {seconds:.2f} s on {text}"

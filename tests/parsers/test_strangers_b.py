@@ -2,9 +2,12 @@
 
 import pytest
 
-from apps.parsers import bonnie1, dd, hdparm, iozone
-from apps.parsers.shape import ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.bonnie import format as bonnie_format
+from apps.parsers.core.models import ParsedRun
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.dd import format as dd_format
+from apps.parsers.hdparm import format as hdparm_format
+from apps.parsers.iozone import format as iozone_format
 
 MIB = 1024.0**2
 
@@ -23,7 +26,7 @@ dd if=/dev/zero bs=1024k of=two count=1  0.00s user 0.02s system 98% cpu 0.023 t
 
 
 def test_the_line_that_zsh_prints_of_a_timed_dd_is_no_command() -> None:
-    runs = dd.parse(SourceText(ZSH)).runs
+    runs = dd_format.parse(SourceText(ZSH)).runs
     assert [(run.samples[0].operation, run.target, run.line, run.last_line) for run in runs] == [
         ("write", "one", 2, 5),
         ("write", "two", 7, 10),
@@ -35,7 +38,7 @@ RECORDS = "8+0 records in\n8+0 records out\n8388608 bytes (8.4 MB, 8.0 MiB) copi
 
 
 def dd_runs(text: str) -> tuple[ParsedRun, ...]:
-    return dd.parse(SourceText(text)).runs
+    return dd_format.parse(SourceText(text)).runs
 
 
 def test_what_empties_the_cache_before_a_dd_is_no_prompt() -> None:
@@ -125,7 +128,7 @@ DISK = " Timing buffered disk reads: 3{0}0 MB in  3.00 seconds = 1{0}0.00 MB/sec
 
 
 def hdparm_runs(text: str) -> list[tuple[str, str, list[float]]]:
-    found = hdparm.parse(SourceText(text))
+    found = hdparm_format.parse(SourceText(text))
     assert not found.broken
     return [
         (run.target, str(run.workload.get("command", "")), [(one.value or 0) / MIB for one in run.samples])
@@ -177,7 +180,7 @@ def test_a_patched_bonnie_says_xxxx_of_what_it_left_out() -> None:
            MB K/sec %CPU K/sec %CPU K/sec %CPU K/sec %CPU K/sec %CPU  /sec %CPU
           400  xxxx xxxx 12001 12.1  5002 10.8  xxxx xxxx 13003 12.1   xxx  xxx
 """
-    (run,) = bonnie1.parse(SourceText(text)).runs
+    (run,) = bonnie_format.parse(SourceText(text)).runs
     assert [(one.operation, one.value and one.value / 1024) for one in run.samples] == [
         ("char_write", None), ("write", 12001), ("rewrite", 5002), ("char_read", None), ("read", 13003), ("seek", None),
     ]  # fmt: skip
@@ -198,7 +201,7 @@ def test_a_test_without_a_name_is_no_end_of_a_throughput_report() -> None:
 
     "        Re-read "    2002.95_
 """
-    found = iozone.parse(SourceText(text.replace("_", " ")))
+    found = iozone_format.parse(SourceText(text.replace("_", " ")))
     assert [(one.operation, one.value) for run in found.runs for one in run.samples] == [
         ("write", None), ("read", 1901.33), ("reread", 2002.95),
     ]  # fmt: skip
@@ -208,5 +211,5 @@ def test_a_test_without_a_name_is_no_end_of_a_throughput_report() -> None:
 def test_an_end_below_the_next_command_is_no_line_of_the_run_before() -> None:
     report = '"Writer report"\n        "4"\n"1024"   2102 \n\n'
     text = f"./iozone -i 0 -O -r 4k -s 1m -R\n\n{report}./iozone -i 1 -O -r 4k -s 1m -R\niozone test complete.\n\n"
-    runs = iozone.parse(SourceText(text + report.replace("Writer", "Reader"))).runs
+    runs = iozone_format.parse(SourceText(text + report.replace("Writer", "Reader"))).runs
     assert [(run.line, run.last_line) for run in runs] == [(1, 5), (7, 12)]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.parsers import fio_text
-from apps.parsers.shape import ParsedFile, ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParsedRun
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.text import format as text_format
 
 HEADER = "job: (groupid=0, jobs=1): err= 0: pid=9: Sat Jun 25 02:08:42 2022\n"
 RATES = "  write: IOPS=122k, BW=478MiB/s (501MB/s)(14.0GiB/30001msec)\n"
@@ -21,7 +21,7 @@ SUMS = "\nRun status group 0 (all jobs):\n  WRITE: bw=478MiB/s (501MB/s), 478MiB
 
 
 def parse(text: str) -> ParsedFile:
-    return fio_text.parse(SourceText(text))
+    return text_format.parse(SourceText(text))
 
 
 def values(run: ParsedRun) -> dict[str, float | None]:
@@ -70,10 +70,10 @@ def test_rates_without_a_direction_are_told_whatever_words_stand_before_them() -
 
 def test_rates_without_a_direction_alone_are_told_too() -> None:
     text = SourceText("   overwrite   IOPS=88.2k, BW=344MiB/s\n   sync write  IOPS=9.2k, BW=34MiB/s\n")
-    assert 0 < fio_text.looks_like(text) < 0.5
-    found = fio_text.parse(text)
+    assert 0 < text_format.looks_like(text) < 0.5
+    found = text_format.parse(text)
     assert (found.runs, lines_told(found)) == ((), [1, 2])
-    assert fio_text.looks_like(SourceText("IOPS=2.62M, BW=1281MiB/s, IOS/call=32/31\n")) == 0  # another program's
+    assert text_format.looks_like(SourceText("IOPS=2.62M, BW=1281MiB/s, IOS/call=32/31\n")) == 0  # another program's
 
 
 def test_both_directions_on_a_line_are_read() -> None:

@@ -2,8 +2,13 @@
 
 import pytest
 
-from apps.parsers import dd, ioping, iozone, sysbench_fileio, time_cp, vdbench
-from apps.parsers.source_text import SourceText
+from apps.parsers.copy import format as copy_format
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.dd import format as dd_format
+from apps.parsers.ioping import format as ioping_format
+from apps.parsers.iozone import format as iozone_format
+from apps.parsers.sysbench import format as sysbench_format
+from apps.parsers.vdbench import format as vdbench_format
 
 ASKED = "sysbench --test=fileio --num-threads=6 --file-total-size=3G --file-block-size=8k --file-test-mode=rndrd run"
 FIGURES = """\
@@ -18,7 +23,7 @@ Threads fairness:
 
 
 def asked(command: str, text: str = FIGURES) -> list[tuple[int | None, int | None, int | None]]:
-    runs = sysbench_fileio.parse(SourceText(f"{command}\n{text}")).runs
+    runs = sysbench_format.parse(SourceText(f"{command}\n{text}")).runs
     return [(one.threads, one.file_size, one.block_size) for run in runs for one in run.samples[:1]]
 
 
@@ -34,20 +39,20 @@ def test_a_report_behind_another_may_have_been_asked_for_other_sizes() -> None:
 @pytest.mark.parametrize("prompt", ["[root@7]/srv/sysbench#     ", "$ /usr/bin/", "$ sudo ./"])
 def test_sysbenchs_command_is_seen_behind_any_prompt(prompt: str) -> None:
     text = "sysbench 1.0.20\n\nRunning the test with following options:\nDoing random read test\n\n"
-    (run,) = sysbench_fileio.parse(SourceText(f"{prompt}{ASKED}\n{text}{FIGURES}")).runs
+    (run,) = sysbench_format.parse(SourceText(f"{prompt}{ASKED}\n{text}{FIGURES}")).runs
     assert str(run.workload["command"]).endswith("--file-test-mode=rndrd run")
 
 
 def test_where_a_report_of_sysbenchs_ends_is_told_there() -> None:
     text = "Throughput:\n    read, MiB/s:   6.50\n    written, MiB/s:   4.25\n\n$ cd ..\nand so on\n"
-    assert [(one.line, one.found) for one in sysbench_fileio.parse(SourceText(text)).broken] == [(5, "$ cd ..")]
+    assert [(one.line, one.found) for one in sysbench_format.parse(SourceText(text)).broken] == [(5, "$ cd ..")]
 
 
 def test_reads_that_sysbench_counts_in_a_test_of_writes_are_told() -> None:
     text = "sysbench 1.1.0 (using LuaJIT 2.1)\n\nRunning the test with following options:\nExtra file open flags: (none)\nDoing random {} test\n\n"
     text += "[ 5s ] reads: 12.50 MiB/s writes: 0.00 MiB/s fsyncs: 0.00/s latency (ms,95%): 0.520\n"
     beside = "line 1: reads are counted in a test that does none: they are not taken"
-    found = [sysbench_fileio.parse(SourceText(text.format(mode))).warnings for mode in ("write", "read")]
+    found = [sysbench_format.parse(SourceText(text.format(mode))).warnings for mode in ("write", "read")]
     assert found == [(beside,), ()]
 
 
@@ -62,12 +67,12 @@ THROUGHPUT = """\
 
 
 def test_a_throughput_of_iozones_that_the_kernel_wrote_into_is_told_line_by_line() -> None:
-    assert not iozone.parse(SourceText(THROUGHPUT)).broken
+    assert not iozone_format.parse(SourceText(THROUGHPUT)).broken
     lines = THROUGHPUT.splitlines(keepends=True)
     noise = "[ 2486.6] Buffer I/O error on dev sdq1\n"
     for at, kept in ((0, 5), (1, 5)):
         bent = [*lines[:at], lines[at][:56] + noise, "= 40500.25 kB/sec\n", noise, *lines[at + 1 :]]
-        parsed = iozone.parse(SourceText("".join(bent) + THROUGHPUT))
+        parsed = iozone_format.parse(SourceText("".join(bent) + THROUGHPUT))
         lost = {one.line for one in parsed.broken}
         read = {sample.line for run in parsed.runs for sample in run.samples}
         assert at + 1 in lost
@@ -76,7 +81,7 @@ def test_a_throughput_of_iozones_that_the_kernel_wrote_into_is_told_line_by_line
 
 
 def test_a_figure_of_iozones_that_stands_twice_is_told() -> None:
-    parsed = iozone.parse(SourceText(THROUGHPUT + "        Min throughput per process    =   10000.25 kB/sec\n"))
+    parsed = iozone_format.parse(SourceText(THROUGHPUT + "        Min throughput per process    =   10000.25 kB/sec\n"))
     assert [(one.line, one.found[:14]) for one in parsed.broken] == [(7, "Min throughput")]
 
 
@@ -85,7 +90,7 @@ DD = "$ dd if=/dev/zero of=one.img bs=1M count=64\n"
 
 def test_a_rate_of_dd_per_hungarian_second_is_read_behind_its_records() -> None:
     lines = "64+0 beolvasott rekord\n64+0 kiírt rekord\n67108864 bájt (67 MB) másolva, 0,5 mp, 134 MB/mp\n"
-    parsed = dd.parse(SourceText(DD + lines))
+    parsed = dd_format.parse(SourceText(DD + lines))
     assert [(run.target, run.samples[0].value, run.samples[0].printed) for run in parsed.runs] == [
         ("one.img", 134217728, "134 MB/mp")
     ]
@@ -94,7 +99,7 @@ def test_a_rate_of_dd_per_hungarian_second_is_read_behind_its_records() -> None:
 
 def test_a_result_of_dd_that_begins_on_the_line_of_its_records_is_read() -> None:
     filled = "64+0 records in\n64+0 records out 67108864 bytes\n(67 MB) copied, 0.5 s, 134 MB/s\n"
-    parsed = dd.parse(SourceText(DD + filled))
+    parsed = dd_format.parse(SourceText(DD + filled))
     assert [[(one.value, one.line) for one in run.samples] for run in parsed.runs] == [[(134217728, 3), (5e8, 3)]]
     assert parsed.warnings == ()
 
@@ -112,7 +117,7 @@ RESULT = "64+0 records in\n64+0 records out\n67108864 bytes (67 MB) copied, 0.5 
     ],
 )
 def test_dds_output_may_stand_in_another_fence_than_its_command(between: str, output: str) -> None:
-    (run,) = dd.parse(SourceText(f"```sh\n{DD}{between}{output}\n```\n")).runs
+    (run,) = dd_format.parse(SourceText(f"```sh\n{DD}{between}{output}\n```\n")).runs
     assert run.target == ("" if "other" in between else "one.img")
 
 
@@ -126,13 +131,13 @@ def test_dds_output_may_stand_in_another_fence_than_its_command(between: str, ou
 def test_remarks_behind_and_between_the_lines_of_a_timed_copy_are_none_of_its(
     said: str, elapsed: float, target: str
 ) -> None:
-    (run,) = time_cp.parse(SourceText(f"$ {said}")).runs
+    (run,) = copy_format.parse(SourceText(f"$ {said}")).runs
     assert (run.samples[0].value, run.target) == (elapsed, target)
     assert "#" not in run.samples[0].printed
 
 
 def test_a_wall_time_with_something_behind_it_is_told() -> None:
-    parsed = time_cp.parse(SourceText("$ time cp a /b\nreal 0m3.5s (cold)\n"))
+    parsed = copy_format.parse(SourceText("$ time cp a /b\nreal 0m3.5s (cold)\n"))
     assert [(one.line, one.found) for one in parsed.broken] == [(2, "real 0m3.5s (cold)")]
 
 
@@ -151,29 +156,34 @@ TABLE = """\
     ],
 )
 def test_iozones_command_in_the_words_above_its_table_is_its(said: str) -> None:
-    (run,) = iozone.parse(SourceText(said + TABLE)).runs
+    (run,) = iozone_format.parse(SourceText(said + TABLE)).runs
     assert run.workload["command"] == "iozone -e -I -a -s 100M -r 4k -i 0 -i 1 -i 2"
     assert (run.workload["sync"], run.workload["direct"], run.samples[0].note) == ("fsync", 1, "")
 
 
 def test_what_stands_above_iozones_tables_tells_them_apart() -> None:
     text = f"before the change:\n{TABLE}\n## After it\n\n```\n{TABLE}```\nand so on\n{TABLE}\n[sudo] password for lab:\n{TABLE}"
-    assert [run.caption for run in iozone.parse(SourceText(text)).runs] == ["before the change", "After it", "", ""]
+    assert [run.caption for run in iozone_format.parse(SourceText(text)).runs] == [
+        "before the change",
+        "After it",
+        "",
+        "",
+    ]
 
 
 def test_throughputs_of_several_hosts_are_never_one_run() -> None:
     seen = "Children see throughput for  1 initial writers  =  {}.50 kB/sec\n"
     parent = "Parent sees throughput for  1 initial writers   =  {}.25 kB/sec\n"
     lines = ["lab1:   " + seen.format(301), "lab2:   " + seen.format(302), "lab1:   " + parent.format(300)]
-    runs = iozone.parse(SourceText("".join(lines))).runs
+    runs = iozone_format.parse(SourceText("".join(lines))).runs
     assert [(run.host, [(one.metric, one.value) for one in run.samples]) for run in runs] == [
         ("lab1", [("bandwidth", 301.5 * 1024)]),
         ("lab2", [("bandwidth", 302.5 * 1024)]),
         ("lab1", [("bandwidth_parent", 300.25 * 1024)]),
     ]
-    (run,) = iozone.parse(SourceText("with cache: " + seen.format(301) + parent.format(300))).runs
+    (run,) = iozone_format.parse(SourceText("with cache: " + seen.format(301) + parent.format(300))).runs
     assert (run.host, run.caption, len(run.samples)) == ("", "", 2)
-    (run,) = iozone.parse(SourceText("cached:  " + seen.format(301) + parent.format(300))).runs
+    (run,) = iozone_format.parse(SourceText("cached:  " + seen.format(301) + parent.format(300))).runs
     assert (run.host, run.caption, len(run.samples)) == ("", "cached", 2)
 
 
@@ -185,14 +195,14 @@ def test_iopings_command_is_seen_behind_what_runs_it(before: str) -> None:
 70.7 k requests completed in 2.97 s, 276.3 MiB read, 23.8 k iops, 93.1 MiB/s
 min/avg/max/mdev = 33.1 us / 41.9 us / 87.9 ms / 452.6 us
 """
-    (run,) = ioping.parse(SourceText(text)).runs
+    (run,) = ioping_format.parse(SourceText(text)).runs
     assert (run.workload["command"], run.samples[0].value) == ("ioping -R /dev/sdq", 23800)
 
 
 def test_figures_of_sysbenchs_without_its_titles_are_read() -> None:
     figures = "reads/s: 4045.57\nwrites/s: 0.00\nfsyncs/s: 0.00\nread-MiB/s: 15.75\nwritten-MiB/s: 0.00\n"
     figures += "min: 0.08\navg: 0.25\nmax: 48.10\n95th: 0.49\n"
-    parsed = sysbench_fileio.parse(SourceText(f"sysbench 1.0.11 (using LuaJIT)\nDoing sequential read test\n{figures}"))
+    parsed = sysbench_format.parse(SourceText(f"sysbench 1.0.11 (using LuaJIT)\nDoing sequential read test\n{figures}"))
     assert parsed.broken == ()
     assert [(one.metric, one.value, one.line) for run in parsed.runs for one in run.samples] == [
         ("iops", 4045.57, 3), ("bandwidth", 15.75 * 1024**2, 6), ("latency_min", 8e4, 8), ("latency_mean", 2.5e5, 9),
@@ -203,7 +213,7 @@ def test_figures_of_sysbenchs_without_its_titles_are_read() -> None:
 def test_a_test_of_sysbenchs_that_begins_below_another_reports_figures_is_its_own() -> None:
     figures = "Throughput:\n    read, MiB/s:   {}\n    written, MiB/s:   {}\n\n"
     text = f"$ {ASKED}\n{figures.format(6.5, '0.00')}and the other one:\n\nBlock size 16Kb\nDoing sequential write (creation) test\n"
-    runs = sysbench_fileio.parse(SourceText(text + figures.format("0.00", 7.5))).runs
+    runs = sysbench_format.parse(SourceText(text + figures.format("0.00", 7.5))).runs
     assert [(run.workload["rw"], run.workload.get("command"), run.samples[1].value) for run in runs] == [
         ("randread", ASKED, 6.5 * 1024**2),
         ("write", None, 7.5 * 1024**2),
@@ -222,7 +232,7 @@ Apr 08, 2016  interval        i/o   MB/sec   bytes   read     resp     read    w
 13:49:01.205         1      30.00     0.12    4096  80.00    3.641    4.420    0.522   22.083    5.974   0.1  24.1   2.0
 13:50:00.110  avg_2-60      50.25     0.20    4096  75.50    6.504    8.492    0.391  116.563   11.532   0.3   5.1   0.3
 """
-    parsed = vdbench.parse(SourceText(text))
+    parsed = vdbench_format.parse(SourceText(text))
     assert [(run.caption, run.samples[0].value) for run in parsed.runs] == [("rd1", 50.25)]
     assert parsed.broken == ()
 
@@ -244,7 +254,7 @@ min/avg/max/mdev = 300.5 us / 310.5 us / 320.5 us / 8.2 us
     [("", "", 3), (IOPING.splitlines(keepends=True)[2], "...\n", 0), ("time=310.5 us", "time=3x0.5 us", 2)],
 )
 def test_ioping_requests_of_which_some_are_left_out_are_no_histogram(was: str, shown: str, kept: int) -> None:
-    parsed = ioping.parse(SourceText(IOPING.replace(was, shown)))
+    parsed = ioping_format.parse(SourceText(IOPING.replace(was, shown)))
     (run,) = parsed.runs
     assert [sum(count for _, count in one.bins) for one in run.histograms] == [kept] * bool(kept)
     assert len(parsed.warnings) == (kept == 0)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from apps.parsers import iperf2_text, iperf3_text, netperf
-from apps.parsers.shape import ParsedRun
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedRun
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.iperf import iperf2_text, iperf3_text
+from apps.parsers.netperf import format as netperf_format
 
 HEADING = "[ ID] Interval           Transfer     Bitrate         Retr\n"
 CLIENT = """{}------------------------------------------------------------
@@ -240,7 +241,7 @@ def test_netperfs_csv_without_a_throughput_is_read() -> None:
         BANNER.format("REQUEST/RESPONSE")
         + "Minimum Latency Microseconds,Mean Latency Microseconds,Transaction Rate Tran/s\n64,75.5,13218.5\n"
     )
-    (run,) = netperf.parse(SourceText(text)).runs
+    (run,) = netperf_format.parse(SourceText(text)).runs
     assert figures(run) == [
         ("net_request", "rate", 13218.5, 3), ("net_request", "latency_min", 64e3, 3), ("net_request", "latency_mean", 75.5e3, 3)]  # fmt: skip
 
@@ -250,21 +251,21 @@ def test_netperfs_columns_without_a_throughput_are_read() -> None:
         "Minimum      99th         Transaction \nLatency      Percentile   Rate        \n"
         "Microseconds Latency      Tran/s      \n             Microseconds             \n38           69           52866.25    \n"
     )
-    (run,) = netperf.parse(SourceText(text)).runs
+    (run,) = netperf_format.parse(SourceText(text)).runs
     assert figures(run) == [
         ("net_request", "rate", 52866.25, 6), ("net_request", "latency_p99", 69e3, 6), ("net_request", "latency_min", 38e3, 6)]  # fmt: skip
 
 
 def test_a_throughput_without_its_unit_is_missing_beside_latencies() -> None:
     text = BANNER.format("STREAM") + "Throughput,Mean Latency Microseconds\n934.15,27.5\n"
-    (run,) = netperf.parse(SourceText(text)).runs
+    (run,) = netperf_format.parse(SourceText(text)).runs
     assert figures(run) == [("net_send", "bandwidth", None, 3), ("net_send", "latency_mean", 27.5e3, 3)]
     assert (run.samples[0].printed, run.samples[0].missing_reason) == ("934.15", "its unit is not printed")
 
 
 @pytest.mark.parametrize("also", ["", "ELAPSED_TIME=10.00\n", "MEAN_LATENCY=33.20\n"])
 def test_a_throughput_without_unit_and_banner_is_told_by_what_it_lacks(also: str) -> None:
-    found = netperf.parse(SourceText(f"THROUGHPUT=9414.52\n{also}"))
+    found = netperf_format.parse(SourceText(f"THROUGHPUT=9414.52\n{also}"))
     assert [(one.line, one.message, one.found) for one in found.broken] == [
         (1, "its unit is not printed", "THROUGHPUT 9414.52")
     ]
@@ -272,6 +273,6 @@ def test_a_throughput_without_unit_and_banner_is_told_by_what_it_lacks(also: str
 
 
 def test_a_throughput_without_its_unit_is_missing_where_the_direction_is_told() -> None:
-    (run,) = netperf.parse(SourceText("THROUGHPUT=9414.52\nDIRECTION=Send\n")).runs
+    (run,) = netperf_format.parse(SourceText("THROUGHPUT=9414.52\nDIRECTION=Send\n")).runs
     assert figures(run) == [("net_send", "bandwidth", None, 1)]
     assert run.samples[0].missing_reason == "its unit is not printed"

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from apps.parsers import tables
-from apps.parsers.shape import ParsedSample
-from apps.parsers.source_text import SourceText
-from apps.parsers.tables import Role
+from apps.parsers.core.models import ParsedSample
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.tables import ColumnRole
 
 SPANS = """\
 {| class="wikitable"
@@ -114,7 +114,11 @@ def test_units_behind_numbers_in_cells_are_no_pairs() -> None:
     assert [column.kind for column in grid.columns] == ["name", "number", "pair"]
     mapping = replace(
         tables.guess(grid),
-        columns={0: Role("target"), 1: Role("value", fixed={"operation": "write"}), 2: Role("ignore")},
+        columns={
+            0: ColumnRole("target"),
+            1: ColumnRole("value", fixed={"operation": "write"}),
+            2: ColumnRole("ignore"),
+        },
         units={"GB/s": "GB/s (1000)", "MB/s": "MB/s (1000)"},
         fixed={"metric": "bandwidth"},
     )
@@ -123,9 +127,9 @@ def test_units_behind_numbers_in_cells_are_no_pairs() -> None:
     assert [sample.value for run in parsed.runs for sample in run.samples] == [3.1e9, 2.6e8]
 
 
-def read_as(text: str, columns: dict[int, Role]) -> list[ParsedSample]:
+def read_as(text: str, columns: dict[int, ColumnRole]) -> list[ParsedSample]:
     (grid,) = tables.find(SourceText(text))
-    mapping = replace(tables.guess(grid), layout="wide", headings="", columns={0: Role("target")} | columns)
+    mapping = replace(tables.guess(grid), layout="wide", headings="", columns={0: ColumnRole("target")} | columns)
     parsed = tables.read(grid, mapping)
     assert not parsed.broken
     return [sample for run in parsed.runs for sample in run.samples]
@@ -134,9 +138,9 @@ def read_as(text: str, columns: dict[int, Role]) -> list[ParsedSample]:
 def test_thousands_and_millions_of_operations_are_decimal() -> None:
     text = "| path | IOPS | BW |\n|---|---|---|\n| raw | 1.2M | 953MiB/s |\n| md0 | **27K** | 41 MiB/s |\n| md1 | 59K IOPS | 5 B/s |\n"
     (grid,) = tables.find(SourceText(text))
-    assert tables.guess(grid).columns[1] == Role("value", "1/s", {"metric": "iops"})
+    assert tables.guess(grid).columns[1] == ColumnRole("value", "1/s", {"metric": "iops"})
     of = {"operation": "randread"}
-    found = read_as(text, {1: Role("value", "1/s", of), 2: Role("value", fixed=of)})
+    found = read_as(text, {1: ColumnRole("value", "1/s", of), 2: ColumnRole("value", fixed=of)})
     assert [(one.metric, one.value) for one in found if one.metric == "iops"] == [
         ("iops", 1.2e6), ("iops", 27e3), ("iops", 59e3)]  # fmt: skip
     assert next(one.value for one in found if one.metric == "bandwidth") == 953 * 1024**2
@@ -145,7 +149,7 @@ def test_thousands_and_millions_of_operations_are_decimal() -> None:
 def test_a_dash_among_values_with_units_of_their_own_is_missing() -> None:
     text = "| path | p50 | p99 |\n|---|---|---|\n| raw | 36 ms | 128 ms |\n| md0 | 33us | — |\n"
     columns = {
-        at: Role("value", fixed={"operation": "randread", "metric": f"clat_{rank}"})
+        at: ColumnRole("value", fixed={"operation": "randread", "metric": f"clat_{rank}"})
         for at, rank in ((1, "p50"), (2, "p99"))
     }
     last = read_as(text, columns)[-1]

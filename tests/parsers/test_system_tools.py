@@ -1,10 +1,9 @@
 """What lies beside results in a lab's folders and only looks like a table of them."""
 
-import pytest
-
-from apps.parsers.source_text import SourceText
-from apps.parsers.system_tools import tool_of
-from apps.uploads.reading import read_file
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.core.system_tools import detect_system_tool
+from apps.uploads.file_reader import read_file
+from tests.sampling import for_each
 
 VMSTAT = """\
 procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
@@ -74,14 +73,11 @@ Tasks: 112 total,   1 running, 111 sleeping,   0 stopped,   0 zombie
 """
 
 
-@pytest.mark.parametrize(
-    ("tool", "printed"),
-    [
+@for_each("tool, printed", [
         ("vmstat", VMSTAT), ("sysstat (iostat, sar, mpstat)", IOSTAT), ("df", DF), ("df", DF_GERMAN), ("df", DF_RUSSIAN), ("free", FREE),
         ("a test of sysbench other than fileio", MEMORY), ("/proc/meminfo", MEMINFO), ("/proc/net/dev", NET),
         ("du", DU), ("sysctl", SYSCTL), ("top", TOP),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_it_is_named_and_nobody_is_asked_to_map_it(tool: str, printed: str) -> None:
     for before in ("", "# during the run\n\n"):
         found = read_file(SourceText(before + printed))
@@ -104,7 +100,7 @@ def test_a_table_of_means_that_has_such_words_is_a_table() -> None:
     used = "Filesystem   Used   Write MB/s   Read MB/s\next3         20 %   81.5         92.1\nxfs          60 %   90.1         99.7\n"
     places = "64\t/mnt/ext3\t120.5\n64\t/mnt/xfs\t130.5\n128\t/mnt/ext3\t125.5\n"
     for printed in (table, sizes, used, places):
-        assert tool_of(SourceText(printed)) is None
+        assert detect_system_tool(SourceText(printed)) is None
         assert read_file(SourceText(printed)).table
 
 

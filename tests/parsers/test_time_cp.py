@@ -4,17 +4,19 @@ import time
 
 import pytest
 
-from apps.parsers import dd, time_cp
-from apps.parsers.shape import ParsedFile, ParsedRun, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.copy import format as copy_format
+from apps.parsers.core.models import ParsedFile, ParsedRun, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.dd import format as dd_format
 from tests.pace import within
 from tests.parsers.corpus import CORPUS
+from tests.sampling import for_each
 
 LISTED = "-rw-r--r-- 1 root root 1000000000 2010-01-02 03:04 big.data\n"
 
 
 def parse(text: str) -> ParsedFile:
-    return time_cp.parse(SourceText(text))
+    return copy_format.parse(SourceText(text))
 
 
 def only(text: str) -> ParsedRun:
@@ -38,7 +40,7 @@ TIMES = {  # as each shell or program writes 62.5 s
 @pytest.mark.parametrize("name", TIMES)
 def test_wall_time_is_read_in_every_shells_words(name: str) -> None:
     text = f"$ time cp /mnt/loop/big.data /raid/a0/\n{TIMES[name]}$ ls -l /mnt/loop\n{LISTED}"
-    assert time_cp.looks_like(SourceText(text)) >= 0.9
+    assert copy_format.looks_like(SourceText(text)) >= 0.9
     run = only(text)
     assert [(one.metric, one.value, one.file_size) for one in run.samples] == [
         ("elapsed", 62.5e9, 10**9), ("bandwidth", 16e6, 10**9),
@@ -97,17 +99,17 @@ def test_copy_whose_wall_time_is_cut_is_broken() -> None:
 def test_commands_without_times_are_no_results() -> None:
     path = CORPUS.parent / "studies" / "thumper-x4500" / "legacy" / "cp_ramdisk_commands.txt"
     text = path.read_text() if path.is_file() else "time cp /mnt/loop/f.data /raid/a0/\n"
-    assert time_cp.looks_like(SourceText(text)) == 0.0
+    assert copy_format.looks_like(SourceText(text)) == 0.0
     with pytest.raises(ParseError):
         parse(text)
 
 
 def test_other_timed_commands_are_not_claimed() -> None:
     text = f"$ time dd if=/dev/zero of=f\n{TIMES['bash']}$ time scp a host:\n{TIMES['bash']}"
-    assert time_cp.looks_like(SourceText(text)) == 0.0
+    assert copy_format.looks_like(SourceText(text)) == 0.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "time " * 200000 + "cp a b\n",
@@ -120,14 +122,14 @@ def test_other_timed_commands_are_not_claimed() -> None:
         "time cp a b\nreal 1\n" * 30000,
         ("dd " * 300 + "a of= \n" + "time cp a b\nreal 1\n") * 900,
     ],
-    ids=["one line", "times", "commands", "blanks", "zsh line", "zsh lines", "digits", "copies", "dd lines"],
+    number=4,
 )
 def test_hostile_text_is_read_in_time(text: str) -> None:
     source = SourceText(text)
     began = time.process_time()
-    time_cp.looks_like(source)
+    copy_format.looks_like(source)
     try:
-        parsed = time_cp.parse(source)
+        parsed = copy_format.parse(source)
     except ParseError:
         parsed = ParsedFile()
     assert within(time.process_time() - began, 2)
@@ -167,7 +169,7 @@ def test_wall_time_that_cannot_be_read_is_told_and_leaves_the_next_copy(times: s
     (broken,) = parsed.broken
     line, found = next((number, line) for number, line in enumerate(times.splitlines(), 2) if line.strip())
     assert (broken.line, broken.found) == (line, found.strip())
-    assert time_cp.looks_like(SourceText(f"$ time cp big /mnt/raid/\n{times}")) > 0.5
+    assert copy_format.looks_like(SourceText(f"$ time cp big /mnt/raid/\n{times}")) > 0.5
 
 
 def test_wall_time_that_cannot_be_read_is_told_by_zsh_and_gnu_times_long_form() -> None:
@@ -180,7 +182,7 @@ def test_wall_time_that_cannot_be_read_is_told_by_zsh_and_gnu_times_long_form() 
 @pytest.mark.parametrize(("printed", "seconds"), [("0m 16.62s", 16.62), ("2m 6.50s", 126.5), ("1h 02m 03s", 3723)])
 def test_busybox_puts_blanks_between_minutes_and_seconds(printed: str, seconds: float) -> None:
     text = f"/ # echo 3 > /proc/sys/vm/drop_caches; time cp /tmp/a /mnt/b\nreal\t{printed}\nuser\t0m 0.00s\nsys\t0m 5.98s\n"
-    (run,) = time_cp.parse(SourceText(text)).runs
+    (run,) = copy_format.parse(SourceText(text)).runs
     assert (run.samples[0].value, run.target, run.last_line) == (pytest.approx(seconds * 1e9), "/mnt/b", 4)
 
 
@@ -228,10 +230,10 @@ def test_a_copy_timed_behind_a_dd_has_the_time_and_dd_does_not() -> None:
     text = f"$ dd if=/dev/zero of=/tmp/x bs=1M count=1000; time cp /tmp/x /mnt/\n{OF_DD}\n{TIMED}"
     run = only(text)
     assert [(one.metric, one.value) for one in run.samples] == [("elapsed", 2e9), ("bandwidth", 524288000.0)]
-    assert [one.last_line for one in dd.parse(SourceText(text)).runs] == [4]
+    assert [one.last_line for one in dd_format.parse(SourceText(text)).runs] == [4]
     assert [
         one.last_line
-        for one in dd.parse(SourceText(text.replace("dd if", "time dd if").replace("; time cp", "; cp"))).runs
+        for one in dd_format.parse(SourceText(text.replace("dd if", "time dd if").replace("; time cp", "; cp"))).runs
     ] == [8]
 
 
@@ -258,5 +260,5 @@ def test_a_listing_that_was_typed_before_the_copy_stands_between_it_and_its_time
         "$ ls -l t1; time cp t1 t2\n-rw-r--r-- 1 root root 8192000 Nov 25 15:11 t1\n\n"
         "real\t0m0.500s\nuser\t0m0.000s\nsys\t0m0.008s\n"
     )
-    (run,) = time_cp.parse(SourceText(text)).runs
+    (run,) = copy_format.parse(SourceText(text)).runs
     assert {s.metric: s.value for s in run.samples}["bandwidth"] == 16_384_000

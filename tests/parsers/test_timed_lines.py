@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from apps.parsers.registry import RECOGNISED, Reading, format_named, read_as, recognise
-from apps.parsers.source_text import SourceText
-from apps.parsers.timed_lines import without_times
-from apps.uploads.reading import read_file
+from apps.parsers.cleanup.timestamps import without_times
+from apps.parsers.core.registry import RECOGNISED, FormatReading, get_format, read_as, recognise
+from apps.parsers.core.source_text import SourceText
+from apps.uploads.file_reader import read_file
 from tests.pace import within
 from tests.parsers.fixture_pairs import FORMATS, outputs
+from tests.sampling import for_each
 
 TIMES = [
     b"2023-05-04T10:11:12.1234567Z ",
@@ -57,12 +58,12 @@ def timed(data: bytes, time: bytes) -> bytes:
     return b"\n".join([*(time + line for line in lines), *last])
 
 
-def found(readings: list[Reading]) -> list[object]:
+def found(readings: list[FormatReading]) -> list[object]:
     sure = [one for one in readings if one.has_found and one.confidence >= RECOGNISED and one.format.kind != "table"]
     return [(one.format.name, one.parsed) for one in sure]
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@for_each("path", TEXTS)
 def test_what_is_read_is_the_same_with_the_same_line_numbers(path: Path) -> None:
     data = path.read_bytes()
     plain = found(recognise(SourceText(data)))
@@ -70,7 +71,7 @@ def test_what_is_read_is_the_same_with_the_same_line_numbers(path: Path) -> None
     assert found(recognise(SourceText(timed(data, time)))) == plain
 
 
-@pytest.mark.parametrize("time", TIMES + CLOCKS)
+@for_each("time", TIMES + CLOCKS)
 def test_every_kind_of_time(time: bytes) -> None:
     data = (
         b"$ dd if=/dev/zero of=file bs=1M count=1024 oflag=direct\n1024+0 records in\n1024+0 records out\n"
@@ -79,7 +80,7 @@ def test_every_kind_of_time(time: bytes) -> None:
     plain = recognise(SourceText(data))
     assert [sample.metric for run in plain[0].parsed.runs for sample in run.samples]  # type: ignore[union-attr]
     assert found(recognise(SourceText(timed(data, time)))) == found(plain)
-    as_told = read_as(format_named("dd"), SourceText(timed(data, time)))
+    as_told = read_as(get_format("dd"), SourceText(timed(data, time)))
     assert as_told.parsed == plain[0].parsed
 
 
@@ -163,7 +164,8 @@ ENDLESS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(ENDLESS))
+@pytest.mark.slow
+@for_each("name", sorted(ENDLESS), number=4)
 def test_endless_logs_take_linear_time(name: str) -> None:
     before = clock.process_time()
     text = SourceText(ENDLESS[name])

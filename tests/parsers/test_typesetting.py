@@ -1,28 +1,30 @@
 """Outputs in the characters of pages, word processors and chats."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from apps.parsers.source_text import SourceText
-from apps.parsers.typesetting import as_typed
+from apps.parsers.cleanup.typography import with_plain_characters
+from apps.parsers.core.source_text import SourceText
 from tests.parsers.every import read_but_lines, timed
 from tests.parsers.fixture_pairs import FORMATS, outputs
 from tests.parsers.wrappings import TYPESET, with_long_dashes
+from tests.sampling import for_each
 
 PATHS = [path for folder in FORMATS for path in outputs(folder).values()]
 DASHED = [path for path in PATHS if path.parent.name not in ("time_cp",)]  # `-rw-r--r--`, amid letters, stays
 
 
-@pytest.mark.parametrize("form", TYPESET)
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.slow
+@for_each("form, path", product(TYPESET, PATHS))
 def test_what_was_typeset_is_what_was_printed(path: Path, form: Callable[[str], str]) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     assert read_but_lines(form(text)) == read_but_lines(text)
 
 
-@pytest.mark.parametrize("path", DASHED, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@for_each("path", DASHED)
 def test_hyphens_that_a_blog_made_dashes_of_are_hyphens(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     assert read_but_lines(with_long_dashes(text)) == read_but_lines(text)
@@ -40,7 +42,7 @@ def test_hyphens_that_a_blog_made_dashes_of_are_hyphens(path: Path) -> None:
     ],
 )
 def test_plain_characters_take_their_place(text: str, typed: str) -> None:
-    shown = as_typed(SourceText(text))
+    shown = with_plain_characters(SourceText(text))
     assert shown is not None
     assert shown.text == typed
 
@@ -58,10 +60,10 @@ def test_plain_characters_take_their_place(text: str, typed: str) -> None:
     ],
 )
 def test_prose_and_plain_text_stay(text: str) -> None:
-    assert as_typed(SourceText(text)) is None
+    assert with_plain_characters(SourceText(text)) is None
 
 
-@pytest.mark.parametrize("piece", ["\u00a0", "\u2013", "1\u00a02", "\u2014a", "-\u2013", "\u200b\n", "a\u2013 "])
+@for_each("piece", ["\u00a0", "\u2013", "1\u00a02", "\u2014a", "-\u2013", "\u200b\n", "a\u2013 "], number=4)
 def test_a_hostile_mebibyte_takes_little(piece: str) -> None:
     text = (piece * (1 << 19))[: 1 << 19]
-    assert timed(lambda: as_typed(SourceText(text)), 1.0)[1] <= 1.0
+    assert timed(lambda: with_plain_characters(SourceText(text)), 1.0)[1] <= 1.0

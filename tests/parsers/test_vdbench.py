@@ -2,9 +2,11 @@
 
 import pytest
 
-from apps.parsers import vdbench, vdbench_flatfile, vdbench_histogram
-from apps.parsers.shape import ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.vdbench import flatfile
+from apps.parsers.vdbench import format as vdbench_format
+from apps.parsers.vdbench import histogram as vdbench_histogram
 
 HEAD = "Vdbench summary report, created 23:59:50 Oct 07 2019 CEST (21:59:50 Oct 07 2019 UTC)\n"
 TITLE = """Oct 07, 2019  interval        i/o   MB/sec   bytes   read     resp     resp     resp    cpu%  cpu%
@@ -19,7 +21,7 @@ def report(
 
 
 def test_times_go_on_over_midnight() -> None:
-    (run,) = vdbench.parse(
+    (run,) = vdbench_format.parse(
         SourceText(
             report(
                 "23:59:59.000           1      100.0     0.39    4096 100.00    1.000    2.000    0.100     1.0   0.2",
@@ -39,7 +41,7 @@ def test_times_go_on_over_midnight() -> None:
 
 def test_a_run_without_its_average_keeps_the_intervals_and_is_broken() -> None:
     row = "23:59:59.000           1      100.0     0.39    4096 100.00    1.000    2.000    0.100     1.0   0.2"
-    parsed = vdbench.parse(SourceText(report(row)))
+    parsed = vdbench_format.parse(SourceText(report(row)))
     assert parsed.runs[0].series[0].values == (100,)
     assert [sample.value for sample in parsed.runs[0].samples] == [None]
     assert "averages" in parsed.broken[0].message
@@ -47,22 +49,22 @@ def test_a_run_without_its_average_keeps_the_intervals_and_is_broken() -> None:
 
 def test_megabytes_are_decimal_where_the_title_says_so() -> None:
     row = "00:00:01.100     avg_1-2      200.0     1.00    5000   0.00    2.000    4.000    0.200     1.0   0.2"
-    (run,) = vdbench.parse(SourceText(report(row).replace("1024**2", "1000**2"))).runs
+    (run,) = vdbench_format.parse(SourceText(report(row).replace("1024**2", "1000**2"))).runs
     assert [s.value for s in run.samples if (s.operation, s.metric) == ("write", "bandwidth")] == [1e6]
 
 
 def test_a_title_that_names_the_largest_time_twice_gives_it_once() -> None:
     row = "00:00:01.100     avg_1-2      200.0     0.78    4096 100.00    2.000    4.000    5.000     1.0   0.2"
     twice = report(row).replace("    resp    cpu%", "    read    cpu%").replace("  stddev   sys", "     max   sys")
-    (run,) = vdbench.parse(SourceText(twice)).runs
+    (run,) = vdbench_format.parse(SourceText(twice)).runs
     assert [s.value for s in run.samples if s.metric == "latency_max"] == [4e6]
 
 
 def test_lines_without_title_are_read_only_where_their_arithmetic_agrees() -> None:
     right = "11:23:54.347avg_2-1200    2048.00     8.00    4096 100.00    6.5    6.5    0.0   28.6    0.9  32.0   1.4   1.2\n"
-    (run,) = vdbench.parse(SourceText(right)).runs
+    (run,) = vdbench_format.parse(SourceText(right)).runs
     assert run.samples[0].value == 2048
-    wrong = vdbench.parse(SourceText(right.replace("   8.00", " 800.00")))
+    wrong = vdbench_format.parse(SourceText(right.replace("   8.00", " 800.00")))
     assert (wrong.runs, wrong.broken[0].message) == ((), "the columns are not those of the title")
 
 
@@ -73,7 +75,7 @@ def test_file_system_runs_that_do_both_have_a_mixed_rate() -> None:
         "                            rate   resp total  sys   pct   rate   resp   rate   resp  read write  total    size  rate   resp\n"
         "23:59:59.500      avg_2-4  300.0  2.000   9.6 7.89  66.7  200.0  1.000  100.0  4.000  0.78  0.39   1.17    4096   0.0  0.000\n"
     )
-    (run,) = vdbench.parse(SourceText(text)).runs
+    (run,) = vdbench_format.parse(SourceText(text)).runs
     found = {(s.operation, s.metric): s.value for s in run.samples}
     assert found[("mixed", "rate")] == 300
     assert (found[("read", "iops")], found[("write", "latency_mean")]) == (200, 4e6)
@@ -91,7 +93,7 @@ FLAT = """<pre>
 
 
 def test_flatfile_values_that_are_not_available_are_missing() -> None:
-    parsed = vdbench_flatfile.parse(SourceText(FLAT))
+    parsed = flatfile.parse(SourceText(FLAT))
     (run,) = parsed.runs
     assert {(s.operation, s.metric): (s.value, s.missing_reason) for s in run.samples} == {
         ("read", "iops"): (15, ""), ("read", "bandwidth"): (0.75 * 1024**2, ""), ("read", "latency_mean"): (None, "n/a"),
@@ -103,7 +105,7 @@ def test_flatfile_values_that_are_not_available_are_missing() -> None:
 @pytest.mark.parametrize("damage", [("10:57:01.001", "10:57.1"), ("avg_1-2", "std_1-2"), ("10:57:0", "x")])
 def test_a_flatfile_without_its_averages_is_broken_and_keeps_its_intervals(damage: tuple[str, str]) -> None:
     try:
-        parsed = vdbench_flatfile.parse(SourceText(FLAT.replace(*damage)))
+        parsed = flatfile.parse(SourceText(FLAT.replace(*damage)))
     except ParseError:
         assert damage == ("10:57:0", "x")
         return
@@ -115,7 +117,7 @@ def test_a_flatfile_without_its_averages_is_broken_and_keeps_its_intervals(damag
 def test_rows_of_a_flatfile_that_are_no_interval_make_no_run(word: str) -> None:
     title = FLAT.split("10:57", maxsplit=1)[0]
     with pytest.raises(ParseError):
-        vdbench_flatfile.parse(SourceText(f"{title}10:57:00.000 a {word} 999988 10.0 0.5 100.0 n/a 0.0 4096 2\n"))
+        flatfile.parse(SourceText(f"{title}10:57:00.000 a {word} 999988 10.0 0.5 100.0 n/a 0.0 4096 2\n"))
 
 
 def test_histogram_bins_are_kept_by_their_upper_bound() -> None:
@@ -129,7 +131,7 @@ def test_histogram_bins_are_kept_by_their_upper_bound() -> None:
     assert (histogram.operation, histogram.bins) == ("read", ((20_000, 1), (40_000, 1017), (2_000_000_001, 3)))
 
 
-@pytest.mark.parametrize("parser", [vdbench, vdbench_flatfile, vdbench_histogram])
+@pytest.mark.parametrize("parser", [vdbench_format, flatfile, vdbench_histogram])
 def test_other_texts_are_none_of_vdbenchs(parser: object) -> None:
     text = SourceText("12:00:00.000 something else 1 2 3\nMB/sec Interval\n")
     assert parser.looks_like(text) == 0  # type: ignore[attr-defined]
@@ -163,7 +165,7 @@ Workload skew report
 
 
 def test_a_page_of_skew_gives_each_row_and_the_total_of_the_run() -> None:
-    (run,) = vdbench.parse(SourceText(SKEW)).runs
+    (run,) = vdbench_format.parse(SourceText(SKEW)).runs
     assert [(one.number, one.name) for one in run.sections] == [
         (0, "Total"), (1, "Slave a-0"), (2, "Slave b-0"), (3, "WD wd1"),
     ]  # fmt: skip
@@ -173,14 +175,14 @@ def test_a_page_of_skew_gives_each_row_and_the_total_of_the_run() -> None:
     }  # fmt: skip
     assert [s.value for s in run.samples if (s.section, s.metric) == (1, "latency_mean")] == [1e6]
     assert (run.caption, run.workload) == ("rd1", {"runtime": 10, "rate": "500", "numjobs": 4})
-    assert vdbench.looks_like(SourceText(SKEW)) == 1
+    assert vdbench_format.looks_like(SourceText(SKEW)) == 1
 
 
 def test_a_page_of_skew_without_tables_says_where_the_figures_are() -> None:
     empty = SKEW.split("09:15:20", maxsplit=1)[0]
-    assert vdbench.looks_like(SourceText(empty)) == 1
+    assert vdbench_format.looks_like(SourceText(empty)) == 1
     with pytest.raises(ParseError, match=r"summary\.html"):
-        vdbench.parse(SourceText(empty))
+        vdbench_format.parse(SourceText(empty))
 
 
 def test_file_systems_on_a_page_of_skew_have_their_own_columns() -> None:
@@ -190,7 +192,7 @@ def test_file_systems_on_a_page_of_skew_have_their_own_columns() -> None:
         "15:17:29.023 fsd1         300.0  2.000  66.7  200.0  1.000  100.0  4.000  0.78  0.39   1.17    4096   0.0  0.000\n"
         "15:17:29.023 fsd2         300.0  2.000\n"
     )
-    parsed = vdbench.parse(SourceText(text))
+    parsed = vdbench_format.parse(SourceText(text))
     found = {(s.operation, s.metric): s.value for s in parsed.runs[0].samples}
     assert (found[("mixed", "rate")], found[("read", "iops")], found[("write", "latency_mean")]) == (300, 200, 4e6)
     assert [(one.line, one.expected) for one in parsed.broken] == [(6, "a name and 13 columns")]
@@ -205,8 +207,10 @@ def test_pages_that_never_have_averages_are_not_told_to_lack_them(head: str) -> 
         '<a name="_1"></a><i><b>09:15:10.001 Starting RD=rd1; elapsed=60; fwdrate=max. For loops: None</b></i>\n'
     )
     with pytest.raises(ParseError, match=r"without lines of figures.*summary\.html"):
-        vdbench.parse(SourceText(page))
-    assert vdbench.parse(SourceText(page.partition("<pre>")[2])).broken  # of a screen, this is a run that was ended
+        vdbench_format.parse(SourceText(page))
+    assert vdbench_format.parse(
+        SourceText(page.partition("<pre>")[2])
+    ).broken  # of a screen, this is a run that was ended
 
 
 def test_lines_whose_dates_and_times_somebody_cut_off_are_read_without_series() -> None:
@@ -216,7 +220,7 @@ def test_lines_whose_dates_and_times_somebody_cut_off_are_read_without_series() 
     )
     title = TITLE.replace("Oct 07, 2019  ", "").replace("              rate", "rate")
     start = "23:59:58.000 Starting RD={}; I/O rate: 100; elapsed=4; For loops: None\n\n"
-    one, other = vdbench.parse(SourceText(start.format("rd1") + title + rows + start.format("rd2") + rows)).runs
+    one, other = vdbench_format.parse(SourceText(start.format("rd1") + title + rows + start.format("rd2") + rows)).runs
     assert [(s.metric, s.value, s.line) for s in one.samples][:2] == [
         ("iops", 200, 6),
         ("bandwidth", 0.78 * 1024**2, 6),
@@ -227,11 +231,11 @@ def test_lines_whose_dates_and_times_somebody_cut_off_are_read_without_series() 
 
 def test_numbers_below_a_dated_title_need_their_time() -> None:
     row = "     avg_1-1      200.0     0.78    4096 100.00    2.000    4.000    0.200     1.0   0.2"
-    assert not vdbench.parse(SourceText(report(row))).runs
+    assert not vdbench_format.parse(SourceText(report(row))).runs
 
 
 def test_a_warm_up_is_told() -> None:
     row = "00:00:01.100     avg_1-2      200.0     0.78    4096 100.00    2.000    4.000    0.200     1.0   0.2"
     text = report(row).replace("elapsed=4;", "elapsed=120 warmup=30;")
-    (run,) = vdbench.parse(SourceText(text)).runs
+    (run,) = vdbench_format.parse(SourceText(text)).runs
     assert {"runtime": 120, "ramp_time": 30}.items() <= run.workload.items()

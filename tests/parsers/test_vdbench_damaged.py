@@ -2,9 +2,10 @@
 
 import pytest
 
-from apps.parsers import vdbench, vdbench_flatfile, vdbench_histogram
-from apps.parsers.shape import ParsedFile, ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParsedFile, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.vdbench import flatfile, histogram
+from apps.parsers.vdbench import format as vdbench_format
 
 REPORT = """\
 10:00:00.001 Starting RD=format; I/O rate: Uncontrolled MAX; elapsed=(none); For loops: threads=2
@@ -35,7 +36,7 @@ Reads since warmup:
 
 
 def read(text: str) -> ParsedFile:
-    return vdbench.parse(SourceText(text))
+    return vdbench_format.parse(SourceText(text))
 
 
 def test_averages_over_no_interval_are_missing_and_not_zero() -> None:
@@ -86,7 +87,7 @@ def test_a_run_whose_start_has_no_time_is_not_the_one_before() -> None:
     ],
 )
 def test_a_letter_in_a_flatfile_is_told(sound: str, damaged: str, lost: int) -> None:
-    parsed = vdbench_flatfile.parse(SourceText(FLAT.replace(sound, damaged)))
+    parsed = flatfile.parse(SourceText(FLAT.replace(sound, damaged)))
     assert [one.line for one in parsed.broken] == [3]
     assert {(one.operation, one.metric, one.value) for one in parsed.runs[0].samples} == {
         ("read", "iops", 15), ("read", "bandwidth", 0.75 * 1024**2), ("read", "latency_mean", 2.5e6),
@@ -96,13 +97,13 @@ def test_a_letter_in_a_flatfile_is_told(sound: str, damaged: str, lost: int) -> 
 
 
 def test_an_average_whose_share_of_reads_is_damaged_is_of_no_operation() -> None:
-    parsed = vdbench_flatfile.parse(SourceText(FLAT.replace("0.75 100.0", "0.75 1x0.0")))
+    parsed = flatfile.parse(SourceText(FLAT.replace("0.75 100.0", "0.75 1x0.0")))
     assert "1x0.0" in [one.found for one in parsed.broken]
     assert [one.value for one in parsed.runs[0].samples if one.value is not None] == []
 
 
 def test_a_bin_that_cannot_be_read_does_not_take_those_below_it() -> None:
-    parsed = vdbench_histogram.parse(SourceText(HISTOGRAM.replace("1,017", "1,0l7")))
+    parsed = histogram.parse(SourceText(HISTOGRAM.replace("1,017", "1,0l7")))
     assert parsed.runs[0].histograms[0].bins == ((20_000, 1), (60_000, 2000))
     assert [one.line for one in parsed.broken] == [5]
 

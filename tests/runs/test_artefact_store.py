@@ -13,8 +13,8 @@ from django.db import transaction
 
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.runs import artefact_store
-from apps.runs.artefact_store import SMALL, ArtefactStoreError, keep, keep_all, open_stream, path_of, read, tail
+from apps.runs.artefacts import store
+from apps.runs.artefacts.store import SMALL, ArtefactStoreError, keep, keep_all, open_stream, path_of, read, tail
 from apps.runs.models import Artefact, RunArtefact, SmallBytes
 from tests.comparison.factories import run
 from tests.conftest import Cast
@@ -26,7 +26,7 @@ BIG = bytes(SMALL + 1)
 def folder(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
     """All bytes are many."""
     settings.ARTEFACT_DIR = tmp_path / "deep" / "artefacts"
-    monkeypatch.setattr(artefact_store, "SMALL", -1)
+    monkeypatch.setattr(store, "SMALL", -1)
     return Path(settings.ARTEFACT_DIR)
 
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 @pytest.fixture
 def few(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(artefact_store, "SMALL", 64 << 10)
+    monkeypatch.setattr(store, "SMALL", 64 << 10)
 
 
 def files(folder: Path) -> list[Path]:
@@ -76,7 +76,7 @@ def test_a_full_disk_is_said_and_nothing_stays_behind(lab: Lab, folder: Path, mo
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(artefact_store.os, "fsync", full)
+    monkeypatch.setattr(store.os, "fsync", full)
     folder.mkdir(parents=True)
     with pytest.raises(ArtefactStoreError, match=r"No space left on device.*Free some space"):
         keep(lab.pk, b"too much")
@@ -142,7 +142,7 @@ def test_a_file_of_few_bytes_from_before_is_read_and_not_kept_twice(
     lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr(artefact_store, "SMALL", -1)
+        earlier.setattr(store, "SMALL", -1)
         artefact = keep(lab.pk, b"earlier")
     assert keep(lab.pk, b"earlier") == artefact
     assert read(artefact) == b"earlier"

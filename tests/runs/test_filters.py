@@ -6,7 +6,7 @@ import pytest
 
 from apps.inventory.models import Host
 from apps.labs.isolation import lab_scope
-from apps.parsers.shape import ParsedSample
+from apps.parsers.core.models import ParsedSample
 from apps.runs import filters
 from apps.runs.models import Run, Workload
 from apps.runs.samples import save_samples

@@ -13,15 +13,14 @@ from django.utils import timezone
 from apps.inventory.models import Host
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.parsers.shape import ParsedSample
-from apps.runs import artefact_store
-from apps.runs.artefact_store import ArtefactStoreError, read
-from apps.runs.attempts import Attempt, Chunk
+from apps.parsers.core.models import ParsedSample
+from apps.runs.artefacts import store
+from apps.runs.artefacts.store import ArtefactStoreError, read
 from apps.runs.ingest import IncompleteError, ingest
-from apps.runs.models import Histogram, Measure, Point, Provenance, Run, RunArtefact, Sample, Series
-from apps.runs.packing import unpack
+from apps.runs.models import Attempt, Chunk, Histogram, Measure, Point, Provenance, Run, RunArtefact, Sample, Series
 from apps.runs.samples import measure_ids, point_ids, save_samples
-from apps.runs.start import workload_for
+from apps.runs.series.arrays import unpack
+from apps.runs.services import store_workload
 from apps.runs.states import State
 from apps.runs.workload import checked
 from tests.conftest import Cast
@@ -44,7 +43,7 @@ def folder(tmp_path: Path, settings: Any) -> None:
 def delivered(lab: Lab, state: State = State.FINISHED, problem: str = "", **streams: bytes) -> Attempt:
     """An ended attempt whose streams came in chunks of 10,000 bytes."""
     host = Host.objects.create(lab=lab, name="host1")
-    asked = workload_for(lab, checked({"tool": "fio", "jobs": JOBS}))
+    asked = store_workload(lab, checked({"tool": "fio", "jobs": JOBS}))
     run = Run.objects.create(
         lab=lab, tool="fio", origin=Run.Origin.DISPATCHED, workload=asked, host=host, state=state, problem=problem
     )
@@ -173,7 +172,7 @@ def test_a_full_disk_changes_nothing_and_loses_nothing(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any
 ) -> None:
     attempt = whole(lab)
-    monkeypatch.setattr(artefact_store, "SMALL", 0)
+    monkeypatch.setattr(store, "SMALL", 0)
     (tmp_path / "file").write_text("in the way")
     settings.ARTEFACT_DIR = tmp_path / "file" / "artefacts"
     with pytest.raises(ArtefactStoreError):

@@ -1,6 +1,7 @@
 """References of samples: the database does not check them, so these do."""
 
 import threading
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -8,8 +9,8 @@ from django.db import IntegrityError, connection, transaction
 
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.parsers.shape import ParsedSample
-from apps.runs.integrity import REFERENCES, broken_references
+from apps.parsers.core.models import ParsedSample
+from apps.runs.artefacts.integrity import REFERENCES, broken_references
 from apps.runs.models import Provenance, Run, Sample
 from apps.runs.samples import save_samples
 from tests.comparison import factories
@@ -25,8 +26,9 @@ def test_what_is_written_refers_to_what_is_there(lab: Lab) -> None:
     call_command("check_samples")
 
 
-@pytest.mark.parametrize(("table", "column", "other"), REFERENCES, ids=[column for _, column, _ in REFERENCES])
-def test_a_reference_that_leads_nowhere_is_found(lab: Lab, table: str, column: str, other: str) -> None:
+@pytest.mark.parametrize(("model", "column", "to"), REFERENCES, ids=[column for _, column, _ in REFERENCES])
+def test_a_reference_that_leads_nowhere_is_found(lab: Lab, model: Any, column: str, to: Any) -> None:
+    table, other = model._meta.db_table, to._meta.db_table
     save_samples(factories.run(lab), PARSED)
     with connection.cursor() as cursor:
         number = 30_000 if column == "measure_id" else 10**9

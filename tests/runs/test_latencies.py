@@ -1,8 +1,8 @@
 """Latency of a run: bins of several jobs are merged before a percentile is taken."""
 
 from apps.labs.models import Lab
-from apps.runs.latencies import latencies_of, nines
 from apps.runs.models import Histogram
+from apps.runs.series.latencies import latencies_of, nines
 from tests.comparison.factories import run
 
 

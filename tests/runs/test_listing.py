@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.template.loader import render_to_string
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -11,12 +12,10 @@ from django.utils import timezone
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.parsers.shape import ParsedSample
-from apps.runs.listing import Listed, NewestFirst, listed, newest
-from apps.runs.measured import FEW
-from apps.runs.models import Run, Workload
-from apps.runs.rows_html import rows
+from apps.parsers.core.models import ParsedSample
+from apps.runs.models import FEW, Run, Workload
 from apps.runs.samples import save_samples
+from apps.runs.tables import NewestFirst, RunRow, listed, newest
 from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
@@ -27,6 +26,12 @@ def a_run(lab, minutes=0, **fields):
     run = Run.objects.create(**{"lab": lab, "tool": "fio", "origin": "uploaded", "state": "finished"} | fields)
     Run.objects.filter(pk=run.pk).update(created_at=NOW - timedelta(minutes=minutes))
     return Run.objects.get(pk=run.pk)
+
+
+def rows_of(runs, lab, *, ticks=False):
+    """Return the body of the table as the template writes it."""
+    context = {"runs": runs, "lab": lab, "ticks": ticks, "caption": "Runs"}
+    return render_to_string("runs/_rows.html", context).partition("<tbody>")[2]
 
 
 def named(lab, name):
@@ -49,7 +54,7 @@ def test_a_row_says_what_the_run_itself_says(lab, spec, facts, shown):
     took = {"started_at": NOW, "finished_at": NOW + timedelta(seconds=95.25)}
     run = a_run(lab, workload=workload, facts=facts, created_by="me", problem="why", **named(lab, "h"), **took)
     (row,) = listed([run.pk])
-    assert row == Listed.of(run)
+    assert row == RunRow.of(run)
     assert row.operations == run.operations == shown
     assert row.seconds == 95.25
 
@@ -78,7 +83,7 @@ def measured(run, *operations, sizes=(None,), metric="bandwidth"):
 def test_a_row_says_what_was_measured_where_nothing_else_tells(lab, operations, shown):
     run = measured(a_run(lab, tool="bonnie"), *operations)
     (row,) = listed([run.pk])
-    assert row == Listed.of(run)
+    assert row == RunRow.of(run)
     assert row.operations == run.operations == shown
 
 
@@ -104,7 +109,7 @@ def test_however_many_samples_there_are_no_operation_is_overlooked(lab, points):
 def test_what_a_run_says_itself_stands_before_what_was_measured(lab, fields, shown):
     run = measured(a_run(lab, **fields), "write")
     (row,) = listed([run.pk])
-    assert row == Listed.of(run)
+    assert row == RunRow.of(run)
     assert row.operations == run.operations == shown
 
 
@@ -115,6 +120,7 @@ def test_every_list_of_runs_says_what_was_measured(lab, sign_in):
         assert "char write" in viewer.get(address).content.decode(), address
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["/", "/runs/", "/hosts/{host}/", "/targets/{target}/"])
 def test_what_many_runs_measured_costs_no_more_statements(lab, sign_in, page):
     viewer, place = sign_in("viewer"), named(lab, "n1")
@@ -130,15 +136,15 @@ def test_what_many_runs_measured_costs_no_more_statements(lab, sign_in, page):
 def test_a_run_of_no_host_and_no_end_has_a_row(lab):
     run = a_run(lab, started_at=NOW)
     (row,) = listed([run.pk])
-    assert row == Listed.of(run)
-    assert rows([row], lab.pk, ticks=False).count("–") == 4
+    assert row == RunRow.of(run)
+    assert rows_of([row], lab).count("–") == 4
 
 
 def test_where_there_is_no_host_the_output_says_where_it_ran(lab):
     run = a_run(lab, labels={"machine": "rock-5 <b>", "path": "/mnt/md0"})
     (row,) = listed([run.pk])
-    assert row == Listed.of(run)
-    html = rows([row], lab.pk, ticks=False)
+    assert row == RunRow.of(run)
+    html = rows_of([row], lab)
     assert ">rock-5 &lt;b&gt;</span>" in html
     assert ">/mnt/md0</span>" in html
 
@@ -146,7 +152,7 @@ def test_where_there_is_no_host_the_output_says_where_it_ran(lab):
 @pytest.mark.parametrize("who", ["published report", "", "engineer@example.org"])
 def test_where_a_run_comes_from_is_said_once(lab, who):
     a_run(lab, origin="published", created_by=who)
-    shown = rows(listed(newest(Run.objects.all(), 0, 1)), lab.pk, ticks=False)
+    shown = rows_of(listed(newest(Run.objects.all(), 0, 1)), lab)
     assert shown.count("published report") == 1
     assert ("engineer@<wbr>example.org" in shown) == ("@" in who)
 
@@ -182,7 +188,7 @@ def test_what_people_wrote_is_escaped(lab):
     evil = "<script>alert('\"&%d{}')</script>"
     words = dict.fromkeys(("tool", "problem", "created_by"), evil[:40]) | {"facts": {"rw": evil}, "tool_version": "<i>"}
     a_run(lab, **words, **named(lab, evil))
-    html = rows(listed(newest(Run.objects.all(), 0, 1)), lab.pk, ticks=True)
+    html = rows_of(listed(newest(Run.objects.all(), 0, 1)), lab, ticks=True)
     assert "<script" not in html
     assert "<i>" not in html
     assert html.count("&lt;script&gt;") == 6
@@ -193,12 +199,12 @@ def test_only_runs_of_the_own_lab_have_a_box(lab):
     published = Lab.objects.create(name="Reports", slug="reports", is_published=True)
     with lab_scope(lab.pk, published.pk):
         own, theirs = listed([a_run(lab).pk, a_run(published).pk])
-    assert f'value="{own.pk}"' in rows([own], lab.pk, ticks=True)
-    assert ">published<" not in rows([own], lab.pk, ticks=True)
-    shown = rows([theirs], lab.pk, ticks=True)
+    assert f'value="{own.pk}"' in rows_of([own], lab, ticks=True)
+    assert ">published<" not in rows_of([own], lab, ticks=True)
+    shown = rows_of([theirs], lab, ticks=True)
     assert "checkbox" not in shown
     assert ">published<" in shown
-    assert 'class="tick"' not in rows([own], lab.pk, ticks=False)
+    assert 'class="tick"' not in rows_of([own], lab)
 
 
 def test_the_list_leads_to_run_host_and_target(lab, sign_in):

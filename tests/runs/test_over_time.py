@@ -8,14 +8,15 @@ from xml.etree import ElementTree
 import pytest
 from django.test import Client
 
+from apps.core.pubsub import forget, remember
 from apps.labs.isolation import lab_scope
-from apps.lib.bell import forget, remember
-from apps.parsers.shape import ParsedSeries
-from apps.runs.live_series import newest_attempt, series_so_far
+from apps.parsers.core.models import ParsedSeries
 from apps.runs.models import Run
 from apps.runs.samples import save_series
+from apps.runs.series.progress import newest_attempt, series_so_far
 from tests.dashboard import world
 from tests.statements import statements
+from tests.threads import wait_for_redis
 
 pytestmark = pytest.mark.django_db
 
@@ -24,6 +25,11 @@ pytestmark = pytest.mark.django_db
 def furnished(lab, settings, tmp_path):
     settings.ARTEFACT_DIR = tmp_path
     return world.furnish(lab)
+
+
+@pytest.fixture(autouse=True)
+def _patient_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+    wait_for_redis(monkeypatch)
 
 
 @pytest.fixture
@@ -63,6 +69,7 @@ def test_another_attempt_begins_anew_and_a_moment_told_twice_is_one() -> None:
     assert [one["n"] for one in newest_attempt([*told, {"state": "running"}])] == [3, 4]
 
 
+@pytest.mark.slow
 def test_a_live_page_has_words_tables_and_downloads(running: Run, sign_in) -> None:
     client: Client = sign_in("viewer")
     page = said(client.get(running.get_absolute_url()))
@@ -166,4 +173,4 @@ def test_the_curve_and_the_bars_are_tables_and_downloads_with_the_charts_numbers
         assert answered["chart"] == drawn
         assert len(answered["results"]) == 2
         assert f"{address}&format=csv".replace("&", "&amp;") in page.content.decode()
-    assert "The curve as a table" in page.content.decode()
+    assert "Percentile data" in page.content.decode()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from apps.runs.packing import overview, pack, part_of, unpack
+from apps.runs.series.arrays import overview, pack, part_of, unpack
 
 COLUMNS = arrays(np.float64, st.integers(0, 300), elements=st.floats(-1e12, 1e12))
 

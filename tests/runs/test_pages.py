@@ -8,8 +8,8 @@ from django.urls import reverse
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent
 from apps.runs.models import Run
-from apps.runs.sizes import parse_size, spelled
 from apps.runs.states import State
+from apps.runs.workload import parse_size, spelled
 from tests.dashboard import world
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +50,8 @@ def test_an_engineer_starts_a_run_and_lands_on_its_page(furnished, sign_in):
     assert run.state == State.QUEUED
     assert run.workload.jobs[0]["block_size"] == 4096
     with lab_scope(furnished.lab.pk):
-        assert AuditEvent.objects.get(act="runs started").who == "engineer@example.org"
+        [event] = AuditEvent.objects.filter(act="runs started", detail={"runs": [run.pk]})
+        assert event.who == "engineer@example.org"
 
 
 def test_repetitions_lead_to_the_list(furnished, sign_in):
@@ -79,6 +80,7 @@ def test_htmx_gets_the_job_only(furnished, sign_in):
     assert "<form" not in answer.content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("job", "sentence"),
     [
@@ -180,7 +182,7 @@ def test_an_artefact_on_a_page_is_text(furnished, sign_in):
 def test_the_page_of_a_finished_run_shows_what_was_printed_and_where(furnished, sign_in):
     page = sign_in("viewer").get(furnished.finished.get_absolute_url()).content.decode()
     called = ("<dt>RAID level</dt>", "<dt>RAM</dt>", "<dt>disks</dt>")  # as the compare page calls these facts
-    for said in ("of the result", "99.99 %", "rw=randread", *called, "result.json", "Over time", "md10"):
+    for said in ("of the result", "99.99 %", "rw=randread", *called, "result.json", "Time series", "md10"):
         assert said in page, said
 
 
@@ -199,6 +201,7 @@ def test_the_charts_hold_nothing_that_the_tables_do_not_sum_up(furnished, sign_i
         assert sum(point["n"] for point in one["points"]) == latency.count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", [State.RUNNING, State.UNKNOWN, State.FAILED, State.INTERRUPTED])
 def test_every_state_has_its_page(furnished, sign_in, state):
     with lab_scope(furnished.lab.pk):

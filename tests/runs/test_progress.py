@@ -3,17 +3,18 @@
 import json
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from apps.parsers.shape import ParseError
-from apps.runs import progress
+from apps.parsers.core.models import ParseError
+from apps.runs.series import progress
 from tests.pace import within
 
 STONEWALL = (Path(__file__).parents[1] / "parsers" / "fixtures" / "fio_json" / "stonewall.json").read_bytes()
-POINTS = list(progress.points(STONEWALL))
+POINTS = list(progress.iterate_points(STONEWALL))
 
 
 def document(at_s: float, *jobs: dict[str, Any], elapsed: int = 1) -> bytes:
@@ -166,12 +167,27 @@ def test_a_document_takes_less_than_a_millisecond() -> None:
     assert within(sorted(times)[25], 0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.fio
 def test_a_growing_file_of_real_fio_shows_its_rate(tmp_path: Path) -> None:
     shape = ["--ioengine=null", "--size=1g", "--rate_iops=2000", "--runtime=2", "--time_based=1"]
     report = ["--output-format=json+", "--status-interval=1", f"--output={tmp_path / 'out'}", "--eta=never"]
     command = ["fio", "--name=a", *shape, *report]
     subprocess.run(command, check=True, timeout=60)
-    found = list(progress.points((tmp_path / "out").read_bytes()))
+    found = list(progress.iterate_points((tmp_path / "out").read_bytes()))
     (moved,) = progress.difference(found[0], found[1])
     assert moved.values["iops"] == pytest.approx(2000, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "seconds"),
+    [
+        (59.0, 59.0 + 3.0),  # the host's clock tells the time to the millisecond
+        (61.0, 3.0),  # more than a minute away from what fio says: the clock was set meanwhile
+        (-3.5, 3.0),  # before the start: so was it here
+        (-3.0, 0.0),
+    ],
+)
+def test_the_hosts_clock_counts_where_fio_does_not_contradict_it(ahead_s: float, seconds: float) -> None:
+    point = replace(POINTS[2], at_ms=1_000_000_000_000, elapsed_s=3.0)
+    assert progress.live(None, point, started_at=1_000_000_000 - 3.0 - ahead_s)["t"] == pytest.approx(seconds)

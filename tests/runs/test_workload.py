@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from apps.runs import workload
 from apps.runs.workload import GIB, KIB, MIB, WorkloadError, checked, job_file, planned_seconds, status_interval
+from tests.sampling import for_each
 
 PLAIN = {"rw": "randread", "block_size": 4096, "file_size": 1048576}
 
@@ -32,8 +33,8 @@ def test_a_persons_job_name_never_travels() -> None:
     assert checked(_one(name="../../etc/passwd"))["jobs"][0]["name"] == "job0"
 
 
-@pytest.mark.parametrize(
-    ("spec", "field"),
+@for_each(
+    "spec, field",
     [
         ([], "workload"),
         ({"jobs": []}, "jobs"),
@@ -105,6 +106,7 @@ def test_fios_spelling() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.fio
 @pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
 @pytest.mark.parametrize("sync", workload.SYNC)

@@ -9,9 +9,8 @@ from apps.inventory.models import Disk, Enclosure, Filesystem, Host, Nic, Snapsh
 from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Lab
 from apps.runs.models import Run
-from apps.search.find import Hit, find
-from apps.search.kinds import KINDS
-from apps.search.words import holds_words
+from apps.search.registry import KINDS
+from apps.search.services import SearchHit, find, holds_words
 from apps.studies.models import Study
 from tests.dashboard import world
 from tests.labs.world import SECRET_WORD, build
@@ -23,7 +22,7 @@ def found(lab: Lab, asked: str) -> list[tuple[str, str]]:
     return [(hit.kind, hit.title) for group in find(asked, lab, 10) for hit in group.hits]
 
 
-def hits_of(lab: Lab, asked: str, kind: str) -> list[Hit]:
+def hits_of(lab: Lab, asked: str, kind: str) -> list[SearchHit]:
     return [hit for group in find(asked, lab, 10) for hit in group.hits if hit.kind == kind]
 
 
@@ -32,6 +31,7 @@ def host(lab: Lab) -> Host:
     return world.raid_host(lab, "storage1.example.org")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "kind"),
     [
@@ -120,6 +120,7 @@ def test_the_own_lab_comes_before_published_ones_and_those_are_marked(cast, lab:
     assert page.content.decode().count('<span class="chip chip-plain"') == 1
 
 
+@pytest.mark.slow
 def test_another_labs_objects_are_never_found(cast, sign_in, token) -> None:
     build(cast.other_lab)
     for asked in (SECRET_WORD, "xyzzy", "00000000", f"word={SECRET_WORD}"):

@@ -2,6 +2,7 @@
 one in a transaction around a module's tests that is taken back after them.
 """
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,9 +17,10 @@ from django.test import override_settings
 from apps.dashboard.published.load import load_all, load_study
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.studies.load import published_lab
+from apps.studies.lookup import published_lab
 
 Said = list[str]
+SAID = "said.json"
 
 
 @dataclass(frozen=True)
@@ -49,19 +51,38 @@ def execute_beside(*statements: str) -> None:
             cursor.execute(statement)
 
 
+def load_into(artefacts: Path) -> Said:
+    """Load all published reports into the connected database, and their files into a folder; nobody is notified."""
+    with override_settings(ARTEFACT_DIR=artefacts), transaction.atomic():
+        said = load_all()
+        connection.run_on_commit = []
+    return said
+
+
+def fill(artefacts: str) -> None:
+    """Do so for `bin/test`: its workers copy the database (SPINDLE_TEST_REPORTS) and read the folder."""
+    folder = Path(artefacts)
+    folder.mkdir()
+    (folder / SAID).write_text(json.dumps(load_into(folder)))
+
+
 @pytest.fixture(scope="session")
 def reports_database(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Reports]:
-    own, artefacts = connection.settings_dict["NAME"], tmp_path_factory.mktemp("artefacts")
-    name, empty = f"{own}_reports", os.environ.get("SPINDLE_TEST_TEMPLATE") or own
+    own, filled = connection.settings_dict["NAME"], os.environ.get("SPINDLE_TEST_REPORTS")
+    name, original = f"{own}_reports", filled or os.environ.get("SPINDLE_TEST_TEMPLATE") or own
     gone = f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'
     try:
         with django_db_blocker.unblock():
-            execute_beside(gone, f'CREATE DATABASE "{name}" TEMPLATE "{empty}"')
-            with in_database(name), override_settings(ARTEFACT_DIR=artefacts), transaction.atomic():
-                said = load_all()
-                connection.run_on_commit = []  # nobody is told
+            execute_beside(gone, f'CREATE DATABASE "{name}" TEMPLATE "{original}"')
+            if filled:
+                artefacts = Path(os.environ["SPINDLE_TEST_ARTEFACTS"])
+                said = json.loads((artefacts / SAID).read_text())
+            else:
+                artefacts = tmp_path_factory.mktemp("artefacts")
+                with in_database(name):
+                    said = load_into(artefacts)
         yield Reports(name, artefacts, said)
     finally:
         with django_db_blocker.unblock():

@@ -169,7 +169,7 @@ def test_an_address_that_asks_nothing_is_not_put(study: Study, sign_in: Sign) ->
     body = {"study": study.pk, "title": "x", "caption": "", "shows": "both", "query": "metric=speed"}
     answer = sign_in("engineer").post("/comparisons/put/", body)
     assert answer.status_code == 422
-    assert "asks nothing that can be answered" in answer.content.decode()
+    assert "is not a valid comparison" in answer.content.decode()
     assert not StudyComparison.objects.exists()
 
 

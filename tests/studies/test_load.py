@@ -9,7 +9,7 @@ from django.core.management import call_command
 from apps.dashboard.published.load import load_study
 from apps.inventory.models import Array, Change, Controller, Disk, Host, Target
 from apps.labs.models import Lab
-from apps.runs.artefact_store import read
+from apps.runs.artefacts.store import read
 from apps.runs.models import Artefact, Provenance, Run, RunArtefact, Sample
 from apps.studies.models import Configuration, Study, StudyRun, study_of
 from apps.studies.source import DATA, StudyDataError, StudySource, slugs
@@ -42,6 +42,7 @@ def test_all_five_reports_are_loaded_in_the_order_of_their_seeds(published: Lab)
     assert set(Run.objects.values_list("origin", "state", "repetition")) == {("published", "finished", 1)}
 
 
+@pytest.mark.slow
 def test_loading_again_changes_nothing(published: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     before = [sorted(model.objects.values_list("pk", flat=True)) for model in MODELS]
     call_command("load_studies", skip_checks=True)
@@ -49,12 +50,14 @@ def test_loading_again_changes_nothing(published: Lab, capsys: pytest.CaptureFix
     assert [sorted(model.objects.values_list("pk", flat=True)) for model in MODELS] == before
 
 
+@pytest.mark.slow
 def test_what_was_altered_is_put_right_and_said(published: Lab) -> None:
     Host.objects.filter(name="agumu02").update(ram_bytes=1)
     assert load_study(CRS4, published) == ["host agumu02: changed ram_bytes"]
     assert Host.objects.get(name="agumu02").ram_bytes == 2**31
 
 
+@pytest.mark.slow
 def test_altered_values_labels_and_notes_are_put_right_and_said(published: Lab) -> None:
     sample = Sample.objects.get(printed="495 MB/s")
     Sample.objects.filter(pk=sample.pk).update(value=1.0)
@@ -70,6 +73,7 @@ def test_altered_values_labels_and_notes_are_put_right_and_said(published: Lab) 
     assert sample.value == pytest.approx(10737418240 / 21.6774)
 
 
+@pytest.mark.slow
 def test_runs_that_somebody_took_away_come_back(published: Lab) -> None:
     runs_of("dtn-ucsc").filter(study_run__configuration__name="dd-plain").delete()
     said = load_study("dtn-ucsc", published)
@@ -80,6 +84,7 @@ def test_runs_that_somebody_took_away_come_back(published: Lab) -> None:
     assert load_study("dtn-ucsc", published) == []
 
 
+@pytest.mark.slow
 def test_runs_keep_their_numbers_when_their_file_changes(published: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     pks = dict(runs_of("dtn-ucsc").values_list("study_run__configuration__name", "pk"))
     found = StudySource("dtn-ucsc").legacy()
@@ -92,6 +97,7 @@ def test_runs_keep_their_numbers_when_their_file_changes(published: Lab, monkeyp
     assert read(kept) == longer
 
 
+@pytest.mark.slow
 def test_runs_of_an_earlier_version_keep_their_numbers(published: Lab) -> None:
     """They were written without an upload."""
     pks = set(runs_of(CRS4).values_list("pk", flat=True))
@@ -105,6 +111,7 @@ def test_runs_of_an_earlier_version_keep_their_numbers(published: Lab) -> None:
     assert load_study(CRS4, published) == []
 
 
+@pytest.mark.slow
 def test_a_study_may_be_loaded_into_any_lab(lab: Lab, tmp_path: Any, settings: Any) -> None:
     settings.ARTEFACT_DIR = tmp_path
     load_study("tristan-sas-sata", lab)

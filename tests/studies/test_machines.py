@@ -41,6 +41,7 @@ def enter(lab: Lab, slug: str) -> dict[str, Any]:
     return enter_machines(lab, yaml.safe_load(found[0].read_text(encoding="utf-8")), "studies")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", STUDIES)
 def test_every_machine_of_a_study_is_entered_and_a_second_time_changes_nothing(lab: Lab, slug: str) -> None:
     rows = enter(lab, slug)
@@ -52,6 +53,7 @@ def test_every_machine_of_a_study_is_entered_and_a_second_time_changes_nothing(l
     assert {change.by for change in Change.objects.all()} == {"import"}
 
 
+@pytest.mark.slow
 def test_not_printed_unknown_and_none_stay_three_things(lab: Lab) -> None:
     rows = enter(lab, "thumper-x4500")
     board, ide = rows["controller x4500 3"], rows["controller p3-old p3-ide"]

@@ -9,11 +9,12 @@ from apps.dashboard.published.load import load_study
 from apps.inventory.models import Host
 from apps.labs.models import Lab
 from apps.studies.models import Configuration, Plan, PlannedRun, Study
-from apps.studies.planning.typed import plans_of
-from apps.studies.planning.words import PlanError
-from apps.studies.plans.put import put_plan
-from apps.studies.plans.shown import PlanShown, plans_of_study
+from apps.studies.plans.plan_import import import_plans
+from apps.studies.plans.plan_page import PlanPage, plans_of_study
+from apps.studies.plans.problems import PlanError
+from apps.studies.plans.schema import plans_of
 from apps.studies.source import DATA
+from tests.sampling import for_each
 
 SLUGS = ("crs4-sata-scsi", "dtn-ucsc", "infn-10ge-chain", "thumper-x4500", "tristan-sas-sata")
 
@@ -34,32 +35,32 @@ def bare_study(lab: Lab, slug: str) -> Study:
     return study
 
 
-def shown(study: Study) -> dict[str, PlanShown]:
+def shown(study: Study) -> dict[str, PlanPage]:
     return {one.plan.name: one for one in plans_of_study(study)}
 
 
-def reasons(plan: PlanShown) -> dict[tuple[str, str], str]:
+def reasons(plan: PlanPage) -> dict[tuple[str, str], str]:
     return {(cell.row.name, cell.point.name): cell.reason for cell in plan.cells if cell.reason}
 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_reports_plans_are_put_once_and_then_nothing_changes(lab, slug) -> None:
     study = bare_study(lab, slug)
-    first = put_plan(study, data_of(slug))
+    first = import_plans(study, data_of(slug))
     assert first == [f"plan {plan.name}: made" for plan in plans_of(data_of(slug))]
-    assert put_plan(study, data_of(slug)) == []
+    assert import_plans(study, data_of(slug)) == []
 
 
 def test_what_was_altered_is_put_right_and_keeps_its_rows(lab) -> None:
     study = bare_study(lab, "crs4-sata-scsi")
-    put_plan(study, data_of("crs4-sata-scsi"))
+    import_plans(study, data_of("crs4-sata-scsi"))
     plan = Plan.objects.get()
     ids = list(plan.rows.values_list("pk", flat=True))
     plan.points.filter(name="8000mb").delete()
     plan.rows.filter(name="sata-single").update(reason="no")
     Plan.objects.create(study=study, name="old", title="old", stopping={"kind": "not_printed"}, is_from_report=True)
     Plan.objects.create(study=study, name="own", title="own", stopping={"kind": "fixed", "rounds": 1})
-    said = put_plan(study, data_of("crs4-sata-scsi"))
+    said = import_plans(study, data_of("crs4-sata-scsi"))
     assert said == ["plan bonnie: changed", "plan old: deleted, the report's data no longer have it"]
     assert list(plan.rows.values_list("pk", flat=True)) == ids
     assert set(Plan.objects.values_list("name", flat=True)) == {"bonnie", "own"}
@@ -67,7 +68,7 @@ def test_what_was_altered_is_put_right_and_keeps_its_rows(lab) -> None:
 
 def test_crs4_has_ten_rounds_of_38_cells_and_four_holes(lab) -> None:
     study = bare_study(lab, "crs4-sata-scsi")
-    put_plan(study, data_of("crs4-sata-scsi"))
+    import_plans(study, data_of("crs4-sata-scsi"))
     bonnie = shown(study)["bonnie"]
     assert bonnie.plan.order == "interleaved"
     assert len(bonnie.steps) == 380
@@ -83,10 +84,10 @@ def test_crs4_has_ten_rounds_of_38_cells_and_four_holes(lab) -> None:
 def test_the_loaded_means_of_crs4_fill_all_ten_rounds_of_their_cells(cast, lab) -> None:
     load_study("crs4-sata-scsi", lab)
     study = Study.objects.get(slug="crs4-sata-scsi")
-    put_plan(study, data_of("crs4-sata-scsi"))
+    import_plans(study, data_of("crs4-sata-scsi"))
     bonnie = shown(study)["bonnie"]
-    assert bonnie.counts == [("done", 38), ("not run", 4)]
-    done = [cell for cell in bonnie.cells if cell.state == "done"]
+    assert bonnie.counts == [("as reported", 38), ("not run", 4)], "nobody here has run it"
+    done = [cell for cell in bonnie.cells if cell.state == "as reported"]
     assert {(cell.progress.done, len(cell.runs)) for cell in done} == {(10, 1)}
     assert len({cell.runs[0].pk for cell in done}) == 38, "each run in one cell"
     assert not PlannedRun.objects.exists(), "found by configuration and size, not linked"
@@ -94,7 +95,7 @@ def test_the_loaded_means_of_crs4_fill_all_ten_rounds_of_their_cells(cast, lab) 
 
 def test_the_native_10_gb_run_of_tristan_was_never_made(lab) -> None:
     study = bare_study(lab, "tristan-sas-sata")
-    put_plan(study, data_of("tristan-sas-sata"))
+    import_plans(study, data_of("tristan-sas-sata"))
     dd = shown(study)["dd"]
     holes = reasons(dd)
     told = yaml.safe_load((DATA / "tristan-sas-sata" / "study.yaml").read_text(encoding="utf-8"))["test_matrix"]
@@ -113,7 +114,7 @@ def test_the_native_10_gb_run_of_tristan_was_never_made(lab) -> None:
 
 def test_infn_gave_up_chain_test_1_and_reports_250_jobs_of_300_planned(lab) -> None:
     study = bare_study(lab, "infn-10ge-chain")
-    put_plan(study, data_of("infn-10ge-chain"))
+    import_plans(study, data_of("infn-10ge-chain"))
     chain = shown(study)["chain"]
     holes = reasons(chain)
     assert "dCache master was queried too often" in holes["san", "t1"]
@@ -130,7 +131,7 @@ def test_infn_gave_up_chain_test_1_and_reports_250_jobs_of_300_planned(lab) -> N
 
 def test_thumper_goes_over_its_ram_once_and_most_of_its_plots_have_no_numbers(lab) -> None:
     study = bare_study(lab, "thumper-x4500")
-    put_plan(study, data_of("thumper-x4500"))
+    import_plans(study, data_of("thumper-x4500"))
     plans = shown(study)
     assert list(plans) == ["iozone-ext", "iozone-xfs", "throughput", "over-ram", "cp"]
     [rule] = plans["over-ram"].cache
@@ -144,7 +145,7 @@ def test_thumper_goes_over_its_ram_once_and_most_of_its_plots_have_no_numbers(la
 
 def test_dtn_is_below_the_rule_with_dd_and_iozone_and_above_with_bonnie(lab) -> None:
     study = bare_study(lab, "dtn-ucsc")
-    put_plan(study, data_of("dtn-ucsc"))
+    import_plans(study, data_of("dtn-ucsc"))
     plans = shown(study)
     met = {name: plan.cache[0].is_met for name, plan in plans.items()}
     assert met == {"dd": False, "bonnie": True, "iozone": False}
@@ -158,8 +159,8 @@ def test_dtn_is_below_the_rule_with_dd_and_iozone_and_above_with_bonnie(lab) -> 
     ]
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
+@for_each(
+    "change, field",
     [
         ({"order": "by chance"}, "plans[0].order"),
         ({"order": "randomized"}, "plans[0].seed"),
@@ -198,5 +199,5 @@ def test_what_is_no_plan_is_refused_with_its_place(change, field) -> None:
 def test_a_configuration_that_the_study_has_not_is_refused_and_nothing_is_kept(lab) -> None:
     study = Study.objects.create(lab=lab, slug="s", title="s")
     with pytest.raises(PlanError, match="expected a configuration of the study"):
-        put_plan(study, data_of("tristan-sas-sata"))
+        import_plans(study, data_of("tristan-sas-sata"))
     assert not Plan.objects.exists()

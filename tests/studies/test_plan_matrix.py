@@ -2,30 +2,29 @@
 
 import pytest
 
-from apps.studies.planning.estimate import Waiting, estimate
-from apps.studies.planning.matrix import Column, Matrix, Row, cache_findings, file_size_for
-from apps.studies.planning.progress import HeldRun, progress_of
-from apps.studies.planning.stopping import half_width, is_enough, is_steady, stopping_of
-from apps.studies.planning.words import PlanError
+from apps.studies.plans.matrix import Matrix, MatrixColumn, MatrixRow, cache_findings, file_size_for
+from apps.studies.plans.problems import PlanError
+from apps.studies.plans.progress import HeldRun, WaitingCell, estimate, progress_of
+from apps.studies.plans.stopping_rule import half_width, is_enough, is_steady, stopping_of
 
 MIB, GIB = 1 << 20, 1 << 30
-SIZES = [Column(f"{mib}mb", mib * MIB) for mib in (100, 500, 1000, 2000, 4000, 8000)]
+SIZES = [MatrixColumn(f"{mib}mb", mib * MIB) for mib in (100, 500, 1000, 2000, 4000, 8000)]
 CRS4 = [
-    Row("3ware", "aiodda2", GIB, 2000 * MIB, "32-bit machine and system"),
-    Row("single", "noral3", 2 * GIB),
-    Row("scsi", "agumu02", 2 * GIB),
+    MatrixRow("3ware", "aiodda2", GIB, 2000 * MIB, "32-bit machine and system"),
+    MatrixRow("single", "noral3", 2 * GIB),
+    MatrixRow("scsi", "agumu02", 2 * GIB),
 ]
 
 
 def test_a_multiple_of_the_ram_is_another_size_on_each_host() -> None:
-    four = Column("4x", ram_multiple=4)
+    four = MatrixColumn("4x", ram_multiple=4)
     assert file_size_for(four, GIB) == 4 * GIB
     assert file_size_for(four, 2 * GIB) == 8 * GIB
-    assert file_size_for(Column("1.5x", ram_multiple=1.5), 1000 * MIB + 1) == 1501 * MIB, (
+    assert file_size_for(MatrixColumn("1.5x", ram_multiple=1.5), 1000 * MIB + 1) == 1501 * MIB, (
         "rounded up, never below the rule"
     )
     assert file_size_for(four, None) is None
-    assert file_size_for(Column("none"), GIB) is None
+    assert file_size_for(MatrixColumn("none"), GIB) is None
 
 
 def test_a_row_ends_at_its_largest_file_with_the_reason() -> None:
@@ -37,7 +36,7 @@ def test_a_row_ends_at_its_largest_file_with_the_reason() -> None:
 
 
 def test_a_multiple_of_an_unknown_ram_is_no_size() -> None:
-    matrix = Matrix([Row("a", "rio288")], [Column("4x", ram_multiple=4)])
+    matrix = Matrix([MatrixRow("a", "rio288")], [MatrixColumn("4x", ram_multiple=4)])
     assert matrix.cell("a", "4x").reason == "The RAM of rio288 is not known, so 4 × RAM is no size."
     assert matrix.steps("interleaved", 3) == []
 
@@ -60,7 +59,7 @@ def test_crs4_meets_four_times_the_ram_on_its_2_gb_hosts_and_not_on_the_1_gb_hos
 
 
 def test_the_cache_rule_cannot_be_told_where_the_ram_is_not_known() -> None:
-    [found] = cache_findings(Matrix([Row("a", "nas")], [Column("10g", 10**10)]), 2)
+    [found] = cache_findings(Matrix([MatrixRow("a", "nas")], [MatrixColumn("10g", 10**10)]), 2)
     assert (found.multiple, found.is_met) == (None, None)
 
 
@@ -79,7 +78,7 @@ def test_a_cell_is_what_its_runs_say() -> None:
 
 def test_a_reports_mean_stands_for_all_rounds() -> None:
     found = progress_of([HeldRun(1, "finished")], 10, 10, are_means=True, is_report=True)
-    assert (found.state, found.done, found.most) == ("done", 10, 10)
+    assert (found.state, found.done, found.most) == ("as reported", 10, 10)
 
 
 def test_of_several_runs_for_one_step_the_newest_counts() -> None:
@@ -135,10 +134,10 @@ def test_a_rule_that_is_none_is_refused_with_the_field(data, field) -> None:
 
 def test_the_rest_takes_what_runs_of_the_cell_took_and_hosts_work_side_by_side() -> None:
     cells = [
-        Waiting("a", "one", 100, 2, past=[10.0, 12.0, 11.0]),  # its own runs: 2 × 11 s
-        Waiting("a", "one", 200, 1),  # by its row's rate of 0.11 s a byte: 22 s
-        Waiting("b", "two", 100, 3, asked=30),  # by its workload: 90 s
-        Waiting("c", "two", 100, 4),  # nobody knows
+        WaitingCell("a", "one", 100, 2, past=[10.0, 12.0, 11.0]),  # its own runs: 2 × 11 s
+        WaitingCell("a", "one", 200, 1),  # by its row's rate of 0.11 s a byte: 22 s
+        WaitingCell("b", "two", 100, 3, asked=30),  # by its workload: 90 s
+        WaitingCell("c", "two", 100, 4),  # nobody knows
     ]
     found = estimate(cells)
     assert found.by_host == {"one": pytest.approx(44), "two": 90}

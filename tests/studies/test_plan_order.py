@@ -4,10 +4,9 @@ from pathlib import Path
 
 import yaml
 
-from apps.studies.planning.drawing import sequence
-from apps.studies.planning.matrix import Column, Matrix, Row
-from apps.studies.planning.order import Step, steps
-from apps.studies.planning.typed import WrittenPlan, plans_of
+from apps.studies.plans.matrix import Matrix, MatrixColumn, MatrixRow
+from apps.studies.plans.order import Step, sequence, steps
+from apps.studies.plans.schema import WrittenPlan, plans_of
 from apps.studies.source import DATA
 
 MIB = 1 << 20
@@ -19,8 +18,8 @@ def crs4() -> WrittenPlan:
 
 
 def matrix_of(plan: WrittenPlan) -> Matrix:
-    rows = [Row(row.name, largest=row.largest_file_size, limit_reason=row.limit_reason) for row in plan.rows]
-    return Matrix(rows, [Column(point.name, point.file_size) for point in plan.points])
+    rows = [MatrixRow(row.name, largest=row.largest_file_size, limit_reason=row.limit_reason) for row in plan.rows]
+    return Matrix(rows, [MatrixColumn(point.name, point.file_size) for point in plan.points])
 
 
 def test_interleaved_takes_all_configurations_at_one_point_and_then_the_next_point() -> None:

@@ -1,5 +1,6 @@
 """A study's plan page: matrix, holes, runs by hand, and the form that writes plans."""
 
+import html
 import json
 from datetime import timedelta
 from typing import Any
@@ -13,15 +14,15 @@ from django.utils import timezone
 from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.parsers.shape import ParsedSample
+from apps.parsers.core.models import ParsedSample
 from apps.runs.models import Run
 from apps.runs.samples import save_samples
-from apps.runs.start import start_runs
+from apps.runs.services import start_runs
 from apps.runs.states import State
 from apps.studies.models import Configuration, Plan, PlannedRun, Study, StudyRun
-from apps.studies.planning.typed import plan_of
-from apps.studies.plans.put import save_plan
-from apps.studies.plans.shown import plans_of_study
+from apps.studies.plans.plan_import import save_plan
+from apps.studies.plans.plan_page import plans_of_study
+from apps.studies.plans.schema import plan_of
 
 MIB, GIB = 1 << 20, 1 << 30
 PAGE = "/studies/disks/plan/"
@@ -54,7 +55,7 @@ def study(lab: Lab) -> Study:
 
 @pytest.fixture
 def plan(study: Study) -> Plan:
-    return save_plan(study, plan_of(WRITTEN), who="me", position=0)[0]
+    return save_plan(study, plan_of(WRITTEN), actor="me", position=0)[0]
 
 
 def states(study: Study) -> dict[tuple[str, str], str]:
@@ -88,7 +89,7 @@ def test_the_matrix_shows_states_holes_and_sizes_by_each_hosts_ram(study, plan, 
     assert "4\u00a0GiB / 1\u00a0GiB RAM = 4 × RAM" in text
     assert "Plans do not start by themselves yet." in text
     assert "Nothing is known yet of the time of 6 rounds." in text
-    for word in (">New run<", "leave out", "Edit", "Write a plan"):
+    for word in (">New run<", "exclude", "Edit", "Write a plan"):
         assert word not in text, "a viewer reads"
 
 
@@ -129,14 +130,55 @@ def test_runs_started_by_hand_are_taken_into_the_study_at_their_cell(study, plan
     assert "Nothing is known yet of the time of 2 rounds." in text
 
 
-def test_runs_that_are_in_the_study_are_found_by_configuration_and_size(study, plan, lab) -> None:
-    run = Run.objects.create(lab=lab, tool="fio", origin="uploaded", state="finished")
+OPTIONS = {"rw": "read", "bs": "1m", "size": "1g", "direct": "1", "ioengine": "libaio"}
+
+
+def uploaded(lab: Lab, name: str = "large", tool: str = "fio", **changed: Any) -> Run:
+    """A run of the configuration's own target, with what fio printed of its only job."""
+    configuration = Configuration.objects.get(name=name)
+    sections = {"0": {"name": "job", "options": {**OPTIONS, **changed.pop("options", {})}}}
+    place = {"host": configuration.host, "target": configuration.target} | changed
+    run: Run = Run.objects.create(
+        lab=lab, tool=tool, origin="uploaded", state="finished", sections=sections if tool == "fio" else {}, **place
+    )
     save_samples(run, [ParsedSample("read", "bandwidth", 1e8, file_size=GIB, block_size=MIB)], None)
-    StudyRun.objects.create(run=run, configuration=Configuration.objects.get(name="large"))
+    StudyRun.objects.create(run=run, configuration=configuration)
+    return run
+
+
+def test_runs_that_are_in_the_study_are_found_by_what_the_plan_names(study, plan, lab) -> None:
+    uploaded(lab)
     found = states(study)
     assert found["large", "1g"] == "partly"
     assert found["small", "1g"] == "waiting"
     assert found["large", "4x"] == "not run"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"tool": "bonnie++"}, "tool: bonnie++; the plan asks for fio"),
+        ({"target": None}, "target: not known; the plan asks for host-large: data"),
+        ({"options": {"direct": "0"}}, "direct I/O: no; the plan asks for yes"),
+        ({"options": {"sync": "dsync"}}, "sync: dsync; the plan asks for none"),
+        ({"options": {"rw": "randrw"}}, "fio's pattern: randrw; the plan asks for read"),
+    ],
+)
+def test_a_run_that_differs_is_not_counted_and_the_page_says_why(study, plan, lab, sign_in, changed, reason) -> None:
+    run = uploaded(lab, **changed)
+    assert states(study)["large", "1g"] == "waiting"
+    text = html.unescape(sign_in("viewer").get(PAGE).content.decode())
+    assert f"Large, 1 GiB: runs not counted: 1. {reason}." in text
+    assert f'href="/runs/{run.pk}/"' in text
+
+
+def test_a_run_made_for_a_step_counts_only_while_the_step_asks_for_it(study, plan, sign_in, lab) -> None:
+    finish(by_hand(lab, "host-small", GIB)[0], 1e8, 30)
+    sign_in("engineer").post(f"/plans/{plan.pk}/take/")
+    assert states(study)["small", "1g"] == "partly"
+    plan.points.filter(name="1g").update(block_size=2 * MIB)
+    assert states(study)["small", "1g"] == "waiting"
 
 
 def test_a_failed_run_is_shown_until_it_is_run_again(study, plan, lab) -> None:
@@ -154,7 +196,7 @@ def test_a_cell_is_left_out_with_a_reason_and_put_in_again(study, plan, sign_in)
     assert states(study)["small", "4x"] == "not run"
     text = client.get(PAGE).content.decode()
     assert "No wish to wait." in text
-    assert text.count(">put in<") == 1, "not for the hole that follows from the largest file"
+    assert text.count(">include<") == 1, "not for the hole that follows from the largest file"
     client.post(address, {"reason": "", "note": "", "csrf": "x"})
     assert states(study)["small", "4x"] == "waiting"
     assert client.get(f"/plans/{plan.pk}/cell/?row=small&point=none").status_code == 404
@@ -194,6 +236,7 @@ def test_a_plan_is_written_by_the_form(study, sign_in) -> None:
     assert len(plans_of_study(study)[0].steps) == 5 * 3, "four cells, one of them beyond the largest file"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
@@ -294,7 +337,7 @@ def test_the_page_asks_the_database_a_constant_number_of_times(cast, study, plan
             client.get(PAGE)
         counts.append(len(asked))
         with lab_scope(lab.pk):
-            save_plan(study, plan_of({**WRITTEN, "name": "second", "title": "Second"}), who="me", position=1)
+            save_plan(study, plan_of({**WRITTEN, "name": "second", "title": "Second"}), actor="me", position=1)
             for run in by_hand(lab, "host-small", GIB, 5):
                 StudyRun.objects.create(run=run, configuration=Configuration.objects.get(name="small"))
                 finish(run, 1e8, 1)

@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 
 from apps.comparison import caveats
-from apps.comparison.claiming.models import Claim
-from apps.comparison.claims.written import claims_of
-from apps.comparison.loading import of_runs
+from apps.comparison.claims.checks.yaml_file import claims_of
+from apps.comparison.claims.models import Claim
+from apps.comparison.queries.samples import of_runs
 from apps.comparison.readings import POINT, Reading
-from apps.dashboard.published.bringing import mapping_of
+from apps.dashboard.published.published_import import mapping_of
 from apps.labs.models import Lab
-from apps.parsers.source_text import SourceText
-from apps.parsers.tables import Mapping, read, sniff
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.tables import ColumnMapping, read, sniff
 from apps.runs.models import Artefact, Run, Sample
-from apps.studies.reported import LATENCY, measured
-from apps.studies.source import DATA, StudySource, slugs
+from apps.studies.source import DATA, LATENCY, StudySource, measured, slugs
 
 ROWS = {"crs4-sata-scsi": 114, "thumper-x4500": 24, "infn-10ge-chain": 42, "dtn-ucsc": 197, "tristan-sas-sata": 12}
 VERDICTS = {  # supported, partly, contradicted, not checkable; counted by hand
@@ -125,7 +124,7 @@ def test_the_mapping_import_alone_gives_every_figure_its_words(slug: str) -> Non
     wanted = {" ".join(map(str, one.rows)): one.sample for one in source.reported}
     for data in source.figures().values():
         rows = list(csv.DictReader(io.StringIO(data.decode())))
-        found = read(sniff(SourceText(data.decode())), Mapping.from_json(mapping_of(data)))
+        found = read(sniff(SourceText(data.decode())), ColumnMapping.from_json(mapping_of(data)))
         assert not found.broken
         by_line = {sample.line: sample for run in found.runs for sample in run.samples}
         for line, row in enumerate(rows, 2):

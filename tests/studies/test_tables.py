@@ -4,22 +4,24 @@ from typing import Any
 
 import pytest
 
-from apps.comparison.drawing.chart import Form
-from apps.comparison.drawing.of_report import chart_of_report
-from apps.lib.tables import Head
-from apps.studies.tables.building import column_titles, rebuilt
-from apps.studies.tables.charts import chart_form, in_words
-from apps.studies.tables.flat import as_read, data_of
-from apps.studies.tables.form import FormError, table_form
-from apps.studies.tables.found import Found, Samples
+from apps.comparison.charts.chart import ValueForm
+from apps.comparison.charts.report import chart_of_report
+from apps.core.tables import Head
+from apps.studies.report.chart_definitions import chart_form, in_words
+from apps.studies.report.flat_tables import as_read, data_of
+from apps.studies.report.sample_selection import ReportSample, Samples
+from apps.studies.report.table_definitions import FormError, table_form
+from apps.studies.report.tables import column_titles, rebuilt
 
 SAMPLES = Samples(
     [
-        Found(1, 7, "one", "write", "bandwidth", 1.5e6, printed="1.5 MB/s", file_size=100, cpu=0.42),
-        Found(2, 7, "one", "read", "bandwidth", None, 2e6, 2.6e6, file_size=100),
-        Found(3, 8, "two", "write", "bandwidth", None, missing_reason="not run", file_size=100),
-        Found(4, 8, "two", "read", "bandwidth", None, low=3e6, printed="+++++", quality="lower_bound", file_size=100),
-        Found(5, 8, "two", "rewrite", "bandwidth", 3e6, quality="approximate", file_size=100),
+        ReportSample(1, 7, "one", "write", "bandwidth", 1.5e6, printed="1.5 MB/s", file_size=100, cpu=0.42),
+        ReportSample(2, 7, "one", "read", "bandwidth", None, 2e6, 2.6e6, file_size=100),
+        ReportSample(3, 8, "two", "write", "bandwidth", None, missing_reason="not run", file_size=100),
+        ReportSample(
+            4, 8, "two", "read", "bandwidth", None, low=3e6, printed="+++++", quality="lower_bound", file_size=100
+        ),
+        ReportSample(5, 8, "two", "rewrite", "bandwidth", 3e6, quality="approximate", file_size=100),
     ]
 )
 ENTRY: dict[str, Any] = {
@@ -96,7 +98,7 @@ def test_a_chart_has_the_reports_words_and_limits_and_its_samples() -> None:
     drawn = chart_of_report(form, SAMPLES)
     assert (drawn.y.low, drawn.y.high) == (0, 5e6)
     forms = [[point.form for point in one.points] for one in drawn.series]
-    assert forms == [[Form.VALUE, Form.MISSING], [Form.RANGE, Form.AT_LEAST]]
+    assert forms == [[ValueForm.VALUE, ValueForm.MISSING], [ValueForm.RANGE, ValueForm.AT_LEAST]]
     assert "Highest 1.50 MB/s, write at one" in drawn.description
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
-from apps.publishing.study_pages.document import document_of
-from apps.publishing.study_pages.worded import texts_of
 from apps.studies.models import Study
 from apps.studies.source import DATA
-from tests.publishing.test_study_pages import PLACE
+from apps.wiki.documents.document import document_of
+from apps.wiki.documents.translation import texts_of
+from tests.wiki.test_study_pages import PLACE
 
 ENGLISH = {
     "the", "of", "and", "is", "not", "with", "for", "are", "by", "than", "an", "at", "as", "from", "was", "were",
@@ -18,6 +18,7 @@ ENGLISH = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(DATA.glob("*/wording.yaml")), ids=lambda path: path.parent.name)
 def test_a_report_is_wholly_in_its_own_language(path: Path, published: Any) -> None:
     study = Study.objects.get(slug=path.parent.name)

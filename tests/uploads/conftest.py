@@ -12,9 +12,9 @@ from django.test import Client
 
 from apps.labs.models import Lab
 from apps.uploads.models import Upload, UploadedFile
-from apps.uploads.parsing import parse
-from apps.uploads.receiving import add_file, open_upload
+from apps.uploads.pipeline import parse
 from apps.uploads.sandbox.parent import Sandbox, reader, unpacker
+from apps.uploads.services import add_file, open_upload
 
 REPORTS = Path(__file__).parent.parent / "parsers" / "fixtures" / "fio_json"
 REPORT = (REPORTS / "group.json").read_bytes()
@@ -43,7 +43,7 @@ def bring(lab: Lab) -> Bring:
     """`bring({"a.json": data}, keep_at_once=True)` → the upload, read."""
 
     def brought(files: dict[str, bytes], *, is_read: bool = True, **options: object) -> Upload:
-        upload = open_upload(lab, next(iter(files)), door=Upload.Door.PAGE, who="engineer@example.org", **options)  # type: ignore[arg-type]
+        upload = open_upload(lab, next(iter(files)), door=Upload.Door.PAGE, actor="engineer@example.org", **options)  # type: ignore[arg-type]
         for name, data in files.items():
             add_file(upload, name, data)
         if is_read:

@@ -6,12 +6,12 @@ import pytest
 from django.test import Client
 
 from apps.runs.models import Run, Series
-from apps.runs.packing import unpack
-from apps.uploads.beside import Beside, is_log
+from apps.runs.series.arrays import unpack
 from apps.uploads.models import FileState, Upload, UploadedFile
-from apps.uploads.parsing import parse
-from apps.uploads.receiving import add_file, hand_over
-from apps.uploads.reparsing import reparse
+from apps.uploads.pipeline import parse
+from apps.uploads.reparse.services import reparse
+from apps.uploads.results import SiblingReports, is_log
+from apps.uploads.services import add_file, hand_over
 from tests.uploads.conftest import OTHER, REPORT, Bring, tarred
 
 pytestmark = pytest.mark.services
@@ -46,7 +46,7 @@ def test_the_fixtures_are_of_two_fios() -> None:
     ],
 )  # fmt: skip
 def test_names_of_logs_mean_the_same_to_python_and_to_the_database(bring: Bring, name: str, is_one: bool) -> None:
-    from apps.uploads.beside import LOGS
+    from apps.uploads.results import LOGS
 
     upload = bring({name: b"1, 2, 0, 0\n"}, is_read=False)
     assert is_log(name) is is_one
@@ -140,4 +140,4 @@ def test_who_says_the_unit_is_right(bring: Bring) -> None:
 def test_no_question_is_asked_for_files_that_are_no_logs(bring: Bring, django_assert_num_queries: object) -> None:
     upload = bring({"b.json": OLD})
     with django_assert_num_queries(0):  # type: ignore[operator]
-        assert Beside(upload.pk).of(str(Path("x") / "b.json")) == ("", "")
+        assert SiblingReports(upload.pk).of(str(Path("x") / "b.json")) == ("", "")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from apps.parsers.shape import ParsedRun, ParsedSample
-from apps.uploads.choosing import preferred, rivalries, ticked, with_choice
-from apps.uploads.keeping import keep
-from apps.uploads.reading import FileReading, ReadRun
-from apps.uploads.receiving import UploadError
+from apps.parsers.core.models import ParsedRun, ParsedSample
+from apps.uploads.file_reader import FileReading, ReadRun
+from apps.uploads.labels import UploadError
+from apps.uploads.review.run_selection import preferred, rivalries, ticked, with_choice
+from apps.uploads.save_runs import keep
 from tests.uploads.conftest import REPORT, Bring, only_file
 
 
@@ -47,24 +47,24 @@ def test_preferring_a_format_takes_its_runs_and_none_of_the_others() -> None:
 
 
 def test_a_tick_takes_the_place_of_its_rivals() -> None:
-    assert chosen(ticked(QUARREL, shown=[0, 1, 2, 3], ticks=[0, 1, 2, 3])) == [2, 3, 4]
+    assert chosen(ticked(QUARREL, on_page=[0, 1, 2, 3], ticks=[0, 1, 2, 3])) == [2, 3, 4]
 
 
 def test_ticks_say_nothing_of_runs_on_other_pages() -> None:
-    assert chosen(ticked(QUARREL, shown=[0, 1], ticks=[])) == [3, 4]
-    assert chosen(ticked(QUARREL, shown=[99], ticks=[98])) == chosen(QUARREL)
+    assert chosen(ticked(QUARREL, on_page=[0, 1], ticks=[])) == [3, 4]
+    assert chosen(ticked(QUARREL, on_page=[99], ticks=[98])) == chosen(QUARREL)
 
 
 def test_a_mixed_choice_is_nobodys() -> None:
-    assert rivalries(ticked(QUARREL, shown=[4, 5], ticks=[5]))[0].chosen == ""
+    assert rivalries(ticked(QUARREL, on_page=[4, 5], ticks=[5]))[0].chosen == ""
 
 
 def test_what_was_left_out_does_not_become_a_run(bring: Bring) -> None:
     upload = bring({"run.json": REPORT})
-    file = with_choice(only_file(upload).pk, lambda found: ticked(found, shown=[0], ticks=[]))
+    file = with_choice(only_file(upload).pk, lambda found: ticked(found, on_page=[0], ticks=[]))
     assert (file.run_count, file.sample_count) == (0, 0)
     assert keep(upload) == 0
-    with_choice(file.pk, lambda found: ticked(found, shown=[0], ticks=[0]))
+    with_choice(file.pk, lambda found: ticked(found, on_page=[0], ticks=[0]))
     assert keep(upload) == 1
 
 

@@ -4,9 +4,10 @@ one file, each of them. The true values are held in tests/parsers.
 
 import pytest
 
-from apps.parsers.source_text import SourceText
-from apps.uploads.reading import read_file
+from apps.parsers.core.source_text import SourceText
+from apps.uploads.file_reader import read_file
 from tests.parsers.corpus import CORPUS
+from tests.sampling import for_each
 
 # folder → the formats that its files may be recognised as
 FORMATS = {
@@ -40,7 +41,7 @@ def test_the_corpus_is_here() -> None:
     pytest.skip(f"the corpus of real files is not here ({CORPUS})")
 
 
-@pytest.mark.parametrize("name", FILES)
+@for_each("name", FILES)
 def test_a_real_file_is_recognised(name: str) -> None:
     folder, _, file = name.partition("/")
     found = read_file(SourceText((CORPUS / name).read_bytes(), file))

@@ -6,6 +6,7 @@ from collections import Counter, deque
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+import pytest
 from django.test import Client
 
 from apps.labs.models import Lab
@@ -49,6 +50,7 @@ def crawled(client: Client, start: str) -> tuple[Counter[str], list[str]]:
     return kinds, wrong
 
 
+@pytest.mark.slow
 def test_no_link_leads_to_an_error(lab: Lab, bring: Bring, sign_in: Any, settings: Any, tmp_path: Any) -> None:
     settings.ARTEFACT_DIR = tmp_path
     world.furnish(lab)

@@ -4,7 +4,7 @@ import pytest
 
 from apps.inventory.models import Host, Target
 from apps.labs.models import Lab
-from apps.uploads.guessing import Guess, Guesser
+from apps.uploads.host_matching import Guess, Guesser
 from apps.uploads.models import UploadedFile
 from tests.uploads.conftest import REPORT, Bring
 

@@ -10,13 +10,13 @@ from django.core.management import CommandError, call_command
 
 from apps.inventory.models import Host
 from apps.labs.models import AuditEvent, Lab
-from apps.runs.artefact_store import ArtefactStoreError
+from apps.runs.artefacts.store import ArtefactStoreError
 from apps.runs.models import Run
 from apps.studies.models import Study, StudyRun
-from apps.uploads import receiving
+from apps.uploads import services
+from apps.uploads.disk_import import DiskPaths, UnreadableFileError
 from apps.uploads.management.commands import import_results
 from apps.uploads.models import Upload, UploadedFile
-from apps.uploads.on_disk import Named, UnreadableError
 from tests.uploads.conftest import OTHER, REPORT, tarred
 
 pytestmark = pytest.mark.services
@@ -127,7 +127,7 @@ def test_a_full_store_is_one_sentence(lab: Lab, tmp_path: Path, monkeypatch: pyt
         raise ArtefactStoreError(28, "The bytes could not be kept in x: No space left on device.")
 
     (tmp_path / "run.json").write_bytes(REPORT)
-    monkeypatch.setattr(receiving, "keep_all", full)
+    monkeypatch.setattr(services, "keep_all", full)
     assert "No space left on device. Of what was named, 0 files are here." in failed(tmp_path, lab=lab.slug)[1]
     assert not Upload.objects.exists()
 
@@ -227,7 +227,7 @@ def test_a_folder_is_walked_in_one_order_however_deep_it_is(tmp_path: Path) -> N
     for name in ("a/z", "a.b", "a/b/c", "e", "B"):
         (tmp_path / "old" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "old" / name).write_bytes(b"")
-    names = [one.name for one in Named([tmp_path / "old"]).files()]
+    names = [one.name for one in DiskPaths([tmp_path / "old"]).files()]
     assert names == ["old/B", "old/a/b/c", "old/a/z", "old/a.b", f"old/{'d/' * 300}x.json", "old/e"]
 
 
@@ -237,13 +237,13 @@ def test_a_file_that_became_another_thing_is_not_read(tmp_path: Path, other: str
     path = tmp_path / "old" / "run.json"
     path.write_bytes(REPORT)
     (tmp_path / "secret").write_bytes(b"secret")
-    (one,) = Named([tmp_path / "old"]).files()
+    (one,) = DiskPaths([tmp_path / "old"]).files()
     path.unlink()
     if other == "link":
         path.symlink_to(tmp_path / "secret")
     else:
         os.mkfifo(path)
-    with pytest.raises(UnreadableError, match=r"run\.json: (cannot be read|found a pipe)"):
+    with pytest.raises(UnreadableFileError, match=r"run\.json: (cannot be read|found a pipe)"):
         one.read()
 
 

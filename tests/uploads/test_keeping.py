@@ -8,8 +8,8 @@ from apps.inventory.models import Host, Target
 from apps.labs.models import Lab
 from apps.runs.models import Run, RunArtefact, Sample
 from apps.studies.models import Study, StudyRun
-from apps.uploads.keeping import discard, keep
 from apps.uploads.models import UploadedFile, UploadedRun
+from apps.uploads.save_runs import discard, keep
 from tests.comparison.factories import target as make_target
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
 

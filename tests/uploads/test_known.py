@@ -8,10 +8,10 @@ from django.db import connection, transaction
 
 from apps.labs.isolation import lab_scope
 from apps.runs.models import Artefact, Run, Series
-from apps.uploads.keeping import keep
 from apps.uploads.models import FileState, Upload, UploadedFile
-from apps.uploads.parsing import parse
-from apps.uploads.receiving import add_file, open_upload, read_again
+from apps.uploads.pipeline import parse
+from apps.uploads.save_runs import keep
+from apps.uploads.services import add_file, open_upload, read_again
 from tests.conftest import Cast
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
 
@@ -102,7 +102,7 @@ def test_what_somebody_asks_to_be_read_his_way_is_kept_beside_the_other_reading_
 
 
 def read_in(cast: Cast, name: str, *, keep_at_once: bool = False) -> Upload:
-    upload = open_upload(cast.lab, name, door=Upload.Door.REST, who="script", keep_at_once=keep_at_once)
+    upload = open_upload(cast.lab, name, door=Upload.Door.REST, actor="script", keep_at_once=keep_at_once)
     add_file(upload, name, REPORT)
     assert upload.claim()
     return upload

@@ -7,9 +7,9 @@ from django.test import Client
 
 from apps.labs.models import AuditEvent, Lab
 from apps.studies.models import Study, StudyRun
-from apps.uploads.keeping import keep
 from apps.uploads.models import FileState, Upload
-from apps.uploads.parsing import parse, parse_at_once
+from apps.uploads.pipeline import parse
+from apps.uploads.save_runs import keep
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
 
 pytestmark = pytest.mark.services
@@ -60,16 +60,9 @@ def test_what_a_script_asked_for_as_a_preview_waits_for_somebody(bring: Bring, s
     assert parse(again)
     assert joined(study) == 0
     engineer: Client = sign_in("engineer")
-    assert "Put the earlier runs into the study" in engineer.get(again.get_absolute_url()).content.decode()
+    assert "Add the earlier runs to the study" in engineer.get(again.get_absolute_url()).content.decode()
     shown = engineer.post(f"{again.get_absolute_url()}keep/", {"act": "all"}, follow=True).content.decode()
     assert (SENTENCE in shown, "Nothing was kept" in shown) == (True, False)
-
-
-def test_a_small_file_that_is_read_at_once_says_it_too(bring: Bring, study: Study) -> None:
-    bring({"run.json": REPORT}, keep_at_once=True)
-    again = bring({"a.json": REPORT}, is_read=False, is_claimed=True, keep_at_once=True, study=study)
-    assert parse_at_once(again, only_file(again), REPORT)
-    assert (again.joined, joined(study)) == (SENTENCE, 1)
 
 
 def test_those_of_another_study_stay_there_and_twice_changes_nothing(bring: Bring, study: Study, lab: Lab) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.uploads.receiving import UploadError, labels_from_text, labels_to_text
+from apps.uploads.labels import UploadError, labels_from_text, labels_to_text
 
 
 @pytest.mark.parametrize(

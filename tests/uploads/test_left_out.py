@@ -9,12 +9,12 @@ from django.test import Client
 from msgspec import structs
 
 from apps.runs.models import Run
-from apps.uploads import reparsing
-from apps.uploads.choosing import ticked, with_choice
-from apps.uploads.keeping import keep
+from apps.uploads.file_reader import FileReading
 from apps.uploads.models import Upload, UploadedFile, UploadedRun
-from apps.uploads.reading import FileReading
+from apps.uploads.reparse import services as uploads_reparse
+from apps.uploads.review.run_selection import ticked, with_choice
 from apps.uploads.sandbox.parent import reader
+from apps.uploads.save_runs import keep
 from tests.uploads.conftest import Bring, only_file
 
 pytestmark = pytest.mark.services
@@ -31,7 +31,7 @@ THREE = "".join(DD.format(name=name, seconds=seconds) for name, seconds in (("A"
 def kept(bring: Bring) -> Upload:
     """Of three runs the middle one was left out."""
     upload = bring({"three.txt": THREE.encode()})
-    with_choice(only_file(upload).pk, lambda found: ticked(found, shown=range(3), ticks={0, 2}))
+    with_choice(only_file(upload).pk, lambda found: ticked(found, on_page=range(3), ticks={0, 2}))
     assert keep(upload) == 2
     return upload
 
@@ -62,7 +62,7 @@ def test_nor_when_a_better_parser_reads_it_otherwise(kept: Upload, monkeypatch: 
             return better(reader().read(*asked))
 
     before = only_file(kept).left_out
-    monkeypatch.setattr(reparsing, "reader", Better)
+    monkeypatch.setattr(uploads_reparse, "reader", Better)
     said = reparse(keep_new=True)
     assert (said.count("changed\n"), "more runs" in said) == (2, False)
     assert only_file(kept).left_out[0]["digest"] != before[0]["digest"]

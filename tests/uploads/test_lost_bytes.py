@@ -10,12 +10,13 @@ from django.urls import reverse
 
 from apps.inventory.models import Host
 from apps.labs.models import Lab
-from apps.runs.artefact_store import SMALL, path_of
+from apps.runs.artefacts.store import SMALL, path_of
 from apps.runs.models import Run, Sample
-from apps.uploads import source_lines, taking
+from apps.uploads import inventory_import
+from apps.uploads.inventory_import import take
 from apps.uploads.models import FileState, FoundInventory, Upload, UploadedFile
-from apps.uploads.parsing import parse
-from apps.uploads.taking import take
+from apps.uploads.pipeline import parse
+from apps.uploads.review import source_lines
 from tests.uploads.conftest import REPORT, Bring, only_file, tarred
 
 pytestmark = pytest.mark.django_db
@@ -113,8 +114,8 @@ def test_the_end_of_an_artefact_is_shown_in_its_own_encoding(bring: Bring, engin
 def test_a_description_deep_in_a_huge_file_is_not_taken_by_halves(
     bring: Bring, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(taking, "MOST_BYTES", 100)
-    monkeypatch.setattr(taking, "head", lambda artefact: source_lines.head(artefact, 100))
+    monkeypatch.setattr(inventory_import, "MOST_BYTES", 100)
+    monkeypatch.setattr(inventory_import, "head", lambda artefact: source_lines.head(artefact, 100))
     file = only_file(bring({"big.txt": BIG}))
     host = Host.objects.create(lab=lab, name="host3")
     for last in (2, 3):

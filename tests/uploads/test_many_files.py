@@ -11,7 +11,7 @@ from apps.inventory.models import Host
 from apps.labs.models import Lab
 from apps.runs.models import Run
 from apps.uploads.models import FileState, Upload, UploadedFile
-from apps.uploads.shown import tally
+from apps.uploads.review.upload_summary import tally
 from apps.uploads.tasks import keep_upload
 from apps.uploads.views import uploads
 from tests.pace import within
@@ -100,6 +100,7 @@ def test_the_plain_form_keeps_the_folders_of_names(engineer: Client) -> None:
     assert list(UploadedFile.objects.order_by("id").values_list("name", flat=True)) == ["h1/r.txt", "h2/r.txt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_read", [True, False], ids=["read", "being opened"])
 def test_a_page_of_thousands_of_files_opens_at_once(engineer: Client, lab: Lab, is_read: bool) -> None:
     """It is asked for every second while they are read."""

@@ -5,14 +5,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.source_text import SourceText
 from apps.runs.models import Run, Sample
-from apps.uploads.keeping import keep
-from apps.uploads.mapped import from_form
-from apps.uploads.mapping_dialog import asked
+from apps.uploads.file_reader import FileReading, read_file
 from apps.uploads.models import FileState, TableMapping, Upload
-from apps.uploads.parsing import parse
-from apps.uploads.reading import FileReading, read_file
+from apps.uploads.pipeline import parse
+from apps.uploads.review.table_mapping import build_dialog, from_form
+from apps.uploads.save_runs import keep
 from tests.uploads.conftest import Bring, only_file
 
 pytestmark = pytest.mark.django_db
@@ -172,7 +171,7 @@ def reading(data: bytes, answers: dict[str, str]) -> FileReading:
 def test_the_form_and_the_mapping_say_the_same() -> None:
     columns = read_file(SourceText(TABLE), "table").table["columns"]
     said = from_form({**ANSWERS, "fixed-block_size": "64k", "fill_down": "1", "tool": "bonnie++"}, columns)
-    dialog = asked(read_file(SourceText(TABLE), "", said), said)
+    dialog = build_dialog(read_file(SourceText(TABLE), "", said), said)
     shown = {one.name: one.chosen for column in dialog.columns for one in (column.role, *column.more)}
     shown |= {one.name: one.chosen for one in (*dialog.marks, *dialog.headings, *dialog.everywhere)}
     shown |= {name: text for name, _, text, _ in dialog.typed}
@@ -248,5 +247,5 @@ def test_each_column_may_say_its_configuration() -> None:
     found = reading(data, said)
     assert [one.run.labels for one in found.runs] == [{"configuration": "ext3"}, {"configuration": "xfs"}]
     columns = read_file(SourceText(data), "table").table["columns"]
-    dialog = asked(found, from_form(said, columns))
+    dialog = build_dialog(found, from_form(said, columns))
     assert [text for column in dialog.columns for _, _, text in column.typed] == ["ext3", "xfs"]

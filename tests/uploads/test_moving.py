@@ -8,8 +8,8 @@ from django.test import Client
 from apps.inventory.models import Host, Target
 from apps.labs.models import AuditEvent, Lab
 from apps.runs.models import Run, Sample
-from apps.uploads.keeping import keep
 from apps.uploads.models import Upload, UploadedFile
+from apps.uploads.save_runs import keep
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file
 
 pytestmark = pytest.mark.services

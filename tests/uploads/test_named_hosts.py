@@ -8,9 +8,9 @@ from django.test import Client
 from apps.inventory.models import Change, Host, Target
 from apps.labs.models import AuditEvent, Lab
 from apps.runs.models import Run
-from apps.uploads.keeping import keep
+from apps.uploads.host_matching import named_hosts
 from apps.uploads.models import FoundInventory, Upload, UploadedFile
-from apps.uploads.named_hosts import named_hosts
+from apps.uploads.save_runs import keep
 from tests.uploads.conftest import Bring, only_file
 
 pytestmark = pytest.mark.services

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from apps.labs.models import Scope
+from apps.labs.models import TokenScope
 from apps.runs.models import Run
 from tests.uploads.conftest import REPORT, Bring, tarred, zipped
 
@@ -18,12 +18,14 @@ NAMES = [
 REFUSED = ["\\\\server\\share\\fio.json", "../../up.json", "d" * 240 + "/" + "n" * 900]  # as names of members
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_every_link_of_the_runs_page_leads_to_its_bytes(bring: Bring, engineer: Client, name: str) -> None:
     bring({"years of results.zip": zipped({name: REPORT})}, keep_at_once=True)
     followed(engineer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*NAMES, *REFUSED], ids=range(len(NAMES + REFUSED)))
 def test_the_same_of_a_file_that_came_by_itself(bring: Bring, engineer: Client, name: str) -> None:
     bring({name: REPORT}, keep_at_once=True)
@@ -44,7 +46,7 @@ def test_the_names_of_an_archive_in_an_archive(bring: Bring, engineer: Client, t
     bring({"all.tgz": tarred({"2010/inner.zip": zipped({"host/run 1.json": REPORT})})}, keep_at_once=True)
     run = Run.objects.get()
     assert engineer.get(run.get_absolute_url()).status_code == 200
-    asking = Client(headers={"authorization": f"Bearer {token(Scope.READ)}"})
+    asking = Client(headers={"authorization": f"Bearer {token(TokenScope.READ)}"})
     (found,) = asking.get(f"/api/v1/runs/{run.pk}/artefacts/").json()["results"]
     assert found["name"] == "all.tgz/2010/inner.zip/host/run 1.json"
     answer = asking.get(found["url"])

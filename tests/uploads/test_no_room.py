@@ -11,10 +11,10 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.labs.models import Lab
-from apps.runs.artefact_store import SMALL
+from apps.runs.artefacts.store import SMALL
 from apps.uploads.management.commands import import_results
 from apps.uploads.models import Upload, UploadState
-from apps.uploads.receiving import open_upload
+from apps.uploads.services import open_upload
 
 pytestmark = pytest.mark.django_db
 DD = b"1073741824 bytes (1.1 GB, 1.0 GiB) copied, 4.1 s, 262 MB/s\n"
@@ -61,7 +61,7 @@ def test_the_command_counts_what_is_here(lab: Lab, tmp_path: Path) -> None:
 
 def test_an_upload_without_files_is_called_empty_and_waits_for_nobody(lab: Lab, engineer: Client) -> None:
     """A browser opens one, and its first file does not come through."""
-    upload = open_upload(lab, "results", door=Upload.Door.PAGE, who="engineer")
+    upload = open_upload(lab, "results", door=Upload.Door.PAGE, actor="engineer")
     for address in ("/uploads/", upload.get_absolute_url()):
         page = engineer.get(address).content.decode()
         assert '<span class="chip">empty</span>' in page

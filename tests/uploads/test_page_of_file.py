@@ -9,18 +9,17 @@ from django.test import Client
 
 from apps.inventory.models import Host
 from apps.labs.models import Lab
-from apps.parsers.shape import Broken, ParsedRun, ParsedSample
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import Broken, ParsedRun, ParsedSample
+from apps.parsers.core.source_text import SourceText
 from apps.runs.metrics import METRICS
 from apps.runs.models import Run
-from apps.uploads import preview, source_lines
-from apps.uploads.keeping import keep
+from apps.uploads.file_reader import FileReading, FormatCandidate, PackedSeries, ReadRun
 from apps.uploads.models import FileState, Upload, UploadedFile
-from apps.uploads.parsing import parse
-from apps.uploads.preview import RunPages
-from apps.uploads.reading import Candidate, FileReading, PackedSeries, ReadRun
-from apps.uploads.shown_run import SERIES, ShownSample
-from apps.uploads.source_lines import excerpt
+from apps.uploads.pipeline import parse
+from apps.uploads.review import preview, source_lines
+from apps.uploads.review.preview import SERIES, RunPages, ShownSample
+from apps.uploads.review.source_lines import excerpt
+from apps.uploads.save_runs import keep
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +100,7 @@ def test_two_readings_of_the_same_lines_stand_side_by_side(engineer: Client, bri
             ReadRun(first.run, "dd", 1.0, rivals=(1,)),
             ReadRun(second.run, "time cp", 0.9, rivals=(0,), is_chosen=False),
         ),
-        candidates=(Candidate("dd", "dd", 1.0), Candidate("time cp", "time and cp", 0.9)),
+        candidates=(FormatCandidate("dd", "dd", 1.0), FormatCandidate("time cp", "time and cp", 0.9)),
     )
     file = made(bring({"x.txt": b"words\n"}), found)
     shown = page(engineer, file)
@@ -117,7 +116,7 @@ def test_a_format_chosen_by_hand_is_the_one_that_reads(engineer: Client, bring: 
     file = only_file(upload)
     engineer.post(f"{file.get_absolute_url()}again/", {"only": "dd"})
     assert only_file(upload).state == FileState.WAITING
-    assert "It is being read" in page(engineer, file)
+    assert "The file is being parsed" in page(engineer, file)
     upload.refresh_from_db()
     assert upload.claim()
     parse(upload)

@@ -11,14 +11,14 @@ from django.test import Client
 from apps.inventory.models import Host
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent, Lab
-from apps.runs import artefact_store
-from apps.runs.artefact_store import ArtefactStoreError, read
+from apps.runs.artefacts import store
+from apps.runs.artefacts.store import ArtefactStoreError, read
 from apps.runs.models import Run
 from apps.studies.models import Study
-from apps.uploads.keeping import keep as keep_all
 from apps.uploads.models import FileState, Upload, UploadedFile, UploadState
-from apps.uploads.parsing import parse
-from apps.uploads.receiving import add_file, hand_over, open_upload
+from apps.uploads.pipeline import parse
+from apps.uploads.save_runs import keep as keep_all
+from apps.uploads.services import add_file, hand_over, open_upload
 from apps.uploads.views import uploads
 from tests.comparison.factories import target as make_target
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, zipped
@@ -151,8 +151,8 @@ def test_a_full_disk_is_said_and_leaves_no_half_file(engineer: Client, monkeypat
         raise ArtefactStoreError(28, "The bytes could not be kept: No space left on device.")
 
     upload = engineer.post("/uploads/", {"name": "x"}, headers=JSON).json()
-    monkeypatch.setattr(artefact_store, "_store", full)
-    monkeypatch.setattr(artefact_store, "SMALL", 0)
+    monkeypatch.setattr(store, "_store", full)
+    monkeypatch.setattr(store, "SMALL", 0)
     answer = engineer.post(upload["add"], {"file": sent("new.txt", b"never kept before, 1")})
     assert answer.status_code == 507
     assert "No space left" in answer.json()["error"]
@@ -173,7 +173,7 @@ def test_a_form_of_another_site_is_refused(lab: Lab, cast: Any) -> None:
 
 
 def test_several_files_come_together_each_with_its_path(engineer: Client, lab: Lab) -> None:
-    upload = open_upload(lab, "many", door=Upload.Door.PAGE, who="engineer")
+    upload = open_upload(lab, "many", door=Upload.Door.PAGE, actor="engineer")
     address = f"{upload.get_absolute_url()}add/"
     files = [sent("a.txt", b"x\n"), sent("a.txt", b"y\n" * 50_000), sent("c.txt", b"z\n")]
     assert engineer.post(address, {"file": files, "path": ["1/a.txt", "2/a.txt", ""]}).status_code == 201
@@ -192,7 +192,7 @@ def test_of_files_that_come_together_all_are_kept_or_none(
 ) -> None:
     (tmp_path / "full").write_text("no folder")
     settings.ARTEFACT_DIR = tmp_path / "full"
-    upload = open_upload(lab, "many", door=Upload.Door.PAGE, who="engineer")
+    upload = open_upload(lab, "many", door=Upload.Door.PAGE, actor="engineer")
     files = [sent("a.txt", b"x\n"), sent("big.txt", bytes(100_000))]
     answer = engineer.post(f"{upload.get_absolute_url()}add/", {"file": files, "path": ["a.txt", "big.txt"]})
     assert answer.status_code == 507
@@ -233,6 +233,7 @@ def test_while_it_is_read_the_page_asks_again_and_then_stops(engineer: Client, b
     assert "every 1s" not in page(engineer, upload, **{"HX-Request": "true"})
 
 
+@pytest.mark.slow
 def test_pages_take_as_many_queries_for_many_files(
     engineer: Client, bring: Bring, django_assert_max_num_queries: Any
 ) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from apps.runs.artefact_store import read
+from apps.runs.artefacts.store import read
 from apps.runs.models import Artefact, Sample
-from apps.uploads import parsing
+from apps.uploads import pipeline
+from apps.uploads.file_reader import FileReading
 from apps.uploads.models import FileState, TableMapping, Upload, UploadedFile, UploadState
-from apps.uploads.parsing import parse
-from apps.uploads.reading import FileReading
+from apps.uploads.pipeline import parse
 from apps.uploads.sandbox.parent import SandboxError
 from tests.parsers.archives.build import tar_header
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file, tarred, zipped
@@ -91,12 +91,12 @@ def test_an_unpacked_archive_that_is_interrupted_goes_on_where_it_was(
 ) -> None:
     members = {f"{n}.json": REPORT.replace(b"fio-3", b"fio-3.%d" % n, 1) for n in range(5)}
     upload = bring({"all.zip": zipped(members)}, is_read=False)
-    monkeypatch.setattr(parsing, "BATCH_FILES", 2)
-    monkeypatch.setattr(parsing, "TASK_S", 0.0)
+    monkeypatch.setattr(pipeline, "BATCH_FILES", 2)
+    monkeypatch.setattr(pipeline, "TASK_S", 0.0)
     rounds = 0
     while upload.claim() and not parse(upload):
         rounds += 1
-        monkeypatch.setattr(parsing, "TASK_S", 0.0 if rounds < 2 else 60.0)
+        monkeypatch.setattr(pipeline, "TASK_S", 0.0 if rounds < 2 else 60.0)
         upload.refresh_from_db()
         assert upload.tries == 0, "time that ran out is no failed try"
     assert rounds == 2
@@ -105,7 +105,7 @@ def test_an_unpacked_archive_that_is_interrupted_goes_on_where_it_was(
 
 def test_bytes_that_come_again_in_the_next_batch_are_known(bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is read while the one before it is not stored yet."""
-    monkeypatch.setattr(parsing, "BATCH_FILES", 2)
+    monkeypatch.setattr(pipeline, "BATCH_FILES", 2)
     later = {f"{n}.json": REPORT.replace(b"fio-3", b"fio-3.%d" % n, 1) for n in range(3)}
     upload = bring({"all.zip": zipped({**later, "again.json": later["1.json"], "more.json": OTHER})}, keep_at_once=True)
     again = UploadedFile.objects.get(name="all.zip/again.json")
@@ -120,14 +120,14 @@ def test_the_work_is_given_to_one_worker_only(bring: Bring) -> None:
 
 
 def test_what_the_database_refuses_harms_only_its_own_file(bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = parsing.keep_files
+    real = pipeline.keep_files
 
     def failing(upload: Upload, pairs: list[tuple[UploadedFile, FileReading]]) -> int:
         if any(file.name.endswith("bad.json") for file, _ in pairs):
             raise ValueError("a metric nobody declared")
         return real(upload, pairs)
 
-    monkeypatch.setattr(parsing, "keep_files", failing)
+    monkeypatch.setattr(pipeline, "keep_files", failing)
     upload = bring({"x.zip": zipped({"good.json": REPORT, "bad.json": OTHER})}, keep_at_once=True)
     assert states(upload) == {"x.zip": "unpacked", "x.zip/good.json": "parsed", "x.zip/bad.json": "failed"}
     bad = UploadedFile.objects.get(name="x.zip/bad.json")
@@ -140,7 +140,7 @@ def test_a_reader_that_dies_costs_one_file(bring: Bring, monkeypatch: pytest.Mon
     def dying(_: object, files: list[object]) -> Callable[[], list[SandboxError]]:
         return lambda: [SandboxError("reading it took longer than 60 s") for _ in files]
 
-    monkeypatch.setattr(parsing._Parsing, "_begin", dying)
+    monkeypatch.setattr(pipeline._Parsing, "_begin", dying)
     upload = bring({"slow.txt": b"x\n"})
     assert upload.state == UploadState.FAILED
     assert only_file(upload).error["message"] == "reading it took longer than 60 s"
@@ -152,7 +152,7 @@ def test_an_error_of_ours_is_tried_three_times_and_then_said(bring: Bring, monke
     def broken(self: object) -> bool:
         raise RuntimeError("the disk is on fire")
 
-    monkeypatch.setattr(parsing._Parsing, "all", broken)
+    monkeypatch.setattr(pipeline._Parsing, "all", broken)
     for expected in ("queued", "queued", "failed"):
         assert upload.claim()
         assert parse(upload)
@@ -254,9 +254,9 @@ def test_members_that_differ_before_the_part_of_their_names_that_is_kept_are_all
     same = "d" * 500 + "/" + "n" * 500
     members = {f"{n}/{same}": REPORT.replace(b"fio-3", b"fio-3.%d" % n, 1) for n in range(3)}
     upload = bring({"all.zip": zipped(members)}, is_read=False)
-    monkeypatch.setattr(parsing, "BATCH_FILES", 1)
+    monkeypatch.setattr(pipeline, "BATCH_FILES", 1)
     late = iter([False, True])  # not before the archive, but behind its first member
-    monkeypatch.setattr(parsing._Parsing, "is_late", property(lambda self: next(late, False)))
+    monkeypatch.setattr(pipeline._Parsing, "is_late", property(lambda self: next(late, False)))
     assert upload.claim()
     assert not parse(upload)
     assert UploadedFile.objects.filter(upload=upload).count() == 2
@@ -271,7 +271,7 @@ def test_the_rest_of_an_archive_of_the_longest_name_is_told(bring: Bring, monkey
         raise SandboxError("reading it used more than its limits and was ended (signal 9)")
         yield
 
-    monkeypatch.setattr(parsing, "unpacker", lambda: SimpleNamespace(unpack=dying))
+    monkeypatch.setattr(pipeline, "unpacker", lambda: SimpleNamespace(unpack=dying))
     upload = bring({"n" * 996 + ".zip": zipped({"a.json": REPORT})})
     (rest,) = UploadedFile.objects.filter(upload=upload, state=FileState.REFUSED)
     assert rest.name.endswith("n.zip (rest)")

@@ -6,9 +6,8 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from apps.parsers import registry
-from apps.parsers.registry import Format
-from apps.parsers.shape import (
+from apps.parsers.core import registry
+from apps.parsers.core.models import (
     Broken,
     ParsedFile,
     ParsedInventory,
@@ -18,9 +17,10 @@ from apps.parsers.shape import (
     ParsedSeries,
     ParseError,
 )
-from apps.parsers.source_text import SourceText
-from apps.uploads import reading
-from apps.uploads.reading import FileReading, read_file
+from apps.parsers.core.registry import Format
+from apps.parsers.core.source_text import SourceText
+from apps.uploads import file_reader
+from apps.uploads.file_reader import FileReading, read_file
 from apps.uploads.sandbox import child, frames
 
 TEXT = SourceText(b"one\ntwo\nthree\nfour\nfive\nsix\n")
@@ -44,7 +44,7 @@ def form(name: str, confidence: float, found: ParsedFile | ParseError) -> Format
 def known(monkeypatch: pytest.MonkeyPatch) -> object:
     def knows(*formats: Format) -> None:
         monkeypatch.setattr(registry, "formats", lambda: formats)
-        monkeypatch.setattr(reading, "formats", lambda: formats)
+        monkeypatch.setattr(file_reader, "formats", lambda: formats)
 
     return knows
 
@@ -148,7 +148,7 @@ def test_a_run_with_a_number_that_can_not_be_sent_is_broken_and_takes_no_other_w
     known(form("a", 0.9, ParsedFile((run(1, 2), endless, run(5, 6)))))  # type: ignore[operator]
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        child._send_read(theirs, child.Read(data=TEXT.data))
+        child._send_read(theirs, child.ReadRequest(data=TEXT.data))
         found = msgspec.msgpack.decode(frames.receive(ours), type=dict[str, FileReading])["read"]
     assert spans(found) == [("a", 1, True), ("a", 5, True)]
     (broken,) = found.broken

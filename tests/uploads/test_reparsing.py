@@ -9,14 +9,15 @@ from django.core.management import call_command
 from msgspec import structs
 
 from apps.labs.models import Lab
-from apps.parsers.shape import Broken
+from apps.parsers.core.models import Broken
 from apps.runs.models import Run, Sample
-from apps.uploads import parsing, reparsing
-from apps.uploads.choosing import ticked, with_choice
-from apps.uploads.keeping import keep
+from apps.uploads import pipeline
+from apps.uploads.file_reader import FileReading, ReadRun
 from apps.uploads.models import FileState, Upload, UploadedFile, UploadedRun
-from apps.uploads.reading import FileReading, ReadRun
+from apps.uploads.reparse import services as uploads_reparse
+from apps.uploads.review.run_selection import ticked, with_choice
 from apps.uploads.sandbox.parent import reader
+from apps.uploads.save_runs import keep
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file
 
 pytestmark = pytest.mark.services
@@ -37,7 +38,7 @@ def improved(monkeypatch: pytest.MonkeyPatch) -> None:
         def read(self, data: bytes, name: str, *_: object) -> FileReading:
             return better(reader().read(data, name))
 
-    monkeypatch.setattr(reparsing, "reader", Better)
+    monkeypatch.setattr(uploads_reparse, "reader", Better)
 
 
 def test_nothing_changes_where_the_parser_did_not(bring: Bring, lab: Lab) -> None:
@@ -100,7 +101,7 @@ def test_a_file_that_was_unreadable_can_be_kept_once_a_parser_knows_it(
         def read(self, *_: object) -> FileReading:
             return reader().read(OTHER, "odd.txt")
 
-    monkeypatch.setattr(reparsing, "reader", Knowing)
+    monkeypatch.setattr(uploads_reparse, "reader", Knowing)
     out = StringIO()
     call_command("reparse", upload=upload.pk, stdout=out)
     assert "odd.txt: not readable before, 1 runs" in out.getvalue()
@@ -116,8 +117,8 @@ def test_a_run_that_is_not_found_any_more_stays_and_is_named(
         def read(self, *_: object) -> FileReading:
             return FileReading()
 
-    monkeypatch.setattr(reparsing, "reader", Blind)
-    (change,) = reparsing.reparse(UploadedFile.objects.to_read_again(), apply=True)
+    monkeypatch.setattr(uploads_reparse, "reader", Blind)
+    (change,) = uploads_reparse.reparse(UploadedFile.objects.to_read_again(), apply=True)
     assert "is not found any more" in str(change)
     assert Run.objects.count() == 1
     assert Sample.objects.exists()
@@ -143,10 +144,10 @@ def once_read(monkeypatch: pytest.MonkeyPatch) -> Callable[[Reads], None]:
 
     def as_before(change: Reads) -> None:
         class Earlier:
-            def begin(self, asked: list[Any], *, as_columns: bool) -> Callable[[], list[FileReading]]:
+            def begin(self, asked: list[Any]) -> Callable[[], list[FileReading]]:
                 return lambda: [change(reader().read(*one)) for one in asked]
 
-        monkeypatch.setattr(parsing, "reader", Earlier)
+        monkeypatch.setattr(pipeline, "reader", Earlier)
 
     return as_before
 
@@ -262,7 +263,7 @@ def test_a_run_that_is_not_found_any_more_gives_its_number_away(bring: Bring, mo
         def read(self, *asked: Any) -> FileReading:
             return without_the_first(reader().read(*asked))
 
-    monkeypatch.setattr(reparsing, "reader", Worse)
+    monkeypatch.setattr(uploads_reparse, "reader", Worse)
     assert "is not found any more (dd, number 1)" in reparse()
     assert bandwidths() == pytest.approx({"/srv/A/test": A, "/srv/B/test": B, "/srv/C/test": C})
     rows = UploadedRun.objects.order_by("number")
@@ -301,7 +302,7 @@ def test_what_stands_beside_the_values_is_read_again_and_shown(
 def test_a_preview_whose_values_alone_changed_is_read_again(bring: Bring, once_read: Callable[[Reads], None]) -> None:
     once_read(each_run(half))
     upload = bring({"three.txt": THREE})
-    with_choice(only_file(upload).pk, lambda found: ticked(found, shown=range(3), ticks={0, 1}))
+    with_choice(only_file(upload).pk, lambda found: ticked(found, on_page=range(3), ticks={0, 1}))
     said = reparse()
     assert "2 runs with 4 samples before, 2 runs with 4 samples now" in said
     assert f"{A / 2} → {A}" in said

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
-from apps.parsers.source_text import SourceText
-from apps.uploads.reading import FileReading, read_file
+from apps.parsers.core.models import Broken, ParsedFile, ParsedRun, ParsedSample, ParsedSeries, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.uploads.file_reader import FileReading, read_file
 from tests.parsers.test_fio_terse import IDLE, READ, record
 from tests.uploads.test_reading import TEXT, form, known, run, spans
 

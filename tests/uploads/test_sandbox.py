@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.uploads.reading import FileReading
+from apps.uploads.file_reader import FileReading
 from apps.uploads.sandbox.parent import NOTHING, Asked, Sandbox, SandboxError
 from tests.uploads.conftest import OTHER, REPORT, zipped
 
@@ -20,6 +20,7 @@ def test_it_reads_one_file_after_another_in_one_process(sandbox: Sandbox) -> Non
     assert sandbox._child is child
 
 
+@pytest.mark.slow
 def test_a_big_file_comes_by_its_descriptor(sandbox: Sandbox) -> None:
     with tempfile.TemporaryFile() as file:
         file.write(REPORT)
@@ -27,6 +28,7 @@ def test_a_big_file_comes_by_its_descriptor(sandbox: Sandbox) -> None:
         assert sandbox.read(file, "a.json") == sandbox.read(REPORT, "a.json")
 
 
+@pytest.mark.slow
 def test_a_child_that_is_killed_costs_one_file(sandbox: Sandbox) -> None:
     sandbox.read(REPORT)
     assert sandbox._child
@@ -49,6 +51,7 @@ def test_many_files_are_one_question(sandbox: Sandbox) -> None:
     assert sandbox.begin([])() == []
 
 
+@pytest.mark.slow
 def test_where_the_child_dies_each_of_them_is_read_by_itself(sandbox: Sandbox) -> None:
     hear = sandbox.begin(asked(REPORT, OTHER))
     assert sandbox._child
@@ -56,11 +59,13 @@ def test_where_the_child_dies_each_of_them_is_read_by_itself(sandbox: Sandbox) -
     assert [one.format for one in hear() if isinstance(one, FileReading)] == ["fio json", "fio json"]
 
 
+@pytest.mark.slow
 def test_an_answer_that_nobody_heard_is_not_taken_for_the_next_one(sandbox: Sandbox) -> None:
     sandbox.begin(asked(OTHER))
     assert sandbox.read(b"nothing known\n").error is not None
 
 
+@pytest.mark.slow
 def test_endless_work_is_ended_by_processor_time(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox.read(REPORT)
     assert sandbox._child
@@ -71,6 +76,7 @@ def test_endless_work_is_ended_by_processor_time(sandbox: Sandbox, monkeypatch: 
     assert sandbox.read(REPORT).format == "fio json"
 
 
+@pytest.mark.slow
 def test_too_much_memory_is_refused_and_the_next_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPINDLE_PARSER_MEMORY", str(160 << 20))
     small = Sandbox(read_s=20)
@@ -84,6 +90,7 @@ def test_too_much_memory_is_refused_and_the_next_file_is_read(monkeypatch: pytes
         small.close()
 
 
+@pytest.mark.slow
 def test_it_can_write_no_file_and_keeps_no_secret(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://secret@/x")
     sandbox.read(REPORT)
@@ -98,6 +105,7 @@ def test_it_can_write_no_file_and_keeps_no_secret(sandbox: Sandbox, monkeypatch:
     assert not [path for path in opened if path.startswith("/") and not path.startswith("/dev/")]
 
 
+@pytest.mark.slow
 def test_members_of_an_archive_stream_out_of_it(sandbox: Sandbox) -> None:
     with tempfile.TemporaryFile() as file:
         file.write(zipped({"a.json": REPORT, "b/c.txt": b"hello\n"}))
@@ -106,6 +114,7 @@ def test_members_of_an_archive_stream_out_of_it(sandbox: Sandbox) -> None:
     assert [(one.path, len(getattr(one, "data", b""))) for one in found] == [("a.json", len(REPORT)), ("b/c.txt", 6)]
 
 
+@pytest.mark.slow
 def test_an_archive_that_nobody_reads_to_its_end_leaves_nothing_behind(sandbox: Sandbox) -> None:
     with tempfile.TemporaryFile() as file:
         file.write(zipped({f"{n}.json": REPORT for n in range(20)}))

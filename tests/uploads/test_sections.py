@@ -11,7 +11,7 @@ from django.test import Client
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab, Token
 from apps.runs.models import Run
-from apps.uploads.reparsing import reparse
+from apps.uploads.reparse.services import reparse
 from tests.uploads.conftest import REPORT, REPORTS, Bring, only_file
 
 TWO_JOBS = (REPORTS / "stonewall.json").read_bytes()

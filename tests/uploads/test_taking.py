@@ -8,8 +8,8 @@ from django.test import Client
 
 from apps.inventory.models import Host, ToolOutput
 from apps.labs.models import AuditEvent, Lab
+from apps.uploads.inventory_import import take
 from apps.uploads.models import FoundInventory
-from apps.uploads.taking import take
 from tests.comparison.factories import target as make_target
 from tests.uploads.conftest import Bring, only_file
 

@@ -9,10 +9,10 @@ from apps.inventory.models import Host
 from apps.labs.models import AuditEvent, Lab
 from apps.runs.models import Artefact, Provenance, Run, Sample
 from apps.studies.models import Study, StudyRun
-from apps.uploads.keeping import keep
 from apps.uploads.models import FileState, Upload, UploadedFile
-from apps.uploads.parsing import parse
-from apps.uploads.taking_back import take_back, what_goes
+from apps.uploads.pipeline import parse
+from apps.uploads.revert import preview_revert, take_back
+from apps.uploads.save_runs import keep
 from apps.uploads.tasks import take_back_upload
 from tests.uploads.conftest import OTHER, REPORT, Bring, only_file
 from tests.uploads.test_mapping import ANSWERS, TABLE
@@ -95,7 +95,7 @@ def test_what_was_kept_without_a_preview_is_shown_now(bring: Bring, lab: Lab) ->
 
 def test_what_a_report_published_stays(kept: Upload, sign_in: Any) -> None:
     Run.objects.filter(uploaded_from__file__name="b.json").update(origin=Run.Origin.PUBLISHED)
-    going = what_goes(kept)
+    going = preview_revert(kept)
     assert (going.files, going.runs, going.staying) == (1, 1, 1)
     assert "1 file stays as it is" in sign_in("engineer").get(f"{kept.get_absolute_url()}take-back/").content.decode()
     assert take_back(kept) == 1
@@ -103,11 +103,11 @@ def test_what_a_report_published_stays(kept: Upload, sign_in: Any) -> None:
 
 
 def test_many_runs_go_in_a_worker(kept: Upload, sign_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from apps.uploads.views import taking_back
+    from apps.uploads.views import revert
 
     asked: list[Any] = []
-    monkeypatch.setattr(taking_back, "AT_ONCE", 1)
-    monkeypatch.setattr(taking_back.take_back_upload, "delay", lambda *args: asked.append(args))
+    monkeypatch.setattr(revert, "AT_ONCE", 1)
+    monkeypatch.setattr(revert.take_back_upload, "delay", lambda *args: asked.append(args))
     after = sign_in("engineer").post(f"{kept.get_absolute_url()}take-back/", follow=True).content.decode()
     assert "2 runs are being taken back" in after
     assert asked == [(kept.pk, None)]

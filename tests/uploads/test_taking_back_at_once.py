@@ -9,12 +9,12 @@ from django.db.models.deletion import Collector
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.runs.models import Run
-from apps.studies.editing.placing import place
 from apps.studies.models import Configuration, Study, StudyRun
+from apps.studies.run_placement import place
 from apps.uploads.models import Upload
-from apps.uploads.parsing import parse
-from apps.uploads.receiving import add_file, open_upload
-from apps.uploads.taking_back import take_back
+from apps.uploads.pipeline import parse
+from apps.uploads.revert import take_back
+from apps.uploads.services import add_file, open_upload
 from tests.uploads.conftest import REPORT
 
 
@@ -22,7 +22,7 @@ from tests.uploads.conftest import REPORT
 def kept(transactional_db: None) -> Upload:
     lab = Lab.objects.create(name="Lab", slug="lab")
     with lab_scope(lab.pk):
-        upload = open_upload(lab, "a.json", door=Upload.Door.REST, who="script", keep_at_once=True)
+        upload = open_upload(lab, "a.json", door=Upload.Door.REST, actor="script", keep_at_once=True)
         add_file(upload, "a.json", REPORT)
         assert upload.claim()
         assert parse(upload)

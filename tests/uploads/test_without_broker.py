@@ -11,9 +11,9 @@ from kombu.exceptions import OperationalError
 
 from apps.labs.models import AuditEvent
 from apps.runs.models import Run
-from apps.uploads import tasks
+from apps.uploads import save_runs, tasks
 from apps.uploads.models import Upload, UploadState
-from apps.uploads.views import taking_back, uploads
+from apps.uploads.views import revert, uploads
 from tests.uploads.conftest import Bring
 
 pytestmark = pytest.mark.django_db
@@ -47,13 +47,13 @@ def test_keeping_and_taking_back_of_many_say_that_nothing_was_done(
     bring: Bring, engineer: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "AT_ONCE", 1)
-    monkeypatch.setattr(taking_back, "AT_ONCE", 1)
+    monkeypatch.setattr(revert, "AT_ONCE", 1)
     upload = bring({f"{number}.txt": DD % number for number in range(3)})
     files = list(upload.files.values_list("pk", flat=True))
     for words in ({"act": "all"}, {"file": files}):
         assert "Nothing was kept: Redis" in said(engineer.post(reverse("upload-keep", args=[upload.pk]), words))
     assert not Run.objects.exists()
-    uploads.keeping.keep(upload)
+    save_runs.keep(upload)
     assert "Nothing was taken back: Redis" in said(engineer.post(reverse("upload-take-back", args=[upload.pk])))
     assert Run.objects.count() == 3
     assert not AuditEvent.objects.filter(act__in=["upload kept", "runs taken back"]).exists()

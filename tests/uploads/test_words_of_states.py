@@ -7,7 +7,7 @@ from django.test import Client
 
 from apps.labs.models import Lab
 from apps.uploads.models import UploadedFile
-from apps.uploads.shown import neighbours
+from apps.uploads.review.upload_summary import neighbours
 from tests.uploads.conftest import REPORT, Bring
 
 pytestmark = pytest.mark.django_db

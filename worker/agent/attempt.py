@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
+import subprocess
 import time
 from typing import Any, Dict, List, Optional
 
@@ -14,10 +15,10 @@ from .disk import STREAMS, append, conclude, journal, open_or_empty, read_lines,
 CHUNK = MIB
 
 
-class Attempt:
+class HostAttempt:
     """One attempt's folder, and what this process remembers about it."""
 
-    def __init__(self, path: str, record: Dict[str, Any], asked: Optional[Client] = None) -> None:
+    def __init__(self, path: str, record: Dict[str, Any], query: Optional[Client] = None) -> None:
         self.path = path
         self.record = record
         self.id: int = record["offer"]["attempt"]
@@ -29,14 +30,16 @@ class Attempt:
         self.backoff = Backoff()
         self.due = 0.0  # when to look at fio's output next
         self.accepted = b'"event": "accepted"' in read_or_nothing(self.file("journal.jsonl"))
-        self.asked = asked  # the accept is under way there, its answer not yet heard
+        self.accept_client = query  # the accept is under way there, its answer not yet heard
         self.announced = False
         self.over: Optional[str] = None  # the server's last word, when that was no
         self.conflict_at: Optional[int] = None  # how many good polls there had been when the server said 409
+        self.faults = 0  # of ours, one after the other
+        self.given_up = False  # after too many of them; the server is to hear why
         self.cancelled = False
         self.pipe_ended = False
         self.probe_at = 0.0  # when to look at the runner's lock next; the pipe is quicker, but not without gaps
-        self.orders: Optional[int] = None  # the pipe to a runner that was started by this process
+        self.runner: Optional["subprocess.Popen[bytes]"] = None  # that this process has started
         self.alive = os.open(self.file("alive"), os.O_RDONLY | os.O_NONBLOCK)
 
     def file(self, name: str) -> str:
@@ -47,11 +50,13 @@ class Attempt:
 
     @property
     def state(self) -> str:
-        """In the protocol's words; `offered` until the server's yes has been heard or acted on."""
+        """Return the state in the protocol's words; `offered` until the server's yes arrived or was acted on."""
         return state_of(self.path) or ("accepted" if self.accepted else "offered")
 
     def lock(self) -> Optional[int]:
-        """The runner's lock, which keeps a late runner out until it is closed; None: a runner has it."""
+        """Return the runner's lock, which keeps a late runner out until it is closed, or None where a runner holds
+        it.
+        """
         lock = os.open(self.file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,8 +71,12 @@ class Attempt:
             os.close(lock)
         return lock is None
 
+    def runner_may_come(self) -> bool:
+        """Tell a runner of our own that has not ended: it may not have come to take its lock yet."""
+        return self.runner is not None and self.runner.poll() is None
+
     def cancel(self) -> None:
-        """The runner does it; one that is gone needs no word: the agent then settles the attempt by its files."""
+        """Let the runner cancel; if it is gone, the agent settles the attempt by its files."""
         self.cancelled = True
         try:
             pipe = os.open(self.file("control"), os.O_WRONLY | os.O_NONBLOCK)
@@ -77,7 +86,7 @@ class Attempt:
         os.close(pipe)
 
     def read_pipe_to_its_end(self) -> bool:
-        """A byte is news; the end means that no runner holds the pipe any more."""
+        """Read the runner's pipe; a byte is news, the end means that no runner holds the pipe."""
         try:
             if os.read(self.alive, 64):
                 return False
@@ -92,11 +101,17 @@ class Attempt:
         self.probe_at = time.monotonic() + seconds
         self.due = min(self.due, self.probe_at)
 
+    def say_go(self) -> None:
+        """Let the runner start fio. Raise OSError if it is dead."""
+        assert self.runner is not None
+        assert self.runner.stdin is not None
+        self.runner.stdin.write(b"g")
+
     def dismiss_runner(self) -> None:
-        """One that still waits for "go" ends without a trace; one that has it does not mind."""
-        if self.orders is not None:
-            os.close(self.orders)
-            self.orders = None
+        """End a runner that still waits for "go"; one that has it does not mind."""
+        if self.runner is not None and self.runner.stdin is not None:
+            self.runner.stdin.close()
+        self.runner = None
 
     def close(self) -> None:
         self.dismiss_runner()

@@ -1,21 +1,28 @@
-"""HTTP to the server: one kept-alive connection, JSON bodies, and the rules for trying again.
+"""HTTP to the server: one kept-alive connection, JSON bodies, the rules for retries, and who this agent is to the server.
 
-Two of these exist in an agent: one waits in the long poll, the other uploads meanwhile. `urllib` is not used: it does not
-keep connections. `http.client` connects, and reads every answer that is not of the plainest form; a request, and the plain answer,
-are a few lines here, because it takes them apart as if they were mail, in a time in which fio could have started. TLS is loaded
-only for an https address.
+Two clients exist in an agent: one waits in the long poll, the other uploads meanwhile. `urllib` is not used, because it does
+not keep connections. `http.client` connects, and reads every answer that is not of the plainest form. Requests and plain
+answers are written and read here, because `http.client` parses them as mail, in a time in which fio could have started. TLS is
+loaded only for an https address.
 """
 
+import fcntl
+import hashlib
 import http.client
 import io
 import json
+import os
 import random
 import socket
+import sys
 import time
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+from .conf import Mistake
+from .disk import text_of, write_durably
 
 TIMEOUT_S = 30
-LONGEST_PAUSE_S = 300.0
+LONGEST_PAUSE_S = 30.0  # for what a run has to send; the poll has its own
 TRY_AGAIN = (408, 425, 429)
 
 
@@ -39,14 +46,15 @@ class Answer:
 
     @property
     def reason(self) -> str:
-        """The server's own sentence (problem details), for the log."""
+        """Return the server's sentence (problem details) for the log."""
         return f"{self.status} {self.body.get('detail') or self.body.get('title') or ''}".strip()
 
 
 class Backoff:
-    """When to try again: 1 s doubling to 300 s with full jitter, so that a thousand agents do not come back in the same second."""
+    """When to try again: 1 s doubling to the longest pause with full jitter, so that a thousand agents do not come back in one second."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: float = LONGEST_PAUSE_S) -> None:
+        self.longest = longest
         self.reset()
 
     def reset(self) -> None:
@@ -54,7 +62,7 @@ class Backoff:
         self.at = 0.0
 
     def failed(self, retry_after: Optional[float] = None) -> float:
-        self.ceiling = min(max(1.0, self.ceiling * 2), LONGEST_PAUSE_S)
+        self.ceiling = min(max(1.0, self.ceiling * 2), self.longest)
         pause = random.uniform(0, self.ceiling) if retry_after is None else retry_after + random.uniform(0, 1)
         self.at = time.monotonic() + pause
         return pause
@@ -78,12 +86,12 @@ class Client:
         headers: Optional[Dict[str, str]] = None,
     ) -> Answer:
         """Send and wait for the answer. A kept connection may have died meanwhile; that alone is tried again at once."""
-        kept = self.connected
+        was_connected = self.connected
         try:
             self.send(method, path, body, headers)
             return self.receive()
         except Unreachable:
-            if not kept:
+            if not was_connected:
                 raise
         self.send(method, path, body, headers)
         return self.receive()
@@ -112,8 +120,15 @@ class Client:
         try:
             if self.connection.sock is None:
                 self.connection.connect()
+                notice_a_dead_server(self.connection.sock)
             self.connection.sock.settimeout(timeout)
+        except OSError as error:
+            self.close()
+            raise Unreachable(str(error) or type(error).__name__) from error
+        try:
             self.connection.sock.sendall(f"{method} {self.prefix}{path} HTTP/1.1\r\n{head}\r\n".encode("ascii") + data)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # a server may say no before it has read everything: `receive` hears it
         except OSError as error:
             self.close()
             raise Unreachable(str(error) or type(error).__name__) from error
@@ -137,7 +152,7 @@ class Client:
         return Answer(response.status, decode(text), retry_after(response.getheader("Retry-After")))
 
     def fileno(self) -> int:
-        """For select(): readable when the answer to what was sent has arrived."""
+        """Return the socket's descriptor for select(): readable when the answer has arrived."""
         if self.connection is None or self.connection.sock is None:
             return -1
         return self.connection.sock.fileno()
@@ -150,6 +165,13 @@ class Client:
     def _connection(self) -> http.client.HTTPConnection:
         kind = http.client.HTTPSConnection if self.secure else http.client.HTTPConnection
         return kind(self.host, timeout=TIMEOUT_S)
+
+
+def notice_a_dead_server(connection: Any) -> None:
+    """Enable keep-alive probes every few seconds, so that a poll notices a server that lost its power."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in ((socket.TCP_KEEPIDLE, 5), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3)):
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 class Begun(io.RawIOBase):
@@ -173,7 +195,7 @@ class Begun(io.RawIOBase):
 
 
 def plain_answer(data: bytes) -> Optional[Answer]:
-    """An answer that came whole, with its length and nothing that changes how it is read; else None."""
+    """Return an answer that came whole, with a length and no transfer coding, or None."""
     head, _, text = data.partition(b"\r\n\r\n")
     first, *lines = head.split(b"\r\n")
     pairs = [line.partition(b":") for line in lines]
@@ -186,9 +208,9 @@ def plain_answer(data: bytes) -> Optional[Answer]:
 
 
 def split_address(server: str) -> Tuple[bool, str, str]:
-    """`https://host:port/base` → (True, "host:port", "/base/agent/v1/")."""
-    scheme, found, rest = server.partition("://")
-    if not found or scheme not in ("http", "https") or not rest.strip("/"):
+    """Split `https://host:port/base` into (True, "host:port", "/base/agent/v1/")."""
+    scheme, separator, rest = server.partition("://")
+    if not separator or scheme not in ("http", "https") or not rest.strip("/"):
         raise ValueError(f"the server's address must look like https://spindle.example.org, not {server!r}")
     host, _, base = rest.partition("/")
     return scheme == "https", host, "/" + (base.rstrip("/") + "/" if base.strip("/") else "") + "agent/v1/"
@@ -201,7 +223,7 @@ def encode(body: Union[Dict[str, Any], bytes, None]) -> Tuple[bytes, str]:
 
 
 def decode(text: bytes) -> Dict[str, Any]:
-    """The answer's object; an empty one for a proxy's HTML page and the like: the status alone counts then."""
+    """Return the answer's object, or an empty one for a proxy's HTML page, whose status alone counts."""
     try:
         body = json.loads(text.decode())
     except ValueError:
@@ -211,3 +233,92 @@ def decode(text: bytes) -> Dict[str, Any]:
 
 def retry_after(value: Optional[str]) -> Optional[float]:
     return min(float(value), 3600.0) if value is not None and value.isdigit() else None
+
+
+TOKEN_VARIABLE = "SPINDLE_ENROL_TOKEN"  # noqa: S105  (its name, not its value)
+NICS = "/sys/class/net"
+RANDOM = "1"  # the kernel's addr_assign_type of an address that is another one at every boot
+MOST_NICS = 16
+
+
+def read_identity(state: str) -> Optional[Dict[str, Any]]:
+    try:
+        with open(os.path.join(state, "identity.json")) as source:
+            return dict(json.load(source))
+    except FileNotFoundError:
+        return None
+
+
+def headers(state: str, known: Dict[str, Any], instance: str) -> Dict[str, str]:
+    """Return the headers of every request."""
+    return {
+        "Authorization": f"Bearer spa_{known['agent']}_{known['secret']}",
+        "X-Spindle-Protocol": "1",
+        "X-Spindle-Instance": instance,
+        "X-Spindle-Machine": machine(state),
+        "X-Spindle-Hardware": ",".join(hardware()),
+    }
+
+
+def machine(state: str) -> str:
+    """Return the SHA-256 of the machine id, or of a random one that is kept in the state folder."""
+    made = os.path.join(state, "machine-id")
+    for path in ("/etc/machine-id", made):
+        try:
+            with open(path) as source:
+                text = source.read().strip()
+        except OSError:
+            text = ""
+        if text:
+            return hashlib.sha256(text.encode()).hexdigest()
+    write_durably(made, os.urandom(16).hex())
+    return machine(state)
+
+
+def hardware() -> List[str]:
+    """Return a short hash per network card's address, which machines made from one image do not share."""
+    try:
+        names = os.listdir(NICS)
+    except OSError:
+        return []
+    cards = [f"{NICS}/{name}" for name in names if os.path.exists(f"{NICS}/{name}/device")]
+    addresses = {text_of(f"{card}/address") for card in cards if text_of(f"{card}/addr_assign_type") != RANDOM}
+    hashes = (hashlib.sha256(b"spindle nic " + address.encode()).hexdigest() for address in addresses - {""})
+    return sorted(item[:16] for item in hashes)[:MOST_NICS]
+
+
+def be_the_only_one(state: str) -> int:
+    """Return a handle that holds the lock on the agent's folder while it is open."""
+    guard = os.open(os.path.join(state, "agent.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise Mistake(f"Another agent is running with {state}.") from None
+    return guard
+
+
+def token(file: Optional[str], given: Optional[str]) -> str:
+    """Return the enrolment token from a file (`-`: standard input), the environment, or a person at a terminal.
+
+    It is not meant for the command line, which every account of the host can read in `ps`; older scripts that use
+    that are
+    accepted.
+    """
+    if file is None and given is None:
+        given = os.environ.get(TOKEN_VARIABLE)
+    if file == "-" or (file is None and given is None):
+        if sys.stdin.isatty():
+            sys.stderr.write("The one-use token that the server has shown: ")
+            sys.stderr.flush()
+        given = sys.stdin.readline()
+    elif file is not None:
+        try:
+            with open(file) as source:
+                given = source.readline()
+        except OSError as error:
+            raise Mistake(f"{file}: {error.strerror}.") from error
+    if not (given or "").strip():
+        raise Mistake(
+            f"The enrolment token is missing: put it into {TOKEN_VARIABLE}, or name a file with --token-file (- is standard input)."
+        )
+    return str(given).strip()

@@ -1,4 +1,4 @@
-"""Writing so that a crash or a full disk leaves either the old or the new, and reading what a crash may have left half written."""
+"""Writes that survive crashes and full disks, and reads of what a crash may have left half written."""
 
 import errno
 import json
@@ -6,16 +6,26 @@ import os
 import time
 from typing import Any, Dict, List, Optional
 
-from .conf import MIB, boot_id
+from .conf import MIB, boot_id, log
 
 RESERVE = 64 * MIB
 LOW = 16 * MIB  # free space beyond the reserve below which nothing is started, and fio is stopped
+LONGEST_TEXT = 3 * MIB  # of what is read at once
 STREAMS = {"result": "result.json", "stderr": "stderr", "job": "job.fio", "journal": "journal.jsonl"}
 
 
 def reserve(state: str) -> bool:
     """Keep 64 MiB back, so that fio's last document and exit.json still fit on a full disk. False: no room for more work."""
-    handle = os.open(os.path.join(state, "reserve"), os.O_RDWR | os.O_CREAT, 0o600)
+    above = os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        handle = os.open("reserve", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600, dir_fd=above)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        log(f"{state}/reserve is a link, which is not followed; until it is removed every run is refused.")
+        return False
+    finally:
+        os.close(above)
     try:
         if os.fstat(handle).st_blocks * 512 < RESERVE:
             os.posix_fallocate(handle, 0, RESERVE)
@@ -40,7 +50,9 @@ def release(state: str) -> None:
 
 
 def conclude(path: str, outcome: str, reason: str, status: Optional[int] = None, signal: Optional[int] = None) -> None:
-    """Everything of an attempt on disk, then exit.json as the last word. Nothing is added to the folder's streams after it."""
+    """Write everything of an attempt to disk, then exit.json as the last word; nothing is added to its streams
+    afterwards.
+    """
     journal(path, "ended", outcome=outcome, reason=reason, exit_status=status, signal=signal)
     for name in STREAMS.values():
         if os.path.exists(os.path.join(path, name)):
@@ -60,7 +72,7 @@ def conclude(path: str, outcome: str, reason: str, status: Optional[int] = None,
 
 
 def started_at(path: str) -> Optional[float]:
-    """The process that becomes fio makes this file as its last act before that."""
+    """Return when fio started, from the file that its process creates as its last act before."""
     try:
         return os.stat(os.path.join(path, "started")).st_mtime
     except FileNotFoundError:
@@ -92,7 +104,7 @@ def append(path: str, records: List[Dict[str, Any]], durable: bool) -> None:
 
 
 def read_lines(path: str) -> List[str]:
-    """Whole lines only: a power cut may have left half a last one, which is taken away so that the next does not join it."""
+    """Return whole lines only, and cut off half a last line that a power cut left, so that the next does not join it."""
     text = read_or_nothing(path)
     whole = text[: text.rfind(b"\n") + 1]
     if len(whole) < len(text):
@@ -109,7 +121,7 @@ def read_or_nothing(path: str) -> bytes:
 
 
 def write_whole(handle: int, data: bytes) -> None:
-    """A disk that becomes full takes a part before it says so."""
+    """Write all bytes; a disk that becomes full accepts a part before it fails."""
     while data:
         data = data[os.write(handle, data) :]
 
@@ -119,7 +131,7 @@ def open_or_empty(path: str) -> Any:
 
 
 def write_durably(path: str, text: str, release_reserve: Optional[str] = None) -> None:
-    """All or nothing, whatever fails: temporary file, fsync, rename, fsync of the folder."""
+    """Write all or nothing: temporary file, fsync, rename, fsync of the folder."""
     try:
         with open(path + ".new", "w") as target:
             target.write(text)
@@ -136,9 +148,18 @@ def write_durably(path: str, text: str, release_reserve: Optional[str] = None) -
 
 
 def sync(path: str, only_data: bool = False) -> None:
-    """A file's bytes, or a folder's names. `only_data`: and what is needed to find them, not its times."""
+    """Flush a file's bytes or a folder's names to disk; `only_data` leaves out the times."""
     handle = os.open(path, os.O_RDONLY)
     try:
         (os.fdatasync if only_data else os.fsync)(handle)
     finally:
         os.close(handle)
+
+
+def text_of(path: str) -> str:
+    """Return the text of a small file, most of them the kernel's, or '' where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as source:
+            return source.read(LONGEST_TEXT).strip()
+    except OSError:
+        return ""

@@ -9,14 +9,15 @@ import sys
 import time
 from typing import Any, Dict, List, Optional
 
-from . import VERSION, conf, inventory, policy, render
+from . import VERSION, client, conf, inventory, inventory_scan, policy, render
 from .client import Answer, Client, Unreachable
 from .conf import log
 from .disk import write_durably
-from .loop import Agent
+from .loop import AgentLoop
 from .spool import Spool
 
 ENROL_TRIES = 5
+ABOVE_VARIABLE = "AGENT_FOLDERS_ABOVE"  # warn: as bin/up says for the agent of its own machine
 
 
 def main(argv: Optional[List[str]] = None) -> int:
@@ -31,6 +32,9 @@ def main(argv: Optional[List[str]] = None) -> int:
     except Unreachable as problem:
         log(f"The server does not answer: {problem}.")
         return 3
+    except PermissionError as error:
+        log(f"{error.filename}: this account may not do that ({error.strerror}).")
+        return 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,7 +58,11 @@ def _parser() -> argparse.ArgumentParser:
         if name in ("enrol", "run"):
             sub.add_argument("--server", required=name == "enrol", help="address such as https://spindle.example.org")
         if name == "enrol":
-            sub.add_argument("--token", required=True, help="the one-use token that the server has shown")
+            words = f"file that holds the one-use token, - for standard input (without it: {client.TOKEN_VARIABLE}, or it is asked for)"
+            sub.add_argument("--token-file", metavar="FILE", help=words)
+            sub.add_argument("--token", help=argparse.SUPPRESS)
+            sub.add_argument("--shared-directory", action="store_true", help="although other accounts may write there")
+            sub.add_argument("--again", action="store_true", help="although this folder is enrolled already")
             sub.add_argument("--directory", help="where test files go; made on the filesystem under test")
         if name == "run":
             sub.add_argument("--once", action="store_true", help="do what is open, then end")
@@ -63,15 +71,34 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _state(arguments: argparse.Namespace) -> str:
+    """Return the agent's folder, where nobody else can replace it."""
+    state = os.path.realpath(str(arguments.state))
+    conf.refuse_if_others_can_write_above(state, os.environ.get(ABOVE_VARIABLE) == "warn")
+    return state
+
+
 def enrol(arguments: argparse.Namespace) -> int:
-    state = os.path.realpath(arguments.state)
-    conf.create(state, arguments.directory)
-    conf.load(state)
-    secret = _enrolment_secret(state, arguments.token)
+    state = _state(arguments)
+    known = client.read_identity(state)
+    if known and not arguments.again:
+        raise conf.Mistake(
+            f"Nothing was changed: {state} is enrolled already, as {known['name']} at {known['server']}. If that server has revoked it, or if"
+            " this machine is a copy of another, say --again."
+        )
+    if arguments.token:
+        log("A token on the command line can be read by every account of this host (ps). Better use --token-file.")
+    conf.create(state, arguments.directory, arguments.shared_directory)
+    refused = conf.load(state).directory_refused()
+    if refused:
+        raise conf.Mistake(refused)
+    token = client.token(arguments.token_file, arguments.token)
+    secret = _enrolment_secret(state, token)
     body = {
-        "token": arguments.token,
+        "token": token,
         "secret_sha256": hashlib.sha256(secret.encode()).hexdigest(),
-        "machine": machine(state),
+        "machine": client.machine(state),
+        "hardware": client.hardware(),
         "hostname": socket.gethostname(),
         "agent_version": VERSION,
         "python": ".".join(map(str, sys.version_info[:3])),
@@ -80,44 +107,38 @@ def enrol(arguments: argparse.Namespace) -> int:
     if answer.status != 201:
         log(f"The server refused the enrolment: {answer.reason}.")
         return 1
-    identity = {
-        "server": arguments.server,
-        "agent": answer.body["agent"],
-        "name": answer.body.get("name"),
-        "secret": secret,
-    }
-    write_durably(os.path.join(state, "identity.json"), json.dumps(identity))
+    body = answer.body
+    new = {"server": arguments.server, "agent": body["agent"], "name": body.get("name"), "secret": secret}
+    write_durably(os.path.join(state, "identity.json"), json.dumps(new))
     os.unlink(os.path.join(state, "enrolling.json"))
-    waits = ". A person has to approve it in the lab's list of hosts" if answer.body.get("state") == "pending" else ""
-    log(f"Enrolled as {answer.body.get('name')} in {answer.body.get('lab')}{waits}.")
+    log(f"Enrolled as {body.get('name')} in {body.get('lab')}.")
+    if body.get("state") == "pending":
+        log("An owner of the lab has to approve it (Lab, Agents); until then it gets no work.")
+    if body.get("question"):
+        log(str(body["question"]))
     return 0
 
 
 def run(arguments: argparse.Namespace) -> int:
-    state = os.path.realpath(arguments.state)
-    identity = _identity(state)
-    if identity is None:
+    state = _state(arguments)
+    known = client.read_identity(state)
+    if known is None:
         log(f"{state} holds no identity. Enrol first.")
         return 2
     conf.create(state)
     with open("/proc/sys/kernel/random/uuid") as source:
         instance = source.read().strip()
-    headers = {
-        "Authorization": f"Bearer spa_{identity['agent']}_{identity['secret']}",
-        "X-Spindle-Protocol": "1",
-        "X-Spindle-Instance": instance,
-        "X-Spindle-Machine": machine(state),
-    }
-    Agent(state, conf.load(state), arguments.server or identity["server"], headers).run(arguments.once)
+    headers = client.headers(state, known, instance)
+    AgentLoop(state, conf.load(state), arguments.server or known["server"], headers).run(arguments.once)
     return 0
 
 
 def status(arguments: argparse.Namespace) -> int:
     state = os.path.realpath(arguments.state)
     limits = conf.load(state)
-    identity = _identity(state)
-    known = f"{identity['name']}, agent {identity['agent']} of {identity['server']}" if identity else "not enrolled"
-    print(f"Spindle agent {VERSION}: {known}")
+    known = client.read_identity(state)
+    words = f"{known['name']}, agent {known['agent']} of {known['server']}" if known else "not enrolled"
+    print(f"Spindle agent {VERSION}: {words}")
     print(f"fio: {inventory.fio_version(limits.fio_path(), state) or 'not found'}")
     for name, value in limits.as_policy().items():
         print(f"{name}: {value}")
@@ -126,6 +147,9 @@ def status(arguments: argparse.Namespace) -> int:
         print(f"attempt {number}: {state_now}")
     for name in sorted(os.listdir(spool.quarantine_path)):
         print(f"in quarantine: {name}")
+    for what, refusal in sorted(inventory_scan.read_refusals(state).items()):
+        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(refusal["since"]))
+        print(f"the server refuses the {what} since {since}: {refusal['reason']}")
     return 0
 
 
@@ -133,7 +157,7 @@ def check_policy(arguments: argparse.Namespace) -> int:
     limits = conf.load(os.path.realpath(arguments.state)) if arguments.state else conf.Conf(conf.defaults(os.getcwd()))
     try:
         with open(arguments.file) as source:
-            jobs = policy.check(json.load(source), policy.Limits(limits))
+            jobs = policy.check(json.load(source), policy.PolicyLimits(limits))
     except OSError as error:
         log(f"{arguments.file}: {error.strerror}.")
         return 2
@@ -144,37 +168,14 @@ def check_policy(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def machine(state: str) -> str:
-    """SHA-256 of this machine's id; of a made one, kept in the state folder, where there is none."""
-    made = os.path.join(state, "machine-id")
-    for path in ("/etc/machine-id", made):
-        try:
-            with open(path) as source:
-                text = source.read().strip()
-        except OSError:
-            text = ""
-        if text:
-            return hashlib.sha256(text.encode()).hexdigest()
-    write_durably(made, os.urandom(16).hex())
-    return machine(state)
-
-
-def _identity(state: str) -> Optional[Dict[str, Any]]:
-    try:
-        with open(os.path.join(state, "identity.json")) as source:
-            return dict(json.load(source))
-    except FileNotFoundError:
-        return None
-
-
 def _enrolment_secret(state: str, token: str) -> str:
-    """Kept before it is sent: if the answer is lost, the same secret with the same token gets the same answer again."""
+    """Return the secret of the enrolment, stored before it is sent, so that a lost answer can be repeated."""
     path = os.path.join(state, "enrolling.json")
     if os.path.exists(path):
         with open(path) as source:
-            kept = json.load(source)
-        if kept["token"] == token:
-            return str(kept["secret"])
+            stored = json.load(source)
+        if stored["token"] == token:
+            return str(stored["secret"])
     secret = os.urandom(32).hex()
     write_durably(path, json.dumps({"token": token, "secret": secret}))
     return secret

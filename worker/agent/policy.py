@@ -1,10 +1,10 @@
-"""The only workloads that are accepted. An allowlist: a key that is not in KEYS is refused by name, a new fio option adds nothing.
+"""The allowlist of workloads: a key that is not in KEYS is refused by name, and a new fio option adds nothing.
 
 No text of a person reaches fio. A workload is integers, booleans and words from fixed lists; here each is checked for its exact
 type and bounds, then all together against what agent.conf and the machine allow. The server checks the same; this does not rely on it.
 """
 
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .conf import FREE_MARGIN, MIB, Conf, ram_bytes
 
@@ -22,7 +22,7 @@ class Refused(Exception):
     """Why this host will not run a workload, as a sentence that names the key."""
 
 
-class Limits:
+class PolicyLimits:
     """What agent.conf and the machine leave at this moment."""
 
     def __init__(self, conf: Conf) -> None:
@@ -76,8 +76,21 @@ KEYS: Dict[str, Tuple[Tuple[str, Check], Any]] = {
 }
 
 
-def check(workload: Any, limits: Limits) -> List[Job]:
-    """The jobs of a workload with every key filled in; `Refused` with the first thing that is wrong."""
+def numbers_of(offer: Any) -> Optional[Tuple[int, int]]:
+    """Return attempt and token of an offer, or None for an invalid offer."""
+    try:
+        result = [offer[key] for key in ("attempt", "token", "status_interval")]
+    except (TypeError, KeyError):
+        return None
+    return (result[0], result[1]) if all(type(item) is int and 0 < item < 2**63 for item in result) else None
+
+
+def check(workload: Any, limits: PolicyLimits) -> List[Job]:
+    """Return the jobs of a workload with every key filled in.
+
+    Raises:
+        Refused: Something in it is not allowed.
+    """
     if type(workload) is not dict:
         raise Refused("workload: expected an object with tool and jobs.")
     for key in workload:
@@ -97,7 +110,7 @@ def check(workload: Any, limits: Limits) -> List[Job]:
 
 
 def reads(job: Job) -> bool:
-    """Needs files with data in them; the null engine touches no file."""
+    """Return whether the job reads data from files; the null engine touches none."""
     return job["rw"] in READING and job["ioengine"] != "null"
 
 
@@ -139,15 +152,15 @@ def _agrees_with_itself(job: Job) -> None:
     need(job["ioengine"] != "mmap" or not job["direct"], "direct", "false: mmap goes through the page cache")
 
 
-def _within_host(job: Job, limits: Limits) -> None:
+def _within_host(job: Job, limits: PolicyLimits) -> None:
     conf = limits.conf
     for key, most in (("iodepth", conf.max_iodepth), ("numjobs", conf.max_numjobs)):
         if job[key] > most:
             raise Refused(f"{job['name']}.{key}: {job[key]} is more than this host allows, {most}.")
 
 
-def _together(jobs: List[Job], limits: Limits) -> None:
-    """Limits that jobs share. Files of all jobs exist at once; processes and buffers only of jobs between two stonewalls."""
+def _together(jobs: List[Job], limits: PolicyLimits) -> None:
+    """Check limits that jobs share: files of all jobs, processes and buffers of jobs between two stonewalls."""
     conf = limits.conf
     files = sum(job["file_size"] * job["numjobs"] for job in jobs if job["ioengine"] != "null")
     if files > conf.quota_bytes:
@@ -180,6 +193,6 @@ def _groups(jobs: List[Job]) -> List[List[Job]]:
 
 
 def _shown(value: Any) -> str:
-    """A refused value in a sentence: short, and plain ASCII whatever it was."""
+    """Return a refused value for a sentence, short and in ASCII."""
     text = ascii(value)
     return text if len(text) <= 60 else text[:57] + "..."

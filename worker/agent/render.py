@@ -1,4 +1,4 @@
-"""A checked workload becomes fio's job file and command line. No option outside of OPTIONS can appear."""
+"""fio's job file and command line from a checked workload. No option outside of OPTIONS can appear."""
 
 import os
 from typing import List, Tuple
@@ -36,9 +36,6 @@ FIXED = (
     ("percentile_list", "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99:99.999"),
 )
 
-# fio's whole environment: nothing to expand in a value, nothing to find by PATH, no library to preload.
-ENVIRONMENT = {"LC_ALL": "C", "PATH": "/nonexistent"}
-
 
 def job_file(jobs: List[Job], cpus: str) -> str:
     lines = ["[global]"] + [_line(option, value) for option, value in FIXED]
@@ -50,8 +47,12 @@ def job_file(jobs: List[Job], cpus: str) -> str:
 
 
 def files_to_fill(jobs: List[Job]) -> List[Tuple[str, int]]:
-    """Names and sizes of files that must hold data before fio starts. Reads of a file that fio or fallocate laid out can be
-    answered without the disk, and fio would remove and lay out again a file that is too short."""
+    """Return names and sizes of files that must hold data before fio starts.
+
+    Reads of a file that fio or fallocate laid out can be answered without the disk, and fio would remove and lay out
+    again a
+    file that is too short.
+    """
     return [
         (f"data.{number}.{clone}", job["file_size"])
         for number, job in enumerate(jobs)

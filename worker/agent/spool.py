@@ -1,15 +1,15 @@
-"""What is kept on disk, one folder for each attempt, so that no crash of anything loses a result or starts a run twice.
+"""The spool, one folder per attempt on disk, so that no crash loses a result or starts a run twice.
 
     offer.json     what is accepted, with boot id and command line; written before the server is told, on disk before anything starts.
                    Its blanks have been on disk before: so it takes one write to put it there, and no change of the file system
-    lock           held by the runner for as long as it lives, which may have begun in next/; nobody ever trusts a process id
+    lock           held by the runner for as long as it lives; nobody ever trusts a process id
     alive, control named pipes: the runner tells that it moves on or has died; the agent tells it to cancel
     started        made with O_EXCL by the runner, as its last act before it starts fio
     job.fio        as rendered      result.json, stderr  as fio wrote them      journal.jsonl  what was done and when
     chunks.jsonl   where the streams were cut for sending: a chunk's bytes never change once it may have been sent
     exit.json      how it ended, written last
 
-next/ is an empty one, made ready while there is nothing to do; a runner waits in it. A folder goes only when the server has confirmed every
+next/ is an empty one, made ready while there is nothing to do. A folder goes only when the server has confirmed every
 byte of it. What the server refuses for good moves to quarantine/.
 """
 
@@ -19,8 +19,9 @@ import shutil
 import time
 from typing import Any, Dict, List, Optional, Union
 
-from .attempt import Attempt, state_of
+from .attempt import HostAttempt, state_of
 from .client import Client
+from .conf import Mistake
 from .disk import sync, write_durably, write_whole
 
 NEXT = "next"
@@ -34,12 +35,18 @@ class Spool:
         self.quarantine_path = os.path.join(state, "quarantine")
         for path in (self.path, self.quarantine_path):
             os.makedirs(path, 0o700, exist_ok=True)
+            if os.path.islink(path):
+                raise Mistake(f"{path} is a link, which is not followed. Remove it.")
         self.fences = self._read_fences()
 
-    def load(self) -> List[Attempt]:
-        """What an earlier agent left. A folder without a whole offer is one that it died over before anything was accepted. A whole
-        offer in next/ is one whose new name was lost in a power cut."""
-        found = []
+    def load(self) -> List[HostAttempt]:
+        """Return the attempts that an earlier agent left.
+
+        A folder without a complete offer is one over which the agent died before anything was accepted; a complete
+        offer in next/
+        is one whose new name was lost in a power cut.
+        """
+        result = []
         for name in sorted(os.listdir(self.path)):
             path = os.path.join(self.path, name)
             record = None if name.startswith("gone-") else read_offer(path)
@@ -48,11 +55,11 @@ class Spool:
                 continue
             if name == NEXT:
                 path = self._named(record)
-            found.append(Attempt(path, record))
-        return found
+            result.append(HostAttempt(path, record))
+        return result
 
     def glance(self) -> Dict[str, str]:
-        """Attempt → state, for a person who looks while the agent works: nothing is opened that it uses."""
+        """Return the state of each attempt for a person, without opening what a running agent uses."""
         names = [name for name in sorted(os.listdir(self.path)) if name.isdigit()]
         return {name: state_of(os.path.join(self.path, name)) or "accepted or offered" for name in names}
 
@@ -60,7 +67,7 @@ class Spool:
         return os.path.join(self.path, str(attempt))
 
     def prepare(self) -> str:
-        """The next attempt's folder. Where the disk is full there is none, and `create` will say so."""
+        """Create the folder of the next attempt; where the disk is full, `create` reports it."""
         path = self.folder(NEXT)
         try:
             if not os.path.isdir(path):
@@ -81,8 +88,9 @@ class Spool:
             target.write(b" " * BLANKS)
 
     def create(self, record: Dict[str, Any]) -> None:
-        """The folder with offer.json: from then on every later agent knows of the attempt. Half an offer.json is an offer that was not
-        accepted."""
+        """Create the folder with offer.json, by which every later agent knows the attempt; half an offer.json was not
+        accepted.
+        """
         spare = self.folder(NEXT)
         try:
             if not os.path.isdir(spare):
@@ -102,23 +110,23 @@ class Spool:
         os.rename(self.folder(NEXT), path)
         return path
 
-    def attempt(self, record: Dict[str, Any], asked: Optional[Client] = None) -> Attempt:
-        return Attempt(self.folder(record["offer"]["attempt"]), record, asked)
+    def attempt(self, record: Dict[str, Any], query: Optional[Client] = None) -> HostAttempt:
+        return HostAttempt(self.folder(record["offer"]["attempt"]), record, query)
 
-    def commit(self, attempt: Attempt) -> None:
-        """The job file, and one wait for the disk, before anything starts. The folder's new name is not waited for: `load` knows."""
+    def commit(self, attempt: HostAttempt) -> None:
+        """Write the job file and flush once before anything starts; `load` knows of a folder whose new name was lost."""
         with open(attempt.file("job.fio"), "w") as target:
             target.write(attempt.record["job_file"])
         sync(attempt.file("offer.json"), only_data=True)
 
-    def remove(self, attempt: Attempt) -> None:
+    def remove(self, attempt: HostAttempt) -> None:
         self.raise_fence(attempt)
         attempt.close()
         gone = os.path.join(self.path, f"gone-{attempt.id}")
         os.rename(attempt.path, gone)  # at once: half a folder must not be taken for an attempt by the next agent
         shutil.rmtree(gone)
 
-    def quarantine(self, attempt: Attempt, reason: str) -> None:
+    def quarantine(self, attempt: HostAttempt, reason: str) -> None:
         if attempt.state != "offered":  # nothing has worked in the directory
             self.raise_fence(attempt)
         attempt.close()
@@ -127,16 +135,16 @@ class Spool:
         sync(self.quarantine_path)
 
     def last_run(self) -> Optional[float]:
-        """When one ended on this host, in seconds since 1970 and rather too late than too early; None before the first."""
+        """Return when the last run ended here, in seconds since 1970 and rather too late, or None."""
         ends = [os.path.join(self.state, "fence.json")]
         ends += [os.path.join(self.path, name, "exit.json") for name in os.listdir(self.path)]
         return max([os.stat(end).st_mtime for end in ends if os.path.exists(end)], default=None)
 
     def fence(self, directory: str) -> int:
-        """The highest token that ever worked in a directory and is no longer in the spool. Lower ones are stale orders."""
+        """Record the highest token that worked in a directory and left the spool; lower ones are stale orders."""
         return self.fences.get(directory, 0)
 
-    def raise_fence(self, attempt: Attempt) -> None:
+    def raise_fence(self, attempt: HostAttempt) -> None:
         directory = os.path.dirname(attempt.run_dir)
         if attempt.token > self.fence(directory):
             self.fences[directory] = attempt.token

@@ -1,4 +1,4 @@
-"""What the agent says to the server about one attempt. Every call here can be repeated without harm; the protocol is made so."""
+"""The requests about one attempt: accept, start, chunks, manifest. Every one can be repeated without harm."""
 
 import base64
 import json
@@ -6,9 +6,9 @@ import os
 import time
 from typing import Any, Dict, List, Optional
 
-from .attempt import Attempt
+from .attempt import HostAttempt
 from .client import Client, Unreachable
-from .disk import STREAMS, started_at
+from .disk import STREAMS, read_or_nothing, started_at
 
 INLINE = 256 * 1024  # so many bytes of last chunks go with the end, in one request
 
@@ -21,7 +21,7 @@ class Later(Unreachable):
         self.retry_after = retry_after
 
 
-class Refusal(Exception):
+class UploadRefusal(Exception):
     """The server said no."""
 
     def __init__(self, status: int, reason: str) -> None:
@@ -30,7 +30,7 @@ class Refusal(Exception):
 
 
 def ask_to_accept(client: Client, offer: Dict[str, Any]) -> Optional[Client]:
-    """Says it without waiting for the answer, which `accept` hears; if that is lost, `accept` says it again."""
+    """Send the accept without waiting for its answer, which `accept` reads, or else sends it again."""
     try:
         client.send("POST", f"attempts/{offer['attempt']}/accept/", {"token": offer["token"]})
     except Unreachable:
@@ -38,10 +38,10 @@ def ask_to_accept(client: Client, offer: Dict[str, Any]) -> Optional[Client]:
     return client
 
 
-def accept(client: Client, attempt: Attempt) -> None:
-    asked, attempt.asked = attempt.asked, None
+def accept(client: Client, attempt: HostAttempt) -> None:
+    query, attempt.accept_client = attempt.accept_client, None
     try:
-        answer = asked.receive() if asked is not None else None
+        answer = query.receive() if query is not None else None
     except Unreachable:
         answer = None
     if answer is None:
@@ -50,7 +50,7 @@ def accept(client: Client, attempt: Attempt) -> None:
         _checked(answer)
 
 
-def announce(client: Client, attempt: Attempt) -> None:
+def announce(client: Client, attempt: HostAttempt) -> None:
     record = attempt.record
     _say(
         client,
@@ -62,6 +62,7 @@ def announce(client: Client, attempt: Attempt) -> None:
             "job_file": record["job_file"],
             "started_at": started_at(attempt.path),
             "fio_version": record["fio_version"],
+            "place": json.loads(read_or_nothing(attempt.file("place.json")).decode() or "{}"),
         },
     )
     attempt.announced = True
@@ -71,15 +72,15 @@ def refuse(client: Client, attempt_id: int, token: int, reason: str) -> None:
     _checked(client.call("POST", f"attempts/{attempt_id}/refuse/", {"token": token, "reason": reason}))
 
 
-def stream_result(client: Client, attempt: Attempt, durable: bool) -> None:
-    """While fio runs: what is new of its report, and when to look again."""
+def stream_result(client: Client, attempt: HostAttempt, durable: bool) -> None:
+    """Send the new part of fio's report while it runs, and return when to look again."""
     rest = attempt.cut("result", everything=False, durable=durable)
     _send_unsent(client, attempt)
     attempt.due = min(attempt.probe_at, time.monotonic() + _seconds_to_next_document(attempt, rest))
 
 
-def finish(client: Client, attempt: Attempt) -> bool:
-    """Everything, then the manifest. False: the server lacks chunks, which now wait to be sent."""
+def finish(client: Client, attempt: HostAttempt) -> bool:
+    """Send everything, then the manifest. Return False where the server lacks chunks, which are queued again."""
     for stream in STREAMS:
         attempt.cut(
             stream, everything=True, durable=False
@@ -100,12 +101,12 @@ def finish(client: Client, attempt: Attempt) -> bool:
     return False
 
 
-def _inline(attempt: Attempt, chunk: Dict[str, Any]) -> Dict[str, Any]:
+def _inline(attempt: HostAttempt, chunk: Dict[str, Any]) -> Dict[str, Any]:
     data = base64.b64encode(attempt.bytes_of(chunk)).decode()
     return {"stream": chunk["stream"], "seq": chunk["seq"], "sha256": chunk["sha256"], "data": data}
 
 
-def _send_unsent(client: Client, attempt: Attempt) -> None:
+def _send_unsent(client: Client, attempt: HostAttempt) -> None:
     while attempt.unsent:
         chunk = attempt.unsent[0]
         headers = {"X-Spindle-Token": str(attempt.token), "X-Spindle-SHA256": chunk["sha256"]}
@@ -114,8 +115,8 @@ def _send_unsent(client: Client, attempt: Attempt) -> None:
         attempt.unsent = attempt.unsent[1:]
 
 
-def _seconds_to_next_document(attempt: Attempt, rest: bool) -> float:
-    """fio writes one document each status interval: look just after the next is due instead of often."""
+def _seconds_to_next_document(attempt: HostAttempt, rest: bool) -> float:
+    """Return the time until just after fio's next status document."""
     interval: int = attempt.record["offer"]["status_interval"]
     try:
         last = os.stat(attempt.file("result.json")).st_mtime
@@ -127,7 +128,7 @@ def _seconds_to_next_document(attempt: Attempt, rest: bool) -> float:
     return 0.004 if late < 0.1 else min(interval, 1) / 4
 
 
-def _say(client: Client, attempt: Attempt, what: str, body: Dict[str, Any]) -> Dict[str, Any]:
+def _say(client: Client, attempt: HostAttempt, what: str, body: Dict[str, Any]) -> Dict[str, Any]:
     return _checked(client.call("POST", f"attempts/{attempt.id}/{what}/", dict(body, token=attempt.token)))
 
 
@@ -137,4 +138,4 @@ def _checked(answer: Any) -> Dict[str, Any]:
         return body
     if answer.temporary:
         raise Later(answer.reason, answer.retry_after)
-    raise Refusal(answer.status, answer.reason)
+    raise UploadRefusal(answer.status, answer.reason)

@@ -31,11 +31,11 @@ from apps.comparison.caveats import (
     unsynced_write,
     wide_spread,
 )
-from apps.comparison.caveats.rule import Caveat, Key, Rule
+from apps.comparison.caveats.rule import Caveat, CaveatRule, Key
 from apps.comparison.readings import Reading
 
 # What spoils a value most comes first.
-RULES: tuple[Rule, ...] = (
+RULES: tuple[CaveatRule, ...] = (
     above_ceiling.RULE, ram_cache.RULE, disk_count.RULE, controller_cache.RULE, unsynced_write.RULE, sync_per_block.RULE,
     throughput_conflict.RULE, unit_mismatch.RULE, header_conflict.RULE, part_vs_chain.RULE, text_vs_table.RULE,
     array_state.RULE, placement.RULE, guest.RULE, cpu_bound.RULE, clock_unknown.RULE, logs_on.RULE,
@@ -45,14 +45,14 @@ RULES: tuple[Rule, ...] = (
 
 
 def of_cells(cells: Mapping[tuple[Any, str], Sequence[Reading]]) -> list[Caveat]:
-    """What the rules find in a comparison's cells, keyed by (x, series)."""
+    """Return the caveats of a comparison's cells, which are keyed by (x, series)."""
     filled = {key: readings for key, readings in cells.items() if readings}
     series = {series for _, series in cells}
     return [caveat for rule in RULES if (caveat := _over(rule, filled, series))]
 
 
 def of_readings(readings: Sequence[Reading]) -> list[Caveat]:
-    """What the rules find in one run by itself."""
+    """Return the caveats of one run by itself."""
     alone = Alone()
     alone.add(readings)
     return alone.caveats()
@@ -62,7 +62,7 @@ class Alone:
     """What the rules find in one run by itself, whose readings come part by part. Only the sentences are kept, each once."""
 
     def __init__(self) -> None:
-        self._said: dict[Rule, tuple[dict[str, None], dict[str, None]]] = {rule: ({}, {}) for rule in RULES}
+        self._said: dict[CaveatRule, tuple[dict[str, None], dict[str, None]]] = {rule: ({}, {}) for rule in RULES}
         self._runs: set[int] = set()
 
     def add(self, readings: Sequence[Reading]) -> None:
@@ -74,13 +74,13 @@ class Alone:
 
     def caveats(self) -> list[Caveat]:
         return [
-            Caveat(rule.name, rule.title, rule.text, tuple(said), tuple(sorted(self._runs)))
+            Caveat(rule.name, rule.title, rule.text, tuple(sentences), tuple(sorted(self._runs)))
             for rule, (of_each, of_machines) in self._said.items()
-            if (said := of_each | of_machines)
+            if (sentences := of_each | of_machines)
         ]
 
 
-def _over(rule: Rule, cells: Mapping[Key, Sequence[Reading]], every: Collection[str]) -> Caveat | None:
+def _over(rule: CaveatRule, cells: Mapping[Key, Sequence[Reading]], every: Collection[str]) -> Caveat | None:
     concerned = {key: some for key, readings in cells.items() if (some := rule.speaks_of(readings))}
     together = rule.of_cells(concerned) if rule.of_cells else {}
     hits: dict[Key, list[str]] = {}
@@ -96,7 +96,7 @@ def _over(rule: Rule, cells: Mapping[Key, Sequence[Reading]], every: Collection[
 
 
 def _lines(hits: Mapping[Key, Sequence[str]], every: Collection[str]) -> list[str]:
-    """Each sentence once, with the series that it is true of before it."""
+    """Return each sentence once, after the series that it is true of."""
     whose: dict[str, dict[str, None]] = {}
     for (_, series), lines in hits.items():
         for line in lines:

@@ -1,10 +1,10 @@
 """A value above what the topology can carry."""
 
-from apps.comparison.caveats.rule import Rule
+from apps.comparison.caveats.rule import CaveatRule
 from apps.comparison.readings import Reading
-from apps.inventory.ceiling import Bound, Ceiling
-from apps.lib.quantities import quantity
-from apps.lib.units import significant
+from apps.core.quantities import quantity
+from apps.core.units import significant
+from apps.inventory.ceilings.ceiling import Bound, Ceiling
 
 READS = (
     "read", "reread", "randread", "char_read", "backward_read", "stride_read", "fread", "freread", "pread",
@@ -23,12 +23,12 @@ def check(reading: Reading) -> str | None:
         return None
     part, unknown = bound.decides, "; ".join(reading.machine.ceiling.unknown)
     times = f"{significant(speed / part.value)} ×"
-    told = f"{quantity(speed, 'B/s')} > {quantity(part.value, 'B/s')}, {times} the {part.name}: {part.arithmetic}"
-    return f"{told}. Not known, so taken at its widest or left out: {unknown}" if unknown else told
+    text = f"{quantity(speed, 'B/s')} > {quantity(part.value, 'B/s')}, {times} the {part.name}: {part.arithmetic}"
+    return f"{text}. Not known, so taken at its widest or left out: {unknown}" if unknown else text
 
 
 def speed_of(reading: Reading) -> float | None:
-    """Bytes/s; of I/Os per second their block size each. Of a lower bound the bound."""
+    """Return bytes/s; for I/Os per second their block size each, for a lower bound the bound."""
     value = reading.value if reading.value is not None else reading.low
     if value is None or reading.metric == "bandwidth":
         return value
@@ -41,7 +41,7 @@ def bound_of(ceiling: Ceiling, operation: str) -> Bound | None:
     return ceiling.read if operation in READS else ceiling.write if operation in WRITES else None
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="above_ceiling",
     title="Above what the topology can carry",
     text="The disks, links and buses under this target cannot carry that much. The value is that of a memory on the "

@@ -5,9 +5,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from apps.comparison.caveats.layers import Node, arrays_of, disks_of, name_of
-from apps.comparison.caveats.rule import Cells, Key, Rule
-from apps.comparison.readings import Machine
-from apps.inventory.geometry import clash, is_gone
+from apps.comparison.caveats.rule import CaveatRule, Cells, Key
+from apps.comparison.readings import MeasuredMachine
+from apps.inventory.topology.geometry import clash, is_gone
 
 SOUND = ("", "clean")
 
@@ -18,9 +18,9 @@ class _Place(NamedTuple):
     name: str
 
 
-def check(machine: Machine) -> str | None:
-    told = [_state(node) for node in arrays_of(machine)] + list(_twice(_places(machine)))
-    return "; ".join(dict.fromkeys(part for part in told if part)) or None
+def check(machine: MeasuredMachine) -> str | None:
+    sentences = [_state(node) for node in arrays_of(machine)] + list(_twice(_places(machine)))
+    return "; ".join(dict.fromkeys(part for part in sentences if part)) or None
 
 
 def _state(node: Node) -> str:
@@ -36,9 +36,9 @@ def _state(node: Node) -> str:
 Places = Mapping[tuple[str, ...], list[_Place]]
 
 
-def _places(machine: Machine) -> dict[tuple[str, ...], list[_Place]]:
-    """Disk → its places in arrays; the same disk in another round is in another array by intent."""
-    found: dict[tuple[str, ...], list[_Place]] = {}
+def _places(machine: MeasuredMachine) -> dict[tuple[str, ...], list[_Place]]:
+    """Return each disk's places in arrays; a disk in another round is in another array on purpose."""
+    places: dict[tuple[str, ...], list[_Place]] = {}
     for node in arrays_of(machine):
         for member in disks_of(node):
             disk = member["disk"]
@@ -46,33 +46,33 @@ def _places(machine: Machine) -> dict[tuple[str, ...], list[_Place]]:
             if identity:
                 key = (str(machine.host.get("name")), str(node["array"].get("round", "")), str(identity))
                 place = _Place(str(node["array"].get("name")), member.get("partition", ""), name_of(member))
-                found.setdefault(key, []).append(place)
-    return found
+                places.setdefault(key, []).append(place)
+    return places
 
 
 def _twice(places: Places) -> Iterator[str]:
-    for found in places.values():
-        for one, other in combinations(dict.fromkeys(found), 2):
-            if one.array != other.array and clash(one.partition, other.partition):
-                yield f"{one.name} is a member of {one.array} and of {other.array}"
+    for disk_places in places.values():
+        for place, other in combinations(dict.fromkeys(disk_places), 2):
+            if place.array != other.array and clash(place.partition, other.partition):
+                yield f"{place.name} is a member of {place.array} and of {other.array}"
 
 
 def across(cells: Cells) -> Mapping[Key, str]:
-    """A disk in the arrays of two targets that are compared."""
-    machines = {one.machine: None for readings in cells.values() for one in readings if one.machine}
+    """Report a disk that is in the arrays of two targets that are compared."""
+    machines = {reading.machine: None for readings in cells.values() for reading in readings if reading.machine}
     together: dict[tuple[str, ...], list[_Place]] = {}
     for machine in machines:
         for key, places in _places(machine).items():
             together.setdefault(key, []).extend(places)
-    told = "; ".join(dict.fromkeys(_twice(together)))
-    if not told:
+    text = "; ".join(dict.fromkeys(_twice(together)))
+    if not text:
         return {}
     double = {key for key, places in together.items() if list(_twice({key: places}))}
     hit = {machine for machine in machines if double & _places(machine).keys()}
-    return {key: told for key, readings in cells.items() if any(one.machine in hit for one in readings)}
+    return {key: text for key, readings in cells.items() if any(reading.machine in hit for reading in readings)}
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="array_state",
     title="The array was not in order",
     text="A degraded or resyncing array works for itself beside the test, and a disk in two arrays serves both: the "

@@ -4,21 +4,21 @@ Known from the CPU share that the tool prints beside the value, or from the labe
 report says only that it was no less: `1` is one core ("well above 100 %").
 """
 
-from apps.comparison.caveats.rule import Rule
+from apps.comparison.caveats.rule import CaveatRule
 from apps.comparison.readings import Reading
 
 LIMIT = 0.95  # of the cores that the processes can use
 
 
 def usable_cores(reading: Reading) -> int:
-    """One for each process, at most those of the machine."""
+    """Return how many cores the test can use: one for each process, at most those of the machine."""
     processes = reading.threads or 1
     cores = reading.machine.host.get("cpu_count") if reading.machine else None
     return min(processes, int(cores)) if cores else processes
 
 
 def share_of(reading: Reading) -> float | None:
-    """Of one core, so 1.3 is possible."""
+    """Return the share of one core, so 1.3 is possible."""
     printed = reading.beside.get("cpu")
     return _number(reading.of("cpu_at_least")) if printed is None else printed
 
@@ -41,14 +41,14 @@ def check(reading: Reading) -> str | None:
     return f"{share_text(reading)} ≥ {LIMIT:.0%} × {cores}: {can}"
 
 
-def _number(told: object) -> float | None:
+def _number(value: object) -> float | None:
     try:
-        return float(told) if isinstance(told, str | int | float) else None
+        return float(value) if isinstance(value, str | int | float) else None
     except ValueError:
         return None
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="cpu_bound",
     title="The CPU was the narrow part",
     text="The processor had nothing left, so a faster disk would not have given a higher value.",

@@ -7,9 +7,9 @@ have moved yet.
 """
 
 from apps.comparison.caveats.above_ceiling import READS, WRITES
-from apps.comparison.caveats.rule import Rule
+from apps.comparison.caveats.rule import CaveatRule
 from apps.comparison.readings import Reading
-from apps.lib.quantities import quantity
+from apps.core.quantities import quantity
 
 LARGEST_REQUEST = 4 << 20  # bytes; max_sectors_kb is 1,280 by default, 4,096 since Linux 6.13
 LEAST_SECONDS = 1.0
@@ -25,11 +25,11 @@ def check(reading: Reading) -> str | None:
         return None
     for operations, did, words, counted, in_bytes in _DIRECTIONS:
         if reading.operation in operations and (count := reading.at_disks.get(counted)) is not None:
-            return _told(moved, did, count, words, reading.at_disks.get(in_bytes))
+            return _sentence(moved, did, count, words, reading.at_disks.get(in_bytes))
     return None
 
 
-def _told(moved: float, did: str, count: float, words: str, exact: float | None) -> str | None:
+def _sentence(moved: float, did: str, count: float, words: str, exact: float | None) -> str | None:
     most = count * LARGEST_REQUEST if exact is None else exact
     if moved <= most * ROUNDING:
         return None
@@ -40,7 +40,7 @@ def _told(moved: float, did: str, count: float, words: str, exact: float | None)
     return f"{test}; its disks counted {count:,.0f} {words}{each}"
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="disk_count",
     title="More than the disks did",
     text="The kernel counted less at the disks than the test moved: the rest came from memory or still waited there, or the test went "

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from apps.comparison.caveats.rule import Rule
+from apps.comparison.caveats.rule import CaveatRule
 from apps.comparison.caveats.single_value import stands_for_several
+from apps.comparison.likeness import per_run
 from apps.comparison.readings import Reading
-from apps.comparison.repetitions import per_run
-from apps.comparison.statistics import ENOUGH
+from apps.comparison.statistics.summary import ENOUGH
 
 
 def check(readings: Sequence[Reading]) -> str | None:
@@ -18,7 +18,7 @@ def check(readings: Sequence[Reading]) -> str | None:
     return f"n = {n} < {ENOUGH}: {missing} more run{'s' if missing > 1 else ''} needed for an interval"
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="few_runs",
     title="Too few runs",
     text="With fewer than three runs nothing is known about the spread, so there is no interval and no verdict.",

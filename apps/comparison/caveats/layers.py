@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from apps.comparison.readings import Machine
+from apps.comparison.readings import MeasuredMachine
 
 Node = Mapping[str, Any]
 
 
-def arrays_of(machine: Machine) -> Iterator[Node]:
-    """Every array under the target, the uppermost first: `{array, controller, members}`."""
+def arrays_of(machine: MeasuredMachine) -> Iterator[Node]:
+    """Yield every array under the target, the uppermost first, as `{array, controller, members}`."""
     waiting = [machine.content.get("storage")]
     while waiting:
         node = waiting.pop(0)
@@ -19,12 +19,12 @@ def arrays_of(machine: Machine) -> Iterator[Node]:
 
 
 def disks_of(node: Node) -> list[Node]:
-    """The members that are disks: `{disk, controller, partition, state}`."""
+    """Return the members that are disks, as `{disk, controller, partition, state}`."""
     return [member for member in node["members"] if "disk" in member]
 
 
 def name_of(member: Node) -> str:
-    """`sdp`, `sdp1` for a partition, else the disk's serial or number."""
+    """Return `sdp`, `sdp1` for a partition, else the disk's serial or number."""
     disk = member["disk"]
     known = member.get("partition") or disk.get("device_name") or disk.get("serial")
     return str(known or f"disk {disk.get('number')}")

@@ -3,7 +3,7 @@
 import re
 
 from apps.comparison.caveats.clock_unknown import is_bound_by_the_cpu, why_bound, would_be
-from apps.comparison.caveats.rule import Rule
+from apps.comparison.caveats.rule import CaveatRule
 from apps.comparison.readings import Reading
 
 COST = 0.18  # of the IOPS of a null job, with averaged logs too; measured
@@ -20,11 +20,11 @@ def check(reading: Reading) -> str | None:
 
 
 def _which(reading: Reading) -> str:
-    asked = _ASKED.findall(str(reading.evidence.asked.get("command", "")))
-    return f"fio's logs on ({', '.join(dict.fromkeys(asked))})" if asked else "fio's logs on (they came with the run)"
+    sizes = _ASKED.findall(str(reading.evidence.asked.get("command", "")))
+    return f"fio's logs on ({', '.join(dict.fromkeys(sizes))})" if sizes else "fio's logs on (they came with the run)"
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="logs_on",
     title="fio's logs were on",
     text="Writing a log line for each I/O is work of the same CPU that was the limit.",

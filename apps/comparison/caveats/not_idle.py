@@ -1,6 +1,6 @@
 """The machine did something else before or during the run.
 
-Known from the facts that the agent takes (`apps/runs/activity.py`), from the label or fact `load` (the load average before the run), and
+Known from the facts that the agent takes (`apps/runs/facts.py`), from the label or fact `load` (the load average before the run), and
 from other runs here on the same host at the same time.
 
 The limits are those of a machine at rest. A load of 0.5 is one process that wants a core half of the time; daemons of an idle host stay below
@@ -10,16 +10,18 @@ burst is a matter of the spread.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from apps.comparison.caveats.rule import Cells, Key, Rule
+from apps.comparison.caveats.rule import CaveatRule, Cells, Key
 from apps.comparison.readings import Reading
-from apps.lib.quantities import quantity
-from apps.lib.units import significant
+from apps.core.quantities import quantity
+from apps.core.units import significant
 
 IDLE = 0.5  # processes, or cores
 QUIET = 1_000_000  # bytes/s
+# Tools tell their end, and how long they took, in whole seconds: of two runs in turn the second may seem to begin before the first has ended.
+ROUNDING = timedelta(seconds=2)
 LOADS = (
     ("load", "load average {} before the run"),
     ("load_before", "load average {} before the run"),
@@ -34,22 +36,26 @@ RATES = (
 
 
 def check(reading: Reading) -> str | None:
-    told = [f"{said.format(significant(n))} > {IDLE}" for name, said in LOADS if (n := _above(IDLE, reading, name))]
-    limit = quantity(QUIET, "B/s")
-    told += [
-        f"{said.format(quantity(n, 'B/s'))} > {limit}" for name, said in RATES if (n := _above(QUIET, reading, name))
+    sentences = [
+        f"{text.format(significant(n))} > {IDLE}" for name, text in LOADS if (n := _above(IDLE, reading, name))
     ]
-    return "; ".join(dict.fromkeys(told)) or None
+    limit = quantity(QUIET, "B/s")
+    sentences += [
+        f"{sentence.format(quantity(n, 'B/s'))} > {limit}"
+        for name, sentence in RATES
+        if (n := _above(QUIET, reading, name))
+    ]
+    return "; ".join(dict.fromkeys(sentences)) or None
 
 
 def _above(limit: float, reading: Reading, name: str) -> float | None:
-    """The fact's number, where it is known and over the limit."""
-    told = reading.of(name)
+    """Return the fact's number where it is known and over the limit."""
+    value = reading.of(name)
     try:
-        found = float(told) if isinstance(told, str | int | float) else None
+        number = float(value) if isinstance(value, str | int | float) else None
     except ValueError:
         return None
-    return found if found is not None and found > limit else None  # nan is no load
+    return number if number is not None and number > limit else None  # nan is no load
 
 
 class _Time(NamedTuple):
@@ -60,33 +66,36 @@ class _Time(NamedTuple):
 
 def at_once(cells: Cells) -> Mapping[Key, str]:
     busy: dict[int, str] = {}
-    for host, times in _by_host(one for readings in cells.values() for one in readings).items():
+    for host, times in _by_host(reading for readings in cells.values() for reading in readings).items():
         last: _Time | None = None
         for time in sorted(times):
-            if last and time.began < last.ended:
-                told = f"{_text(last)} and {_text(time)} at the same time on {host}"
-                busy |= {last.run: told, time.run: told}
-            last = max(last or time, time, key=lambda one: one.ended)
+            if last and last.ended - time.began > ROUNDING:
+                text = f"{_text(last)} and {_text(time)} at the same time on {host}"
+                busy |= {last.run: text, time.run: text}
+            last = max(last or time, time, key=lambda time_slot: time_slot.ended)
     if not busy:
         return {}
-    found = ((key, next((one.run for one in readings if one.run in busy), None)) for key, readings in cells.items())
-    return {key: busy[run] for key, run in found if run is not None}
+    places = (
+        (key, next((reading.run for reading in readings if reading.run in busy), None))
+        for key, readings in cells.items()
+    )
+    return {key: busy[run] for key, run in places if run is not None}
 
 
 def _by_host(readings: Iterable[Reading]) -> Mapping[str, list[_Time]]:
-    found: dict[str, list[_Time]] = {}
-    for one in {one.run: one for one in readings}.values():
-        began, ended, host = one.evidence.started_at, one.evidence.finished_at, one.of("host")
+    times: dict[str, list[_Time]] = {}
+    for reading in {reading.run: reading for reading in readings}.values():
+        began, ended, host = reading.evidence.started_at, reading.evidence.finished_at, reading.of("host")
         if host and began and ended and began < ended:
-            found.setdefault(str(host), []).append(_Time(began, ended, one.run))
-    return found
+            times.setdefault(str(host), []).append(_Time(began, ended, reading.run))
+    return times
 
 
 def _text(time: _Time) -> str:
     return f"run {time.run} ({time.began:%Y-%m-%d %H:%M:%S} to {time.ended:%H:%M:%S})"
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="not_idle",
     title="The machine was not idle",
     text="Something else used the machine, so the value is what was left over.",

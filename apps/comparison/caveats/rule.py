@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison.readings import Machine, Reading
+from apps.comparison.readings import MeasuredMachine, Reading
 
 Key = tuple[Any, str]  # x and series
 Cells = Mapping[Key, Sequence[Reading]]
@@ -12,7 +12,7 @@ BANDWIDTH = ("bandwidth",)
 
 
 @dataclass(frozen=True)
-class Rule:
+class CaveatRule:
     """A rule looks at one reading, at the machine it was taken on, at all readings of one cell, or at all cells, and
     answers with its arithmetic in words, or None: silent.
     """
@@ -21,33 +21,38 @@ class Rule:
     title: str
     text: str  # what it means, in one or two sentences
     of_reading: Callable[[Reading], str | None] | None = None
-    of_machine: Callable[[Machine], str | None] | None = None
+    of_machine: Callable[[MeasuredMachine], str | None] | None = None
     of_cell: Callable[[Sequence[Reading]], str | None] | None = None
     of_cells: Callable[[Cells], Mapping[Key, str]] | None = None
     metrics: tuple[str, ...] = ()  # that it speaks of; empty: of all
 
     def speaks_of(self, readings: Sequence[Reading]) -> list[Reading]:
-        return [one for one in readings if one.metric in self.metrics] if self.metrics else list(readings)
+        return [reading for reading in readings if reading.metric in self.metrics] if self.metrics else list(readings)
 
     def arithmetic(self, readings: Sequence[Reading], *, alone: bool = False) -> list[str]:
-        """The sentences for one cell's readings, each once. `alone`: a run by itself, where rules about cells say
-        nothing.
+        """Return the sentences for one cell's readings, each once.
+
+        `alone` is for a run by itself, about which rules of cells say nothing.
         """
         readings = self.speaks_of(readings)
-        found = [*self.of_each(readings), *self.of_machines(readings)]
+        hits = [*self.of_each(readings), *self.of_machines(readings)]
         if self.of_cell and not alone and (sentence := self.of_cell(readings)):
-            found.append(sentence)
-        return list(dict.fromkeys(found))
+            hits.append(sentence)
+        return list(dict.fromkeys(hits))
 
     def of_each(self, readings: Sequence[Reading]) -> list[str]:
-        """The sentences about single readings that it speaks of."""
-        found = map(self.of_reading, readings) if self.of_reading else ()
-        return [sentence for sentence in found if sentence]
+        """Return the rule's sentences about single readings."""
+        hits = map(self.of_reading, readings) if self.of_reading else ()
+        return [sentence for sentence in hits if sentence]
 
     def of_machines(self, readings: Sequence[Reading]) -> list[str]:
-        """The sentences about the machines under readings that it speaks of."""
-        found = map(self.of_machine, {one.machine: None for one in readings if one.machine}) if self.of_machine else ()
-        return [sentence for sentence in found if sentence]
+        """Return the rule's sentences about the machines under the readings."""
+        hits = (
+            map(self.of_machine, {reading.machine: None for reading in readings if reading.machine})
+            if self.of_machine
+            else ()
+        )
+        return [sentence for sentence in hits if sentence]
 
 
 @dataclass(frozen=True)

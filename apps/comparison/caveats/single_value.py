@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from apps.comparison.caveats.rule import Rule
+from apps.comparison.caveats.rule import CaveatRule
 from apps.comparison.readings import Reading
 
 
 def stands_for_several(reading: Reading) -> bool:
-    """A report prints one figure per cell; its note says of how many repetitions where the report does."""
+    """Return whether a report's figure stands for several repetitions, according to its note."""
     return reading.origin == "published" or "mean of" in reading.note.lower()
 
 
@@ -16,11 +16,11 @@ def check(readings: Sequence[Reading]) -> str | None:
     if len(measured) != 1 or not stands_for_several(measured[0]):
         return None
     note = next((part.strip() for part in measured[0].note.split(";") if "mean of" in part.lower()), "")
-    said = f" ({note})" if note else ""
-    return f"n = 1 printed value{said}: the single repetitions are not there, so their spread is unknown"
+    text = f" ({note})" if note else ""
+    return f"n = 1 printed value{text}: the single repetitions are not there, so their spread is unknown"
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="single_value",
     title="A mean without its repetitions",
     text="The report prints one figure per point; whether a difference is more than chance cannot be computed from it.",

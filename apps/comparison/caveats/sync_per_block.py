@@ -1,11 +1,11 @@
 """Synchronous writes of small blocks: the clock measures how long one takes, not how much goes through."""
 
 from apps.comparison.caveats.above_ceiling import WRITES
-from apps.comparison.caveats.rule import BANDWIDTH, Rule
+from apps.comparison.caveats.rule import BANDWIDTH, CaveatRule
+from apps.comparison.labels import text_of
 from apps.comparison.readings import Reading
-from apps.comparison.words import text_of
-from apps.lib.quantities import quantity
-from apps.lib.units import plain
+from apps.core.quantities import quantity
+from apps.core.units import plain
 
 PER_BLOCK = ("dsync", "sync")  # O_DSYNC and O_SYNC wait after each write; one fdatasync at the end does not
 LONG = 0.1  # seconds for a block; then the milliseconds of waiting for the disk no longer matter
@@ -23,7 +23,7 @@ def check(reading: Reading) -> str | None:
     return f"{reading.of('sync')} after every block: {count}one each {quantity(seconds * 1e9, 'ns')} ({each})"
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="sync_per_block",
     title="Synced block by block",
     text="Every block waits until it is on stable storage, so with small blocks this is the latency of one write and "

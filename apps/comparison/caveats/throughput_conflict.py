@@ -1,9 +1,9 @@
 """IOzone's throughput mode: what the children saw together and what the parent saw are not one thing."""
 
-from apps.comparison.caveats.rule import BANDWIDTH, Rule
+from apps.comparison.caveats.rule import BANDWIDTH, CaveatRule
 from apps.comparison.readings import Reading
-from apps.lib.quantities import quantity
-from apps.lib.units import significant
+from apps.core.quantities import quantity
+from apps.core.units import significant
 
 FAR = 2.0
 
@@ -12,19 +12,19 @@ def check(reading: Reading) -> str | None:
     parent, slowest = reading.beside.get("bandwidth_parent"), reading.beside.get("bandwidth_min")
     if not reading.value:
         return None
-    told = [_apart(reading.value, parent)]
+    sentences = [_apart(reading.value, parent)]
     if slowest == 0:
-        told.append("the slowest child 0 B/s")
-    found = "; ".join(part for part in told if part)
-    return f"{found}{_average(reading)}" if found else None
+        sentences.append("the slowest child 0 B/s")
+    text = "; ".join(part for part in sentences if part)
+    return f"{text}{_average(reading)}" if text else None
 
 
 def _apart(children: float, parent: float | None) -> str:
     if not parent or 1 / FAR <= children / parent <= FAR:
         return ""
     times = max(children / parent, parent / children)
-    told = f"children together {quantity(children, 'B/s')}, parent {quantity(parent, 'B/s')}"
-    return f"{told}: {significant(times)} ×, more than {FAR:g} ×"
+    text = f"children together {quantity(children, 'B/s')}, parent {quantity(parent, 'B/s')}"
+    return f"{text}: {significant(times)} ×, more than {FAR:g} ×"
 
 
 def _average(reading: Reading) -> str:
@@ -34,7 +34,7 @@ def _average(reading: Reading) -> str:
     return f"; the average {quantity(mean, 'B/s')} = {quantity(value, 'B/s')} ÷ {threads} hides it"
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="throughput_conflict",
     title="Children and parent disagree",
     text="The processes did not run side by side for the whole time: each child's rate counts its own seconds alone, so "

@@ -1,8 +1,8 @@
 """A value that was read by OCR and repaired, read out of running text, or whose digits somebody wrote by hand."""
 
-from apps.comparison.caveats.rule import Rule
+from apps.comparison.caveats.rule import CaveatRule
 from apps.comparison.readings import Reading
-from apps.lib.units import exact
+from apps.core.units import exact
 from apps.runs.metrics import METRICS
 
 WHY = {"ocr_repaired": "repaired after OCR", "read_from_text": "read from a sentence"}
@@ -15,11 +15,11 @@ def check(reading: Reading) -> str | None:
         return None
     unit = METRICS[reading.metric].unit if reading.metric in METRICS else ""
     parts = (part.strip() for part in reading.note.split(";"))
-    found = next((f"; {part}" for part in parts if part.startswith("in the report")), "")
-    return f"printed “{reading.printed}”, read as {exact(reading.value, unit)} ({why}{found})"
+    place = next((f"; {part}" for part in parts if part.startswith("in the report")), "")
+    return f"printed “{reading.printed}”, read as {exact(reading.value, unit)} ({why}{place})"
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="transcribed",
     title="Transcribed by hand or by OCR",
     text="These figures are not the tool's own bytes. A digit or a decimal mark may have been read wrongly.",

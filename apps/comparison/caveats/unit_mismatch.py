@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from apps.comparison.caveats.printed import printed_rate
-from apps.comparison.caveats.rule import BANDWIDTH, Cells, Key, Rule
+from apps.comparison.caveats.printed_units import printed_rate
+from apps.comparison.caveats.rule import BANDWIDTH, CaveatRule, Cells, Key
 from apps.comparison.readings import Reading
-from apps.lib.units import exact, human, significant
+from apps.core.units import exact, human, significant
 
 
 def check(reading: Reading) -> str | None:
-    """A tool that prints bytes and seconds is held against their quotient, which is its value."""
+    """Compare a tool's printed rate with the quotient of the bytes and seconds that it printed."""
     printed = printed_rate(reading.printed)
     if printed is None or not reading.value:
         return None
@@ -18,9 +18,9 @@ def check(reading: Reading) -> str | None:
         return None
     would_be = " or ".join(f"{human(printed.number * factor, 'B/s', base)}" for base, factor in factors.items())
     times = significant(reading.value / (printed.number * min(factors.values())))
-    told = f"printed {reading.printed} would be {would_be}; {_value(reading)} is {times} × that"
+    text = f"printed {reading.printed} would be {would_be}; {_value(reading)} is {times} × that"
     meant = next(printed.other_units(reading.value), "")
-    return f"{told}; it fits {meant}" if meant else told
+    return f"{text}; it fits {meant}" if meant else text
 
 
 def _value(reading: Reading) -> str:
@@ -32,7 +32,7 @@ def _value(reading: Reading) -> str:
 
 
 def mixed(cells: Cells) -> Mapping[Key, str]:
-    """Where K, M or G count 1000 in some cells and 1024 in others: in base units the cells agree, as printed not."""
+    """Report cells in which K, M or G count 1000 beside cells in which they count 1024."""
     units: dict[int, dict[str, None]] = {}
     where: dict[Key, int] = {}
     for key, readings in cells.items():
@@ -44,11 +44,11 @@ def mixed(cells: Cells) -> Mapping[Key, str]:
                 where[key] = base
     if len(units) < 2:
         return {}
-    told = "; ".join(f"{', '.join(names)} count {base}" for base, names in sorted(units.items()))
-    return dict.fromkeys(where, f"printed units that look alike: {told}; here all are in one base")
+    text = "; ".join(f"{', '.join(names)} count {base}" for base, names in sorted(units.items()))
+    return dict.fromkeys(where, f"printed units that look alike: {text}; here all are in one base")
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="unit_mismatch",
     title="Units do not agree",
     text="What was printed is not the value in the unit that stands beside it, or K, M and G do not count the same "

@@ -4,19 +4,19 @@ from functools import lru_cache
 
 from apps.comparison.caveats.above_ceiling import WRITES
 from apps.comparison.caveats.ram_cache import past_the_cache
-from apps.comparison.caveats.rule import Rule
+from apps.comparison.caveats.rule import CaveatRule
+from apps.comparison.labels import text_of
 from apps.comparison.readings import Reading
-from apps.comparison.words import text_of
 
 
 def check(reading: Reading) -> str | None:
     if reading.operation not in WRITES or reading.of("sync") != "none" or past_the_cache(reading):
         return None
-    return _told(reading.bytes_touched, reading.ram)
+    return _sentence(reading.bytes_touched, reading.ram)
 
 
 @lru_cache(maxsize=256)  # the same sizes come back in thousands of readings
-def _told(touched: int | None, ram: float | None) -> str:
+def _sentence(touched: int | None, ram: float | None) -> str:
     share = ""
     if touched and ram:
         held = min(touched, ram)
@@ -25,7 +25,7 @@ def _told(touched: int | None, ram: float | None) -> str:
     return f"sync = none, not direct: no fsync, fdatasync, dsync or O_DIRECT before the clock stopped{share}"
 
 
-RULE = Rule(
+RULE = CaveatRule(
     name="unsynced_write",
     title="Write not synced",
     text="Data that was still in memory when the clock stopped counts as written, so the value can be too high.",

@@ -1,1 +1,1 @@
-"""Comparisons that were put into a study: its own tables and charts."""
+"""What studies show of comparisons: their own charts and tables, their caveats, and their printed results."""

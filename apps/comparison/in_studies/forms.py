@@ -7,8 +7,8 @@ from django.http import QueryDict
 
 from apps.comparison.in_studies.models import StudyComparison
 from apps.comparison.question import QuestionError, parse
+from apps.core.forms import SiteForm
 from apps.labs.models import Lab
-from apps.lib.forms import SiteForm
 from apps.studies.models import Study
 
 
@@ -20,14 +20,14 @@ class CaptionForm(SiteForm):
     )  # fmt: skip
     shows = forms.ChoiceField(choices=StudyComparison.Shows.choices, label="Shown as")
 
-    def change(self, kept: StudyComparison) -> StudyComparison:
+    def change(self, row: StudyComparison) -> StudyComparison:
         for name in ("title", "caption", "shows"):
-            setattr(kept, name, self.cleaned_data[name])
-        kept.save(update_fields=["title", "caption", "shows"])
-        return kept
+            setattr(row, name, self.cleaned_data[name])
+        row.save(update_fields=["title", "caption", "shows"])
+        return row
 
 
-class PutForm(CaptionForm):
+class AddToStudyForm(CaptionForm):
     study: "forms.ModelChoiceField[Study]" = forms.ModelChoiceField(queryset=None, label="Study")
     query = forms.CharField(max_length=8000, widget=forms.HiddenInput)
 
@@ -40,17 +40,17 @@ class PutForm(CaptionForm):
         study.queryset = Study.objects.filter(lab=lab)
 
     def clean_query(self) -> str:
-        """The canonical address of what is asked."""
+        """Return the canonical address of the question."""
         try:
             return parse(dict(QueryDict(self.cleaned_data["query"]).lists())).address
         except QuestionError as error:
             raise forms.ValidationError(str(error)) from None
 
-    def put(self, who: str) -> StudyComparison:
+    def put(self, actor: str) -> StudyComparison:
         words = self.cleaned_data
         study = words["study"]
         made: StudyComparison = StudyComparison.objects.create(
-            **words, name=StudyComparison.free_name(study, words["title"]), created_by=who,
+            **words, name=StudyComparison.free_name(study, words["title"]), created_by=actor,
             position=StudyComparison.objects.of_study(study).count(),
         )  # fmt: skip
         return made

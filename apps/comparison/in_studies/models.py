@@ -3,11 +3,11 @@
 from typing import Any, ClassVar, Self
 
 from django.db import models
-from django.http import QueryDict
 from django.urls import reverse
 from django.utils.text import slugify
 
-from apps.comparison.question import Question, parse
+from apps.comparison.question import Question
+from apps.comparison.saved_comparisons.question import SavedQuestion
 from apps.labs.isolation import LabManager, LabQuerySet, ThroughParent
 from apps.studies.models import Study
 
@@ -17,7 +17,7 @@ class StudyComparisonQuerySet(LabQuerySet["StudyComparison"]):
         return self.filter(study=study)
 
 
-class StudyComparison(ThroughParent):
+class StudyComparison(SavedQuestion, ThroughParent):
     """One of a study's own tables and charts, with what its author says about it."""
 
     class Shows(models.TextChoices):
@@ -48,15 +48,10 @@ class StudyComparison(ThroughParent):
 
     @property
     def address(self) -> str:
-        return f"{reverse('compare')}?{self.query}"
-
-    @property
-    def question(self) -> Question:
-        """Raises `QuestionError` where a newer version no longer knows a word of it."""
-        return parse(dict(QueryDict(self.query).lists()))
+        return f"{reverse('compare')}?{self.current_query}"
 
     def question_in(self, base: int) -> Question:
-        """In the units of who reads: a study's page has one base."""
+        """Return the question in the reader's units, because a study's page has one base."""
         return self.question.with_(base=base)
 
     @property
@@ -69,7 +64,7 @@ class StudyComparison(ThroughParent):
 
     @classmethod
     def free_name(cls, study: Study, title: str) -> str:
-        """`iops-by-host`, or with a number behind where the study has that one."""
+        """Return a free name such as `iops-by-host`, with a number where the study has that already."""
         first = slugify(title)[:70] or "comparison"
         taken = set(cls.objects.of_study(study).values_list("name", flat=True))
         return next(name for name in (first, *(f"{first}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)

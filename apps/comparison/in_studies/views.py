@@ -6,25 +6,26 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from apps.comparison.in_studies.forms import CaptionForm, PutForm
+from apps.comparison.in_studies.forms import AddToStudyForm, CaptionForm
 from apps.comparison.in_studies.models import StudyComparison
+from apps.comparison.labels import label_of, operation_of
 from apps.comparison.question import Question, QuestionError, parse
-from apps.comparison.words import label_of, operation_of
+from apps.comparison.saved_comparisons.question import resolve_all
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
 from apps.runs.metrics import METRICS
-from apps.studies.editing.views import own_study, page_of
 from apps.studies.models import Study
+from apps.studies.views import own_study, page_of
 
 
 @member_required(Role.ENGINEER)
 def put(request: LabRequest) -> HttpResponseBase:
-    """GET with the address of a comparison asks which study and how it is called; POST puts it there."""
+    """Ask for study and title of the comparison in the address (GET), or add it (POST)."""
     form = (
-        PutForm(request.lab, request.POST)
+        AddToStudyForm(request.lab, request.POST)
         if request.method == "POST"
-        else PutForm(request.lab, initial=_initial(request))
+        else AddToStudyForm(request.lab, initial=_initial(request))
     )
     if request.method == "POST" and form.is_valid():
         made = form.put(str(request.user))
@@ -41,7 +42,7 @@ def put(request: LabRequest) -> HttpResponseBase:
 
 
 def _initial(request: LabRequest) -> dict[str, object]:
-    """A title from the question, and the study that it is about."""
+    """Return the initial values of the form: a title from the question, and the study that it is about."""
     query = request.GET.urlencode()
     try:
         question = parse(dict(QueryDict(query).lists()))
@@ -59,52 +60,55 @@ def _title(question: Question) -> str:
 @member_required()
 def listed(request: LabRequest, slug: str) -> HttpResponse:
     study = own_study(request, slug)
-    rows = StudyComparison.objects.of_study(study)
+    rows = resolve_all(list(StudyComparison.objects.of_study(study)))
     return render(request, "comparison/in-study.html", {"study": study, "rows": rows, "back": page_of(study)})
 
 
 @member_required(Role.ENGINEER)
 def edit(request: LabRequest, pk: int) -> HttpResponseBase:
-    found = _own(request, pk)
-    initial = {"title": found.title, "caption": found.caption, "shows": found.shows}
+    comparison = _own(request, pk)
+    initial = {"title": comparison.title, "caption": comparison.caption, "shows": comparison.shows}
     form = CaptionForm(request.POST) if request.method == "POST" else CaptionForm(initial=initial)
     if request.method == "POST" and form.is_valid():
-        messages.success(request, f"“{form.change(found)}” is saved.")
-        return redirect("study-comparisons", found.study.slug)
+        messages.success(request, f"“{form.change(comparison)}” is saved.")
+        return redirect("study-comparisons", comparison.study.slug)
     status = 422 if request.method == "POST" else 200
     return render(
-        request, "comparison/in-study-edit.html", {"form": form, "one": found, "study": found.study}, status=status
+        request,
+        "comparison/in-study-edit.html",
+        {"form": form, "one": comparison, "study": comparison.study},
+        status=status,
     )
 
 
 @require_POST
 @member_required(Role.ENGINEER)
 def move(request: LabRequest, pk: int) -> HttpResponse:
-    """One place up or down."""
-    found = _own(request, pk)
-    rows = list(StudyComparison.objects.of_study(found.study))
-    at = rows.index(found)
+    """Move the comparison one place up or down."""
+    comparison = _own(request, pk)
+    rows = list(StudyComparison.objects.of_study(comparison.study))
+    at = rows.index(comparison)
     to = min(max(at + (-1 if request.POST.get("to") == "up" else 1), 0), len(rows) - 1)
     rows.insert(to, rows.pop(at))
-    for position, one in enumerate(rows):
-        one.position = position
+    for position, row in enumerate(rows):
+        row.position = position
     StudyComparison.objects.bulk_update(rows, ["position"])
-    return redirect("study-comparisons", found.study.slug)
+    return redirect("study-comparisons", comparison.study.slug)
 
 
 @member_required(Role.ENGINEER)
 def delete(request: LabRequest, pk: int) -> HttpResponse:
-    """GET says what will be lost; POST does it."""
-    found = _own(request, pk)
+    """Show what would be deleted (GET), or delete it (POST)."""
+    comparison = _own(request, pk)
     if request.method != "POST":
-        return render(request, "comparison/in-study-delete.html", {"one": found, "study": found.study})
-    found.delete()
-    messages.success(request, f"“{found}” is taken out of the study; its runs stay.")
-    return redirect("study-comparisons", found.study.slug)
+        return render(request, "comparison/in-study-delete.html", {"one": comparison, "study": comparison.study})
+    comparison.delete()
+    messages.success(request, f"“{comparison}” is taken out of the study; its runs stay.")
+    return redirect("study-comparisons", comparison.study.slug)
 
 
 def _own(request: LabRequest, pk: int) -> StudyComparison:
-    found: StudyComparison = get_object_or_404(
+    comparison: StudyComparison = get_object_or_404(
         StudyComparison.objects.select_related("study"), pk=pk, study__lab=request.lab
     )
-    return found
+    return comparison

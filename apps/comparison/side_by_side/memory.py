@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from apps.comparison.caveats.fitting import NO_FILE_DATA
+from apps.comparison.caveats.file_fit import NO_FILE_DATA
 
 
-class Memory(msgspec.Struct, frozen=True, gc=False):
+class MemorySizes(msgspec.Struct, frozen=True, gc=False):
     """What files are held against, bytes: the page cache that they went through (RAM; 0 for O_DIRECT), and what the plan
     asks them to have at least (0 without a plan). Of several runs the most: a file that fits in one of them is marked.
     """
@@ -18,29 +18,32 @@ class Memory(msgspec.Struct, frozen=True, gc=False):
     asked: float = 0.0
 
 
-NONE = Memory()
+NONE = MemorySizes()
 
 
 def touched(operation: str, file_size: int | None, threads: int | None) -> float:
-    """Bytes of all files: each thread has its own. Infinite where they are not known, or no file's data are measured."""
+    """Return bytes of all files, one for each thread; infinite where they are not known or no file's data are
+    measured.
+    """
     return file_size * (threads or 1) if file_size and operation not in NO_FILE_DATA else inf
 
 
 def marks(
-    sizes: Sequence[float], columns: Sequence[Memory], cells: Mapping[tuple[int, int], Memory]
+    sizes: Sequence[float], columns: Sequence[MemorySizes], cells: Mapping[tuple[int, int], MemorySizes]
 ) -> tuple[Any, Any]:
-    """Where a file fits into memory, and where it is larger and yet less than the plan asks: two arrays, rows × columns.
+    """Return two arrays (rows × columns): where a file fits into memory, and where it is larger but below what the
+    plan asks.
 
-    `sizes`: what `touched` says of each row; `cells`, by row and column: what is held against where it is not the column's.
+    `sizes` are those of `touched` for each row; `cells`, by row and column, replace the column's memory.
     """
     import numpy as np
 
     files = np.array(sizes, dtype=float)[:, None]
-    cached, asked = (
+    cached, planned = (
         np.tile(np.array(each, dtype=float), (len(sizes), 1))
-        for each in ([one.cached for one in columns], [one.asked for one in columns])
+        for each in ([column.cached for column in columns], [column.asked for column in columns])
     )
-    for at, one in cells.items():
-        cached[at], asked[at] = one.cached, one.asked
+    for at, memory in cells.items():
+        cached[at], planned[at] = memory.cached, memory.asked
     in_ram = files <= cached
-    return in_ram, (files < asked) & ~in_ram
+    return in_ram, (files < planned) & ~in_ram

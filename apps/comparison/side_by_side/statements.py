@@ -1,5 +1,7 @@
-"""The statements: every one is for all columns at once. `{chosen}` are the columns, `{last}` the runs of one that count, `{told}` what those
-say, `{wanted}` which measures, `{runs}` what RUNS says.
+"""The SQL statements of a side-by-side table; each is for all its columns at once.
+
+Placeholders in braces: `{chosen}` selects the columns, `{last}` the runs of a column that count, `{told}` their facts, `{wanted}` narrows to
+the measures that were asked for, `{runs}` is RUNS.
 """
 
 from functools import lru_cache
@@ -91,6 +93,24 @@ FROM {chosen} AS chosen(id) CROSS JOIN LATERAL ({runs}) AS run
 JOIN runs_sample sample ON sample.run_id = run.id
 WHERE true {wanted}
 GROUP BY chosen.id, sample.measure_id, sample.point_id, sample.section"""
+# The runs of each column by what is known of them; figures of one run alone (`activity`) tell none apart.
+KINDS = """
+SELECT chosen.id, array_agg(run.id), run.labels, run.facts - %(activity)s::text[], run.tool, run.tool_version, host.name, target.name,
+    workload.spec
+FROM {chosen} AS chosen(id)
+JOIN runs_run run ON run.id = ANY(ARRAY({last}))
+LEFT JOIN inventory_host host ON host.id = run.host_id
+LEFT JOIN inventory_target target ON target.id = run.target_id
+LEFT JOIN runs_workload workload ON workload.id = run.workload_id
+GROUP BY chosen.id, run.labels, run.facts - %(activity)s::text[], run.tool, run.tool_version, host.name, target.name, workload.spec"""
+# Of columns whose runs are of several configurations, cell by cell: how many, and which where it is one.
+KINDS_OF_CELLS = """
+SELECT chosen.id, sample.measure_id, sample.point_id, sample.section, count(DISTINCT kind.number), min(kind.number)
+FROM {chosen} AS chosen(id)
+JOIN runs_sample sample ON sample.run_id = ANY(ARRAY({last}))
+JOIN unnest(%(kind_runs)s::bigint[], %(kinds)s::bigint[]) AS kind(run, number) ON kind.run = sample.run_id
+WHERE sample.value IS NOT NULL {wanted}
+GROUP BY chosen.id, sample.measure_id, sample.point_id, sample.section"""
 # What their parts are called, of tables that have several. Without options, which nobody needs here.
 PARTS = """
 SELECT DISTINCT chosen.id,
@@ -100,6 +120,22 @@ SELECT DISTINCT chosen.id,
 FROM {chosen} AS chosen(id)
 JOIN runs_run run ON run.id = ANY(ARRAY({last}))
 LEFT JOIN runs_workload workload ON workload.id = run.workload_id"""
+# Of columns whose runs have parts, every sample: which jobs ran together, and what they did then, no sum of the database's knows.
+PART_SAMPLES = """
+SELECT chosen.id, sample.id, sample.run_id, sample.measure_id, sample.point_id, sample.section, sample.value,
+    point.file_size, point.block_size, point.threads, point.iodepth, run.tool, run.sections,
+    coalesce((SELECT jsonb_agg(jsonb_build_object('name', job->'name')) FROM jsonb_path_query(workload.spec, '$.jobs[*]') AS job), '[]')
+FROM {chosen} AS chosen(id)
+JOIN runs_run run ON run.id = ANY(ARRAY({last}))
+JOIN runs_sample sample ON sample.run_id = run.id
+JOIN runs_point point ON point.id = sample.point_id
+LEFT JOIN runs_workload workload ON workload.id = run.workload_id
+WHERE sample.measure_id NOT IN (SELECT id FROM runs_measure WHERE operation = 'disk') {wanted}
+ORDER BY sample.run_id, sample.id"""
+PART_SAMPLE_COLUMNS = (
+    "column", "id", "run_id", "measure_id", "point_id", "section", "value",
+    "point__file_size", "point__block_size", "point__threads", "point__iodepth", "run__tool", "run__sections", "jobs",
+)  # fmt: skip
 # Disks count by themselves; the note of a sample names the disk.
 DISKS = """
 SELECT DISTINCT chosen.id, sample.run_id, sample.section, provenance.note
@@ -112,9 +148,12 @@ WANTED = """AND sample.measure_id IN (SELECT id FROM runs_measure WHERE
 
 
 @lru_cache
-def written(statement: str, *, of_study: bool, wanted: bool, found: bool = False) -> str:
-    """`found`: the columns are known, their ids are the value `columns`; else what was asked for, in the scope."""
-    chosen = FOUND if found else CONFIGURATIONS if of_study else TARGETS
+def written(statement: str, *, of_study: bool, wanted: bool, is_found: bool = False) -> str:
+    """Return a statement with its placeholders filled.
+
+    With `is_found` the columns are known, and their ids are the value `columns`; else they are selected in the scope.
+    """
+    chosen = FOUND if is_found else CONFIGURATIONS if of_study else TARGETS
     last = LAST_OF_CONFIGURATION if of_study else LAST_OF_TARGET
     runs = RUNS.format(multiples=MULTIPLES, told=last.format(of_run=TOLD))
     parts = {"chosen": chosen, "last": last.format(of_run="run.id"), "runs": runs, "memory": MEMORY.format(runs=runs)}

@@ -1,1 +1,1 @@
-"""Published studies out of `apps/studies/data/` into the lab that everybody may read, through the doors that users have."""
+"""Published studies from `apps/studies/data/`, loaded into the lab that everybody may read through the ordinary services."""

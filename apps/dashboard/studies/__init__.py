@@ -1,1 +1,1 @@
-"""What the pages of studies show: one module for each part of a study's page."""
+"""The context of studies' pages: one module per part of a study's page."""

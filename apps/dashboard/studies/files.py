@@ -1,4 +1,4 @@
-"""The files that a study's figures came from, and how far its figures can be trusted."""
+"""The files that a study's values come from, and the quality of its values."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ MOST_FILES = 200
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredFiles:
     """One row of what was measured: an operation and metric with how many values each configuration has."""
 
     operation: str
@@ -25,7 +25,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Provenance:
+class StudyProvenance:
     samples: int
     runs: int
     qualities: dict[str, int]
@@ -35,33 +35,35 @@ class Provenance:
 
 
 def uploaded_files(study: Study) -> Any:
-    found = UploadedFile.objects.filter(upload__study=study, archive=None).select_related("upload", "artefact")
-    return found.order_by("name", "id")[:MOST_FILES]
+    files = UploadedFile.objects.filter(upload__study=study, archive=None).select_related("upload", "artefact")
+    return files.order_by("name", "id")[:MOST_FILES]
 
 
 def kept_files(study: Study) -> list[RunArtefact]:
-    """Each file once, however many runs were read from it; those of uploads are not repeated."""
-    found = RunArtefact.objects.filter(run__study_run__configuration__study=study, kind="published")
-    once = found.order_by("name", "artefact_id", "run_id").distinct("name", "artefact_id").select_related("artefact")
+    """Return each attached file once, however many runs were read from it, without files of uploads."""
+    artefacts = RunArtefact.objects.filter(run__study_run__configuration__study=study, kind="published")
+    once = (
+        artefacts.order_by("name", "artefact_id", "run_id").distinct("name", "artefact_id").select_related("artefact")
+    )
     return list(once[:MOST_FILES])
 
 
-def measured(study: Study) -> list[Measured]:
+def measured(study: Study) -> list[MeasuredFiles]:
     rows = _samples(study).values_list("measure__operation", "measure__metric")
     counted = rows.annotate(Count("id"), Count("run__study_run__configuration", distinct=True)).order_by(
         "measure__metric", "measure__operation"
     )
-    return [Measured(*row) for row in counted]
+    return [MeasuredFiles(*row) for row in counted]
 
 
-def provenance(study: Study) -> Provenance:
-    """Three queries."""
+def provenance(study: Study) -> StudyProvenance:
+    """Return the files that a study's values come from, in three queries."""
     quality = Coalesce("provenance__quality", Value(Quality.EXACT))
     qualities = dict(_samples(study).values_list(quality).annotate(Count("id")).order_by("-id__count"))
     missing = _samples(study).filter(value=None).count()
     runs = Run.objects.filter(study_run__configuration__study=study)
     when = runs.aggregate(Count("id"), Min("created_at"), Max("created_at"))
-    return Provenance(
+    return StudyProvenance(
         sum(qualities.values()), when["id__count"], {str(Quality(name).label): n for name, n in qualities.items()}, missing,
         when["created_at__min"], when["created_at__max"],
     )  # fmt: skip

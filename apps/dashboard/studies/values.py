@@ -1,4 +1,4 @@
-"""Every value of a report on its study's page: what was printed, what it is in base units, and how far it can be trusted."""
+"""The values of a report on its study's page: printed text, value in base units, and quality."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,14 @@ from itertools import groupby
 
 from django.utils.translation import gettext as _
 
-from apps.comparison.words import operation_of
-from apps.lib import units
-from apps.lib.reader_base import base
-from apps.lib.units import exact, human, in_both_bases
-from apps.runs.metrics import METRICS
+from apps.comparison.labels import operation_of
+from apps.core import units
+from apps.core.unit_base import base
+from apps.core.units import exact, human, in_both_bases
+from apps.runs.metrics import METRICS, point_text
 from apps.runs.models import Quality
-from apps.runs.points import point_text
-from apps.studies.tables.building import DOUBTFUL, PrintedTable
-from apps.studies.tables.found import Found
+from apps.studies.report.sample_selection import ReportSample
+from apps.studies.report.tables import DOUBTFUL, PrintedTable
 
 BETWEEN = "; "  # sentences of a note
 
@@ -45,39 +44,39 @@ class ValuesOf:
     rows: list[ValueRow]
 
 
-def values_of(samples: Iterable[Found], labels: Mapping[str, str]) -> list[ValuesOf]:
-    """`labels`: configuration → how people call it."""
-    by_configuration = groupby(samples, key=lambda one: one.configuration)
-    return [_of(labels.get(name, name), list(found)) for name, found in by_configuration]
+def values_of(samples: Iterable[ReportSample], labels: Mapping[str, str]) -> list[ValuesOf]:
+    """Return the reported values by configuration; `labels` are the display names by configuration."""
+    by_configuration = groupby(samples, key=lambda sample: sample.configuration)
+    return [_of(labels.get(name, name), list(result)) for name, result in by_configuration]
 
 
-def _of(label: str, found: Sequence[Found]) -> ValuesOf:
-    notes = [one.note.split(BETWEEN) for one in found]
-    shared = [said for said in notes[0] if len(notes) > 1 and all(said in note for note in notes)]
-    own = [BETWEEN.join(said for said in note if said not in shared) for note in notes]
-    return ValuesOf(label, BETWEEN.join(shared), [_row(one, note) for one, note in zip(found, own, strict=True)])
+def _of(label: str, result: Sequence[ReportSample]) -> ValuesOf:
+    notes = [item.note.split(BETWEEN) for item in result]
+    shared = [text for text in notes[0] if len(notes) > 1 and all(text in note for note in notes)]
+    own = [BETWEEN.join(text for text in note if text not in shared) for note in notes]
+    return ValuesOf(label, BETWEEN.join(shared), [_row(item, note) for item, note in zip(result, own, strict=True)])
 
 
-def _row(one: Found, note: str) -> ValueRow:
-    metric = METRICS[one.metric]
-    quality = one.missing_reason or str(Quality(one.quality).label)
+def _row(result: ReportSample, note: str) -> ValueRow:
+    metric = METRICS[result.metric]
+    quality = result.missing_reason or str(Quality(result.quality).label)
     return ValueRow(
-        measured=f"{operation_of(one.operation)}, {metric.label.lower()}",
-        point=point_text(one),
-        printed=one.printed,
-        value=_text(one, lambda value: human(value, metric.unit, base())),
-        exact=_text(one, lambda value: exact(value, metric.unit)),
-        both=_text(one, lambda value: in_both_bases(value, metric.unit)),
-        quality=f"{_(quality)}, {_(DOUBTFUL)}" if one.alternatives else _(quality),
+        measured=f"{operation_of(result.operation)}, {metric.label.lower()}",
+        point=point_text(result),
+        printed=result.printed,
+        value=_text(result, lambda value: human(value, metric.unit, base())),
+        exact=_text(result, lambda value: exact(value, metric.unit)),
+        both=_text(result, lambda value: in_both_bases(value, metric.unit)),
+        quality=f"{_(quality)}, {_(DOUBTFUL)}" if result.alternatives else _(quality),
         note=note,
-        run=one.run,
+        run=result.run,
     )
 
 
-def _text(one: Found, text: Callable[[float], str]) -> str:
-    return text(one.value) if one.value is not None else units.bounds(one.low, one.high, text)
+def _text(result: ReportSample, text: Callable[[float], str]) -> str:
+    return text(result.value) if result.value is not None else units.bounds(result.low, result.high, text)
 
 
 def have_figures(tables: Iterable[PrintedTable]) -> bool:
-    """Whether the printed tables hold values; then paper needs no second list of them."""
+    """Return whether the printed tables hold values, so that paper needs no second list of them."""
     return any(cell.samples for table in tables for row in table.rows for cell in row.cells)

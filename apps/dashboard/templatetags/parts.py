@@ -1,4 +1,4 @@
-"""What templates of inventory and run pages say in many places."""
+"""Template filters for parts, facts and runs."""
 
 import json
 from typing import Any
@@ -8,11 +8,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import pgettext
 
-from apps.comparison.words import label_of
+from apps.comparison.labels import label_of
+from apps.core import units
 from apps.inventory.vocabulary import Absence
-from apps.lib import units
 
 register = template.Library()
+MOST = 1e30  # of what units are found for; NaN and infinity are not below it
 
 WHY = {
     Absence.NOT_PRINTED: "The source does not print it; the machine may well have it.",
@@ -23,7 +24,7 @@ WHY = {
 
 @register.simple_tag
 def absence(part: Any, field: str) -> SafeString:
-    """`not printed`, `unknown` or `none`, each shown as what it is."""
+    """Return `not printed`, `unknown` or `none` as markup that tells them apart."""
     return why_empty(part.absent.get(field, Absence.UNKNOWN))
 
 
@@ -36,13 +37,13 @@ def why_empty(reason: str) -> SafeString:
 
 @register.filter
 def items_sorted(mapping: Any) -> list[tuple[str, Any]]:
-    """A mapping's pairs in the order of their names, for facts and labels."""
+    """Return a mapping's pairs sorted by name."""
     return sorted(mapping.items()) if isinstance(mapping, dict) else []
 
 
 @register.filter
 def words(name: Any) -> str:
-    """`raid_level` → `raid level`."""
+    """Return a name in words: `raid_level` → `raid level`."""
     return str(name).replace("_", " ")
 
 
@@ -51,48 +52,53 @@ register.filter("fact_name", label_of)
 
 @register.filter
 def shown(value: Any) -> Any:
-    """A fact's value for people: lists joined, booleans in words, nothing as a dash."""
+    """Return a fact's value for people: lists joined, booleans in words, a dash for nothing."""
     if value is None or value in ("", []):
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(str(one) for one in value) if isinstance(value, list) else value
+    return ", ".join(str(item) for item in value) if isinstance(value, list) else value
 
 
 @register.filter
 def json_text(value: Any) -> str:
-    """Indented JSON, to read."""
+    """Return indented JSON."""
     return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether the value is a size or a time that units can express; hosts and files may have given anything."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST
 
 
 @register.filter
 def bytes_or_text(value: Any) -> Any:
-    """A fact in bytes as a size; one that is a word (`none`, `not printed`) as it is."""
-    return units.size(value) if isinstance(value, int | float) and not isinstance(value, bool) else shown(value)
+    """Return a fact in bytes as a size, and a word (`none`, `not printed`) as it is."""
+    return units.size(value) if _is_number(value) else shown(value)
 
 
 @register.filter
 def percent(fraction: Any) -> str:
-    """`0.425` → `42 %`."""
-    return f"{int(float(fraction or 0) * 100)}{units.NO_BREAK}%"
+    """Return a fraction in percent: `0.425` → `42 %`."""
+    return f"{int(float(fraction or 0) * 100)}{units.NO_BREAK}%" if _is_number(fraction or 0) else str(shown(fraction))
 
 
 @register.filter
 def unlocalized(value: Any) -> str:
-    """A number as attributes and scripts want it."""
+    """Return a number as attributes and scripts need it."""
     return units.machine(value)
 
 
 @register.filter
 def took(run: Any) -> str:
-    """How long a run took, from its start to its end."""
+    """Return how long a run took from start to end."""
     return units.elapsed(run.seconds)
 
 
 @register.filter
 def seconds(value: Any) -> str:
-    """`95.2` → `1 min 35 s`."""
-    return units.elapsed(value)
+    """Return seconds as a duration, `95.2` → `1 min 35 s`, and anything else as it is."""
+    return units.elapsed(value) if _is_number(value) else str(shown(value))
 
 
 @register.filter
@@ -107,6 +113,6 @@ def field_named(form: Any, name: str) -> Any:
 
 @register.filter
 def policy_word(name: str) -> str:
-    """`max_runtime_s` → `at most runtime`: the agent's policy in words."""
+    """Return a setting of the agent's policy in words: `max_runtime_s` → `at most runtime`."""
     bare = name.removesuffix("_s").removesuffix("_bytes").replace("_", " ")
     return bare.replace("max ", "largest ")

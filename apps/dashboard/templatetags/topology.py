@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from django import template
 
-from apps.dashboard.addresses import page_of
-from apps.inventory.described import Fact
+from apps.dashboard.tree import page_of
+from apps.inventory.descriptions import Fact
 from apps.inventory.findings import Finding
 from apps.inventory.findings.rule import PartName
 
@@ -15,7 +15,7 @@ FIRST, MOST = 4, 200
 
 
 @dataclass(frozen=True)
-class Group:
+class FindingGroup:
     """All that one rule finds with one severity; of very many the first 200."""
 
     title: str
@@ -26,12 +26,13 @@ class Group:
 
 
 @register.filter
-def by_rule(findings: Iterable[Finding]) -> list[Group]:
+def by_rule(findings: Iterable[Finding]) -> list[FindingGroup]:
     groups: dict[tuple[str, str], list[Finding]] = {}
-    for one in findings:
-        groups.setdefault((one.rule, one.severity), []).append(one)
+    for finding in findings:
+        groups.setdefault((finding.rule, finding.severity), []).append(finding)
     return [
-        Group(some[0].title, some[0].text, some[0].severity, some[:FIRST], some[FIRST:MOST]) for some in groups.values()
+        FindingGroup(some[0].title, some[0].text, some[0].severity, some[:FIRST], some[FIRST:MOST])
+        for some in groups.values()
     ]
 
 
@@ -42,12 +43,12 @@ def known(facts: Iterable[Fact]) -> list[Fact]:
 
 @register.filter
 def absent_by_word(facts: Iterable[Fact]) -> list[tuple[str, list[str]]]:
-    """`not_printed`, `unknown`, `none` → the facts that are so."""
-    found: dict[str, list[str]] = {}
+    """Return the absent facts by `not_printed`, `unknown` and `none`."""
+    result: dict[str, list[str]] = {}
     for fact in facts:
         if fact.absence:
-            found.setdefault(fact.absence, []).append(fact.label)
-    return list(found.items())
+            result.setdefault(fact.absence, []).append(fact.label)
+    return list(result.items())
 
 
 @register.filter

@@ -8,9 +8,8 @@ from django.utils.text import slugify
 
 from apps.dashboard.drawings import as_file, drawing
 from apps.dashboard.tree import tree
-from apps.dashboard.tree_html import tree_html
 from apps.inventory.models import Host
-from apps.inventory.topology import topology
+from apps.inventory.topology.tree import topology
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 
@@ -23,13 +22,13 @@ def page(request: LabRequest, pk: int) -> HttpResponse:
     part = get_object_or_404(Host, pk=pk)
     whole = topology(part)
     opened = [key for key in request.GET.getlist("open") if KEY.fullmatch(key)][:MOST_OPENED]
-    context = {"part": part, "drawing": drawing(whole, opened), "tree": tree_html(tree(whole)), "opened": opened}
+    context = {"part": part, "drawing": drawing(whole, opened), "tree": tree(whole), "opened": opened}
     return render(request, "inventory/host-drawing.html", context)
 
 
 @member_required()
 def file(request: LabRequest, pk: int) -> HttpResponse:
-    """An SVG with a style of its own; whatever parts are called, nothing in it may run or load."""
+    """Return the drawing as an SVG file with its own style; nothing in it can run or load, whatever parts are called."""
     part = get_object_or_404(Host, pk=pk)
     root = request.build_absolute_uri("/").rstrip("/")
     response = HttpResponse(as_file(topology(part), root), content_type="image/svg+xml; charset=utf-8")

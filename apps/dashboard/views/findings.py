@@ -1,4 +1,4 @@
-"""What is found about the lab's hosts: all of it, and the short form on the start page."""
+"""The findings about the lab's hosts: the whole list, and the short form on the start page."""
 
 from itertools import islice
 
@@ -7,8 +7,8 @@ from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from apps.inventory.findings_now import findings_of_hosts
 from apps.inventory.models import Host
+from apps.inventory.topology.current_findings import findings_of_hosts
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 
@@ -17,7 +17,7 @@ HOSTS, LOOKED_AT, SHORT = 25, 100, 8
 
 @member_required()
 def findings(request: LabRequest) -> HttpResponse:
-    """Host by host; the start page asks for its short form with `?short=1`."""
+    """Show the findings by host; the start page loads the short form with `?short=1`."""
     hosts = Host.objects.filter(lab=request.lab).order_by("name")
     if request.GET.get("short"):
         return _short(request)
@@ -27,10 +27,10 @@ def findings(request: LabRequest) -> HttpResponse:
 
 
 def _short(request: LabRequest) -> HttpResponse:
-    """The first few of the hosts with an agent first, the most serious first."""
+    """Show the most serious findings of the first hosts, those with an agent first."""
     hosts = Host.objects.filter(lab=request.lab).order_by(F("agent").asc(nulls_last=True), "name")
-    found = [(host, one) for host, some in findings_of_hosts(hosts[:LOOKED_AT]) for one in some]
+    result = [(host, item) for host, some in findings_of_hosts(hosts[:LOOKED_AT]) for item in some]
     rank = {"serious": 0, "warning": 1, "note": 2}
-    first = islice(sorted(found, key=lambda pair: rank[pair[1].severity]), SHORT)
-    context = {"first": list(first), "count": len(found), "is_all": hosts.count() <= LOOKED_AT, "looked_at": LOOKED_AT}
+    first = islice(sorted(result, key=lambda pair: rank[pair[1].severity]), SHORT)
+    context = {"first": list(first), "count": len(result), "is_all": hosts.count() <= LOOKED_AT, "looked_at": LOOKED_AT}
     return render(request, "inventory/_findings-short.html", context)

@@ -1,4 +1,4 @@
-"""One host: what is wrong with it, its facts, how its storage and network hang together, its targets, agent and runs."""
+"""The page of one host: findings, facts, topology of storage and network, targets, agent and runs."""
 
 from typing import Any
 
@@ -10,22 +10,18 @@ from django.shortcuts import get_object_or_404, render
 from apps.dashboard.drawings import drawing
 from apps.dashboard.hosts import statuses
 from apps.dashboard.tree import tree
-from apps.dashboard.tree_html import tree_html
-from apps.inventory.ceiling_now import ceilings_in
-from apps.inventory.described import described
+from apps.inventory.ceilings.current import ceilings_in
+from apps.inventory.descriptions import described
+from apps.inventory.editing.registry import BY_NAME
 from apps.inventory.findings import findings_of
-from apps.inventory.host_parts import HostParts, parts_of
 from apps.inventory.models import Host
-from apps.inventory.topology import topology_of
+from apps.inventory.topology.host_parts import HostParts, parts_of
+from apps.inventory.topology.tree import topology_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.runs.models import Run
 
-FACTS = (
-    "vendor", "model", "serial", "fqdn", "cpu_model", "cpu_count", "cpu_sockets", "cpu_cache_bytes", "ram_bytes",
-    "ram_type", "board", "os", "kernel", "architecture", "environment", "hypervisor", "hypervisor_version", "role",
-    "is_in_maintenance",
-)  # fmt: skip
+FACTS = BY_NAME["host"].facts
 TARGETS = 15
 NOT_FOUND = 127  # what a shell says of a program that is not there
 
@@ -48,13 +44,13 @@ def host(request: LabRequest, pk: int) -> HttpResponse:
 
 
 def put_together(parts: HostParts, page: str | None) -> dict[str, Any]:
-    """What the parts say together; they are read once for all of it."""
+    """Return the context that all parts of a host add up to; the parts are loaded once."""
     whole = topology_of(parts)
     targets = Paginator(parts.targets, TARGETS).get_page(page)
     return {
         "findings": findings_of(whole),
         "drawing": drawing(whole),
-        "tree": tree_html(tree(whole)),
+        "tree": tree(whole),
         "targets": targets,
         "ceilings": ceilings_in(parts, targets),
         "network": parts.network,
@@ -64,9 +60,9 @@ def put_together(parts: HostParts, page: str | None) -> dict[str, Any]:
 
 
 def tool_outputs(part: Host) -> dict[str, Any]:
-    """The newest output of each tool that answered, without the texts themselves; the names of those that are not there."""
+    """Return the newest output of each tool without its text, and the names of tools that are not installed."""
     silent = ExpressionWrapper(Q(stdout=""), BooleanField())
     outputs = part.tool_outputs.defer("stdout", "stderr").annotate(is_silent=silent)
     newest = list(outputs.order_by("tool", "-id").distinct("tool"))
-    answered = [one for one in newest if one.exit_status != NOT_FOUND]
-    return {"outputs": answered, "not_installed": [one.tool for one in newest if one.exit_status == NOT_FOUND]}
+    answered = [item for item in newest if item.exit_status != NOT_FOUND]
+    return {"outputs": answered, "not_installed": [item.tool for item in newest if item.exit_status == NOT_FOUND]}

@@ -5,13 +5,13 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.comparison.claiming.views import may_edit
-from apps.dashboard.studies.listed import listed
+from apps.comparison.claims.views import may_edit
 from apps.dashboard.studies.page import context_of
+from apps.dashboard.studies.study_list import listed
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
-from apps.studies.finding import study_named
+from apps.studies.lookup import study_named
 from apps.studies.models import Study
 
 PAGE = 25
@@ -20,8 +20,8 @@ PAGE = 25
 @require_safe
 @member_required()
 def studies(request: LabRequest) -> HttpResponse:
-    found = Study.objects.select_related("lab").order_by("lab__is_published", "slug", "id")
-    page = Paginator(found, PAGE).get_page(request.GET.get("page"))
+    result = Study.objects.select_related("lab").order_by("lab__is_published", "slug", "id")
+    page = Paginator(result, PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "studies": listed(list(page)), "may_make": request.member.covers(Role.ENGINEER)}
     return render(request, "studies/list.html", context)
 
@@ -29,5 +29,5 @@ def studies(request: LabRequest) -> HttpResponse:
 @require_safe
 @member_required()
 def study(request: LabRequest, slug: str) -> HttpResponse:
-    found = study_named(slug)
-    return render(request, "studies/study.html", {**context_of(found), "may_edit": may_edit(request, found)})
+    result = study_named(slug)
+    return render(request, "studies/study.html", {**context_of(result), "may_edit": may_edit(request, result)})

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """What a row is known by. `place`: rows of different places are no duplicates (the host of a controller); empty for any."""
+class DuplicateCandidate:
+    """What a part is recognised by, to find duplicates.
+
+    `place`: only parts of the same place can be duplicates (for a controller its host); empty means any place.
+    """
 
     id: int
     title: str
@@ -22,16 +25,19 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Likely:
-    first: Candidate
-    second: Candidate
+    first: DuplicateCandidate
+    second: DuplicateCandidate
     why: str
 
 
 Pairs = dict[tuple[int, int], Likely]
 
 
-def likely(candidates: Sequence[Candidate], names_are_hosts: bool = False) -> list[Likely]:
-    """Each pair once, for its best reason; of a group of many, each with the first."""
+def likely(candidates: Sequence[DuplicateCandidate], names_are_hosts: bool = False) -> list[Likely]:
+    """Return the pairs of parts that are probably the same thing, each once and with its strongest reason.
+
+    Reasons, strongest first: WWN, serial number, UUID, name. Sorted by the titles of the two parts.
+    """
     found: Pairs = {}
     for why, key in (("the same WWN", _wwn), ("the same serial number", _serial), ("the same UUID", _uuid)):
         _pair(found, candidates, why, key)
@@ -44,7 +50,9 @@ def likely(candidates: Sequence[Candidate], names_are_hosts: bool = False) -> li
     return sorted(found.values(), key=lambda one: (one.first.title, one.second.title))
 
 
-def _pair(found: Pairs, candidates: Iterable[Candidate], why: str, key: Callable[[Candidate], str]) -> None:
+def _pair(
+    found: Pairs, candidates: Iterable[DuplicateCandidate], why: str, key: Callable[[DuplicateCandidate], str]
+) -> None:
     groups = defaultdict(list)
     for one in candidates:
         if word := key(one):
@@ -58,25 +66,25 @@ def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def _wwn(one: Candidate) -> str:
+def _wwn(one: DuplicateCandidate) -> str:
     return _plain(one.wwn.lower().removeprefix("0x").removeprefix("naa."))
 
 
-def _serial(one: Candidate) -> str:
-    """Blanks, hyphens and case mean nothing; serials that are no serials (0000, none) name nobody."""
+def _serial(one: DuplicateCandidate) -> str:
+    """Return the serial number without blanks, hyphens and case; '' for placeholders such as 0000."""
     plain = _plain(one.serial)
     return plain if len(set(plain)) > 2 else ""
 
 
-def _uuid(one: Candidate) -> str:
+def _uuid(one: DuplicateCandidate) -> str:
     return _plain(one.uuid)
 
 
-def _name(one: Candidate) -> str:
+def _name(one: DuplicateCandidate) -> str:
     return " ".join(one.name.lower().split())
 
 
-def _host(one: Candidate) -> str:
-    """The first part of a full name; of an address the whole."""
+def _host(one: DuplicateCandidate) -> str:
+    """Return the first part of a full host name in lower case; an IP address stays whole."""
     name = one.name.strip().lower().rstrip(".")
     return name if re.fullmatch(r"[0-9.]+|.*:.*", name) else name.partition(".")[0]

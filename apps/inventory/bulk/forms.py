@@ -4,13 +4,13 @@ from typing import Any
 
 from django import forms
 
-from apps.inventory.bulk.editing_many import ManyEdit, fields_of
-from apps.inventory.editing.fields import WHY, has_why, input_for
-from apps.inventory.editing.kinds import Kind
-from apps.inventory.editing.wanted import is_empty
+from apps.core.forms import SiteForm
+from apps.inventory.bulk.edit import ManyEdit, fields_of
+from apps.inventory.editing.edit_request import is_empty
+from apps.inventory.editing.inputs import WHY, has_why, input_for
+from apps.inventory.editing.registry import PartKind
 from apps.inventory.vocabulary import Absence
 from apps.labs.models import Lab
-from apps.lib.forms import SiteForm
 
 
 class ManyForm(SiteForm):
@@ -27,7 +27,7 @@ class ManyForm(SiteForm):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
-    def __init__(self, kind: Kind, lab: Lab, data: Any = None) -> None:
+    def __init__(self, kind: PartKind, lab: Lab, data: Any = None) -> None:
         super().__init__(data)
         self.kind = kind
         for name in fields_of(kind):
@@ -41,7 +41,7 @@ class ManyForm(SiteForm):
 
     @property
     def groups(self) -> list[tuple[str, list[tuple[Any, Any, Any]]]]:
-        """(title, [(box, field, why it is empty or None), …])"""
+        """Return the sections of the form as (title, [(checkbox, field, select for why it is empty or None), …])."""
         groups = [
             (title, [self._row(name) for name in names if name in self.fields]) for title, names in self.kind.groups
         ]
@@ -64,7 +64,7 @@ class ManyForm(SiteForm):
         return [name.strip() for name in str(self.cleaned_data["labels_removed"]).split(",") if name.strip()]
 
     def edit(self) -> ManyEdit:
-        """What is meant; the form must be valid."""
+        """Return the edit that the form asks for; the form must be valid."""
         cleaned = self.cleaned_data
         values = {name: cleaned[name] for name in fields_of(self.kind) if cleaned[f"on-{name}"]}
         absent = {
@@ -76,7 +76,7 @@ class ManyForm(SiteForm):
 
 
 def _dress(form: ManyForm) -> None:
-    from apps.lib.forms import dress
+    from apps.core.forms import dress
 
     dress(form)
     for name, field in form.fields.items():
@@ -91,7 +91,7 @@ def _dress(form: ManyForm) -> None:
             field.widget.attrs |= {"aria-label": f"change {form.fields[of].label}", "data-on": f"id_{of}"}
 
 
-class FileForm(SiteForm):
+class InventoryFileForm(SiteForm):
     file = forms.FileField(
         label="File", help_text="JSON, a CSV file of one kind, or a zip of them; at most 20 MiB", max_length=200
     )

@@ -1,4 +1,4 @@
-"""RAID controllers as their own tools tell of them: drives in slots, volumes on drives. Plain values, whatever the tool.
+"""RAID controllers as their own tools describe them, in plain values: drives in slots, volumes on drives.
 
 A place is what the tool calls a drive on its card: `252:3` (enclosure:slot), `1I:1:2` (port:box:bay), `p4`. Sizes in
 bytes; None and '' mean that the tool did not tell.
@@ -8,15 +8,17 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
 MAX_CARDS = 64
-MAX_DRIVES = 4096  # of one card, as MAX_VOLUMES
+MAX_DRIVES = 4096  # on one card, as is MAX_VOLUMES
 MAX_VOLUMES = 1024
-PREFERRED = ("storcli", "megacli", "ssacli", "arcconf", "tw_cli", "omreport")  # of two that tell of one card
+PREFERRED = ("storcli", "megacli", "ssacli", "arcconf", "tw_cli", "omreport")  # in order of preference
 
 
 @dataclass(frozen=True)
 class Drive:
-    """`state` is one of online, spare, rebuilding, failed, missing, unconfigured, jbod, or ''. `group` is what shares
-    its drives.
+    """A drive behind a RAID controller.
+
+    `state` is one of online, spare, rebuilding, failed, missing, unconfigured, jbod, or ''. `group` is the group of
+    drives that volumes share.
     """
 
     place: str
@@ -40,10 +42,12 @@ class Drive:
 
 
 @dataclass(frozen=True)
-class Volume:
-    """`spans`: places of the drives, one tuple for each span; RAID 10, 50 and 60 have several. `naa`: as `wwn` of the
-    device that the kernel sees; `device`: its name, where the tool knows it. `span_depth`: how many spans the tool counts,
-    also where it does not print whose drives are in which.
+class CardVolume:
+    """A volume of a RAID controller.
+
+    `spans` are the places of the drives, one tuple for each span; RAID 10, 50 and 60 have several. `naa` is the `wwn`
+    of the device that the kernel sees; `device` is its name if the tool knows it. `span_depth` is how many spans the
+    tool counts, also where it does not print which drives are in which.
     """
 
     number: str
@@ -66,7 +70,7 @@ class Volume:
 
 @dataclass(frozen=True)
 class Shelf:
-    """An enclosure. `slots`: how many it has."""
+    """An enclosure with `slots` slots."""
 
     name: str
     vendor: str = ""
@@ -77,7 +81,7 @@ class Shelf:
 
 @dataclass(frozen=True)
 class Card:
-    """`pci`: `0000:03:00.0`, '' where the tool does not print it."""
+    """A RAID controller with its drives and volumes; `pci` is `0000:03:00.0`, '' where the tool does not print it."""
 
     tool: str
     number: str
@@ -95,7 +99,7 @@ class Card:
     protection_state: str = ""
     has_no_cache: bool = False
     drives: tuple[Drive, ...] = ()
-    volumes: tuple[Volume, ...] = ()
+    volumes: tuple[CardVolume, ...] = ()
     shelves: tuple[Shelf, ...] = ()
 
 
@@ -105,12 +109,13 @@ class Cards:
     warnings: tuple[str, ...] = ()
 
 
-Thing = TypeVar("Thing", Drive, Volume, Shelf)
+Thing = TypeVar("Thing", Drive, CardVolume, Shelf)
 
 
 class Things(Generic[Thing]):
-    """What a tool says about drives, volumes or shelves, in any order and in several places: what is told later and is
-    not empty counts.
+    """What a tool says about drives, volumes or shelves, in any order and in several places.
+
+    Later values count if they are not empty.
     """
 
     def __init__(self, kind: type[Thing], key: str, limit: int) -> None:
@@ -139,7 +144,7 @@ class Building:
     number: str
     card: dict[str, Any] = field(default_factory=dict)
     drives: Things[Drive] = field(default_factory=lambda: Things[Drive](Drive, "place", MAX_DRIVES))
-    volumes: Things[Volume] = field(default_factory=lambda: Things[Volume](Volume, "number", MAX_VOLUMES))
+    volumes: Things[CardVolume] = field(default_factory=lambda: Things[CardVolume](CardVolume, "number", MAX_VOLUMES))
     shelves: Things[Shelf] = field(default_factory=lambda: Things[Shelf](Shelf, "name", MAX_VOLUMES))
 
     def put(self, **values: Any) -> None:
@@ -166,7 +171,7 @@ class Buildings:
     def card(self, number: object) -> Building:
         key = f"c{number}"[:20]
         if key not in self.by_number and len(self.by_number) >= MAX_CARDS:
-            return Building(self.tool, key)  # told, but not kept
+            return Building(self.tool, key)  # beyond the limit: readable, but never stored
         return self.by_number.setdefault(key, Building(self.tool, key))
 
     def done(self) -> tuple[Card, ...]:
@@ -174,7 +179,7 @@ class Buildings:
 
 
 def without_doubles(cards: list[Card]) -> list[Card]:
-    """Of two tools that tell of the same card, or of cards of the same maker's family, the better one counts."""
+    """Keep only the cards of the preferred tool where several tools report cards of one maker's family."""
     family = {"storcli": "lsi", "megacli": "lsi", "omreport": "lsi"}
     chosen: dict[str, str] = {}
     for tool in PREFERRED:

@@ -1,4 +1,4 @@
-"""Where a discovery says other than a person typed: written down, never decided here."""
+"""Differences between what a discovery finds and what a person typed: they are recorded here, never decided."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ ROUNDED = {"capacity_bytes": 0.005, "size_bytes": 0.005, "ram_bytes": 0.05}
 
 
 class Ledger:
-    """What one rebuild of a host compares. A field whose tools tell nothing is not compared, and stays as it was."""
+    """The comparisons of one rebuild of a host; a field about which the tools say nothing is not compared."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -26,7 +26,10 @@ class Ledger:
         self.agreeing: set[Key] = set()
 
     def compare(self, row: Part, field: str, discovered: Any) -> None:
-        """`discovered` as the column would hold it; for a reference its primary key."""
+        """Note whether a field's stored value differs from the discovered one.
+
+        `discovered` is the value as the column would hold it; for a reference its primary key.
+        """
         if row.pk is None:
             return
         column = row._meta.get_field(field)
@@ -41,7 +44,10 @@ class Ledger:
             self.differing[key] = (row, typed, discovered)
 
     def write(self) -> None:
-        """Opened, opened again when either side has changed, removed when both say the same. Else nothing is written."""
+        """Store the noted differences: open new ones, reopen changed ones, delete those on which both sides agree now.
+
+        Nothing is written for a difference that is as it was.
+        """
         kept = {(one.part_kind, one.part_id, one.field): one for one in Difference.objects.filter(self._mine())}
         gone = [one.pk for key, one in kept.items() if key in self.agreeing and one.decision != Decision.DISCOVERED]
         if gone:
@@ -62,7 +68,7 @@ class Ledger:
             one.save()
 
     def _mine(self) -> Q:
-        """This host's, and those of parts that came here from another."""
+        """Return the filter for the differences of this host, and of parts that came here from another."""
         ids = defaultdict(set)
         for kind, pk, _ in (*self.differing, *self.agreeing):
             ids[kind].add(pk)
@@ -79,7 +85,7 @@ class Ledger:
         )  # fmt: skip
 
     def _shown(self) -> dict[Key, tuple[Any, Any]]:
-        """Both sides as JSON; references as `{"id", "name"}`."""
+        """Return both sides of each difference as JSON; references as `{"id", "name"}`."""
         names = _names((row, field, value) for (_, _, field), (row, *pair) in self.differing.items() for value in pair)
         found = {}
         for key, (row, typed, discovered) in self.differing.items():
@@ -91,7 +97,7 @@ class Ledger:
 
 
 def related(model: type[models.Model], field: str) -> type[models.Model] | None:
-    """The model that a field refers to; None for a plain one, and for `members`, which is no column."""
+    """Return the model that a field refers to; None for a plain field and for `members`, which is no column."""
     if field == "members":
         return None
     found = model._meta.get_field(field).related_model

@@ -6,27 +6,25 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from apps.inventory.discovery.array_rows import Context, hardware_layer, typed_hardware, write_arrays
-from apps.inventory.discovery.beside_rows import write_enclosures, write_nics
-from apps.inventory.discovery.controller_rows import drop_superseded, write_controllers
 from apps.inventory.discovery.differences import Ledger
-from apps.inventory.discovery.disk_rows import CLAIM, Told, write_disks
-from apps.inventory.discovery.filesystem_rows import write_filesystems, write_targets
-from apps.inventory.discovery.filling import fill
-from apps.inventory.discovery.findmnt import Mounts
-from apps.inventory.discovery.found import NOTHING, FoundFilesystem
-from apps.inventory.discovery.host_facts import host_values
-from apps.inventory.discovery.machine import Machine
-from apps.inventory.discovery.mounts import kept, made_of
-from apps.inventory.discovery.nics import nics
-from apps.inventory.discovery.storage import Storage
-from apps.inventory.discovery.tools import Readings, read
+from apps.inventory.discovery.host_facts import host_values, kept, made_of, nics
+from apps.inventory.discovery.models import NOTHING, FoundFilesystem
+from apps.inventory.discovery.readings import Readings, read
+from apps.inventory.discovery.rows.arrays import Context, hardware_layer, typed_hardware, write_arrays
+from apps.inventory.discovery.rows.controllers import drop_superseded, write_controllers
+from apps.inventory.discovery.rows.disks import CLAIM, ToolCoverage, write_disks
+from apps.inventory.discovery.rows.enclosures import write_enclosures, write_nics
+from apps.inventory.discovery.rows.filesystems import write_filesystems, write_targets
+from apps.inventory.discovery.rows.writer import fill
+from apps.inventory.discovery.storage.host_storage import Storage
+from apps.inventory.discovery.tools.findmnt import Mounts
+from apps.inventory.discovery.tools.machine import ReportedMachine
 from apps.inventory.models import Array, Disk, Host, Target, ToolOutput
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 
-MOST_CLAIMS = 20  # told of one host
-MOST_WAITING = 5  # hosts that are read again after another's look
+MOST_CLAIMS = 20  # claims listed for one host
+MOST_WAITING = 5  # hosts rebuilt after another host's discovery
 Rows = tuple[dict[str, Disk] | None, dict[str, Array]]
 
 
@@ -63,14 +61,17 @@ def rebuild(host: Host) -> Readings:
 
 
 def waiting_for(host: Host) -> list[Host]:
-    """Hosts that claim disks of this one: once it no longer shows them, their outputs are to be read again."""
+    """Return the hosts whose last discovery claimed disks of this host.
+
+    Once this host no longer shows those disks, the stored outputs of the returned hosts have to be read again.
+    """
     claims = ToolOutput.objects.filter(lab_id=host.lab_id, problem__contains=CLAIM.format(host=host.name)).exclude(
         host=host
     )
     return list(Host.objects.filter(pk__in=claims.values("host")).order_by("pk")[:MOST_WAITING])
 
 
-def _wanted_paths(host: Host, machine: Machine | None) -> list[str]:
+def _wanted_paths(host: Host, machine: ReportedMachine | None) -> list[str]:
     typed = Target.objects.filter(host=host, path__startswith="/").values_list("path", flat=True)
     return [*typed, *([machine.directory] if machine and machine.directory else [])]
 
@@ -78,7 +79,11 @@ def _wanted_paths(host: Host, machine: Machine | None) -> list[str]:
 def _write_storage(
     host: Host, readings: Readings, filesystems: list[FoundFilesystem], ledger: Ledger
 ) -> tuple[list[FoundFilesystem], Rows]:
-    """Without lsblk nothing is known about what filesystems lie on: disks None. What no tool of this look tells is left."""
+    """Write the discovered storage; return the filesystems with what they lie on, and the rows.
+
+    Without lsblk nothing is known about what filesystems lie on. What no tool of this discovery could list is left as
+    it was.
+    """
     hardware = typed_hardware(host)
     storage = Storage(readings, {name: hardware_layer(row) for name, row in hardware.items()})
     layers = storage.layers
@@ -86,7 +91,7 @@ def _write_storage(
     found = storage.found(below.values())
     if found.warnings:
         readings.problems["lsblk"] = "; ".join(filter(None, [readings.problems.get("lsblk"), *found.warnings]))
-    told = Told(readings.lsblk is not None, bool(storage.cards))
+    told = ToolCoverage(readings.lsblk is not None, bool(storage.cards))
     controllers = write_controllers(host, found.controllers, ledger)
     claims: list[str] = []
     disks = write_disks(host, found.disks, controllers, ledger, told, claims)

@@ -22,18 +22,20 @@ _log = logging.getLogger(__name__)
 
 
 class RefusedOutputsError(ValueError):
-    """What came is no list of outputs. Nothing of it was stored."""
+    """The message is not a list of outputs; nothing of it was stored."""
 
     def __init__(self, where: str, found: object, expected: str) -> None:
         super().__init__(f"{where}: found {str(found)[:120]!r}, expected {expected}")
 
 
 def receive(host: Host, outputs: list[dict[str, Any]]) -> list[ToolOutput]:
-    """Store each output that differs from the newest of its tool, then rebuild the inventory. Answers what was stored.
+    """Store each output that differs from the newest of its tool, rebuild the inventory and return what was stored.
 
-    `outputs`: `{"tool", "argv", "exit_status", "stdout", "stderr"}` each. NUL and lone surrogates, which PostgreSQL
-    cannot hold, become U+FFFD; the SHA-256 is that of argv, status and texts as they came. Raises `RefusedOutputsError`
-    for what is not of this shape.
+    Each of `outputs` is `{"tool", "argv", "exit_status", "stdout", "stderr"}`. NUL and lone surrogates, which
+    PostgreSQL cannot hold, become U+FFFD; the SHA-256 is that of argv, status and texts as they came.
+
+    Raises:
+        RefusedOutputsError: if `outputs` is not of this shape.
     """
     rows = [_row(host, place, output) for place, output in enumerate(_checked_list(outputs))]
     with lab_scope(host.lab_id):
@@ -43,13 +45,17 @@ def receive(host: Host, outputs: list[dict[str, Any]]) -> list[ToolOutput]:
 
 
 def _read(host: Host) -> None:
-    """The outputs are safe by now: what goes wrong in reading them is ours, and sending them again would not help."""
+    """Rebuild the inventory from the outputs, which are stored by now.
+
+    An error in reading them is ours and sending them again would not help, so it is noted on the host.
+    """
     try:
         rebuild(host)
         for other in waiting_for(host):
             rebuild(other)
-    except Exception:
+    except Exception as error:
         _log.exception("The inventory of %s could not be rebuilt from its tool outputs", host)
+        host.reading_problem = f"it arrived, but could not be read: {type(error).__name__}: {str(error)[:300]}"
 
 
 def _checked_list(outputs: object) -> list[Any]:
@@ -102,7 +108,7 @@ def _storable(text: str) -> str:
 
 def _store(host: Host, rows: list[ToolOutput]) -> list[ToolOutput]:
     with transaction.atomic():
-        Host.objects.select_for_update(no_key=True).get(pk=host.pk)  # two messages of one host, one after the other
+        Host.objects.select_for_update(no_key=True).get(pk=host.pk)  # serialises the messages of one host
         newest = dict(newest_outputs(host).values_list("tool", "sha256"))
         fresh = []
         for row in rows:
@@ -116,7 +122,7 @@ def _store(host: Host, rows: list[ToolOutput]) -> list[ToolOutput]:
 
 
 def _forget_old(host: Host, tools: set[str]) -> None:
-    """The inventory needs the newest; history is kept to some extent, and evidence of runs is in their snapshots."""
+    """Delete outputs beyond the newest few of each tool; runs keep their evidence in their snapshots."""
     for tool in tools:
         of_tool = ToolOutput.objects.filter(host=host, tool=tool).order_by("-id")
         if oldest_kept := of_tool.values_list("id", flat=True)[KEPT_PER_TOOL - 1 : KEPT_PER_TOOL].first():

@@ -1,13 +1,12 @@
 """Outputs of tools that the parsers of uploads read as well: one parser for both ways, and words and sizes in common."""
 
 import re
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from apps.inventory.discovery.printed import MAX_WHOLE, UnreadableError, text, whole
-from apps.parsers.shape import ParseError
-from apps.parsers.source_text import SourceText
+from apps.inventory.discovery.tool_values import MAX_WHOLE, UnreadableError, text, whole
+from apps.parsers.core.models import ParsedFile, ParseError
+from apps.parsers.core.source_text import SourceText
 
 LONGEST = 4 << 20
 LONGEST_TEXT = 1 << 20  # tables and outlines cost more than JSON
@@ -39,14 +38,19 @@ _STATES = (
 )
 
 
-def contents(tool: str, printed: str, modules: tuple[str, ...], longest: int = LONGEST_TEXT) -> Iterator[Any]:
-    """What each of the parsers' blocks says, of the first module that knows the text. Raises `UnreadableError`."""
+def contents(
+    tool: str, printed: str, parsers: tuple[Callable[[SourceText], ParsedFile], ...], longest: int = LONGEST_TEXT
+) -> Iterator[Any]:
+    """Yield the content of each block, read by the first of the parsers that recognises the text.
+
+    Raises:
+        UnreadableError: if none of the parsers does.
+    """
     source = SourceText(printed[:longest], tool)
     problem: ParseError | None = None
-    for name in modules:
-        module = import_module(f"apps.parsers.inventory.{name}")
+    for parse in parsers:
         try:
-            found = module.parse(source)
+            found = parse(source)
         except ParseError as error:
             problem = problem or error
             continue
@@ -57,7 +61,7 @@ def contents(tool: str, printed: str, modules: tuple[str, ...], longest: int = L
 
 
 def told(value: object, limit: int = 200) -> str:
-    """Clean text; '' for the many ways of saying nothing."""
+    """Return a value as clean text; '' for the many words that tools print for no value."""
     found = re.sub(r"\s+", " ", text(value, limit))
     return "" if _NO.fullmatch(found) else found
 
@@ -67,13 +71,15 @@ def dictionary(value: object) -> dict[str, Any]:
 
 
 def rows(value: object, limit: int = 8192) -> list[dict[str, Any]]:
-    """The dictionaries of a list."""
+    """Return the dictionaries of a list, at most `limit` entries of it; anything but a list has none."""
     return [one for one in (value if isinstance(value, list) else [])[:limit] if isinstance(one, dict)]
 
 
 def size_of(value: object, base: int = 1024) -> int | None:
-    """`465.761 GB [0x3a386030 Sectors]`, `93.13 GiB (99999547392 bytes)`, `256 KB`, `1,117.25 GB`. Exact where it is printed so;
-    `base` is what the tool means by its KB and GB.
+    """Parse a size to bytes, exactly where the tool prints it exactly; None for anything else.
+
+    Reads `465.761 GB [0x3a386030 Sectors]`, `93.13 GiB (99999547392 bytes)`, `256 KB` and `1,117.25 GB`; `base` is 1000
+    or 1024, whichever the tool means by its KB and GB.
     """
     shown = text(value, 200)
     if exact := _EXACT.search(shown):
@@ -97,21 +103,22 @@ def _rounded(shown: str, base: int) -> int | None:
 
 
 def wwn_of(value: object) -> str:
-    """As lsblk prints it: `0x5000c5004a1f0000`; '' for what is none."""
+    """Return a WWN as lsblk prints it, `0x5000c5004a1f0000`; '' for anything else."""
     shown = re.sub(r"\s", "", text(value, 80)).lower().removeprefix("0x").removeprefix("naa.")
     return f"0x{shown}" if _WWN.fullmatch(shown) and set(shown) != {"0"} else ""
 
 
 def drives_wwn_of(value: object) -> str:
-    """Where a card makes up names for SATA drives: those that are assigned locally (NAA 3) and Adaptec's own are of a place on
-    the card, and another drive there gets the same one.
+    """Return a drive's own WWN; '' for one that a RAID card made up for the place of a SATA drive.
+
+    Locally assigned names (NAA 3) and Adaptec's own belong to the place: another drive there gets the same one.
     """
     found = wwn_of(value)
     return "" if found.startswith(("0x3", "0x50000d1")) else found
 
 
 def generation_of(interface: str, speed: object) -> str:
-    """SATA and `6.0Gb/s` → `SATA-6G`."""
+    """Return the generation of a link: SATA and `6.0Gb/s` → `SATA-6G`."""
     match = _GENERATION.search(text(speed, 60))
     if interface not in ("SATA", "SAS") or not match:
         return ""
@@ -120,12 +127,12 @@ def generation_of(interface: str, speed: object) -> str:
 
 
 def slower(generation: str, now: str) -> str:
-    """What the link runs at, where it is not what the drive could do."""
+    """Return the generation that the link runs at if it differs from what the drive could do, else ''."""
     return now if generation and now != generation else ""
 
 
 def interface_named(value: object) -> str:
-    """SATA, SAS, NVMe, SCSI or '' of `Solid State SATA`, `SAS HDD`, `PCIe`."""
+    """Return SATA, SAS, NVMe, SCSI or '' for words such as `Solid State SATA`, `SAS HDD` or `PCIe`."""
     shown = text(value, 60).upper()
     for word, name in (("SATA", "SATA"), ("SAS", "SAS"), ("NVME", "NVMe"), ("PCIE", "NVMe"), ("SCSI", "SCSI")):
         if word in shown:
@@ -141,7 +148,7 @@ def is_ssd(value: object) -> bool | None:
 
 
 def level_of(value: object) -> tuple[str, str]:
-    """(the level of the whole, the level of a span): `RAID50` → ("0", "5"); `RAID6` → ("6", ""); ("", "") if unknown."""
+    """Return (level of the whole, level of a span): `RAID50` → ("0", "5"), `RAID6` → ("6", ""), unknown → ("", "")."""
     shown = text(value, 60)
     if re.search(r"jbod|simple|volume|single", shown, re.IGNORECASE):
         return "single", ""
@@ -153,13 +160,13 @@ def level_of(value: object) -> tuple[str, str]:
 
 
 def state_of(value: object) -> str:
-    """clean, degraded, resyncing, failed or ''."""
+    """Return an array's state as clean, degraded, resyncing or failed; '' where it is not recognised."""
     shown = text(value, 120).strip().lower()
     return next((state for state, pattern in _STATES if shown and re.search(pattern, shown)), "")
 
 
 def pci_of(value: object) -> str:
-    """`00:3b:00:00`, `0000:5C:00.0`, `0a:00.0` → `0000:3b:00.0`."""
+    """Return a PCI address in the kernel's form: `00:3b:00:00` → `0000:3b:00.0`; '' for anything else."""
     found = re.fullmatch(
         r"(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})[:.]([0-9a-f]{1,2})", text(value, 40).strip().lower()
     )

@@ -1,4 +1,4 @@
-"""Alike parts of a graph as one box: `46 × Hitachi HDS7225 250 GB`. Pure.
+"""Alike parts of a graph drawn as one box, such as `46 × Hitachi HDS7225 250 GB`, without the database.
 
 Parts are alike when they look alike and so does all that leads to them and all that they lead to. Up to `FEW` boxes only disks, NICs
 and far hosts are put together; in larger hosts also alike arrays, filesystems, targets and controllers.
@@ -7,7 +7,7 @@ and far hosts are put together; in larger hosts also alike arrays, filesystems, 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
 
-from apps.inventory.drawing.graph import Graph, Part, in_order, neighbours
+from apps.inventory.drawing.graph import DrawingPart, Graph, in_order, neighbours
 
 FEW = 70
 OPENED = 24  # how many of a group one opening shows
@@ -18,9 +18,9 @@ _NEVER_GROUPED = ("host", "switch", "path", "place")
 
 @dataclass(frozen=True)
 class Box:
-    """`parts` in the order of the topology; `key` is the first one's."""
+    """Alike parts drawn as one box, in the order of the topology; `key` is that of the first part."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[DrawingPart, ...]
 
     @property
     def key(self) -> str:
@@ -42,8 +42,11 @@ class Boxes:
 
 
 def boxes_of(graph: Graph, opened: Collection[str] = ()) -> Boxes:
-    """`opened`: keys of boxes whose parts are to be drawn one by one."""
-    groups: list[list[Part]] = []
+    """Group the parts of the graph into boxes, coarser the more there are.
+
+    `opened` are the keys of boxes whose parts are to be drawn one by one.
+    """
+    groups: list[list[DrawingPart]] = []
     for coarse in range(3):
         groups = _groups(graph, coarse)
         if len(groups) <= FEW:
@@ -54,8 +57,11 @@ def boxes_of(graph: Graph, opened: Collection[str] = ()) -> Boxes:
     return Boxes(tuple(boxes), edges)
 
 
-def _opened(group: list[Part], opened: Collection[str]) -> list[Box]:
-    """The next opening begins with the first part of what is left."""
+def _opened(group: list[DrawingPart], opened: Collection[str]) -> list[Box]:
+    """Return the boxes of a group, with the first parts one by one if the group is opened.
+
+    The key of the next box to open is that of the first part of what is left.
+    """
     boxes = []
     while group and group[0].key in opened:
         boxes += [Box((part,)) for part in group[:OPENED]]
@@ -63,8 +69,11 @@ def _opened(group: list[Part], opened: Collection[str]) -> list[Box]:
     return [*boxes, Box(tuple(group))] if group else boxes
 
 
-def _groups(graph: Graph, coarse: int) -> list[list[Part]]:
-    """`coarse` 0: only disks and NICs; 1: everything that has the same neighbours; 2: arrays also over other disks."""
+def _groups(graph: Graph, coarse: int) -> list[list[DrawingPart]]:
+    """Group the parts that look alike.
+
+    `coarse` 0 groups only disks and NICs, 1 everything that has the same neighbours, 2 also arrays over other disks.
+    """
     look = _looks(graph, coarse)
     order = in_order(graph)
     ignored = ("array",) if coarse == 2 else ()
@@ -72,7 +81,7 @@ def _groups(graph: Graph, coarse: int) -> list[list[Part]]:
         order, look, neighbours(graph.edges, to_the_left=True), lambda key: graph.parts[key].kind in ignored
     )
     right = _digests(order[::-1], look, neighbours(graph.edges), lambda _: False)
-    groups: dict[Hashable, list[Part]] = {}
+    groups: dict[Hashable, list[DrawingPart]] = {}
     for key, part in graph.parts.items():
         groups.setdefault((left.get(key, key), right.get(key, key)), []).append(part)
     return list(groups.values())
@@ -94,7 +103,7 @@ def _looks(graph: Graph, coarse: int) -> dict[str, Hashable]:
 def _digests(
     order: list[str], look: Mapping[str, Hashable], beside: Mapping[str, list[str]], stops: Callable[[str], bool]
 ) -> dict[str, int]:
-    """A number for each part, equal where it and all on that side of it look alike."""
+    """Return a number for each part, equal where it and everything on that side of it look alike."""
     numbers: dict[Hashable, int] = {}
     found: dict[str, int] = {}
     for key in order:

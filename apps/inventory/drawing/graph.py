@@ -1,4 +1,4 @@
-"""Parts of a host and what leads to what, from left to right. Pure.
+"""The graph of a host's parts and what leads to what, from left to right, without the database.
 
 far ends → switches → NICs → host → controllers and path sections → places → disks → arrays → filesystems → targets
 """
@@ -10,8 +10,8 @@ HOST = "host"
 
 
 @dataclass(frozen=True)
-class Part:
-    """`look`: what two parts must have in common to be drawn as one box; `plural`: what many of them are called."""
+class DrawingPart:
+    """A part to draw; parts with the same `look` can be drawn as one box, and `plural` is the word for many of them."""
 
     key: str
     kind: str
@@ -25,22 +25,22 @@ class Part:
 
 @dataclass
 class Graph:
-    parts: dict[str, Part] = field(default_factory=dict)
+    parts: dict[str, DrawingPart] = field(default_factory=dict)
     edges: dict[tuple[str, str], None] = field(default_factory=dict)  # (left, right), each once
 
-    def put(self, part: Part, *left: str | None) -> str:
+    def put(self, part: DrawingPart, *left: str | None) -> str:
         self.parts.setdefault(part.key, part)
         self.join(part.key, *left)
         return part.key
 
     def join(self, right: str, *left: str | None) -> None:
-        """Ends that are not drawn are left out when the graph is finished."""
+        """Add an edge from each `left` to `right`; edges with ends that are not drawn go when the graph is finished."""
         for key in left:
             if key and key != right:
                 self.edges[key, right] = None
 
     def finished(self) -> "Graph":
-        """Without edges to nothing and without edges that close a circle."""
+        """Return the graph without edges to missing parts and without edges that close a circle."""
         self.edges = {(a, b): None for a, b in self.edges if a in self.parts and b in self.parts}
         outside = set(in_order(self))
         self.edges = {(a, b): None for a, b in self.edges if a in outside or b in outside}
@@ -48,13 +48,13 @@ class Graph:
 
 
 def in_order(graph: Graph) -> list[str]:
-    """Every part after all that lead to it; what lies on a circle, or only behind one, is missing."""
+    """Return the parts' keys so that each follows all that lead to it; parts on or behind a circle are missing."""
     left_of = dict.fromkeys(graph.parts, 0)
     for _, right in graph.edges:
         left_of[right] += 1
     beside = neighbours(graph.edges)
     found = [key for key, count in left_of.items() if not count]
-    for key in found:  # grows while it is read
+    for key in found:  # the list grows during the loop
         for right in beside.get(key, ()):
             left_of[right] -= 1
             if not left_of[right]:
@@ -63,7 +63,7 @@ def in_order(graph: Graph) -> list[str]:
 
 
 def neighbours(edges: "dict[tuple[str, str], None]", *, to_the_left: bool = False) -> dict[str, list[str]]:
-    """Part → parts to its right (or left)."""
+    """Map each part to the parts to its right (or left)."""
     found: dict[str, list[str]] = {}
     for left, right in edges:
         key, other = (right, left) if to_the_left else (left, right)

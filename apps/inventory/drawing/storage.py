@@ -1,16 +1,85 @@
-"""A host's storage as a graph: each disk by the way that leads to it, each array to the right of its members."""
+"""A host's storage as a graph: each disk by the way that leads to it, each array to the right of its members.
+
+The network side of the drawing, to the left of the host: NICs, switches, and the hosts at the other ends.
+"""
 
 from typing import Any
 
 from apps.inventory.drawing import words
-from apps.inventory.drawing.cables import add_network
-from apps.inventory.drawing.graph import HOST, Graph, Part
+from apps.inventory.drawing.graph import HOST, DrawingPart, Graph, neighbours
 
 Thing = dict[str, Any]
 
 
+def add_network(topology: Thing, graph: Graph) -> None:
+    own = {nic["id"] for nic in topology["nics"]}
+    for nic in topology["nics"]:
+        if nic["is_present"]:
+            name, detail, look = words.nic(nic)
+            part = DrawingPart(
+                f"nic-{nic['id']}", "nic", name, detail, "", look, "network interfaces", ("nic", nic["id"])
+            )
+            graph.put(part)
+            graph.join(HOST, part.key)
+    for switch in topology["switches"]:
+        detail = words.switch(switch)
+        graph.put(
+            DrawingPart(f"switch-{switch['id']}", "switch", switch["name"], detail, page=("switch", switch["id"]))
+        )
+    for link in topology["links"]:
+        for end in link["ends"]:
+            if end["nic"] and end["nic"] not in own:
+                name, detail, look = words.far_nic(end)
+                graph.put(DrawingPart(_key(end), "far", name, detail, "", look, "far hosts", ("host", end["host"])))
+    _join(topology, graph, own)
+    for target in topology["targets"]:
+        if target["kind"] == "network":
+            _network_target(target, topology, graph)
+
+
+def _key(end: Thing) -> str:
+    return f"switch-{end['switch']}" if end["switch"] else f"nic-{end['nic']}"
+
+
+def _join(topology: Thing, graph: Graph, own: set[int]) -> None:
+    """Add the cables to the graph; the end farther from the host stands to the left.
+
+    Of two ends that are as far, the one with the later name does.
+    """
+    pairs = [(_key(link["ends"][0]), _key(link["ends"][1])) for link in topology["links"]]
+    far = _distances(pairs, {f"nic-{pk}" for pk in own})
+    for one, other in pairs:
+        if far.get(one, 0) or far.get(other, 0):
+            left, right = sorted((one, other), key=lambda key: (-far.get(key, 0), key))
+            graph.join(right, left)
+
+
+def _distances(pairs: list[tuple[str, str]], start: set[str]) -> dict[str, int]:
+    both = dict.fromkeys([*pairs, *(pair[::-1] for pair in pairs)])
+    beside = neighbours(both)
+    found, waiting = dict.fromkeys(start, 0), sorted(start)
+    for key in waiting:  # the list grows during the loop
+        for other in beside.get(key, ()):
+            if other not in found:
+                found[other] = found[key] + 1
+                waiting.append(other)
+    return found
+
+
+def _network_target(one: Thing, topology: Thing, graph: Graph) -> None:
+    """Add a network target to the left of the peer's NIC if a cable leads there, else of the own NIC."""
+    name, detail, look = words.target(one)
+    key = graph.put(
+        DrawingPart(f"target-{one['id']}", "far-target", name, detail, "", look, "targets", ("target", one["id"]))
+    )
+    ends = (end for link in topology["links"] for end in link["ends"] if end["nic"])
+    far = [_key(end) for end in ends if one["peer"] and end["host"] == one["peer"]]
+    own = f"nic-{one['nic']}"
+    graph.join(far[0] if far else own if own in graph.parts else HOST, key)
+
+
 def graph_of(topology: Thing) -> Graph:
-    """`topology`: as `apps.inventory.topology.topology_of` gives it."""
+    """Return the storage graph of a topology, which is what `apps.inventory.topology.tree.topology_of` returns."""
     building = _Building(topology)
     building.build()
     add_network(topology, building.graph)
@@ -26,14 +95,14 @@ class _Building:
         self.fed: set[int] = set()  # controllers that a section leads to
         self.disks_on = {one["id"]: {disk["id"] for disk in one["disks"]} for one in topology["controllers"]}
         disks = [disk for one in topology["controllers"] for disk in one["disks"]] + topology["disks"]
-        self.has_places = len({words.place(disk) for disk in disks}) > 1  # one chassis around all of them says nothing
+        self.has_places = len({words.place(disk) for disk in disks}) > 1  # a single chassis is not worth showing
         used = {one["array"] for one in topology["filesystems"] if one["targets"]}
         self.arrays = {one["id"]: one for one in topology["arrays"] if one["is_present"] or one["id"] in used}
         self.array_of = {m["disk"]: pk for pk, one in self.arrays.items() for m in one["members"] if m["disk"]}
 
     def build(self) -> None:
         host = self.topology
-        self.graph.put(Part(HOST, "host", host["name"], words.host(host), page=("host", host["id"])))
+        self.graph.put(DrawingPart(HOST, "host", host["name"], words.host(host), page=("host", host["id"])))
         for path in host["storage_paths"]:
             self._path(path)
         for controller in host["controllers"]:
@@ -53,7 +122,7 @@ class _Building:
         for section in path["sections"]:
             name, detail, look = words.section(section)
             key = f"section-{path['id']}-{section['position']}"
-            left = self.graph.put(Part(key, "path", name, detail, look=(path["id"], *look)), left)
+            left = self.graph.put(DrawingPart(key, "path", name, detail, look=(path["id"], *look)), left)
             if begins:
                 self.behind[begins] = key
             begins = section["controller"]
@@ -70,7 +139,7 @@ class _Building:
         page = ("controller", one["id"])
         key = f"controller-{one['id']}"
         self.graph.put(
-            Part(key, "controller", one["name"], detail, "", look, one["model"] or "controllers", page), left
+            DrawingPart(key, "controller", one["name"], detail, "", look, one["model"] or "controllers", page), left
         )
         for disk in one["disks"]:
             self._disk(disk, one["id"])
@@ -83,12 +152,12 @@ class _Building:
             self.behind.get(controller, f"controller-{controller}") if controller else self.ends.get(array or 0, HOST)
         )
         if self.has_places and (place := words.place(disk)):
-            left = self.graph.put(Part(f"place-{left}-{place}", "place", place, look=(place,)), left)
+            left = self.graph.put(DrawingPart(f"place-{left}-{place}", "place", place, look=(place,)), left)
         name, detail, look = words.disk(disk)
         state = words.state_of_disk(disk)
         page = ("disk", disk["id"])
         self.graph.put(
-            Part(f"disk-{disk['id']}", "disk", name, detail, state, look, words.kind_of_disk(disk), page), left
+            DrawingPart(f"disk-{disk['id']}", "disk", name, detail, state, look, words.kind_of_disk(disk), page), left
         )
 
     def _array(self, one: Thing) -> None:
@@ -96,11 +165,11 @@ class _Building:
         name, detail, look = words.array(one)
         state = (one["state"] or "") if one["is_present"] else "gone"
         page = ("array", one["id"])
-        part = Part(f"array-{one['id']}", "array", name, detail, state, look, words.level(one), page)
+        part = DrawingPart(f"array-{one['id']}", "array", name, detail, state, look, words.level(one), page)
         self.graph.put(part, *members, *self._beside(one, bool(members)))
 
     def _beside(self, array: Thing, has_members: bool) -> list[str]:
-        """What leads to it over no disk: its RAID controller where this is on no disk's way, or where its path ends."""
+        """Return what leads to an array not over a disk: its RAID controller if on no disk's way, or its path's end."""
         controller = array["controller"]
         if not has_members:
             if controller:
@@ -118,7 +187,8 @@ class _Building:
         key = f"filesystem-{one['id']}"
         state = "" if one["is_present"] else "gone"
         self.graph.put(
-            Part(key, "filesystem", name, detail, state, look, one["type"], ("filesystem", one["id"])), left or HOST
+            DrawingPart(key, "filesystem", name, detail, state, look, one["type"], ("filesystem", one["id"])),
+            left or HOST,
         )
         for target in one["targets"]:
             self._target(target, key)
@@ -130,5 +200,5 @@ class _Building:
     def _target(self, one: Thing, left: str) -> None:
         name, detail, look = words.target(one)
         self.graph.put(
-            Part(f"target-{one['id']}", "target", name, detail, "", look, "targets", ("target", one["id"])), left
+            DrawingPart(f"target-{one['id']}", "target", name, detail, "", look, "targets", ("target", one["id"])), left
         )

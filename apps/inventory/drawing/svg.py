@@ -1,11 +1,195 @@
-"""The drawing of a host as SVG: inside a page (its classes are styled by the page) or as a file with a style of its own. Pure."""
+"""The drawing of a host in the numbers and words of SVG, which templates (`inventory/drawing.svg`) write down. Pure.
 
-from collections.abc import Callable, Collection, Iterator
-from html import escape
+Where the boxes of a drawing stand: columns from left to right by kind, rows so that few lines cross. Pure arithmetic.
 
-from apps.inventory.drawing.boxes import Box, boxes_of
-from apps.inventory.drawing.graph import Graph
-from apps.inventory.drawing.layout import ACROSS, HEIGHT, MARGIN, WIDTH, Layout, Spot, layout_of
+Lines that pass a column go through a place of their own there, so that they do not run behind boxes. Units are those of the SVG.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import fmean
+
+from apps.inventory.drawing.boxes import Box, Boxes, boxes_of
+from apps.inventory.drawing.graph import DrawingPart, Graph, in_order, neighbours
+
+WIDTH, HEIGHT, PASSAGE = 180, 42, 10  # of a box, and of a line's place between boxes
+ACROSS, BETWEEN, MARGIN, HEAD = 40, 10, 14, 24
+SWEEPS, STRAIGHTENINGS = 10, 8
+COLUMNS = (
+    "far-target", "far", "switch", "nic", "host", "path", "place", "disk", "array", "filesystem", "target",
+)  # fmt: skip
+_SAME_COLUMN = {"controller": "path"}
+
+
+@dataclass
+class Spot:
+    """A box, or a line's passage through a column (`box` empty). `y` is its middle."""
+
+    key: str
+    column: int
+    is_box: bool
+    y: float = 0.0
+
+    @property
+    def height(self) -> int:
+        return HEIGHT if self.is_box else PASSAGE
+
+    @property
+    def x(self) -> int:
+        return MARGIN + self.column * (WIDTH + ACROSS)
+
+
+@dataclass
+class DrawingLayout:
+    spots: dict[str, Spot]
+    lines: list[tuple[str, str, list[Spot]]]  # left box, right box, every spot on the way
+    kinds: list[str]  # of each column
+    width: int = 0
+    height: int = 0
+    columns: list[list[Spot]] = field(default_factory=list)
+
+    @property
+    def crossings(self) -> int:
+        rows = {id(spot): row for column in self.columns for row, spot in enumerate(column)}
+        between: dict[int, list[tuple[int, int]]] = {}
+        for a, b in self.steps():
+            between.setdefault(a.column, []).append((rows[id(a)], rows[id(b)]))
+        return sum(_inversions([b for _, b in sorted(some)]) for some in between.values())
+
+    def steps(self) -> Iterator[tuple[Spot, Spot]]:
+        for _, _, way in self.lines:
+            yield from pairwise(way)
+
+
+def layout_of(boxes: Boxes) -> DrawingLayout:
+    columns, kinds = _columns(boxes)
+    spots = {key: Spot(key, column, True) for key, column in columns.items()}
+    found = DrawingLayout(spots, [_line(spots, a, b) for a, b in boxes.edges], kinds)
+    passages = [spot for _, _, way in found.lines for spot in way[1:-1]]
+    found.columns = [[spot for spot in [*spots.values(), *passages] if spot.column == n] for n in range(len(kinds))]
+    _untangle(found)
+    _straighten(found)
+    _measure(found)
+    return found
+
+
+def _columns(boxes: Boxes) -> tuple[dict[str, int], list[str]]:
+    """Map each box to its column.
+
+    Parts of one kind that lie on each other (nested arrays, switches behind switches) take several columns.
+    """
+    kind = {box.key: _SAME_COLUMN.get(box.kind, box.kind) for box in boxes.boxes}
+    graph = Graph({key: DrawingPart(key, kind[key], "") for key in kind}, dict(boxes.edges))
+    left = neighbours(graph.edges, to_the_left=True)
+    depth: dict[str, int] = dict.fromkeys(kind, 0)
+    for key in in_order(graph):
+        depth[key] = max((depth[a] + 1 for a in left.get(key, ()) if kind[a] == kind[key]), default=0)
+    every = sorted({(COLUMNS.index(kind[key]), depth[key]) for key in kind})
+    number = {place: column for column, place in enumerate(every)}
+    columns = {key: number[COLUMNS.index(kind[key]), depth[key]] for key in kind}
+    return columns, [COLUMNS[rank] for rank, _ in every]
+
+
+def _line(spots: Mapping[str, Spot], left: str, right: str) -> tuple[str, str, list[Spot]]:
+    a, b = spots[left], spots[right]
+    passages = [Spot(f"{left} {right}", column, False) for column in range(a.column + 1, b.column)]
+    return left, right, [a, *passages, b]
+
+
+def _untangle(layout: DrawingLayout) -> None:
+    """Reorder the columns by barycentres, to and fro, and keep the order with the fewest crossings."""
+    left, right = _beside(layout)
+    best, fewest = [list(column) for column in layout.columns], layout.crossings
+    for sweep in range(SWEEPS):
+        if not fewest:
+            break
+        beside, columns = (left, layout.columns[1:]) if sweep % 2 == 0 else (right, layout.columns[-2::-1])
+        for column in columns:
+            _sort(column, beside, layout)
+        if (now := layout.crossings) < fewest:
+            best, fewest = [list(column) for column in layout.columns], now
+    layout.columns = best
+
+
+def _sort(column: list[Spot], beside: Mapping[int, list[Spot]], layout: DrawingLayout) -> None:
+    rows = {id(spot): row for other in layout.columns for row, spot in enumerate(other)}
+    middle = {
+        id(spot): fmean(rows[id(other)] for other in beside[id(spot)]) if id(spot) in beside else float(rows[id(spot)])
+        for spot in column
+    }
+    column.sort(key=lambda spot: middle[id(spot)])
+
+
+def _beside(layout: DrawingLayout) -> tuple[dict[int, list[Spot]], dict[int, list[Spot]]]:
+    left: dict[int, list[Spot]] = {}
+    right: dict[int, list[Spot]] = {}
+    for a, b in layout.steps():
+        right.setdefault(id(a), []).append(b)
+        left.setdefault(id(b), []).append(a)
+    return left, right
+
+
+def _inversions(values: list[int]) -> int:
+    """Return the number of pairs in the wrong order, by merge sort."""
+    if len(values) < 2:
+        return 0
+    half = len(values) // 2
+    one, other = values[:half], values[half:]
+    count = _inversions(one) + _inversions(other)
+    one.sort()
+    other.sort()
+    row = 0
+    for value in one:
+        while row < len(other) and other[row] < value:
+            row += 1
+        count += row
+    return count
+
+
+def _straighten(layout: DrawingLayout) -> None:
+    """Move the boxes of each column as near to the middle of their neighbours as their heights allow."""
+    left, right = _beside(layout)
+    for column in layout.columns:
+        _place(column, [0.0] * len(column))
+    for turn in range(STRAIGHTENINGS):
+        columns = layout.columns if turn % 2 == 0 else layout.columns[::-1]
+        for column in columns:
+            wanted = [[*left.get(id(spot), ()), *right.get(id(spot), ())] for spot in column]
+            _place(
+                column,
+                [fmean(o.y for o in some) if some else spot.y for some, spot in zip(wanted, column, strict=True)],
+            )
+
+
+def _place(column: Sequence[Spot], wanted: Sequence[float]) -> None:
+    """Place a column by least squares from the wanted heights, keeping order and distances.
+
+    The method is pool adjacent violators.
+    """
+    offsets, offset = [], 0.0
+    for above, spot in zip([None, *column], column, strict=False):
+        offset += (above.height + spot.height) / 2 + BETWEEN if above else 0.0
+        offsets.append(offset)
+    blocks: list[tuple[float, int]] = []
+    for want, down in zip(wanted, offsets, strict=True):
+        blocks.append((want - down, 1))
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            (a, m), (b, n) = blocks[-2:]
+            blocks[-2:] = [((a * m + b * n) / (m + n), m + n)]
+    base = [value for value, count in blocks for _ in range(count)]
+    for spot, value, down in zip(column, base, offsets, strict=True):
+        spot.y = value + down
+
+
+def _measure(layout: DrawingLayout) -> None:
+    every = [spot for column in layout.columns for spot in column]
+    top = min(spot.y - spot.height / 2 for spot in every)
+    for spot in every:
+        spot.y = round(spot.y - top + MARGIN + HEAD, 1)
+    layout.width = 2 * MARGIN + len(layout.kinds) * (WIDTH + ACROSS) - ACROSS
+    layout.height = round(max(spot.y + spot.height / 2 for spot in every) + MARGIN)
+
 
 Address = Callable[[Box], str]
 NAMED = 12
@@ -23,55 +207,83 @@ KINDS = {
     "path": "path section",
     "place": "shelf",
 }
-FILE_STYLE = (
-    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;fill:#1a2328}"
-    ".box rect{fill:#fff;stroke:#76848c}.box .bar{fill:#76848c;stroke:none}.line{fill:none;stroke:#98a4ab;stroke-width:1.2}"
-    ".name{font-size:12.5px;font-weight:600}.detail{font-size:10.5px;fill:#55636b}.heading{font-size:11.5px;fill:#55636b}"
-    ".kind-host .bar,.kind-target .bar,.kind-far-target .bar{fill:#0a6a72}.kind-array .bar{fill:#4b5fc4}"
-    ".kind-filesystem .bar{fill:#8a3b86}.kind-disk .bar{fill:#47606c}.state-degraded rect,.state-resyncing rect,"
-    ".state-gone rect{fill:#fbf0d9;stroke:#8a5a00}.state-failed rect{fill:#fbe6e4;stroke:#b3261e}"
-    ".state-gone rect{stroke-dasharray:4 3}.paper{fill:#fff}"
-)
 
 
-def drawing_of(graph: Graph, title: str, address: Address, opened: Collection[str] = ()) -> str:
-    """For a page: no style of its own. `address`: where a box leads, empty for nowhere."""
-    layout, boxes = _laid_out(graph, opened)
-    size = f'width="{layout.width}" height="{layout.height}" viewBox="0 0 {layout.width} {layout.height}"'
-    body = "".join(_body(layout, boxes, address))
-    fits = " fits" if layout.width <= FITS else ""
-    return f'<svg class="drawing{fits}" {size} role="group" aria-label="{escape(title)}">{body}</svg>'
+@dataclass(frozen=True, slots=True)
+class DrawnLine:
+    """A curve from one box to another; `path` is the `d` of SVG's path."""
+
+    left: str
+    right: str
+    path: str
 
 
-def drawing_file(graph: Graph, title: str, address: Address) -> bytes:
-    """For wikis: a file by itself, light, with absolute addresses."""
-    layout, boxes = _laid_out(graph, ())
-    size = f'width="{layout.width}" height="{layout.height}" viewBox="0 0 {layout.width} {layout.height}"'
-    head = f'<title>{escape(title)}</title><style>{FILE_STYLE}</style><rect class="paper" width="100%" height="100%"/>'
-    body = "".join(_body(layout, boxes, address))
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">{head}{body}</svg>\n'.encode()
+@dataclass(frozen=True, slots=True)
+class DrawnBox:
+    """A box with its texts, cut to its width; `x` and `y` of its upper left corner. `href` is empty where it leads nowhere."""
+
+    key: str
+    kind: str
+    state: str
+    href: str
+    in_full: str
+    name: str
+    detail: str
+    x: int
+    y: float
+
+    @property
+    def places(self) -> dict[str, str]:
+        """Return where its parts stand, as SVG writes numbers."""
+        return {
+            "top": f"{self.y:g}", "bar_top": f"{self.y + 5:g}", "text": f"{self.x + 11}",
+            "name": f"{self.y + 18:g}", "detail": f"{self.y + 33:g}",
+        }  # fmt: skip
 
 
-def _laid_out(graph: Graph, opened: Collection[str]) -> tuple[Layout, dict[str, Box]]:
+@dataclass(frozen=True, slots=True)
+class DrawnColumn:
+    x: int
+    heading: str  # empty where the column before has the same
+    boxes: list[DrawnBox]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    title: str
+    width: int
+    height: int
+    lines: list[DrawnLine]
+    columns: list[DrawnColumn]
+    heading_y: int = MARGIN + 6
+    box_width: int = WIDTH
+    box_height: int = HEIGHT
+    bar_height: int = HEIGHT - 10
+
+    @property
+    def is_narrow(self) -> bool:
+        return self.width <= FITS
+
+
+def drawing_of(graph: Graph, title: str, address: Address, opened: Collection[str] = ()) -> Drawing:
+    """Lay a graph out and add its texts.
+
+    `address` gives the address that a box leads to, empty for none; `opened` are the keys of boxes shown part by part.
+    """
     found = boxes_of(graph, opened)
-    return layout_of(found), {box.key: box for box in found.boxes}
-
-
-def _body(layout: Layout, boxes: dict[str, Box], address: Address) -> Iterator[str]:
-    for left, right, way in layout.lines:
-        yield f'<path class="line" data-from="{escape(left)}" data-to="{escape(right)}" d="{_curve(way)}"/>'
-    last = ""
+    layout, boxes = layout_of(found), {box.key: box for box in found.boxes}
+    lines = [DrawnLine(left, right, _curve(way)) for left, right, way in layout.lines]
+    columns, last = list[DrawnColumn](), ""
     for column, kind in enumerate(layout.kinds):
-        if kind != last:
-            yield f'<text class="heading" x="{MARGIN + column * (WIDTH + ACROSS)}" y="{MARGIN + 6}">{HEADINGS[kind]}</text>'
+        drawn = [_box(boxes[spot.key], spot, address) for spot in layout.columns[column] if spot.is_box]
+        heading = HEADINGS[kind] if kind != last else ""
+        columns.append(DrawnColumn(MARGIN + column * (WIDTH + ACROSS), heading, drawn))
         last = kind
-        for spot in layout.columns[column]:
-            if spot.is_box:
-                yield _box(boxes[spot.key], spot, address(boxes[spot.key]))
+    return Drawing(title, layout.width, layout.height, lines, columns)
 
 
 def _curve(way: list[Spot]) -> str:
-    """From the right side of one box to the left side of the other, level where it passes a column."""
+    """Return the path from one box's right side to the other's left side, level where it passes a column."""
     x, y = way[0].x + WIDTH, way[0].y
     told = [f"M{x} {y:g}"]
     for spot in way[1:]:
@@ -84,23 +296,23 @@ def _curve(way: list[Spot]) -> str:
     return "".join(told)
 
 
-def _box(box: Box, spot: Spot, href: str) -> str:
+def _box(box: Box, spot: Spot, address: Address) -> DrawnBox:
     name, detail = words_of(box)
-    top = spot.y - HEIGHT / 2
-    state = f" state-{box.parts[0].state}" if box.parts[0].state else ""
-    inside = (
-        f"<title>{escape(in_full(box))}</title>"
-        f'<rect x="{spot.x}" y="{top:g}" width="{WIDTH}" height="{HEIGHT}" rx="5"/>'
-        f'<rect class="bar" x="{spot.x}" y="{top + 5:g}" width="3" height="{HEIGHT - 10}"/>'
-        f'<text class="name" x="{spot.x + 11}" y="{top + 18:g}">{escape(_short(name, NAME_SIZE * 1.09))}</text>'
-        f'<text class="detail" x="{spot.x + 11}" y="{top + 33:g}">{escape(_short(detail, DETAIL_SIZE))}</text>'
+    return DrawnBox(
+        key=box.key,
+        kind=box.kind,
+        state=box.parts[0].state,
+        href=address(box),
+        in_full=in_full(box),
+        name=_short(name, NAME_SIZE * 1.09),
+        detail=_short(detail, DETAIL_SIZE),
+        x=spot.x,
+        y=spot.y - HEIGHT / 2,
     )
-    told = f'class="box kind-{box.kind}{state}" data-key="{escape(box.key)}"'
-    return f'<a href="{escape(href)}" {told}>{inside}</a>' if href else f"<g {told}>{inside}</g>"
 
 
 def words_of(box: Box) -> tuple[str, str]:
-    """Name and detail; of several the number and what they are called, and then some of their names."""
+    """Return the name and detail of a box; for several parts their number and kind, and some of their names."""
     first = box.parts[0]
     state = "" if first.state in ("", "clean") else first.state
     if box.count == 1:
@@ -110,7 +322,7 @@ def words_of(box: Box) -> tuple[str, str]:
 
 
 def in_full(box: Box) -> str:
-    """For pointers and screen readers: kind, name, detail, and the first names of many."""
+    """Describe a box for pointers and screen readers: kind, name, detail, and the first names if it stands for many."""
     name, detail = words_of(box)
     kind = KINDS.get(box.kind, box.kind)
     if box.count == 1:
@@ -132,7 +344,7 @@ def _short(text: str, size: float) -> str:
 
 
 def _width(letter: str) -> float:
-    """In heights of the letters."""
+    """Return the estimated width of a letter, in heights of the letters."""
     if letter in " .,:;|'!()[]ijlIft/":
         return 0.37
     return 0.9 if letter in "MWmw@%" else 0.7 if letter.isupper() else 0.61

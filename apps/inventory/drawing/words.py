@@ -3,11 +3,11 @@
 from functools import lru_cache
 from typing import Any
 
+from apps.core import units
 from apps.inventory.findings.disk_health import says_bad
 from apps.inventory.findings.machine import name_of_array, name_of_disk
 from apps.inventory.findings.parts import LEVELS as LEVEL_WORDS
-from apps.inventory.sharing import section_in_words
-from apps.lib import units
+from apps.inventory.topology.shared_paths import section_in_words
 
 Thing = dict[str, Any]
 Words = tuple[str, str, tuple[Any, ...]]
@@ -46,13 +46,13 @@ def section(one: Thing) -> Words:
 
 
 def place(disk: Thing) -> str:
-    """The shelf or channel that a disk is reached over, where it says so."""
+    """Return the enclosure and channel over which a disk is reached, as far as they are known."""
     channel = f"channel {disk['channel'].removeprefix('channel ')}" if disk["channel"] else ""
     return joined(disk["enclosure"], channel)
 
 
 def slot(disk: Thing) -> str:
-    """`slot c1d4`, `slot 7`; nothing where it is not known."""
+    """Return a disk's slot as `slot c1d4` or `slot 7`; '' where it is not known."""
     if disk["slot_number"] is None:
         return ""
     if disk["slot_controller"] is None:
@@ -61,7 +61,7 @@ def slot(disk: Thing) -> str:
 
 
 def kind_of_disk(disk: Thing) -> str:
-    """`Hitachi HDS7225 250 GB`."""
+    """Return the kind of a disk in words: `Hitachi HDS7225 250 GB`."""
     maker = " ".join(filter(None, [disk["vendor"], disk["model"]])) or "disk of unknown model"
     return " ".join(filter(None, [maker, sold(disk["capacity_bytes"])]))
 

@@ -2,7 +2,7 @@
 
 from django.urls import NoReverseMatch, reverse
 
-from apps.inventory.editing.kinds import Kind, kind_of
+from apps.inventory.editing.registry import PartKind, kind_of
 from apps.inventory.models import NetworkLink, Part
 
 
@@ -17,8 +17,8 @@ def page_of(part: Part) -> str:
     return reverse("host", args=[host_id]) if host_id else list_of(kind)
 
 
-def list_of(kind: Kind) -> str:
-    """The list of its kind; the hosts where there is none."""
+def list_of(kind: PartKind) -> str:
+    """Return the address of the list of parts of this kind; of the hosts where there is none."""
     return _address(kind.plural) or _address("network") or reverse("hosts")
 
 

@@ -1,20 +1,218 @@
-"""The form of one part: its fields by groups, why each empty one is empty, labels, notes, and members or sections."""
+"""The form of one part: its fields by groups, why each empty one is empty, labels, notes, and members or sections.
 
+Rows inside an inventory form: labels, members and sections. They are added, moved and removed by buttons, without any script.
+"""
+
+import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.db import models
+from django.db.models import Q
 from django.http import QueryDict
 
-from apps.inventory.editing.fields import WHY, has_why, input_for, kind_fields
-from apps.inventory.editing.kinds import Kind
-from apps.inventory.editing.rows_of_forms import PlaceRows, labels_of, read_rows, rearranged
-from apps.inventory.editing.wanted import EditError, Problems, Wanted, is_empty
-from apps.inventory.models import Host, Part
-from apps.inventory.vocabulary import Absence
+from apps.core import units
+from apps.core.forms import SiteForm, dress
+from apps.core.text import whole_number
+from apps.inventory.editing.edit_request import EditError, Problems, Wanted, is_empty
+from apps.inventory.editing.inputs import WHY, has_why, input_for, kind_fields
+from apps.inventory.editing.registry import PartKind, Places
+from apps.inventory.fields import spec_of, unit_of
+from apps.inventory.models import Array, ArrayMember, Controller, Disk, Host, Part
+from apps.inventory.vocabulary import Absence, SectionKind
 from apps.labs.models import Lab
-from apps.lib.forms import SiteForm, dress
+
+MOST_ROWS = 2048
+Data = Mapping[str, Any]
+Texts = dict[str, str]
+
+
+def read_rows(data: Data, prefix: str, names: tuple[str, ...]) -> list[Texts]:
+    """Read the form's fields `member-0-disk`, `member-0-state` … as a list of rows of texts."""
+    count = min(whole_number(data.get(f"{prefix}-count", "")) or 0, MOST_ROWS)
+    return [{name: str(data.get(f"{prefix}-{number}-{name}", "")).strip() for name in names} for number in range(count)]
+
+
+def rearranged(rows: list[Texts], act: str, prefix: str, blank: Texts) -> list[Texts]:
+    """Return the rows after a button was pressed that adds, moves or removes one.
+
+    `act` is `add-member`, `member-up-3`, `member-down-3` or `member-remove-3`; what is out of range changes nothing.
+    """
+    if act == f"add-{prefix}":
+        return [*rows, dict(blank)]
+    verb, _, digits = act.removeprefix(f"{prefix}-").partition("-")
+    number = whole_number(digits, most=len(rows) - 1)
+    if number is None:
+        return rows
+    rest = rows[:number] + rows[number + 1 :]
+    if verb == "remove":
+        return rest
+    to = {"up": max(number - 1, 0), "down": number + 1}.get(verb, number)
+    return rest[:to] + [rows[number]] + rest[to:]
+
+
+def labels_of(rows: list[Texts], problems: Problems) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for row in rows:
+        if not row["name"] and not row["value"]:
+            continue
+        if not row["name"] or not row["value"]:
+            problems.add(
+                "labels",
+                f"found {row['name'] or '(no name)'} = {row['value'] or '(no value)'}, expected a name and a value",
+            )
+        elif row["name"] in labels:
+            problems.add("labels", f"found {row['name']} twice, expected each name once")
+        labels[row["name"]] = row["value"]
+    return labels
+
+
+@dataclass
+class PlaceColumn:
+    """One input of a row; `listed` are what may be typed there."""
+
+    name: str
+    label: str
+    hint: str = ""
+    is_number: bool = False
+    choices: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    is_listed: bool = False
+
+
+class PlaceRows:
+    """Members or sections as texts, and back as values."""
+
+    def __init__(self, of: Places, lab: Lab, host: Host | None) -> None:
+        self.of, self.lab, self.host = of, lab, host
+        self.is_members = of.model is ArrayMember
+        self.names = ("what", "partition", "state") if self.is_members else of.fields
+        self.blank: Texts = dict.fromkeys(self.names, "") | (
+            {} if self.is_members else {"count": "1", "standby_count": "0"}
+        )
+        self._known: dict[str, list[Any]] | None = None
+
+    @property
+    def columns(self) -> list[PlaceColumn]:
+        if self.is_members:
+            return [
+                PlaceColumn("what", "Disk or array", is_listed=True),
+                PlaceColumn("partition", "Partition", "whole device"),
+                PlaceColumn("state", "State", "in sync"),
+            ]
+        return [self._column(name) for name in self.of.fields]
+
+    def _column(self, name: str) -> PlaceColumn:
+        label = spec_of(str(self.of.model._meta.model_name), name).form_label.capitalize()
+        if name == "kind":
+            return PlaceColumn(name, label, choices=[("", "–"), *SectionKind.choices])
+        hint = {"bytes_per_second": "200 MB/s", "link": "FC-2G", "name": "server – controller"}.get(name, "")
+        return PlaceColumn(name, label, hint, name in ("count", "standby_count"), is_listed=name == "controller")
+
+    @property
+    def candidates(self) -> list[str]:
+        """Return the names that may be entered, each of which means exactly one part."""
+        return sorted(
+            (name for name, found in self._by_name().items() if len(found) == 1 and found[0][1]), key=str.lower
+        )
+
+    def _by_name(self) -> dict[str, list[Any]]:
+        """Map each name to (row, whether it is the name to offer) pairs.
+
+        Disks can also be named by serial number and WWN.
+        """
+        if self._known is None:
+            self._known = {}
+            for row in self._rows():
+                offered = spelled(row)
+                for name in {offered, *_other_names(row)}:
+                    self._known.setdefault(name, []).append((row, name == offered))
+        return self._known
+
+    def _rows(self) -> list[Any]:
+        if not self.is_members:
+            return list(Controller.objects.filter(lab=self.lab, host=self.host))
+        disks = Disk.objects.filter(Q(host=self.host) | Q(host=None), lab=self.lab)
+        return [*disks, *Array.objects.filter(lab=self.lab, host=self.host)]
+
+    def texts_of(self, row: Any) -> list[Texts]:
+        """Return the members or sections of a part as texts for the form."""
+        if row is None:
+            return []
+        references = ("disk", "member_array") if self.is_members else ("controller",)
+        manager: Any = self.of.model._default_manager
+        found = manager.filter(**{self.of.parent: row}).select_related(*references).order_by("position")
+        return [self._texts(one) for one in found]
+
+    def _texts(self, one: Any) -> Texts:
+        if self.is_members:
+            return {"what": spelled(one.disk or one.member_array), "partition": one.partition, "state": one.state}
+        return {name: _text(name, getattr(one, name)) for name in self.of.fields}
+
+    def values_of(self, rows: list[Texts], problems: Problems) -> list[dict[str, Any]]:
+        """Return the values of the rows and add what is wrong to `problems`; rows left blank are skipped."""
+        said = [
+            (number, row)
+            for number, row in enumerate(rows)
+            if any(row[name] != self.blank[name] for name in self.names)
+        ]
+        return [self._values(row, f"{self.of.name}.{number}", problems) for number, row in said]
+
+    def _values(self, row: Texts, at: str, problems: Problems) -> dict[str, Any]:
+        values: dict[str, Any] = {name: text for name, text in row.items() if name not in ("what", "controller")}
+        for name in ("count", "standby_count", "bytes_per_second"):
+            if name in values:
+                values[name] = self._number(name, row[name], at, problems)
+        if not self.is_members:
+            return values | {"controller": self._find(row["controller"], f"{at}.controller", problems)}
+        found = self._find(row["what"], f"{at}.what", problems, "a disk or an array")
+        key = "member_array" if isinstance(found, Array) else "disk"
+        return values | ({key: found} if found else {})
+
+    def _number(self, name: str, text: str, at: str, problems: Problems) -> int | None:
+        try:
+            return units.parse(text, unit_of(name)) if text else None if unit_of(name) else int(self.blank[name])
+        except ValueError as error:
+            problems.add(f"{at}.{name}", str(error))
+            return None if unit_of(name) else int(self.blank[name])
+
+    def _find(self, text: str, at: str, problems: Problems, needed: str = "") -> Any:
+        if not text:
+            return None
+        found = self._by_name().get(text, [])
+        if len(found) == 1:
+            return found[0][0]
+        number = text.rpartition("#")[2]
+        exact = [row for row, _ in found if row.pk == whole_number(number)]
+        if exact:
+            return exact[0]
+        expected = needed or "a controller"
+        many = f"which means {len(found)} things" if found else f"expected {expected} of {self.host or 'this host'}"
+        problems.add(at, f"found {text[:80]!r}, {many}")
+        return None
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, int):
+        return units.typed(value, unit_of(name))
+    return spelled(value) if isinstance(value, Controller) else str(value or "")
+
+
+def spelled(row: Any) -> str:
+    """Return what a part is called in a row of a form; a disk without a device name by its number."""
+    if isinstance(row, Disk) and not row.device_name:
+        return f"{row.serial or row.model or 'disk'} #{row.pk}"
+    if isinstance(row, Array) and row.round:
+        return f"{row.name} (round {row.round})"
+    return str(row)
+
+
+def _other_names(row: Any) -> set[str]:
+    if isinstance(row, Disk):
+        return {name for name in (row.serial, row.wwn, f"{row.device_name} #{row.pk}") if name}
+    return {f"{row} #{row.pk}"}
+
 
 MOST_ALIKE = 500
 LABEL = ("name", "value")
@@ -30,9 +228,12 @@ class Input:
 
 
 class PartForm(SiteForm):
-    """`part` None makes a new one in `host`. `fixed` fields are not asked for: a part stays in its host, but for disks."""
+    """The form of a part, or of a new one in `host` if `part` is None.
 
-    def __init__(self, kind: Kind, lab: Lab, part: Part | None, host: Host | None, data: Any = None) -> None:
+    `fixed` fields are not asked for: a part stays in its host, except for disks.
+    """
+
+    def __init__(self, kind: PartKind, lab: Lab, part: Part | None, host: Host | None, data: Any = None) -> None:
         self.kind, self.lab, self.part, self.host = kind, lab, part, host
         self.fixed = _fixed(kind, part)
         self.places = PlaceRows(kind.places, lab, host) if kind.places else None
@@ -83,7 +284,7 @@ class PartForm(SiteForm):
         return self.places.texts_of(self.part)
 
     def wanted(self) -> Wanted | None:
-        """What was typed, in base units; None where it is not valid, and then the form says why."""
+        """Return the values that were entered, in base units; None if any is invalid, which the form then explains."""
         problems = Problems()
         labels = self._labels(problems)
         places = self.places.values_of(self.place_rows, problems) if self.places else None
@@ -107,7 +308,7 @@ class PartForm(SiteForm):
         )
 
     def _labels(self, problems: Problems) -> dict[str, Any]:
-        """Numbers that scripts set stay numbers."""
+        """Return the labels; numbers that scripts set stay numbers."""
         before = self.part.labels if self.part else {}
         return {
             name: before[name] if str(before.get(name)) == text else text
@@ -115,7 +316,7 @@ class PartForm(SiteForm):
         }
 
     def refuse(self, error: EditError) -> None:
-        """The errors beside the fields and rows that they are about."""
+        """Put the errors beside the fields and rows that they are about."""
         for name, said in error.errors.items():
             if name in self.fields and self.is_bound and hasattr(self, "cleaned_data"):
                 self.add_error(name, said)
@@ -129,13 +330,13 @@ class PartForm(SiteForm):
         return int(self.cleaned_data.get("how_many") or 1)
 
 
-def _fixed(kind: Kind, part: Part | None) -> tuple[str, ...]:
+def _fixed(kind: PartKind, part: Part | None) -> tuple[str, ...]:
     if not kind.has_host:
         return ()
     return () if part is not None and kind.name == "disk" else ("host",)
 
 
-def _initial(kind: Kind, part: Part | None) -> dict[str, Any]:
+def _initial(kind: PartKind, part: Part | None) -> dict[str, Any]:
     if part is None:
         return {field.name: field.get_default() for field in kind_fields(kind, ()) if field.has_default()}
     initial = {field.name: _shown(field, getattr(part, field.attname)) for field in kind_fields(kind, ())}
@@ -147,7 +348,7 @@ def _shown(field: "models.Field[Any, Any]", value: Any) -> Any:
 
 
 def _as_it_was(before: Any, value: Any) -> Any:
-    """A browser's line ends and cut blanks are no change."""
+    """Return the former value if only line ends or outer blanks differ, which browsers change."""
     if isinstance(value, str):
         value = value.replace("\r\n", "\n")
         if isinstance(before, str) and before.strip() == value.strip():
@@ -166,7 +367,7 @@ def _dress(form: PartForm) -> None:
 
 
 def after_button(form: PartForm, data: QueryDict) -> QueryDict:
-    """The form's data after one of the buttons that add, move and remove rows."""
+    """Return the form's data after one of the buttons that add, move and remove rows."""
     act, changed = data.get("act", ""), data.copy()
     for prefix, names, blank in _prefixes(form):
         rows = rearranged(read_rows(data, prefix, names), act, prefix, blank)

@@ -9,8 +9,9 @@ from typing import Any
 
 from django.db import models
 
-from apps.inventory.editing.kinds import Kind, Places
-from apps.inventory.editing.wanted import Problems, Wanted
+from apps.core.text import LARGEST
+from apps.inventory.editing.edit_request import Problems, Wanted
+from apps.inventory.editing.registry import PartKind, Places
 from apps.inventory.models import Part
 from apps.inventory.vocabulary import Absence
 from apps.labs.models import Lab
@@ -18,8 +19,12 @@ from apps.labs.models import Lab
 JSON_NAMES = {"member_array": "array"}
 
 
-def wanted_of(kind: Kind, lab: Lab, body: Any) -> Wanted:
-    """Raises `EditError` with found and expected for each field that cannot be read."""
+def wanted_of(kind: PartKind, lab: Lab, body: Any) -> Wanted:
+    """Parse a REST request's body into the wanted values.
+
+    Raises:
+        EditError: with found and expected for each field that cannot be read.
+    """
     problems = Problems()
     if not isinstance(body, Mapping):
         problems.add("body", f"found {type(body).__name__}, expected an object with fields of a {kind.word}")
@@ -69,6 +74,9 @@ def _value(field: Any, value: Any, lab: Lab, at: str, problems: Problems) -> Any
         (models.CharField | models.TextField, str, "text"),
     ]
     needed, word = next((python, word) for column, python, word in kinds if isinstance(field, column))
+    if needed is int and isinstance(value, float) and abs(value) >= LARGEST:  # whole numbers beyond 64 bits
+        problems.add(at, f"found {value:.4g}, expected a whole number less than or equal to {LARGEST}")
+        return field.get_default()
     if not isinstance(value, needed) or (isinstance(value, bool) and needed is int):
         problems.add(at, f"found {value!r}, expected {word}{' or null' if field.null else ''}"[:300])
         return field.get_default()
@@ -111,18 +119,13 @@ def _place(of: Places, lab: Lab, said: Mapping[str, Any], at: str, problems: Pro
     }
 
 
-def payload_of(kind: Kind, row: Part) -> dict[str, Any]:
-    """One part with its members or sections: what a script reads, and may send back in part."""
-    return rows_of(kind, [row])[0]
-
-
-def rows_of(kind: Kind, rows: list[Any]) -> list[dict[str, Any]]:
-    """One query for the members or sections of all."""
+def rows_of(kind: PartKind, rows: list[Any]) -> list[dict[str, Any]]:
+    """Return the parts as rows for REST; the members or sections of all of them take one query."""
     places = _places_of(kind.places, rows) if kind.places else {}
     return [_row(kind, row) | ({kind.places.name: places.get(row.pk, [])} if kind.places else {}) for row in rows]
 
 
-def _row(kind: Kind, row: Part) -> dict[str, Any]:
+def _row(kind: PartKind, row: Part) -> dict[str, Any]:
     shown: dict[str, Any] = {"id": row.pk}
     for name in kind.fields:
         value = getattr(row, kind.field(name).attname)

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from apps.inventory.editing.kinds import Kind, Places
+from apps.inventory.editing.edit_request import Problems
+from apps.inventory.editing.registry import PartKind, Places
 from apps.inventory.editing.rules import storable
-from apps.inventory.editing.wanted import Problems
 from apps.inventory.models import Array, ArrayMember
 
 MOST = 1024  # members of one array
@@ -17,22 +17,22 @@ Place = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is there already: the part's places, and which arrays are members of which (arrays' numbers in, their members' out)."""
+class KnownPlaces:
+    """The places of a part, and which arrays are members of which (from arrays' numbers to their members' numbers)."""
 
     present: Sequence[Any]
     arrays_in: Callable[[set[int]], set[int]]
 
 
 def check_places(
-    kind: Kind, row: Any, places: Sequence[Place], problems: Problems, known_already: Known | None = None
+    kind: PartKind, row: Any, places: Sequence[Place], problems: Problems, known_already: KnownPlaces | None = None
 ) -> None:
-    """Adds `members.3.disk`-like errors. Places that stay as they are were accepted once and are not judged again.
+    """Add errors such as `members.3.disk` to `problems`; unchanged places were accepted once and are not judged again.
 
-    `known_already`: for who has read it for many parts; else it is asked for.
+    `known_already` is for callers that have loaded it for many parts; without it, it is queried.
     """
     assert kind.places
-    of = known_already or Known(_present(kind.places, row), _arrays_in)
+    of = known_already or KnownPlaces(_present(kind.places, row), _arrays_in)
     if len(places) > MOST:
         problems.add(kind.places.name, f"found {len(places)}, expected at most {MOST}")
         return
@@ -47,7 +47,7 @@ def check_places(
 
 
 def _check_columns(of: Places, place: Place, at: str, problems: Problems) -> None:
-    """The columns' own rules: lengths, choices, numbers."""
+    """Check the columns' own rules: lengths, choices, numbers."""
     row = of.model(**{name: value for name, value in place.items() if name in of.fields})
     try:
         row.clean_fields(exclude=[of.parent, "position", "disk", "member_array", "controller"])
@@ -117,7 +117,7 @@ def _arrays_in(arrays: set[int]) -> set[int]:
 
 
 def place_key(of: Places, place: Place) -> tuple[Any, ...]:
-    """A place as its columns' values, references by number; what is not said is the column's default."""
+    """Return a place as a tuple of its columns' values, references by number, missing ones as the default."""
     row = of.model(**{name: value for name, value in place.items() if name in of.fields})
     return _key(of, row)
 
@@ -131,8 +131,11 @@ def _present(of: Places, row: Any) -> list[Any]:
     return list(manager.filter(**{of.parent: row}).order_by("position")) if row.pk else []
 
 
-def write_places(kind: Kind, row: Any, places: Sequence[Place]) -> bool:
-    """The places in this order; True if anything differs from before. Rows stay at their position, what is in them changes."""
+def write_places(kind: PartKind, row: Any, places: Sequence[Place]) -> bool:
+    """Write the places in this order and return whether anything differs from before.
+
+    Rows stay at their position; what is in them changes.
+    """
     assert kind.places
     of, present = kind.places, _present(kind.places, row)
     columns = [of.column(name) for name in of.fields]

@@ -13,8 +13,9 @@ MAX_LABELS, MAX_LABEL_NAME, MAX_LABEL = 50, 60, 200
 
 
 def problems_of(row: Part, may_have_moved: bool = True) -> Found:
-    """All that is wrong with a part as it would be saved. `may_have_moved`: False for who knows that its host is the same, and then
-    the database is not asked.
+    """Yield everything that is wrong with a part as it would be saved.
+
+    `may_have_moved` is False when the caller knows that its host is the same; that saves queries.
     """
     yield from _numbers(row)
     yield from _texts(row)
@@ -65,7 +66,7 @@ def _labels(row: Part) -> Found:
 
 
 def same_host(*fields: str) -> Callable[[Any], Found]:
-    """What a part refers to is in the part's own host."""
+    """Return a rule that the parts these fields refer to are in the part's own host."""
 
     def rule(row: Any) -> Found:
         for name in fields:
@@ -109,7 +110,7 @@ def _ends(row: NetworkLink) -> Found:
 
 
 def _agents_own(row: Target) -> Found:
-    """The agent offers the directory; what it offers is not for people to say."""
+    """Refuse changes to what an agent says of the directory that it offers."""
     if not (row.pk and row.is_agents_own):
         return
     before = Target.objects.get(pk=row.pk)
@@ -137,7 +138,7 @@ def _space(row: Filesystem) -> Found:
 
 
 def _left_behind(row: Part) -> Found:
-    """A part that moves to another host takes nothing along: what hangs on it has to be moved or taken off first."""
+    """Refuse the move of a part to another host while parts of its present host refer to it."""
     host_id = getattr(row, "host_id", 0)
     if host_id == 0 or type(row).objects.filter(pk=row.pk, host_id=host_id).exists():
         return
@@ -192,7 +193,7 @@ RULES: dict[str, tuple[Callable[[Any], Found], ...]] = {
 
 
 def violated(error: Any) -> str:
-    """A sentence for a constraint of the database; its own message where nothing better is known."""
+    """Return a sentence for a violated database constraint; its own message where there is no sentence."""
     for name, sentence in SENTENCES.items():
         if name in str(error):
             return sentence

@@ -1,24 +1,108 @@
-"""Adding, changing and deleting parts by hand, for every kind of inventory with one form."""
+"""Adding, changing and deleting parts by hand, for every kind of inventory with one form.
+
+Two people at one form: what was typed stays, what only the other changed is taken over, and the difference is shown.
+
+Maintenance: new runs wait until it ends, those that run go on.
+"""
 
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
 
+from apps.core.text import whole_number
 from apps.inventory.editing.addresses import list_of, page_of
-from apps.inventory.editing.conflicts import rebased
-from apps.inventory.editing.deleting import delete as delete_part
-from apps.inventory.editing.deleting import loss_of
+from apps.inventory.editing.deletion import delete as delete_part
+from apps.inventory.editing.deletion import loss_of
+from apps.inventory.editing.edit_request import EditError, Wanted
 from apps.inventory.editing.form import PartForm, after_button, has_rows_button
-from apps.inventory.editing.kinds import BY_NAME, KINDS, Kind
-from apps.inventory.editing.saving import StaleError, change, make_alike, version_of
-from apps.inventory.editing.telling import told
-from apps.inventory.editing.wanted import EditError
-from apps.inventory.models import Host, Part
+from apps.inventory.editing.registry import BY_NAME, KINDS, PartKind
+from apps.inventory.history.log import told
+from apps.inventory.models import Change, Host, Part
+from apps.inventory.services import StaleError, change, make_alike, version_of
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
-from apps.labs.models import Role
+from apps.labs.models import Lab, Role
+
+
+def rebased(form: PartForm, kind: PartKind, lab: Lab, row: Part, since: list[Change]) -> PartForm:
+    """Return the refused form on the newest version of the part, with the other people's changes taken over.
+
+    `since` are those changes, newest first. What the person typed stays.
+    """
+    row.refresh_from_db()
+    fresh = PartForm(kind, lab, row, form.host)
+    before = _as_it_was(since, kind)
+    posted: Any = form.data
+    data: QueryDict = posted.copy()
+    for name in before:
+        if name in fresh.fields and not _is_typed(form, name, before[name]):
+            _take_over(data, fresh, name)
+    if before.keys() & {"labels"} and form.label_rows == _label_rows(before["labels"]):
+        _take_over_labels(data, fresh)
+    return PartForm(kind, lab, row, form.host, data)
+
+
+def _as_it_was(since: list[Change], kind: PartKind) -> dict[str, Any]:
+    """Return what the changed fields were when the form was made, which the oldest change knows."""
+    names = {kind.field(name).attname: name for name in (*kind.fields, "labels", "notes")}
+    found: dict[str, Any] = {}
+    for later in since:
+        if later.row_kind == kind.name and later.act == Change.Act.CHANGED:
+            found |= {names[column]: value for column, value in (later.before or {}).items() if column in names}
+    return found
+
+
+def _is_typed(form: PartForm, name: str, before: Any) -> bool:
+    """Return whether the person at this form has changed the field."""
+    field = form.fields[name]
+    return (
+        str(form.data.get(name, "")).strip() != str(field.prepare_value(before) if before is not None else "").strip()
+    )
+
+
+def _take_over(data: QueryDict, fresh: PartForm, name: str) -> None:
+    for each in (name, f"why-{name}"):
+        if each in fresh.fields:
+            value = fresh[each].value()
+            data[each] = "" if value is None or value is False else str(value)
+
+
+def _label_rows(labels: Any) -> list[dict[str, str]]:
+    return [{"name": name, "value": str(value)} for name, value in sorted((labels or {}).items())]
+
+
+def _take_over_labels(data: QueryDict, fresh: PartForm) -> None:
+    rows = fresh.label_rows
+    data["label-count"] = str(len(rows))
+    for number, row in enumerate(rows):
+        data[f"label-{number}-name"], data[f"label-{number}-value"] = row["name"], row["value"]
+
+
+def set_maintenance(host: Host, is_on: bool, note: str = "") -> None:
+    """Begin or end a host's maintenance; ending it removes the note.
+
+    Raises:
+        EditError: if the note is too long.
+    """
+    change(BY_NAME["host"], host, Wanted({"is_in_maintenance": is_on, "maintenance_note": note if is_on else ""}))
+
+
+@require_POST
+@member_required(Role.ENGINEER)
+def maintenance(request: LabRequest, pk: int) -> HttpResponse:
+    """Begin a host's maintenance or change its note if `is_on` is 1, else end it."""
+    host = get_object_or_404(Host, pk=pk, lab=request.lab)
+    is_on = request.POST.get("is_on") == "1"
+    try:
+        set_maintenance(host, is_on, request.POST.get("note", "").strip())
+        begun = f"{host} is in maintenance: new runs wait, those that run go on."
+        messages.success(request, begun if is_on else f"{host} is out of maintenance: what waits begins now.")
+    except EditError as error:
+        messages.error(request, f"Nothing was changed. {error}")
+    return redirect(host)
 
 
 def _shown(request: LabRequest, form: PartForm, status: int = 200, **more: Any) -> HttpResponse:
@@ -30,7 +114,7 @@ def _shown(request: LabRequest, form: PartForm, status: int = 200, **more: Any) 
 
 @member_required(Role.ENGINEER)
 def new(request: LabRequest, kind: str) -> HttpResponse:
-    """`?host=` says in which host; without it the host is asked for first."""
+    """Show and save the form for a new part; `?host=` names its host, without which the page first asks for one."""
     of = BY_NAME[kind]
     host, is_known = _host(request, of)
     if not is_known:
@@ -49,17 +133,18 @@ def new(request: LabRequest, kind: str) -> HttpResponse:
     return _shown(request, form, 422)
 
 
-def _host(request: LabRequest, kind: Kind) -> tuple[Host | None, bool]:
-    """(the host, whether it is known). Disks may be in none."""
+def _host(request: LabRequest, kind: PartKind) -> tuple[Host | None, bool]:
+    """Return (the host, whether it is known); disks may be in none."""
     asked = request.POST.get("in_host", request.GET.get("host", ""))
     if not kind.has_host or (asked == "none" and kind.name == "disk"):
         return None, True
-    if not asked.isdecimal():
+    number = whole_number(asked)
+    if number is None:
         return None, False
-    return get_object_or_404(Host, pk=int(asked[:18]), lab=request.lab), True
+    return get_object_or_404(Host, pk=number, lab=request.lab), True
 
 
-def _ask_for_host(request: LabRequest, kind: Kind) -> HttpResponse:
+def _ask_for_host(request: LabRequest, kind: PartKind) -> HttpResponse:
     hosts = Host.objects.filter(lab=request.lab).order_by("name")
     return render(request, "inventory/in-which-host.html", {"kind": kind, "hosts": hosts, "back": list_of(kind)})
 
@@ -68,7 +153,7 @@ def _with_rows(form: PartForm, request: LabRequest) -> PartForm:
     return PartForm(form.kind, form.lab, form.part, form.host, after_button(form, request.POST))
 
 
-def _made(request: LabRequest, kind: Kind, made: list[Part], host: Host | None) -> HttpResponse:
+def _made(request: LabRequest, kind: PartKind, made: list[Part], host: Host | None) -> HttpResponse:
     if len(made) == 1:
         messages.success(request, f"The {kind.word} {made[0]} was added.")
         return redirect(page_of(made[0]))
@@ -98,7 +183,7 @@ def edit(request: LabRequest, kind: str, pk: int) -> HttpResponse:
     return _shown(request, form, 422, version=_version(request))
 
 
-def _own(request: LabRequest, kind: Kind, pk: int) -> Part:
+def _own(request: LabRequest, kind: PartKind, pk: int) -> Part:
     found = kind.model.objects.select_related("host") if kind.has_host else kind.model.objects
     part: Part = get_object_or_404(found.filter(lab=request.lab), pk=pk)
     return part
@@ -109,14 +194,13 @@ def _host_of(part: Part) -> Host | None:
 
 
 def _version(request: LabRequest) -> int:
-    """What the form was made from; a form that does not say it is older than everything."""
-    text = request.POST.get("version", "")
-    return int(text[:18]) if text.isdecimal() else 0
+    """Return the version that the form was made from; a form without one is older than any."""
+    return whole_number(request.POST.get("version", "")) or 0
 
 
 @member_required(Role.ENGINEER)
 def delete(request: LabRequest, kind: str, pk: int) -> HttpResponse:
-    """GET says what will be lost; POST does it, unless it would break evidence."""
+    """Show what deleting a part will lose; POST deletes it, unless that would destroy evidence."""
     of = BY_NAME[kind]
     part = _own(request, of, pk)
     context: dict[str, Any] = {"kind": of, "part": part, "back": page_of(part), "version": version_of(of, part)}
@@ -136,14 +220,14 @@ def delete(request: LabRequest, kind: str, pk: int) -> HttpResponse:
     return render(request, "inventory/delete.html", context | {"loss": loss_of(part)}, status=status)
 
 
-def _beside(part: Part, kind: Kind) -> str:
+def _beside(part: Part, kind: PartKind) -> str:
     host = getattr(part, "host", None)
     return str(host.get_absolute_url()) if host else list_of(kind)
 
 
 @member_required(Role.ENGINEER)
 def add(request: LabRequest) -> HttpResponse:
-    """What can be added, in one list, for a host or for the lab."""
-    text = request.GET.get("host", "")
-    host = get_object_or_404(Host, pk=int(text[:18]), lab=request.lab) if text.isdecimal() else None
+    """Show the kinds of parts that can be added, to one host or to the lab."""
+    number = whole_number(request.GET.get("host", ""))
+    host = None if number is None else get_object_or_404(Host, pk=number, lab=request.lab)
     return render(request, "inventory/add.html", {"host": host, "kinds": [k for k in KINDS if not host or k.has_host]})

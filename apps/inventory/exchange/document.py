@@ -9,12 +9,12 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from apps.inventory.exchange.keys import Keys
-from apps.inventory.exchange.kinds import BY_MODEL, KINDS, Kind, Places
+from apps.inventory.exchange.registry import BY_MODEL, KINDS, ExchangePlaces, FileKind
 from apps.inventory.models import Host, NetworkLink, Part, Switch
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 
-ALWAYS = ("absent", "sources")  # what a file does not say of these is left to the inventory
+ALWAYS = ("absent", "sources")  # written even if empty: an import keeps what a file does not name
 FORMAT, VERSION = "spindle inventory", 1
 AT_ONCE = 500  # rows in memory
 Row = dict[str, Any]
@@ -23,8 +23,10 @@ Names = dict[tuple[type[Any], int], str]
 
 @dataclass
 class Outgoing:
-    """What goes out of a lab. `host`: what is in it, and the switches that its NICs are plugged into. `kinds`: these alone, all where
-    there are none. `only`: the rows of the one kind that are among these. `count`: rows that went out so far.
+    """The export of a lab.
+
+    `host`: only what is in it, and the switches that its NICs are plugged into. `kinds`: only these, all if there are
+    none. `only`: only these rows of the one kind. `count`: the number of rows written so far.
     """
 
     lab: Lab
@@ -34,14 +36,15 @@ class Outgoing:
     count: int = field(default=0, init=False)
 
     @property
-    def wanted(self) -> list[Kind]:
+    def wanted(self) -> list[FileKind]:
         return [kind for kind in KINDS if not self.kinds or kind.name in self.kinds]
 
-    def rows(self, kind: Kind) -> Iterator[Row]:
-        """By id; sizes in bytes and rates in bytes/s or bits/s, references as keys, empty fields left out (but for absent and sources).
+    def rows(self, kind: FileKind) -> Iterator[Row]:
+        """Yield the rows of a kind by id.
 
-        `AT_ONCE` rows in memory, whatever the size of the lab, and a query for them, for their places and for each kind that they refer
-        to. What is deleted meanwhile is left out.
+        Sizes are in bytes, rates in bytes/s or bits/s, references are keys; empty fields are left out, except for
+        absent and sources. `AT_ONCE` rows are in memory, whatever the size of the lab, with a query for them, for their
+        places and for each kind that they refer to. What is deleted meanwhile is left out.
         """
         some = self._some(kind, 0)
         while some:
@@ -53,8 +56,11 @@ class Outgoing:
     def _keys(self) -> Keys:
         return Keys(self.lab)
 
-    def _some(self, kind: Kind, after: int) -> list[tuple[int, Row]]:
-        """(number, row) of those that come next. In a scope of its own: when rows are asked for, the request may be over."""
+    def _some(self, kind: FileKind, after: int) -> list[tuple[int, Row]]:
+        """Return (number, row) of the next rows.
+
+        This has a lab scope of its own, as the request may be over when a streamed response asks for rows.
+        """
         with lab_scope(self.lab.pk):
             found = self._found(kind).filter(pk__gt=after).select_related(*kind.near).order_by("pk")[:AT_ONCE]
             parts = list(found)
@@ -65,14 +71,14 @@ class Outgoing:
                 for one in parts
             ]
 
-    def _found(self, kind: Kind) -> QuerySet[Any]:
+    def _found(self, kind: FileKind) -> QuerySet[Any]:
         found: QuerySet[Any] = kind.model.objects.filter(lab=self.lab)
         if self.only is not None:
             found = found.filter(pk__in=self.only.order_by().values("pk"))
         return found.filter(_in_host(kind, self.host)) if self.host else found
 
 
-def _in_host(kind: Kind, host: Host) -> Q:
+def _in_host(kind: FileKind, host: Host) -> Q:
     at_host = Q(nic__host=host) | Q(far_nic__host=host)
     if kind.model is Host:
         return Q(pk=host.pk)
@@ -84,7 +90,7 @@ def _in_host(kind: Kind, host: Host) -> Q:
     return Q(host=host)
 
 
-def _places(places: Places, parts: Iterable[Part]) -> dict[int, list[Any]]:
+def _places(places: ExchangePlaces, parts: Iterable[Part]) -> dict[int, list[Any]]:
     found = defaultdict(list)
     manager: Any = places.model._default_manager
     parent = f"{places.parent}_id"
@@ -93,8 +99,8 @@ def _places(places: Places, parts: Iterable[Part]) -> dict[int, list[Any]]:
     return found
 
 
-def _references(kind: Kind, parts: Iterable[Part], places: dict[int, list[Any]]) -> dict[type[Any], set[int]]:
-    """Model → numbers of the rows that are referred to."""
+def _references(kind: FileKind, parts: Iterable[Part], places: dict[int, list[Any]]) -> dict[type[Any], set[int]]:
+    """Return the numbers of the rows that are referred to, by model."""
     found: dict[type[Any], set[int]] = defaultdict(set)
     of_places = kind.places.fields if kind.places else ()
     all_places = [one for some in places.values() for one in some]
@@ -105,7 +111,7 @@ def _references(kind: Kind, parts: Iterable[Part], places: dict[int, list[Any]])
     return {model: ids for model, ids in found.items() if ids}
 
 
-def _shown(kind: Kind, row: Part, places: Sequence[Any], names: Names) -> Row:
+def _shown(kind: FileKind, row: Part, places: Sequence[Any], names: Names) -> Row:
     shown: Row = {}
     for name, one in kind.fields.items():
         value = _value(one, row, names)
@@ -116,7 +122,7 @@ def _shown(kind: Kind, row: Part, places: Sequence[Any], names: Names) -> Row:
     return shown
 
 
-def _place(places: Places, row: Any, names: Names) -> Row:
+def _place(places: ExchangePlaces, row: Any, names: Names) -> Row:
     values = {one.name: _value(one, row, names) for one in places.fields}
     return {name: value for name, value in values.items() if value not in (None, "")}
 

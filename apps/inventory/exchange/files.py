@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.inventory.exchange.document import ALWAYS, FORMAT, VERSION
-from apps.inventory.exchange.kinds import BY_NAME, KINDS, Kind
+from apps.inventory.exchange.registry import BY_NAME, KINDS, FileKind
 from apps.inventory.exchange.values import ValueProblem, of_text
 from apps.inventory.exchange.writers import GUARDED
 
@@ -26,17 +26,26 @@ class FileError(ValueError):
 
 
 @dataclass
-class Incoming:
-    """One row of a file. `where` is `disks.csv line 7` or `disks[3]`; `problems`: (field, problem) of cells that could not be read."""
+class IncomingFile:
+    """One row of a file.
 
-    kind: Kind
+    `where` is `disks.csv line 7` or `disks[3]`; `problems` are pairs (field, problem) of cells that could not be read.
+    """
+
+    kind: FileKind
     where: str
     values: dict[str, Any]
     problems: list[tuple[str, ValueProblem]] = field(default_factory=list)
 
 
-def read(data: bytes, name: str, kind: str = "", most: int | None = MAX_ROWS) -> list[Incoming]:
-    """The rows of a file in the order in which they can be made. `kind`: of a CSV file whose name does not say it. Raises `FileError`."""
+def read(data: bytes, name: str, kind: str = "", most: int | None = MAX_ROWS) -> list[IncomingFile]:
+    """Read the rows of an inventory file (JSON, CSV or zip) in the order in which they can be made.
+
+    `kind` is that of a CSV file whose name does not say it; `most` limits the number of rows.
+
+    Raises:
+        FileError: if the file is too large or cannot be read.
+    """
     if len(data) > MAX_BYTES:
         raise FileError(name, f"{len(data)} bytes", f"at most {MAX_BYTES}")
     if data[:4] == b"PK\x03\x04":
@@ -60,7 +69,7 @@ def _text(data: bytes, name: str) -> str:
         raise FileError(f"{name} byte {error.start}", data[error.start : error.start + 1].hex(), "UTF-8 text") from None
 
 
-def _of_zip(data: bytes, name: str) -> Iterator[Incoming]:
+def _of_zip(data: bytes, name: str) -> Iterator[IncomingFile]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [one for one in archive.infolist() if not one.is_dir()]
@@ -68,7 +77,7 @@ def _of_zip(data: bytes, name: str) -> Iterator[Incoming]:
                 raise FileError(name, f"{len(entries)} files", f"at most {len(KINDS)} of {MAX_BYTES} bytes together")
             for entry in entries:
                 with archive.open(entry) as file:
-                    content = file.read(MAX_BYTES + 1)  # what the directory says of its size may be a lie
+                    content = file.read(MAX_BYTES + 1)  # the size in the zip's directory may be wrong
                 yield from _of_csv(_text(content[: MAX_BYTES + 1], entry.filename), entry.filename, "")
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
         if isinstance(error, FileError):
@@ -76,7 +85,7 @@ def _of_zip(data: bytes, name: str) -> Iterator[Incoming]:
         raise FileError(name, error, "a zip of CSV files") from None
 
 
-def _of_json(text: str, name: str) -> Iterator[Incoming]:
+def _of_json(text: str, name: str) -> Iterator[IncomingFile]:
     try:
         document = json.loads(text)
     except ValueError as error:
@@ -91,7 +100,7 @@ def _of_json(text: str, name: str) -> Iterator[Incoming]:
             yield from _rows_of(kind_name, rows)
 
 
-def _rows_of(kind_name: str, rows: Any) -> Iterator[Incoming]:
+def _rows_of(kind_name: str, rows: Any) -> Iterator[IncomingFile]:
     kind = BY_NAME.get(kind_name)
     if kind is None:
         raise FileError(kind_name, kind_name, f"one of: {', '.join(BY_NAME)}")
@@ -102,16 +111,16 @@ def _rows_of(kind_name: str, rows: Any) -> Iterator[Incoming]:
         if not isinstance(row, dict):
             raise FileError(where, type(row).__name__, "a row with names and values")
         _refuse_unknown(where, row, kind)
-        yield Incoming(kind, where, row)
+        yield IncomingFile(kind, where, row)
 
 
-def _refuse_unknown(where: str, names: Any, kind: Kind) -> None:
+def _refuse_unknown(where: str, names: Any, kind: FileKind) -> None:
     for name in names:
         if name not in kind.columns:
             raise FileError(where, name, f"one of: {', '.join(kind.columns)}")
 
 
-def _of_csv(text: str, name: str, kind_name: str) -> Iterator[Incoming]:
+def _of_csv(text: str, name: str, kind_name: str) -> Iterator[IncomingFile]:
     stem = name.rsplit("/", 1)[-1].removesuffix(".csv").partition(" ")[0].lower()
     kind = BY_NAME.get(kind_name) or next((one for one in KINDS if stem.startswith(one.name)), None)
     if kind is None:
@@ -127,7 +136,7 @@ def _of_csv(text: str, name: str, kind_name: str) -> Iterator[Incoming]:
         raise FileError(f"{name} line {lines.line_num}", error, "comma-separated values (RFC 4180)") from None
 
 
-def _check_header(header: list[str], name: str, kind: Kind) -> None:
+def _check_header(header: list[str], name: str, kind: FileKind) -> None:
     if not any(header):
         raise FileError(f"{name} line 1", "nothing", "the names of the columns")
     _refuse_unknown(f"{name} line 1", header, kind)
@@ -135,10 +144,10 @@ def _check_header(header: list[str], name: str, kind: Kind) -> None:
         raise FileError(f"{name} line 1", "a column twice", "each column once")
 
 
-def _incoming(kind: Kind, where: str, header: list[str], cells: list[str]) -> Incoming:
+def _incoming(kind: FileKind, where: str, header: list[str], cells: list[str]) -> IncomingFile:
     if len(cells) != len(header):
         raise FileError(where, f"{len(cells)} cells", f"{len(header)}, as in line 1")
-    row = Incoming(kind, where, {})
+    row = IncomingFile(kind, where, {})
     for column, cell in zip(header, cells, strict=True):
         if column in ALWAYS and not cell.strip():
             continue
@@ -150,7 +159,7 @@ def _incoming(kind: Kind, where: str, header: list[str], cells: list[str]) -> In
     return row
 
 
-def _read(kind: Kind, column: str, text: str) -> Any:
+def _read(kind: FileKind, column: str, text: str) -> Any:
     if kind.places and column == kind.places.name:
         try:
             return json.loads(text) if text.strip() else []

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.inventory.differences_of.values import text_of
-from apps.inventory.field_words import label_of
+from apps.inventory.fields import label_of
+from apps.inventory.snapshots.differences.values import text_of
 
 CREATED, CHANGED, UNCHANGED, REFUSED = "created", "changed", "unchanged", "refused"
 ACTS = (CREATED, CHANGED, UNCHANGED, REFUSED)
@@ -15,7 +15,7 @@ ACTS = (CREATED, CHANGED, UNCHANGED, REFUSED)
 
 @dataclass(frozen=True)
 class FieldChange:
-    """Values in base units, references as keys; None for nothing."""
+    """A changed field; values are in base units, references are keys, None means empty."""
 
     field: str
     before: Any
@@ -36,14 +36,14 @@ class FieldChange:
 
 @dataclass(frozen=True)
 class Problem:
-    """`field` is empty where the whole row is meant."""
+    """A reason why a row is refused; `field` is empty where it is about the whole row."""
 
     field: str
     sentence: str
 
 
 @dataclass
-class Entry:
+class OutcomeEntry:
     kind: str
     where: str
     key: str
@@ -62,12 +62,12 @@ class Entry:
 
 
 def _plain(value: Any) -> Any:
-    return vars(value) if isinstance(value, Entry | FieldChange | Problem) else str(value)
+    return vars(value) if isinstance(value, OutcomeEntry | FieldChange | Problem) else str(value)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    entries: tuple[Entry, ...]
+    entries: tuple[OutcomeEntry, ...]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -80,7 +80,7 @@ class Outcome:
 
     @property
     def digest(self) -> str:
-        """The same only while the same file would do the same to the same inventory."""
+        """Return a SHA-256 that stays the same only while the same file would do the same to the same inventory."""
         text = json.dumps(self.entries, sort_keys=True, default=_plain)
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import models
 
+from apps.core.units import parse
 from apps.inventory.editing.rules import storable
-from apps.inventory.field_words import unit_of
+from apps.inventory.fields import unit_of
 from apps.inventory.vocabulary import Absence, Source
-from apps.lib.units import parse
 
 _WHOLE = re.compile(r"[0-9]{1,19}")
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
@@ -26,7 +26,11 @@ class ValueProblem(ValueError):  # noqa: N818  (what is wrong with a value; the 
 
 
 def of_text(field: "models.Field[Any, Any]", text: str) -> Any:
-    """A CSV cell: whole numbers in base units or with their unit as people write it, yes or no, JSON for lists and mappings."""
+    """Parse a CSV cell for a field.
+
+    Whole numbers are in base units or have their unit as people write it, booleans are yes or no, lists and mappings
+    JSON.
+    """
     if isinstance(field, models.JSONField):
         return _json(text) if text.strip() else field.get_default()
     if isinstance(field, models.BooleanField):
@@ -65,7 +69,11 @@ def _number(field: "models.Field[Any, Any]", text: str) -> int | None:
 
 
 def checked(field: "models.Field[Any, Any]", value: Any) -> Any:
-    """A value as the column holds it. JSON's null and an empty text both empty a field. Raises `ValueProblem`."""
+    """Return a value as the column holds it; JSON's null and an empty text both empty a field.
+
+    Raises:
+        ValueProblem: if the field cannot hold the value.
+    """
     if value is None or value == "":
         return _emptied(field)
     wanted = _type_of(field)
@@ -102,7 +110,7 @@ _WORDS: dict[type, str] = {
 
 
 def _is_plain(value: Any, depth: int = 0) -> bool:
-    """Whether the database can keep it: no NUL, no half surrogate pair, no infinity."""
+    """Return whether the database can store the value: no NUL, no half surrogate pair, no infinity."""
     if depth > MAX_DEPTH:
         return False
     if isinstance(value, dict):

@@ -12,14 +12,14 @@ from itertools import chain, islice
 from typing import Any
 
 from apps.inventory.exchange.document import AT_ONCE, FORMAT, VERSION, Outgoing, Row
-from apps.inventory.exchange.kinds import Kind
+from apps.inventory.exchange.registry import FileKind
 
 GUARDED = tuple("=+-@\t\r\n＝＋－＠'")
-SOME_DAY = (2000, 1, 1, 0, 0, 0)  # the same inventory is the same file
+SOME_DAY = (2000, 1, 1, 0, 0, 0)  # a fixed date, so that the same inventory gives the same file
 
 
 def json_pieces(outgoing: Outgoing) -> Iterator[bytes]:
-    """One object: `format`, `version`, and for each kind a list of its rows."""
+    """Yield the export as one JSON object: `format`, `version`, and for each kind a list of its rows."""
     yield f'{{\n "format": {json.dumps(FORMAT)},\n "version": {VERSION}'.encode()
     for kind in outgoing.wanted:
         yield f',\n "{kind.name}": ['.encode()
@@ -32,19 +32,25 @@ def json_pieces(outgoing: Outgoing) -> Iterator[bytes]:
 
 
 def _indented(row: Row) -> str:
-    """Line ends in JSON are only where it is laid out; those of texts are written as two characters."""
+    """Return the row as indented JSON.
+
+    Every line end is one of the layout, since those inside texts are escaped.
+    """
     return json.dumps(row, indent=1, ensure_ascii=False).replace("\n", "\n  ")
 
 
-def csv_pieces(kind: Kind, rows: Iterator[Row]) -> Iterator[bytes]:
-    """The names of the columns, then the rows (`Outgoing.rows`)."""
+def csv_pieces(kind: FileKind, rows: Iterator[Row]) -> Iterator[bytes]:
+    """Yield a CSV file: the names of the columns, then the rows (from `Outgoing.rows`)."""
     yield _lines([kind.columns])
     while some := list(islice(rows, AT_ONCE)):
         yield _lines([_cell(row.get(column)) for column in kind.columns] for row in some)
 
 
 def zip_pieces(outgoing: Outgoing) -> Iterator[bytes]:
-    """As zip files are written that nobody can go back in: each member's size stands behind it."""
+    """Yield a zip file with a CSV file for each kind that has rows.
+
+    It can be streamed: each member's size stands behind the member, as nobody can seek back in a response.
+    """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for kind in outgoing.wanted:
@@ -54,7 +60,7 @@ def zip_pieces(outgoing: Outgoing) -> Iterator[bytes]:
     yield sink.taken()
 
 
-def _member(archive: zipfile.ZipFile, sink: "_Sink", kind: Kind, rows: Iterator[Row]) -> Iterator[bytes]:
+def _member(archive: zipfile.ZipFile, sink: "_Sink", kind: FileKind, rows: Iterator[Row]) -> Iterator[bytes]:
     entry = zipfile.ZipInfo(f"{kind.name}.csv", SOME_DAY)
     entry.compress_type = zipfile.ZIP_DEFLATED
     with archive.open(entry, "w") as member:
@@ -64,7 +70,7 @@ def _member(archive: zipfile.ZipFile, sink: "_Sink", kind: Kind, rows: Iterator[
 
 
 class _Sink(io.RawIOBase):
-    """Keeps what is written until it is taken."""
+    """Collects written bytes until they are taken."""
 
     def __init__(self) -> None:
         self._kept = bytearray()

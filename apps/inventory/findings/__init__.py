@@ -18,26 +18,26 @@ from apps.inventory.findings import (
     one_controller,
     one_path,
     redundant_path_missing,
-    resyncing,
+    resync,
     slow_link,
     system_disk_member,
     unprotected_cache,
 )
-from apps.inventory.findings.machine import Machine, Thing
-from apps.inventory.findings.rule import SEVERITIES, Finding, Rule
+from apps.inventory.findings.machine import MachineFacts, Thing
+from apps.inventory.findings.rule import SEVERITIES, Finding, FindingRule
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[FindingRule, ...] = (
     array_in_itself.RULE, member_in_two_arrays.RULE, degraded.RULE, failed_members.RULE, disk_health.RULE,
     unprotected_cache.RULE, member_count.RULE, capacity.RULE, system_disk_member.RULE, one_controller.RULE,
-    redundant_path_missing.RULE, one_path.RULE, resyncing.RULE, slow_link.RULE, mtu_mismatch.RULE, mixed_members.RULE,
+    redundant_path_missing.RULE, one_path.RULE, resync.RULE, slow_link.RULE, mtu_mismatch.RULE, mixed_members.RULE,
 )  # fmt: skip
 
 __all__ = ["RULES", "Finding", "findings_of"]
 
 
 def findings_of(topology: Thing) -> list[Finding]:
-    """`topology`: as `apps.inventory.topology` gives it."""
-    machine = Machine(topology)
+    """Return what the rules find in a topology (from `apps.inventory.topology.tree`), most severe first."""
+    machine = MachineFacts(topology)
     found = [
         Finding(rule.name, rule.title, rule.text, hit.severity or rule.severity, hit.line, hit.parts)
         for rule in RULES

@@ -6,17 +6,17 @@ Too large: by more than 2 %, because disks and arrays are often printed rounded 
 
 from collections.abc import Iterator
 
-from apps.inventory.findings.machine import Machine, Place, Thing, name_of_array
+from apps.core.units import capacity as size
+from apps.inventory.findings.machine import MachineFacts, MemberPlace, Thing, name_of_array
 from apps.inventory.findings.parts import level_of, the_array
-from apps.inventory.findings.rule import WARNING, Hit, Rule
-from apps.inventory.geometry import Span, groups_of, span_of
-from apps.lib.units import capacity as size
+from apps.inventory.findings.rule import WARNING, FindingHit, FindingRule
+from apps.inventory.topology.geometry import ArraySpan, groups_of, span_of
 
 TOO_LARGE, TOO_SMALL = 1.02, 0.90
 _CUT = ("LVM", "ZFS", "btrfs", "device-mapper")
 
 
-def check(machine: Machine) -> Iterator[Hit]:
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for array in machine.present:
         members = machine.active(array)
         sizes = [
@@ -26,15 +26,15 @@ def check(machine: Machine) -> Iterator[Hit]:
             groups = groups_of(str(array["level"]), array["layout"] or "", len(sizes))
             span = span_of(str(array["level"]), sizes, groups=groups)
             if span and (told := _told(array, span, members)):
-                yield Hit(f"{_sum(array, span, min(sizes))}; {told}", (the_array(array),))
+                yield FindingHit(f"{_sum(array, span, min(sizes))}; {told}", (the_array(array),))
 
 
-def _sum(array: Thing, span: Span, smallest: int) -> str:
+def _sum(array: Thing, span: ArraySpan, smallest: int) -> str:
     product = size(span.most if span.least == span.most else max(span.most, span.least))
     return f"{name_of_array(array)}: {level_of(array)}, {span.text.format(size=size(smallest))} = {product}"
 
 
-def _told(array: Thing, span: Span, members: list[Place]) -> str:
+def _told(array: Thing, span: ArraySpan, members: list[MemberPlace]) -> str:
     capacity = int(array["capacity_bytes"])
     if capacity > span.most * TOO_LARGE:
         return f"it has {size(capacity)}, {capacity / span.most:.2f} times that"
@@ -44,7 +44,7 @@ def _told(array: Thing, span: Span, members: list[Place]) -> str:
     return ""
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="capacity",
     title="The capacity does not fit the geometry",
     text="Level, members or sizes are not what is written here, and with them every ceiling that is computed from them. "

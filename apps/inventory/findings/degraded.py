@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from apps.inventory.findings.machine import Machine
+from apps.inventory.findings.machine import MachineFacts
 from apps.inventory.findings.parts import the_array, with_level
-from apps.inventory.findings.rule import SERIOUS, WARNING, Hit, Rule
-from apps.inventory.geometry import is_gone, survives
+from apps.inventory.findings.rule import SERIOUS, WARNING, FindingHit, FindingRule
+from apps.inventory.topology.geometry import is_gone, survives
 
 
-def check(machine: Machine) -> Iterator[Hit]:
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for array in machine.present:
         if array["state"] in ("degraded", "failed"):
             members = machine.active(array)
@@ -18,14 +18,14 @@ def check(machine: Machine) -> Iterator[Hit]:
             left = survives(str(array["level"]), total) - max(gone, 1)
             more = "" if array["state"] == "failed" else f"; {_left(left)}"
             line = f"{with_level(array)} is {array['state']}{count}{more}"
-            yield Hit(line, (the_array(array),), SERIOUS if array["state"] == "failed" or left <= 0 else WARNING)
+            yield FindingHit(line, (the_array(array),), SERIOUS if array["state"] == "failed" or left <= 0 else WARNING)
 
 
 def _left(left: int) -> str:
     return f"it survives {left} more" if left > 0 else "it survives no further failure"
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="degraded",
     title="The array is not in order",
     text="A degraded array computes what is missing from the rest and measures slower than it is; another failure may end it.",

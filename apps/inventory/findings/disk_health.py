@@ -1,28 +1,28 @@
-"""Disks that say of themselves that they fail."""
+"""Disks that report that they are failing."""
 
 import re
 from collections.abc import Iterator
 
-from apps.inventory.findings.machine import Machine, name_of_disk
+from apps.inventory.findings.machine import MachineFacts, name_of_disk
 from apps.inventory.findings.parts import the_disk
-from apps.inventory.findings.rule import SERIOUS, Hit, Rule
+from apps.inventory.findings.rule import SERIOUS, FindingHit, FindingRule
 
 BAD = re.compile(r"fail|bad|critical|predict|degraded|exceeded", re.IGNORECASE)
 _NOT_BAD = re.compile(r"\b(no|not|never|without|0)\b", re.IGNORECASE)
 
 
-def check(machine: Machine) -> Iterator[Hit]:
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for disk in machine.disks.values():
         if disk["is_present"] and says_bad(disk["health"]):
             told = f"{name_of_disk(disk)} ({disk['model'] or 'model unknown'}) says: {disk['health']}"
-            yield Hit(told, (the_disk(disk),))
+            yield FindingHit(told, (the_disk(disk),))
 
 
 def says_bad(health: str | None) -> bool:
     return bool(health and BAD.search(health) and not _NOT_BAD.search(health))
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="disk_health",
     title="A disk says that it fails",
     text="Its own assessment is bad: copy what is on it, and do not trust times measured with it, for it reads again and again.",

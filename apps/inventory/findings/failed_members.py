@@ -1,23 +1,23 @@
-"""Members that have failed, were taken out, or were not seen at the last look."""
+"""Members that have failed, were removed, or were not seen at the last discovery."""
 
 from collections.abc import Iterator
 
-from apps.inventory.findings.machine import Machine, Place, name_of_array, name_of_disk
+from apps.inventory.findings.machine import MachineFacts, MemberPlace, name_of_array, name_of_disk
 from apps.inventory.findings.parts import the_array, the_disk
-from apps.inventory.findings.rule import SERIOUS, Hit, Rule
-from apps.inventory.geometry import is_gone
+from apps.inventory.findings.rule import SERIOUS, FindingHit, FindingRule
+from apps.inventory.topology.geometry import is_gone
 
 
-def check(machine: Machine) -> Iterator[Hit]:
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for array in machine.present:
         for place in machine.places[array["id"]]:
             if place.layer and (told := _what(place, machine)):
                 name = name_of_disk(place.layer) if place.is_disk else name_of_array(place.layer)
                 part = the_disk(place.layer) if place.is_disk else the_array(place.layer)
-                yield Hit(f"{name_of_array(array)}: {place.partition or name} {told}", (part, the_array(array)))
+                yield FindingHit(f"{name_of_array(array)}: {place.partition or name} {told}", (part, the_array(array)))
 
 
-def _what(place: Place, machine: Machine) -> str:
+def _what(place: MemberPlace, machine: MachineFacts) -> str:
     layer = place.layer or {}
     if is_gone(place.state):
         return f"is {place.state.lower()}"
@@ -30,7 +30,7 @@ def _what(place: Place, machine: Machine) -> str:
     return f"is in {now} now, as that host's last look says" if now else "is no longer in this host"
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="failed_members",
     title="A member is missing",
     text="The array goes on without it as long as its level allows. Replace the disk, or correct the list of members.",

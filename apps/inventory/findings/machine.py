@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from apps.inventory.geometry import is_idle
 from apps.inventory.slots.names import Slot
+from apps.inventory.topology.geometry import is_idle
 
 Thing = dict[str, Any]
 REDUNDANT = ("1", "4", "5", "6", "10", "50", "60")
 SPREADING = ("0", *REDUNDANT)
 
 
-class Place(NamedTuple):
+class MemberPlace(NamedTuple):
     """One member of an array: `layer` is the disk or the array that fills it, None where it is not known any more."""
 
     array: Thing
@@ -24,8 +24,8 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Machine:
-    """`topology`: as `apps.inventory.topology.topology_of` gives it."""
+class MachineFacts:
+    """The facts that rules need, from a topology as `apps.inventory.topology.tree.topology_of` returns it."""
 
     topology: Thing
 
@@ -35,7 +35,7 @@ class Machine:
 
     @cached_property
     def disks(self) -> dict[int, Thing]:
-        """All disks with their `controller`, also those that are members here and sit elsewhere by now."""
+        """Return all disks by id with their `controller`, including array members that sit in another host by now."""
         found = {}
         for controller in self.topology["controllers"]:
             for disk in controller["disks"]:
@@ -53,24 +53,24 @@ class Machine:
         return [one for one in self.topology["arrays"] if one["is_present"]]
 
     @cached_property
-    def places(self) -> dict[int, list[Place]]:
-        """Array → its members in order."""
+    def places(self) -> dict[int, list[MemberPlace]]:
+        """Map each array's id to its members in order."""
         return {one["id"]: [self._place(one, member) for member in one["members"]] for one in self.topology["arrays"]}
 
-    def _place(self, array: Thing, member: Thing) -> Place:
+    def _place(self, array: Thing, member: Thing) -> MemberPlace:
         is_disk = member["disk"] is not None
         layer = self.disks.get(member["disk"]) if is_disk else self.arrays.get(member["array"])
-        return Place(array, member["partition"] or "", member["state"] or "", is_disk, layer)
+        return MemberPlace(array, member["partition"] or "", member["state"] or "", is_disk, layer)
 
-    def active(self, array: Thing) -> list[Place]:
-        """Members that are meant to hold data."""
+    def active(self, array: Thing) -> list[MemberPlace]:
+        """Return the members of an array that are meant to hold data."""
         return [place for place in self.places[array["id"]] if not is_idle(place.state)]
 
-    def member_disks(self, array: Thing) -> list[tuple[Place, Thing]]:
+    def member_disks(self, array: Thing) -> list[tuple[MemberPlace, Thing]]:
         return [(place, place.layer) for place in self.active(array) if place.is_disk and place.layer]
 
     def below(self, array: Thing) -> list[Thing]:
-        """The array and all arrays under it, each once, also where they lie on themselves."""
+        """Return the array and all arrays under it, each once, even if they lie on themselves."""
         found, waiting = {array["id"]: array}, [array]
         while waiting:
             for place in self.places[waiting.pop()["id"]]:
@@ -81,7 +81,7 @@ class Machine:
 
     @cached_property
     def system_disks(self) -> dict[int, list[int]]:
-        """Disk that carries / or /boot → the arrays that it does so through."""
+        """Map each disk that carries / or /boot to the arrays through which it does so."""
         found: dict[int, list[int]] = {}
         for one in self.topology["filesystems"]:
             if one["is_present"] and (one["mount_point"] == "/" or str(one["mount_point"]).startswith("/boot")):
@@ -100,12 +100,15 @@ class Machine:
 
 
 def name_of_disk(disk: Thing) -> str:
-    """Where neither name nor serial is known, its place: two RAID controllers' tools print nothing else."""
+    """Return a disk's device name, else its serial number, else its slot, else its id.
+
+    The tools of some RAID controllers print no more than the slot.
+    """
     return str(disk["device_name"] or disk["serial"] or in_slot(disk) or f"disk {disk['id']}")
 
 
 def in_slot(disk: Thing) -> str:
-    """`c0 enclosure 252 d5`; nothing where the slot is not known."""
+    """Return a disk's slot as `c0 enclosure 252 d5`; '' where it is not known."""
     if disk["slot_number"] is None:
         return ""
     return f"{disk['enclosure'] or ''} {Slot(disk['slot_controller'], disk['slot_number'])}".strip()

@@ -2,24 +2,24 @@
 
 from collections.abc import Iterator
 
-from apps.inventory.findings.machine import Machine, Thing, name_of_array
+from apps.inventory.findings.machine import MachineFacts, Thing, name_of_array
 from apps.inventory.findings.parts import level_of, the_array
-from apps.inventory.findings.rule import WARNING, Hit, Rule
-from apps.inventory.geometry import GROUPED, least_members, must_be_even
+from apps.inventory.findings.rule import WARNING, FindingHit, FindingRule
+from apps.inventory.topology.geometry import GROUPED, least_members, must_be_even
 
 
-def check(machine: Machine) -> Iterator[Hit]:
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for array in machine.present:
         members = machine.active(array)
         count = len(members) or array["member_count"]
         if not count or not array["level"] or _counts_groups(array, all(place.is_disk for place in members)):
             continue
         if told := _problem(array, count):
-            yield Hit(f"{name_of_array(array)}: {level_of(array)} of {count}, {told}", (the_array(array),))
+            yield FindingHit(f"{name_of_array(array)}: {level_of(array)} of {count}, {told}", (the_array(array),))
 
 
 def _counts_groups(array: Thing, of_disks: bool) -> bool:
-    """A RAID 50 whose members are its RAID 5 groups: the groups are judged by themselves."""
+    """Return whether the members of a RAID 10, 50 or 60 are its groups, which are judged by themselves."""
     return (array["level"] in GROUPED or array["level"] == "10") and not of_disks
 
 
@@ -31,7 +31,7 @@ def _problem(array: Thing, count: int) -> str:
     return "expected an even number" if must_be_even(level, software) and count % 2 else ""
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="member_count",
     title="Not the number of members that the level needs",
     text="Either members are missing from the list, or the level is another.",

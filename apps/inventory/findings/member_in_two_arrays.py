@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from apps.inventory.findings.machine import Machine, Place, Thing, name_of_array, name_of_disk
+from apps.inventory.findings.machine import MachineFacts, MemberPlace, Thing, name_of_array, name_of_disk
 from apps.inventory.findings.parts import the_array, the_disk
-from apps.inventory.findings.rule import SERIOUS, Hit, Rule
-from apps.inventory.geometry import clash
+from apps.inventory.findings.rule import SERIOUS, FindingHit, FindingRule
+from apps.inventory.topology.geometry import clash
 
 
-def check(machine: Machine) -> Iterator[Hit]:
-    seen: dict[tuple[bool, int, str], list[Place]] = {}
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
+    seen: dict[tuple[bool, int, str], list[MemberPlace]] = {}
     for array in machine.present:
         for place in machine.places[array["id"]]:
             if place.layer:
@@ -21,25 +21,25 @@ def check(machine: Machine) -> Iterator[Hit]:
                 yield _hit(one, other)
 
 
-def _both_claim(one: Place, other: Place) -> bool:
+def _both_claim(one: MemberPlace, other: MemberPlace) -> bool:
     return one.array["id"] != other.array["id"] and clash(one.partition, other.partition) and not _is_shared(one, other)
 
 
-def _is_shared(one: Place, other: Place) -> bool:
-    """Volumes of one volume group or pool take turns on the same devices by their nature."""
+def _is_shared(one: MemberPlace, other: MemberPlace) -> bool:
+    """Return whether two places may share a device because volumes of one volume group or pool lie side by side."""
     pooled = ("LVM", "ZFS", "btrfs")
     return one.array["software"] in pooled and one.array["software"] == other.array["software"]
 
 
-def _hit(one: Place, other: Place) -> Hit:
+def _hit(one: MemberPlace, other: MemberPlace) -> FindingHit:
     layer: Thing = one.layer or {}
     name = one.partition or other.partition or (name_of_disk(layer) if one.is_disk else name_of_array(layer))
     part = the_disk(layer) if one.is_disk else the_array(layer)
     line = f"{name} is a member of {name_of_array(one.array)} and of {name_of_array(other.array)}"
-    return Hit(line, (part, the_array(one.array), the_array(other.array)))
+    return FindingHit(line, (part, the_array(one.array), the_array(other.array)))
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="member_in_two_arrays",
     title="A member of two arrays",
     text="Two arrays cannot own the same bytes: one of the two lists is wrong, or one array destroys the other. Arrays of "

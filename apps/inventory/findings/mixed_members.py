@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator
 
-from apps.inventory.findings.machine import SPREADING, Machine, Thing, name_of_array
+from apps.core.units import capacity as size
+from apps.core.units import plain
+from apps.inventory.findings.machine import SPREADING, MachineFacts, Thing, name_of_array
 from apps.inventory.findings.parts import the_array
-from apps.inventory.findings.rule import NOTE, Hit, Rule
-from apps.lib.units import capacity as size
-from apps.lib.units import plain
+from apps.inventory.findings.rule import NOTE, FindingHit, FindingRule
 
-ALIKE = 1.02  # drives of one nominal size differ a little from maker to maker
+ALIKE = 1.02  # drives of one nominal size differ between makers
 
 
-def check(machine: Machine) -> Iterator[Hit]:
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for array in machine.present:
         disks = [disk for _, disk in machine.member_disks(array)]
         if array["level"] in SPREADING and len(disks) > 1:
             told = [text for text in (_sizes(disks), _turns(disks), _interfaces(disks)) if text]
             if told:
-                yield Hit(f"{name_of_array(array)}: {'; '.join(told)}", (the_array(array),))
+                yield FindingHit(f"{name_of_array(array)}: {'; '.join(told)}", (the_array(array),))
 
 
 def _sizes(disks: list[Thing]) -> str:
@@ -41,7 +41,7 @@ def _interfaces(disks: list[Thing]) -> str:
     return " and ".join(known) if len(known) > 1 else ""
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="mixed_members",
     title="Members that are not alike",
     text="An array works at the pace and with the size of its least member.",

@@ -5,14 +5,14 @@ A hardware array lies behind its controller by its nature, so nothing is said of
 
 from collections.abc import Iterator
 
-from apps.inventory.findings.machine import REDUNDANT, Machine, Thing, name_of_disk
+from apps.inventory.findings.machine import REDUNDANT, MachineFacts, Thing, name_of_disk
 from apps.inventory.findings.parts import listed, the_array, the_controller, with_level
-from apps.inventory.findings.rule import NOTE, WARNING, Hit, Rule
-from apps.inventory.geometry import survives
-from apps.inventory.sharing import carrier, crowded
+from apps.inventory.findings.rule import NOTE, WARNING, FindingHit, FindingRule
+from apps.inventory.topology.geometry import survives
+from apps.inventory.topology.shared_paths import carrier, crowded
 
 
-def check(machine: Machine) -> Iterator[Hit]:
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
     alternatives = len({place for disk in machine.disks.values() if (place := _carrier(machine, disk))})
     for array in machine.present:
         if array["level"] in REDUNDANT and array["implementation"] != "hardware":
@@ -27,14 +27,14 @@ def check(machine: Machine) -> Iterator[Hit]:
                 yield _hit(machine, array, many, may_fail, sorted(rows), alternatives > 1)
 
 
-def _carrier(machine: Machine, disk: Thing) -> str:
+def _carrier(machine: MachineFacts, disk: Thing) -> str:
     row = machine.controllers.get(disk["controller"])
     return carrier(disk["slot_controller"], row["name"] if row else "", "controller {}")
 
 
 def _hit(
-    machine: Machine, array: Thing, many: dict[str, list[str]], may_fail: int, rows: list[int], has_others: bool
-) -> Hit:
+    machine: MachineFacts, array: Thing, many: dict[str, list[str]], may_fail: int, rows: list[int], has_others: bool
+) -> FindingHit:
     total = len(machine.active(array))
     told = "; ".join(
         f"{place} carries{' all members,' if len(some) == total else ''} {len(some)}: {listed(some)}"
@@ -42,10 +42,10 @@ def _hit(
     )
     line = f"{with_level(array)} survives {may_fail} failed member{'s' * (may_fail != 1)}; {told}"
     parts = (the_array(array), *(the_controller(machine.controllers[pk]) for pk in rows))
-    return Hit(line, parts, WARNING if has_others else NOTE)
+    return FindingHit(line, parts, WARNING if has_others else NOTE)
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="one_controller",
     title="A controller's fault would end the array",
     text="Redundancy counts disks, but a controller takes all of its disks with it; they share its bandwidth too. Spread the "

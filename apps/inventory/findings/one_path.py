@@ -2,26 +2,26 @@
 
 from collections.abc import Iterator
 
-from apps.inventory.findings.machine import Machine, Thing
+from apps.inventory.findings.machine import MachineFacts, Thing
 from apps.inventory.findings.parts import the_array, the_host
-from apps.inventory.findings.rule import NOTE, Hit, PartName, Rule
-from apps.inventory.sharing import is_single, section_in_words
+from apps.inventory.findings.rule import NOTE, FindingHit, FindingRule, PartName
+from apps.inventory.topology.shared_paths import is_single, section_in_words
 
 
-def check(machine: Machine) -> Iterator[Hit]:
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for path in machine.topology["storage_paths"]:
         single = [one for one in path["sections"] if is_single(one)]
         if single:
             told = "; ".join(f"{one['name']}: {section_in_words(one)}" for one in single)
-            yield Hit(f"{path['name']}: all goes over one link ({told})", about(machine, path))
+            yield FindingHit(f"{path['name']}: all goes over one link ({told})", about(machine, path))
 
 
-def about(machine: Machine, path: Thing) -> tuple[PartName, ...]:
+def about(machine: MachineFacts, path: Thing) -> tuple[PartName, ...]:
     array = machine.arrays.get(path["array"])
     return (the_array(array) if array else the_host(machine.topology),)
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="one_path",
     title="All members behind one link",
     text="However many disks lie behind it, they share what this link carries; a link that stands by carries nothing.",

@@ -31,13 +31,13 @@ def level_of(array: Thing) -> str:
 
 
 def with_level(array: Thing) -> str:
-    """`md1 (RAID 5, round ext3)`."""
+    """Return an array's name with its level: `md1 (RAID 5, round ext3)`."""
     round_ = f", round {array['round']}" if array["round"] else ""
     return f"{array['name']} ({level_of(array)}{round_})"
 
 
 def listed(names: Iterable[str]) -> str:
-    """`sda, sdb, sdc`; of very many the first eight and how many more."""
+    """Join names as `sda, sdb, sdc`; of very many the first eight and how many more."""
     every = list(names)
     more = f" and {len(every) - MOST_NAMED} more" if len(every) > MOST_NAMED else ""
     return ", ".join(every[:MOST_NAMED]) + more

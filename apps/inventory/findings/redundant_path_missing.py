@@ -2,26 +2,26 @@
 
 from collections.abc import Iterator
 
-from apps.inventory.findings.machine import Machine, Thing
+from apps.inventory.findings.machine import MachineFacts, Thing
 from apps.inventory.findings.one_path import about
-from apps.inventory.findings.rule import WARNING, Hit, Rule
+from apps.inventory.findings.rule import WARNING, FindingHit, FindingRule
 
 
-def check(machine: Machine) -> Iterator[Hit]:
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for path in machine.topology["storage_paths"]:
         alone = [one for one in path["sections"] if one["count"] == 1 and one["kind"] != "bus"]
         if alone and not _has_second(machine, path):
             told = "; ".join(f"{one['name']}: 1 link ({one['link'] or 'kind unknown'})" for one in alone)
-            yield Hit(f"{path['name']}: {told}, and none stands by", about(machine, path))
+            yield FindingHit(f"{path['name']}: {told}, and none stands by", about(machine, path))
 
 
-def _has_second(machine: Machine, path: Thing) -> bool:
-    """Another path to the same array, or to everything."""
+def _has_second(machine: MachineFacts, path: Thing) -> bool:
+    """Return whether there is another path to the same array, or to everything."""
     others = [one for one in machine.topology["storage_paths"] if one["id"] != path["id"]]
     return any(one["array"] in (path["array"], None) for one in others)
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="redundant_path_missing",
     title="A second path is missing",
     text="A fault of this cable, port or transceiver takes everything behind it off the host.",

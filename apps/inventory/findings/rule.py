@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from apps.inventory.findings.machine import Machine
-from apps.lib.quantities import written
+from apps.core.quantities import written
+from apps.inventory.findings.machine import MachineFacts
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
 SEVERITIES = (SERIOUS, WARNING, NOTE)
@@ -21,8 +21,8 @@ class PartName:
 
 
 @dataclass(frozen=True)
-class Hit:
-    """`line`: the arithmetic in words. `severity` empty: the rule's own."""
+class FindingHit:
+    """A hit of a rule: `line` is the arithmetic in words; an empty `severity` means the rule's own."""
 
     line: str
     parts: tuple[PartName, ...]
@@ -30,14 +30,14 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Rule:
-    """`check` yields what is found on a machine; it never raises for what is missing, and is silent about it."""
+class FindingRule:
+    """A rule; `check` yields what is wrong with a machine and never raises or reports anything for missing facts."""
 
     name: str
     title: str
     text: str
     severity: str
-    check: Callable[[Machine], Iterator[Hit]]
+    check: Callable[[MachineFacts], Iterator[FindingHit]]
 
 
 @dataclass(frozen=True)

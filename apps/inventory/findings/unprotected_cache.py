@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from apps.inventory.findings.machine import Machine, Thing, name_of_array
+from apps.core.units import size
+from apps.inventory.findings.machine import MachineFacts, Thing, name_of_array
 from apps.inventory.findings.parts import the_array, the_controller
-from apps.inventory.findings.rule import NOTE, SERIOUS, WARNING, Hit, Rule
-from apps.lib.units import size
+from apps.inventory.findings.rule import NOTE, SERIOUS, WARNING, FindingHit, FindingRule
 
 _WRITE_BACK = re.compile(r"write[- ]?back|\bWB\b|\balways ?WB\b|\bAWB\b", re.IGNORECASE)
 _BAD_STATE = re.compile(
@@ -15,7 +15,7 @@ _BAD_STATE = re.compile(
 _PROTECTED = ("battery", "non-volatile")
 
 
-def check(machine: Machine) -> Iterator[Hit]:
+def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for controller in machine.controllers.values():
         arrays = [one for one in machine.present if one["controller"] == controller["id"] and _is_wb(one)]
         if (_is_wb(controller) or arrays) and controller["absent"].get("cache_bytes") != "none":
@@ -26,21 +26,21 @@ def _is_wb(part: Thing) -> bool:
     return bool(_WRITE_BACK.search(str(part["write_policy"] or "")))
 
 
-def _judged(controller: Thing, arrays: list[Thing]) -> Iterator[Hit]:
+def _judged(controller: Thing, arrays: list[Thing]) -> Iterator[FindingHit]:
     protection, state = controller["cache_protection"], str(controller["protection_state"] or "")
     cache = f"{size(controller['cache_bytes'])} of cache" if controller["cache_bytes"] else "its cache"
     whose = f" for {', '.join(name_of_array(one) for one in arrays)}" if arrays else ""
     said = f"{controller['name']} writes back into {cache}{whose}"
     parts = (the_controller(controller), *(the_array(one) for one in arrays))
     if _BAD_STATE.search(state):
-        yield Hit(f"{said}; its {protection or 'battery'} is {state}", parts, SERIOUS)
+        yield FindingHit(f"{said}; its {protection or 'battery'} is {state}", parts, SERIOUS)
     elif protection == "none":
-        yield Hit(f"{said}; nothing protects it", parts, SERIOUS)
+        yield FindingHit(f"{said}; nothing protects it", parts, SERIOUS)
     elif protection not in _PROTECTED:
-        yield Hit(f"{said}; whether a battery protects it is not known", parts, NOTE)
+        yield FindingHit(f"{said}; whether a battery protects it is not known", parts, NOTE)
 
 
-RULE = Rule(
+RULE = FindingRule(
     name="unprotected_cache",
     title="A write-back cache without battery",
     text="What the host takes for written lies in the controller's memory. Without a working battery or flash a power cut loses "

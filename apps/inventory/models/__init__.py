@@ -1,5 +1,6 @@
 """What exists: hosts and how their disks hang together, down to the target a test points at. Editable; evidence is `Snapshot`."""
 
+from apps.inventory.history.triggers import Change
 from apps.inventory.models.differences import Difference
 from apps.inventory.models.evidence import Snapshot, ToolOutput
 from apps.inventory.models.host import Host
@@ -9,7 +10,6 @@ from apps.inventory.models.part import Part
 from apps.inventory.models.places import Enclosure
 from apps.inventory.models.storage import Array, ArrayMember, Controller, Disk, Filesystem
 from apps.inventory.models.target import Target
-from apps.inventory.models.watching import Change
 
 __all__ = [
     "Array", "ArrayMember", "Change", "Controller", "Difference", "Disk", "Enclosure", "Filesystem", "Host", "InventoryImport", "NetworkLink", "Nic",

@@ -13,15 +13,18 @@ from apps.labs.isolation import LabManager, LabQuerySet, LabScoped
 
 class ChangeQuerySet(LabQuerySet["Change"]):
     def of_part(self, kind: str, pk: int) -> "ChangeQuerySet":
-        """Of one part, with its members or sections, newest first."""
+        """Return the changes of one part, including its members or sections."""
         return self.filter(part_kind=kind, part_id=pk)
 
     def of_host(self, pk: int) -> "ChangeQuerySet":
-        """Of a host and all that is or was in it; a disk that moved is in the history of both hosts."""
+        """Return the changes of a host and of all that is or was in it.
+
+        A disk that moved is in the history of both hosts.
+        """
         return self.filter(hosts__contains=[pk])
 
     def done_together(self, change: "Change") -> "ChangeQuerySet":
-        """All that one request, one discovery or one command changed."""
+        """Return all that the same request, discovery or command changed."""
         return (
             self.filter(lab_id=change.lab_id, together=change.together)
             if change.together

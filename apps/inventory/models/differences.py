@@ -1,4 +1,4 @@
-"""Where a discovery says other than a person: both stay, the person's word counts until somebody decides."""
+"""Differences between discovery and a person: both values stay, the typed one counts until a person decides."""
 
 from django.db import models
 

@@ -31,6 +31,8 @@ class Host(Part):
     is_in_maintenance = models.BooleanField(default=False, help_text="new runs wait until it ends")
     maintenance_note = models.CharField(max_length=300, blank=True)
 
+    reading_problem = ""  # of an inventory that arrived and could not be read just now; not a column
+
     class Meta:
         ordering = ["name"]
         constraints = [models.UniqueConstraint(fields=["lab", "name"], name="host_name_in_lab")]

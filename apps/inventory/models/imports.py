@@ -1,4 +1,4 @@
-"""Files of inventory that somebody brought, from their preview to what became of them."""
+"""Uploaded inventory files, from preview to result."""
 
 import zlib
 from typing import Any

@@ -20,5 +20,5 @@ class Part(LabScoped):
         abstract = True
 
     def why_empty(self, field: str) -> str:
-        """`not printed`, `unknown` or `none`; an empty field that says nothing is unknown."""
+        """Return why a field is empty: `not printed`, `unknown` or `none`; unknown where nothing is recorded."""
         return words.Absence(self.absent.get(field, "unknown")).label

@@ -37,10 +37,13 @@ class Enclosure(Part):
 
     @property
     def slot_count(self) -> int:
-        """As drawn, without the gaps; 0 where no layout was entered."""
+        """Return the number of slots in the layout, gaps excluded; 0 where no layout was entered."""
         return sum(1 for row in self.layout for slot in row["slots"] if slot)
 
     def take_along(self, former: str) -> None:
-        """Disks name their enclosure in words: those that sat in it under its former name go on sitting in it."""
+        """Move the disks of the enclosure along to its new name; `former` is the old one.
+
+        Disks refer to their enclosure by name.
+        """
         if former and former != self.name:
             Disk.objects.filter(host=self.host_id, enclosure=former).update(enclosure=self.name)

@@ -82,7 +82,7 @@ class Disk(Part):
         ]
 
     def __str__(self) -> str:
-        """Where neither name nor serial is known, its place, such as `c0 enclosure 252 d5`."""
+        """Return the device name, else the serial number, else the place, such as `c0 enclosure 252 d5`."""
         slot = None if self.slot_number is None else Slot(self.slot_controller, self.slot_number)
         place = f"{self.enclosure} {slot}".strip() if slot else ""
         return self.device_name or self.serial or place or f"disk {self.pk}"

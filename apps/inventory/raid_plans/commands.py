@@ -8,9 +8,9 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from apps.inventory.geometry import data_members
-from apps.inventory.raid_plans.spreading import Group
-from apps.inventory.raid_plans.wish import CHUNKED, INNER, Wish
+from apps.inventory.raid_plans.spread import SpreadGroup
+from apps.inventory.raid_plans.wish import CHUNKED, INNER, RaidWish
+from apps.inventory.topology.geometry import data_members
 
 BLOCK = 4096
 CONFIGURATION = "/etc/mdadm/mdadm.conf"  # Debian's; /etc/mdadm.conf elsewhere
@@ -20,9 +20,9 @@ _HEX = re.compile(r"(?:0x)?([0-9a-f]{16}(?:[0-9a-f]{16})?)", re.IGNORECASE)
 
 
 def path_of(device_name: str, interface: str, model: str, serial: str, wwn: str) -> tuple[str, bool]:
-    """(path, whether it lasts over a boot): by WWN, else by model and serial as udev writes them, else the kernel's name.
+    """Return (a disk's path, whether it stays valid over a boot); `("", False)` where nothing names the disk.
 
-    `("", False)` where nothing names it.
+    Named by WWN, else by model and serial number as udev writes them, else by the kernel's name.
     """
     if interface == "NVMe" and wwn.lower().startswith(("eui.", "nvme.", "uuid.")):
         return f"/dev/disk/by-id/nvme-{_safe(wwn)}", True
@@ -36,12 +36,12 @@ def path_of(device_name: str, interface: str, model: str, serial: str, wwn: str)
 
 
 def _safe(text: str) -> str:
-    """As udev does: blanks and what is unsafe become _."""
+    """Replace blanks and unsafe characters by _, as udev does."""
     return _UNSAFE.sub("_", re.sub(r"\s+", "_", text.strip()))
 
 
-def commands(wish: Wish, groups: Sequence[Group]) -> list[tuple[str, str]]:
-    """(what it is for, the command), in the order to give them."""
+def commands(wish: RaidWish, groups: Sequence[SpreadGroup]) -> list[tuple[str, str]]:
+    """Return (what it is for, the command) for each command that makes the arrays, in the order to run them."""
     found: list[tuple[str, str]] = []
     each = len(groups) // wish.arrays
     for number in range(wish.arrays):
@@ -59,7 +59,7 @@ def commands(wish: Wish, groups: Sequence[Group]) -> list[tuple[str, str]]:
     return [*found, ("Remember the arrays at boot", scan), ("Watch the first resync", "cat /proc/mdstat")]
 
 
-def _create(wish: Wish, name: str, group: Group) -> str:
+def _create(wish: RaidWish, name: str, group: SpreadGroup) -> str:
     level = wish.inner_level
     options = ["mdadm", "--create", _device(name), f"--level={level}", "--metadata=1.2"]
     options.append(f"--raid-devices={len(group.members)}")
@@ -72,13 +72,16 @@ def _create(wish: Wish, name: str, group: Group) -> str:
     return " ".join(map(shlex.quote, [*options, *(disk.path for disk in (*group.members, *group.spares))]))
 
 
-def _over(wish: Wish, name: str, parts: Sequence[str]) -> str:
-    """The same chunk as in the groups: one stripe of the whole then fills whole stripes of every group."""
+def _over(wish: RaidWish, name: str, parts: Sequence[str]) -> str:
+    """Return the command for the array over the groups.
+
+    It has the groups' chunk, so that one stripe of the whole fills whole stripes of every group.
+    """
     options = ["mdadm", "--create", _device(name), "--level=0", "--metadata=1.2", f"--raid-devices={len(parts)}"]
     return " ".join(map(shlex.quote, [*options, f"--chunk={wish.chunk // 1024}K", *map(_device, parts)]))
 
 
-def mkfs(wish: Wish, name: str, groups: Sequence[Group]) -> str:
+def mkfs(wish: RaidWish, name: str, groups: Sequence[SpreadGroup]) -> str:
     width = sum(int(data_members(wish.inner_level, len(group.members))) for group in groups)
     device = shlex.quote(_device(name))
     if wish.level == "1":

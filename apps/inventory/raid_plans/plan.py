@@ -1,14 +1,68 @@
-"""A plan as a whole: its groups, what they hold and survive, what small writes cost, and what to be told about it."""
+"""A plan as a whole: its groups, what they hold and survive, what small writes cost, and what to be told about it.
+
+What md leaves of its members: metadata 1.2 and whole chunks, as mdadm 4 lays them out. Sizes in bytes.
+
+The data begin behind the superblock, room for the write-intent bitmap and head room of 128 MiB, rounded up to whole MiB: 129 MiB on
+disks from 128 GiB, less on smaller ones (mdadm 4.x, super1.c: validate_geometry1, choose_bm_space). RAID 0, 5, 6 and 10 use
+whole chunks of a member (Create.c); RAID 1 has no chunk. md's RAID 0 also uses what is larger than the smallest member.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.inventory import redundancy
 from apps.inventory.raid_plans import commands
-from apps.inventory.raid_plans.sizes import capacity_of, data_offset, used_of
-from apps.inventory.raid_plans.spreading import Group, Spread, spread
-from apps.inventory.raid_plans.wish import INNER, TITLES, Candidate, Wish
+from apps.inventory.raid_plans.spread import Spread, SpreadGroup, spread
+from apps.inventory.raid_plans.wish import INNER, TITLES, RaidCandidate, RaidWish
 from apps.inventory.slots.spans import natural
+from apps.inventory.topology import redundancy
+from apps.inventory.topology.geometry import data_members
+
+SECTOR = 512
+MIB_SECTORS = 2048
+HEAD_ROOM = 128 * MIB_SECTORS
+_BEFORE = 24  # superblock and its surroundings, in sectors
+_GIB_SECTORS = 1024 * MIB_SECTORS
+
+
+def data_offset(size: int, chunk: int | None) -> int:
+    """Return how many bytes at the beginning of an md member hold no data."""
+    sectors = size // SECTOR
+    room = HEAD_ROOM
+    while room << 10 > sectors and (chunk is None or room > 2 * chunk // SECTOR):
+        room >>= 1
+    offset = _BEFORE + _bitmap(sectors) + room
+    return -(-offset // MIB_SECTORS) * MIB_SECTORS * SECTOR
+
+
+def _bitmap(sectors: int) -> int:
+    if sectors < 128:
+        return 0
+    if sectors - 128 >= 200 * _GIB_SECTORS:
+        return 256
+    return 128 if sectors - 8 > 8 * _GIB_SECTORS else 8
+
+
+def used_of(size: int, chunk: int | None) -> int:
+    """Return how many bytes of a member hold data or parity: whole chunks, or whole KiB if there is no chunk."""
+    unit = chunk or 1024
+    return max(0, (size - data_offset(size, chunk)) // unit * unit)
+
+
+def capacity_of(level: str, sizes: Sequence[int], chunk: int) -> int:
+    """Return the capacity in bytes of an array of members of these sizes.
+
+    `level` is 0, 1, 5, 6 or 10 (two copies).
+    """
+    used = [used_of(size, None if level == "1" else chunk) for size in sizes]
+    least = min(used, default=0)
+    if level == "0":
+        return sum(used)
+    if level == "1":
+        return least
+    if level == "10":
+        return len(used) * (least // chunk) // 2 * chunk
+    return int(data_members(level, len(used))) * least
+
 
 SMALL_WRITES = {
     "0": "A small write costs one write.",
@@ -20,14 +74,17 @@ SMALL_WRITES = {
 
 
 @dataclass(frozen=True)
-class Plan:
-    """`capacity` in bytes of one array, None where a size is not known. `arithmetic` says how it comes about. `any_disks` may fail
-    whichever they are, `best_case` of the right ones, in each array; `bears` and `breaks`: controllers whose loss the data survive or not.
+class RaidPlan:
+    """A plan.
+
+    `capacity` is in bytes of one array, None where a size is not known, and `arithmetic` says how it comes about. In
+    each array `any_disks` may fail whichever they are, `best_case` if it is the right ones. `bears` and `breaks` are
+    controllers whose loss the data survive or not.
     """
 
-    wish: Wish
-    groups: tuple[Group, ...]
-    left_out: tuple[tuple[Candidate, str], ...]
+    wish: RaidWish
+    groups: tuple[SpreadGroup, ...]
+    left_out: tuple[tuple[RaidCandidate, str], ...]
     capacity: int | None
     raw: int | None
     arithmetic: str
@@ -47,7 +104,7 @@ class Plan:
         return SMALL_WRITES[self.wish.inner_level]
 
     @property
-    def arrays(self) -> list[tuple[Group, ...]]:
+    def arrays(self) -> list[tuple[SpreadGroup, ...]]:
         each = len(self.groups) // self.wish.arrays
         return [self.groups[start : start + each] for start in range(0, len(self.groups), each)]
 
@@ -61,19 +118,23 @@ class Plan:
 
     @property
     def efficiency(self) -> float | None:
-        """Fraction of the members' bytes that can be used."""
+        """Return the fraction of the members' bytes that can be used."""
         return self.capacity * self.wish.arrays / self.raw if self.capacity and self.raw else None
 
 
-def plan(wish: Wish, disks: Sequence[Candidate]) -> Plan:
-    """Raises `PlanError` where there are too few disks."""
+def plan(wish: RaidWish, disks: Sequence[RaidCandidate]) -> RaidPlan:
+    """Return the plan of the arrays for a wish.
+
+    Raises:
+        RaidPlanError: if the wish is not valid or there are too few disks.
+    """
     found = spread(wish, disks)
     each = len(found.groups) // wish.arrays
     trees = [tree_of(wish, found.groups[start : start + each]) for start in range(0, len(found.groups), each)]
     capacity, arithmetic = _capacity(wish, found.groups[:each])
     lost = _loss(trees)
     sizes = [disk.size for group in found.groups for disk in group.members]
-    return Plan(
+    return RaidPlan(
         wish,
         found.groups,
         found.left_out,
@@ -89,7 +150,7 @@ def plan(wish: Wish, disks: Sequence[Candidate]) -> Plan:
     )
 
 
-def tree_of(wish: Wish, groups: Sequence[Group]) -> redundancy.Group:
+def tree_of(wish: RaidWish, groups: Sequence[SpreadGroup]) -> redundancy.Group:
     inner = [
         redundancy.Group(wish.inner_level, tuple(redundancy.Leaf(disk.key, disk.controller) for disk in group.members))
         for group in groups
@@ -102,7 +163,7 @@ def _least(values: Sequence[int | None]) -> int | None:
 
 
 def _loss(trees: Sequence[redundancy.Group]) -> list[tuple[str, bool]]:
-    """Controller → whether all arrays survive its loss."""
+    """Return (controller, whether all arrays survive its loss), sorted by controller."""
     found: dict[str, bool] = {}
     for tree in trees:
         for place, is_safe in redundancy.places_lost(tree).items():
@@ -110,8 +171,8 @@ def _loss(trees: Sequence[redundancy.Group]) -> list[tuple[str, bool]]:
     return sorted(found.items(), key=lambda pair: natural(pair[0]))
 
 
-def _capacity(wish: Wish, groups: Sequence[Group]) -> tuple[int | None, str]:
-    """Of one array; all have the same number of members of one size, within 1 %."""
+def _capacity(wish: RaidWish, groups: Sequence[SpreadGroup]) -> tuple[int | None, str]:
+    """Return the capacity of one array and the arithmetic; all have as many members of one size, within 1 %."""
     known = [[disk.size for disk in group.members if disk.size] for group in groups]
     if any(len(sizes) < len(group.members) for sizes, group in zip(known, groups, strict=True)):
         return None, "The disks' sizes are not known."
@@ -122,7 +183,7 @@ def _capacity(wish: Wish, groups: Sequence[Group]) -> tuple[int | None, str]:
     return total, _arithmetic(wish, known[0], held)
 
 
-def _arithmetic(wish: Wish, sizes: Sequence[int], held: Sequence[int]) -> str:
+def _arithmetic(wish: RaidWish, sizes: Sequence[int], held: Sequence[int]) -> str:
     chunk = None if wish.inner_level == "1" else wish.chunk
     least = min(sizes)
     offset, used = data_offset(least, chunk), used_of(least, chunk)
@@ -141,7 +202,7 @@ def _b(value: int) -> str:
     return f"{value:,} B".replace(",", "\u202f")
 
 
-def _notes(wish: Wish, found: Spread) -> list[str]:
+def _notes(wish: RaidWish, found: Spread) -> list[str]:
     notes = []
     unknown = sum(not disk.controller for group in found.groups for disk in group.members)
     if unknown:
@@ -172,5 +233,5 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-def _can_be_named(groups: Sequence[Group]) -> bool:
+def _can_be_named(groups: Sequence[SpreadGroup]) -> bool:
     return all(disk.path for group in groups for disk in (*group.members, *group.spares))

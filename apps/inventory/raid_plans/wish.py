@@ -1,8 +1,8 @@
-"""What somebody wants, and the disks there are to make it of."""
+"""The wish for arrays, and the disks that they can be made of."""
 
 from dataclasses import dataclass
 
-from apps.inventory.geometry import least_members
+from apps.inventory.topology.geometry import least_members
 
 LEVELS = ("0", "1", "5", "6", "10", "50", "60")
 TITLES = {level: f"RAID {level}" for level in LEVELS}
@@ -14,14 +14,16 @@ ALIKE = 0.01  # sizes that differ by less than this count as the same
 MOST_ARRAYS, MOST_COMPARED = 64, 3
 
 
-class PlanError(ValueError):
-    """Why there is no such plan: what was found, what was expected."""
+class RaidPlanError(ValueError):
+    """There is no such plan; the message says what was found and what was expected."""
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A disk that may be used. `controller` and `enclosure` "" are not known; `size` in bytes. `path` is what commands name
-    it by, with `is_lasting` False for names that change from boot to boot.
+class RaidCandidate:
+    """A disk that may be used.
+
+    An unknown `controller` or `enclosure` is ""; `size` is in bytes. `path` is what commands call it, with `is_lasting`
+    False for names that change from boot to boot.
     """
 
     key: int
@@ -34,8 +36,12 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Wish:
-    """`members`: in each array without spares, None for as many as there are. `groups`: of RAID 50 and 60 in each array."""
+class RaidWish:
+    """A wish for arrays.
+
+    `members` are those of each array without spares, None for as many as there are. `groups` is for RAID 50 and 60, in
+    each array.
+    """
 
     level: str
     arrays: int = 1
@@ -48,26 +54,26 @@ class Wish:
 
     @property
     def inner_level(self) -> str:
-        """Of the groups that disks are in: RAID 5 for 50."""
+        """Return the level of the groups that disks are in: RAID 5 for RAID 50."""
         return INNER.get(self.level, self.level)
 
     @property
     def group_count(self) -> int:
-        """In all arrays together; an array that is not nested is one group."""
+        """Return the number of groups in all arrays together; an array that is not nested is one group."""
         return self.arrays * (self.groups if self.level in INNER else 1)
 
     @property
     def least(self) -> int:
-        """Members that one group cannot do without; RAID 0 of one disk is no array."""
+        """Return the fewest members that a group can have; at least 2, as RAID 0 of one disk is no array."""
         return max(2, least_members(self.inner_level, "") or 2)
 
     @property
     def step(self) -> int:
-        """A group's members come in multiples of this."""
+        """Return the number that the members of a group must be a multiple of."""
         return 2 if self.inner_level == "10" else 1
 
     def problem(self) -> str:
-        """Why it cannot be wished for, or nothing."""
+        """Return a sentence why the wish is not valid; '' if it is."""
         if self.level not in LEVELS:
             return f"Found level “{self.level}”, expected one of {', '.join(LEVELS)}."
         if self.arrays * (self.groups if self.level in INNER else 1) > MOST_ARRAYS:

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from apps.inventory.slots.driver_names import letters
 from apps.inventory.slots.layout import Row, Rows
 from apps.inventory.slots.names import Slot
-from apps.inventory.slots.naming import letters
 from apps.inventory.slots.spans import natural
 
 COLOURS = ("array", "state", "model")
@@ -51,7 +51,7 @@ class DiskHere:
 
     @property
     def inferred(self) -> str:
-        """What of it follows by a rule and is not printed: `slot and name`, `name`, `slot` or nothing."""
+        """Return what follows from a rule and is not printed: `slot and name`, `slot`, `name` or ''."""
         told = [word for word, is_so in (("slot", self.is_place_inferred), ("name", self.is_name_inferred)) if is_so]
         return " and ".join(told)
 
@@ -67,8 +67,11 @@ class Shade:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """`slot` None is a gap. More than one disk in a slot is a contradiction that the page shows."""
+class SlotCell:
+    """A slot of the grid, or a gap if `slot` is None.
+
+    More than one disk in a slot is a contradiction that the page shows.
+    """
 
     slot: Slot | None
     disks: tuple[DiskHere, ...] = ()
@@ -79,12 +82,12 @@ class Cell:
 @dataclass(frozen=True)
 class GridRow:
     label: str
-    cells: tuple[Cell, ...]
+    cells: tuple[SlotCell, ...]
     starts_controller: bool
 
 
 @dataclass(frozen=True)
-class Grid:
+class SlotGrid:
     rows: tuple[GridRow, ...]
     legend: tuple[Shade, ...]
     outside: tuple[DiskHere, ...]  # disks of this enclosure in slots that the layout does not have
@@ -95,11 +98,11 @@ class Grid:
 
     @property
     def is_wide(self) -> bool:
-        """More slots in a row than fit beside anything else."""
+        """Return whether the grid has more slots in a row than fit beside anything else."""
         return self.width > WIDE
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[SlotCell]:
         return [cell for row in self.rows for cell in row.cells if cell.slot]
 
     @property
@@ -134,27 +137,27 @@ def _rank(name: str, colour: str) -> int:
 
 def grid_of(
     rows: Rows, disks: Sequence[DiskHere], boot: Iterable[Slot], legend: Mapping[str, Shade], colour: str
-) -> Grid:
-    """`disks`: those of this enclosure."""
+) -> SlotGrid:
+    """Return the grid of slots of one enclosure; `disks` are those in it."""
     by_slot: dict[Slot, list[DiskHere]] = {}
     for disk in disks:
         if disk.slot:
             by_slot.setdefault(disk.slot, []).append(disk)
     boots = set(boot)
 
-    def cell(slot: Slot | None) -> Cell:
+    def cell(slot: Slot | None) -> SlotCell:
         here = tuple(by_slot.pop(slot, ())) if slot else ()
-        return Cell(slot, here, slot in boots, legend[group_of(here[0], colour)] if here else None)
+        return SlotCell(slot, here, slot in boots, legend[group_of(here[0], colour)] if here else None)
 
     found = tuple(GridRow(row.label, tuple(map(cell, row.slots)), starts) for row, starts in _with_starts(rows))
     outside = tuple(disk for here in by_slot.values() for disk in here)
     counts = Counter(one.shade.name for row in found for one in row.cells if one.shade)
     shown = tuple(replace(shade, count=counts[shade.name]) for shade in legend.values() if counts[shade.name])
-    return Grid(found, shown, outside)
+    return SlotGrid(found, shown, outside)
 
 
 def _with_starts(rows: Rows) -> list[tuple[Row, bool]]:
-    """Each row, and whether another controller than that of the row above begins with it."""
+    """Return each row, and whether it begins another controller than the row above has."""
     found, before = list[tuple[Row, bool]](), object()
     for row in rows:
         controller: object = next((slot.controller for slot in row.slots if slot), before)

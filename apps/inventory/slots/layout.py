@@ -11,7 +11,7 @@ from typing import Any
 from apps.inventory.slots.names import Slot, SlotError, slot_named
 
 MOST_SLOTS, MOST_COLUMNS, MOST_ROWS = 4096, 64, 1024
-ROW = 12  # slots in a row where nobody said how they lie
+ROW = 12  # slots in a row if their arrangement is not known
 GAPS = ("-", "–", "_", ".")
 
 
@@ -25,7 +25,11 @@ Rows = tuple[Row, ...]
 
 
 def rows_of(layout: Any) -> Rows:
-    """From `Enclosure.layout`. Raises `SlotError` where it is not a list of `{label, slots}`."""
+    """Parse `Enclosure.layout`.
+
+    Raises:
+        SlotError: if it is not a list of `{label, slots}`.
+    """
     if not isinstance(layout, list):
         raise SlotError(str(layout), "a list of rows such as {“label”: “Ctrl 0”, “slots”: [“c0d3”, null]}")
     return checked([_row(number, row) for number, row in enumerate(layout, 1)])
@@ -39,7 +43,11 @@ def _row(number: int, row: Any) -> Row:
 
 
 def checked(rows: Iterable[Row]) -> Rows:
-    """Every slot once, and no more than a page can hold."""
+    """Return the rows.
+
+    Raises:
+        SlotError: if a slot occurs twice or there are more slots than a page can hold.
+    """
     found, seen = tuple(rows), dict[Slot, int]()
     if len(found) > MOST_ROWS:
         raise SlotError(f"{len(found)} rows", f"at most {MOST_ROWS}")
@@ -84,7 +92,13 @@ def slots_in(rows: Rows) -> list[Slot]:
 
 
 def grid(rows: int, columns: int, order: str = "across", first: int = 0) -> Rows:
-    """`order`: `across` counts each row from left to right, `down` each column from top to bottom."""
+    """Return a grid of numbered slots.
+
+    `order` is `across` to count each row from left to right, or `down` to count each column from top to bottom.
+
+    Raises:
+        SlotError: if the grid is empty or too large.
+    """
     if not (1 <= rows <= MOST_ROWS and 1 <= columns <= MOST_COLUMNS and rows * columns <= MOST_SLOTS):
         raise SlotError(f"{rows} × {columns}", f"at most {MOST_COLUMNS} columns and {MOST_SLOTS} slots")
 
@@ -95,7 +109,13 @@ def grid(rows: int, columns: int, order: str = "across", first: int = 0) -> Rows
 
 
 def by_controller(controllers: Sequence[int], disks: int, columns: int, descending: bool = False) -> Rows:
-    """Controller after controller from the top, each in rows of so many columns; the label beside its last row."""
+    """Return rows for controller after controller from the top, each in rows of `columns` slots.
+
+    The label is beside a controller's last row.
+
+    Raises:
+        SlotError: if there are no slots or too many.
+    """
     if not controllers or disks < 1 or not 1 <= columns <= MOST_COLUMNS or len(controllers) * disks > MOST_SLOTS:
         raise SlotError(f"{len(controllers)} controllers of {disks} disks", f"1 to {MOST_SLOTS} slots in all")
     found = []
@@ -109,7 +129,7 @@ def by_controller(controllers: Sequence[int], disks: int, columns: int, descendi
 
 
 def default_rows(slots: Iterable[Slot]) -> Rows:
-    """For an enclosure that nobody laid out: a block of rows for each controller, the slots that are known in order."""
+    """Return rows for an enclosure without a layout: a block for each controller, with the known slots in order."""
     by_number: dict[int | None, list[int]] = {}
     for slot in sorted(set(slots), key=lambda slot: slot.order):
         by_number.setdefault(slot.controller, []).append(slot.number)
@@ -124,7 +144,7 @@ def default_rows(slots: Iterable[Slot]) -> Rows:
 
 
 def _without_holes(numbers: list[int], first: int) -> list[int]:
-    """With the empty slots from `first` on, unless the numbers are so far apart that they hardly count slots."""
+    """Return the numbers with the empty slots from `first` on, unless they are too far apart to count slots."""
     last = numbers[-1]
     return list(range(first, last + 1)) if last - first < 4 * len(numbers) + ROW else numbers
 

@@ -26,12 +26,16 @@ class Slot:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Ascending as numbers; slots without a controller first."""
+        """Return the key that sorts slots as numbers; slots without a controller come first."""
         return (-1 if self.controller is None else self.controller, self.number)
 
 
 def slot_named(text: str, line: int | None = None) -> Slot:
-    """Raises `SlotError` for anything but `c1d4` and `d7`."""
+    """Parse the name of a slot such as `c1d4` or `d7`.
+
+    Raises:
+        SlotError: for anything else.
+    """
     found = _NAME.fullmatch(text.strip())
     if not found:
         raise SlotError(text.strip(), "a slot such as c1d4 or d7", line)

@@ -1,4 +1,4 @@
-"""From a driver's listing to what is written on disks: which disk sits where, what it is called, and by whose word.
+"""From a driver's listing to changes of disks: which disk is in which slot, its name, and the source of both.
 
     proposed(listing, inferred, known, enclosure)  →  one `Placement` for each slot with a disk
 
@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from apps.inventory.slots.listing import Listing
+from apps.inventory.slots.driver_listing import Listing
+from apps.inventory.slots.driver_names import DISKS_PER_CONTROLLER, device_names, entry_of
 from apps.inventory.slots.names import Slot
-from apps.inventory.slots.naming import DISKS_PER_CONTROLLER, device_names, entry_of
 
 TYPED, INFERRED = "typed", "inferred"
 PLACE = ("enclosure", "slot_controller", "slot_number")
@@ -38,7 +38,7 @@ class KnownDisk:
 
 
 @dataclass(frozen=True)
-class Change:
+class SlotChange:
     field: str
     before: Value
     after: Value
@@ -58,7 +58,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Placement:
-    """`disk` None: a disk that the inventory does not have yet. `problem`: why nothing can be written here."""
+    """What is to be written for a slot.
+
+    `disk` is None for a disk that the inventory does not have yet; `problem` says why nothing can be written.
+    """
 
     slot: Slot
     entry: int
@@ -67,7 +70,7 @@ class Placement:
     name_source: str
     drive: str
     disk: KnownDisk | None
-    changes: tuple[Change, ...]
+    changes: tuple[SlotChange, ...]
     problem: str = ""
 
     @property
@@ -76,15 +79,15 @@ class Placement:
 
     @property
     def act(self) -> str:
-        """`problem`, `new`, `replace`, `change` or `same`."""
+        """Return what is to be done with the slot: `problem`, `new`, `replace`, `change` or `same`."""
         if self.problem:
             return "problem"
         if self.disk is None:
             return "new"
         return "replace" if self.replaces else "change" if self.changes else "same"
 
-    def written(self, consent: Collection[str]) -> tuple[Change, ...]:
-        """The changes that may be written: all, or without consent those that take nothing away."""
+    def written(self, consent: Collection[str]) -> tuple[SlotChange, ...]:
+        """Return the changes that may be written: all, or without consent those that take nothing away."""
         if self.problem:
             return ()
         if str(self.slot) in consent:
@@ -103,10 +106,11 @@ def proposed(
     gives_names: bool = True,
     slots: Collection[Slot] = (),
 ) -> list[Placement]:
-    """In ascending order of entry numbers. `slots`: those that the enclosure has; empty: not known.
+    """Return a placement for each slot of the listing, in ascending order of entry numbers.
 
-    Names follow from the rule only when the listing is whole, or the slots that it leaves out are given as `inferred`; a
-    printed name stays the printed one, and where the rule says other it is a problem.
+    `slots` are those that the enclosure has; empty means not known. Names follow from the rule only when the listing is
+    whole or the slots that it leaves out are given as `inferred`. A printed name stays, and where the rule gives
+    another one that is a problem.
     """
     printed = {entry.slot: entry for entry in listing.entries}
     all_slots = [*printed, *(slot for slot in inferred if slot not in printed)]
@@ -131,7 +135,7 @@ def proposed(
 
 
 class _Finder:
-    """Which known disk is meant: the one in the slot, else the one of that name that sits nowhere else."""
+    """Finds the disk that is meant: the one in the slot, else the one of that name that is in no other slot."""
 
     def __init__(self, known: Iterable[KnownDisk], enclosure: str, slots: Iterable[Slot]) -> None:
         self.enclosure, self.slots = enclosure, set(slots)
@@ -150,7 +154,7 @@ class _Finder:
         if len(called) > 1:
             return None, f"{len(called)} disks of this host are called {name}: name them apart first."
         if not here and called and called[0].enclosure == self.enclosure and called[0].slot in self.slots:
-            # that disk is the one of its own slot; no second place may claim it
+            # that disk is in a slot of its own; no second slot may claim it
             return None, "" if _is_weak(called[0], "device_name") else f"{name} sits in {called[0].slot} already."
         if here and called and here[0].key != called[0].key and not _is_weak(called[0], "device_name"):
             return None, f"{slot} holds {here[0].device_name or 'a disk without a name'}, but {name} is another disk."
@@ -164,7 +168,7 @@ def _is_weak(disk: KnownDisk, name: str) -> bool:
 
 def _changes(
     disk: KnownDisk | None, enclosure: str, slot: Slot, name: str, place_source: str, name_source: str
-) -> tuple[Change, ...]:
+) -> tuple[SlotChange, ...]:
     wanted: dict[str, tuple[Value, str]] = {
         "enclosure": (enclosure, place_source),
         "slot_controller": (slot.controller, place_source),
@@ -178,12 +182,12 @@ def _changes(
         source_before = disk.sources.get(field_name, "") if disk else ""
         firmer = source == TYPED and source_before == INFERRED
         if before != after or firmer:
-            changes.append(Change(field_name, before, after, source_before, source))
+            changes.append(SlotChange(field_name, before, after, source_before, source))
     return tuple(changes)
 
 
 def doubles(placements: Iterable[Placement], known: Iterable[KnownDisk], consent: Collection[str]) -> list[str]:
-    """Device names that two disks would have after all that is to be written."""
+    """Return the device names that two disks would have after everything is written."""
     names = {disk.key: disk.device_name for disk in known}
     given: list[str] = []
     new: list[str] = []

@@ -4,15 +4,17 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from apps.inventory.redundancy import Node, leaves, places_lost, survives_any
+from apps.inventory.topology.redundancy import Node, leaves, places_lost, survives_any
 
-MOST_MATCHED = 500  # controllers; beyond that nobody's machine, and the matching would nest too deep
+MOST_MATCHED = 500  # controllers; more would nest the matching too deep
 
 
 @dataclass(frozen=True)
-class Span:
-    """`by_place`: controller → how many of the array's disks are there. `at_most`: how many controllers it can span at
-    most where device names are inferred and only the printed ones hold; None where nothing is inferred.
+class SlotSpan:
+    """The controllers that an array spans.
+
+    `by_place` maps a controller to how many of the array's disks are there. `at_most` is how many controllers the array
+    can span if device names are inferred and only the printed ones hold; None where nothing is inferred.
     """
 
     name: str
@@ -27,7 +29,7 @@ class Span:
 
     @property
     def sentence(self) -> str:
-        """`md4 (RAID 6): 8 disks on 5 controllers (1, 2, 3, 4, 5), at most 2 on one. It survives the loss of any …`"""
+        """Return a sentence such as `md4 (RAID 6): 8 disks on 5 controllers (1, 2, 3, 4, 5), at most 2 on one. …`."""
         return " ".join(filter(None, [self._where(), self._loss(), self._certain()]))
 
     def _where(self) -> str:
@@ -61,13 +63,13 @@ class Span:
         return f"Device names are inferred here: by the printed ones alone it can touch {self.at_most} controllers at most."
 
 
-def span_of(name: str, level: str, node: Node, at_most: int | None = None) -> Span:
+def span_of(name: str, level: str, node: Node, at_most: int | None = None) -> SlotSpan:
     disks = list({leaf.key: leaf for leaf in leaves(node)}.values())
     counts = Counter(leaf.place for leaf in disks)
     unknown = counts.pop("", 0)
     lost = places_lost(node)
     ordered = sorted(counts, key=natural)
-    return Span(
+    return SlotSpan(
         name,
         level,
         len(disks),
@@ -81,8 +83,9 @@ def span_of(name: str, level: str, node: Node, at_most: int | None = None) -> Sp
 
 
 def most_controllers(possible: Sequence[Collection[int]]) -> int:
-    """The largest number of different controllers that disks can sit on, each given the controllers possible for it:
-    a matching of disks to controllers (augmenting paths).
+    """Return the largest number of different controllers that the disks can sit on.
+
+    `possible` has the possible controllers of each disk. This is a maximum matching, found by augmenting paths.
     """
     every = {controller for some in possible for controller in some}
     if len(every) > MOST_MATCHED:
@@ -102,7 +105,7 @@ def most_controllers(possible: Sequence[Collection[int]]) -> int:
 
 
 def natural(text: str) -> tuple[int, int, str]:
-    """Numbers as numbers, before words."""
+    """Return a sort key that orders numbers as numbers and before words."""
     return (0, int(text), "") if text.isascii() and text.isdigit() else (1, 0, text)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 from django import template
 from django.urls import NoReverseMatch, reverse
 
-from apps.inventory.differences_of.values import text_of
 from apps.inventory.discovery.differences import model_of
-from apps.inventory.field_words import is_bytes, label_of, unit_of
+from apps.inventory.fields import is_bytes, label_of, unit_of
 from apps.inventory.models import Difference, Host, Part
+from apps.inventory.snapshots.differences.values import text_of
 from apps.inventory.vocabulary import Decision
 
 register = template.Library()
@@ -18,7 +18,7 @@ MOST = 200
 
 @dataclass(frozen=True)
 class Shown:
-    """`typed` and `discovered` are ready to print unless `is_bytes`."""
+    """A difference as the page shows it; `typed` and `discovered` are ready to print unless `is_bytes`."""
 
     difference: Difference
     label: str
@@ -30,7 +30,7 @@ class Shown:
 
 @register.inclusion_tag("inventory/_differences.html", takes_context=True)
 def differences_of(context: template.Context, part: Part) -> dict[str, Any]:
-    """A host's page shows those of all its parts."""
+    """Return the context for the differences of a part; on a host's page those of all its parts."""
     if isinstance(part, Host):
         found = Difference.objects.filter(host=part)
     else:
@@ -75,7 +75,7 @@ def _words(one: Difference, value: Any) -> Any:
 
 
 def _chosen(one: Difference, value: Any) -> Any:
-    """The word that people read for a value from a fixed list, RAID 5 for 5, and rates with their unit."""
+    """Return the word for a value from a fixed list, such as RAID 5 for 5; rates with their unit."""
     if unit_of(one.field) in ("B/s", "bit/s") and isinstance(value, int):
         return text_of(one.field, value)
     choices = (

@@ -1,4 +1,4 @@
-"""One face for all decompressors, that of `bz2.BZ2Decompressor`: a bounded piece of output for each call."""
+"""Decompressors behind one interface, that of `bz2.BZ2Decompressor`: each call returns a bounded piece of output."""
 
 import bz2
 import lzma
@@ -8,16 +8,18 @@ from typing import Protocol
 
 import zstandard
 
-from apps.parsers.archives.shape import MIB
+from apps.parsers.archives.models import MIB
 
-# What a stream may ask to look back on: `xz -9` wants 65 MiB, `zstd --long=26` 64 MiB; less for one inside of another.
+# The largest window that a stream may need: `xz -9` uses 65 MiB, `zstd --long=26` 64 MiB; less for a stream inside another one.
 MEMORY = 70 * MIB
 MEMORY_INSIDE = 20 * MIB
-_ZST_STEP = 512  # a zst block of 4 bytes may stand for 128 KiB and `decompress` returns all: 16 MiB at most
+_ZST_STEP = 512  # a zst block of 4 bytes may stand for 128 KiB, and `decompress` returns all of them: 16 MiB at most
 ERRORS = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError)
 
 
 class Decoder(Protocol):
+    """The interface of `bz2.BZ2Decompressor`."""
+
     @property
     def eof(self) -> bool: ...
     @property
@@ -30,7 +32,7 @@ class Decoder(Protocol):
 class _Zlib:
     def __init__(self, window: int) -> None:
         self._inner = zlib.decompressobj(window)
-        self._is_full = False  # the last piece was as long as it might be: more may come of what zlib has taken in
+        self._is_full = False  # the last piece was as long as allowed, so zlib may hold more of what it was given
 
     @property
     def eof(self) -> bool:
@@ -79,7 +81,7 @@ class _Zst:
 
 
 class _ZipLzma:
-    """Method 14: four bytes of its own and the properties, then what an .lzma file holds behind its header."""
+    """Zip's method 14: four bytes of its own and the LZMA properties, then what an .lzma file holds behind its header."""
 
     def __init__(self, memory: int, size: int, has_end_mark: bool) -> None:
         self._inner = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=memory)
@@ -109,28 +111,39 @@ class _ZipLzma:
         return self._inner.decompress(data, max_length)
 
 
-def of_gz(memory: int) -> Decoder:
+def make_gz_decoder(memory: int) -> Decoder:
+    """Return a decoder of gzip."""
     return _Zlib(31)
 
 
-def of_bz2(memory: int) -> Decoder:
+def make_bz2_decoder(memory: int) -> Decoder:
+    """Return a decoder of bzip2; its window is never larger than 900 KiB."""
     return bz2.BZ2Decompressor()
 
 
-def of_xz(memory: int) -> Decoder:
+def make_xz_decoder(memory: int) -> Decoder:
+    """Return a decoder of xz that uses at most `memory` bytes."""
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=memory)
 
 
-def of_zst(memory: int) -> Decoder:
+def make_zst_decoder(memory: int) -> Decoder:
+    """Return a decoder of zst whose window is at most `memory` bytes."""
     return _Zst(memory)
 
 
-def of_deflate(memory: int) -> Decoder:
+def make_deflate_decoder(memory: int) -> Decoder:
+    """Return a decoder of raw deflate, as zip holds it."""
     return _Zlib(-15)
 
 
-def of_zip_lzma(size: int, has_end_mark: bool) -> Callable[[int], Decoder]:
+def get_zip_lzma_maker(size: int, has_end_mark: bool) -> Callable[[int], Decoder]:
+    """Return a function that makes decoders for a zip member of `size` bytes packed with LZMA."""
     return lambda memory: _ZipLzma(memory, size, has_end_mark)
 
 
-BY_KIND: dict[str, Callable[[int], Decoder]] = {"gz": of_gz, "bz2": of_bz2, "xz": of_xz, "zst": of_zst}
+BY_KIND: dict[str, Callable[[int], Decoder]] = {
+    "gz": make_gz_decoder,
+    "bz2": make_bz2_decoder,
+    "xz": make_xz_decoder,
+    "zst": make_zst_decoder,
+}

@@ -1,32 +1,49 @@
-"""A table of means: CSV, TSV, columns aligned by blanks, markdown and wiki tables, spreadsheets pasted as text.
+"""A table of means: CSV, TSV, columns aligned by blanks, Markdown and wiki tables, spreadsheets pasted as text.
 
     file size MB;sata 3ware;scsi zero channel
     100;177456,5;166733,9
 
-No tool prints it and nothing in it says what it means: a person maps its columns (`mapping.Mapping`), once per kind of
-table (`signature`). `parse` reads it alone only where its headings say everything: operation, unit with base, sizes.
+No tool prints it and nothing in it says what it means: a person maps its columns (`mapping.ColumnMapping`), once for
+each kind of table (`make_signature`). `parse` reads it alone only where its headings state everything: operation, unit
+with base, sizes.
 
-    grid = sniff(text); mapping = guess(grid); questions(grid, mapping); read(grid, mapping) → ParsedFile
+    grid = sniff(text); mapping = guess(grid); list_questions(grid, mapping); read(grid, mapping)    # the last returns a ParsedFile
 
-Units: those that the mapping names; `MB/s` is never taken for 1000 or 1024 by itself. Oddities: cells with ranges
-(`2.0 – 2.6`: two bounds), `~ 300` (approximate), `> 32768` (lower bound), pairs (`270 / 20`), `N.A.`, `+++++`.
+Units are those that the mapping names; whether `MB/s` is 1000 or 1024 is never decided automatically. Cells may be
+ranges (`2.0 – 2.6`: two bounds), `~ 300` (approximate), `> 32768` (lower bound), pairs (`270 / 20`), `N.A.` or `+++++`.
 """
 
 import re
 
-from apps.parsers.shape import Broken, ParsedFile, ParsedRun, ParseError
-from apps.parsers.source_text import SourceText
-from apps.parsers.tables import blocks, sniffing
+from apps.parsers.core.models import Broken, ParsedFile, ParsedRun, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.tables import blocks, detection
 from apps.parsers.tables.cells import Marks
-from apps.parsers.tables.grid import SINGLE_BLANKS, Column, Grid, Row
-from apps.parsers.tables.guessing import guess, marks_of, names_operation, questions
-from apps.parsers.tables.mapping import HEADING_ROWS, Mapping, Role, signature
-from apps.parsers.tables.reading import read
-from apps.parsers.tables.sniffing import find, sniff
+from apps.parsers.tables.detection import find, sniff
+from apps.parsers.tables.grid import SINGLE_BLANKS, CellRow, GridColumn, TableGrid
+from apps.parsers.tables.guess import get_marks, guess, list_questions, names_operation
+from apps.parsers.tables.mapping import HEADING_ROWS, ColumnMapping, ColumnRole, make_signature
+from apps.parsers.tables.reader import read
 
 __all__ = [
-    "HEADING_ROWS", "NAME", "TITLE", "Column", "Grid", "Mapping", "Marks", "Role", "Row", "find", "guess", "looks_like", "marks_of", "parse",
-    "questions", "read", "signature", "sniff",
+    "HEADING_ROWS",
+    "NAME",
+    "TITLE",
+    "CellRow",
+    "ColumnMapping",
+    "ColumnRole",
+    "GridColumn",
+    "Marks",
+    "TableGrid",
+    "find",
+    "get_marks",
+    "guess",
+    "list_questions",
+    "looks_like",
+    "make_signature",
+    "parse",
+    "read",
+    "sniff",
 ]  # fmt: skip
 
 NAME = "table"
@@ -34,59 +51,65 @@ TITLE = "a table of means"
 _MOST_SURE = 0.4
 _WORD = re.compile(r"[^\W\d_]{2}")
 _JUDGED_LINES = 2000
-_MOST_TABLES = 3000  # of one text; nobody has printed so many, and each takes time by itself
-_MOST_BROKEN = 200  # tables or places in them; then nobody looks any more at those that cannot be read alone
+_MOST_TABLES = 3000  # tables of one text, because each takes time
+_MOST_BROKEN = 200  # broken tables or places, after which tables that can not be read alone are skipped
 
 
 def looks_like(text: SourceText) -> float:
-    """At most 0.4: whichever tool's parser knows the text is right about it. Long texts are judged by their beginning."""
+    """Return at most 0.4, so that any tool's parser that recognises the text wins. Long texts are judged by their beginning."""
     head = text if len(text.lines) <= _JUDGED_LINES else SourceText("\n".join(text.lines[:_JUDGED_LINES]), text.name)
-    found = blocks.find(head)
-    return _MOST_SURE * max((block.values * (block.delimiter != SINGLE_BLANKS or 0.5) for block in found), default=0.0)
+    text_blocks = blocks.find(head)
+    return _MOST_SURE * max(
+        (block.values * (block.delimiter != SINGLE_BLANKS or 0.5) for block in text_blocks), default=0.0
+    )
 
 
 def parse(text: SourceText) -> ParsedFile:
-    """The tables whose headings say everything. Raises `ParseError` that lists what must be said when there is none."""
+    """Parse the tables whose headings state everything.
+
+    Raises:
+        ParseError: if there is none; it lists what must be stated.
+    """
     runs: list[ParsedRun] = []
     broken: list[Broken] = []
     warnings: list[str] = []
-    looked_at = 0
-    for one in sniffing.found(text):
-        if len(broken) >= _MOST_BROKEN and not _names_operation(one):
-            continue  # it would be asked what its values are of
-        if looked_at >= _MOST_TABLES:
-            broken.insert(min(1, len(broken)), _too_many(one.block.numbers[0]))
+    count = 0
+    for table in detection.find_all(text):
+        if len(broken) >= _MOST_BROKEN and not _may_name_operation(table):
+            continue  # its operation would have to be stated by the user
+        if count >= _MOST_TABLES:
+            broken.insert(min(1, len(broken)), _make_too_many(table.block.numbers[0]))
             break
-        looked_at += 1
+        count += 1
         try:
-            found = _read_alone(one.grid)
+            parsed = _read_alone(table.grid)
         except ParseError as error:
             broken.append(error.broken)
             continue
-        runs += found.runs
-        broken += found.broken
-        warnings += found.warnings
+        runs += parsed.runs
+        broken += parsed.broken
+        warnings += parsed.warnings
     if not runs:
         first = broken[0]
         raise ParseError(first.message, line=first.line, found=first.found, expected=first.expected)
     return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))
 
 
-def _names_operation(one: sniffing.Found) -> bool:
-    has_words = _WORD.search("\n".join(one.block.records[: sniffing.MOST_HEADER_ROWS]))
-    return has_words is not None and any(map(names_operation, one.headings))
+def _may_name_operation(table: detection.DetectedTable) -> bool:
+    has_words = _WORD.search("\n".join(table.block.records[: detection.MOST_HEADER_ROWS]))
+    return has_words is not None and any(map(names_operation, table.headings))
 
 
-def _too_many(line: int) -> Broken:
+def _make_too_many(line: int) -> Broken:
     message = "no table is read from here on, as so many stand before it"
     return Broken(message, line, f"more than {_MOST_TABLES:,} tables", "fewer in one file; upload the rest in parts")
 
 
-def _read_alone(grid: Grid) -> ParsedFile:
+def _read_alone(grid: TableGrid) -> ParsedFile:
     mapping = guess(grid)
     if grid.delimiter == SINGLE_BLANKS:
         message = "needs a mapping: single blanks do not show which words belong to which column"
-        raise ParseError(message, line=grid.first_line, found=grid.shown, expected="a mapping of its columns")
+        raise ParseError(message, line=grid.first_line, found=grid.excerpt, expected="a mapping of its columns")
     if mapping.headings or any("configuration" in role.fixed for role in mapping.columns.values()):
         headings = ", ".join(
             grid.columns[index].heading or str(index + 1)
@@ -94,5 +117,5 @@ def _read_alone(grid: Grid) -> ParsedFile:
             if role.word == "value"
         )
         message = f"needs a mapping: what are the columns {headings[:150]}?"
-        raise ParseError(message, line=grid.first_line, found=grid.shown, expected="a mapping of its columns")
+        raise ParseError(message, line=grid.first_line, found=grid.excerpt, expected="a mapping of its columns")
     return read(grid, mapping)

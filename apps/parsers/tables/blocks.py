@@ -1,5 +1,6 @@
-"""Where tables stand in a text: stretches of lines that split into the same number of cells, one of them at least a
-number. Prose around them, and other tools' output, is left alone.
+"""Search for tables in a text: stretches of lines that split into the same number of cells, at least one of them a number.
+
+Prose around them, and other tools' output, is left alone.
 """
 
 import re
@@ -8,77 +9,80 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.source_text import SourceText
 from apps.parsers.tables import markup
-from apps.parsers.tables.cells import is_value, shape
+from apps.parsers.tables.cells import get_shape, is_value
 from apps.parsers.tables.grid import ALIGNED, PIPES, SINGLE_BLANKS
-from apps.parsers.tables.splitting import DELIMITERS, count_aligned, is_rule, splitter, values_in
+from apps.parsers.tables.row_cells import DELIMITERS, count_aligned, count_values, get_splitter, is_rule
 
 MOST_COLUMNS = 1000
 _UNDERLINES = re.compile(r"\s{0,40}(?:={2,}|-{2,})(?:\s{1,40}(?:={2,}|-{2,})){1,100}\s*")
-_LONGEST_RECORD = 50  # lines that a quoted cell may go over
+_LONGEST_RECORD = 50  # lines of a quoted cell
 _SAMPLE = 60
 _LEAST_VALUES = 0.5
 _SURE = 0.6
 
 
 @dataclass
-class Block:
-    """Records are lines, or several joined by a quote. `numbers` count from 1."""
+class TableBlock:
+    """A table's lines. Records are lines, or several joined by a quote; `numbers` are those of their first lines, from 1."""
 
     delimiter: str
     width: int
     records: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     caption: str = ""
-    values: float = 0.0  # the share of its cells that can be values
+    values: float = 0.0  # share of its cells that can be values
 
     @property
     def weight(self) -> tuple[float, int]:
+        """Return the sorting key by which overlapping tables are chosen: size and certainty."""
         certain = 0.5 if self.delimiter == SINGLE_BLANKS else 1.0
         return len(self.records) * self.width * certain * self.values**2, self.width
 
 
-def find(text: SourceText) -> list[Block]:
-    """The tables of a text in their order, none over another's lines."""
-    text = markup.plain(text)
-    found = [block for delimiter in DELIMITERS if _occurs(delimiter, text.text) for block in _blocks(text, delimiter)]
+def find(text: SourceText) -> list[TableBlock]:
+    """Return the tables of a text in their order; none overlaps another."""
+    text = markup.convert_markup(text)
+    blocks = [
+        block for delimiter in DELIMITERS if _is_in(delimiter, text.text) for block in _iterate_blocks(text, delimiter)
+    ]
     for delimiter, least in ((ALIGNED, _SURE), (SINGLE_BLANKS, 0.0)):
-        if _occurs(delimiter, text.text) and _lines_in(found, least) * 2 < len(text.lines):
-            found += _blocks(text, delimiter)
-    kept: list[Block] = []
+        if _is_in(delimiter, text.text) and _count_lines(blocks, least) * 2 < len(text.lines):
+            blocks += _iterate_blocks(text, delimiter)
+    chosen: list[TableBlock] = []
     taken: set[int] = set()
-    for block in sorted(found, key=lambda one: one.weight, reverse=True):
+    for block in sorted(blocks, key=lambda block: block.weight, reverse=True):
         if taken.isdisjoint(block.numbers):
             taken.update(block.numbers)
-            kept.append(block)
-            block.caption = _caption(text, block.numbers[0])
-    return sorted(kept, key=lambda one: one.numbers[0])
+            chosen.append(block)
+            block.caption = _find_caption(text, block.numbers[0])
+    return sorted(chosen, key=lambda block: block.numbers[0])
 
 
-def _lines_in(found: Sequence[Block], least: float) -> int:
-    return sum(len(block.records) for block in found if block.values >= least)
+def _count_lines(blocks: Sequence[TableBlock], least: float) -> int:
+    return sum(len(block.records) for block in blocks if block.values >= least)
 
 
-def _occurs(delimiter: str, text: str) -> bool:
+def _is_in(delimiter: str, text: str) -> bool:
     if delimiter == ALIGNED:
         return "  " in text or "\t" in text
     return delimiter in text or (delimiter == PIPES and "^" in text)
 
 
-def _blocks(text: SourceText, delimiter: str) -> Iterator[Block]:
-    records, numbers = _records(text, delimiter)
-    for stretch in _stretches(records, numbers, _widths(records, delimiter), delimiter):
-        block = _trimmed(stretch, delimiter)
+def _iterate_blocks(text: SourceText, delimiter: str) -> Iterator[TableBlock]:
+    records, numbers = _join_records(text, delimiter)
+    for stretch in _iterate_stretches(records, numbers, _count_widths(records, delimiter), delimiter):
+        block = _trim(stretch, delimiter)
         if block is not None:
             yield block
 
 
-Counted = tuple[str, int, int]  # record, its line, how many cells
+CountedRecord = tuple[str, int, int]  # a record, its line, the number of its cells
 
 
-def _records(text: SourceText, delimiter: str) -> tuple[Sequence[str], Sequence[int]]:
-    """Lines, and with a quote that stays open the lines up to the one that closes it; with the number of the first of them."""
+def _join_records(text: SourceText, delimiter: str) -> tuple[Sequence[str], Sequence[int]]:
+    """Return lines, joined up to the closing quote where one stays open, and the number of the first line of each."""
     lines, numbers = text.lines, text.numbers(0, len(text.lines))
     if delimiter not in ("\t", ";", ",") or '"' not in text.text:
         return lines, numbers
@@ -86,14 +90,14 @@ def _records(text: SourceText, delimiter: str) -> tuple[Sequence[str], Sequence[
     firsts: list[int] = []
     index = 0
     while index < len(lines):
-        end = _closing(lines, index, delimiter)
+        end = _find_closing(lines, index, delimiter)
         records.append("\n".join(lines[index:end]))
         firsts.append(numbers[index])
         index = end
     return records, firsts
 
 
-def _closing(lines: Sequence[str], index: int, delimiter: str) -> int:
+def _find_closing(lines: Sequence[str], index: int, delimiter: str) -> int:
     line = lines[index]
     if line.count('"') % 2 == 0 or not (line.lstrip().startswith('"') or f'{delimiter}"' in line):
         return index + 1
@@ -103,11 +107,11 @@ def _closing(lines: Sequence[str], index: int, delimiter: str) -> int:
     return index + 1
 
 
-def _stretches(
+def _iterate_stretches(
     records: Sequence[str], numbers: Sequence[int], widths: Sequence[int], delimiter: str
-) -> Iterator[list[Counted]]:
-    """Runs of lines that have cells. A blank line ends a run only where headings follow it."""
-    stretch: list[Counted] = []
+) -> Iterator[list[CountedRecord]]:
+    """Yield stretches of lines that have cells. A blank line ends one only where headings follow it."""
+    stretch: list[CountedRecord] = []
     after_blank, has_rules = False, delimiter == PIPES
     for record, number, width in zip(records, numbers, widths, strict=True):
         if width < 2 and not stretch:
@@ -130,54 +134,56 @@ def _stretches(
         yield stretch
 
 
-def _is_under_headings(stretch: Sequence[Counted], record: str, delimiter: str) -> bool:
-    """`=== ====` as reStructuredText has it under the headings, with one blank where columns have more."""
+def _is_under_headings(stretch: Sequence[CountedRecord], record: str, delimiter: str) -> bool:
+    """Return whether a line is `=== ====` below headings, as in reStructuredText, with one blank where columns have more."""
     return delimiter == ALIGNED and len(stretch) <= 3 and _UNDERLINES.fullmatch(record[:1000]) is not None
 
 
-def _continues(stretch: Sequence[Counted], record: str, width: int, delimiter: str) -> bool:
+def _continues(stretch: Sequence[CountedRecord], record: str, width: int, delimiter: str) -> bool:
     if delimiter in (ALIGNED, SINGLE_BLANKS) and width != stretch[-1][2]:
         return False
-    return any(map(is_value, splitter(delimiter)(record)[1:] if '"' not in record else ["1"]))
+    return any(map(is_value, get_splitter(delimiter)(record)[1:] if '"' not in record else ["1"]))
 
 
-def _widths(records: Sequence[str], delimiter: str) -> list[int]:
-    """How many cells lines have; those of one shape have as many."""
-    if delimiter in ("\t", ";", ","):  # that alone costs less than to remember
-        found = [record.count(delimiter) + 1 if '"' not in record else _width(record, delimiter) for record in records]
-        return [width if 1 < width <= MOST_COLUMNS else 0 for width in found]
-    forms = list(map(shape, records))
-    known = {form: _width(form, delimiter) for form in set(forms)}
+def _count_widths(records: Sequence[str], delimiter: str) -> list[int]:
+    """Return the number of cells of each line; lines of one shape have as many."""
+    if delimiter in ("\t", ";", ","):  # to count is cheaper than to remember
+        widths = [
+            record.count(delimiter) + 1 if '"' not in record else _count_width(record, delimiter) for record in records
+        ]
+        return [width if 1 < width <= MOST_COLUMNS else 0 for width in widths]
+    forms = list(map(get_shape, records))
+    known = {form: _count_width(form, delimiter) for form in set(forms)}
     return [known[form] for form in forms]
 
 
-def _width(record: str, delimiter: str) -> int:
-    """How many cells a line has; 0 where it can be no row."""
+def _count_width(record: str, delimiter: str) -> int:
+    """Return how many cells a line has; 0 where it can be no row."""
     if delimiter == ALIGNED:
         width = count_aligned(record) if "  " in record or "\t" in record else 0
     elif delimiter == SINGLE_BLANKS:
-        width = len(splitter(delimiter)(record[:4000])) if any(map(str.isdigit, record[:4000])) else 0
+        width = len(get_splitter(delimiter)(record[:4000])) if any(map(str.isdigit, record[:4000])) else 0
     elif delimiter not in record and not (delimiter == PIPES and record[:1] in "^!"):
         return 0
     elif delimiter == PIPES or '"' in record:
-        width = _split_width(record, delimiter)
+        width = _count_split(record, delimiter)
     else:
         width = record.count(delimiter) + 1
     return width if width <= MOST_COLUMNS else 0
 
 
-def _split_width(record: str, delimiter: str) -> int:
+def _count_split(record: str, delimiter: str) -> int:
     try:
-        return len(splitter(delimiter)(record))
+        return len(get_splitter(delimiter)(record))
     except ValueError:
         return 2  # a broken row among others
 
 
-def _trimmed(stretch: list[Counted], delimiter: str) -> Block | None:
-    """The stretch without lines of another width at its ends, unless they hold values."""
+def _trim(stretch: list[CountedRecord], delimiter: str) -> TableBlock | None:
+    """Return the stretch without lines of another width at its ends, unless they hold values; None where it is no table."""
     if len(stretch) < 2:
         return None
-    width = _most_common([counted[2] for counted in stretch])
+    width = _find_most_common([counted[2] for counted in stretch])
     first, last = 0, len(stretch)
     while first < last and stretch[first][2] != width:
         first += 1
@@ -186,22 +192,24 @@ def _trimmed(stretch: list[Counted], delimiter: str) -> Block | None:
     rows = stretch[first:last]
     if len(rows) < 2 or width < 2:
         return None
-    rows = _with_header(stretch, first, rows, delimiter)
-    block = Block(delimiter, width, [row[0] for row in rows], [row[1] for row in rows])
-    best, block.values = _shares_of_values(block)
+    rows = _add_header(stretch, first, rows, delimiter)
+    block = TableBlock(delimiter, width, [row[0] for row in rows], [row[1] for row in rows])
+    best, block.values = _compute_value_shares(block)
     is_table = block.values >= _LEAST_VALUES if delimiter in (ALIGNED, SINGLE_BLANKS) else best >= _SURE
     return block if is_table else None
 
 
-def _most_common(widths: Sequence[int]) -> int:
-    """The first of those that occur most."""
+def _find_most_common(widths: Sequence[int]) -> int:
+    """Return the first of those that occur most."""
     if widths.count(widths[0]) * 2 >= len(widths):
         return widths[0]
     return Counter(widths).most_common(1)[0][0]
 
 
-def _with_header(stretch: list[Counted], first: int, rows: list[Counted], delimiter: str) -> list[Counted]:
-    """Headings of aligned columns have often blanks of their own, so that their line counts otherwise."""
+def _add_header(
+    stretch: list[CountedRecord], first: int, rows: list[CountedRecord], delimiter: str
+) -> list[CountedRecord]:
+    """Return the rows with the line of headings above them, whose blanks are often different so that it has another width."""
     if first and delimiter in (ALIGNED, SINGLE_BLANKS) and not _has_values(stretch[first - 1][0], delimiter):
         return [stretch[first - 1], *rows]
     return rows
@@ -209,19 +217,19 @@ def _with_header(stretch: list[Counted], first: int, rows: list[Counted], delimi
 
 def _has_values(record: str, delimiter: str) -> bool:
     try:
-        cells = splitter(delimiter)(record) if delimiter != ALIGNED else record.split()
+        cells = get_splitter(delimiter)(record) if delimiter != ALIGNED else record.split()
     except ValueError:
         return False
-    return values_in(cells) * 3 >= len([cell for cell in cells if cell]) > 0
+    return count_values(cells) * 3 >= len([cell for cell in cells if cell]) > 0
 
 
-def _shares_of_values(block: Block) -> tuple[float, float]:
-    """In the column that has most of them, and in all cells; of rows from all of the block but its first line."""
+def _compute_value_shares(block: TableBlock) -> tuple[float, float]:
+    """Return the share of values in the best column, and in all cells; from a sample of the block without its first line."""
     filled: dict[int, int] = {}
     good: dict[int, int] = {}
     for record in block.records[1 :: max(1, len(block.records) // _SAMPLE)]:
         try:
-            cells = splitter(block.delimiter)(record) if block.delimiter != ALIGNED else _aligned(record)
+            cells = get_splitter(block.delimiter)(record) if block.delimiter != ALIGNED else _split_aligned(record)
         except ValueError:
             continue
         for place, cell in enumerate(cells):
@@ -232,13 +240,13 @@ def _shares_of_values(block: Block) -> tuple[float, float]:
     return best, sum(good.values()) / (sum(filled.values()) or 1)
 
 
-def _aligned(record: str) -> list[str]:
+def _split_aligned(record: str) -> list[str]:
     return [cell.strip() for cell in record.replace("\t", "  ").split("  ") if cell.strip()]
 
 
-def _caption(text: SourceText, first: int) -> str:
-    """Up to three lines above, where a title and the unit of all cells stand; one blank line may be between."""
-    place = _index_of(text, first)
+def _find_caption(text: SourceText, first: int) -> str:
+    """Return up to three lines above, which have a title and the unit of all cells; one blank line may stand between."""
+    place = _find_index(text, first)
     if place and not text.lines[place - 1].strip():
         place -= 1
     above: list[str] = []
@@ -249,7 +257,7 @@ def _caption(text: SourceText, first: int) -> str:
     return "\n".join(above)
 
 
-def _index_of(text: SourceText, number: int) -> int:
+def _find_index(text: SourceText, number: int) -> int:
     if isinstance(text.numbers(0, 0), range):
         return number - 1
     return bisect_left(range(len(text.lines)), number, key=text.number)

@@ -1,9 +1,9 @@
-"""The units that a table's numbers can have, each with its base said: `KB/s (1024)` is not `KB/s (1000)`.
+"""The units that a table's numbers can have, each with its base stated: `KB/s (1024)` is not `KB/s (1000)`.
 
-`UNITS["MB/s (1024)"]` → Unit("B/s", 1048576). `meanings("MB/s")` → ("MB/s (1000)", "MB/s (1024)"): what a printed unit
-can stand for; one meaning needs no choice. KiB, MiB… are 1024 by IEC 80000-13, bits per second are counted in 1000s.
-`Gb/s` is printed for bits and for bytes. `MB/s (1000 × 1024)` is a thousand of the tool's KB/s of 1024.
-French octets (`Mo/s`) and Cyrillic letters (`МБ/с`, `Мбит/с`, `мс`) stand for the same.
+`UNITS["MB/s (1024)"]` is TableUnit("B/s", 1048576). `get_meanings("MB/s")` is ("MB/s (1000)", "MB/s (1024)"): what a
+printed unit can stand for; one meaning needs no choice. KiB, MiB … are 1024 by IEC 80000-13, bits per second are
+counted in 1000s. `Gb/s` is printed for bits and for bytes. `MB/s (1000 × 1024)` is a thousand of a tool's KB/s of 1024.
+French octets (`Mo/s`) and Cyrillic letters (`МБ/с`, `Мбит/с`, `мс`) are read, too.
 """
 
 import re
@@ -13,30 +13,32 @@ from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class TableUnit:
+    """A unit: what it measures, and its size in base units."""
+
     base: str  # B/s, B, 1/s, ns, fraction; empty for a plain count
     factor: Decimal
 
 
-def _byte_units() -> dict[str, Unit]:
+def _make_byte_units() -> dict[str, TableUnit]:
     units = {}
     for suffix, base in (("B/s", "B/s"), ("B", "B")):
-        units[suffix] = Unit(base, Decimal(1))
+        units[suffix] = TableUnit(base, Decimal(1))
         for power, prefix in enumerate("KMGT", 1):
-            units |= {f"{prefix}{suffix} ({one})": Unit(base, Decimal(one) ** power) for one in (1000, 1024)}
-    units["MB/s (1000 × 1024)"] = Unit("B/s", Decimal(1_024_000))
+            units |= {f"{prefix}{suffix} ({size})": TableUnit(base, Decimal(size) ** power) for size in (1000, 1024)}
+    units["MB/s (1000 × 1024)"] = TableUnit("B/s", Decimal(1_024_000))
     for power, prefix in enumerate(("", "K", "M", "G", "T")):
-        units[f"{prefix}bit/s"] = Unit("B/s", Decimal(1000) ** power / 8)
+        units[f"{prefix}bit/s"] = TableUnit("B/s", Decimal(1000) ** power / 8)
     return units
 
 
-UNITS: dict[str, Unit] = {
-    **_byte_units(),
-    "1/s": Unit("1/s", Decimal(1)), "K/s of operations": Unit("1/s", Decimal(1000)),
-    "M/s of operations": Unit("1/s", Decimal(1000) ** 2),
-    "ns": Unit("ns", Decimal(1)), "us": Unit("ns", Decimal(10) ** 3), "ms": Unit("ns", Decimal(10) ** 6),
-    "s": Unit("ns", Decimal(10) ** 9), "min": Unit("ns", Decimal(60) * 10**9),
-    "%": Unit("fraction", Decimal("0.01")), "fraction": Unit("fraction", Decimal(1)), "count": Unit("", Decimal(1)),
+UNITS: dict[str, TableUnit] = {
+    **_make_byte_units(),
+    "1/s": TableUnit("1/s", Decimal(1)), "K/s of operations": TableUnit("1/s", Decimal(1000)),
+    "M/s of operations": TableUnit("1/s", Decimal(1000) ** 2),
+    "ns": TableUnit("ns", Decimal(1)), "us": TableUnit("ns", Decimal(10) ** 3), "ms": TableUnit("ns", Decimal(10) ** 6),
+    "s": TableUnit("ns", Decimal(10) ** 9), "min": TableUnit("ns", Decimal(60) * 10**9),
+    "%": TableUnit("fraction", Decimal("0.01")), "fraction": TableUnit("fraction", Decimal(1)), "count": TableUnit("", Decimal(1)),
 }  # fmt: skip
 
 _SAME = {
@@ -61,13 +63,13 @@ _GLUED = re.compile(r"([KMGTkmgt])(B|b|bit|byte)s")
 
 
 @lru_cache(maxsize=1024)
-def meanings(printed: str) -> tuple[str, ...]:
-    """The names in UNITS that a printed unit can stand for; () for what is no unit."""
+def get_meanings(printed: str) -> tuple[str, ...]:
+    """Return the names in UNITS for which a printed unit can stand; () for what is no unit."""
     if printed in UNITS:
         return (printed,)
     if len(printed) > _LONGEST:
         return ()
-    text = _in_latin(printed.strip().strip("()[]").strip())
+    text = _transliterate(printed.strip().strip("()[]").strip())
     rate = _PER_SECOND.sub("", text)
     if rate != text and f"{rate.lower()}/s" in _SAME:
         return (_SAME[f"{rate.lower()}/s"],)
@@ -75,25 +77,25 @@ def meanings(printed: str) -> tuple[str, ...]:
         return (_SAME[text.lower()],)
     glued = _GLUED.fullmatch(text)
     if glued:
-        return _of_bytes(glued[1], "", glued[2], "/s")
+        return _list_byte_units(glued[1], "", glued[2], "/s")
     match = _BYTES.fullmatch(rate.strip())
     if not match or not any(match.groups()):
         return ()
-    return _of_bytes(match[1], match[2], match[3] or "", "/s" if rate != text else "")
+    return _list_byte_units(match[1], match[2], match[3] or "", "/s" if rate != text else "")
 
 
-def _in_latin(text: str) -> str:
+def _transliterate(text: str) -> str:
     if not text.isascii():
         text = _CYRILLIC_WORDS.sub(lambda word: _CYRILLIC[word[0]], text)
     return _OCTETS.sub(r"\1B", text)
 
 
-def counted(printed: str) -> str:
-    """What `27K` and `27K IOPS` say of a number of operations in a second, '' for what is no such number."""
+def read_counted_unit(printed: str) -> str:
+    """Return the unit of operations per second in `27K` or `27K IOPS`, "" where it is none."""
     return _COUNTS.get(printed.removesuffix("IOPS").removesuffix("iops").rstrip(), "")
 
 
-def _of_bytes(prefix: str, binary: str, word: str, per: str) -> tuple[str, ...]:
+def _list_byte_units(prefix: str, binary: str, word: str, per: str) -> tuple[str, ...]:
     prefix, lower = prefix.upper(), word.lower()
     if binary and not prefix:
         return ()
@@ -116,7 +118,7 @@ _IN_WORDS = re.compile(
 
 
 @lru_cache(maxsize=1024)
-def found_in(heading: str) -> str:
-    """The unit that stands in a heading or caption, as printed: `Write (MB/s)` → `MB/s`; '' where there is none."""
+def find_unit(heading: str) -> str:
+    """Return the unit in a heading or caption as printed, `MB/s` for `Write (MB/s)`; "" where there is none."""
     match = _IN_WORDS.search(heading[:300])
     return match[0].strip() if match else ""

@@ -1,4 +1,4 @@
-"""Operations and metrics as people write them over tables. The words themselves are those of `apps.runs.metrics`."""
+"""Operations and metrics as people write them over tables. The names themselves are those of `apps.runs.metrics`."""
 
 import re
 
@@ -49,7 +49,7 @@ _IN_LANGUAGES = {
     "write sequential": "write", "write seq": "write", "read sequential": "read", "read seq": "read",
     "wiederschreiben": "rewrite", "réécriture": "rewrite", "riscrittura": "rewrite", "reescritura": "rewrite", "перезапись": "rewrite",
 }  # fmt: skip
-_SAID = {
+_OPERATION_WORDS = {
     "sequential write": "write", "seq write": "write", "writing": "write", "writes": "write", "initial write": "write",
     "block write": "write", "seq write block": "write", "sequential output block": "write", "scrittura": "write",
     "schreiben": "write", "écriture": "write", "запись": "write", "sequential read": "read", "seq read": "read",
@@ -62,7 +62,7 @@ _SAID = {
     "seqrd": "read", "seqread": "read", "seqwr": "write", "seqwrite": "write", "seqrewr": "rewrite", "rndrd": "randread",
     "rndwr": "randwrite", **_IN_LANGUAGES, "record rewrite": "record_rewrite", "stride read": "stride_read", "cp": "copy", "time cp": "copy",
 }  # fmt: skip
-_METRICS_SAID = {
+_METRIC_WORDS = {
     "bw": "bandwidth", "throughput": "bandwidth", "bandwidth": "bandwidth", "speed": "bandwidth", "io/s": "iops",
     "iops": "iops", "latency": "latency_mean", "mean latency": "latency_mean", "avg latency": "latency_mean",
     "average latency": "latency_mean", "elapsed time": "elapsed", "cpu": "cpu",
@@ -87,44 +87,46 @@ _NEUTRAL = re.compile(
 )
 
 
-def plain(text: str) -> str:
+def normalise(text: str) -> str:
+    """Return the text in small letters, with only its words."""
     return _NOT_WORDS.sub(" ", text).strip().casefold()
 
 
-def operation(text: str) -> str:
-    """The operation that a word or heading means, '' where it is none of those known."""
-    words = plain(text)
-    return words.replace(" ", "_") if words.replace(" ", "_") in OPERATIONS else _SAID.get(words, "")
+def find_operation(text: str) -> str:
+    """Return the operation that a word or heading means, "" where it is none of those known."""
+    words = normalise(text)
+    return words.replace(" ", "_") if words.replace(" ", "_") in OPERATIONS else _OPERATION_WORDS.get(words, "")
 
 
-def metric(text: str) -> str:
-    words = plain(text)
-    return words.replace(" ", "_") if words.replace(" ", "_") in METRICS else _METRICS_SAID.get(words, "")
+def find_metric(text: str) -> str:
+    """Return the metric that a word or heading means, "" where it is none of those known."""
+    words = normalise(text)
+    return words.replace(" ", "_") if words.replace(" ", "_") in METRICS else _METRIC_WORDS.get(words, "")
 
 
-def operation_within(text: str) -> tuple[str, str]:
-    """(operation, the other words) of a heading or title that names one and more: `Random write ext3`. Not of `write cache`."""
-    said = text.split()
-    for length in range(min(_LONGEST_PHRASE, len(said)), 0, -1):
-        for at in range(len(said) - length + 1):
+def split_operation(text: str) -> tuple[str, str]:
+    """Return (operation, the other words) of a heading or title that names one and more: `Random write ext3`, but not `write cache`."""
+    words = text.split()
+    for length in range(min(_LONGEST_PHRASE, len(words)), 0, -1):
+        for at in range(len(words) - length + 1):
             behind = at + length
-            known = operation(" ".join(said[at:behind]))
-            if known and (behind == len(said) or said[behind].casefold() not in _OTHER_THAN):
-                return known, " ".join(said[:at] + said[behind:])
+            known = find_operation(" ".join(words[at:behind]))
+            if known and (behind == len(words) or words[behind].casefold() not in _OTHER_THAN):
+                return known, " ".join(words[:at] + words[behind:])
     return "", text
 
 
-def metric_within(text: str) -> tuple[str, str]:
-    """(metric, the other words): `write speed`, `read IOPS`."""
-    said = text.split()
-    for length in range(min(_LONGEST_PHRASE, len(said)), 0, -1):
-        for at in {0, len(said) - length}:
-            if known := metric(" ".join(said[at : at + length])):
-                return known, " ".join(said[:at] + said[at + length :])
+def split_metric(text: str) -> tuple[str, str]:
+    """Return (metric, the other words) of `write speed` or `read IOPS`."""
+    words = text.split()
+    for length in range(min(_LONGEST_PHRASE, len(words)), 0, -1):
+        for at in {0, len(words) - length}:
+            if known := find_metric(" ".join(words[at : at + length])):
+                return known, " ".join(words[:at] + words[at + length :])
     return "", text
 
 
-def titled(text: str) -> str:
-    """The operation that a title names and nothing else: `Table 3: sequential read results`."""
-    match = _NEUTRAL.fullmatch(plain(text.replace(",", " "))[:200])
-    return operation(metric_within(match[1])[1]) if match else ""
+def find_titled_operation(text: str) -> str:
+    """Return the operation that a title names and nothing else: `Table 3: sequential read results`; "" for any other title."""
+    match = _NEUTRAL.fullmatch(normalise(text.replace(",", " "))[:200])
+    return find_operation(split_metric(match[1])[1]) if match else ""

@@ -1,25 +1,32 @@
 """Tables of runs in templates."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from apps.runs import tables
 from apps.runs.activity import RATES
-from apps.runs.listing import as_listed
-from apps.runs.rows_html import rows
+from apps.runs.models import Run
 
 register = template.Library()
 
 
-@register.simple_tag(takes_context=True)
-def rows_of_runs(context: Any, runs: Any, ticks: Any = False) -> SafeString:
-    """Of runs, or of what `listing` has of them; `ticks`: with a box to choose each of the reader's own lab."""
-    lab = context.get("lab")
-    return mark_safe(rows(as_listed(runs), lab and lab.pk, ticks=bool(ticks)))  # noqa: S308 (every word is escaped there)
+@register.filter
+def as_listed(runs: Iterable[Run | tables.RunRow]) -> Iterable[tables.RunRow]:
+    """Return what a row of a list shows of each run."""
+    return tables.as_listed(runs)
+
+
+@register.filter
+def breakable(address: str) -> SafeString:
+    """Allow a line break behind each `@`: a narrow column would break an e-mail address anywhere."""
+    return format_html_join(mark_safe("@<wbr>"), "{}", ((part,) for part in address.split("@")))
 
 
 @register.filter
 def is_rate(name: Any) -> bool:
-    """Is this fact one in bytes per second?"""
+    """Return whether this fact is in bytes per second."""
     return name in RATES

@@ -10,16 +10,16 @@ from apps.studies.machine_payloads.arrays import arrays, filesystems
 from apps.studies.machine_payloads.controllers import controllers
 from apps.studies.machine_payloads.disks import disks, enclosures
 from apps.studies.machine_payloads.hosts import hosts
-from apps.studies.machine_payloads.index import Machines
+from apps.studies.machine_payloads.index import MachineIndex
 from apps.studies.machine_payloads.network import network, paths
-from apps.studies.machine_payloads.said import Described, Entry
+from apps.studies.machine_payloads.part_text import DescribedPart, Entry
 
-__all__ = ["Described", "Entry", "described"]
+__all__ = ["DescribedPart", "Entry", "described"]
 
 
-def described(study: Entry) -> Iterator[Described]:
-    """Every part of the study's machines, each after those that it refers to."""
-    machines = Machines(study)
+def described(study: Entry) -> Iterator[DescribedPart]:
+    """Yield every part of the study's machines, each after those that it refers to."""
+    machines = MachineIndex(study)
     yield from hosts(machines)
     yield from controllers(machines)
     yield from enclosures(machines)

@@ -4,30 +4,30 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from apps.studies.machine_payloads.index import Machines, is_zero_channel
-from apps.studies.machine_payloads.said import Described, Entry, Said
+from apps.studies.machine_payloads.index import MachineIndex, is_zero_channel
+from apps.studies.machine_payloads.part_text import DescribedPart, Entry, PartFields
 
 INTERFACES = ("SCSI", "SATA", "SAS", "NVMe", "FC", "PATA")
 
 
-def enclosures(study: Machines) -> Iterator[Described]:
+def enclosures(study: MachineIndex) -> Iterator[DescribedPart]:
     for host in study.host_entries:
         if study.has_slots(host["name"]):
             yield _enclosure(study, host)
 
 
-def _enclosure(study: Machines, host: Entry) -> Described:
+def _enclosure(study: MachineIndex, host: Entry) -> DescribedPart:
     values = {
         "kind": "chassis", "model": host.get("model") or "", "layout": study.slot_map["physical_layout_top_to_bottom"],
         "boot_slots": study.slot_map.get("bootable") or [], "naming_rule": "driver_entry",
         "disks_per_controller": study.slot_map.get("disks_per_controller"), "notes": study.slot_map.get("caption") or "",
     }  # fmt: skip
-    return Described(
+    return DescribedPart(
         "enclosure", f"enclosure {host['name']}", {"name": "chassis"}, values, {}, {"host": f"host {host['name']}"}
     )
 
 
-def disks(study: Machines) -> Iterator[Described]:
+def disks(study: MachineIndex) -> Iterator[DescribedPart]:
     for host in study.host_entries:
         for name in host.get("disks") or []:
             if study.has_slots(host["name"]):
@@ -36,7 +36,7 @@ def disks(study: Machines) -> Iterator[Described]:
                 yield from _loose(study, host, study.disk_entries[name])
 
 
-def _loose(study: Machines, host: Entry, entry: Entry) -> Iterator[Described]:
+def _loose(study: MachineIndex, host: Entry, entry: Entry) -> Iterator[DescribedPart]:
     count = entry.get("count") if isinstance(entry.get("count"), int) else 1
     controller = _controller_of_disk(study, host, entry)
     link = _link(study, host, controller, entry)
@@ -44,27 +44,31 @@ def _loose(study: Machines, host: Entry, entry: Entry) -> Iterator[Described]:
         yield _disk(study, host["name"], entry, number, controller, link, tuple(link))
 
 
-def _link(study: Machines, host: Entry, controller: str, entry: Entry) -> dict[str, str]:
-    """A disk's link runs no faster than its controller's: `SAS 6 Gb/s (SAS 2.0)` → SAS-6G."""
-    told = next(
-        (one.get("disk_interface") for one in study.controllers_of(host)
-         if study.controller_key(host["name"], one) == controller), None,
+def _link(study: MachineIndex, host: Entry, controller: str, entry: Entry) -> dict[str, str]:
+    """Return a disk's link, which is no faster than its controller's: `SAS 6 Gb/s (SAS 2.0)` → SAS-6G."""
+    slot_text = next(
+        (owner.get("disk_interface") for owner in study.controllers_of(host)
+         if study.controller_key(host["name"], owner) == controller), None,
     )  # fmt: skip
-    speed = re.match(r"(SAS|SATA) ([\d.]+) Gb/s", str(told or ""))
+    speed = re.match(r"(SAS|SATA) ([\d.]+) Gb/s", str(slot_text or ""))
     is_same = speed is not None and speed[1] == str(entry.get("interface") or "").partition(" ")[0]
     return {"link_generation": f"{speed[1]}-{speed[2]}G"} if speed and is_same else {}
 
 
-def _controller_of_disk(study: Machines, host: Entry, entry: Entry) -> str:
-    """The only one, or the only one for this interface; a card without channels of its own carries none."""
-    mine = [one for one in study.controllers_of(host) if not is_zero_channel(one)]
+def _controller_of_disk(study: MachineIndex, host: Entry, entry: Entry) -> str:
+    """Return the disk's controller: the only one, or the only one for this interface that has channels of its own."""
+    mine = [controller for controller in study.controllers_of(host) if not is_zero_channel(controller)]
     interface = str(entry.get("interface") or "-").split()[0]
-    fitting = [one for one in mine if interface in str(one.get("disk_interface") or "").replace("/", " ").split()]
+    fitting = [
+        controller
+        for controller in mine
+        if interface in str(controller.get("disk_interface") or "").replace("/", " ").split()
+    ]
     chosen = fitting if len(fitting) == 1 else mine if len(mine) == 1 and not mine[0].get("disk_interface") else []
     return study.controller_key(host["name"], chosen[0]) if chosen else ""
 
 
-def _in_slots(study: Machines, host: str, entry: Entry) -> Iterator[Described]:
+def _in_slots(study: MachineIndex, host: str, entry: Entry) -> Iterator[DescribedPart]:
     grid = study.slot_map["grid_controller_by_disk_0_to_7"]
     printed = {slot: device.removeprefix("/dev/") for slot, device in study.slot_map["printed_device_map"].items()}
     number = 0
@@ -84,15 +88,15 @@ def _in_slots(study: Machines, host: str, entry: Entry) -> Iterator[Described]:
 
 
 def _disk(
-    study: Machines,
+    study: MachineIndex,
     host: str,
     entry: Entry,
     number: int,
     controller: str,
     place: dict[str, Any],
     inferred: tuple[str, ...],
-) -> Described:
-    said = _disk_said(study, entry)
+) -> DescribedPart:
+    fields = _disk_fields(study, entry)
     is_counted = isinstance(entry.get("count"), int)
     labels = {"kind": entry["id"]} | ({"number": str(number + 1)} if is_counted else {})
     key = f"disk {host} {entry['id']} {number}"
@@ -101,28 +105,28 @@ def _disk(
         study.by_device[host, place["device_name"]] = key
     refers = {"host": f"host {host}"} | ({"controller": controller} if controller else {})
     basis = ("capacity_bytes",) if entry.get("capacity_basis") else ()
-    values = said.all() | place | {"labels": labels}
-    absent = {name: why for name, why in said.absent.items() if name not in place}
-    return Described("disk", key, {"labels": labels}, values, absent, refers, inferred=(*inferred, *basis))
+    values = fields.all() | place | {"labels": labels}
+    absent = {name: why for name, why in fields.absent.items() if name not in place}
+    return DescribedPart("disk", key, {"labels": labels}, values, absent, refers, inferred=(*inferred, *basis))
 
 
-def _disk_said(study: Machines, entry: Entry) -> Said:
-    said = Said()
+def _disk_fields(study: MachineIndex, entry: Entry) -> PartFields:
+    fields = PartFields()
     interface, _, generation = str(entry.get("interface") or "").partition(" ")
     if interface and interface not in INTERFACES:
-        said.note("interface", entry["interface"])
+        fields.note("interface", entry["interface"])
         interface = generation = ""
     for name, value in (
         ("vendor", entry.get("vendor")), ("model", entry.get("model")), ("interface", interface), ("generation", generation),
         ("serial", None), ("firmware", None), ("enclosure", entry.get("enclosure")),
     ):  # fmt: skip
-        said.text(name, value)
+        fields.text(name, value)
     for name in ("rpm", "capacity_bytes", "cache_bytes"):
-        said.number(name, entry.get(name))
-    if "rpm" in said.values:
-        said.values["is_solid_state"] = False
+        fields.number(name, entry.get(name))
+    if "rpm" in fields.values:
+        fields.values["is_solid_state"] = False
     for name in ("note", "cache_note", "capacity_basis", "conflict", "layout"):
-        said.note("" if name == "note" else name.replace("_", " "), entry.get(name))
+        fields.note("" if name == "note" else name.replace("_", " "), entry.get(name))
     if not isinstance(entry.get("count"), int):
-        said.note("", "How many there are is not printed.")
-    return said
+        fields.note("", "How many there are is not printed.")
+    return fields

@@ -1,38 +1,44 @@
-"""Who is where: reports name hosts, controllers and disks in lists of their own and join them by names."""
+"""The index of a report's machines: hosts, controllers and disks, which the report joins by names."""
 
-from apps.studies.machine_payloads.said import NOT_PRINTED, Entry
+from apps.studies.machine_payloads.part_text import NOT_PRINTED, Entry
 
 
-class Machines:
+class MachineIndex:
     """A study.yaml with its entries by name, and the keys of the disks that have been described so far."""
 
     def __init__(self, study: Entry) -> None:
         self.study = study
         self.host_entries: list[Entry] = list(study.get("hosts") or [])
-        self.controller_entries = {one["id"]: one for one in study.get("controllers") or []}
-        self.disk_entries = {one["id"]: one for one in study.get("disks") or []}
+        self.controller_entries = {controller["id"]: controller for controller in study.get("controllers") or []}
+        self.disk_entries = {disk["id"]: disk for disk in study.get("disks") or []}
         self.array_entries: list[Entry] = list(study.get("arrays") or [])
         self.slot_map: Entry = study.get("slot_map") or {}
         self.by_device: dict[tuple[str, str], str] = {}  # (host, sda) → key
         self.by_kind: dict[tuple[str, str], list[str]] = {}  # (host, kind of disk) → keys
 
     def host_of(self, entry: Entry) -> str:
-        """Said by a configuration, by its controller, or by a word that names have in common; else the study's first host."""
-        names = [one["name"] for one in self.host_entries]
-        told = [one.get("host") for one in self.study.get("configurations") or [] if one.get("array") == entry["name"]]
+        """Return the host of an entry: by a configuration, its controller, or a common word; else the study's first
+        host.
+        """
+        names = [host["name"] for host in self.host_entries]
+        names_given = [
+            configuration.get("host")
+            for configuration in self.study.get("configurations") or []
+            if configuration.get("array") == entry["name"]
+        ]
         controller = self.controller_entries.get(entry.get("controller") or entry["name"], {})
         alike = [name for name in names if set(name.split("-")) & set(str(entry["name"]).split("-"))]
-        found = [one for one in [*told, controller.get("host"), *alike] if one in names]
-        return str(found[0] if found else names[0])
+        matches = [name for name in [*names_given, controller.get("host"), *alike] if name in names]
+        return str(matches[0] if matches else names[0])
 
     def controllers_of(self, host: Entry) -> list[Entry]:
         named = [name for name in host.get("controllers") or [] if name in self.controller_entries]
-        told = [
+        words = [
             key
-            for key, one in self.controller_entries.items()
-            if host["name"] in str(one.get("host") or "").split(", ") and key not in named
+            for key, entry in self.controller_entries.items()
+            if host["name"] in str(entry.get("host") or "").split(", ") and key not in named
         ]
-        return [self.controller_entries[name] for name in [*named, *told]]
+        return [self.controller_entries[name] for name in [*named, *words]]
 
     def controller_key(self, host: str, entry: Entry) -> str:
         return f"controller {host} {entry['id']}"
@@ -42,7 +48,7 @@ class Machines:
         return str(entry["id"] if model is None or NOT_PRINTED.match(str(model)) else model)
 
     def has_slots(self, host: str) -> bool:
-        return bool(self.slot_map) and any(one["name"] == host and one.get("slots") for one in self.host_entries)
+        return bool(self.slot_map) and any(entry["name"] == host and entry.get("slots") for entry in self.host_entries)
 
     def slot_numbers(self, host: str) -> list[int]:
         return list(range(int(self.slot_map.get("controllers") or 0))) if self.has_slots(host) else []

@@ -4,29 +4,31 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from apps.studies.machine_payloads.index import Machines
-from apps.studies.machine_payloads.said import Described, Entry, Said, plain
+from apps.studies.machine_payloads.index import MachineIndex
+from apps.studies.machine_payloads.part_text import DescribedPart, Entry, PartFields, plain
 
 _END = re.compile(r" \d+ ?[GM]bs?$")
 
 
-def network(study: Machines) -> Iterator[Described]:
+def network(study: MachineIndex) -> Iterator[DescribedPart]:
     network = study.study.get("network") or {}
-    cards = {one["id"]: one for one in network.get("nics") or []}
+    cards = {nic["id"]: nic for nic in network.get("nics") or []}
     nics = [
         _nic(study, host, cards.get(name) or _card(str(name), cards))
         for host in study.host_entries
         for name in host.get("nics") or []
     ]
     yield from nics
-    switches = [one for entry in network.get("switches") or [] for one in _switches(study, entry)]
+    switches = [switch for entry in network.get("switches") or [] for switch in _switches(study, entry)]
     yield from switches
     if len(switches) == 2:
         yield from _links(network.get("topology") or {}, nics, switches[0].key, switches[1].key)
 
 
-def _links(drawn: Entry, nics: Sequence[Described], first: str, second: str) -> Iterator[Described]:
-    """The cables of a drawing with two switches. What hangs on which is only said where a rule gives it (`inferred`)."""
+def _links(drawn: Entry, nics: Sequence[DescribedPart], first: str, second: str) -> Iterator[DescribedPart]:
+    """Yield the cables of a drawing with two switches; only a rule that is given (`inferred`) says what is connected
+    to which.
+    """
     rates = {_END.sub("", str(text)): bits(str(text)) for text in drawn.get("links") or []}
     if "switch to switch" in rates:
         yield _link({"switch": first, "far_switch": second}, rates["switch to switch"])
@@ -41,41 +43,48 @@ def _links(drawn: Entry, nics: Sequence[Described], first: str, second: str) -> 
             yield _link({"nic": nic.key, "far_switch": switch}, nic.values.get("bits_per_second"), count or 1)
 
 
-def _link(refers: dict[str, str], rate: int | None, count: int = 1) -> Described:
-    said = Said()
-    said.number("bits_per_second", rate)
+def _link(refers: dict[str, str], rate: int | None, count: int = 1) -> DescribedPart:
+    fields = PartFields()
+    fields.number("bits_per_second", rate)
     inferred = ("nic", "far_switch") if "nic" in refers else ()
-    values = said.all() | {"count": count}
-    return Described("networklink", " – ".join(refers.values()), {}, values, said.absent, refers, inferred=inferred)
+    values = fields.all() | {"count": count}
+    return DescribedPart(
+        "networklink", " – ".join(refers.values()), {}, values, fields.absent, refers, inferred=inferred
+    )
 
 
-def _nic(study: Machines, host: Entry, card: Entry) -> Described:
-    said = Said()
-    said.text("model", card.get("model"))
-    said.number("bits_per_second", card.get("speed_bits"))
+def _nic(study: MachineIndex, host: Entry, card: Entry) -> DescribedPart:
+    fields = PartFields()
+    fields.text("model", card.get("model"))
+    fields.number("bits_per_second", card.get("speed_bits"))
     if isinstance(host.get("count"), int):  # so many alike hosts with one card each
-        said.number("count", host["count"])
+        fields.number("count", host["count"])
     mtu = (study.study.get("network") or {}).get("mtu") or {}
     if card.get("speed_bits") == 10**10 and mtu:
-        said.absent["mtu"] = "unknown"
-        said.note("MTU", plain(mtu))
+        fields.absent["mtu"] = "unknown"
+        fields.note("MTU", plain(mtu))
     else:
-        said.absent["mtu"] = "not_printed"
+        fields.absent["mtu"] = "not_printed"
     refers = {"host": f"host {host['name']}"}
-    return Described("nic", f"nic {host['name']} {card['id']}", {"name": card["id"]}, said.all(), said.absent, refers)
+    return DescribedPart(
+        "nic", f"nic {host['name']} {card['id']}", {"name": card["id"]}, fields.all(), fields.absent, refers
+    )
 
 
-def _switches(study: Machines, entry: Entry) -> Iterator[Described]:
+def _switches(study: MachineIndex, entry: Entry) -> Iterator[DescribedPart]:
     for number in range(int(entry.get("count") or 1)):
-        said = Said()
-        said.text("model", entry.get("model"))
-        said.text("ports", entry.get("ports"))
+        fields = PartFields()
+        fields.text("model", entry.get("model"))
+        fields.text("ports", entry.get("ports"))
         name = f"{entry['model']} {number + 1}"
-        yield Described("switch", f"switch {name}", {"name": name}, said.all(), said.absent)
+        yield DescribedPart("switch", f"switch {name}", {"name": name}, fields.all(), fields.absent)
 
 
-def paths(study: Machines) -> Iterator[Described]:
-    """From what the report says of a controller's channels: `four FC channels of 2 Gbs to the server, four of 2 Gbs to the disks`."""
+def paths(study: MachineIndex) -> Iterator[DescribedPart]:
+    """Yield the paths of a controller's channels.
+
+    For example from `four FC channels of 2 Gbs to the server, four of 2 Gbs to the disks`.
+    """
     for host in study.host_entries:
         for entry in study.controllers_of(host):
             sections = list(_sections(study, host["name"], entry))
@@ -85,30 +94,32 @@ def paths(study: Machines) -> Iterator[Described]:
                     {"host": f"host {host['name']}"},
                     f"to {study.controller_name(entry).partition(' (')[0]}",
                 )
-                yield Described("storagepath", f"path {name}", {"name": name}, {"notes": note}, {}, refers, sections)
+                yield DescribedPart(
+                    "storagepath", f"path {name}", {"name": name}, {"notes": note}, {}, refers, sections
+                )
 
 
-def _sections(study: Machines, host: str, entry: Entry) -> Iterator[dict[str, Any]]:
+def _sections(study: MachineIndex, host: str, entry: Entry) -> Iterator[dict[str, Any]]:
     counts = {"one": 1, "two": 2, "four": 4, "six": 6, "eight": 8}
     unit = study.controller_name(entry).partition(" (")[0]
-    for found in re.finditer(
+    for match in re.finditer(
         r"(one|two|four|six|eight)(?: FC channels)? of (\d+) Gbs to the (server|disks)", str(entry.get("bus") or "")
     ):
-        to_server = found[3] == "server"
+        to_server = match[3] == "server"
         yield {
-            "name": f"server – {unit}" if to_server else f"{unit} – disks", "kind": "fc", "link": f"FC-{found[2]}G",
-            "count": counts[found[1]], "bytes_per_second": entry.get("theoretical_bytes_per_s") if to_server else None,
+            "name": f"server – {unit}" if to_server else f"{unit} – disks", "kind": "fc", "link": f"FC-{match[2]}G",
+            "count": counts[match[1]], "bytes_per_second": entry.get("theoretical_bytes_per_s") if to_server else None,
             **({"controller": study.controller_key(host, entry)} if to_server else {}),
         }  # fmt: skip
 
 
 def bits(text: str) -> int | None:
-    """`switch to switch 10 Gbs` → 10000000000."""
-    found = re.search(r"(\d+) ?([GM])b", text)
-    return int(found[1]) * {"G": 10**9, "M": 10**6}[found[2]] if found else None
+    """Return bits/s: `switch to switch 10 Gbs` → 10000000000."""
+    match = re.search(r"(\d+) ?([GM])b", text)
+    return int(match[1]) * {"G": 10**9, "M": 10**6}[match[2]] if match else None
 
 
 def _card(text: str, cards: Mapping[str, Entry]) -> Entry:
-    """`1 Gbs`: the card of that speed, or one of which nothing else is known."""
+    """Return the card of the speed in `1 Gbs`, or one of which nothing else is known."""
     speed = bits(text)
-    return next((one for one in cards.values() if one.get("speed_bits") == speed), {"id": text, "speed_bits": speed})
+    return next((card for card in cards.values() if card.get("speed_bits") == speed), {"id": text, "speed_bits": speed})

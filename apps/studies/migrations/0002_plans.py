@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('position', models.PositiveIntegerField(default=0)),
                 ('order', models.CharField(choices=[('interleaved', 'interleaved'), ('randomized', 'randomized'), ('sequential', 'sequential'), ('not_printed', 'not printed')], default='interleaved', max_length=12)),
                 ('seed', models.BigIntegerField(blank=True, help_text='of a randomized order', null=True)),
-                ('stopping', models.JSONField(help_text='the typed rule, see apps/studies/planning/stopping.py')),
+                ('stopping', models.JSONField(help_text='the typed rule, see apps/studies/planning/stopping_rule.py')),
                 ('are_means', models.BooleanField(default=False, help_text='each run that is held is the mean of all rounds')),
                 ('notes', models.TextField(blank=True)),
                 ('is_from_report', models.BooleanField(default=False, help_text="a published report's procedure, not one to carry out")),

@@ -1,4 +1,4 @@
-"""A plan while somebody writes it: what was typed so far, and what is wrong with it. Nothing typed is lost by a refusal."""
+"""The draft of a plan: the posted fields and their errors; nothing typed is lost when it does not validate."""
 
 import re
 import secrets
@@ -8,11 +8,9 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.text import slugify
 
-from apps.lib.forms import SiteForm
-from apps.studies.models import Study
-from apps.studies.planning.guards import KINDS
-from apps.studies.planning.typed import MOST_POINTS, plan_of
-from apps.studies.planning.words import PlanError
+from apps.core.forms import SiteForm
+from apps.core.text import whole_number
+from apps.studies.models import Plan, Study
 from apps.studies.plans.forms import (
     GuardForm,
     PlanForm,
@@ -23,8 +21,10 @@ from apps.studies.plans.forms import (
     typed_point,
     typed_row,
 )
-from apps.studies.plans.models import Plan
-from apps.studies.plans.put import save_plan
+from apps.studies.plans.guards import KINDS
+from apps.studies.plans.plan_import import save_plan
+from apps.studies.plans.problems import PlanError
+from apps.studies.plans.schema import MOST_POINTS, plan_of
 
 Data = dict[str, Any]
 USUAL_GUARDS = ("idle", "cache_rule", "array_settled", "space")
@@ -59,14 +59,15 @@ class PlanDraft:
         own = {name: posted.get(name, "") for name in PlanForm.base_fields} if posted is not None else first
         self.form = PlanForm(bound, initial=own, is_from_report=bool(plan and plan.is_from_report))
         self.rows = [
-            (RowForm(bound, initial=one, prefix=f"r{at}"), self._row_label(one)) for at, one in enumerate(self._rows())
+            (RowForm(bound, initial=row, prefix=f"r{at}"), self._row_label(row)) for at, row in enumerate(self._rows())
         ]
         self.points = [
-            PointForm(bound, initial=one, prefix=f"p{at}") for at, one in enumerate(_acted(self._points(), self.act))
+            PointForm(bound, initial=point, prefix=f"p{at}")
+            for at, point in enumerate(_acted(self._points(), self.act))
         ]
         self.guards = [
-            (GuardForm(bound, initial=one, prefix=f"g{at}"), KINDS[one["kind"]])
-            for at, one in enumerate(self._guards())
+            (GuardForm(bound, initial=guard, prefix=f"g{at}"), KINDS[guard["kind"]])
+            for at, guard in enumerate(self._guards())
         ]
 
     @property
@@ -78,23 +79,27 @@ class PlanDraft:
         return self.act == "save"
 
     def _rows(self) -> list[Data]:
-        """The plan's rows, then the study's other configurations."""
+        """Return the plan's rows, then the study's other configurations."""
         rows = [typed_row(row) for row in self.kept_rows.values()]
         used = {row["configuration"] for row in rows}
-        others = [one.name for one in self.study.configurations.all() if one.name not in used]
+        others = [
+            configuration.name for configuration in self.study.configurations.all() if configuration.name not in used
+        ]
         rows += [{"name": name, "configuration": name, "is_included": self.plan is None} for name in others]
         return [_posted(RowForm, self.posted, f"r{at}", row) for at, row in enumerate(rows)]
 
     def _row_label(self, typed: Data) -> str:
-        kept = self.kept_rows.get(typed["name"])
-        labels: dict[str, str] = {one.name: one.label for one in self.study.configurations.all()}
-        return kept.label if kept else labels.get(typed["configuration"], str(typed["name"]))
+        stored = self.kept_rows.get(typed["name"])
+        labels: dict[str, str] = {
+            configuration.name: configuration.label for configuration in self.study.configurations.all()
+        }
+        return stored.label if stored else labels.get(typed["configuration"], str(typed["name"]))
 
     def _points(self) -> list[Data]:
         if self.posted is None:
             return [typed_point(point) for point in self.kept_points.values()] or [dict(NEW_POINT)]
-        text = self.posted.get("points", "1")
-        count = min(int(text), MOST_POINTS) if text.isdecimal() and len(text) < 4 else 1
+        posted_count = whole_number(self.posted.get("points", ""), most=999)
+        count = 1 if posted_count is None else min(posted_count, MOST_POINTS)
         return [_posted(PointForm, self.posted, f"p{at}", {}) for at in range(count)]
 
     def _guards(self) -> list[Data]:
@@ -111,8 +116,8 @@ class PlanDraft:
         ]
         return [_posted(GuardForm, self.posted, f"g{at}", guard) for at, guard in enumerate(guards)]
 
-    def save(self, who: str) -> Plan | None:
-        """The plan, written; None where something does not fit, and then the forms say what."""
+    def save(self, actor: str) -> Plan | None:
+        """Save the plan; return None where something does not fit, which the forms then report."""
         forms: list[SiteForm] = [
             self.form,
             *self.points,
@@ -127,7 +132,7 @@ class PlanDraft:
             position = self.plan.position if self.plan else Plan.objects.filter(study=self.study).count()
             is_from_report = bool(self.plan and self.plan.is_from_report)
             return save_plan(
-                self.study, written, who=who, position=position, is_from_report=is_from_report, plan=self.plan
+                self.study, written, actor=actor, position=position, is_from_report=is_from_report, plan=self.plan
             )[0]
         except PlanError as error:
             self._place(error)
@@ -142,8 +147,8 @@ class PlanDraft:
         guards = [form.data_of(self.kept_guards.get(form.cleaned_data["kind"])) for form in self._chosen_guards()]
         name = self.plan.name if self.plan else _free_name(self.study, str(self.form.cleaned_data["title"]))
         means = self.plan.are_means if self.plan else False
-        said = {"configurations": rows, "points": _named_once(points), "guards": guards}
-        return {"name": name, "are_means": means, **self.form.data_of(), **said, "cells": self._cells(rows, points)}
+        data = {"configurations": rows, "points": _named_once(points), "guards": guards}
+        return {"name": name, "are_means": means, **self.form.data_of(), **data, "cells": self._cells(rows, points)}
 
     def _chosen_rows(self) -> list[RowForm]:
         return [form for form, _ in self.rows if form.cleaned_data["is_included"]]
@@ -152,28 +157,28 @@ class PlanDraft:
         return [form for form, _ in self.guards if form.cleaned_data["is_included"]]
 
     def _cells(self, rows: list[Data], points: list[Data]) -> list[Data]:
-        """What was said of single cells stays said, as long as the cell is there."""
+        """Return what was set for single cells, for cells that still exist."""
         if self.plan is None:
             return []
         names, columns = {row["name"] for row in rows}, {point["name"] for point in points}
-        said = self.plan.cells.select_related("row", "point", "runs_of")
+        cells = self.plan.cells.select_related("row", "point", "runs_of")
         return [
             {
                 "row": cell.row.name, "point": cell.point.name, "reason": cell.reason, "note": cell.note,
                 "runs_of": cell.runs_of.name if cell.runs_of else "",
             }
-            for cell in said
+            for cell in cells
             if cell.row.name in names and cell.point.name in columns
         ]  # fmt: skip
 
     def _place(self, error: PlanError) -> None:
-        """The sentence on the field that it is about, or above the form."""
-        found = PLACE.match(error.field)
+        """Attach an error to the field that it is about, or to the form."""
+        match = PLACE.match(error.field)
         sentence = f"Found {error.found!r}, expected {error.expected}."
-        part, at, field = (found[1], int(found[2] or 0), found[3] or "") if found else ("", 0, "")
+        part, at, field = (match[1], whole_number(match[2]) or 0, match[3] or "") if match else ("", 0, "")
         forms: Mapping[str, list[Any]] = {"points": self.points, "configurations": self._chosen_rows()}
         own = error.field.removeprefix("stopping.").removeprefix("plan.")
-        if found and at < len(forms.get(part, [])) and field in forms[part][at].fields:
+        if match and at < len(forms.get(part, [])) and field in forms[part][at].fields:
             forms[part][at].add_error(field, sentence)
         elif own in self.form.fields:
             self.form.add_error(own, sentence)
@@ -182,7 +187,7 @@ class PlanDraft:
 
 
 def _posted(form: type[SiteForm], posted: QueryDict | None, prefix: str, first: Data) -> Data:
-    """What was posted for this form as it stands, or what it is at first."""
+    """Return what was posted for this form as it is, or its first values."""
     if posted is None:
         return first
     shape = form(prefix=prefix)
@@ -194,9 +199,9 @@ def _posted(form: type[SiteForm], posted: QueryDict | None, prefix: str, first: 
 
 
 def _acted(points: list[Data], act: str) -> list[Data]:
-    """Points added (a copy of the last one), taken away and moved, as the pressed button says."""
+    """Add (as a copy of the last), remove and move points as the pressed button says."""
     word, _, number = act.partition("-")
-    at = int(number) if number.isdecimal() and int(number[:3]) < len(points) else None
+    at = whole_number(number, most=len(points) - 1)
     if word == "add" and len(points) < MOST_POINTS:
         return [*points, {**points[-1], "name": "", "label": ""}]
     if word == "remove" and at is not None and len(points) > 1:
@@ -207,7 +212,7 @@ def _acted(points: list[Data], act: str) -> list[Data]:
 
 
 def _named_once(points: list[Data]) -> list[Data]:
-    """Two new points with the same label get names of their own; those that are kept have theirs."""
+    """Give two new points with the same label names of their own; stored points keep theirs."""
     taken: set[str] = set()
     for point in points:
         name, number = point["name"], 2

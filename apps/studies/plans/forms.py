@@ -1,4 +1,4 @@
-"""The forms that write a plan: its words and rule, its configurations, points and guards."""
+"""Forms of a plan: its texts and stopping rule, its configurations, points and guards."""
 
 import re
 from typing import Any
@@ -6,13 +6,12 @@ from typing import Any
 from django import forms
 from django.utils.text import slugify
 
-from apps.lib.forms import SiteForm
+from apps.core.forms import SiteForm
 from apps.runs.forms import PATTERNS, SYNCS, SizeField
-from apps.runs.sizes import parse_size, spelled
-from apps.runs.workload import RW, SYNC
-from apps.studies.planning.order import ORDERS
-from apps.studies.planning.stopping import LABELS, MOST_ROUNDS
-from apps.studies.plans.models import Guard, Plan, PlanConfiguration, PlanPoint
+from apps.runs.workload import RW, SYNC, parse_size, spelled
+from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint
+from apps.studies.plans.order import ORDERS
+from apps.studies.plans.stopping_rule import LABELS, MOST_ROUNDS
 
 Data = dict[str, Any]
 TIMES_RAM = re.compile(r"(\d+(?:\.\d+)?)\s*[x×*]\s*RAM", re.IGNORECASE)
@@ -32,7 +31,7 @@ class PlanForm(SiteForm):
         label="Seed",
         help_text="for a randomized order; kept with the plan",
     )
-    kind = forms.ChoiceField(label="How often")
+    kind = forms.ChoiceField(label="Repetitions")
     rounds = forms.IntegerField(
         required=False, min_value=1, max_value=MOST_ROUNDS, label="Rounds", initial=5, help_text="for a fixed number"
     )
@@ -67,7 +66,7 @@ class PlanForm(SiteForm):
             field.choices = [(key, label) for key, label in words.items() if is_from_report or key != "not_printed"]
 
     def data_of(self) -> Data:
-        """The plan's own part of what `planning.typed.plan_of` checks."""
+        """Return the plan's own part of what `plans.schema` checks."""
         typed = self.cleaned_data
         rule = {name: typed[name] for name in RULE_FIELDS[typed["kind"]] if typed[name] is not None}
         words = {name: typed[name] for name in ("title", "order", "seed", "notes")}
@@ -81,11 +80,11 @@ class RowForm(SiteForm):
     largest_file_size = SizeField(required=False, label="Largest file", help_text="2000m; empty: no limit")
     limit_reason = forms.CharField(required=False, max_length=300, label="Why it ends there")
 
-    def data_of(self, kept: PlanConfiguration | None) -> Data:
+    def data_of(self, stored: PlanConfiguration | None) -> Data:
         typed = self.cleaned_data
-        said = {"label": kept.label, "reason": kept.reason} if kept else {}
+        data = {"label": stored.own_label, "reason": stored.reason} if stored else {}
         return {
-            **said,
+            **data,
             **{name: typed[name] for name in ("name", "configuration", "largest_file_size", "limit_reason")},
         }
 
@@ -103,7 +102,7 @@ class PointForm(SiteForm):
         label="fio's pattern",
         initial="read",
     )
-    direct = forms.BooleanField(required=False, initial=True, label="direct: round the page cache")
+    direct = forms.BooleanField(required=False, initial=True, label="direct I/O (bypass page cache)")
     sync = forms.ChoiceField(
         required=False, choices=[(word, SYNCS[word]) for word in SYNC], label="Sync", initial="none"
     )
@@ -126,23 +125,23 @@ class PointForm(SiteForm):
         except ValueError as error:
             raise forms.ValidationError(f"{error}, or a multiple of the RAM such as 4 x RAM") from None
 
-    def data_of(self, kept: PlanPoint | None, number: int) -> Data:
-        """`number` names a point that has no label."""
+    def data_of(self, stored: PlanPoint | None, number: int) -> Data:
+        """Return a point's data; `number` names a point that has no label."""
         typed = self.cleaned_data
         name = typed["name"] or slugify(typed["label"])[:50] or f"point-{number}"
         data: Data = {"name": name, "label": typed["label"], "tool": typed["tool"], **typed["file_size"]}
         data |= {key: typed[key] for key in ("block_size", "threads", "iodepth")}
         data["operations"] = [word for word in re.split(r"[,\s]+", typed["operations"]) if word]
-        if kept:
-            data |= {"command": kept.command, "labels": kept.labels}
+        if stored:
+            data |= {"command": stored.command, "labels": stored.labels}
         if typed["rw"]:
-            data |= {"tool": "fio", "job": self._job(kept), "operations": []}
+            data |= {"tool": "fio", "job": self._job(stored), "operations": []}
         return data
 
-    def _job(self, kept: PlanPoint | None) -> Data:
+    def _job(self, stored: PlanPoint | None) -> Data:
         typed = self.cleaned_data
         job = {
-            **((kept.job if kept else None) or {}),
+            **((stored.job if stored else None) or {}),
             **{name: typed[name] for name in JOB_FIELDS if typed[name] not in ("", None)},
         }
         if not typed["runtime"]:
@@ -159,17 +158,17 @@ class GuardForm(SiteForm):
     factor = forms.FloatField(required=False, min_value=0.1, max_value=100, label="times the RAM", initial=2)
     note = forms.CharField(required=False, label="Note")
 
-    def data_of(self, kept: Guard | None) -> Data:
+    def data_of(self, stored: Guard | None) -> Data:
         typed = self.cleaned_data
         data = {"kind": typed["kind"], "required": typed["is_required"], "note": typed["note"]}
         if typed["kind"] == "cache_rule":
-            tolerance = kept.parameters.get("tolerance", 0.0) if kept else 0.0
+            tolerance = stored.parameters.get("tolerance", 0.0) if stored else 0.0
             data |= {"factor": typed["factor"], "tolerance": tolerance}
         return data
 
 
 def typed_plan(plan: Plan) -> Data:
-    """A plan as a person would type it."""
+    """Return a plan's data as its form would post them."""
     rule = plan.rule.data
     words = {name: getattr(plan, name) for name in ("title", "order", "seed", "notes")}
     return {**words, **rule}

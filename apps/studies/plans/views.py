@@ -1,4 +1,4 @@
-"""Pages of a study's plans: the matrix, writing a plan, and what is said of a single cell."""
+"""Pages of a study's plans: the matrix, the form of a plan, and the form of a cell."""
 
 from typing import Any
 
@@ -8,17 +8,16 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from apps.core.forms import SiteForm
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
-from apps.lib.forms import SiteForm
-from apps.studies.finding import study_named
-from apps.studies.models import Study
+from apps.studies.lookup import study_named
+from apps.studies.models import Plan, PlanCell, Study
 from apps.studies.plans.draft import PlanDraft
-from apps.studies.plans.held import runs_of
-from apps.studies.plans.models import Plan, PlanCell
-from apps.studies.plans.shown import PlanShown, plans_of_study
-from apps.studies.plans.taking import fitting_runs, take
+from apps.studies.plans.plan_page import PlanPage, plans_of_study
+from apps.studies.plans.run_assignment import runs_of
+from apps.studies.plans.run_intake import fitting_runs, take
 
 
 @require_safe
@@ -27,7 +26,9 @@ def study_plan(request: LabRequest, slug: str) -> HttpResponse:
     study = study_named(slug)
     may_edit = study.lab_id == request.lab.pk and request.member.covers(Role.ENGINEER)
     plans = plans_of_study(study)
-    waiting = [(shown.plan, len(fitting)) for shown in plans if may_edit and (fitting := fitting_runs(shown))]
+    waiting = [
+        (plan_shown.plan, len(fitting)) for plan_shown in plans if may_edit and (fitting := fitting_runs(plan_shown))
+    ]
     context = {"study": study, "plans": plans, "may_edit": may_edit, "waiting": waiting}
     return render(request, "studies/plan.html", context)
 
@@ -44,12 +45,12 @@ def edit(request: LabRequest, pk: int) -> HttpResponse:
 
 
 def _own(request: LabRequest, pk: int) -> Plan:
-    found: Plan = get_object_or_404(Plan.objects.whole(), pk=pk, study__lab=request.lab)
-    return found
+    plan: Plan = get_object_or_404(Plan.objects.whole(), pk=pk, study__lab=request.lab)
+    return plan
 
 
 def _write(request: LabRequest, study: Study, plan: Plan | None) -> HttpResponse:
-    """GET: the plan as it is. POST: `act` is save, add, remove-<n> or up-<n>."""
+    """Show the plan (GET), or change the draft (POST): `act` is save, add, remove-<n> or up-<n>."""
     draft = PlanDraft(study, plan, request.POST if request.method == "POST" else None)
     if draft.act == "save" and (saved := draft.save(str(request.user))):
         AuditEvent.objects.record(request.lab.pk, "plan written", _subject(saved), who=str(request.user))
@@ -65,7 +66,7 @@ def _subject(plan: Plan) -> str:
 
 @member_required(Role.ENGINEER)
 def delete(request: LabRequest, pk: int) -> HttpResponse:
-    """GET says what will be lost; POST does it."""
+    """Show what would be deleted (GET), or delete it (POST)."""
     plan = _own(request, pk)
     if request.method != "POST":
         return render(request, "studies/plan-delete.html", {"plan": plan, "study": plan.study})
@@ -75,7 +76,7 @@ def delete(request: LabRequest, pk: int) -> HttpResponse:
     return redirect("study-plan", plan.study.slug)
 
 
-class CellForm(SiteForm):
+class PlanCellForm(SiteForm):
     reason = forms.CharField(
         required=False, max_length=500, label="Why it is not run", help_text="empty: it is run",
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -85,36 +86,36 @@ class CellForm(SiteForm):
 
 @member_required(Role.ENGINEER)
 def cell(request: LabRequest, pk: int) -> HttpResponse:
-    """What is said of one cell; `row` and `point` of the address are their names."""
+    """Edit what is set for one cell; `row` and `point` of the address are names."""
     plan = _own(request, pk)
-    row = next((one for one in plan.rows.all() if one.name == request.GET.get("row")), None)
-    point = next((one for one in plan.points.all() if one.name == request.GET.get("point")), None)
+    row = next((row for row in plan.rows.all() if row.name == request.GET.get("row")), None)
+    point = next((point for point in plan.points.all() if point.name == request.GET.get("point")), None)
     if row is None or point is None:
         raise Http404("No such cell in this plan.")
-    kept = PlanCell.objects.filter(row=row, point=point).first() or PlanCell(plan=plan, row=row, point=point)
-    form = CellForm(request.POST or None, initial={"reason": kept.reason, "note": kept.note})
+    plan_cell = PlanCell.objects.filter(row=row, point=point).first() or PlanCell(plan=plan, row=row, point=point)
+    form = PlanCellForm(request.POST or None, initial={"reason": plan_cell.reason, "note": plan_cell.note})
     if request.method == "POST" and form.is_valid():
-        _say(kept, form.cleaned_data)
+        _say(plan_cell, form.cleaned_data)
         AuditEvent.objects.record(request.lab.pk, "plan cell written", f"{row}, {point}", who=str(request.user))
         return redirect(plan)
     context = {"plan": plan, "study": plan.study, "row": row, "point": point, "form": form}
     return render(request, "studies/plan-cell.html", context)
 
 
-def _say(kept: PlanCell, typed: dict[str, Any]) -> None:
-    kept.reason, kept.note = typed["reason"], typed["note"]
-    if kept.reason or kept.note or kept.runs_of_id:
-        kept.save()
-    elif kept.pk:
-        kept.delete()
+def _say(plan_cell: PlanCell, typed: dict[str, Any]) -> None:
+    plan_cell.reason, plan_cell.note = typed["reason"], typed["note"]
+    if plan_cell.reason or plan_cell.note or plan_cell.runs_of_id:
+        plan_cell.save()
+    elif plan_cell.pk:
+        plan_cell.delete()
 
 
 @require_POST
 @member_required(Role.ENGINEER)
 def take_runs(request: LabRequest, pk: int) -> HttpResponse:
-    """Runs that were started by hand for cells of this plan, into the study."""
+    """Add runs that were started by hand for cells of this plan to the study."""
     plan = _own(request, pk)
-    count = take(PlanShown(plan, runs_of(plan.study)))
+    count = take(PlanPage(plan, runs_of(plan.study)))
     AuditEvent.objects.record(
         request.lab.pk, "runs taken into a plan", _subject(plan), who=str(request.user), runs=count
     )

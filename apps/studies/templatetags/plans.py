@@ -7,33 +7,36 @@ from urllib.parse import urlencode
 from django import template
 from django.urls import reverse
 
-from apps.studies.plans.shown import CellShown, PlanShown, point_words
+from apps.studies.plans.plan_page import (
+    PlanPage,
+    PlanPageCell,
+    guard_text,
+    not_counted_text,
+    point_words,
+    with_standing,
+)
 
 register = template.Library()
 register.filter("point_words", point_words)
+register.filter("not_counted_text", not_counted_text)
+register.filter("guard_text", guard_text)
+register.filter("with_standing", with_standing)
 
 
 @register.simple_tag
-def reason_number(shown: PlanShown, cell: CellShown) -> int:
-    """Which of the plan's reasons this cell has, from 1."""
-    return shown.reason_numbers[cell.reason]
+def reason_number(plan_shown: PlanPage, cell: PlanPageCell) -> int:
+    """Return the number of the cell's reason among the plan's, from 1."""
+    return plan_shown.reason_numbers[cell.reason]
 
 
 @register.filter
-def can_be_started(cell: CellShown) -> bool:
-    """By hand: fio can run it, and its target is the directory that the host's agent offers."""
-    configuration = cell.row.configuration
-    return bool(
-        not cell.reason
-        and cell.workload
-        and configuration
-        and configuration.target
-        and configuration.target.is_agents_own
-    )
+def not_counted_of(plan_shown: PlanPage, cell: PlanPageCell) -> int:
+    """Return how many runs are nearest to this cell and count for none."""
+    return plan_shown.not_counted_of.get((cell.row.pk, cell.point.pk), 0)
 
 
 @register.filter
-def new_run_address(cell: CellShown) -> str:
-    """The run form, filled in."""
+def new_run_address(cell: PlanPageCell) -> str:
+    """Return the address of the run form with its fields filled in."""
     configuration: Any = cell.row.configuration
     return f"{reverse('run-new')}?{urlencode({'target': configuration.target_id, 'jobs': json.dumps(cell.jobs)})}"

@@ -7,8 +7,8 @@ Requests (msgpack, `frames.py`), one after another:
 
     {"act": "read", "data", "name", "only", "mapping", "beside", "cpu_s"}  →  {"read": FileReading}; a file's descriptor instead
         of `data` where "by_file" says so
-    {"act": "read_many", "files": [{"data", "name", "only", "mapping", "beside"}, …], "cpu_s", "as_columns"}  →
-        {"many": [{"read"} | {"error"}, …]}, the samples in columns where that is asked for
+    {"act": "read_many", "files": [{"data", "name", "only", "mapping", "beside"}, …], "cpu_s"}  →
+        {"many": [{"read"} | {"error"}, …]}
     {"act": "unpack", "name", "limits", "cpu_s"}, with the archive's descriptor  →  {"member": …} | {"refusal": …} …, {"end": n}
 
 Any other failure is answered as {"error": sentence}: a reader that fails on one file reads the next one.
@@ -24,11 +24,11 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import structs
 
-from apps.lib.units import size
-from apps.parsers.archives import Limits, Member, members
-from apps.parsers.registry import formats
-from apps.parsers.source_text import SourceText
-from apps.uploads.reading import in_columns, read_file
+from apps.core.units import size
+from apps.parsers.archives import ArchiveLimits, ArchiveMember, iterate_members
+from apps.parsers.core.registry import formats
+from apps.parsers.core.source_text import SourceText
+from apps.uploads.file_reader import read_file
 from apps.uploads.sandbox import frames
 
 _COLLECT_EVERY = 50
@@ -39,7 +39,7 @@ TOO_MUCH = (
 )
 
 
-class Read(msgspec.Struct, tag_field="act", tag="read"):
+class ReadRequest(msgspec.Struct, tag_field="act", tag="read"):
     data: bytes = b""
     by_file: bool = False
     name: str = ""
@@ -49,19 +49,18 @@ class Read(msgspec.Struct, tag_field="act", tag="read"):
     cpu_s: int = 60
 
 
-class ReadMany(msgspec.Struct, tag_field="act", tag="read_many"):
-    files: list[Read] = []
+class ReadManyRequest(msgspec.Struct, tag_field="act", tag="read_many"):
+    files: list[ReadRequest] = []
     cpu_s: int = 60
-    as_columns: bool = False
 
 
-class Unpack(msgspec.Struct, tag_field="act", tag="unpack"):
+class UnpackRequest(msgspec.Struct, tag_field="act", tag="unpack"):
     name: str = ""
     limits: dict[str, int] = {}
     cpu_s: int = 600
 
 
-_REQUEST = msgspec.msgpack.Decoder(Read | ReadMany | Unpack)
+_REQUEST = msgspec.msgpack.Decoder(ReadRequest | ReadManyRequest | UnpackRequest)
 
 
 def main() -> None:
@@ -81,14 +80,14 @@ def main() -> None:
             return
         _allow_cpu(request.cpu_s)
         _answer(link, request)
-        served += len(request.files) if isinstance(request, ReadMany) else 1
+        served += len(request.files) if isinstance(request, ReadManyRequest) else 1
         if served >= _COLLECT_EVERY:
             gc.collect()
             served = 0
 
 
 def _confine() -> None:
-    """No files, no processes, no core dumps; so much memory and no more. Only what stands open already stays open."""
+    """Limit this process: no files, no processes, no core dumps, at most `MEMORY` bytes. Open descriptors stay open."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
@@ -96,18 +95,18 @@ def _confine() -> None:
 
 
 def _allow_cpu(seconds: int) -> None:
-    """So many more seconds of processor time than were used so far; then the kernel ends the process."""
+    """Allow this many more seconds of CPU time, after which the kernel ends the process."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
-def _answer(link: socket.socket, request: Read | ReadMany | Unpack) -> None:
+def _answer(link: socket.socket, request: ReadRequest | ReadManyRequest | UnpackRequest) -> None:
     try:
-        if isinstance(request, Unpack):
+        if isinstance(request, UnpackRequest):
             _unpack(link, request)
-        elif isinstance(request, ReadMany):
-            frames.send(link, {"many": [_read(one, request.as_columns) for one in request.files]})
+        elif isinstance(request, ReadManyRequest):
+            frames.send(link, {"many": [_read(file) for file in request.files]})
         else:
             data = _received_file(link).read() if request.by_file else request.data
             _send_read(link, structs.replace(request, data=data))
@@ -119,21 +118,21 @@ def _answer(link: socket.socket, request: Read | ReadMany | Unpack) -> None:
         frames.send(link, {"error": _failed(error)})
 
 
-def _send_read(link: socket.socket, one: Read) -> None:
-    answer = _read(one)
+def _send_read(link: socket.socket, request: ReadRequest) -> None:
+    answer = _read(request)
     try:
         frames.send(link, answer)
     except OverflowError:  # a number of more than 64 bits
-        frames.send(link, _read(one, leaves_out_unfit=True))
+        frames.send(link, _read(request, leaves_out_unfit=True))
 
 
-def _read(one: Read, as_columns: bool = False, *, leaves_out_unfit: bool = False) -> dict[str, Any]:
+def _read(request: ReadRequest, *, leaves_out_unfit: bool = False) -> dict[str, Any]:
     try:
-        text = SourceText(one.data, one.name, one.beside)
-        found = read_file(text, one.only, one.mapping, leaves_out_unfit=leaves_out_unfit)
-        return {"read": in_columns(found) if as_columns else found}
+        text = SourceText(request.data, request.name, request.beside)
+        result = read_file(text, request.only, request.mapping, leaves_out_unfit=leaves_out_unfit)
+        return {"read": result}
     except MemoryError:
-        return {"error": f"it has {size(len(one.data))}; {TOO_MUCH}"}
+        return {"error": f"it has {size(len(request.data))}; {TOO_MUCH}"}
     except Exception as error:
         return {"error": _failed(error)}
 
@@ -142,13 +141,13 @@ def _failed(error: Exception) -> str:
     return f"the reader failed: {type(error).__name__}: {str(error)[:300]}"
 
 
-def _unpack(link: socket.socket, request: Unpack) -> None:
+def _unpack(link: socket.socket, request: UnpackRequest) -> None:
     sent = 0
     with _received_file(link) as file:
-        for one in members(file, Limits(**request.limits), request.name):
+        for member in iterate_members(file, ArchiveLimits(**request.limits), request.name):
             sent += 1
-            frames.send(link, {"member" if isinstance(one, Member) else "refusal": one})
-            del one  # or two members would be in memory while the next one is made
+            frames.send(link, {"member" if isinstance(member, ArchiveMember) else "refusal": member})
+            del member  # or two members would be in memory while the next one is made
     frames.send(link, {"end": sent})
 
 

@@ -1,4 +1,4 @@
-"""What travels between a worker and the child that reads strangers' bytes: msgpack behind its length, over a socket."""
+"""Messages between a worker and its sandboxed child: msgpack with a length prefix, over a socket."""
 
 import socket
 import struct
@@ -25,11 +25,16 @@ def send(link: socket.socket, message: Any) -> None:
 
 
 def receive(link: socket.socket) -> bytes:
-    """One whole frame's body. `ClosedError` where the other side ended, `TimeoutError` by the socket's own timeout."""
+    """Return the body of the next frame.
+
+    Raises:
+        ClosedError: The other side ended.
+        TimeoutError: The socket's timeout passed.
+    """
     return bytes(_exactly(link, _length(_exactly(link, _LENGTH.size))))
 
 
-class Incoming:
+class FrameReader:
     """The frames of one socket for who is sent many small ones: those that have come already take no call of the kernel each."""
 
     def __init__(self, link: socket.socket) -> None:
@@ -37,7 +42,7 @@ class Incoming:
         self._came, self._at = b"", 0  # what was received, and how much of it was given away
 
     def receive(self) -> bytes:
-        """As `receive`."""
+        """Return the body of the next frame; frames that arrived together take one system call."""
         while len(self._came) - self._at < _LENGTH.size:
             self._more()
         length = _length(self._came, self._at)
@@ -56,7 +61,7 @@ class Incoming:
 
 
 def _length(head: bytes | bytearray, at: int = 0) -> int:
-    """Of the frame that begins there."""
+    """Return the length of the frame that begins at `at`."""
     (length,) = _LENGTH.unpack_from(head, at)
     if length > MOST:
         raise ClosedError(f"a frame of {length} bytes, expected at most {MOST}")

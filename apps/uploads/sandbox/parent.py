@@ -1,11 +1,11 @@
-"""A worker's hold on the child that reads strangers' bytes.
+"""The parent's side of the sandboxed child process that parses untrusted bytes.
 
     reader = Sandbox()
     reading = reader.read(data, "host3.log")       # FileReading, or SandboxError
-    for one in reader.unpack(file): …              # Member or Refusal
+    for member in reader.unpack(file): …            # ArchiveMember or ArchiveRefusal
 
-The child lives on from file to file, because starting Python costs more than reading most files. It is ended and
-started anew when it used too much memory, processor time or time, and after some thousand files.
+The child is reused from file to file, because starting Python costs more than parsing most files. It is ended and started
+again when it exceeds its memory, CPU time or wall time, and after some thousand files.
 """
 
 import atexit
@@ -20,8 +20,8 @@ from typing import IO, Any
 
 import msgspec
 
-from apps.parsers.archives import Member, Refusal
-from apps.uploads.reading import FileReading
+from apps.parsers.archives import ArchiveMember, ArchiveRefusal
+from apps.uploads.file_reader import FileReading
 from apps.uploads.sandbox import frames
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -44,8 +44,8 @@ NOTHING: Beside = ("", "")
 
 class _Answer(msgspec.Struct):
     read: FileReading | None = None
-    member: Member | None = None
-    refusal: Refusal | None = None
+    member: ArchiveMember | None = None
+    refusal: ArchiveRefusal | None = None
     end: int | None = None
     error: str = ""
     ready: int = 0
@@ -62,7 +62,7 @@ class Sandbox:
         self.read_s, self.unpack_s, self._words = read_s, unpack_s, ["unpack"] if only_unpacks else []
         self._child: subprocess.Popen[bytes] | None = None
         self._link: socket.socket | None = None
-        self._incoming: frames.Incoming | None = None
+        self._incoming: frames.FrameReader | None = None
         self._served = 0
         self._owes = False  # an answer that nobody waited for
 
@@ -70,7 +70,11 @@ class Sandbox:
         self, data: bytes | IO[bytes], name: str = "", only: str = "", mapping: dict[str, Any] | None = None,
         beside: Beside = NOTHING,
     ) -> FileReading:  # fmt: skip
-        """Of bytes, or of an open file from where it stands. Raises `SandboxError`."""
+        """Parse bytes, or an open file from its position, in the child.
+
+        Raises:
+            SandboxError: The file could not be parsed within the limits.
+        """
         ask = {
             "act": "read", "name": name, "only": only, "mapping": mapping, "beside": beside, "cpu_s": int(self.read_s)
         }  # fmt: skip
@@ -83,20 +87,22 @@ class Sandbox:
             raise SandboxError(answer.error or "the reader gave no answer")
         return answer.read
 
-    def begin(self, files: Sequence[Asked], *, as_columns: bool = False) -> Callable[[], list[Found]]:
-        """Let the child read these; what is given back waits for one answer each, in their order, and is to be called
-        before anything else is asked. Where all together take too much, or one ends the child, each is read by itself.
-        `as_columns`: samples that fit come as `ReadRun.columns`.
+    def begin(self, files: Sequence[Asked]) -> Callable[[], list[Found]]:
+        """Send files to the child and return a function that waits for one result per file, in their order.
+
+        Call the function before anything else is sent. Where all files together take too much, or one ends the child,
+        each is
+        parsed by itself.
         """
         words = ("data", "name", "only", "mapping", "beside")
-        asked = [{"act": "read", **dict(zip(words, one, strict=True))} for one in files]
+        query = [{"act": "read", **dict(zip(words, file, strict=True))} for file in files]
         try:
             if files:
-                ask = {"act": "read_many", "files": asked, "cpu_s": int(self.read_s), "as_columns": as_columns}
+                ask = {"act": "read_many", "files": query, "cpu_s": int(self.read_s)}
                 self._ask(ask, self.read_s, len(files))
                 self._owes = True
         except SandboxError:
-            return lambda: [self._alone(one) for one in files]
+            return lambda: [self._alone(file) for file in files]
         return lambda: self._heard(files) if files else []
 
     def _heard(self, files: Sequence[Asked]) -> list[Found]:
@@ -106,20 +112,24 @@ class Sandbox:
         except SandboxError:
             answers = []
         if len(answers) != len(files):
-            return [self._alone(one) for one in files]
+            return [self._alone(file) for file in files]
         # one that failed may have had too little memory beside the others
-        return [answer.read or self._alone(one) for answer, one in zip(answers, files, strict=True)]
+        return [answer.read or self._alone(file) for answer, file in zip(answers, files, strict=True)]
 
-    def _alone(self, one: Asked) -> Found:
+    def _alone(self, item: Asked) -> Found:
         try:
-            return self.read(*one)
+            return self.read(*item)
         except SandboxError as error:
             return error
 
     def unpack(
         self, file: IO[bytes], name: str = "", limits: dict[str, int] | None = None
-    ) -> Iterator[Member | Refusal]:
-        """The archive's members as they come. Raises `SandboxError`, also after some of them."""
+    ) -> Iterator[ArchiveMember | ArchiveRefusal]:
+        """Yield the archive's members as the child unpacks them.
+
+        Raises:
+            SandboxError: The limits were exceeded, perhaps after some members.
+        """
         ask = {"act": "unpack", "name": name, "limits": limits or {}, "cpu_s": int(self.unpack_s)}
         self._ask(ask, self.unpack_s, file=file)
         is_done = False
@@ -130,20 +140,11 @@ class Sandbox:
                     is_done = True
                     raise SandboxError(answer.error)
                 is_done = answer.end is not None
-                if found := answer.member or answer.refusal:
-                    yield found
+                if result := answer.member or answer.refusal:
+                    yield result
         finally:
             if not is_done:  # who asked has enough; what is left in the socket is nobody's
                 self.close()
-
-    @property
-    def is_warm(self) -> bool:
-        return self._child is not None and self._child.poll() is None
-
-    def warm_up(self) -> None:
-        """Start the child, if there is none; it takes about a second."""
-        if not self.is_warm:
-            self._start()
 
     def close(self) -> None:
         """End the child. The next request starts another one."""
@@ -158,7 +159,8 @@ class Sandbox:
     def _ask(self, message: Any, seconds: float, count: int = 1, file: IO[bytes] | None = None) -> None:
         if self._owes or self._served >= FILES_A_CHILD:
             self.close()
-        self.warm_up()
+        if self._child is None or self._child.poll() is not None:
+            self._start()
         self._served += count
         assert self._link is not None
         self._link.settimeout(seconds)
@@ -204,7 +206,7 @@ class Sandbox:
                 cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )  # fmt: skip
-        self._link, self._incoming, self._served = ours, frames.Incoming(ours), 0
+        self._link, self._incoming, self._served = ours, frames.FrameReader(ours), 0
         if not self._hear(START_S).ready:
             raise SandboxError("the reader did not start")
 
@@ -214,12 +216,12 @@ _mine: dict[tuple[int, str], Sandbox] = {}
 
 
 def reader() -> Sandbox:
-    """This process's own child for files; a forked worker does not share its parent's."""
+    """Return this process's own child for parsing; a forked worker does not share its parent's child."""
     return _own("reader")
 
 
 def unpacker() -> Sandbox:
-    """Another one for archives, so that members can be read while the archive is still open."""
+    """Return this process's own child for archives, so that members can be parsed while the archive is open."""
     return _own("unpacker")
 
 

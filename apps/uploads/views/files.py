@@ -1,4 +1,4 @@
-"""One file of an upload: what was recognised in it, line by line, before anything is kept."""
+"""The page of one uploaded file: what was parsed from it, line by line, before anything is saved."""
 
 from typing import Any
 
@@ -9,30 +9,30 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
+from apps.core.http import attachment
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
-from apps.lib.http import attachment
-from apps.parsers.registry import formats
-from apps.runs.artefact_store import ArtefactStoreError, open_stream
-from apps.uploads.choosing import Change, preferred, rivalries, ticked, with_choice
-from apps.uploads.forms import FileForm, whole_numbers
-from apps.uploads.left_out import shown as shown_left_out
+from apps.parsers.core.registry import formats
+from apps.runs.artefacts.store import ArtefactStoreError, open_stream
+from apps.uploads.file_reader import FileReading
+from apps.uploads.forms import UploadedFileForm, hosts_with_targets, whole_numbers
+from apps.uploads.host_matching import follow
+from apps.uploads.labels import UploadError
 from apps.uploads.models import UploadedFile
-from apps.uploads.moving import follow
-from apps.uploads.places import hosts_with_targets
-from apps.uploads.preview import shown_file
-from apps.uploads.reading import FileReading
-from apps.uploads.receiving import UploadError, read_again
-from apps.uploads.reparsing import keep_after_all
+from apps.uploads.reparse.exclusions import left_out_rows as shown_left_out
+from apps.uploads.reparse.services import keep_after_all
+from apps.uploads.review.preview import shown_file
+from apps.uploads.review.run_selection import Change, preferred, rivalries, ticked, with_choice
+from apps.uploads.review.upload_summary import neighbours, rows_of
 from apps.uploads.sandbox.parent import SandboxError
-from apps.uploads.shown import neighbours, rows_of
+from apps.uploads.services import read_again
 
 
 def find(request: LabRequest, upload: int, pk: int, **narrowed: Any) -> UploadedFile:
     every = UploadedFile.objects.select_related("upload__host", "upload__target", "upload__lab", "artefact", "known_as")
-    found: UploadedFile = get_object_or_404(every.defer("known_as__packed"), pk=pk, upload_id=upload, **narrowed)
-    return found
+    result: UploadedFile = get_object_or_404(every.defer("known_as__packed"), pk=pk, upload_id=upload, **narrowed)
+    return result
 
 
 def mine(request: LabRequest, upload: int, pk: int) -> UploadedFile:
@@ -44,7 +44,9 @@ def file(request: LabRequest, upload: int, pk: int) -> HttpResponse:
     return _shown(request, find(request, upload, pk))
 
 
-def _shown(request: LabRequest, file: UploadedFile, form: FileForm | None = None, status: int = 200) -> HttpResponse:
+def _shown(
+    request: LabRequest, file: UploadedFile, form: UploadedFileForm | None = None, status: int = 200
+) -> HttpResponse:
     hosts = hosts_with_targets(file.upload.lab)
     context = {
         "file": file,
@@ -52,7 +54,7 @@ def _shown(request: LabRequest, file: UploadedFile, form: FileForm | None = None
         "neighbours": neighbours(file),
         "left_out": shown_left_out(file.left_out),
         "formats": formats(),
-        "form": form or FileForm.of(file, hosts),
+        "form": form or UploadedFileForm.of(file, hosts),
         "may_change": request.member.covers(Role.ENGINEER) and file.upload.lab_id == request.lab.pk,
         **shown_file(file, request.GET.get("page")),
     }
@@ -62,35 +64,35 @@ def _shown(request: LabRequest, file: UploadedFile, form: FileForm | None = None
 
 @member_required()
 def raw(request: LabRequest, upload: int, pk: int) -> HttpResponseBase:
-    """The bytes as they came; always a download."""
-    found = find(request, upload, pk)
-    if found.artefact is None:
+    """Return the file's bytes as a download."""
+    result = find(request, upload, pk)
+    if result.artefact is None:
         raise Http404
-    return attachment(open_stream(found.artefact), found.name.rsplit("/", 1)[-1], found.artefact.size)
+    return attachment(open_stream(result.artefact), result.name.rsplit("/", 1)[-1], result.artefact.size)
 
 
 @require_POST
 @member_required(Role.ENGINEER)
 def choose(request: LabRequest, upload: int, pk: int) -> HttpResponse:
-    """Ticks (`run`, of those `shown`), or one format of a `conflict` (`prefer`)."""
-    found = mine(request, upload, pk)
+    """Store the ticks of a page (`run`, among `shown`), or the format to `prefer` in a `conflict`."""
+    result = mine(request, upload, pk)
     try:
-        with_choice(found.pk, _change(request))
+        with_choice(result.pk, _change(request))
     except UploadError as error:
         messages.warning(request, f"Nothing was changed: found {error.found}, expected {error.expected}.")
     if request.htmx:  # type: ignore[attr-defined]
         return _shown(request, mine(request, upload, pk))
-    return redirect(found)
+    return redirect(result)
 
 
 def _change(request: LabRequest) -> Change:
-    shown, ticks, conflict = (whole_numbers(request.POST.getlist(name)) for name in ("shown", "run", "conflict"))
+    on_page, ticks, conflict = (whole_numbers(request.POST.getlist(name)) for name in ("shown", "run", "conflict"))
     if not conflict:
-        return lambda found: ticked(found, shown, ticks)
+        return lambda result: ticked(result, on_page, ticks)
 
-    def change(found: FileReading) -> FileReading:
-        every = rivalries(found)[conflict[0] :]
-        return preferred(found, every[0], request.POST.get("prefer", "")) if every else found
+    def change(reading: FileReading) -> FileReading:
+        every = rivalries(reading)[conflict[0] :]
+        return preferred(reading, every[0], request.POST.get("prefer", "")) if every else reading
 
     return change
 
@@ -98,58 +100,60 @@ def _change(request: LabRequest) -> Change:
 @require_POST
 @member_required(Role.ENGINEER)
 def belongs(request: LabRequest, upload: int, pk: int) -> HttpResponse:
-    """Host, target and labels of this file, before its upload's; runs that were kept of it follow."""
-    found = mine(request, upload, pk)
-    form = FileForm(request.lab, hosts_with_targets(request.lab), request.POST)
+    """Set host, target and labels of a file; its saved runs follow."""
+    result = mine(request, upload, pk)
+    form = UploadedFileForm(request.lab, hosts_with_targets(request.lab), request.POST)
     if not form.is_valid():
-        return _shown(request, found, form, 422)
+        return _shown(request, result, form, 422)
     with transaction.atomic():
-        found = UploadedFile.objects.light().held().select_related("upload").get(pk=found.pk)  # it may be kept just now
-        place, labels = found.place, found.labels
-        (found.host, found.target), found.labels = form.cleaned_data["place"], form.cleaned_data["labels"]
-        found.guessed = ""
-        found.save(update_fields=["host", "target", "labels", "guessed"])
-        moved = follow(found, place, labels) if found.kept_at else 0
+        result = (
+            UploadedFile.objects.light().held().select_related("upload").get(pk=result.pk)
+        )  # it may be kept just now
+        place, labels = result.place, result.labels
+        (result.host, result.target), result.labels = form.cleaned_data["place"], form.cleaned_data["labels"]
+        result.guessed = ""
+        result.save(update_fields=["host", "target", "labels", "guessed"])
+        moved = follow(result, place, labels) if result.kept_at else 0
     if moved:
         AuditEvent.objects.record(
-            request.lab.pk, "runs moved", found.name[-200:], who=str(request.user), upload=upload, runs=moved,
-            to=str(found.target or found.host or ""), labels=found.labels,
+            request.lab.pk, "runs moved", result.name[-200:], who=str(request.user), upload=upload, runs=moved,
+            to=str(result.target or result.host or ""), labels=result.labels,
         )  # fmt: skip
     messages.success(request, f"Saved, for {moved} kept run{'s' * (moved != 1)}." if moved else "Saved.")
-    return redirect(found)
+    return redirect(result)
 
 
 @require_POST
 @member_required(Role.ENGINEER)
 def left_out(request: LabRequest, upload: int, pk: int) -> HttpResponse:
-    """Keep after all: the runs in `run`, by their places among those that were left out."""
-    found = mine(request, upload, pk)
+    """Save the runs in `run` (indices in `left_out`) that were left out before."""
+    result = mine(request, upload, pk)
     wanted = whole_numbers(request.POST.getlist("run"))
     try:
-        kept = keep_after_all(found, wanted)
+        stored = keep_after_all(result, wanted)
     except UploadError as error:
         messages.warning(request, f"Nothing was kept: found {error.found}, expected {error.expected}.")
-        return redirect(found)
+        return redirect(result)
     except (SandboxError, ArtefactStoreError) as error:
-        messages.warning(request, f"Nothing was kept: {found.name} could not be read again: {error}")
-        return redirect(found)
+        messages.warning(request, f"Nothing was kept: {result.name} could not be read again: {error}")
+        return redirect(result)
     AuditEvent.objects.record(
-        request.lab.pk, "upload kept", found.upload.name[:200], who=str(request.user), upload=upload, runs=len(kept)
+        request.lab.pk, "upload kept", result.upload.name[:200], who=str(request.user), upload=upload, runs=len(stored)
     )
-    messages.success(request, f"{len(kept)} run{'s' * (len(kept) != 1)} kept after all.")
-    return redirect(found)
+    messages.success(request, f"{len(stored)} run{'s' * (len(stored) != 1)} kept after all.")
+    return redirect(result)
 
 
 @require_POST
 @member_required(Role.ENGINEER)
 def again(request: LabRequest, upload: int, pk: int) -> HttpResponse:
-    """Read it again: as the format in `only`, or, without one, as what it looks like."""
-    found = mine(request, upload, pk)
+    """Parse the file again, as the format in `only` or as any."""
+    result = mine(request, upload, pk)
     only = request.POST.get("only", "")
     try:
-        if only and only not in {one.name for one in formats()}:
+        if only and only not in {item.name for item in formats()}:
             raise UploadError("format", only, "the name of a format")
-        read_again(found, only=only)
+        read_again(result, only=only)
     except UploadError as error:
         messages.warning(request, f"It was not read again: found {error.found}, expected {error.expected}.")
-    return redirect(found)
+    return redirect(result)

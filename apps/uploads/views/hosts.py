@@ -1,4 +1,4 @@
-"""Host names that the texts of an upload print and nobody knows: added to the lab, or said to be one of its hosts."""
+"""The page that assigns unknown host names of an upload to hosts of the lab."""
 
 from collections.abc import Iterator
 
@@ -7,64 +7,66 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from apps.inventory.editing.kinds import BY_NAME
-from apps.inventory.editing.saving import make
-from apps.inventory.editing.wanted import EditError, Wanted
+from apps.inventory.editing.edit_request import EditError, Wanted
+from apps.inventory.editing.registry import BY_NAME
 from apps.inventory.models import Host
+from apps.inventory.services import make
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Lab, Role
+from apps.uploads.host_matching import NamedHost, answer, named_hosts
 from apps.uploads.models import Upload
-from apps.uploads.named_hosts import NamedHost, answer, named_hosts
 
 MOST = 200  # names on one page
 
 
 @member_required(Role.ENGINEER)
 def named(request: LabRequest, pk: int) -> HttpResponse:
-    """POST: `of-NAME` is the host's name in the lab, which is added where it is missing; nothing for a name that stays nobody's."""
+    """Show the unknown host names of an upload; on POST, assign the names in the fields `of-NAME` to hosts and add
+    missing hosts.
+    """
     upload = get_object_or_404(Upload.objects.select_related("lab", "host"), pk=pk, lab=request.lab)
-    found = named_hosts(upload)
+    result = named_hosts(upload)
     hosts = dict(Host.objects.filter(lab=request.lab).order_by("name").values_list("pk", "name"))
     if request.method == "POST":
-        return _answered(request, upload, found)
-    rows = [(one, hosts.get(one.known_id or 0) or (one.name if one.is_a_name else "")) for one in found[:MOST]]
-    later = max(0, len(found) - MOST)
+        return _answered(request, upload, result)
+    rows = [(item, hosts.get(item.known_id or 0) or (item.name if item.is_a_name else "")) for item in result[:MOST]]
+    later = max(0, len(result) - MOST)
     return render(
         request, "uploads/hosts.html", {"upload": upload, "rows": rows, "later": later, "hosts": hosts.values()}
     )
 
 
-def _answered(request: LabRequest, upload: Upload, found: list[NamedHost]) -> HttpResponse:
+def _answered(request: LabRequest, upload: Upload, result: list[NamedHost]) -> HttpResponse:
     with transaction.atomic():
-        pairs = list(_answers(request, found))
+        pairs = list(_answers(request, result))
         done = answer(upload, pairs)
-        for one, host in pairs:
+        for pair, host in pairs:
             AuditEvent.objects.record(
-                request.lab.pk, "host named", str(host), who=str(request.user), upload=upload.pk, printed=one.names
+                request.lab.pk, "host named", str(host), who=str(request.user), upload=upload.pk, printed=pair.names
             )
     if not pairs:
         messages.warning(request, "Nothing was changed: no name was given a host.")
         return redirect("upload-hosts", upload.pk)
-    said = [_counted(len(pairs), "name has a host now", "names have hosts now")]
-    said += [_counted(done.files, "file belongs there", "files belong there")] if done.files else []
-    said += [_counted(done.runs, "kept run was moved there", "kept runs were moved there")] if done.runs else []
-    messages.success(request, f"{'; '.join(said)}.")
+    sentences = [_counted(len(pairs), "name has a host now", "names have hosts now")]
+    sentences += [_counted(done.files, "file belongs there", "files belong there")] if done.files else []
+    sentences += [_counted(done.runs, "kept run was moved there", "kept runs were moved there")] if done.runs else []
+    messages.success(request, f"{'; '.join(sentences)}.")
     return redirect(upload)
 
 
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
+def _counted(count: int, text: str, many: str) -> str:
+    return f"{count} {text if count == 1 else many}"
 
 
-def _answers(request: LabRequest, found: list[NamedHost]) -> Iterator[tuple[NamedHost, Host]]:
-    for one in found:
-        name = request.POST.get(f"of-{one.name}", "").strip()
+def _answers(request: LabRequest, result: list[NamedHost]) -> Iterator[tuple[NamedHost, Host]]:
+    for item in result:
+        name = request.POST.get(f"of-{item.name}", "").strip()
         try:
             if name:
-                yield one, _host(request.lab, name)
+                yield item, _host(request.lab, name)
         except EditError as error:
-            messages.error(request, f"{one.name} has no host yet: {error}")
+            messages.error(request, f"{item.name} has no host yet: {error}")
 
 
 def _host(lab: Lab, name: str) -> Host:

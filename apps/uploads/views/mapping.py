@@ -1,4 +1,4 @@
-"""What a table's columns mean: asked of a person, tried out while they answer, remembered for the next table."""
+"""The dialog that maps a table's columns: tried out while the person answers, saved for the next table."""
 
 from typing import Any
 
@@ -9,58 +9,60 @@ from django.shortcuts import redirect, render
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
-from apps.runs.artefact_store import ArtefactStoreError
-from apps.uploads.mapped import TRIED, from_form, last_mapping, remember, try_out
-from apps.uploads.mapping_dialog import asked
+from apps.runs.artefacts.store import ArtefactStoreError
+from apps.uploads.file_reader import FileReading
+from apps.uploads.labels import UploadError
 from apps.uploads.models import UploadedFile
-from apps.uploads.preview import RunPages, has_points
-from apps.uploads.reading import FileReading
-from apps.uploads.receiving import UploadError, read_again
+from apps.uploads.review.preview import RunPages, has_points
+from apps.uploads.review.table_mapping import TRIED, build_dialog, from_form, last_mapping, remember, try_out
 from apps.uploads.sandbox.parent import SandboxError
+from apps.uploads.services import read_again
 from apps.uploads.views.files import mine
 
 
 @member_required(Role.ENGINEER)
 def mapping(request: LabRequest, upload: int, pk: int) -> HttpResponse:
-    """GET: the last mapping of such a table, else a guess. POST: `act` is look or use; htmx only looks."""
+    """Show the mapping dialog of a table with the last mapping or a guess; on POST, try the form's mapping or use it
+    (`act`).
+    """
     file = mine(request, upload, pk)
     try:
-        found = try_out(file, None)
-        if not found.table:
-            raise SandboxError(str(found.error or "there is no table in it"))
-        said = _said(request, file, found)
-        found = try_out(file, said)
+        result = try_out(file, None)
+        if not result.table:
+            raise SandboxError(str(result.error or "there is no table in it"))
+        text = _said(request, file, result)
+        result = try_out(file, text)
     except (SandboxError, ArtefactStoreError) as error:
         messages.warning(request, f"{file.name} cannot be read as a table: {error}")
         return redirect(file)
     if request.method == "POST" and request.POST.get("act") == "use" and not request.htmx:  # type: ignore[attr-defined]
-        if not found.table["questions"] and found.runs:
-            return _use(request, file, said, found.table["signature"])
-        return _shown(request, file, found, said, 422)
-    return _shown(request, file, found, said)
+        if not result.table["questions"] and result.runs:
+            return _use(request, file, text, result.table["signature"])
+        return _shown(request, file, result, text, 422)
+    return _shown(request, file, result, text)
 
 
-def _said(request: LabRequest, file: UploadedFile, found: FileReading) -> dict[str, Any]:
+def _said(request: LabRequest, file: UploadedFile, reading: FileReading) -> dict[str, Any]:
     if request.method == "POST":
-        return from_form(request.POST, found.table["columns"])
-    last = last_mapping(file, found.table["signature"])
-    said: dict[str, Any] = file.mapping or (last.mapping if last else found.table["guess"])
-    return said
+        return from_form(request.POST, reading.table["columns"])
+    last = last_mapping(file, reading.table["signature"])
+    text: dict[str, Any] = file.mapping or (last.mapping if last else reading.table["guess"])
+    return text
 
 
 def _shown(
-    request: LabRequest, file: UploadedFile, found: FileReading, said: dict[str, Any], status: int = 200
+    request: LabRequest, file: UploadedFile, reading: FileReading, text: dict[str, Any], status: int = 200
 ) -> HttpResponse:
-    pages = RunPages(found)
+    pages = RunPages(reading)
     runs = pages[0] if pages else []
     context = {
         "file": file,
-        "found": found,
-        "table": found.table,
-        "asked": asked(found, said),
+        "found": reading,
+        "table": reading.table,
+        "asked": build_dialog(reading, text),
         "runs": runs,
         "has_points": has_points(runs),
-        "last": last_mapping(file, found.table["signature"]),
+        "last": last_mapping(file, reading.table["signature"]),
         "is_refused": status == 422,
         "is_cut": file.size > TRIED,
         "tried": TRIED,
@@ -69,13 +71,13 @@ def _shown(
     return render(request, template, context, status=status)
 
 
-def _use(request: LabRequest, file: UploadedFile, said: dict[str, Any], signature: str) -> HttpResponse:
+def _use(request: LabRequest, file: UploadedFile, text: dict[str, Any], signature: str) -> HttpResponse:
     try:
-        read_again(file, mapping=said)
+        read_again(file, mapping=text)
     except UploadError as error:
         messages.warning(request, f"It was not read again: found {error.found}, expected {error.expected}.")
         return redirect(file)
-    remember(file, signature, said, str(request.user))
+    remember(file, signature, text, str(request.user))
     AuditEvent.objects.record(request.lab.pk, "table mapped", file.name[:200], who=str(request.user), file=file.pk)
     messages.success(request, "The mapping is saved, and used for the next table of this look too.")
     return redirect(file)

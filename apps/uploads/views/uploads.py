@@ -1,4 +1,4 @@
-"""One upload: what was recognised, where it belongs, and what becomes of it."""
+"""The page of one upload: what was recognised, where it belongs, and the buttons to save or discard it."""
 
 from typing import Any
 
@@ -9,20 +9,18 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
+from apps.core.task_queue import publish
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import AuditEvent, Role
-from apps.lib.handing_over import publish
-from apps.uploads import keeping
-from apps.uploads.forms import BelongingForm, FileFilter, whole_numbers
-from apps.uploads.known_runs import join_if_decided
-from apps.uploads.models import Upload, UploadedFile
-from apps.uploads.moving import move, runs_of
-from apps.uploads.named_hosts import named_hosts
-from apps.uploads.offers import offers_of
-from apps.uploads.places import found_place, hosts_with_targets, place_choices
-from apps.uploads.receiving import read_all_again
-from apps.uploads.shown import inventory_of, page_of, tally, workloads_of
+from apps.uploads import save_runs
+from apps.uploads.deduplication import join_if_decided
+from apps.uploads.forms import BelongingForm, FileFilter, found_place, hosts_with_targets, place_choices, whole_numbers
+from apps.uploads.host_matching import move, named_hosts, runs_of
+from apps.uploads.inventory_import import offers_of
+from apps.uploads.models import FileQuerySet, Upload, UploadedFile
+from apps.uploads.review.upload_summary import inventory_of, page_of, tally, workloads_of
+from apps.uploads.services import read_all_again
 from apps.uploads.tasks import keep_upload
 
 AT_ONCE = 200  # files that one request keeps
@@ -31,8 +29,8 @@ RUNS_AT_ONCE = 2000  # of them; a log may hold any number
 
 @member_required()
 def upload(request: LabRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Upload.objects.select_related("study", "host", "target", "lab"), pk=pk)
-    return _shown(request, found)
+    result = get_object_or_404(Upload.objects.select_related("study", "host", "target", "lab"), pk=pk)
+    return _shown(request, result)
 
 
 def _shown(request: LabRequest, upload: Upload, form: BelongingForm | None = None, status: int = 200) -> HttpResponse:
@@ -53,7 +51,7 @@ def _shown(request: LabRequest, upload: Upload, form: BelongingForm | None = Non
     }
     context["may_select"] = context["may_change"] and (counts.to_keep or counts.kept)
     if context["may_change"] and upload.has_ended:
-        context["named_hosts"] = [one for one in named_hosts(upload) if one.is_a_name]
+        context["named_hosts"] = [host for host in named_hosts(upload) if host.is_a_name]
         if context["inventory"].paginator.count:
             context["sure_offers"] = len(offers_of(upload).sure)
     template = "uploads/_upload.html" if request.htmx else "uploads/upload.html"  # type: ignore[attr-defined]
@@ -61,10 +59,10 @@ def _shown(request: LabRequest, upload: Upload, form: BelongingForm | None = Non
 
 
 def _mine(request: LabRequest, pk: int) -> Upload:
-    found: Upload = get_object_or_404(
+    result: Upload = get_object_or_404(
         Upload.objects.select_related("study", "host", "target", "lab"), pk=pk, lab=request.lab
     )
-    return found
+    return result
 
 
 def _record(request: LabRequest, act: str, upload: Upload, **detail: Any) -> None:
@@ -74,49 +72,50 @@ def _record(request: LabRequest, act: str, upload: Upload, **detail: Any) -> Non
 @require_POST
 @member_required(Role.ENGINEER)
 def belongs(request: LabRequest, pk: int) -> HttpResponse:
-    """Host, target, study and labels of all that is not kept yet."""
-    found = _mine(request, pk)
+    """Set host, target, study and labels of everything that is not saved yet."""
+    result = _mine(request, pk)
     form = BelongingForm(request.lab, hosts_with_targets(request.lab), request.POST)
     if not form.is_valid():
-        return _shown(request, found, form, 422)
+        return _shown(request, result, form, 422)
     for name, value in form.words.items():
-        setattr(found, name, value)
-    found.save(update_fields=["host", "target", "study", "labels"])
-    join_if_decided(found)
+        setattr(result, name, value)
+    result.save(update_fields=["host", "target", "study", "labels"])
+    join_if_decided(result)
     messages.success(request, "Saved. It holds for what is not kept yet.")
-    return redirect(found)
+    return redirect(result)
 
 
 @require_POST
 @member_required(Role.ENGINEER)
 def keep(request: LabRequest, pk: int) -> HttpResponse:
-    """`act`: all, selected (the files in `file`), or place (the selected files belong to `place`, and so do their kept runs). With `every`
-    all files that the filter of the address lets through are selected, on whatever page they are.
+    """Save runs of all or of selected files, or set the host of the selected files (`place`), by `act`.
+
+    With `every`, all files that match the filter in the address are selected, on whatever page they are.
     """
-    found = _mine(request, pk)
+    result = _mine(request, pk)
     if request.POST.get("act") == "place":
-        return _place(request, found)
-    if not found.has_ended:
+        return _place(request, result)
+    if not result.has_ended:
         messages.warning(request, "It is still being read; keep it when that is done.")
-        return redirect(found)
+        return redirect(result)
     if request.POST.get("act") == "all":
-        return _keep_all(request, found)
-    return _keep_selected(request, found, list(_selected(request, found).to_keep().values_list("pk", flat=True)))
+        return _keep_all(request, result)
+    return _keep_selected(request, result, list(_selected(request, result).to_keep().values_list("pk", flat=True)))
 
 
-def _selected(request: LabRequest, upload: Upload) -> Any:
-    files = UploadedFile.objects.filter(upload=upload)
+def _selected(request: LabRequest, upload: Upload) -> FileQuerySet:
+    files: FileQuerySet = UploadedFile.objects.filter(upload=upload)
     if request.POST.get("every"):
         return FileFilter(request.GET).of(files)
     return files.filter(pk__in=whole_numbers(request.POST.getlist("file")))
 
 
 def _keep_all(request: LabRequest, upload: Upload) -> HttpResponse:
-    """Many files by a worker, while the page shows how far it is."""
+    """Save all runs, many of them by a worker while the page shows the progress."""
     waiting = tally(upload)
     files = waiting.to_keep + (waiting.known if upload.study_id else 0)
     if files <= AT_ONCE and waiting.runs_to_keep <= RUNS_AT_ONCE:
-        return _kept(request, upload, keeping.keep(upload))
+        return _kept(request, upload, save_runs.keep(upload))
     if not publish(keep_upload, upload.pk):
         return _not_handed_over(request, upload)
     _record(request, "upload kept", upload, runs=waiting.runs_to_keep)
@@ -124,10 +123,10 @@ def _keep_all(request: LabRequest, upload: Upload) -> HttpResponse:
 
 
 def _keep_selected(request: LabRequest, upload: Upload, files: list[int]) -> HttpResponse:
-    """Many files by a worker."""
+    """Save the runs of the selected files, many of them by a worker."""
     runs = UploadedFile.objects.filter(pk__in=files).aggregate(runs=Sum("run_count", default=0))["runs"]
     if len(files) <= AT_ONCE and runs <= RUNS_AT_ONCE:
-        return _kept(request, upload, keeping.keep(upload, files))
+        return _kept(request, upload, save_runs.keep(upload, files))
     if not publish(keep_upload, upload.pk, files):
         return _not_handed_over(request, upload)
     _record(request, "upload kept", upload, files=len(files))
@@ -167,7 +166,7 @@ def _place(request: LabRequest, upload: Upload) -> HttpResponse:
         selected = list(_selected(request, upload).filter(run_count__gt=0).held().values_list("pk", "kept_at"))
         files = [pk for pk, _ in selected]
         UploadedFile.objects.filter(pk__in=files).update(host=host, target=target, guessed="")
-        moved = move(runs_of(*[pk for pk, kept in selected if kept]), host, target)
+        moved = move(runs_of(*[pk for pk, stored in selected if stored]), host, target)
     if moved:
         _record(request, "runs moved", upload, to=str(target or host), runs=moved)
     also = f", with {moved} kept run{'s' * (moved != 1)}" if moved else ""
@@ -178,19 +177,19 @@ def _place(request: LabRequest, upload: Upload) -> HttpResponse:
 @require_POST
 @member_required(Role.ENGINEER)
 def again(request: LabRequest, pk: int) -> HttpResponse:
-    """Read everything that is not kept once more, from its bytes."""
-    found = _mine(request, pk)
-    read_all_again(found)
-    return redirect(found)
+    """Parse every file again of which nothing is saved."""
+    result = _mine(request, pk)
+    read_all_again(result)
+    return redirect(result)
 
 
 @member_required(Role.ENGINEER)
 def discard(request: LabRequest, pk: int) -> HttpResponse:
-    """GET says what will be lost; POST does it."""
-    found = _mine(request, pk)
+    """Show what discarding an upload loses; on POST, do it."""
+    result = _mine(request, pk)
     if request.method != "POST":
-        return render(request, "uploads/discard.html", {"upload": found, "tally": tally(found)})
-    keeping.discard(found)
-    _record(request, "upload discarded", found)
-    messages.success(request, f"What was recognised in {found.name} is forgotten. Its bytes are kept.")
+        return render(request, "uploads/discard.html", {"upload": result, "tally": tally(result)})
+    save_runs.discard(result)
+    _record(request, "upload discarded", result)
+    messages.success(request, f"What was recognised in {result.name} is forgotten. Its bytes are kept.")
     return redirect("uploads")

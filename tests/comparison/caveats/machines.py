@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from apps.comparison.readings import Evidence, Machine
-from apps.lib.quantities import written
+from apps.comparison.readings import Evidence, MeasuredMachine
+from apps.core.quantities import written
 
 Content = dict[str, Any]
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -35,11 +35,11 @@ def array(name: str, level: str, members: list[Content], implementation: str = "
     return {"array": told, "controller": on, "members": members, "state": "", "partition": ""}
 
 
-def machine(storage: Content | None = None, labels: Content | None = None, **host: Any) -> Machine:
+def machine(storage: Content | None = None, labels: Content | None = None, **host: Any) -> MeasuredMachine:
     """`labels`: the target's; `storage_paths`: as a snapshot has them."""
     target = {"kind": "directory", "labels": labels or {}}
     paths = {"storage_paths": host.pop("storage_paths")} if "storage_paths" in host else {}
-    return Machine(
+    return MeasuredMachine(
         {"target": target, "host": {"name": "node", **host}, "filesystem": None, "storage": storage, **paths}
     )
 

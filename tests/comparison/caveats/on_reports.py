@@ -5,10 +5,10 @@ from typing import Any
 from apps.comparison.answer import answer
 from apps.comparison.caveats.rule import Caveat
 from apps.comparison.compare import Comparison
+from apps.comparison.in_studies.caveats import caveats_of
 from apps.comparison.question import Question
 from apps.comparison.readings import Reading
-from apps.comparison.study_caveats import caveats_of
-from apps.lib.quantities import written
+from apps.core.quantities import written
 from apps.studies.models import Study
 from tests.comparison.caveats.machines import plain
 

@@ -6,10 +6,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.comparison import by_parts
 from apps.comparison.answer import caveats_of_runs
 from apps.comparison.caveats import of_readings
-from apps.comparison.loading import of_run
+from apps.comparison.queries import samples
+from apps.comparison.queries.samples import of_run
 from apps.comparison.readings import NO_EVIDENCE, Reading
 from apps.labs.models import Lab
 from apps.runs.models import Run
@@ -33,7 +33,7 @@ def runs(lab: Lab) -> list[Run]:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 5_000])
 def test_parts_of_any_size_find_the_same(runs: list[Run], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_parts, "AT_ONCE", size)
+    monkeypatch.setattr(samples, "SAMPLES_AT_ONCE", size)
     wanted = {one.pk: of_readings(of_run(one)) for one in runs}
     assert {"above_ceiling", "throughput_conflict"} <= {caveat.rule for caveat in wanted[runs[0].pk]}
     assert len(next(one for one in wanted[runs[0].pk] if one.rule == "above_ceiling").arithmetic) > 3
@@ -42,8 +42,8 @@ def test_parts_of_any_size_find_the_same(runs: list[Run], size: int, monkeypatch
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 5_000])
 def test_parts_of_any_size_are_all_the_readings(runs: list[Run], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_parts, "AT_ONCE", size)
-    parts = list(by_parts.by_parts([runs[0].pk]))
+    monkeypatch.setattr(samples, "SAMPLES_AT_ONCE", size)
+    parts = list(samples.by_parts([runs[0].pk]))
     assert [len(part) for part in parts[:-1]] == [size] * (len(parts) - 1)
     assert [_said(one) for part in parts for one in part] == [_said(one) for one in of_run(runs[0])]
 

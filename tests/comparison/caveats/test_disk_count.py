@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from apps.comparison import by_parts
 from apps.comparison.answer import caveats_of_runs
 from apps.comparison.caveats.disk_count import check
+from apps.comparison.queries import samples
 from apps.labs.models import Lab
-from apps.parsers.shape import ParsedSample
+from apps.parsers.core.models import ParsedSample
 from apps.runs.samples import save_samples
 from tests.comparison.caveats.machines import plain
 from tests.comparison.factories import GIB, MIB, reading, run
@@ -71,8 +71,8 @@ def test_it_is_found_in_each_part_of_a_run_that_is_read_part_by_part(lab: Lab, m
         ParsedSample("disk", "disk_reads", 12.0), ParsedSample("disk", "disk_reads", 3.0, section=1),
         ParsedSample("randread", "io_bytes", 6e10, block_size=4096), ParsedSample("randread", "bandwidth", 1e9, block_size=4096),
     ])  # fmt: skip
-    monkeypatch.setattr(by_parts, "AT_ONCE", 1)
-    readings = [reading for part in by_parts.by_parts([one.pk]) for reading in part]
+    monkeypatch.setattr(samples, "SAMPLES_AT_ONCE", 1)
+    readings = [reading for part in samples.by_parts([one.pk]) for reading in part]
     assert [(each.metric, each.at_disks) for each in readings] == [
         ("io_bytes", {"disk_reads": 15.0}), ("bandwidth", {"disk_reads": 15.0}),
     ]  # fmt: skip

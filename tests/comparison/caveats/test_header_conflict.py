@@ -27,3 +27,15 @@ def test_a_header_that_agrees_says_nothing_or_belongs_to_several_jobs_is_silent(
     for asked in ({"file_size": GIB}, {}, {"command": "iozone -a"}, {"jobs": [{"file_size": MIB}], "file_size": MIB}):
         assert check(reading(1, 1.0, file_size=GIB, evidence=Evidence(asked=asked))) is None
     assert check(reading(1, 1.0, file_size=None, evidence=Evidence(asked={"file_size": GIB}))) is None
+
+
+def test_a_range_that_leaves_the_row_out_is_a_conflict() -> None:
+    for told, size, is_out in [
+        ("from 8g to 16g", GIB, True), ("from 8g to 16g", 8 * GIB, False), ("from 8g to 16g", 16 * GIB, False),
+        ("from 8g to 16g", 32 * GIB, True), ("from 8g", GIB, True), ("from 8g", 32 * GIB, False), ("to 512k", MIB, True),
+        ("to 512m", MIB, False),
+    ]:  # fmt: skip
+        evidence = Evidence(asked={"header_file_size": told})
+        assert bool(check(reading(1, 1.0, file_size=size, evidence=evidence))) == is_out, (told, size)
+    one = reading(1, 1.0, file_size=GIB, evidence=Evidence(asked={"header_file_size": "from 8g to 16g"}))
+    assert plain(check(one)) == "the header says file size from 8 GiB to 16 GiB, the row 1 GiB (1 073 741 824 B)"

@@ -2,7 +2,7 @@
 
 from apps.comparison.caveats.logs_on import check
 from apps.comparison.readings import Evidence, Reading
-from apps.lib.quantities import written
+from apps.core.quantities import written
 from tests.comparison.caveats.machines import plain
 from tests.comparison.factories import reading
 

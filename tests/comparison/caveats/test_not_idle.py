@@ -6,7 +6,7 @@ figures are its block writes of 100 MB on the hardware arrays, of one host, as i
 
 from apps.comparison.caveats.not_idle import LOADS, at_once, check
 from apps.comparison.caveats.not_idle import RATES as LIMITED
-from apps.lib.quantities import written
+from apps.core.quantities import written
 from apps.runs.activity import ACTIVITY, RATES
 from tests.comparison.caveats.machines import at
 from tests.comparison.factories import MIB, reading

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.comparison.answer import answer
-from apps.comparison.loading import of_run, of_runs
+from apps.comparison.queries.samples import of_run, of_runs
 from apps.comparison.question import Question
 from apps.inventory.models import Snapshot
 from apps.labs.models import Lab

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from apps.comparison.caveats import array_state
-from apps.comparison.readings import Evidence, Machine
+from apps.comparison.readings import Evidence, MeasuredMachine
 from apps.inventory.models import Array, Target
-from apps.inventory.snapshots import content_of
+from apps.inventory.snapshots.content import content_of
 from apps.labs.models import Lab
-from apps.studies.reports import report
+from apps.studies.report_files import report
 from tests.comparison.caveats.machines import array, disk, machine
 from tests.comparison.caveats.on_reports import CRS4, DTN, INFN, THUMPER, TRISTAN, asked, caveat, lines, of_study
 from tests.comparison.factories import MIB, reading
@@ -25,6 +25,7 @@ pytestmark = pytest.mark.usefixtures("published")
 # unsynced_write: 003, 004
 
 
+@pytest.mark.slow
 def test_003_dd_without_sync_may_be_in_ram_altogether_and_synced_ones_are_silent() -> None:
     found = caveat("unsynced_write", DTN)
     assert found is not None
@@ -116,7 +117,7 @@ def members(slug: str, name: str, kind: str) -> list[str]:
     return [str(device).removeprefix("/dev/") for device in found[kind]]
 
 
-def of_round(kind: str) -> list[Machine]:
+def of_round(kind: str) -> list[MeasuredMachine]:
     """md1 and md4 of the ext3 round, with the members that the text (lines 108 and 110) or the commands (121, 130) say."""
     levels = {"ext3-md1": "5", "ext3-md4": "6"}
     return [
@@ -125,7 +126,7 @@ def of_round(kind: str) -> list[Machine]:
     ]
 
 
-def twice(machines: Sequence[Machine]) -> set[str]:
+def twice(machines: Sequence[MeasuredMachine]) -> set[str]:
     cells = {(0, str(n)): [reading(n, 1.0, evidence=Evidence(machine=one))] for n, one in enumerate(machines)}
     return set(array_state.across(cells).values())
 
@@ -139,7 +140,7 @@ def test_001_the_pentiums_raid_5_ran_with_one_of_four_disks_dead(published: Lab)
     """Line 182. None of its figures is in the report, so no cell of a page can have it; here is a target on it."""
     dead = Array.objects.get(name="p3-raid5")
     target = Target.objects.create(lab=published, host=dead.host, name="a2", array=dead)
-    assert array_state.check(Machine(content_of(target))) == "p3-raid5 is degraded"
+    assert array_state.check(MeasuredMachine(content_of(target))) == "p3-raid5 is degraded"
     assert not of_study("array_state", THUMPER)
 
 

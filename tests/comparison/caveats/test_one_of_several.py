@@ -6,13 +6,13 @@ import pytest
 
 from apps.comparison.caveats import RULES, of_cells
 from apps.comparison.caveats.one_of_several import check
-from apps.comparison.loading import load
+from apps.comparison.queries.samples import load, of_runs
 from apps.comparison.question import Question
 from apps.comparison.readings import Reading
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.parsers import fio_text
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.fio.text import format as text_format
 from apps.runs.samples import save_samples
 from apps.runs.sections import sections_of
 from tests.comparison.caveats.machines import plain
@@ -49,15 +49,22 @@ def test_latencies_of_processes_may_be_averaged() -> None:
     assert rule.arithmetic([one(3e6, metric="clat_mean"), one(5e6, 1, metric="clat_mean")]) == []
 
 
-def test_a_real_report_of_three_processes_has_it_in_a_comparison(lab: Lab) -> None:
+def test_of_a_real_report_of_three_processes_a_comparison_has_what_they_did_together(lab: Lab) -> None:
     data = (FIXTURES / "fio_text" / "clones.txt").read_bytes()
-    [parsed] = fio_text.parse(SourceText(data, "clones.txt")).runs
+    [parsed] = text_format.parse(SourceText(data, "clones.txt")).runs
     with lab_scope(lab.pk):
         kept = run(lab, origin="uploaded", sections=sections_of(parsed))
         save_samples(kept, parsed.samples)
         readings = load(Question(operation="randread", metric="bandwidth"))
-    [found] = [caveat for caveat in of_cells({(3, "a"): readings}) if caveat.rule == "one_of_several"]
+        processes = [
+            one for one in of_runs([kept.pk])[kept.pk] if (one.operation, one.metric) == ("randread", "bandwidth")
+        ]
+    [whole] = readings
+    assert whole.note == "sum of 3 jobs"
+    assert "one_of_several" not in {caveat.rule for caveat in of_cells({(3, "a"): readings})}
+    [found] = [caveat for caveat in of_cells({(3, "a"): processes}) if caveat.rule == "one_of_several"]
     assert (
         plain(found.arithmetic[0])
         == f"run {kept.pk}: 3 processes of clones, 8.39 GB/s each in mean, 25.2 GB/s together"
     )
+    assert whole.value == pytest.approx(sum(one.value or 0.0 for one in processes), rel=0.02)

@@ -12,14 +12,14 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.comparison.answer import answer, caveats_of_runs
 from apps.comparison.caveats.ram_cache import check
+from apps.comparison.in_studies.caveats import caveats_of
 from apps.comparison.question import Question
 from apps.comparison.readings import Evidence, Reading
-from apps.comparison.study_caveats import caveats_of
 from apps.labs.models import Lab
 from apps.runs.models import Run
 from apps.studies.models import Configuration, PlannedRun, StudyRun
-from apps.studies.planning.guards import CacheRule
-from apps.studies.plans.put import put_plan
+from apps.studies.plans.guards import CacheRule
+from apps.studies.plans.plan_import import import_plans
 from tests.comparison.caveats.machines import plain
 from tests.comparison.factories import GIB, MIB, published, reading, run, sample
 
@@ -84,7 +84,7 @@ def _put(configuration: Configuration, **guards: dict[str, object] | None) -> No
         }
         for name, guard in guards.items()
     ]  # fmt: skip
-    put_plan(configuration.study, {"plans": plans})
+    import_plans(configuration.study, {"plans": plans})
 
 
 def sentences(configuration: Configuration) -> list[tuple[str, ...]]:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from apps.comparison.drawing.chart import Chart
-from apps.comparison.drawing.of_comparison import chart_of
-from apps.studies.planning.guards import CacheRule
+from apps.comparison.charts.chart import Chart
+from apps.comparison.charts.comparison import chart_of
+from apps.studies.plans.guards import CacheRule
 from tests.comparison.caveats.on_reports import CRS4, DTN, THUMPER, asked, caveat, lines, of_study
 from tests.comparison.factories import MIB
 from tests.studies.loading import all_loaded, published

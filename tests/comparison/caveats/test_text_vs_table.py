@@ -9,7 +9,7 @@ from apps.comparison.caveats.text_vs_table import RULE, beside_a_row, quoted
 from apps.comparison.compare import compare
 from apps.comparison.question import Question
 from apps.comparison.readings import Quote, Reading
-from apps.lib.quantities import written
+from apps.core.quantities import written
 from tests.comparison.caveats.machines import plain
 from tests.comparison.factories import GIB, reading
 

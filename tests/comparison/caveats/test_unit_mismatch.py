@@ -1,13 +1,12 @@
 """Seed 003: "413 GB/s" for 423197 K/sec, and dd beside bonnie++. Seed 001: Gb/s for bytes."""
 
-import pytest
-
-from apps.comparison.caveats.printed import printed_rate
+from apps.comparison.caveats.printed_units import printed_rate
 from apps.comparison.caveats.unit_mismatch import RULE, check
 from apps.comparison.compare import compare
 from apps.comparison.question import Question
 from tests.comparison.caveats.machines import plain
 from tests.comparison.factories import GIB, reading
+from tests.sampling import for_each
 
 
 def test_413_gb_a_second_are_megabytes() -> None:
@@ -34,14 +33,11 @@ def test_a_rate_that_is_not_bytes_by_seconds_shows_both() -> None:
     assert "10 737 418 240 B ÷ 7.78806 s = 1 378 702 558 B/s" in plain(check(one))
 
 
-@pytest.mark.parametrize(
-    ("printed", "value"),
-    [
+@for_each("printed, value", [
         ("423197 K/sec", 423_197 * 1024.0), ("177456.5 Kbyte/sec", 177_456.5 * 1024), ("281514434 bytes/sec", 281_514_434.0),
         ("495 MB/s", 495_327_771.781), ("~8 Gbs", 1e9), ("1,4 GB/s", 1.4e9), ("12.5 MiB/s", 12.5 * 2**20),
         ("no rate at all", 1.0), ("104857600 bytes, 1.2 s", 1.0), ("", 1.0),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_figures_that_are_what_they_say_are_silent(printed: str, value: float) -> None:
     assert check(reading(1, value, printed=printed)) is None
 

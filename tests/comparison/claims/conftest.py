@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from apps.comparison.claiming.evaluation import evaluate
-from apps.comparison.claiming.models import Claim
+from apps.comparison.claims.evaluation import evaluate
+from apps.comparison.claims.models import Claim
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.studies.models import Study

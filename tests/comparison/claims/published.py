@@ -8,8 +8,7 @@ from typing import Any
 import yaml
 
 from apps.comparison.readings import Reading
-from apps.studies.reported import LATENCY, measured
-from apps.studies.source import DATA
+from apps.studies.source import DATA, LATENCY, measured
 
 STUDIES = ("crs4-sata-scsi", "thumper-x4500", "infn-10ge-chain", "dtn-ucsc", "tristan-sas-sata")
 Row = dict[str, str]

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from apps.comparison.claims.checked import definition_of
-from apps.comparison.claims.doubts import other_readings, sensitivity
-from apps.comparison.claims.judging import Judged, digest, judge
-from apps.comparison.claims.outcomes import state_of, verdict_of
+from apps.comparison.claims.checks.doubts import other_readings, sensitivity
+from apps.comparison.claims.checks.outcomes import state_of, verdict_of
+from apps.comparison.claims.checks.validation import definition_of
+from apps.comparison.claims.checks.verdicts import JudgedClaim, digest, judge
 from apps.comparison.readings import Reading
-from apps.lib.quantities import written
+from apps.core.quantities import written
 from tests.comparison.factories import GIB, reading
 
 
@@ -26,7 +26,7 @@ def number(value: float, unit: str = "") -> dict[str, Any]:
     return {"is": "stated", "value": value, "unit": unit}
 
 
-def found(readings: list[Reading], **check: Any) -> Judged:
+def found(readings: list[Reading], **check: Any) -> JudgedClaim:
     return judge(definition_of({"checks": [check]}), readings)
 
 

@@ -8,23 +8,24 @@ import pytest
 from django.core.management import call_command
 from pytest_django import DjangoAssertNumQueries
 
-from apps.comparison.claiming import changes, readings
-from apps.comparison.claiming.evaluation import evaluate_study
-from apps.comparison.claiming.models import Claim, VerdictChange
-from apps.comparison.claiming.report import put_claims
-from apps.comparison.claiming.tasks import evaluate_claims, sweep_claims
-from apps.comparison.claims.form import DefinitionError
+from apps.comparison.claims import marks, readings
+from apps.comparison.claims.checks.definition import DefinitionError
+from apps.comparison.claims.evaluation import evaluate_study
+from apps.comparison.claims.models import Claim, VerdictChange
+from apps.comparison.claims.report import import_claims
+from apps.comparison.claims.tasks import evaluate_claims, sweep_claims
+from apps.core.quantities import written
 from apps.dashboard.published.load import load_study
 from apps.labs.isolation import all_labs, lab_scope
 from apps.labs.models import Lab
-from apps.lib.quantities import written
-from apps.runs.arrivals import announce
 from apps.runs.models import Provenance, Run, Sample
+from apps.runs.services import announce
 from apps.studies.models import Study, StudyRun
 from apps.studies.source import DATA
 from tests.comparison.claims.conftest import make_claim, make_study
 from tests.comparison.claims.test_reports import COUNTED, WRITTEN
 from tests.comparison.factories import MIB, run, sample
+from tests.conftest import Cast
 
 SLUG = "crs4-sata-scsi"
 
@@ -41,8 +42,9 @@ def text() -> str:
     return (DATA / SLUG / "claims.yaml").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_loaded_report_has_the_verdicts_and_doubts_that_its_files_have(report: Study) -> None:
-    said = put_claims(report, text())
+    said = import_claims(report, text())
     assert said[0] == "claim C01: made"
     found = {claim.code: claim for claim in Claim.objects.of_study(report)}
     assert {code: claim.verdict for code, claim in found.items()} == {c.code: c.expected for c in WRITTEN[SLUG]}
@@ -57,19 +59,20 @@ def test_a_loaded_report_has_the_verdicts_and_doubts_that_its_files_have(report:
     assert (turned.run_id, turned.value, turned.provenance.alternatives) == (doubt["run"], 59500 * 1024, [29500 * 1024])
 
 
+@pytest.mark.slow
 def test_putting_claims_again_changes_nothing(report: Study) -> None:
-    put_claims(report, text())
+    import_claims(report, text())
     before = list(Claim.objects.order_by("pk").values()), list(VerdictChange.objects.order_by("pk").values())
-    assert put_claims(report, text()) == []
+    assert import_claims(report, text()) == []
     assert (list(Claim.objects.order_by("pk").values()), list(VerdictChange.objects.order_by("pk").values())) == before
 
 
 def test_what_a_new_file_says_replaces_the_old_and_peoples_claims_stay(lab: Lab) -> None:
     study = make_study(lab)
     make_claim(study, "own")
-    put_claims(study, "{study: paper, claims: [{id: P1, statement: a, checks: [{kind: not_checkable, reason: plots}]}, "
+    import_claims(study, "{study: paper, claims: [{id: P1, statement: a, checks: [{kind: not_checkable, reason: plots}]}, "
                       "{id: P2, statement: b, checks: [{kind: not_checkable, reason: plots}]}]}")  # fmt: skip
-    said = put_claims(
+    said = import_claims(
         study, "{study: paper, claims: [{id: P2, statement: c, checks: [{kind: not_checkable, reason: lost}]}]}"
     )
     assert said == ["claim P2: changed position, statement, definition", "claim P1: taken away"]
@@ -79,7 +82,7 @@ def test_what_a_new_file_says_replaces_the_old_and_peoples_claims_stay(lab: Lab)
 def test_a_file_that_is_wrong_changes_nothing(lab: Lab) -> None:
     study = make_study(lab)
     with pytest.raises(DefinitionError, match=r"P1: checks\[0\].reason"):
-        put_claims(study, "{study: paper, claims: [{id: P1, statement: a, checks: [{kind: not_checkable}]}]}")
+        import_claims(study, "{study: paper, claims: [{id: P1, statement: a, checks: [{kind: not_checkable}]}]}")
     assert not Claim.objects.exists()
 
 
@@ -147,7 +150,9 @@ def test_all_claims_of_a_study_read_its_samples_once(
 ) -> None:
     for number in range(4):
         make_claim(study, f"D{number}")
-    with django_assert_num_queries(3):  # the claims, the samples, and what the configurations are called
+    with django_assert_num_queries(
+        4
+    ):  # the claims, what they name, the samples, and what the configurations are called
         evaluate_study(study)
 
 
@@ -169,7 +174,7 @@ Called = Callable[[], list[int]]
 def called(monkeypatch: pytest.MonkeyPatch) -> Called:
     """Ids of studies that a worker was asked to look at; the broker is left out."""
     asked: list[int] = []
-    monkeypatch.setattr(evaluate_claims, "apply_async", lambda args, countdown: asked.append(args[0]))
+    monkeypatch.setattr(evaluate_claims, "apply_async", lambda args, _named, countdown: asked.append(args[0]))
     return lambda: [asked.pop(0) for _ in list(asked)]
 
 
@@ -197,9 +202,19 @@ def test_a_run_that_comes_into_the_study_or_leaves_it_calls_too(
     with django_capture_on_commit_callbacks(execute=True):
         StudyRun.objects.create(run=run(lab, origin="uploaded"), configuration=study.configurations.first())
     assert called() == [study.pk]
-    changes.begun(study.pk)
+    marks.begun(study.pk)
     with django_capture_on_commit_callbacks(execute=True):
         StudyRun.objects.first().delete()
+    assert called() == [study.pk]
+
+
+def test_a_configuration_that_is_renamed_calls_for_the_claims_that_name_it(
+    study: Study, claim: Claim, called: Called, django_capture_on_commit_callbacks: Any
+) -> None:
+    with all_labs(), django_capture_on_commit_callbacks(execute=True):
+        one = study.configurations.first()
+        one.label = "another name"
+        one.save()
     assert called() == [study.pk]
 
 
@@ -236,6 +251,7 @@ def test_the_sweeper_finds_what_nobody_said(study: Study, claim: Claim, called: 
     assert sweep_claims() == 1
 
 
+@pytest.mark.slow
 def test_the_command_loads_what_the_published_lab_has(
     db: None, tmp_path: Path, settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -253,7 +269,7 @@ def test_the_command_loads_what_the_published_lab_has(
 def test_new_rules_are_found_by_the_sweeper(study: Study, claim: Claim, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluate_claims(study.pk)
     assert sweep_claims() == 0
-    monkeypatch.setattr(changes, "RULES", changes.RULES + 1)
+    monkeypatch.setattr(marks, "RULES", marks.RULES + 1)
     assert sweep_claims() == 1
 
 
@@ -277,9 +293,9 @@ def test_a_sentence_that_only_keeps_its_numbers_in_another_way_makes_no_history(
 
 
 def test_another_label_is_another_sentence_and_no_history(lab: Lab, study: Study, claim: Claim) -> None:
-    before = changes.marks([study.pk])
+    before = marks.marks([study.pk])
     study.configurations.filter(name="c0").update(label="striped pair")
-    assert changes.marks([study.pk]) != before  # so that the sweeper looks at it
+    assert marks.marks([study.pk]) != before  # so that the sweeper looks at it
     assert evaluate_study(study) == 1
     found = Claim.objects.get(pk=claim.pk)
     assert (
@@ -294,3 +310,17 @@ def test_configurations_with_the_same_label_keep_their_names(lab: Lab, study: St
     evaluate_study(study)
     sentence = Claim.objects.get(pk=claim.pk).computed["checks"][0]["sentence"]
     assert sentence.startswith("bandwidth of c0 > bandwidth of c1")
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_task_evaluates_the_study_that_it_names(cast: Cast, study: Study, claim: Claim, place: int) -> None:
+    with lab_scope(cast.other_lab.pk):
+        other = make_study(cast.other_lab)
+        others_claim = make_claim(other)
+    with all_labs():
+        Sample.objects.filter(value=1.2e8).update(value=5e7)
+    studies, claims = [study, other], [claim, others_claim]
+    assert evaluate_claims(studies[place].pk) == 1
+    with all_labs():
+        verdicts = [Claim.objects.get(pk=row.pk).verdict for row in claims]
+    assert verdicts == ["partly" if number == place else "supported" for number in range(2)]

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from apps.comparison.claiming.filling import fields_of
-from apps.comparison.claiming.typed import WRITTEN, check_of
-from apps.comparison.claims.checked import definition_of
-from apps.comparison.claims.form import DefinitionError, Stated, as_data
-from apps.comparison.claims.meanings import meanings_of
-from apps.comparison.claims.quantities import quantity_of, spelled
-from apps.comparison.claims.written import claims_of
+from apps.comparison.claims.check_fields import WRITTEN, check_of, fields_of
+from apps.comparison.claims.checks.definition import DefinitionError, Stated, as_data
+from apps.comparison.claims.checks.quantities import quantity_of, spelled
+from apps.comparison.claims.checks.unit_meanings import meanings_of
+from apps.comparison.claims.checks.validation import definition_of
+from apps.comparison.claims.checks.yaml_file import claims_of
 from tests.comparison.claims.test_reports import WRITTEN as REPORTS
+from tests.sampling import for_each
 
 GROUP = {"is": "samples"}
 
@@ -24,9 +24,7 @@ def ranking(**more: Any) -> dict[str, Any]:
     return {"checks": [{"kind": "ranking", "chain": [GROUP, {**GROUP, **more}]}]}
 
 
-@pytest.mark.parametrize(
-    ("data", "field", "expected"),
-    [
+@for_each("data, field, expected", [
         ({}, "definition", "required field `checks`"),
         ({"checks": []}, "checks", "1 to 16"),
         ({"checks": [{"kind": "rank"}]}, "checks[0].kind", "Invalid value 'rank'"),
@@ -46,8 +44,7 @@ def ranking(**more: Any) -> dict[str, Any]:
         ({"checks": [{"kind": "not_checkable"}]}, "checks[0].reason", "why"),
         ({"checks": [{"kind": "text_against_table", "of": GROUP, "quoted": {"value": 1, "unit": "MB/h"}}]}, "checks[0].quoted.unit", "such as MB/s"),
         ({"checks": [{"kind": "facts", "sets": [{"name": "a"}]}]}, "checks[0].sets", "2 to 12"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_what_is_wrong_is_named_with_its_place(data: Any, field: str, expected: str) -> None:
     with pytest.raises(DefinitionError) as caught:
         definition_of(data)
@@ -123,11 +120,11 @@ def test_a_unit_in_prose_has_its_usual_meanings() -> None:
 
 FIRST = """
 import sys
-from apps.comparison.claims.form import Definition, Stated
+from apps.comparison.claims.checks.definition import ClaimDefinition, Stated
 import msgspec
 asked = []
 sys.setprofile(lambda frame, event, _: asked.append(frame.f_code.co_name) if event == "call" else None)
-msgspec.convert({"checks": []}, Definition)
+msgspec.convert({"checks": []}, ClaimDefinition)
 msgspec.convert({"value": 1}, Stated)
 sys.setprofile(None)
 print(asked)

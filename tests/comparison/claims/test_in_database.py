@@ -2,11 +2,11 @@
 
 import pytest
 
-from apps.comparison.claiming.models import Claim
-from apps.comparison.claiming.report import put_claims
-from apps.comparison.claims.doubts import sensitivity
+from apps.comparison.claims.checks.doubts import sensitivity
+from apps.comparison.claims.models import Claim
+from apps.comparison.claims.report import import_claims
 from apps.labs.models import Lab
-from apps.parsers.shape import ParsedSample
+from apps.parsers.core.models import ParsedSample
 from apps.runs.models import Run
 from apps.runs.samples import save_all_samples
 from apps.studies.models import Configuration, Study, StudyRun
@@ -36,16 +36,19 @@ def stored(lab: Lab, slug: str) -> Study:
     )
     names = ParsedSample.__struct_fields__
     save_all_samples(
-        (run.pk, None, [ParsedSample(**{name: getattr(one, name) for name in names if hasattr(one, name)})])
-        for run, one in zip(runs, rows, strict=True)
+        [
+            (run.pk, None, [ParsedSample(**{name: getattr(one, name) for name in names if hasattr(one, name)})])
+            for run, one in zip(runs, rows, strict=True)
+        ]
     )
     return study
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", STUDIES)
 def test_verdicts_and_doubts_are_those_of_the_files(lab: Lab, slug: str) -> None:
     study = stored(lab, slug)
-    put_claims(study, (DATA / slug / "claims.yaml").read_text(encoding="utf-8"))
+    import_claims(study, (DATA / slug / "claims.yaml").read_text(encoding="utf-8"))
     found = {claim.code: claim for claim in Claim.objects.of_study(study)}
     assert {code: claim.verdict for code, claim in found.items()} == {one.code: one.expected for one in WRITTEN[slug]}
     for one in WRITTEN[slug]:

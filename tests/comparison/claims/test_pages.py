@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from apps.comparison.claiming.draft import ClaimDraft
-from apps.comparison.claiming.models import Claim
+from apps.comparison.claims.draft import ClaimDraft
+from apps.comparison.claims.models import Claim
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent, Lab
 from apps.runs.models import Provenance, Sample
@@ -67,7 +67,7 @@ def test_a_claim_shows_its_arithmetic_its_runs_and_its_history(sign_in: SignIn, 
     with lab_scope(cast.lab.pk):
         runs = {f'href="/runs/{pk}/"' for pk in claim.study.configurations.values_list("study_runs__run", flat=True)}
     assert all(link in text for link in runs)
-    assert "None would turn the verdict" in text  # rounded figures were tried
+    assert "None would change the verdict" in text  # rounded figures were tried
 
 
 @pytest.mark.parametrize(("base", "shown"), [("1000", "200.0 MB/s"), ("1024", "190.7 MiB/s")])
@@ -90,7 +90,7 @@ def test_readings_that_would_turn_it_say_exact_values_in_both_bases(sign_in: Sig
     client = sign_in("viewer")
     client.cookies["spindle_base"] = "1024"
     text = page(client, f"/claims/{doubtful.pk}/").replace("\u202f", " ").replace("\xa0", " ")
-    assert "1 would turn the verdict" in text
+    assert "1 would change the verdict" in text
     assert '<span title="300 000 000 B/s = 300.0 MB/s = 286.1 MiB/s">286 MiB/s</span>' in text
     assert '<span title="100 000 000 B/s = 100.0 MB/s = 95.37 MiB/s">95.4 MiB/s</span>' in text
 
@@ -155,6 +155,7 @@ def test_a_claim_comes_back_into_the_form_as_it_was_written(sign_in: SignIn, cas
         assert (found.verdict, found.history.first().before) == ("contradicted", "supported")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -222,7 +223,7 @@ def test_arithmetic_is_edited_as_it_is_written(sign_in: SignIn, cast: Cast, stud
 
 def test_deleting_says_what_is_lost_and_does_it(sign_in: SignIn, cast: Cast, claim: Claim) -> None:
     client = sign_in("engineer")
-    assert "What will be lost" in page(client, f"/claims/{claim.pk}/delete/")
+    assert "Will be deleted" in page(client, f"/claims/{claim.pk}/delete/")
     assert client.post(f"/claims/{claim.pk}/delete/").headers["Location"] == LIST
     with lab_scope(cast.lab.pk):
         assert not Claim.objects.exists()

@@ -4,14 +4,15 @@ from collections import Counter
 
 import pytest
 
-from apps.comparison.claims.doubts import Sensitivity, sensitivity
-from apps.comparison.claims.judging import Judged, judge
-from apps.comparison.claims.written import WrittenClaim, claims_of
+from apps.comparison.claims.checks.doubts import Sensitivity, sensitivity
+from apps.comparison.claims.checks.verdicts import JudgedClaim, judge
+from apps.comparison.claims.checks.yaml_file import WrittenClaim, claims_of
 from apps.studies.source import DATA
 from tests.comparison.claims.published import STUDIES, readings
+from tests.sampling import for_each
 
 WRITTEN = {slug: claims_of((DATA / slug / "claims.yaml").read_text(encoding="utf-8")) for slug in STUDIES}
-EVERY = [pytest.param(slug, claim, id=claim.code) for slug, claims in WRITTEN.items() for claim in claims]
+EVERY = [(slug, claim) for slug, claims in WRITTEN.items() for claim in claims]
 COUNTED = {  # supported, partly, contradicted, not checkable
     "crs4-sata-scsi": (11, 2, 0, 4),
     "thumper-x4500": (10, 4, 5, 13),
@@ -25,7 +26,7 @@ def find(code: str) -> tuple[str, WrittenClaim]:
     return next((slug, claim) for slug, claims in WRITTEN.items() for claim in claims if claim.code == code)
 
 
-def judged(code: str) -> Judged:
+def judged(code: str) -> JudgedClaim:
     slug, claim = find(code)
     return judge(claim.definition, readings(slug))
 
@@ -39,7 +40,7 @@ def numbers(code: str, check: int = 0) -> list[float]:
     return [round(line.low, 2) for line in judged(code).outcomes[check].lines if line.low is not None]
 
 
-@pytest.mark.parametrize(("slug", "claim"), EVERY)
+@for_each("slug, claim", EVERY)
 def test_the_verdict_is_the_one_worked_out_by_hand(slug: str, claim: WrittenClaim) -> None:
     assert claim.expected
     found = judge(claim.definition, readings(slug)).verdict
@@ -114,7 +115,7 @@ def test_the_other_claims_of_the_scanned_tables_stand_whatever_the_doubtful_cell
 
 
 def _meant(code: str) -> set[int]:
-    from apps.comparison.claims.judging import used
+    from apps.comparison.claims.checks.verdicts import used
 
     slug, claim = find(code)
     return {one.id for one in used(claim.definition, readings(slug))}

@@ -9,8 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.inventory.discovery.receive import receive
-from apps.inventory.editing.authors import by
-from apps.inventory.editing.telling import told
+from apps.inventory.history.authors import by
+from apps.inventory.history.log import told
 from apps.inventory.models import Array, Change, Controller, Disk, Filesystem, Host
 from apps.inventory.vocabulary import Author
 from apps.labs.isolation import lab_scope
@@ -181,6 +181,7 @@ def test_members_go_back_in_their_order(ours: Machine, engineer: Client) -> None
     assert [str(member) for member in ours.md1.members.all()] == ["sde", "sdf", "sdg"]
 
 
+@pytest.mark.slow
 def test_a_deleted_host_comes_back_with_all_that_went_with_it(ours: Machine, engineer: Client) -> None:
     before = {
         model: list(model.objects.order_by("pk").values_list("pk", flat=True))

@@ -10,7 +10,7 @@ from django.test import Client
 from apps.inventory.models import Change, Host, Target
 from apps.labs.isolation import lab_scope
 from apps.runs.models import Run
-from apps.runs.start import start_runs
+from apps.runs.services import start_runs
 from apps.runs.states import State
 from tests.agents.conftest import agent  # noqa: F401  (an approved agent of our lab)
 from tests.conftest import Cast
@@ -95,6 +95,6 @@ def test_a_queued_run_waits_and_its_page_says_why(
     with lab_scope(cast.lab.pk):
         assert Run.objects.get(pk=run.pk).state == State.QUEUED
     text = engineer.get(f"/runs/{run.pk}/").content.decode()
-    assert "It is in maintenance and gets no new runs until that ends (new cables until Friday)" in text
+    assert f"{target.host} is in maintenance and gets no new runs until that ends (new cables until Friday)" in text
     engineer.post(f"/hosts/{target.host_id}/maintenance/", {"is_on": "0"})
     assert [offer["run"] for offer in agent.poll()["offers"]] == [run.pk]

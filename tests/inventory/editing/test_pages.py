@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from apps.inventory.editing.kinds import KINDS
+from apps.inventory.editing.registry import KINDS
 from apps.inventory.models import (
     Array,
     Change,

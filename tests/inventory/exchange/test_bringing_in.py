@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.inventory.exchange.bringing_in import bring_in, preview
 from apps.inventory.exchange.files import MAX_BYTES, FileError, read
+from apps.inventory.exchange.importer import bring_in, preview
 from apps.inventory.exchange.outcome import Outcome, StaleOutcomeError
 from apps.inventory.models import Array, Change, Disk, Host, Target
 from apps.labs.isolation import lab_scope

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.inventory.exchange.bringing_in import bring_in, preview
-from apps.inventory.exchange.files import Incoming, read
+from apps.inventory.exchange.files import IncomingFile, read
+from apps.inventory.exchange.importer import bring_in, preview
 from apps.inventory.exchange.outcome import Outcome
 from apps.inventory.models import Array, ArrayMember, Change, Controller, Disk, Filesystem, Host
 from apps.labs.models import Lab
@@ -16,11 +16,11 @@ from apps.labs.models import Lab
 pytestmark = pytest.mark.django_db
 
 
-def rows_of(**kinds: Any) -> list[Incoming]:
+def rows_of(**kinds: Any) -> list[IncomingFile]:
     return read(json.dumps({"format": "spindle inventory", "version": 1, **kinds}).encode(), "inventory.json")
 
 
-def many(count: int, firmware: str = "SN05") -> list[Incoming]:
+def many(count: int, firmware: str = "SN05") -> list[IncomingFile]:
     hosts = range(count // 10)
     return rows_of(
         hosts=[{"name": f"h{n}"} for n in hosts],
@@ -36,7 +36,7 @@ def many(count: int, firmware: str = "SN05") -> list[Incoming]:
     )  # fmt: skip
 
 
-def queries(rows: list[Incoming], lab: Lab) -> tuple[int, Outcome]:
+def queries(rows: list[IncomingFile], lab: Lab) -> tuple[int, Outcome]:
     with CaptureQueriesContext(connection) as asked:
         outcome = preview(lab, rows)
     return len(asked), outcome
@@ -111,7 +111,7 @@ def test_what_only_the_database_refuses_is_found_row_by_row(lab: Lab, monkeypatc
     new = [{"host": "h", "name": f"new {n}"} for n in range(5)]
     rows = rows_of(controllers=[{"key": "h/b", "name": "a", "firmware": "2"}, *new, {"key": "h/a", "firmware": "3"}])
     foreseen = preview(lab, rows)
-    monkeypatch.setattr("apps.inventory.exchange.writing.held_by", lambda model, rows: [])
+    monkeypatch.setattr("apps.inventory.exchange.row_writer.held_by", lambda model, rows: [])
     outcome = bring_in(lab, rows, "engineer")
     assert outcome.counts == {"created": 5, "changed": 1, "unchanged": 0, "refused": 1}
     assert outcome.digest == foreseen.digest

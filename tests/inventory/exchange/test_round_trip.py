@@ -8,10 +8,10 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.inventory.exchange.bringing_in import bring_in, preview
 from apps.inventory.exchange.document import Outgoing
 from apps.inventory.exchange.files import read
-from apps.inventory.exchange.kinds import BY_NAME, KINDS
+from apps.inventory.exchange.importer import bring_in, preview
+from apps.inventory.exchange.registry import BY_NAME, KINDS
 from apps.inventory.exchange.writers import csv_pieces, json_pieces, zip_pieces
 from apps.inventory.models import Array, ArrayMember, Change, Disk, Host
 from apps.labs.isolation import lab_scope
@@ -104,6 +104,7 @@ disks = st.builds(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(names, unique=True, min_size=1, max_size=3), st.lists(disks, max_size=5), st.data())
 def test_whatever_people_wrote_comes_back_as_it_was(

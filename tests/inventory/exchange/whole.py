@@ -10,7 +10,7 @@ from typing import Any
 
 from apps.inventory.exchange.document import ALWAYS, FORMAT, VERSION, Row
 from apps.inventory.exchange.keys import Keyring
-from apps.inventory.exchange.kinds import BY_MODEL, KINDS, Kind, Places
+from apps.inventory.exchange.registry import BY_MODEL, KINDS, ExchangePlaces, FileKind
 from apps.inventory.exchange.writers import GUARDED
 from apps.inventory.models import Host, NetworkLink, Part, Switch
 from apps.labs.models import Lab
@@ -48,7 +48,7 @@ def _hosts_of(link: NetworkLink) -> set[int]:
     return {nic.host_id for nic in (link.nic, link.far_nic) if nic}
 
 
-def _places(places: Places | None, lab: Lab) -> dict[int, list[Any]]:
+def _places(places: ExchangePlaces | None, lab: Lab) -> dict[int, list[Any]]:
     assert places
     found = defaultdict(list)
     manager: Any = places.model._default_manager
@@ -58,7 +58,7 @@ def _places(places: Places | None, lab: Lab) -> dict[int, list[Any]]:
     return found
 
 
-def _shown(kind: Kind, row: Part, ring: Keyring, places: dict[str, dict[int, list[Any]]]) -> Row:
+def _shown(kind: FileKind, row: Part, ring: Keyring, places: dict[str, dict[int, list[Any]]]) -> Row:
     shown: Row = {"key": ring.keys[type(row), row.pk]}
     for name, field in kind.fields.items():
         value = _value(field, row, ring)
@@ -69,7 +69,7 @@ def _shown(kind: Kind, row: Part, ring: Keyring, places: dict[str, dict[int, lis
     return shown
 
 
-def _place(places: Places, row: Any, ring: Keyring) -> Row:
+def _place(places: ExchangePlaces, row: Any, ring: Keyring) -> Row:
     values = {field.name: _value(field, row, ring) for field in places.fields}
     return {name: value for name, value in values.items() if value not in (None, "")}
 
@@ -85,7 +85,7 @@ def as_json(document: Document) -> bytes:
     return json.dumps(document, indent=1, ensure_ascii=False).encode()
 
 
-def as_csv(kind: Kind, document: Document) -> str:
+def as_csv(kind: FileKind, document: Document) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(kind.columns)

@@ -14,7 +14,7 @@ from typing import Any
 
 import zstandard
 
-from apps.parsers.archives import Limits, Member, Refusal, members
+from apps.parsers.archives import ArchiveLimits, ArchiveMember, ArchiveRefusal, iterate_members
 from tests.pace import within
 
 MIB = 1 << 20
@@ -31,22 +31,24 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 }  # fmt: skip
 
 
-def found(data: bytes, limits: Limits | None = None, name: str = "") -> tuple[dict[str, bytes], list[Refusal]]:
+def found(
+    data: bytes, limits: ArchiveLimits | None = None, name: str = ""
+) -> tuple[dict[str, bytes], list[ArchiveRefusal]]:
     """The members by path and the refusals; fails where it takes more than two seconds."""
     before = time.process_time()
-    everything = list(members(BytesIO(data), limits or Limits(), name))
+    everything = list(iterate_members(BytesIO(data), limits or ArchiveLimits(), name))
     assert within(time.process_time() - before, SLOWEST_S)
-    given = [one for one in everything if isinstance(one, Member)]
+    given = [one for one in everything if isinstance(one, ArchiveMember)]
     assert all(one.size == len(one.data) for one in given)
-    refused = [one for one in everything if isinstance(one, Refusal)]
-    assert [one for one in everything if isinstance(one, Refusal) and one.is_whole] in ([], everything[-1:])
+    refused = [one for one in everything if isinstance(one, ArchiveRefusal)]
+    assert [one for one in everything if isinstance(one, ArchiveRefusal) and one.is_whole] in ([], everything[-1:])
     assert all(one.reason and "\n" not in one.reason for one in refused)
     files = {one.path: one.data for one in given}
     assert len(files) == len(given)
     return files, refused
 
 
-def refusal(data: bytes, limits: Limits | None = None, name: str = "") -> Refusal:
+def refusal(data: bytes, limits: ArchiveLimits | None = None, name: str = "") -> ArchiveRefusal:
     """The only refusal."""
     _, refused = found(data, limits, name)
     (one,) = refused

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 import zstandard
 
-from apps.parsers.archives import Limits, Member, Refusal, members
+from apps.parsers.archives import ArchiveLimits, ArchiveMember, ArchiveRefusal, iterate_members
 from tests.parsers.archives.build import (
     COMPRESS,
     LOG,
@@ -81,7 +81,7 @@ def test_many_files_each_under_every_limit_are_refused_together() -> None:
 def test_the_total_is_counted_over_all_levels() -> None:
     inner = {f"{number}.gz": COMPRESS["gz"](LOG) for number in range(20)}
     data = zipped({"a.tar": tarred(inner), "b.tar.xz": COMPRESS["xz"](tarred(inner))}, 0)
-    files, refused = found(data, Limits(total_bytes=25 * len(LOG)))
+    files, refused = found(data, ArchiveLimits(total_bytes=25 * len(LOG)))
     assert 10 < len(files) < 40
     assert refused[-1].is_whole
     assert "unpacks to more than" in refused[-1].reason
@@ -89,7 +89,7 @@ def test_the_total_is_counted_over_all_levels() -> None:
 
 def test_the_number_of_entries_is_counted_over_all_levels() -> None:
     inner = tarred({str(number): b"1" for number in range(60)})
-    files, (refused,) = found(tarred({"a.tar": inner, "b.tar": inner}), Limits(members=100))
+    files, (refused,) = found(tarred({"a.tar": inner, "b.tar": inner}), ArchiveLimits(members=100))
     assert 80 < len(files) <= 100
     assert "more than 100 entries" in refused.reason
     assert refused.is_whole
@@ -100,37 +100,44 @@ def test_a_million_empty_files_in_a_tar_are_refused_by_their_number() -> None:
     for content in (b"", b"1"):
         data = (tar_header(b"a", b"%011o\0" % len(content)) + padded(content)) * 12_000
         for pack in (COMPRESS["zst"], COMPRESS["gz"], bytes):
-            refused = refusal(pack(data + bytes(1024)), Limits(members=10_000, ratio=100_000, dense_ratio=100_000))
+            refused = refusal(
+                pack(data + bytes(1024)), ArchiveLimits(members=10_000, ratio=100_000, dense_ratio=100_000)
+            )
             assert refused.is_whole
             assert "more than 10,000 entries" in refused.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["", "gz", "zst"])
 def test_so_many_behind_large_ones_are_refused_before_those_are_given_out(kind: str) -> None:
     noise = random.Random(3).randbytes(MIB) * 40
     small = (tar_header(b"a", b"00000000001\0") + padded(b"1")) * 1200
     data = tar_header(b"large", b"%011o\0" % len(noise)) + noise + small + bytes(1024)
-    refused = refusal(COMPRESS[kind](data) if kind else data, Limits(members=1000, ratio=100_000, dense_ratio=100_000))
+    refused = refusal(
+        COMPRESS[kind](data) if kind else data, ArchiveLimits(members=1000, ratio=100_000, dense_ratio=100_000)
+    )
     assert refused.is_whole
     assert "more than 1,000 entries" in refused.reason
 
 
+@pytest.mark.slow
 def test_what_unpacks_to_too_much_behind_its_beginning_gives_what_came_before() -> None:
     noise = random.Random(4).randbytes(MIB) * 40
     large = tar_header(b"large", b"%011o\0" % len(noise)) + noise
-    files, (refused,) = found(COMPRESS["gz"](large * 2), Limits(total_bytes=60 * MIB))
+    files, (refused,) = found(COMPRESS["gz"](large * 2), ArchiveLimits(total_bytes=60 * MIB))
     assert list(files) == ["large"]
     assert refused.is_whole
     assert "unpacks to more than 60" in refused.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gz", "bz2"])
 def test_a_bomb_just_under_the_first_ratio_is_refused_before_its_members_are_given(kind: str) -> None:
     """Lines of noise between long repetitions: about 1/250 by each."""
     noise = random.Random(1).randbytes(MIB // 320)
     piece = noise + b"1000, 12, 0, 4096, 0\n" * (MIB // 21)
     packed = COMPRESS[kind](tar_header(b"0", b"%011o\0" % (len(piece) * 14)) + piece * 14)
-    refused = refusal(packed, Limits(dense_from=12 * MIB))
+    refused = refusal(packed, ArchiveLimits(dense_from=12 * MIB))
     assert refused.is_whole
     assert "more than 100 times its size for longer than 12" in refused.reason
 
@@ -138,16 +145,16 @@ def test_a_bomb_just_under_the_first_ratio_is_refused_before_its_members_are_giv
 def test_a_bomb_behind_what_does_not_compress_is_refused_where_it_begins() -> None:
     noise = random.Random(2).randbytes(2 * MIB)
     data = COMPRESS["gz"](noise + b"1000, 12, 0, 4096, 0\n" * (2 * MIB))
-    assert "more than 100 times its size" in refusal(data, Limits(dense_from=8 * MIB), name="a.log").reason
+    assert "more than 100 times its size" in refusal(data, ArchiveLimits(dense_from=8 * MIB), name="a.log").reason
 
 
 def test_a_long_log_of_one_line_is_read() -> None:
     log = b"1000, 12, 0, 4096, 0\n" * (200 * MIB // 21)
     packed = gzip.compress(log[: len(log) // 100], 6) * 100
     assert len(log) > 250 * len(packed)
-    assert [one.size for one in members(io.BytesIO(packed), Limits(), "a") if isinstance(one, Member)] == [
-        len(log) // 100 * 100
-    ]
+    assert [
+        one.size for one in iterate_members(io.BytesIO(packed), ArchiveLimits(), "a") if isinstance(one, ArchiveMember)
+    ] == [len(log) // 100 * 100]
 
 
 def test_a_zip_of_long_dense_files_is_refused_by_what_it_declares() -> None:
@@ -155,7 +162,10 @@ def test_a_zip_of_long_dense_files_is_refused_by_what_it_declares() -> None:
     packed = deflated(bytes(9 * MIB)) + bytes(40_000)
     for number in range(3):
         raw.add(b"%d" % number, b"", method=8, packed=packed, size=9 * MIB, crc=0)
-    assert "more than 100 times its size for longer than 20" in refusal(raw.bytes(), Limits(dense_from=20 * MIB)).reason
+    assert (
+        "more than 100 times its size for longer than 20"
+        in refusal(raw.bytes(), ArchiveLimits(dense_from=20 * MIB)).reason
+    )
 
 
 def test_a_hundred_thousand_compressed_pieces_are_refused_by_their_number() -> None:
@@ -203,9 +213,9 @@ def test_forty_two_zip_is_refused_level_by_level() -> None:
 
 def test_more_levels_are_opened_where_the_limits_say_so() -> None:
     data = zipped({"a.zip": zipped({"b.zip": zipped({"c.zip": zipped({"d": LOG})})})})
-    assert found(data, Limits(depth=3)) == ({"a.zip/b.zip/c.zip/d": LOG}, [])
-    assert "3 others" in refusal(data, Limits(depth=2)).reason
-    assert "1 others" in refusal(data, Limits(depth=0)).reason
+    assert found(data, ArchiveLimits(depth=3)) == ({"a.zip/b.zip/c.zip/d": LOG}, [])
+    assert "3 others" in refusal(data, ArchiveLimits(depth=2)).reason
+    assert "1 others" in refusal(data, ArchiveLimits(depth=0)).reason
 
 
 @pytest.mark.parametrize("exponent", [27, 30, 32])
@@ -238,7 +248,7 @@ def test_the_largest_usual_settings_are_read() -> None:
 
 def test_a_zip_inside_of_an_archive_is_kept_only_up_to_a_size() -> None:
     inner = zipped({"a": LOG}, 0)
-    files, (refused,) = found(zipped({"b.zip": inner, "good": LOG}, 0), Limits(held_bytes=len(inner) - 1))
+    files, (refused,) = found(zipped({"b.zip": inner, "good": LOG}, 0), ArchiveLimits(held_bytes=len(inner) - 1))
     assert files == {"good": LOG}
     assert "upload it by itself" in refused.reason
     assert not refused.is_whole
@@ -250,9 +260,9 @@ def test_every_byte_of_small_archives_may_be_wrong() -> None:
         for place in range(0, len(data), 1 + len(data) // 150):
             for other in (0, 0xFF, data[place] ^ 0x01):
                 changed = data[:place] + bytes([other]) + data[place + 1 :]
-                given = list(members(io.BytesIO(changed), Limits(), "x"))
+                given = list(iterate_members(io.BytesIO(changed), ArchiveLimits(), "x"))
                 assert given
-                assert all(isinstance(one, Refusal) or one.size <= 20_000 for one in given)
+                assert all(isinstance(one, ArchiveRefusal) or one.size <= 20_000 for one in given)
 
 
 NOISE = random.Random(5).randbytes(400_000)
@@ -262,6 +272,7 @@ PAX = tar_header(b"x", b"%011o\0" % len(RECORDS), b"x") + padded(RECORDS)
 PAX_OF_MANY = tar_header(b"x", b"%011o\0" % 510, b"x") + padded(b"5 a=\n" * 102)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("headers", [PAX * 50, PAX_OF_MANY * 60_000], ids=["long", "many"])
 def test_records_of_pax_without_end_are_refused_by_their_number(headers: bytes) -> None:
     files, (refused,) = found(COMPRESS["gz"](AS_NOISE + headers))
@@ -270,6 +281,7 @@ def test_records_of_pax_without_end_are_refused_by_their_number(headers: bytes) 
     assert "more than 1,000,000 records" in refused.reason
 
 
+@pytest.mark.slow
 def test_zips_of_nothing_but_ends_are_refused_by_the_number_of_those() -> None:
     """Each is looked through for the one that is its own."""
     ends = b"PK\x03\x04" + b"PK\x05\x06" * 16_000
@@ -279,6 +291,7 @@ def test_zips_of_nothing_but_ends_are_refused_by_the_number_of_those() -> None:
     assert "more than 1,000,000 records" in refused[-1].reason
 
 
+@pytest.mark.slow
 def test_the_headers_of_zips_are_counted_over_all_levels_also_where_they_are_refused() -> None:
     raw = RawZip()
     for _ in range(50_000):
@@ -296,5 +309,5 @@ def test_many_files_with_many_records_each_are_no_bomb() -> None:
     records = b"".join(b"30 SCHILY.key%d=1234567890.123\n" % number for number in range(9))
     one = tar_header(b"x", b"%011o\0" % len(records), b"x") + padded(records)
     data = b"".join(one + tar_header(b"%d" % number, b"00000000001\0") + padded(b"1") for number in range(3000))
-    files, refused = found(data + bytes(1024), Limits(records=9 * 3000))
+    files, refused = found(data + bytes(1024), ArchiveLimits(records=9 * 3000))
     assert (len(files), refused) == (3000, [])

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from apps.parsers.archives import HEAD, is_archive
+from apps.parsers.archives import HEAD, detect_archive
 from tests.parsers.archives.build import COMPRESS, LOG, RawZip, found, refusal, special, tar_of, tarred, zipped, zst
+from tests.sampling import for_each
 
 FILES = {"host3/bonnie.txt": LOG, "dd.log": b"1048576 bytes copied\n", "one": b"1"}
 ALL = sorted(COMPRESS)
@@ -40,14 +41,14 @@ def test_a_tar_from_before_posix_is_known_by_its_checksum() -> None:
     data[257:265] = bytes(8)
     data[148:156] = b" " * 8
     data[148:156] = b"%06o\0 " % sum(data[:512])
-    assert is_archive(bytes(data[:HEAD])) == "tar"
+    assert detect_archive(bytes(data[:HEAD])) == "tar"
     assert found(bytes(data)) == ({"a.log": LOG}, [])
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_a_compressed_tar_gives_its_files(kind: str) -> None:
     data = COMPRESS[kind](tarred(FILES))
-    assert is_archive(data[:HEAD]) == kind
+    assert detect_archive(data[:HEAD]) == kind
     assert found(data, name=f"results.tar.{kind}") == (FILES, [])
 
 
@@ -139,27 +140,24 @@ MAGIC = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", sorted(MAGIC))
+@for_each("kind", sorted(MAGIC))
 def test_an_archive_that_is_not_opened_is_named_with_the_way_out(kind: str) -> None:
     data = MAGIC[kind] + bytes(200)
-    assert is_archive(data) == kind
+    assert detect_archive(data) == kind
     for refused in (refusal(data), refusal(zipped({"a": data}))):
         assert "is not opened here; zip, tar, gz, bz2, xz and zst are: pack the files again" in refused.reason
 
 
-@pytest.mark.parametrize(
-    "head",
-    [b"", b"Version 1.03\n", b"\x89PNG\r\n", b"{}", b"BZh9 is a strange text", b"1234567 bytes\n" * 90, b"PK", b"\x1f\x8b",
-     zipped({"[Content_Types].xml": b"<xml/>", "xl/a.xml": b"<a/>"}), bytes(600)],
-)  # fmt: skip
+@for_each("head", [b"", b"Version 1.03\n", b"\x89PNG\r\n", b"{}", b"BZh9 is a strange text", b"1234567 bytes\n" * 90, b"PK", b"\x1f\x8b",
+     zipped({"[Content_Types].xml": b"<xml/>", "xl/a.xml": b"<a/>"}), bytes(600)])  # fmt: skip
 def test_other_files_and_office_documents_are_no_archives(head: bytes) -> None:
-    assert is_archive(head[:HEAD]) == ""
+    assert detect_archive(head[:HEAD]) == ""
 
 
 def test_a_self_extracting_zip_is_read_and_its_program_left_out() -> None:
     program = b"MZ" + bytes(3000)
     data = program + zipped({"a.log": LOG})
-    assert is_archive(data[:HEAD]) == "sfx"
+    assert detect_archive(data[:HEAD]) == "sfx"
     files, (refused,) = found(data)
     assert files == {"a.log": LOG}
     assert "3,002 bytes before the zip itself were left out" in refused.reason

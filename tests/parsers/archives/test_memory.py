@@ -11,13 +11,13 @@ ROOT = Path(__file__).resolve().parents[3]
 MOST_BESIDE = 64 << 20
 READ = """
 import io, json, resource, sys
-from apps.parsers.archives import Limits, Member, members
+from apps.parsers.archives import ArchiveLimits, ArchiveMember, iterate_members
 from tests.parsers.archives import build
 {make}
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 largest = count = 0
-for found in members(io.BytesIO(data), Limits(), "a"):
-    if isinstance(found, Member):
+for found in iterate_members(io.BytesIO(data), ArchiveLimits(), "a"):
+    if isinstance(found, ArchiveMember):
         largest = max(largest, found.size)
     last = type(found).__name__
     count += 1
@@ -68,6 +68,7 @@ data = build.COMPRESS["zst"](b"".join(build.tar_header(b"n%d" % n, b"%011o\\0" %
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(CASES))
 def test_reading_takes_one_member_and_64_mib(case: str) -> None:
     make, member = CASES[case]

@@ -2,10 +2,9 @@
 
 import tarfile
 
-import pytest
-
-from apps.parsers.archives import Limits
+from apps.parsers.archives import ArchiveLimits
 from tests.parsers.archives.build import RawZip, found, refusal, tarred, zipped
+from tests.sampling import for_each
 
 REFUSED = {
     "../a.log": "leads out of the archive", "a/../../etc/passwd": "leads out", "a/..": "leads out",
@@ -15,7 +14,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED), ids=lambda name: repr(name)[:24])
+@for_each("name", sorted(REFUSED))
 def test_a_name_that_leads_elsewhere_is_refused_and_the_others_are_read(name: str) -> None:
     readers = [tarred({name: b"x", "good": b"y"}, tarfile.PAX_FORMAT)]
     if not name.endswith("/"):
@@ -35,14 +34,11 @@ def test_a_name_with_nul_is_refused() -> None:
     assert refused.path == "a.log\ufffd.exe"
 
 
-@pytest.mark.parametrize(
-    ("stored", "shown"),
-    [
+@for_each("stored, shown", [
         ("./a/./b.log", "a/b.log"), ("a//b.log", "a/b.log"), ("logs\\host3\\dd.txt", "logs/host3/dd.txt"),
         ("a\nb.log", "a\ufffdb.log"), ("a\x1b[31m.log", "a\ufffd[31m.log"), ("a\u202egol.exe", "a\ufffdgol.exe"),
         ("a\u2028b", "a\ufffdb"), ("...", "..."), ("a..b", "a..b"), (" a ", " a "), ("gemessen/größe.log", "gemessen/größe.log"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_strange_name_is_made_safe_and_its_file_is_read(stored: str, shown: str) -> None:
     assert found(tarred({stored: b"x"})) == ({shown: b"x"}, [])
     assert found(RawZip().add(stored.encode(), b"x", flags=0x800).bytes()) == ({shown: b"x"}, [])
@@ -84,4 +80,4 @@ def test_fifty_thousand_equal_names_are_numbered_in_linear_time() -> None:
 
 
 def test_the_longest_name_is_a_limit_of_its_own() -> None:
-    assert "at most 10" in refusal(zipped({"eleven.text": b""}), Limits(path_length=10)).reason
+    assert "at most 10" in refusal(zipped({"eleven.text": b""}), ArchiveLimits(path_length=10)).reason

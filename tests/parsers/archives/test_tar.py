@@ -4,7 +4,7 @@ import tarfile
 
 import pytest
 
-from apps.parsers.archives import Limits
+from apps.parsers.archives import ArchiveLimits
 from tests.parsers.archives.build import (
     COMPRESS,
     LOG,
@@ -113,7 +113,7 @@ def test_an_extended_header_of_gigabytes_is_refused_unread(kind: bytes) -> None:
 
 def test_a_million_extended_headers_without_a_file_count_as_entries() -> None:
     header = tar_header(b"x", b"%011o\0" % 0, b"g")
-    assert "more than 100 entries" in refusal(header * 200 + END, Limits(members=100)).reason
+    assert "more than 100 entries" in refusal(header * 200 + END, ArchiveLimits(members=100)).reason
 
 
 def test_a_wrong_checksum_is_refused_after_what_came_whole() -> None:
@@ -133,6 +133,7 @@ def test_a_tar_that_is_cut_off_gives_what_came_whole_and_says_so(cut: int) -> No
     assert "cut off" in refused[-1].reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(COMPRESS))
 def test_a_compressed_tar_that_is_cut_off_gives_what_came_whole(kind: str) -> None:
     first = {f"{number}.log": LOG for number in range(40)}
@@ -167,7 +168,7 @@ def test_a_gigantic_size_in_a_small_tar_is_refused_without_reading_on() -> None:
 
 
 def test_a_file_over_the_limit_is_refused_and_the_next_is_read() -> None:
-    limits = Limits(member_bytes=MIB)
+    limits = ArchiveLimits(member_bytes=MIB)
     big = b"x" * (MIB + 1)
     for data in (tarred({"big": big, "a": b"1"}), COMPRESS["gz"](tarred({"big": big, "a": b"1"}))):
         files, (refused,) = found(data, limits)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.parsers.archives import Limits
+from apps.parsers.archives import ArchiveLimits
 from tests.parsers.archives.build import LOG, MIB, RawZip, deflated, found, refusal, streamed_zip, zipped
 
 
@@ -279,7 +279,7 @@ def test_a_damaged_directory_is_refused(where: int) -> None:
 
 
 def test_a_file_over_the_limit_is_refused_and_the_next_is_read() -> None:
-    files, (refused,) = found(zipped({"big": bytes(MIB + 1), "a": b"1"}), Limits(member_bytes=MIB))
+    files, (refused,) = found(zipped({"big": bytes(MIB + 1), "a": b"1"}), ArchiveLimits(member_bytes=MIB))
     assert files == {"a": b"1"}
     assert "may have at most 1" in refused.reason
 

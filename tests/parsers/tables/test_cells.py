@@ -7,51 +7,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.parsers.tables.cells import THOUSANDS, CellError, Marks, is_value, read
+from tests.sampling import for_each
 
 
-@pytest.mark.parametrize(
-    ("cell", "decimal", "thousands", "value"),
-    [
+@for_each("cell, decimal, thousands, value", [
         ("177456,5", ",", "", "177456.5"), ("1.234,5", ",", ".", "1234.5"), ("1,234.5", ".", ",", "1234.5"),
         ("1 234 567", ".", " ", "1234567"), ("1\u202f234,5", ",", " ", "1234.5"), ("1’234.5", ".", "'", "1234.5"),
         ("1,234", ",", "", "1.234"), ("1,234", ".", ",", "1234"), ("1.234", ".", "", "1.234"), ("1.234", ",", ".", "1234"),
         ("1.5e6", ".", "", "1500000"), ("0", ",", ".", "0"), (".5", ".", "", "0.5"), ("**12.5**", ".", "", "12.5"),
         ("1.234.567", ",", ".", "1234567"), ("123,456,789.25", ".", ",", "123456789.25"), ("1585.", ".", "", "1585"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_number_is_read_with_the_marks_that_were_said(cell: str, decimal: str, thousands: str, value: str) -> None:
     assert read(cell, decimal, thousands).value == Decimal(value)
 
 
-@pytest.mark.parametrize(
-    ("cell", "decimal", "thousands"),
-    [
+@for_each("cell, decimal, thousands", [
         ("1.5", ",", ""), ("1,5", ".", ""), ("1,5", ".", ","), ("1.5", ",", "."), ("12,34", ".", ","), ("1,2345", ".", ","),
         ("1,234,5", ",", ""), ("1.234.5", ".", ""), ("1 23", ".", " "), ("1 234", ".", ""), ("1234,567.0", ".", ","),
         ("1,234.5", ",", "."), ("12.05.2004", ".", ","), ("10.0.0.7", ",", "."), ("1_000", ".", ""), ("0x10", ".", ""), ("٣", ".", ""),
         ("inf", ".", ""), ("1e9999", ".", ""), ("7TE6122]", ".", ""), ("5 - 3", ".", ""), ("--5", ".", ""), ("1.5.", ".", ""), ("fast", ".", ""),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_number_that_does_not_fit_the_marks_is_refused(cell: str, decimal: str, thousands: str) -> None:
     with pytest.raises(CellError):
         read(cell, decimal, thousands)
 
 
-@pytest.mark.parametrize(
-    ("numbers", "decimal"),
-    [
+@for_each("numbers, decimal", [
         (["1,5"], (",",)), (["1.5"], (".",)), (["1,234"], (".", ",")), (["1.234"], (".", ",")), (["1,234", "2,5"], (",",)),
         (["1,234", "2.5"], (".",)), (["1.234", "2,5"], (",",)), (["1,234,567"], (".",)), (["1.234.567"], (",",)),
         (["1,234", "1,234,567"], (".",)), (["0,234"], (",",)), (["1234,567"], (",",)), (["1,234.5"], (".",)),
         (["1.234,5"], (",",)), (["1,5", "2.5"], ()), (["1,234.5", "1.234,5"], ()), (["1,5", "1,234,567"], ()),
         (["1234"], (".",)), (["1,234", "1.234"], (".", ",")), (["2,0 – 2,6"], (",",)), (["1,5 / 2,5"], (",",)),
         (["1 234,567"], (",",)), (["100", "N.A."], (".",)),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_the_decimal_mark_is_what_the_numbers_prove(numbers: list[str], decimal: tuple[str, ...]) -> None:
     marks = Marks()
     for number in numbers:
-        marks.look_at(number)
+        marks.add_cell(number)
     assert marks.candidates() == decimal
 
 
@@ -103,7 +95,7 @@ def test_what_no_marks_make_a_number_is_no_value(text: str) -> None:
     st.text(alphabet="0123456789.,' -+e~<>±/%x\u202f", max_size=30), st.sampled_from(".,"), st.sampled_from(THOUSANDS)
 )
 def test_a_cell_is_read_or_refused_and_nothing_else(cell: str, decimal: str, thousands: str) -> None:
-    Marks().look_at(cell)
+    Marks().add_cell(cell)
     is_value(cell)
     try:
         found = read(cell, decimal, thousands)

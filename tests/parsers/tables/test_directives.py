@@ -3,8 +3,8 @@
 import pytest
 
 from apps.parsers import tables
-from apps.parsers.shape import ParseError
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.models import ParseError
+from apps.parsers.core.source_text import SourceText
 
 LIST = """\
 .. list-table:: Means

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from apps.parsers.shape import ParseError
-from apps.parsers.source_text import SourceText
-from apps.parsers.tables import guess, parse, questions, sniff
+from apps.parsers.core.models import ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.tables import guess, list_questions, parse, sniff
 from tests.pace import within
+from tests.sampling import for_each
 
 SELF_SAYING = "| file size (MiB) | write (KiB/s) |\n|---|---|\n"
 RULES = "".join("=" * (2 + n % 40) + " " + "=" * (2 + n // 40) + "\n" for n in range(600))
@@ -24,12 +25,15 @@ def _styled(number: int) -> str:
     return ways[number * 31 % len(ways)]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@for_each(
     "line",
     [
         lambda n: ";,\t|"[n % 4].join(_styled(n * 9 + k) for k in range(2 + n % 7)),
         lambda n: "".join(_styled(n * 9 + k) + ";,\t|"[(n + k * k) % 4] for k in range(2 + n % 7)),
-        lambda n: "" if n % 5 == 4 else "config;write MB/s;read" if n % 5 == 0 else f"c{n};{_styled(n)};{_styled(n + 1)}",
+        lambda n: (
+            "" if n % 5 == 4 else "config;write MB/s;read" if n % 5 == 0 else f"c{n};{_styled(n)};{_styled(n + 1)}"
+        ),
         lambda n: "" if n % 4 == 3 else "config   write MB/s" if n % 4 == 0 else f"c{n}   {_styled(n)}",
         lambda n: "" if n % 4 == 0 else "file size (MiB);write (KiB/s)" if n % 4 == 1 else f"{n};{n * 7919 % 100_003}",
         lambda n: "019a"[n % 4] + ";,|\t "[n * n % 5] + "019"[n % 3] + ("  ", ";", ",")[n // 3 % 3] + "1",
@@ -37,15 +41,15 @@ def _styled(number: int) -> str:
         lambda n: "  ".join(str(n * 7919 * k % 100_003) for k in range(900)),
         lambda n: "file size (MiB);write (KiB/s)" if n == 0 else f"{n};{n * 7919 % 100_003}",
     ],
-    ids=["mixed", "all marks", "small", "small aligned", "self-saying", "two letters", "prose", "many columns", "one table"],
-)  # fmt: skip
+    number=4,
+)
 def test_a_mebibyte_of_rows_that_all_differ_takes_less_than_two_seconds(line: Callable[[int], str]) -> None:
     source = SourceText("\n".join(itertools.islice(map(line, itertools.count()), _lines_of_a_mebibyte(line))))
     started = time.process_time()
     with contextlib.suppress(ParseError):
         parse(source)
     grid = sniff(source)
-    questions(grid, guess(grid))
+    list_questions(grid, guess(grid))
     assert within(time.process_time() - started, 2)
 
 
@@ -54,6 +58,7 @@ def _lines_of_a_mebibyte(line: Callable[[int], str]) -> int:
     return 2**20 * len(some) // sum(some)
 
 
+@pytest.mark.slow
 def test_of_thousands_of_tables_the_first_are_read_and_the_end_is_told() -> None:
     one = "file size (MiB);write (KiB/s)\n1;5\n\n"
     found = parse(SourceText(one * 3010))
@@ -71,11 +76,19 @@ def test_a_table_that_says_everything_is_found_behind_hundreds_that_do_not() -> 
     assert len(found.broken) == 200
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@for_each(
     "text",
-    ["1  2\n" * 2**18, "1;2\n" * 2**18, "|1|2|\n" * 2**18, "1\t2\n" * 2**18, SELF_SAYING + "| 1 | 2 |\n" * 2**17, RULES * 70],
-    ids=["aligned", "semicolons", "pipes", "tabs", "markdown", "rules"],
-)  # fmt: skip
+    [
+        "1  2\n" * 2**18,
+        "1;2\n" * 2**18,
+        "|1|2|\n" * 2**18,
+        "1\t2\n" * 2**18,
+        SELF_SAYING + "| 1 | 2 |\n" * 2**17,
+        RULES * 70,
+    ],
+    number=4,
+)
 def test_a_mebibyte_of_rows_that_are_all_alike_takes_less_than_a_second(text: str) -> None:
     source = SourceText(text[: 2**20])
     started = time.process_time()

@@ -3,7 +3,7 @@
 import pytest
 
 from apps.parsers import tables
-from apps.parsers.source_text import SourceText
+from apps.parsers.core.source_text import SourceText
 
 HTML = """<p>Results</p>
 <table border="1">

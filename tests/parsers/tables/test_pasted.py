@@ -5,13 +5,23 @@ from dataclasses import replace
 import pytest
 
 from apps.parsers import tables
-from apps.parsers.shape import ParsedFile, ParsedSample, ParseError
-from apps.parsers.source_text import SourceText
-from apps.parsers.tables import Grid, Mapping, Role, guess, parse, questions, read, signature
-from apps.parsers.tables.units import found_in, meanings
+from apps.parsers.core.models import ParsedFile, ParsedSample, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.tables import (
+    ColumnMapping,
+    ColumnRole,
+    TableGrid,
+    guess,
+    list_questions,
+    make_signature,
+    parse,
+    read,
+)
+from apps.parsers.tables.units import find_unit, get_meanings
+from tests.sampling import for_each
 
 
-def grid(text: str, heading_rows: int | None = None) -> Grid:
+def grid(text: str, heading_rows: int | None = None) -> TableGrid:
     return tables.sniff(SourceText(text), heading_rows)
 
 
@@ -19,15 +29,12 @@ def samples(found: ParsedFile) -> list[ParsedSample]:
     return [sample for run in found.runs for sample in run.samples]
 
 
-@pytest.mark.parametrize(
-    ("cell", "value", "note"),
-    [
+@for_each("cell, value, note", [
         ("223 [204–234]", 223, "[204–234] as printed"), ("123 (±4)", 123, "(±4) as printed"), ("99.5 (4)", 99.5, "(4) as printed"),
         ("100 ± 3 [n=5]", 100, "± 3 [n=5] as printed"), ("123*", 123, "* as printed"), ("123¹", 123, "¹ as printed"), ("130 †", 130, "† as printed"),
         ("**68.0** (±2)", 68, "(±2) as printed"), ("12[^1]", 12, "[^1] as printed"), ("12 ((warm cache))", 12, "((warm cache)) as printed"),
         ("1,05,123.5", 105123.5, ""), ("\u200b12\u2007345.5\u200b", 12345.5, ""), ("12.5 (MiB/s)", 12.5, ""),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_what_stands_behind_a_number_is_its_note(cell: str, value: float, note: str) -> None:
     found = samples(parse(SourceText(f"config\twrite (MiB/s)\nmd0\t{cell}\nmd1\t11.5\n")))
     assert [(one.value, one.note) for one in found] == [(value * 2**20, note), (11.5 * 2**20, "")]
@@ -65,22 +72,30 @@ def test_numbers_on_two_lines_of_a_cell_are_two(cell: str) -> None:
 def test_counts_over_columns_are_headings_where_the_corner_is_blank() -> None:
     found = grid("\t1\t2\t4\nwrite\t10\t20\t30\nread\t11\t21\t31\n")
     assert [column.heading for column in found.columns] == ["", "1", "2", "4"]
-    mapping = Mapping("wide", {0: Role("operation"), **{i: Role("value") for i in (1, 2, 3)}}, headings="threads",
+    mapping = ColumnMapping("wide", {0: ColumnRole("operation"), **{i: ColumnRole("value") for i in (1, 2, 3)}}, headings="threads",
                       fixed={"unit": "MB/s (1000)"})  # fmt: skip
     assert [(one.threads, one.value) for one in samples(read(found, mapping))][:3] == [(1, 10e6), (2, 20e6), (4, 30e6)]
 
 
 def test_a_first_row_of_rising_counts_is_asked_about() -> None:
     text = "disks;1;2;4\nwrite;10,5;20,5;30,5\nread;11;21;31\n"
-    columns = {0: Role("operation"), **{i: Role("value", "MB/s (1000)") for i in (1, 2, 3)}}
-    unsaid = Mapping("wide", columns, headings="label:disks")
-    assert "is line 1 (disks, 1, 2, 4) a row of headings, or of values?" in questions(grid(text), unsaid)[0]
+    columns = {0: ColumnRole("operation"), **{i: ColumnRole("value", "MB/s (1000)") for i in (1, 2, 3)}}
+    unsaid = ColumnMapping("wide", columns, headings="label:disks")
+    assert "is line 1 (disks, 1, 2, 4) a row of headings, or of values?" in list_questions(grid(text), unsaid)[0]
     said = replace(unsaid, heading_rows=1)
     found = read(grid(text, 1), said)
     assert [(run.labels, one.value) for run in found.runs for one in run.samples][:2] == [
         ({"disks": "1"}, 10.5e6), ({"disks": "1"}, 11e6)]  # fmt: skip
-    values = {0: Role("configuration"), 1: Role("value", "MB/s (1000)"), 2: Role("ignore"), 3: Role("ignore")}
-    assert len(samples(read(grid(text, 0), Mapping("long", values, fixed={"operation": "write"}, heading_rows=0)))) == 3
+    values = {
+        0: ColumnRole("configuration"),
+        1: ColumnRole("value", "MB/s (1000)"),
+        2: ColumnRole("ignore"),
+        3: ColumnRole("ignore"),
+    }
+    assert (
+        len(samples(read(grid(text, 0), ColumnMapping("long", values, fixed={"operation": "write"}, heading_rows=0))))
+        == 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,7 +146,7 @@ def test_versions_in_another_column_prove_no_mark() -> None:
     mapping = guess(found)
     assert mapping.decimal == ""
     with pytest.raises(ParseError, match="decimal or a thousands mark") as error:
-        read(found, replace(mapping, columns={**mapping.columns, 0: Role("label:kernel")}))
+        read(found, replace(mapping, columns={**mapping.columns, 0: ColumnRole("label:kernel")}))
     assert error.value.found == "line 2, write (MiB/s): 1,234; line 3, write (MiB/s): 2,345"
 
 
@@ -139,7 +154,7 @@ def test_a_load_in_percent_is_never_taken_for_a_fraction() -> None:
     text = "config;write (MiB/s);CPU\nmd0;10;45%\nmd1;11;n/a\n"
     assert [one.cpu for one in samples(parse(SourceText(text)))] == [0.45, None]
     mapping = guess(grid(text))
-    fraction = replace(mapping, columns={**mapping.columns, 2: Role("cpu", "fraction")})
+    fraction = replace(mapping, columns={**mapping.columns, 2: ColumnRole("cpu", "fraction")})
     assert [broken.line for broken in read(grid(text), fraction).broken] == [2]
 
 
@@ -165,14 +180,14 @@ def test_a_title_that_says_more_than_an_operation_says_none(title: str) -> None:
 
 def test_the_same_columns_under_another_title_are_another_kind_of_table() -> None:
     rows = "size (MiB);ext3;xfs\n100;10,5;11,5\n200;12;13\n"
-    looks = [signature(grid(f"{title}\n{rows}")) for title in (
+    looks = [make_signature(grid(f"{title}\n{rows}")) for title in (
         "Writing (KiB/s)", "Reading (KiB/s)", "Writing (MiB/s)", "Writing, 4 threads (KiB/s)", "Writing, records of 64k (KiB/s)", "Results of May",
         "Results of June",
     )]  # fmt: skip
     assert len(set(looks)) == 6
     assert looks[-1] == looks[-2]
-    assert signature(grid(rows), "2009/seq_write.csv") != signature(grid(rows), "2009/seq_read.csv")
-    assert signature(grid(rows), "host1.csv") == signature(grid(rows), "host2.csv")
+    assert make_signature(grid(rows), "2009/seq_write.csv") != make_signature(grid(rows), "2009/seq_read.csv")
+    assert make_signature(grid(rows), "host1.csv") == make_signature(grid(rows), "host2.csv")
 
 
 @pytest.mark.parametrize(
@@ -185,8 +200,8 @@ def test_the_same_columns_under_another_title_are_another_kind_of_table() -> Non
     ],
 )  # fmt: skip
 def test_units_of_other_languages(heading: str, unit: str, names: tuple[str, ...]) -> None:
-    assert found_in(heading) == unit
-    assert meanings(unit) == names
+    assert find_unit(heading) == unit
+    assert get_meanings(unit) == names
 
 
 @pytest.mark.parametrize(
@@ -209,7 +224,7 @@ def test_a_unit_beside_a_rows_operation_is_that_rows() -> None:
     text = "test\text3\txfs\nwrite (MiB/s)\t10.5\t11.5\nread (KiB/s)\t20.5\t21.5\nseeks (/s)\t200\t210\nrewrite (MB/s)\t1\t2\n"
     found = grid(text)
     mapping = guess(found)
-    assert questions(found, mapping) == []
+    assert list_questions(found, mapping) == []
     for one in (mapping, replace(mapping, fixed={"unit": "MB/s (1024)"})):
         parsed = read(found, one)
         assert [s.value for s in parsed.runs[0].samples][:2] == [10.5 * 2**20, 20.5 * 2**10]
@@ -222,6 +237,6 @@ def test_a_unit_beside_a_rows_operation_is_that_rows() -> None:
 
 def test_a_unit_beside_an_operation_goes_down_with_it() -> None:
     text = "test\tsize\text3\nread (KiB/s)\t1 MiB\t20.5\n\t2 MiB\t30.5\n"
-    columns = {0: Role("operation"), 1: Role("file_size"), 2: Role("value")}
-    mapping = Mapping("long", columns, fixed={"unit": "MB/s (1000)"}, fill_down=True)
+    columns = {0: ColumnRole("operation"), 1: ColumnRole("file_size"), 2: ColumnRole("value")}
+    mapping = ColumnMapping("long", columns, fixed={"unit": "MB/s (1000)"}, fill_down=True)
     assert [one.value for one in samples(read(grid(text), mapping))] == [20.5 * 1024, 30.5 * 1024]

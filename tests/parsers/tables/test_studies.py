@@ -1,22 +1,26 @@
 """The tables of two published studies, as printed and in every way that people paste them: all of their values."""
 
+from itertools import product
+
 import pytest
 
-from apps.parsers.shape import ParsedFile, ParsedSample
-from apps.parsers.source_text import SourceText
-from apps.parsers.tables import Mapping, Role, guess, questions, read, sniff
+from apps.parsers.core.models import ParsedFile, ParsedSample
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.tables import ColumnMapping, ColumnRole, guess, list_questions, read, sniff
 from tests.parsers.tables.studies import CONFIGURATIONS, CRS4_TITLES, crs4_table, rows_of
+from tests.sampling import for_each
 
 OPERATION = {"seq_write_block": "write", "seq_read_char": "char_read", "seq_read_block": "read"}
 
 
-def crs4_mapping(test: str) -> Mapping:
+def crs4_mapping(test: str) -> ColumnMapping:
     values = {
-        place: Role("value", fixed={"configuration": name}) for place, name in enumerate(CONFIGURATIONS.values(), 1)
+        place: ColumnRole("value", fixed={"configuration": name})
+        for place, name in enumerate(CONFIGURATIONS.values(), 1)
     }
-    return Mapping(
+    return ColumnMapping(
         layout="wide",
-        columns={0: Role("file_size", unit="MB (1024)"), **values},
+        columns={0: ColumnRole("file_size", unit="MB (1024)"), **values},
         headings="configuration",
         fixed={"operation": OPERATION[test], "metric": "bandwidth", "unit": "KB/s (1024)"},
         decimal=",",
@@ -37,8 +41,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("test", CRS4_TITLES)
+@for_each("layout, test", product(LAYOUTS, CRS4_TITLES))
 def test_every_value_of_the_crs4_tables_is_that_of_the_study(test: str, layout: str) -> None:
     grid = sniff(SourceText(LAYOUTS[layout](crs4_table(test))))
     found = read(grid, crs4_mapping(test))
@@ -61,7 +64,7 @@ def test_the_decimal_comma_of_the_crs4_tables_is_proven_by_their_numbers() -> No
     assert grid.decimal == (",",)
     assert grid.caption.endswith("Kbyte/sec")
     assert guess(grid).decimal == ","
-    said = " ".join(questions(grid, guess(grid)))
+    said = " ".join(list_questions(grid, guess(grid)))
     assert "'Kbyte/sec' can be KB/s (1000) or KB/s (1024)" in said
     assert "'MB' can be MB (1000) or MB (1024)" in said
 
@@ -85,11 +88,13 @@ NETWORK_AS_PASTED = "\n".join(" ".join(line.split()) for line in NETWORK.splitli
 @pytest.mark.parametrize(("text", "first"), [(NETWORK, 1), (NETWORK_AS_PASTED, 2)], ids=["aligned", "single blanks"])
 def test_every_value_of_the_infn_network_table_is_that_of_the_study(text: str, first: int) -> None:
     columns = {
-        first + place: Role("value", fixed={"configuration": name})
+        first + place: ColumnRole("value", fixed={"configuration": name})
         for place, name in enumerate(["untuned", "tuned", "myricom"])
     }
-    before = {0: Role("ignore"), 1: Role("label:test")} if first == 2 else {0: Role("label:test")}
-    mapping = Mapping("wide", {**before, **columns}, fixed={"operation": "net_send", "unit": "Gbit/s"}, decimal=".")
+    before = {0: ColumnRole("ignore"), 1: ColumnRole("label:test")} if first == 2 else {0: ColumnRole("label:test")}
+    mapping = ColumnMapping(
+        "wide", {**before, **columns}, fixed={"operation": "net_send", "unit": "Gbit/s"}, decimal="."
+    )
     samples = {
         (run.labels["test"].removeprefix("Test "), run.labels["configuration"]): run.samples[0]
         for run in read(sniff(SourceText(text)), mapping).runs
@@ -121,11 +126,11 @@ W 1 file 30 job 30 / 30 N.A.
 
 
 def test_every_pair_of_the_infn_chain_table_is_that_of_the_study() -> None:
-    mapping = Mapping(
+    mapping = ColumnMapping(
         layout="wide",
         columns={
-            0: Role("operation"), 1: Role("label:files"), 2: Role("ignore"), 3: Role("threads"), 4: Role("ignore"),
-            5: Role("value", fixed={"host": "server-san"}), 6: Role("value", fixed={"host": "server-nas"}),
+            0: ColumnRole("operation"), 1: ColumnRole("label:files"), 2: ColumnRole("ignore"), 3: ColumnRole("threads"), 4: ColumnRole("ignore"),
+            5: ColumnRole("value", fixed={"host": "server-san"}), 6: ColumnRole("value", fixed={"host": "server-nas"}),
         },
         fixed={"unit": "MB/s (1000)", "file_size": "2000000000"},
         meanings={"operation": {"R": "read", "W": "write"}},

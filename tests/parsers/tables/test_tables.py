@@ -6,10 +6,21 @@ import time
 import pytest
 
 from apps.parsers import tables
-from apps.parsers.shape import ParsedSample, ParseError
-from apps.parsers.source_text import SourceText
-from apps.parsers.tables import Grid, Mapping, Role, guess, looks_like, parse, read, signature, sniff
+from apps.parsers.core.models import ParsedSample, ParseError
+from apps.parsers.core.source_text import SourceText
+from apps.parsers.tables import (
+    ColumnMapping,
+    ColumnRole,
+    TableGrid,
+    guess,
+    looks_like,
+    make_signature,
+    parse,
+    read,
+    sniff,
+)
 from tests.pace import within
+from tests.sampling import for_each
 
 LONG = """\
 configuration,operation,file size (MiB),value,unit
@@ -21,11 +32,11 @@ xfs,read,1024,+++++,MiB/s
 WIDE = "config;write (MiB/s);read (MiB/s)\nmd0;10,5;20,25\nmd1;11,5;N.A.\n"
 
 
-def grid(text: str | bytes) -> Grid:
+def grid(text: str | bytes) -> TableGrid:
     return sniff(SourceText(text))
 
 
-def sample(text: str, mapping: Mapping) -> ParsedSample:
+def sample(text: str, mapping: ColumnMapping) -> ParsedSample:
     (run,) = read(grid(text), mapping).runs
     (found,) = run.samples
     return found
@@ -73,7 +84,7 @@ def test_a_quality_that_there_is_not_is_told_with_its_line() -> None:
 def test_what_is_said_of_one_value_is_refused_where_a_row_has_several() -> None:
     wide = guess(grid("config;write (MiB/s);read (MiB/s);remark\nmd0;10,5;20,25;first\nmd1;11,5;7,5;second\n"))
     assert 3 not in wide.columns
-    mapping = Mapping("wide", {**wide.columns, 3: Role("remark")}, decimal=",")
+    mapping = ColumnMapping("wide", {**wide.columns, 3: ColumnRole("remark")}, decimal=",")
     assert mapping.faults() == ["remark: found 2 values in a row, expected one that it is said of"]
 
 
@@ -113,7 +124,8 @@ def test_a_comma_that_can_be_either_is_refused_with_its_cells() -> None:
 
 @pytest.mark.parametrize(("decimal", "thousands", "value"), [(",", ".", 1.234), (".", ",", 1234), (",", "", 1.234)])
 def test_the_choice_of_a_mark_settles_it(decimal: str, thousands: str, value: float) -> None:
-    mapping = Mapping("long", {0: Role("configuration"), 1: Role("value", unit="1/s", fixed={"operation": "seek", "metric": "rate"})},
+    mapping = ColumnMapping("long", {0: ColumnRole("configuration"), 1: ColumnRole("value", unit="1/s",
+        fixed={"operation": "seek", "metric": "rate"})},
                       decimal=decimal, thousands=thousands)  # fmt: skip
     assert read(grid("config;seeks\nmd0;1,234\nmd1;2,345\n"), mapping).runs[0].samples[0].value == value
 
@@ -169,7 +181,8 @@ def test_an_aligned_short_row_gives_its_cells_to_the_columns_above() -> None:
 
 
 def test_pasted_with_single_blanks_a_short_row_is_broken() -> None:
-    mapping = Mapping("wide", {0: Role("file_size", unit="MB (1024)"), **{i: Role("value", fixed={"configuration": str(i)}) for i in (1, 2)}},
+    mapping = ColumnMapping("wide", {0: ColumnRole("file_size", unit="MB (1024)"), **{i: ColumnRole("value",
+        fixed={"configuration": str(i)}) for i in (1, 2)}},
                       fixed={"operation": "read", "unit": "KB/s (1024)"})  # fmt: skip
     found = read(grid("100 5 6\n200 7 8\n300 9\n"), mapping)
     assert [run.samples[0].value for run in found.runs] == [5 * 1024, 6 * 1024]
@@ -177,9 +190,7 @@ def test_pasted_with_single_blanks_a_short_row_is_broken() -> None:
     assert "which are empty" in found.broken[0].message
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+@for_each("text", [
         "| config | write (MiB/s) |\n|:--|--:|\n| md0 | 10.5 |\n| md1 | 11.5 |\n",
         "||config||write (MiB/s)||\n|md0|10.5|\n|md1|11.5|\n",
         "|| config || write (MiB/s) ||\n|| md0 || 10.5 ||\n|| md1 || 11.5 ||\n",
@@ -193,9 +204,7 @@ def test_pasted_with_single_blanks_a_short_row_is_broken() -> None:
         "config       write (MiB/s)\nmd0          10.5\nmd1          11.5\n",
         "We ran it twice, on 5 May, and it took long.\n\nconfig;write (MiB/s)\nmd0;10,5\n\nmd1;11,5\n\nThat, we think, is good.\n",
         "> config;write (MiB/s)\n> md0;10,5\n> md1;11,5\n",
-    ],
-    ids=["markdown", "confluence", "moinmoin", "dokuwiki", "mediawiki", "psql", "box", "quoted", "tabs", "bom+crlf", "aligned", "prose", "mail"],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_table_is_found_however_it_was_pasted(text: str) -> None:
     found = parse(SourceText(text))
     assert [(run.labels["configuration"], run.samples[0].value) for run in found.runs] == [
@@ -220,7 +229,8 @@ def test_several_tables_in_one_text_are_all_read() -> None:
 
 
 def test_headings_that_are_sizes_become_the_file_size() -> None:
-    mapping = Mapping("wide", {0: Role("configuration"), 1: Role("value"), 2: Role("value")}, headings="file_size", heading_unit="MB (1024)",
+    mapping = ColumnMapping("wide", {0: ColumnRole("configuration"), 1: ColumnRole("value"), 2: ColumnRole("value")},
+        headings="file_size", heading_unit="MB (1024)",
                       fixed={"operation": "read", "unit": "MB/s (1000)"})  # fmt: skip
     found = read(grid("config;100;1 GiB\nmd0;5;6\nmd1;7;8\n"), mapping)
     assert [s.file_size for s in found.runs[0].samples] == [100 << 20, 1 << 30]
@@ -228,18 +238,18 @@ def test_headings_that_are_sizes_become_the_file_size() -> None:
 
 def test_a_suffix_of_a_size_needs_its_meaning() -> None:
     text = "config;block size;value\nmd0;4k;5\nmd0;1M;6\n"
-    mapping = Mapping(
+    mapping = ColumnMapping(
         "long",
-        {0: Role("configuration"), 1: Role("block_size"), 2: Role("value")},
+        {0: ColumnRole("configuration"), 1: ColumnRole("block_size"), 2: ColumnRole("value")},
         fixed={"operation": "read", "unit": "MB/s (1000)"},
     )
     assert len(read(grid(text), mapping).broken) == 2
-    said = Mapping(**{**vars_of(mapping), "units": {"k": "KB (1024)", "M": "MB (1024)"}})
+    said = ColumnMapping(**{**vars_of(mapping), "units": {"k": "KB (1024)", "M": "MB (1024)"}})
     assert [s.block_size for s in read(grid(text), said).runs[0].samples] == [4096, 1 << 20]
 
 
-def vars_of(mapping: Mapping) -> dict[str, object]:
-    return {name: getattr(mapping, name) for name in Mapping.__dataclass_fields__}
+def vars_of(mapping: ColumnMapping) -> dict[str, object]:
+    return {name: getattr(mapping, name) for name in ColumnMapping.__dataclass_fields__}
 
 
 def test_the_cpu_column_belongs_to_the_value_before_it() -> None:
@@ -250,7 +260,8 @@ def test_the_cpu_column_belongs_to_the_value_before_it() -> None:
 
 def test_repetitions_and_labels_are_runs_of_their_own() -> None:
     text = "config;rep;kernel;value\nmd0;1;2.6;5\nmd0;2;2.6;6\nmd0;1;3.1;7\n"
-    mapping = Mapping("long", {0: Role("configuration"), 1: Role("repetition"), 2: Role("label:kernel"), 3: Role("value")},
+    mapping = ColumnMapping("long", {0: ColumnRole("configuration"), 1: ColumnRole("repetition"),
+        2: ColumnRole("label:kernel"), 3: ColumnRole("value")},
                       fixed={"operation": "read", "unit": "MB/s (1000)", "host": "h1"}, tool="dd", tool_version="8.32")  # fmt: skip
     found = read(grid(text), mapping)
     assert [(run.tool, run.tool_version, run.host) for run in found.runs] == [("dd", "8.32", "h1")] * 3
@@ -259,10 +270,10 @@ def test_repetitions_and_labels_are_runs_of_their_own() -> None:
 
 def test_merged_cells_are_filled_down_only_when_that_is_said() -> None:
     text = "config;size (MiB);value\nmd0;100;5\n;200;6\nmd1;100;7\n"
-    mapping = Mapping("long", {0: Role("configuration"), 1: Role("file_size", unit="MB (1024)"), 2: Role("value")},
+    mapping = ColumnMapping("long", {0: ColumnRole("configuration"), 1: ColumnRole("file_size", unit="MB (1024)"), 2: ColumnRole("value")},
                       fixed={"operation": "read", "unit": "MB/s (1000)"}, fill_down=True)  # fmt: skip
     assert [len(run.samples) for run in read(grid(text), mapping).runs] == [2, 1]
-    unfilled = Mapping(**{**vars_of(mapping), "fill_down": False})
+    unfilled = ColumnMapping(**{**vars_of(mapping), "fill_down": False})
     assert [run.labels for run in read(grid(text), unfilled).runs] == [
         {"configuration": "md0"},
         {},
@@ -271,20 +282,19 @@ def test_merged_cells_are_filled_down_only_when_that_is_said() -> None:
 
 
 def test_the_quality_is_the_mappings_and_repaired_figures_are_transcribed() -> None:
-    found = read(grid(WIDE), Mapping(**{**vars_of(guess(grid(WIDE))), "quality": "ocr_repaired"}))
+    found = read(grid(WIDE), ColumnMapping(**{**vars_of(guess(grid(WIDE))), "quality": "ocr_repaired"}))
     assert found.runs[0].is_transcribed
     assert found.runs[0].samples[0].quality == "ocr_repaired"
 
 
 def test_a_mapping_is_the_same_after_storing() -> None:
-    mapping = Mapping("wide", {0: Role("file_size", unit="MB (1024)"), 2: Role("value", fixed={"host": "a"})}, headings="configuration",
+    mapping = ColumnMapping("wide", {0: ColumnRole("file_size", unit="MB (1024)"), 2: ColumnRole("value",
+        fixed={"host": "a"})}, headings="configuration",
                       decimal=",", thousands=".", pair_separator="/", pair=({"operation": "read"}, {"operation": "write"}))  # fmt: skip
-    assert Mapping.from_json(json.loads(json.dumps(mapping.to_json()))) == mapping
+    assert ColumnMapping.from_json(json.loads(json.dumps(mapping.to_json()))) == mapping
 
 
-@pytest.mark.parametrize(
-    ("plain", "said"),
-    [
+@for_each("plain, said", [
         ({"layout": "deep"}, "layout"), ({"decimal": ";"}, "decimal"), ({"decimal": ",", "thousands": ","}, "both"), ({"nonsense": 1}, "nonsense"),
         ({"columns": {"0": {"word": "speed"}}}, "column 1"), ({"columns": {"x": {"word": "value"}}}, "invalid literal"),
         ({"columns": []}, "no mapping"),
@@ -292,29 +302,28 @@ def test_a_mapping_is_the_same_after_storing() -> None:
         ({"quality": "good"}, "quality"),
         ({"headings": "value"}, "headings"), ({"pair": [1]}, "not enough values"), ({"columns": {"0": {"term": "value"}}}, "no mapping"),
         ({"columns": {"0": {"word": "label:"}}}, "column 1"), ({"fixed": {"x": "y"}}, "what is fixed"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_mapping_that_is_none_is_refused(plain: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        Mapping.from_json(plain)
+        ColumnMapping.from_json(plain)
 
 
 def test_tables_with_the_same_headings_share_a_signature() -> None:
-    assert signature(grid(WIDE)) == signature(grid(WIDE.replace("10,5", "99,25") + "md2;1;2\n"))
-    assert signature(grid(WIDE)) != signature(grid(WIDE.replace("read", "rewrite")))
-    assert signature(grid(WIDE)) != signature(grid(WIDE.replace(",", ".").replace(";", ",")))
+    assert make_signature(grid(WIDE)) == make_signature(grid(WIDE.replace("10,5", "99,25") + "md2;1;2\n"))
+    assert make_signature(grid(WIDE)) != make_signature(grid(WIDE.replace("read", "rewrite")))
+    assert make_signature(grid(WIDE)) != make_signature(grid(WIDE.replace(",", ".").replace(";", ",")))
 
 
 def test_a_pair_needs_a_word_for_each_half() -> None:
     text = "config;net / disk\nmd0;270 / 20\nmd1;80 / 60\n"
-    mapping = Mapping("long", {0: Role("configuration"), 1: Role("value")}, fixed={"unit": "MB/s (1000)"}, pair_separator="/",
+    mapping = ColumnMapping("long", {0: ColumnRole("configuration"), 1: ColumnRole("value")}, fixed={"unit": "MB/s (1000)"}, pair_separator="/",
                       pair=({"operation": "net_send"}, {"operation": "read"}))  # fmt: skip
     assert [(s.operation, s.value) for s in read(grid(text), mapping).runs[0].samples] == [
         ("net_send", 270e6),
         ("read", 20e6),
     ]
     with pytest.raises(ParseError, match="which operation"):
-        read(grid(text), Mapping(**{**vars_of(mapping), "pair": ({}, {})}))
+        read(grid(text), ColumnMapping(**{**vars_of(mapping), "pair": ({}, {})}))
 
 
 def test_a_table_is_never_surer_than_a_tools_own_parser() -> None:
@@ -324,12 +333,24 @@ def test_a_table_is_never_surer_than_a_tools_own_parser() -> None:
     assert looks_like(SourceText(b"")) == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
-    ["," * 2**20, '"' * 2**20, '"a,1\n' * 200_000, "1 " * 2**19, "|1" * 2**19, "1" * 2**20, ("~ " * 500 + "\n") * 1000, "|=- " * 2**18,
-     ("1." * 100 + ",2\n") * 5000, "\x00" * 1000, '"' + "x,1\n" * 100_000, ("a" * 200_000 + ",1\n") * 5],
-    ids=["commas", "quotes", "open quotes", "blanks", "pipes", "digits", "tildes", "rules", "points", "nul", "one open quote", "long cells"],
-)  # fmt: skip
+    [
+        "," * 2**20,
+        '"' * 2**20,
+        '"a,1\n' * 200_000,
+        "1 " * 2**19,
+        "|1" * 2**19,
+        "1" * 2**20,
+        ("~ " * 500 + "\n") * 1000,
+        "|=- " * 2**18,
+        ("1." * 100 + ",2\n") * 5000,
+        "\x00" * 1000,
+        '"' + "x,1\n" * 100_000,
+        ("a" * 200_000 + ",1\n") * 5,
+    ],
+    number=4,
+)
 def test_hostile_text_is_refused_soon(text: str) -> None:
     started = time.process_time()
     with pytest.raises(ParseError):
@@ -373,8 +394,10 @@ def test_a_first_column_that_is_headed_with_a_size_unit_alone_holds_the_file_siz
 
 
 def test_a_unit_that_only_the_mapping_knows_stands_in_brackets() -> None:
-    mapping = Mapping(
-        "long", {0: Role("configuration"), 1: Role("value")}, fixed={"operation": "read", "unit": "MB/s (1000)"}
+    mapping = ColumnMapping(
+        "long",
+        {0: ColumnRole("configuration"), 1: ColumnRole("value")},
+        fixed={"operation": "read", "unit": "MB/s (1000)"},
     )
     (run,) = read(grid("config,read\nmd0,12.5\n"), mapping).runs
     assert run.samples[0].printed == "12.5 [MB/s (1000)]"

@@ -2,12 +2,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.comparison.claiming.report import load_all
+from apps.comparison.claims.report import load_all
 
 
 class Command(BaseCommand):
     help = "Load the published studies' claims, after load_studies. Safe to run again."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        said = load_all()
-        self.stdout.write("\n".join(said) if said else "The studies' claims are loaded already; nothing changed.")
+        sentences = load_all()
+        self.stdout.write(
+            "\n".join(sentences) if sentences else "The studies' claims are loaded already; nothing changed."
+        )

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from apps.dashboard.first_run import status
-from apps.labs.first import first_lab
+from apps.labs.services import first_lab
 
 
 class Command(BaseCommand):

@@ -9,5 +9,5 @@ class Command(BaseCommand):
     help = "Load the published studies into the lab that everybody may read. Safe to run again."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        said = load_all()
-        self.stdout.write("\n".join(said) if said else "The published studies are loaded already; nothing changed.")
+        text = load_all()
+        self.stdout.write("\n".join(text) if text else "The published studies are loaded already; nothing changed.")

@@ -1,18 +1,19 @@
-"""What `bin/up` needs done in the database before the pages open, in one process. With nothing to do it asks one statement."""
+"""`./manage.py prepare`: everything that `bin/up` needs in the database before the pages open, in one process."""
 
 import json
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from apps.agents.models import Agent, Enrolment
-from apps.dashboard import prepared
-from apps.labs.first import first_lab
+from apps.dashboard import prepare_state
+from apps.labs.command_line import email_address
 from apps.labs.isolation import lab_scope
+from apps.labs.services import LabNameError, first_lab
 
 
 class Command(BaseCommand):
@@ -21,32 +22,40 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object for bin/up")
+        parser.add_argument("--lab", default="My lab", help="name of the first lab, where it is made (default: My lab)")
+        parser.add_argument(
+            "--owner", default="owner@spindle.local", type=email_address, metavar="ADDRESS",
+            help="e-mail address of its owner, where it is made (default: owner@spindle.local)",
+        )  # fmt: skip
         parser.add_argument("--agent", type=int, help="this machine's agent, if it is enrolled; else a token is made")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        changed = [] if prepared.is_prepared() else self._everything()
+        changed = [] if prepare_state.is_prepared() else self._everything()
         with transaction.atomic():  # what stops this leaves no owner whose password was never shown
-            report = {**_first(options["agent"]), "changed": changed}
+            report = {**_first(options["agent"], options["lab"], options["owner"]), "changed": changed}
             self.stdout.write(json.dumps(report) if options["json"] else _as_text(report))
             self.stdout.flush()
 
     def _everything(self) -> list[str]:
-        """What was changed, one sentence each. `migrate` also without a new migration: composite keys, triggers and permissions follow it."""
+        """Yield a sentence per change. Always calls `migrate`, which composite keys, triggers and permissions follow."""
         from apps.dashboard.published.load import load_all  # lazily: it imports uploads and readers
 
         self.check()
-        prepared.forget()
+        prepare_state.forget()
         executor = MigrationExecutor(connection)
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
         call_command("migrate", verbosity=0, interactive=False)
         changed = [*(str(migration) for migration, _ in plan), *load_all()]
-        prepared.remember()
+        prepare_state.remember()
         return changed
 
 
-def _first(agent: int | None) -> dict[str, Any]:
-    """The first lab, its owner, and a token for this machine's agent unless that is enrolled."""
-    first = first_lab()
+def _first(agent: int | None, name: str, owner: str) -> dict[str, Any]:
+    """Create the first lab, its owner, and a token for this machine's agent unless that is enrolled."""
+    try:
+        first = first_lab(owner, name)
+    except LabNameError as error:
+        raise CommandError(str(error)) from None
     token = None
     with lab_scope(first.lab.pk):
         if not Agent.objects.filter(pk=agent, lab=first.lab).exists():
@@ -61,7 +70,7 @@ def _first(agent: int | None) -> dict[str, Any]:
 
 
 def _as_text(report: dict[str, Any]) -> str:
-    """What one wants to read stands last, below some hundred lines of what was made."""
+    """Return the output as text, with what people want to read at the end."""
     lines = [f"Changed: {what}" for what in report["changed"]]
     lines += [f"Lab: {report['lab']}", f"Owner: {report['email']}"]
     if report["password"]:

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         try:
             with beside.open("wb") as out:
                 out.writelines(forms[file.suffix](outgoing))
-            beside.replace(file)  # whole, or not there
+            beside.replace(file)  # the file is either complete or absent
         finally:
             beside.unlink(missing_ok=True)
         self.stdout.write(f"{file}: {outgoing.count} rows.")

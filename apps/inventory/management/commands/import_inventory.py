@@ -3,9 +3,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from apps.inventory.exchange.bringing_in import bring_in, preview
 from apps.inventory.exchange.files import FileError, read
-from apps.inventory.exchange.outcome import REFUSED, UNCHANGED, Entry
+from apps.inventory.exchange.importer import bring_in, preview
+from apps.inventory.exchange.outcome import REFUSED, UNCHANGED, OutcomeEntry
 from apps.labs.command_line import lab_named, tell_of_data_folder
 
 
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         )
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: OutcomeEntry) -> str:
     if entry.act == REFUSED:
         return f"{entry.where}: refused: " + "; ".join(f"{one.field} {one.sentence}".strip() for one in entry.problems)
     changes = "; ".join(

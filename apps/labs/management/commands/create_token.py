@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 
 from apps.labs.command_line import lab_named, tell_of_data_folder
 from apps.labs.isolation import lab_scope
-from apps.labs.models import AuditEvent, Scope, Token
+from apps.labs.models import COMMAND_LINE, AuditEvent, Token, TokenScope
 
 
 class Command(BaseCommand):
@@ -17,7 +17,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--lab", required=True, help="the lab's short name or name, as in `My lab` or `my-lab`")
-        parser.add_argument("--scope", required=True, choices=Scope.values)
+        parser.add_argument("--scope", required=True, choices=TokenScope.values)
         parser.add_argument("--name", default="made on the command line")
         tell_of_data_folder(parser)
         parser.add_argument("--days", type=int, help="ends after so many days; without it, when it is revoked")
@@ -27,6 +27,6 @@ class Command(BaseCommand):
         with lab_scope(lab.pk):
             _, secret = Token.objects.issue(lab, options["scope"], options["name"], options["days"])
             AuditEvent.objects.record(
-                lab.pk, "token created", options["name"], who="command line", scope=options["scope"]
+                lab.pk, "token created", options["name"], who=COMMAND_LINE, scope=options["scope"], maker=COMMAND_LINE
             )
         self.stdout.write(secret)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.runs.integrity import lost_artefacts
+from apps.runs.artefacts.integrity import lost_artefacts
 
 
 class Command(BaseCommand):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.runs.integrity import broken_references
+from apps.runs.artefacts.integrity import broken_references
 
 
 class Command(BaseCommand):

@@ -18,13 +18,13 @@ from apps.inventory.models import Host, Target
 from apps.labs.command_line import lab_named, tell_of_data_folder
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
-from apps.runs.artefact_store import ArtefactStoreError
+from apps.runs.artefacts.store import ArtefactStoreError
 from apps.studies.models import Study
-from apps.uploads.import_report import ImportReport
+from apps.uploads.disk_import import DiskFile, DiskPaths, ImportReport, UnreadableFileError
+from apps.uploads.labels import UploadError, labels_from_text
 from apps.uploads.models import FileState, Upload, UploadedFile
-from apps.uploads.on_disk import DiskFile, Named, UnreadableError
-from apps.uploads.parsing import parse
-from apps.uploads.receiving import UploadError, add_file, add_files, forget_if_empty, labels_from_text, open_upload
+from apps.uploads.pipeline import parse
+from apps.uploads.services import add_file, add_files, forget_if_empty, open_upload
 
 _SMALL = 1 << 20
 _AT_ONCE = 500
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         if missing:
             raise CommandError(f"Not here: {', '.join(missing)}")
         lab = lab_named(options["lab"])
-        named = Named(options["paths"])
+        named = DiskPaths(options["paths"])
         with lab_scope(lab.pk):
             upload = self._open(lab, options)
             self._add(upload, named)
@@ -70,7 +70,7 @@ class Command(BaseCommand):
                 lab,
                 str(options["paths"][0]),
                 door=Upload.Door.COMMAND,
-                who="command line",
+                actor="command line",
                 study=_named(Study, "slug", options["study"]),
                 host=host,
                 target=_named(Target, "name", options["target"], **({"host": host} if host else {})),
@@ -80,7 +80,7 @@ class Command(BaseCommand):
         except UploadError as error:
             raise CommandError(str(error)) from error
 
-    def _add(self, upload: Upload, named: Named) -> None:
+    def _add(self, upload: Upload, named: DiskPaths) -> None:
         count = 0
         files = named.files()
         try:
@@ -110,18 +110,18 @@ class Command(BaseCommand):
         self._say(f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done} of {total} files read")
 
     def _say(self, text: str, end: str = "\r") -> None:
-        """One line that is written over, where somebody watches; nothing in a log."""
+        """Write a progress line over the last one on a terminal; write nothing to a log."""
         if sys.stderr.isatty():
             self.stderr.write(f"{text:<78}", ending=end)
 
 
 def _batches(files: Iterator[DiskFile]) -> Iterator[list[DiskFile]]:
-    """Many small files, or fewer: all small ones of a batch are in memory at once."""
+    """Yield files in batches that fit into memory."""
     batch: list[DiskFile] = []
     held = 0
-    for one in files:
-        batch.append(one)
-        held += one.size if one.size <= _SMALL else 0
+    for file in files:
+        batch.append(file)
+        held += file.size if file.size <= _SMALL else 0
         if len(batch) >= _AT_ONCE or held >= _HELD:
             yield batch
             batch, held = [], 0
@@ -129,40 +129,44 @@ def _batches(files: Iterator[DiskFile]) -> Iterator[list[DiskFile]]:
         yield batch
 
 
-def _keep(upload: Upload, files: list[DiskFile], named: Named) -> int:
-    """How many of them are in the upload now; of the others `named` has a word."""
+def _keep(upload: Upload, files: list[DiskFile], named: DiskPaths) -> int:
+    """Store the bytes of files in the upload.
+
+    Returns:
+        How many were stored; the others are listed in `named.unreadable`.
+    """
     small = []
-    for one in (one for one in files if one.size <= _SMALL):
+    for item in (file for file in files if file.size <= _SMALL):
         try:
-            small.append((one.name, one.read()))
-        except UnreadableError as error:
+            small.append((item.name, item.read()))
+        except UnreadableFileError as error:
             named.unreadable.append(str(error))
     add_files(upload, small)
     count = len(small)
-    for one in (one for one in files if one.size > _SMALL):
+    for item in (file for file in files if file.size > _SMALL):
         try:
-            add_file(upload, one.name, one.pieces())
+            add_file(upload, item.name, item.pieces())
             count += 1
-        except UnreadableError as error:
+        except UnreadableFileError as error:
             named.unreadable.append(str(error))
     return count
 
 
 def _exists(path: Path) -> bool:
-    """Also where nobody may look: then reading says why not."""
+    """Return whether a path exists, or may: without permission to look, reading it tells why not."""
     try:
         return path.exists()
     except OSError:
         return True
 
 
-def _named(model: Any, field: str, asked: str | None, **also: Any) -> Any:
-    if not asked:
+def _named(model: Any, field: str, text: str | None, **also: Any) -> Any:
+    if not text:
         return None
-    found = list(model.objects.filter(**{field: asked}, **also)[:2])
-    if len(found) != 1:
+    result = list(model.objects.filter(**{field: text}, **also)[:2])
+    if len(result) != 1:
         word = model.__name__.lower()
         known = ", ".join(map(str, model.objects.values_list(field, flat=True)[:20]))
         expected = f"expected one of: {known}" if known else f"and there is no {word} yet; add one on the pages first"
-        raise CommandError(f"--{word}: found {asked!r}, {expected}")
-    return found[0]
+        raise CommandError(f"--{word}: found {text!r}, {expected}")
+    return result[0]

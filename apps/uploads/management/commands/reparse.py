@@ -12,7 +12,7 @@ from apps.labs.command_line import tell_of_data_folder
 from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 from apps.uploads.models import UploadedFile
-from apps.uploads.reparsing import reparse
+from apps.uploads.reparse.services import reparse
 
 
 class Command(BaseCommand):
@@ -36,12 +36,12 @@ class Command(BaseCommand):
         changed = files = 0
         for lab in labs:
             with lab_scope(lab.pk):
-                found = UploadedFile.objects.filter(upload__lab=lab).to_read_again()
+                result = UploadedFile.objects.filter(upload__lab=lab).to_read_again()
                 for option, field in (("upload", "upload_id"), ("format", "format")):
-                    found = found.filter(**{field: options[option]}) if options[option] else found
-                files += found.count()
+                    result = result.filter(**{field: options[option]}) if options[option] else result
+                files += result.count()
                 apply, keep_new = not options["dry_run"], options["keep_new"]
-                for change in reparse(found.iterator(chunk_size=100), apply=apply, keep_new=keep_new):
+                for change in reparse(result.iterator(chunk_size=100), apply=apply, keep_new=keep_new):
                     changed += 1
                     self.stdout.write(str(change))
         verb = "would change" if options["dry_run"] else "changed"

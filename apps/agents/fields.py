@@ -1,0 +1,144 @@
+"""Fields of what an agent sends, each checked by type and size on arrival.
+
+What is not as expected is refused with a message. Unknown fields are left out, so that newer agents may send more.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from apps.core.text import LARGEST
+from apps.inventory.target_identity import LONGEST, Place
+
+MOST_ENTRIES = 40  # of a policy
+LONGEST_PATH = 4096
+LONGEST_SENTENCE = 5000
+LONGEST_NAME = 60
+CUT = ("options", "problem")  # parts of a place that are only read by people
+
+
+class FieldError(ValueError):
+    """An error that names a field, what was found in it and what is expected."""
+
+
+def told(value: object) -> str:
+    """Return a short description of a value for error messages: itself where it is short, else its kind or length."""
+    if isinstance(value, str):
+        return f"text of {len(value)} characters" if len(value) > LONGEST_NAME else repr(value)
+    if value is None or isinstance(value, bool | int | float):
+        return str(value)[:LONGEST_NAME]
+    return {"list": "a list", "dict": "an object"}.get(type(value).__name__, type(value).__name__)
+
+
+def wrong(name: str, found: object, expected: str) -> FieldError:
+    """Return the error for a field in which something else was found than expected; the caller raises it."""
+    return FieldError(f"{name}: found {told(found)}, expected {expected}")
+
+
+def text(name: str, value: object, most: int, *, is_cut: bool = False) -> str:
+    """Return a text of at most `most` characters; an empty one where the value is None.
+
+    With `is_cut` a longer text is shortened instead of refused.
+
+    Raises:
+        FieldError: The value is no text or is too long.
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str) or (len(value) > most and not is_cut):
+        raise wrong(name, value, f"text of at most {most} characters")
+    return value[:most]
+
+
+def whole(name: str, value: object, least: int = 0, most: int = LARGEST) -> int:
+    """Return the value if it is a whole number within the limits; raise `FieldError` otherwise."""
+    if type(value) is not int or not least <= value <= most:
+        raise wrong(name, value, f"a whole number from {least} to {most}")
+    return value
+
+
+def number(name: str, value: object) -> float:
+    """Return the value as a float if it is a finite number; raise `FieldError` otherwise."""
+    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise wrong(name, value, "a number")
+    return float(value)  # type: ignore[arg-type]
+
+
+def yes_or_no(name: str, value: object) -> bool:
+    """Return the value if it is true or false; raise `FieldError` otherwise."""
+    if not isinstance(value, bool):
+        raise wrong(name, value, "true or false")
+    return value
+
+
+def mapping(name: str, value: object) -> Mapping[str, Any]:
+    """Return the value if it is an object, an empty one for None; raise `FieldError` otherwise."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise wrong(name, value, "an object")
+    return value
+
+
+def rows(name: str, value: object, most: int) -> list[Any]:
+    """Return the value if it is a list of at most `most`, an empty one for None; raise `FieldError` otherwise."""
+    if value is None:
+        return []
+    if not isinstance(value, list) or len(value) > most:
+        found = f"{len(value)} entries" if isinstance(value, list) else told(value)
+        raise FieldError(f"{name}: found {found}, expected a list of at most {most}")
+    return value
+
+
+def _limit(name: str, value: object) -> int:
+    return whole(name, value)
+
+
+POLICY: dict[str, Callable[[str, object], object]] = {
+    "directory": lambda name, value: text(name, value, LONGEST_PATH),
+    "quota_bytes": _limit,
+    "max_runtime_s": _limit,
+    "max_iodepth": _limit,
+    "max_numjobs": _limit,
+    "spool_on_directory": yes_or_no,
+    "directory_refused": lambda name, value: text(name, value, LONGEST_SENTENCE),
+}
+
+
+def policy_of(value: object) -> dict[str, Any]:
+    """Return what a host allows, as it reports it: the known entries checked, unknown ones if they are short and plain.
+
+    Raises:
+        FieldError: It has too many entries, or a known one of another kind.
+    """
+    found = mapping("policy", value)
+    if len(found) > MOST_ENTRIES:
+        raise FieldError(f"policy: found {len(found)} entries, expected at most {MOST_ENTRIES}")
+    checked: dict[str, Any] = {}
+    for name, one in found.items():
+        if name in POLICY:
+            if one is not None:
+                checked[name] = POLICY[name](f"policy.{name}", one)
+        elif len(name) <= LONGEST_NAME and _is_plain(one):
+            checked[name] = one
+    return checked
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= 500
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, bool) or (isinstance(value, int) and abs(value) <= LARGEST)
+
+
+def place_of(name: str, value: object) -> Place:
+    """Return where a directory lies; an empty place for older agents, which do not report it.
+
+    Raises:
+        FieldError: A part is no text or is too long.
+    """
+    found = mapping(name, value)
+    for part, most in LONGEST.items():
+        text(f"{name}.{part}", found.get(part), most, is_cut=part in CUT)
+    return Place.from_json(found)

@@ -1,0 +1,1 @@
+"""The REST interface: addresses, authentication, errors, renderers and the resources."""

@@ -1,0 +1,45 @@
+"""Fields and small shapes that serializers of several resources share."""
+
+from typing import Any
+
+from django.urls import reverse
+from rest_framework import serializers
+
+
+class NumberField(serializers.FloatField):
+    """A number in base units, as it is stored: whole ones stay whole."""
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class LinkField(serializers.URLField):
+    """The absolute address of the object's resource or page, by the name of its route.
+
+    Unlike `HyperlinkedIdentityField` it is the same whatever `?format=` the request has.
+    """
+
+    def __init__(self, route: str, lookup: str = "pk", **options: Any) -> None:
+        super().__init__(source="*", read_only=True, **options)
+        self.route, self.lookup = route, lookup
+
+    def to_representation(self, value: Any) -> str:
+        address = reverse(self.route, args=[getattr(value, self.lookup)])
+        return str(self.context["request"].build_absolute_uri(address))
+
+
+class PageField(serializers.URLField):
+    """The absolute address of the page that shows the object to people."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(source="*", read_only=True, **options)
+
+    def to_representation(self, value: Any) -> str:
+        return str(self.context["request"].build_absolute_uri(value.get_absolute_url()))
+
+
+class FilterSerializer(serializers.Serializer[Any]):
+    """A filter of a comparison, as its address has it."""
+
+    name = serializers.CharField()
+    value = serializers.CharField()

@@ -1,0 +1,60 @@
+"""Lists in pages by cursor.
+
+Page 1,000 costs what page 1 costs, and rows that are added meanwhile shift nothing.
+"""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework.exceptions import NotFound
+from rest_framework.pagination import BasePagination, CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.core.text import whole_number
+
+
+class Pages(CursorPagination):
+    """Pages by cursor of at most 1,000 rows."""
+
+    page_size = 100
+    max_page_size = 1000
+    page_size_query_param = "limit"
+    page_size_query_description = "rows on a page, at most 1,000"
+    cursor_query_description = "from `next` and `previous`"
+    ordering = "id"
+    name_ending = "Page"  # of the component in the OpenAPI description, as in `RunPage`
+
+    def get_ordering(self, request: Request, queryset: QuerySet[Any], view: Any) -> tuple[str, ...]:
+        """Return the order of the view's list."""
+        return (str(getattr(view, "ordering", self.ordering)),)
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        link = {"type": "string", "format": "uri", "nullable": True}
+        properties = {"next": link, "previous": link, "results": schema}
+        return {"type": "object", "required": list(properties), "properties": properties}
+
+    def decode_cursor(self, request: Request) -> Any:
+        """Return where the page begins.
+
+        Lists are ordered by number, so that a cursor with anything else is not one that this server gave: 404.
+        """
+        cursor = super().decode_cursor(request)
+        if cursor and cursor.position is not None and whole_number(cursor.position) is None:
+            raise NotFound("cursor: found none that this list has given, expected one from `next` or `previous`.")
+        return cursor
+
+
+class Whole(BasePagination):
+    """A list that is always short and is sent at once, as `{results}`."""
+
+    name_ending = "List"
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        return list(queryset)
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response({"results": data})
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "object", "required": ["results"], "properties": {"results": schema}}

@@ -1,0 +1,118 @@
+"""What all views of the REST interface share: permissions to change, formats of answers, and CORS."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404
+from rest_framework.generics import GenericAPIView
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.serializers import BaseSerializer
+from rest_framework.viewsets import GenericViewSet
+
+from apps.api.problems import ProblemError
+from apps.core.middleware import nul_in
+from apps.labs.models import Lab, Role, Token, TokenScope
+
+Row = TypeVar("Row", bound=Model)
+EXPOSED = "ETag, Last-Modified, Link, Retry-After"
+FORMS = "get", "post", "put", "patch", "delete", "options"
+
+
+class ScopedViewMixin(GenericAPIView[Any]):
+    """A view of one lab's data. Reading needs any token or member; changing needs `needed_scope` or `needed_role`."""
+
+    http_method_names = list(FORMS)
+    needed_scope: ClassVar[str] = TokenScope.ADMIN
+    needed_role: ClassVar[str] = Role.ENGINEER
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Handle a request, and let scripts of other sites read with a read-only token, which allows nothing more."""
+        if request.method == "OPTIONS" and request.headers.get("Access-Control-Request-Method") in ("GET", "HEAD"):
+            return answer_preflight()
+        response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        token = getattr(request, "token", None)
+        if isinstance(token, Token) and token.scope == TokenScope.READ and request.method in ("GET", "HEAD"):
+            response.headers["Access-Control-Allow-Origin"] = "*"
+            response.headers["Access-Control-Expose-Headers"] = EXPOSED
+        return response
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse a NUL character anywhere in the address: no text column can hold one."""
+        super().initial(request, *args, **kwargs)
+        is_handled = request.method != "OPTIONS" and request.method in self.allowed_methods
+        if is_handled and (name := nul_in(request._request)):
+            raise ProblemError(400, f"{name}: found a NUL character", field=name, found="%00", expected="text")
+
+    @property
+    def lab(self) -> Lab:
+        """Return the lab of the token or of the session."""
+        lab: Lab = self.request._request.lab  # type: ignore[attr-defined]
+        return lab
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """Return the context without a format, so that links lead to JSON whatever format the answer has."""
+        return {"request": self.request, "view": self}
+
+    def validate_body(self, serializer_class: type[BaseSerializer[Any]]) -> dict[str, Any]:
+        """Return the validated fields of the request's body. Raise a 400 that names the wrong ones."""
+        body = serializer_class(data=self.request.data, context=self.get_serializer_context())
+        body.is_valid(raise_exception=True)
+        return dict(body.validated_data)
+
+
+class ScopedAPIView(ScopedViewMixin):
+    """A resource with one address and no rows of its own."""
+
+
+class ScopedViewSet(ScopedViewMixin, GenericViewSet[Row]):
+    """The rows of a model that the lab may see, in pages by `ordering`.
+
+    `formats`: the renderers of an action's GET where it has others than JSON. `filters`: the names that the list can be
+    filtered by without a filter set; None allows every name.
+    """
+
+    model: ClassVar[type[Model]]
+    serializer_classes: ClassVar[Mapping[str, type[BaseSerializer[Any]]]] = {}
+    formats: ClassVar[Mapping[str, Sequence[type[BaseRenderer]]]] = {}
+    filters: ClassVar[Sequence[str] | None] = ()
+    ordering: ClassVar[str] = "id"
+    lookup_value_converter = "int"
+
+    def get_queryset(self) -> QuerySet[Row]:
+        """Return the rows in scope. The class has no `queryset`, for the lab is not known before the request."""
+        rows: QuerySet[Row] = self.model._default_manager.all()  # type: ignore[assignment]
+        return rows
+
+    def get_object(self) -> Row:
+        """Return the row that the address names, whatever filters the address has besides."""
+        row = get_object_or_404(self.get_queryset(), pk=self.kwargs["pk"])
+        self.check_object_permissions(self.request, row)
+        return row
+
+    def get_serializer_class(self) -> type[BaseSerializer[Row]]:
+        return self.serializer_classes.get(self.action) or super().get_serializer_class()
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        """Return the headers of every answer; `Vary` where the action has several forms."""
+        headers: dict[str, str] = super().default_response_headers
+        return {**headers, "Vary": "Accept"} if len(self.get_renderers()) > 1 else headers
+
+    def get_renderers(self) -> list[BaseRenderer]:
+        return [renderer() for renderer in self.formats.get(self.action_map.get("get", ""), self.renderer_classes)]
+
+
+def answer_preflight() -> HttpResponse:
+    """Answer a browser's preflight request, which has no token: the same for everybody; it allows reading only."""
+    return HttpResponse(
+        status=204,
+        headers={
+            "Access-Control-Allow-Origin": "*",
+            "Access-Control-Allow-Methods": "GET, HEAD",
+            "Access-Control-Allow-Headers": "Authorization, Accept, If-None-Match",
+            "Access-Control-Max-Age": "600",
+        },
+    )

@@ -1,0 +1,105 @@
+"""Descriptions and captions of charts, made from their data, for screen readers and alt texts."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from apps.comparison.cells import Comparison
+from apps.comparison.charts.chart import Axis, Chart, ChartKind, ChartPoint, ChartSeries, ValueForm
+from apps.comparison.labels import label_of
+from apps.core.units import significant
+
+WHAT = {
+    ChartKind.LINE: "Line chart",
+    ChartKind.BAR: "Bar chart",
+    ChartKind.PAIRED: "Paired bars",
+    ChartKind.BOX: "Box plot",
+    ChartKind.HEAT: "Heat map",
+    ChartKind.MATRIX: "Matrix",
+    ChartKind.HISTOGRAM: "Histogram",
+    ChartKind.CURVE: "Percentile curve",
+    ChartKind.TIME: "Chart over time",
+    ChartKind.TREND: "Trend",
+}
+ENOUGH_FOR_BOX = 5  # with fewer values quartiles say little, and the values themselves are drawn
+
+
+def described(chart: Chart, comparison: Comparison) -> Chart:
+    parts = [_what(chart, comparison), _ends(chart), _odd(chart)]
+    return replace(chart, description=" ".join(filter(None, parts)))
+
+
+def _what(chart: Chart, comparison: Comparison) -> str:
+    names = list(comparison.series)
+    count = f"{len(names)} series by {', '.join(label_of(name) for name in comparison.question.series)}"
+    unit = f", in {chart.value_axis.unit.label}" if chart.value_axis.unit.label else ""
+    scale = "; logarithmic scale" if chart.value_axis.is_log else ""
+    places = f"{len(comparison.xs)} place{'' if len(comparison.xs) == 1 else 's'}"
+    return f"{WHAT[chart.kind]}: {chart.title}{unit}, {count}, {places}{scale}."
+
+
+def _ends(chart: Chart) -> str:
+    figures = [(value, where) for value, where in _figures(chart)]
+    if not figures:
+        return "Nothing has a value."
+    axis = chart.value_axis
+    least, most = min(figures), max(figures)
+    if least[0] == most[0]:
+        return (
+            f"All are {_text(axis, most[0])}."
+            if len(figures) > 1
+            else f"Its value is {_text(axis, most[0])}, {most[1]}."
+        )
+    return f"Highest {_text(axis, most[0])}, {most[1]}; lowest {_text(axis, least[0])}, {least[1]}."
+
+
+def _figures(chart: Chart) -> list[tuple[float, str]]:
+    tiles = [
+        (tile.value, f"{chart.y.labels[tile.row]} at {chart.x.labels[tile.column]}")
+        for tile in chart.tiles
+        if tile.value is not None
+    ]
+    points = [(p.value, f"{s.label} at {p.label}") for s, p in chart.points if p.value is not None]
+    return [*tiles, *points]
+
+
+def _text(axis: Axis, value: float) -> str:
+    return f"{significant(axis.number(value))} {axis.unit.label}".strip()
+
+
+def _odd(chart: Chart) -> str:
+    points = [point for _, point in chart.points]
+    holes = sum(tile.value is None for tile in chart.tiles) + sum(point.form is ValueForm.MISSING for point in points)
+    parts = [
+        (holes, "without a value"),
+        (
+            sum(point.form in (ValueForm.RANGE, ValueForm.AT_LEAST, ValueForm.AT_MOST) for point in points),
+            "with bounds only",
+        ),
+        (sum(point.is_hollow for point in points), "hollow: may be memory, not disk"),
+    ]
+    counted = [f"{count} {words}" for count, words in parts if count]
+    return f"Of the cells {', '.join(counted)}." if counted else ""
+
+
+def caption_of(kind: ChartKind, series: Sequence[ChartSeries], y: Axis) -> str:
+    """Return a caption that explains the marks that the chart has."""
+    points = [point for drawn in series for point in drawn.points]
+    texts = {
+        ChartKind.BOX: "Box: quartiles and median; whiskers: 1.5 times its height at most; dots: values beyond."
+        + (f" With fewer than {ENOUGH_FOR_BOX} values all are dots." if _has_few(points) else ""),
+        ChartKind.PAIRED: "The number above a pair is the ratio to the baseline.",
+    }.get(kind, "Bars at the marks: 95 % interval." if _has_interval(points) else "")
+    hollow = "Hollow: may be memory, not disk." if any(point.is_hollow for point in points) else ""
+    below = sum(point.value is not None and point.value <= 0 for point in points) if y.is_log else 0
+    zeros = (
+        f"{below} value{'s' if below > 1 else ''} of 0 or less have no place on a logarithmic axis." if below else ""
+    )
+    return " ".join(filter(None, [texts, hollow, zeros]))
+
+
+def _has_interval(points: Sequence[ChartPoint]) -> bool:
+    return any(point.form is ValueForm.VALUE and point.low is not None for point in points)
+
+
+def _has_few(points: Sequence[ChartPoint]) -> bool:
+    return any(0 < len(point.values) < ENOUGH_FOR_BOX for point in points)

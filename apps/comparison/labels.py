@@ -1,0 +1,80 @@
+"""How facts and points are called and written for people. A fact that is not listed is called by its own name."""
+
+import re
+from typing import Any
+
+from apps.comparison.readings import FILE_SIZE_OVER_RAM
+from apps.core import units
+from apps.runs.activity import RATES
+
+UNKNOWN = "unknown"
+TIME = "time"  # of the end of a run, by the day (UTC)
+LABELS = {
+    "label": "configuration or host",
+    "architecture": "architecture (word size)",
+    "cpu": "CPU",
+    "os": "OS",
+    TIME: "time (day)",
+    "file_size": "file size",
+    "block_size": "block size",
+    "iodepth": "I/O depth",
+    FILE_SIZE_OVER_RAM: "file size ÷ RAM",
+    "ram": "RAM",
+    "raid_level": "RAID level",
+    "raid_implementation": "RAID implementation",
+    "controller_cache": "controller cache",
+    "mkfs_options": "mkfs options",
+    "mount_options": "mount options",
+    "chunk_size": "chunk size",
+    "disk_model": "disk model",
+    "disk_count": "disks",
+    "tool_version": "tool version",
+    "fio_job": "job",
+    "job_file": "file",
+    "jobs_at_once": "jobs at the same time",
+}
+IN_BYTES = {"file_size", "block_size", "ram", "controller_cache", "chunk_size", "disk_capacity", "disk_cache"}
+OPERATIONS = {"randread": "random read", "randwrite": "random write"}
+
+
+def label_of(name: str) -> str:
+    return LABELS.get(name, name.replace("_", " "))
+
+
+def operation_of(name: str) -> str:
+    return OPERATIONS.get(name, name.replace("_", " "))
+
+
+def text_of(name: str, value: Any) -> str:
+    """Format a value of a fact: `1 GiB` for a size, `1.20 MB/s` for a rate, `unknown` for None, `yes` and `no`."""
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(text_of(name, item) for item in value)
+    if isinstance(value, int | float) and name in IN_BYTES:
+        return units.size(value)
+    if isinstance(value, int | float) and name in RATES:
+        return units.human(value, "B/s")
+    if isinstance(value, int | float):
+        return units.plain(value) if isinstance(value, int) else units.significant(value)
+    return str(value)
+
+
+def natural(value: Any) -> tuple[int, float, tuple[tuple[bool, int, str, str], ...]]:
+    """Order for mixed values: numbers by size, then words with their numbers by size (sda2 before sda10), unknown
+    last.
+    """
+    if value is None:
+        return 2, 0.0, ()
+    if isinstance(value, int | float):
+        return 0, float(value), ()
+    parts = re.findall(r"\d+|\D+", str(value))
+    return 1, 0.0, tuple(_by_size(part) for part in parts)
+
+
+def _by_size(part: str) -> tuple[bool, int, str, str]:
+    """Order for a run of digits: of two without leading zeros the longer is the larger, and none is too long for this."""
+    digits = part.lstrip("0") if part.isdecimal() else ""
+    return part.isdigit(), len(digits), digits, part

@@ -1,0 +1,57 @@
+"""The charts of one run, from the database: latency from its bins, values over time from its overviews."""
+
+from collections.abc import Sequence
+
+from apps.comparison.charts.chart import Chart
+from apps.comparison.charts.run import curve, described_over_time, histogram, over_time
+from apps.comparison.charts.time_series import Track
+from apps.runs.metrics import METRICS
+from apps.runs.models import Run, Series
+from apps.runs.series.arrays import part_of
+from apps.runs.series.latencies import LatencySummary, job_name
+
+SOURCES = {"progress": "status lines", "fio_log": "log", "report": "intervals", "observer": "observer"}
+Part = tuple[float, float, int]  # first second, last second, buckets
+
+
+def latency_charts(run: Run, latencies: Sequence[LatencySummary]) -> list[Chart]:
+    """Return two charts of a run's latency: the histogram and the percentile curve."""
+    return [
+        histogram(latencies, f"Latency of run {run.pk}: share of completions"),
+        curve(latencies, f"Latency of run {run.pk} by percentile"),
+    ]
+
+
+def chart_over_time(
+    run: Run, metric: str, series: Sequence[Series], part: Part | None = None, base: int = 1000
+) -> Chart:
+    """Build the chart of one metric over time.
+
+    `series` are all series of the run, or their names could not be told apart. With `part`, `packed` is read.
+    """
+    return over_time(METRICS[metric], _tracks(run, metric, series, part), _title(run, metric), base)
+
+
+def description_over_time(run: Run, metric: str, series: Sequence[Series], base: int = 1000) -> str:
+    """Return the description of `chart_over_time`."""
+    return described_over_time(METRICS[metric], _tracks(run, metric, series), _title(run, metric), base)
+
+
+def _title(run: Run, metric: str) -> str:
+    return f"{METRICS[metric].label} of run {run.pk} over time"
+
+
+def _tracks(run: Run, metric: str, series: Sequence[Series], part: Part | None = None) -> list[Track]:
+    return [
+        Track(series_name(run, series_row, series), part_of(series_row.packed, *part) if part else series_row.overview)
+        for series_row in series
+        if series_row.metric == metric
+    ]
+
+
+def series_name(run: Run, series: Series, all_of_run: Sequence[Series]) -> str:
+    """Return job and operation of a series, with its source where another source has the same."""
+    name = f"{job_name(run, series.section)} {series.operation}".strip()
+    place = (series.section, series.operation, series.metric)
+    same = [each for each in all_of_run if (each.section, each.operation, each.metric) == place]
+    return f"{name} ({SOURCES.get(series.source, series.source)})" if len(same) > 1 else name

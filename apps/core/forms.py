@@ -1,0 +1,20 @@
+"""Forms in the site's look: the style classes that templates would otherwise repeat for every field."""
+
+from typing import Any
+
+from django import forms
+
+CLASSES = {"select": "form-select", "checkbox": "form-check-input"}
+
+
+def dress(form: forms.BaseForm) -> None:
+    for field in form.fields.values():
+        widget: Any = field.widget
+        kind = "select" if isinstance(widget, forms.Select) else getattr(widget, "input_type", "")
+        widget.attrs.setdefault("class", CLASSES.get(kind, "form-control"))
+
+
+class SiteForm(forms.Form):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        dress(self)

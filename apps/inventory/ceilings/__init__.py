@@ -1,0 +1,1 @@
+"""The upper bound on what the stack under a target can carry."""

@@ -1,0 +1,1 @@
+"""Writing discovered parts to the inventory's rows."""

@@ -1,0 +1,1 @@
+"""Controllers, disks and arrays of a host, combined from the outputs of its tools."""

@@ -1,0 +1,1 @@
+"""mdadm: its reports as uploads bring them, and the arrays that discovery reads."""

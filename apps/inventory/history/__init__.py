@@ -1,0 +1,1 @@
+"""What changed in the inventory, who did it, and how it is taken back."""

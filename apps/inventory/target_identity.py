@@ -1,0 +1,236 @@
+"""A target is known by its host, its path and the filesystem under it: another filesystem is another target.
+
+A target that was measured is never pointed elsewhere. Where another filesystem, or another directory, takes its place, it stays as it was,
+is said to be gone and why, and what is there now gets a target of its own.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.inventory.editing.deletion import loss_of
+from apps.inventory.models import Filesystem, Host, Target
+from apps.inventory.vocabulary import Source, TargetKind
+
+AGENTS_TARGET = "agent directory"
+KEPT = ("type", "uuid", "source", "mount_point")
+LONGEST = {
+    "path": 500,
+    "type": 40,
+    "uuid": 80,
+    "source": 255,
+    "mount_point": 500,
+    "options": 4000,
+    "problem": 300,
+    "device": 40,
+}
+MOST_UNUSED = 20  # targets without runs that an agent may have made on one host
+PAUSE = timedelta(minutes=1)  # beyond that, the least time between two new ones
+PATHS = (TargetKind.DIRECTORY, TargetKind.FILE)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a directory lies, as a host reports it. `problem`: why that cannot be told; then the directory takes no runs."""
+
+    path: str = ""
+    type: str = ""
+    uuid: str = ""
+    source: str = ""
+    mount_point: str = ""
+    options: str = ""
+    device: str = ""
+    problem: str = ""
+
+    @classmethod
+    def from_json(cls, value: object) -> "Place":
+        """Take what is text and of a sensible length; an agent may be older, newer or hostile."""
+        told = value if isinstance(value, Mapping) else {}
+        return cls(**{name: _text(told.get(name), most) for name, most in LONGEST.items()})
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Return the identity of the filesystem that a target stores."""
+        return {name: getattr(self, name) for name in KEPT if getattr(self, name)}
+
+    @property
+    def as_json(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name in LONGEST if getattr(self, name)}
+
+    @property
+    def words(self) -> str:
+        return words_of(self.identity)
+
+
+def _text(value: object, most: int) -> str:
+    return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()[:most] if isinstance(value, str) else ""
+
+
+def words_of(lies_on: Mapping[str, Any]) -> str:
+    """Describe the filesystem: `ext4 on /dev/sdb1 (UUID 3f5b…)`; '' where it is not known."""
+    if not lies_on.get("type"):
+        return ""
+    source = f" on {lies_on['source']}" if lies_on.get("source") not in (None, "", lies_on["type"]) else ""
+    return f"{lies_on['type']}{source}" + (f" (UUID {lies_on['uuid']})" if lies_on.get("uuid") else "")
+
+
+def is_same_filesystem(known: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    """Compare by UUID where both have one, else by type and source. What is not known yet is no other one."""
+    if not known.get("type") or not found.get("type"):
+        return True
+    if known["type"] != found["type"]:
+        return False
+    if known.get("uuid") and found.get("uuid"):
+        return bool(known["uuid"] == found["uuid"])
+    return not (known.get("source") and found.get("source")) or known["source"] == found["source"]
+
+
+def is_same_target(one: Target, other: Target) -> bool:
+    """Return whether two targets of one host are the same: same filesystem and, where both have one, same path."""
+    if one.path and other.path and one.path != other.path:
+        return False
+    return is_same_filesystem(one.lies_on, other.lies_on)
+
+
+def is_not_mounted(known: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    """Return whether the known filesystem's mount point is now an ordinary folder of the filesystem above it."""
+    point, above = known.get("mount_point") or "", found.get("mount_point") or ""
+    return bool(above) and point != above and point.startswith(above.rstrip("/") + "/")
+
+
+@transaction.atomic
+def offer_directory(host: Host, place: Place) -> Target | None:
+    """Make the target of this place the one that takes the host's runs, and say of the others why they do not any more.
+
+    None where nothing can be offered: the directory is not there, its filesystem is not mounted, or the host names another one so often that
+    it would fill its page with targets that nothing was measured on. Of those it may have `MOST_UNUSED`; the oldest is used again.
+    """
+    Host.objects.select_for_update(no_key=True).get(pk=host.pk)  # serialises the reports of one host
+    targets = list(Target.objects.filter(host=host).order_by("-is_agents_own", "gone_at", "-id"))
+    here = [one for one in targets if one.kind == TargetKind.DIRECTORY and one.path == place.path]
+    if place.problem:
+        _retire((one for one in targets if one.is_agents_own), f"{place.path}: {place.problem}")
+        return None
+    own = _of_place(here, place)
+    spare = _unused(targets) if own is None else []
+    is_crowded = len(spare) >= MOST_UNUSED
+    is_hasty = is_crowded and any(one.gone_at and timezone.now() - one.gone_at < PAUSE for one in spare)
+    if own is None and (away := next((one for one in here if is_not_mounted(one.lies_on, place.identity)), None)):
+        said = f"{away.lies_on['mount_point']} is not mounted; {place.path} lies on {place.words} now"
+        _retire((one for one in targets if one.is_agents_own), said)
+        return None
+    for one in targets:
+        if one is not own and one.is_agents_own:
+            elsewhere = one.path != place.path
+            _retire(
+                [one], f"the agent offers {place.path} now" if elsewhere else f"{place.path} lies on {place.words} now"
+            )
+    if is_hasty:
+        return None  # the host's next inventory settles it
+    if own is None:
+        own = _oldest(spare) if is_crowded else Target()
+        if own is None:
+            return None
+        own.lab_id, own.host, own.kind, own.path, own.lies_on = host.lab_id, host, TargetKind.DIRECTORY, place.path, {}
+        own.name = _free_name(place, [one for one in targets if one is not own], AGENTS_TARGET)
+        own.sources = {"name": str(Source.DISCOVERED), "path": str(Source.DISCOVERED)}
+        own.filesystem = _known_filesystem(host, place)
+    _take_up(own, place)
+    return own
+
+
+def _unused(targets: Iterable[Target]) -> list[Target]:
+    """Return the targets that only agents made, that nobody named or filled in, and that have no runs."""
+    names = {"name": str(Source.DISCOVERED), "path": str(Source.DISCOVERED)}
+    made = [one.pk for one in targets if one.sources == names and one.lies_on]
+    if len(made) < MOST_UNUSED:
+        return []
+    free = set(Target.objects.filter(pk__in=made, runs=None).values_list("pk", flat=True))
+    return [one for one in targets if one.pk in free]
+
+
+def _oldest(spare: Iterable[Target]) -> Target | None:
+    """Return the target that is gone the longest, of those that nothing else refers to."""
+    by_age = sorted(spare, key=lambda one: (one.gone_at or timezone.now(), one.pk))
+    for one in by_age:
+        loss = loss_of(one)
+        if not (loss.forbidden or loss.lost or loss.freed):
+            return one
+    return None
+
+
+def _of_place(here: Iterable[Target], place: Place) -> Target | None:
+    """Return the target at this place, preferably one that is known to lie there."""
+    fitting = [one for one in here if is_same_filesystem(one.lies_on, place.identity)]
+    return next((one for one in fitting if one.lies_on.get("type")), fitting[0] if fitting else None)
+
+
+def _take_up(own: Target, place: Place) -> None:
+    known = {name: value for name, value in own.lies_on.items() if value} | place.identity
+    if own.pk and own.is_agents_own and own.gone_at is None and own.lies_on == known:
+        return
+    own.is_agents_own, own.lies_on, own.gone_at, own.gone_reason = True, known, None, ""
+    own.save()
+
+
+def _retire(targets: Iterable[Target], reason: str) -> None:
+    for one in targets:
+        one.is_agents_own, one.gone_at, one.gone_reason = False, timezone.now(), reason[:300]
+        one.save()
+
+
+def _free_name(place: Place, targets: Iterable[Target], first: str = "") -> str:
+    """Return `first` if it is free, else a free name made of path and filesystem type."""
+    taken = {one.name for one in targets}
+    if first and first not in taken:
+        return first
+    wanted = f"{place.path} ({place.type})"[-180:]
+    return next(one for one in (wanted, *(f"{wanted} {number}" for number in range(2, 10_000))) if one not in taken)
+
+
+def _known_filesystem(host: Host, place: Place) -> Filesystem | None:
+    """Return the inventory's row of the filesystem, if a discovery has seen it already."""
+    rows = Filesystem.objects.filter(host=host, is_present=True, type=place.type)
+    if place.uuid and (row := rows.filter(uuid=place.uuid).first()):
+        return row  # type: ignore[no-any-return]
+    row = rows.filter(mount_point=place.mount_point).first()
+    return row if row and not (row.uuid and place.uuid) else None
+
+
+def settle_typed_target(target: Target, holder: Filesystem, others: Iterable[Target]) -> bool:
+    """Return whether a target that a person entered still lies on `holder`, which now holds its path.
+
+    A target that has runs stays where they were measured; another filesystem at its path gets a target of its own.
+    """
+    before = target.filesystem
+    if before and before.pk == holder.pk and target.gone_at:
+        target.gone_at, target.gone_reason = None, ""
+        target.save()
+    if target.gone_at:
+        return False
+    if before is None or before.pk == holder.pk:
+        return True
+    same_path = [one for one in others if one.path == target.path and one.kind == target.kind and one is not target]
+    successor = next((one for one in same_path if one.filesystem_id == holder.pk), None)
+    if successor is None and not _has_runs(target):
+        return True
+    known = {"mount_point": before.mount_point}
+    if is_not_mounted(known, {"mount_point": holder.mount_point}):
+        _retire([target], f"{before.mount_point} is not mounted; {target.path} lies on {holder.type} now")
+        return False
+    if successor is None:
+        name = _free_name(Place(target.path, holder.type), others)
+        successor = Target(lab_id=target.lab_id, host_id=target.host_id, name=name, kind=target.kind, path=target.path)
+        successor.sources = {"name": str(Source.INFERRED), "path": str(Source.INFERRED)}
+    _retire([target], f"{target.path} lies on {holder.type} now")
+    successor.filesystem, successor.gone_at, successor.gone_reason = holder, None, ""
+    successor.save()
+    return False
+
+
+def _has_runs(target: Any) -> bool:
+    return bool(target.runs.exists())

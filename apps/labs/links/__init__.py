@@ -1,0 +1,1 @@
+"""Links that work once: invitations to a lab and renewals of a password."""

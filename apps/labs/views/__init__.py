@@ -1,0 +1,1 @@
+"""Views of labs, accounts, invitations and renewals."""

@@ -1,0 +1,1 @@
+"""Notifications: destinations, deliveries with their tries, and the transports that carry them."""

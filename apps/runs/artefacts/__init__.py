@@ -1,0 +1,1 @@
+"""Raw bytes of runs and uploads: the store, and the checks that it is complete."""

@@ -1,0 +1,217 @@
+"""Models of attempts at runs: leases, fencing tokens, chunks, and every change of state as one filtered UPDATE.
+
+If the UPDATE changes no row, somebody else was first: the method returns False and changes nothing.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Self
+
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from apps.core.task_queue import send_on_commit
+from apps.inventory.models import Host
+from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent
+from apps.runs.models.run import Run
+from apps.runs.states import ENDED, ON_HOST, OPEN, State, before
+
+LEASE = timedelta(seconds=60)
+MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown on the run
+
+
+class NextFencingToken(models.Func):
+    """The next number of one sequence for all hosts: a newer attempt always has the greater one.
+
+    The shift keeps new tokens above those of earlier versions, whose lower 24 bits were drawn.
+    """
+
+    template = "(nextval('runs_fencing_token') << 24)"
+    output_field = models.BigIntegerField()
+
+
+def request_dispatch(host_id: int | None) -> None:
+    """Send the task that offers the host's next run, when the transaction commits. A duplicate finds nothing to do.
+
+    It is named, not imported: who may get work is known to the agents' side. The beat looks at all hosts, so that an
+    older message need not be kept.
+    """
+    send_on_commit("agents.dispatch_host", host_id, expires=60)
+
+
+class AttemptQuerySet(LabQuerySet["Attempt"]):
+    def open(self) -> Self:
+        return self.filter(state__in=OPEN)
+
+    def lease_expired(self, now: datetime) -> Self:
+        return self.filter(state__in=[State.ACCEPTED, State.RUNNING], lease_until__lt=now)
+
+    def to_read_in(self, now: datetime) -> Self:
+        """Return the complete attempts whose result is not in samples yet and whose next try is due."""
+        return self._not_read(now).filter(tries__lt=MAX_TRIES)
+
+    def cut_short(self, now: datetime) -> Self:
+        """Return those of which every try was cut short: a worker that is killed cannot say so itself."""
+        return self._not_read(now).filter(tries__gte=MAX_TRIES)
+
+    def _not_read(self, now: datetime) -> Self:
+        return self.filter(next_try_at__lt=now, manifest__isnull=False, ingested_at=None, read_problem="")
+
+    def renew(self, host_id: int, named: Iterable[tuple[int, int]]) -> None:
+        """Extend the leases of the attempts and tokens that the host names: they live. Any that were `unknown` are known again (`Attempt.seen`)."""
+        until = timezone.now() + LEASE
+        for pk, token in named:
+            self.filter(pk=pk, token=token, host_id=host_id, state__in=ON_HOST).update(lease_until=until)
+
+
+def _of_run(moved: dict[str, Any]) -> dict[str, Any]:
+    """Return what of an attempt's change its run shows."""
+    fields = {"state": moved["state"]}
+    if moved["state"] == State.FINISHED and moved.get("manifest"):
+        # measured, being read: it is finished when its samples are there (`Run.is_reading`)
+        fields["state"] = State.RUNNING
+    if moved["state"] in ENDED:
+        fields |= {"finished_at": moved.get("ended_at") or timezone.now(), "problem": moved.get("reason", "")}
+    if "started_at" in moved:
+        fields["started_at"] = moved["started_at"]
+    return fields
+
+
+class Attempt(LabScoped):
+    """One try at a run by one host's agent.
+
+    As in `Run`, `isolation.add_constraints` checks the references; the constraint `attempt_number_in_run` finds a
+    run's attempts.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts", db_constraint=False, db_index=False)
+    host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="attempts", db_constraint=False)
+    number = models.PositiveIntegerField()
+    token = models.BigIntegerField(unique=True, db_default=NextFencingToken())
+    state = models.CharField(max_length=12, choices=State.choices, default=State.OFFERED)
+    lease_until = models.DateTimeField(null=True)
+    offered_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    boot_id = models.CharField(max_length=64, blank=True)
+    argv = models.JSONField(default=list)
+    exit_status = models.IntegerField(null=True)
+    signal = models.IntegerField(null=True)
+    reason = models.TextField(blank=True)
+    manifest = models.JSONField(null=True)
+    cancel_wanted_at = models.DateTimeField(null=True)
+    ingested_at = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0, help_text="of reading its result in")
+    next_try_at = models.DateTimeField(null=True)
+    read_problem = models.TextField(
+        blank=True, default="", db_default="", help_text="why its result was given up; empty if it was not"
+    )
+    overdue_at = models.DateTimeField(
+        null=True, help_text="by the server's clock: three times its estimate and a margin"
+    )
+
+    objects: ClassVar[Any] = LabManager.from_queryset(AttemptQuerySet)()
+
+    class Meta:
+        ordering = ["run", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="attempt_number_in_run"),
+            # Two benchmarks on one host would measure each other, so the fence is the host, not only the disk.
+            models.UniqueConstraint(
+                fields=["host"], condition=Q(state__in=sorted(OPEN)), name="one_open_attempt_per_host"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of {self.run}"
+
+    @property
+    def is_to_be_read(self) -> bool:
+        """Return whether the result has arrived and is not read into samples yet."""
+        return self.manifest is not None and self.ingested_at is None and not self.read_problem
+
+    @property
+    def is_overdue(self) -> bool:
+        return bool(self.state == State.RUNNING and self.overdue_at and self.overdue_at < timezone.now())
+
+    def move(self, state: State, **fields: Any) -> bool:
+        """Change the state if it may follow the one in the database now; the run follows its attempt.
+
+        The end of an attempt lets its host have the next run. Returns False where the attempt has another state or
+        token by now: nothing is changed then.
+        """
+        changes = {"state": state, **fields}
+        with transaction.atomic():
+            current = Attempt.objects.filter(pk=self.pk, token=self.token, state__in=before(state))
+            if not current.update(**changes):
+                return False
+            Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(**_of_run(changes))
+            if state in ENDED:
+                request_dispatch(self.host_id)
+        for name, value in changes.items():
+            setattr(self, name, value)
+        return True
+
+    def accept(self) -> bool:
+        now = timezone.now()
+        moved = self.move(State.ACCEPTED, accepted_at=now, lease_until=now + LEASE)
+        return moved or self._is_now(State.ACCEPTED)
+
+    def run_started(
+        self, started_at: datetime, boot_id: str, argv: list[str], limit_seconds: int | None = None
+    ) -> bool:
+        fields: dict[str, Any] = {
+            "started_at": started_at,
+            "boot_id": boot_id,
+            "argv": argv,
+            "lease_until": timezone.now() + LEASE,
+            "overdue_at": timezone.now() + timedelta(seconds=limit_seconds) if limit_seconds else None,
+        }
+        return self.move(State.RUNNING, **fields) or self._is_now(State.RUNNING)
+
+    def seen(self, state: str) -> None:
+        """Move an `unknown` attempt back to the state that its host reports."""
+        if self.state == State.UNKNOWN:
+            to = State.ACCEPTED if state == State.ACCEPTED else State.RUNNING
+            self.move(to, lease_until=timezone.now() + LEASE)
+
+    def lose(self) -> bool:
+        """Mark the attempt as `unknown` after its lease expired; nothing is started anywhere."""
+        return self.move(State.UNKNOWN)
+
+    def want_cancel(self) -> bool:
+        """Ask the host to stop; an offer nobody accepted yet ends here at once."""
+        now = timezone.now()
+        if self.state == State.OFFERED and self.move(
+            State.CANCELLED, ended_at=now, reason="Cancelled before it began."
+        ):
+            return True
+        return bool(Attempt.objects.filter(pk=self.pk, state__in=OPEN).update(cancel_wanted_at=now))
+
+    def _is_now(self, state: State) -> bool:
+        """Return whether the attempt is in this state: a request that is repeated after a lost answer is no error."""
+        return bool(Attempt.objects.filter(pk=self.pk, token=self.token, state=state).exists())
+
+
+class Chunk(ThroughParent):
+    """A piece of an attempt's stream, exactly as sent. The bytes move into an artefact when the attempt is complete."""
+
+    lab_path: ClassVar[str] = "attempt__lab_id"
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="chunks")
+    stream = models.CharField(max_length=20)
+    sequence = models.PositiveIntegerField()
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveIntegerField()
+    data = models.BinaryField(null=True)
+
+    class Meta:
+        ordering = ["attempt", "stream", "sequence"]
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "stream", "sequence"], name="chunk_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stream} {self.sequence}"

@@ -1,0 +1,1 @@
+"""Values over time of a run: packed series, live progress and latency histograms."""

@@ -1,0 +1,208 @@
+"""Plans of a study: configurations × points, rounds, order and guards.
+
+A step (row, point, round) is computed and no row of a table: `apps/studies/plans/order.py` gives the same steps for the same plan. What
+is kept is a run's place in the plan, `PlannedRun`, so that a step that failed can be run again and no order has to be rewritten.
+"""
+
+from typing import Any, ClassVar, Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.urls import reverse
+
+from apps.inventory.models import Host
+from apps.labs.isolation import LabManager, LabQuerySet, ThroughParent
+from apps.runs.models import Run
+from apps.studies.models.study import Configuration, Study
+from apps.studies.plans.guards import KINDS, GuardKind
+from apps.studies.plans.order import ORDERS
+from apps.studies.plans.stopping_rule import Stopping, stopping_of
+
+# How far a plan's order, rounds and guards can be trusted: nothing checks them yet.
+NOT_CHECKED, AS_REPORTED = "asked for; not checked", "as reported"
+
+
+class PlanQuerySet(LabQuerySet["Plan"]):
+    def whole(self) -> Self:
+        """Prefetch all that a page shows of the plans, in a constant number of queries."""
+        return self.select_related("study").prefetch_related(
+            models.Prefetch(
+                "rows", PlanConfiguration.objects.select_related("configuration__host", "configuration__target__host")
+            ),
+            "points",
+            "guards",
+            models.Prefetch("cells", PlanCell.objects.select_related("runs_of")),
+        )
+
+
+class Plan(ThroughParent):
+    """Configurations × points × rounds, the order, the stopping rule and the guards. A study may have several."""
+
+    lab_path: ClassVar[str] = "study__lab_id"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="plans")
+    name = models.SlugField(max_length=60)
+    title = models.CharField(max_length=200)
+    position = models.PositiveIntegerField(default=0)
+    order = models.CharField(max_length=12, choices=list(ORDERS.items()), default="interleaved")
+    seed = models.BigIntegerField(null=True, blank=True, help_text="of a randomized order")
+    stopping = models.JSONField(help_text="the typed rule")
+    are_means = models.BooleanField(default=False, help_text="each run that is held is the mean of all rounds")
+    notes = models.TextField(blank=True)
+    is_from_report = models.BooleanField(
+        default=False, help_text="a published report's procedure, not one to carry out"
+    )
+    changed_by = models.CharField(max_length=200, blank=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    objects: ClassVar[Any] = LabManager.from_queryset(PlanQuerySet)()
+
+    class Meta:
+        ordering = ["study", "position", "id"]
+        constraints = [models.UniqueConstraint(fields=["study", "name"], name="plan_in_study")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return f"{reverse('study-plan', args=[self.study.slug])}#plan-{self.name}"
+
+    @property
+    def standing(self) -> str:
+        """Return who vouches for the plan's order, rounds and guards."""
+        return AS_REPORTED if self.is_from_report else NOT_CHECKED
+
+    @property
+    def rule(self) -> Stopping:
+        return stopping_of(self.stopping)
+
+
+class PlanConfiguration(ThroughParent):
+    """One row of a plan's matrix: a configuration of the study, or one that the source names and has no numbers of."""
+
+    lab_path: ClassVar[str] = "plan__study__lab_id"
+
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="rows")
+    configuration = models.ForeignKey(
+        Configuration, on_delete=models.CASCADE, null=True, blank=True, related_name="planned"
+    )
+    name = models.SlugField(max_length=80)
+    own_label = models.CharField(
+        max_length=200, blank=True, help_text="what a report's plan calls it; empty: as the configuration is called"
+    )
+    position = models.PositiveIntegerField(default=0)
+    largest_file_size = models.BigIntegerField(null=True, blank=True, help_text="bytes; the row ends there")
+    limit_reason = models.CharField(max_length=300, blank=True)
+    reason = models.TextField(blank=True, help_text="why the whole row is not run")
+
+    class Meta:
+        ordering = ["plan", "position", "id"]
+        constraints = [models.UniqueConstraint(fields=["plan", "name"], name="row_in_plan")]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def label(self) -> str:
+        """Return the row's label, or else its configuration's current one."""
+        return self.own_label or (self.configuration.label if self.configuration else self.name)
+
+    @property
+    def host(self) -> Host | None:
+        return self.configuration.host if self.configuration else None
+
+
+class PlanPoint(ThroughParent):
+    """One column: a workload point. Its file size is bytes, or a multiple of the RAM of the host that it meets."""
+
+    lab_path: ClassVar[str] = "plan__study__lab_id"
+
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="points")
+    name = models.SlugField(max_length=80)
+    label = models.CharField(max_length=120, blank=True)
+    position = models.PositiveIntegerField(default=0)
+    tool = models.CharField(max_length=40)
+    command = models.CharField(max_length=300, blank=True, help_text="as the source prints it")
+    file_size = models.BigIntegerField(null=True, blank=True, help_text="bytes")
+    ram_multiple = models.FloatField(null=True, blank=True, help_text="file size = this × RAM")
+    block_size = models.BigIntegerField(null=True, blank=True, help_text="bytes per call")
+    threads = models.PositiveIntegerField(null=True, blank=True)
+    iodepth = models.PositiveIntegerField(null=True, blank=True)
+    operations = ArrayField(models.CharField(max_length=40), default=list, blank=True)
+    labels = models.JSONField(default=dict, blank=True, help_text="what else belongs to the point: files, client nodes")
+    job = models.JSONField(null=True, blank=True, help_text="fio's options without sizes, where fio can run it")
+
+    class Meta:
+        ordering = ["plan", "position", "id"]
+        constraints = [models.UniqueConstraint(fields=["plan", "name"], name="point_in_plan")]
+
+    def __str__(self) -> str:
+        return self.label or (f"{self.ram_multiple:g} × RAM" if self.ram_multiple else self.name)
+
+
+class Guard(ThroughParent):
+    """What shall hold before a step, as it is asked for. Nothing checks it yet: whoever shows it says `Plan.standing` beside it."""
+
+    lab_path: ClassVar[str] = "plan__study__lab_id"
+
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="guards")
+    kind = models.CharField(max_length=20, choices=[(name, kind.label) for name, kind in KINDS.items()])
+    position = models.PositiveIntegerField(default=0)
+    is_required = models.BooleanField(default=True)
+    parameters = models.JSONField(default=dict, blank=True)
+    note = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["plan", "position", "id"]
+        constraints = [models.UniqueConstraint(fields=["plan", "kind"], name="guard_in_plan")]
+
+    def __str__(self) -> str:
+        return self.definition.label
+
+    @property
+    def definition(self) -> GuardKind:
+        return KINDS[self.kind]
+
+    @property
+    def sentence(self) -> str:
+        return self.definition.sentence(self.parameters)
+
+
+class PlanCell(ThroughParent):
+    """A cell about which something is to be said: why it is not run, or which configuration holds its runs."""
+
+    lab_path: ClassVar[str] = "plan__study__lab_id"
+
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="cells")
+    row = models.ForeignKey(PlanConfiguration, on_delete=models.CASCADE, related_name="+")
+    point = models.ForeignKey(PlanPoint, on_delete=models.CASCADE, related_name="+")
+    reason = models.TextField(blank=True, help_text="why it is not run; empty: it is")
+    note = models.TextField(blank=True)
+    runs_of = models.ForeignKey(
+        Configuration, on_delete=models.CASCADE, null=True, blank=True, related_name="+",
+        help_text="where its runs are held, if not under the row's configuration",
+    )  # fmt: skip
+
+    class Meta:
+        ordering = ["plan", "row__position", "point__position"]
+        constraints = [models.UniqueConstraint(fields=["row", "point"], name="cell_once")]
+
+    def __str__(self) -> str:
+        return self.reason or self.note
+
+
+class PlannedRun(ThroughParent):
+    """A run's place in a plan: the step that it was made for. Several runs of one step: the newest counts."""
+
+    lab_path: ClassVar[str] = "run__lab_id"
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="planned_run")
+    row = models.ForeignKey(PlanConfiguration, on_delete=models.CASCADE, related_name="planned_runs")
+    point = models.ForeignKey(PlanPoint, on_delete=models.CASCADE, related_name="planned_runs")
+    round = models.PositiveIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["row", "point", "round"], name="planned_step")]
+
+    def __str__(self) -> str:
+        return f"round {self.round} of {self.row}"

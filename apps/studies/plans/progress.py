@@ -1,0 +1,138 @@
+"""How far a cell is, out of its runs. The state is derived each time and kept nowhere, so it cannot be wrong.
+
+waiting   nothing has been run yet          running   a run of it is under way
+partly    some rounds are there             done      the stopping rule's rounds are there
+failed    the newest run failed             not run   there is a reason
+not held  a report's cell of which this lab holds no run
+as reported  a report's cell whose numbers this lab holds: nobody here has run it
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+WAITING, RUNNING, PARTLY, DONE, FAILED = "waiting", "running", "partly", "done", "failed"
+NOT_RUN, NOT_HELD, AS_REPORTED = "not run", "not held", "as reported"
+STATES = (DONE, AS_REPORTED, RUNNING, PARTLY, WAITING, FAILED, NOT_HELD, NOT_RUN)
+OPEN_STATES = {"queued", "offered", "accepted", "running", "unknown"}
+
+
+@dataclass(frozen=True)
+class HeldRun:
+    """What a cell needs of a run. `round`: 0 where it was not made for a step; `seconds`: how long it took."""
+
+    pk: int
+    state: str
+    progress: float = 0.0
+    round: int = 0
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`done` of at least `least` and at most `most` rounds, `needed` as far as is known now; `fraction` of those under way, 0 to 1."""
+
+    state: str
+    done: int
+    least: int
+    most: int
+    needed: int
+    fraction: float = 0.0
+
+
+def progress_of(
+    runs: Sequence[HeldRun],
+    least: int,
+    most: int,
+    *,
+    reason: str = "",
+    are_means: bool = False,
+    is_report: bool = False,
+    is_enough: bool = True,
+) -> Progress:
+    """Return the progress of a cell from its runs, oldest first.
+
+    `are_means`: a run holds the mean of all rounds, so one is enough. `is_enough`: what the stopping rule returns for
+    the values, once there are `least` rounds.
+    """
+    finished = [run for run in _counting(runs) if run.state == "finished"]
+    done = most if are_means and finished else len(finished)
+    going = [run.progress for run in runs if run.state in OPEN_STATES]
+    fraction = sum(going) / len(going) if going else 0.0
+    needed = least if is_enough else max(least, done + 1)
+    return Progress(_state(runs, done, needed, reason, is_report), done, least, most, needed, fraction)
+
+
+def _counting(runs: Sequence[HeldRun]) -> list[HeldRun]:
+    """Return the runs that count: of several for one step the newest."""
+    newest = {(run.round or f"run {run.pk}"): run for run in runs}
+    return list(newest.values())
+
+
+def _state(runs: Sequence[HeldRun], done: int, needed: int, reason: str, is_report: bool) -> str:
+    if any(run.state in OPEN_STATES for run in runs):
+        return RUNNING
+    if reason:
+        return NOT_RUN
+    if runs and done < needed and runs[-1].state != "finished":
+        return FAILED
+    if is_report:
+        return AS_REPORTED if done else NOT_HELD
+    if done:
+        return DONE if done >= needed else PARTLY
+    return WAITING
+
+
+@dataclass(frozen=True)
+class WaitingCell:
+    """A cell's rounds that are still to be made. `past`: seconds of its own runs; `asked`: what the workload says it takes at most."""
+
+    row: str
+    host: str
+    file_size: int | None
+    rounds: int
+    past: Sequence[float] = ()
+    asked: float | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds. Hosts work side by side, so the whole takes as long as the slowest. `unknown`: rounds that nothing is known of."""
+
+    seconds: float
+    by_host: Mapping[str, float]
+    known: int
+    unknown: int
+
+
+def estimate(cells: Sequence[WaitingCell]) -> Estimate:
+    """Estimate the time of cells from their own past runs, else their workload, else their row's bytes/s."""
+    rates = _rates(cells)
+    by_host: dict[str, float] = {}
+    known = unknown = 0
+    for cell in cells:
+        seconds = _seconds(cell, rates)
+        if seconds is None:
+            unknown += cell.rounds
+        else:
+            known += cell.rounds
+            by_host[cell.host] = by_host.get(cell.host, 0.0) + cell.rounds * seconds
+    return Estimate(max(by_host.values(), default=0.0), by_host, known, unknown)
+
+
+def _seconds(cell: WaitingCell, rates: Mapping[str, float]) -> float | None:
+    if cell.past:
+        return median(cell.past)
+    if cell.asked is not None:
+        return cell.asked
+    rate = rates.get(cell.row)
+    return cell.file_size * rate if rate and cell.file_size else None
+
+
+def _rates(cells: Sequence[WaitingCell]) -> dict[str, float]:
+    """Return seconds per byte of test file for each row: the median of its cells that were run."""
+    rates_of_row: dict[str, list[float]] = {}
+    for cell in cells:
+        if cell.past and cell.file_size:
+            rates_of_row.setdefault(cell.row, []).append(median(cell.past) / cell.file_size)
+    return {row: median(rates) for row, rates in rates_of_row.items()}

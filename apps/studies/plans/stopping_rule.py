@@ -1,0 +1,144 @@
+"""Stopping rules: when a cell has enough rounds.
+
+    {"kind": "fixed", "rounds": 10}
+    {"kind": "half_width", "percent": 2.0, "confidence": 95, "at_least": 5, "at_most": 30}
+    {"kind": "steady_state", "window": 5, "range_percent": 20, "slope_percent": 10, "at_most": 25}
+    {"kind": "not_printed"}                   a report that does not say how often; one round is drawn
+
+Steady state is that of the SNIA performance test: over the last `window` rounds, highest less lowest at most 20 % of their mean, and the
+straight line through them rises or falls by at most 10 % of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, sqrt
+from statistics import fmean, linear_regression, stdev
+from typing import Any
+
+from apps.core.student_t import student
+from apps.studies.plans.problems import PlanError, number, only, whole
+
+MOST_ROUNDS = 100
+FIELDS: dict[str, tuple[str, ...]] = {
+    "fixed": ("rounds",),
+    "half_width": ("percent", "confidence", "at_least", "at_most"),
+    "steady_state": ("window", "range_percent", "slope_percent", "at_most"),
+    "not_printed": (),
+}
+LABELS = {
+    "fixed": "a fixed number of rounds", "half_width": "until the confidence interval is narrow enough",
+    "steady_state": "until the steady state of the SNIA performance test", "not_printed": "not printed",
+}  # fmt: skip
+DEFAULTS = {"confidence": 95, "at_least": 3, "window": 5, "range_percent": 20, "slope_percent": 10}
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """`least` rounds in any case, `most` at most; `words` for people."""
+
+    kind: str
+    least: int
+    most: int
+    words: str
+    data: dict[str, Any]
+
+    @property
+    def is_fixed(self) -> bool:
+        return self.least == self.most
+
+
+def stopping_of(data: Any) -> Stopping:
+    """Parse a stopping rule.
+
+    Raises:
+        PlanError: It does not fit.
+    """
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if kind not in FIELDS:
+        raise PlanError("stopping.kind", kind, f"one of {', '.join(FIELDS)}")
+    only("stopping", data, ("kind", *FIELDS[kind]))
+    return _MADE[kind]({**DEFAULTS, **data})
+
+
+def _fixed(data: dict[str, Any]) -> Stopping:
+    rounds = whole("stopping.rounds", data.get("rounds"), 1, MOST_ROUNDS)
+    words = "One round." if rounds == 1 else f"{rounds} rounds."
+    return Stopping("fixed", rounds, rounds, words, {"kind": "fixed", "rounds": rounds})
+
+
+def _half_width(data: dict[str, Any]) -> Stopping:
+    percent = number("stopping.percent", data.get("percent"), 0.1, 50)
+    confidence = number("stopping.confidence", data["confidence"], 50, 99.9)
+    most = whole("stopping.at_most", data.get("at_most"), 3, MOST_ROUNDS)
+    least = whole("stopping.at_least", data["at_least"], 3, most)  # two values give no interval worth the name
+    words = (
+        f"Until half of the {confidence:g} % confidence interval is at most {percent:g} % of the mean; "
+        f"at least {least} rounds, at most {most}."
+    )
+    rule = {"kind": "half_width", "percent": percent, "confidence": confidence, "at_least": least, "at_most": most}
+    return Stopping("half_width", least, most, words, rule)
+
+
+def _steady(data: dict[str, Any]) -> Stopping:
+    most = whole("stopping.at_most", data.get("at_most", 25), 3, MOST_ROUNDS)
+    window = whole("stopping.window", data["window"], 3, most)
+    spread = number("stopping.range_percent", data["range_percent"], 0.1, 100)
+    slope = number("stopping.slope_percent", data["slope_percent"], 0.1, 100)
+    words = (
+        f"Until the steady state of the SNIA performance test: over the last {window} rounds a range of at most {spread:g} % "
+        f"of the mean and a slope excursion of at most {slope:g} %; at most {most} rounds."
+    )
+    rule = {"kind": "steady_state", "window": window, "range_percent": spread, "slope_percent": slope, "at_most": most}
+    return Stopping("steady_state", window, most, words, rule)
+
+
+def _not_printed(_data: dict[str, Any]) -> Stopping:
+    return Stopping("not_printed", 1, 1, "How often each was run is not printed.", {"kind": "not_printed"})
+
+
+_MADE = {"fixed": _fixed, "half_width": _half_width, "steady_state": _steady, "not_printed": _not_printed}
+
+
+def is_enough(rule: Stopping, values: Sequence[float]) -> bool:
+    """Return whether the rounds are enough; `values` has one of each finished round, oldest first."""
+    if len(values) >= rule.most:
+        return True
+    if rule.kind == "steady_state":
+        return is_steady(values, rule.data)
+    if rule.kind == "half_width" and len(values) >= rule.least:
+        return half_width(values, rule.data["confidence"] / 100) <= float(rule.data["percent"]) / 100
+    return False
+
+
+def half_width(values: Sequence[float], confidence: float) -> float:
+    """Return half of Student's interval of the mean as a fraction of the mean, of two values or more.
+
+    `inf` where the mean is 0.
+    """
+    mean = fmean(values)
+    half = student(len(values) - 1, confidence) * stdev(values) / sqrt(len(values))
+    return half / abs(mean) if mean else inf
+
+
+def is_steady(values: Sequence[float], data: dict[str, Any]) -> bool:
+    """Return whether the last `window` values, one a round, are in steady state as the SNIA performance test defines it.
+
+    `data` is a checked rule.
+    """
+    window = data["window"]
+    if len(values) < window:
+        return False
+    last = list(values)[-window:]
+    mean = fmean(last)
+    if mean <= 0:
+        return False
+    spread = max(last) - min(last)
+    steady: bool = (
+        spread <= data["range_percent"] / 100 * mean and _excursion(last) <= data["slope_percent"] / 100 * mean
+    )
+    return steady
+
+
+def _excursion(values: Sequence[float]) -> float:
+    """Return how far the least-squares line through the values rises or falls from the first to the last."""
+    return abs(linear_regression(range(len(values)), values).slope) * (len(values) - 1)

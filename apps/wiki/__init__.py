@@ -1,0 +1,1 @@
+"""Wiki pages of studies: documents, the dialects they are written in, and their translations."""

@@ -1,0 +1,101 @@
+"""The words in other languages: complete, and compiled as they are written."""
+
+import gettext
+import os
+import re
+import shutil
+import time
+from itertools import product
+from pathlib import Path
+
+import polib
+import pytest
+
+from apps.comparison import caveats
+from apps.comparison.labels import LABELS, operation_of
+from apps.inventory import vocabulary
+from apps.runs.metrics import METRICS, OPERATIONS
+from apps.runs.models import Quality
+from apps.studies.models import AS_REPORTED, NOT_CHECKED
+from apps.studies.plans.guards import KINDS
+from apps.studies.plans.order import ORDER_WORDS
+from apps.studies.plans.progress import STATES
+from apps.studies.report.chart_definitions import REPORTED
+from bin._lib import translations
+from bin._lib.translations import sources
+from tests.sampling import for_each
+
+# Names that are the same in every language.
+NAMES = re.compile(r"HBA|RAID( \d+)?|RAID-?Z\d?|Fibre Channel|NVMe|IDE|virtio|SCSI|SATA|SAS|FC|PATA|JBOD|MMC")
+
+
+def ids(path: Path) -> set[str]:
+    """Return the messages of a catalogue, with the context before those that have one."""
+    return {entry.msgid_with_context for entry in polib.pofile(str(path))}
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: path.parts[-3])
+def test_what_is_compiled_is_what_is_written(path) -> None:
+    with path.with_suffix(".mo").open("rb") as compiled:
+        read = gettext.GNUTranslations(compiled)
+    for entry in polib.pofile(str(path)):
+        found = read.pgettext(entry.msgctxt, entry.msgid) if entry.msgctxt else read.gettext(entry.msgid)
+        assert found == entry.msgstr
+
+
+def test_a_changed_catalogue_is_compiled_again(tmp_path, monkeypatch) -> None:
+    folder = tmp_path / "it" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    shutil.copy(sources()[0], folder / "django.po")
+    monkeypatch.setattr(translations, "LOCALE", tmp_path)
+    assert translations.stale() == [folder / "django.po"]
+    translations.main()
+    assert translations.stale() == []
+    os.utime(folder / "django.po", (time.time() + 5, time.time() + 5))
+    assert translations.stale() == [folder / "django.po"]
+    assert [path.name for path in folder.iterdir() if path.suffix not in (".po", ".mo")] == []
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: path.parts[-3])
+def test_nothing_is_left_untranslated(path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert 'msgstr ""\n\n' not in text + "\n"
+    assert "#, fuzzy" not in text
+    assert len(polib.pofile(str(path))) > 150
+
+
+WORDS_OF_DOCUMENTS = {
+    "metrics": [one.label for one in METRICS.values()],
+    "operations": [operation_of(name) for name in OPERATIONS],
+    "axes": list(LABELS.values()),
+    "caveats": [text for rule in caveats.RULES for text in (rule.title, rule.text)],
+    "guards": [kind.label for kind in KINDS.values()]
+    + [kind.sentence({}) for name, kind in KINDS.items() if name != "cache_rule"],
+    "order": list(ORDER_WORDS.values()),
+    "states": [*STATES, AS_REPORTED, NOT_CHECKED],
+    "qualities": list(Quality.labels),
+    "charts": list(REPORTED.values()),
+    "machines": [
+        label
+        for words in (
+            vocabulary.Environment,
+            vocabulary.ControllerKind,
+            vocabulary.CacheProtection,
+            vocabulary.Interface,
+        )
+        for label in (*words.labels, *vocabulary.RaidLevel.labels, *vocabulary.RaidImplementation.labels)
+    ],
+}
+
+
+@for_each("path, kind", product(sources(), WORDS_OF_DOCUMENTS))
+def test_whatever_a_wiki_page_is_made_of_is_translated(path, kind) -> None:
+    """A new metric, operation, caveat, guard or state needs its word in both languages."""
+    known = ids(path)
+    missing = [text for text in WORDS_OF_DOCUMENTS[kind] if text not in known and not NAMES.fullmatch(text)]
+    assert not missing, f"add to {path}"
+
+
+def test_both_languages_have_the_same_messages() -> None:
+    first, second = (ids(path) for path in sources())
+    assert first == second
