@@ -140,8 +140,10 @@ class Stack:
         until("the agent describes its host", 30, lambda: self.target())
 
     def target(self) -> Target | None:
+        """Return the directory of this stack's own agent, once it has reported it; a benchmark enrols others beside."""
         with lab_scope(self.lab.pk):
-            return Target.objects.filter(is_agents_own=True).select_related("host").first()
+            targets = Target.objects.filter(is_agents_own=True, path__startswith=str(self.state))
+            return targets.select_related("host").first()
 
     def run(self, *, seconds: int = 4, rw: str = "randwrite", **job: Any) -> Run:
         """A short real run on this machine."""
