@@ -39,6 +39,20 @@ def run_facts(run: Run) -> dict[str, Fact]:
     return dict(_fit(run.labels)) | facts
 
 
+def change_labels(run: Run, labels: dict[str, str]) -> dict[str, Fact]:
+    """Give the run other labels and return the facts that it has then; nothing is stored.
+
+    What its facts say besides, of the host's activity or from a published report, stays. A run that has not begun has
+    no facts yet.
+    """
+    before = run_facts(run)
+    others = {name: value for name, value in run.facts.items() if before.get(name) != value}
+    run.labels = labels
+    if run.facts:
+        run.facts = run_facts(run) | others
+    return run.facts
+
+
 def workload_facts(jobs: list[dict[str, Any]]) -> dict[str, Fact]:
     if not jobs:
         return {}

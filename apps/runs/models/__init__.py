@@ -3,6 +3,7 @@
 from apps.runs.models.attempt import (
     LEASE,
     MAX_TRIES,
+    MAY_BE_ON_HOST,
     Attempt,
     AttemptQuerySet,
     Chunk,
@@ -12,6 +13,7 @@ from apps.runs.models.attempt import (
 from apps.runs.models.run import (
     FEW,
     IN_TIME,
+    PLACE_IN_QUEUE,
     TAKE_SAMPLES_ALONG,
     TOOLS,
     Artefact,
@@ -36,6 +38,8 @@ __all__ = [
     "IN_TIME",
     "LEASE",
     "MAX_TRIES",
+    "MAY_BE_ON_HOST",
+    "PLACE_IN_QUEUE",
     "TAKE_SAMPLES_ALONG",
     "TOOLS",
     "Artefact",

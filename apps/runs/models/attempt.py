@@ -18,6 +18,8 @@ from apps.runs.models.run import Run
 from apps.runs.states import ENDED, ON_HOST, OPEN, State, before
 
 LEASE = timedelta(seconds=60)
+# What keeps a host from new work: an open attempt, or an abandoned one of which the host has not said yet that it has ended.
+MAY_BE_ON_HOST = Q(state__in=sorted(OPEN)) | Q(abandoned_at__isnull=False, answered_at__isnull=True)
 MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown on the run
 
 
@@ -43,6 +45,24 @@ def request_dispatch(host_id: int | None) -> None:
 class AttemptQuerySet(LabQuerySet["Attempt"]):
     def open(self) -> Self:
         return self.filter(state__in=OPEN)
+
+    def may_be_on_host(self) -> Self:
+        """Return the attempts that keep their host from new work."""
+        return self.filter(MAY_BE_ON_HOST)
+
+    def abandoned(self) -> Self:
+        """Return the abandoned attempts whose host has not been heard of since."""
+        return self.filter(abandoned_at__isnull=False, answered_at=None)
+
+    def settle_abandoned(self, host_id: int) -> int:
+        """Note that the host has nothing of its abandoned attempts any more, so that its queue goes on; return how many.
+
+        It has said so, or its agent was revoked and will never say anything.
+        """
+        settled: int = self.abandoned().filter(host_id=host_id).update(answered_at=timezone.now())
+        if settled:
+            request_dispatch(host_id)
+        return settled
 
     def lease_expired(self, now: datetime) -> Self:
         return self.filter(state__in=[State.ACCEPTED, State.RUNNING], lease_until__lt=now)
@@ -112,6 +132,13 @@ class Attempt(LabScoped):
         null=True, help_text="by the server's clock: three times its estimate and a margin"
     )
 
+    abandoned_at = models.DateTimeField(null=True, help_text="when a person gave it up")
+    abandoned_by = models.CharField(max_length=200, blank=True, default="", db_default="")
+    abandon_reason = models.TextField(blank=True, default="", db_default="")
+    answered_at = models.DateTimeField(
+        null=True, help_text="of an abandoned attempt: when its host was back and said whether it still has it"
+    )
+
     objects: ClassVar[Any] = LabManager.from_queryset(AttemptQuerySet)()
 
     class Meta:
@@ -119,9 +146,8 @@ class Attempt(LabScoped):
         constraints = [
             models.UniqueConstraint(fields=["run", "number"], name="attempt_number_in_run"),
             # Two benchmarks on one host would measure each other, so the fence is the host, not only the disk.
-            models.UniqueConstraint(
-                fields=["host"], condition=Q(state__in=sorted(OPEN)), name="one_open_attempt_per_host"
-            ),
+            # An abandoned attempt may still run there until the host has said something.
+            models.UniqueConstraint(fields=["host"], condition=MAY_BE_ON_HOST, name="one_open_attempt_per_host"),
         ]
 
     def __str__(self) -> str:
@@ -180,6 +206,49 @@ class Attempt(LabScoped):
     def lose(self) -> bool:
         """Mark the attempt as `unknown` after its lease expired; nothing is started anywhere."""
         return self.move(State.UNKNOWN)
+
+    def abandon(self, actor: str, reason: str) -> bool:
+        """End an attempt whose host has gone quiet, by a person's decision; return False where it is not `unknown`.
+
+        When it ended is not known, so no time is stored. Its host gets nothing new before it is back and has said
+        whether it still has it.
+        """
+        now, sentence = timezone.now(), f"Given up by {actor}, because its host had gone quiet: {reason}"
+        with transaction.atomic():
+            unknown = Attempt.objects.filter(pk=self.pk, token=self.token, state=State.UNKNOWN)
+            if not unknown.update(
+                state=State.INTERRUPTED, reason=sentence, abandoned_at=now, abandoned_by=actor[:200],
+                abandon_reason=reason, answered_at=None, lease_until=None, cancel_wanted_at=None,
+            ):  # fmt: skip
+                return False
+            Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(
+                state=State.INTERRUPTED, problem=sentence, abandoned_at=now
+            )
+            request_dispatch(self.host_id)
+        self.state, self.reason, self.abandoned_at = State.INTERRUPTED, sentence, now
+        return True
+
+    def resume(self, reported: str = State.RUNNING) -> bool:
+        """Open an abandoned attempt again, because its host is back and still has it; return whether it was one.
+
+        It blocks its host like any other then, and its result counts as late. One that the host had only accepted is
+        cancelled: what was given up does not begin any more.
+        """
+        now = timezone.now()
+        is_begun = reported != State.ACCEPTED
+        fields = {
+            "state": State.RUNNING if is_begun else State.ACCEPTED, "answered_at": now, "reason": "",
+            "lease_until": now + LEASE, "cancel_wanted_at": None if is_begun else now,
+        }  # fmt: skip
+        with transaction.atomic():
+            abandoned = Attempt.objects.abandoned().filter(pk=self.pk, token=self.token, state=State.INTERRUPTED)
+            if not abandoned.update(**fields):
+                return False
+            given_up = Run.objects.filter(pk=self.run_id, state=State.INTERRUPTED, abandoned_at__isnull=False)
+            given_up.update(state=fields["state"], problem="")
+        for name, value in fields.items():
+            setattr(self, name, value)
+        return True
 
     def want_cancel(self) -> bool:
         """Ask the host to stop; an offer nobody accepted yet ends here at once."""
