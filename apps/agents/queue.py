@@ -179,8 +179,8 @@ def find_queue(lab: Lab) -> QuerySet[Any]:
     open_runs = Run.objects.open().filter(lab=lab, host__isnull=False, finished_at=None).alias(rank=rank)
     number = Window(RowNumber(), partition_by=["host_id", Case(When(rank=0, then=0), default=1)], order_by=order)
     runs = open_runs.annotate(number=number, is_waiting=Case(When(rank=0, then=0), default=1))
-    related = runs.select_related("host", "target", "workload")
-    return related.order_by("host__name", "host_id", *order)
+    related: QuerySet[Any] = runs.select_related("host", "target", "workload").order_by("host__name", "host_id", *order)
+    return related
 
 
 def queue_rows(runs: Sequence[Any]) -> list[QueueRow]:
@@ -252,7 +252,7 @@ def by_host(rows: Iterable[QueueRow]) -> list[HostQueue]:
 PAGE = 200
 
 
-def queue_page(lab: Lab, number: object) -> Any:
+def queue_page(lab: Lab, number: str | None) -> Any:
     """Return a page of the lab's queue; its `hosts` are the parts of hosts."""
     page: Any = Paginator(find_queue(lab), PAGE).get_page(number)
     page.hosts = by_host(queue_rows(list(page.object_list)))

@@ -48,9 +48,8 @@ def change_labels(run: Run, labels: dict[str, str]) -> dict[str, Fact]:
     before = run_facts(run)
     others = {name: value for name, value in run.facts.items() if before.get(name) != value}
     run.labels = labels
-    if run.facts:
-        run.facts = run_facts(run) | others
-    return run.facts
+    facts: dict[str, Fact] = run_facts(run) | others if run.facts else {}
+    return facts
 
 
 def workload_facts(jobs: list[dict[str, Any]]) -> dict[str, Fact]:

@@ -174,15 +174,15 @@ def describe_run(run: Run, who: str, *, labels: Any = None, note: Any = None) ->
     """
     locked: Run = Run.objects.select_for_update(of=("self",)).select_related("workload", "snapshot").get(pk=run.pk)
     before = {"labels": locked.labels, "note": locked.note}
-    after = {
-        "labels": before["labels"] if labels is None else check_labels(labels),
-        "note": before["note"] if note is None else check_note(note),
-    }
+    wanted_labels = locked.labels if labels is None else check_labels(labels)
+    after = {"labels": wanted_labels, "note": locked.note if note is None else check_note(note)}
     changed = {name: value for name, value in after.items() if value != before[name]}
     if not changed:
         return False
+    if "labels" in changed and not locked.has_own_labels:
+        raise workload.WorkloadError("labels", labels, "those of its file, which are changed with the upload")
     if "labels" in changed:
-        changed["facts"] = change_labels(locked, after["labels"])
+        changed["facts"] = change_labels(locked, wanted_labels)
     Run.objects.filter(pk=run.pk).update(**changed)
     told = {name: {"before": before[name], "after": after[name]} for name in after if name in changed}
     AuditEvent.objects.record(run.lab_id, "run described", str(run), who=who, **told)

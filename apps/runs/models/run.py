@@ -264,6 +264,11 @@ class Run(LabScoped):
         return self.abandoned_at is not None and self.finished_at is not None
 
     @property
+    def has_own_labels(self) -> bool:
+        """Return whether its labels are set here; those of an uploaded run are its file's, or its output's."""
+        return self.origin == self.Origin.DISPATCHED
+
+    @property
     def can_run_again(self) -> bool:
         """Return whether an agent was asked for it, so that its workload and its target are known in full."""
         return self.origin == self.Origin.DISPATCHED and bool(self.workload and self.workload.jobs and self.target_id)
