@@ -18,10 +18,10 @@ from apps.core.units import size
 from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.runs import workload
-from apps.runs.details import RunDetailsForm
 from apps.runs.models import Run
-from apps.runs.repeat import JobTemplate, template_of
 from apps.runs.services import MAX_REPETITIONS, QuotaError, check_quota, start_runs
+from apps.runs.start.details import RunDetailsForm
+from apps.runs.start.repeat import JobTemplate, template_of
 from apps.runs.workload import ENGINES, MAX_JOBS, RW, SYNC, WorkloadError, parse_size, spelled
 
 PATTERNS = {

@@ -12,11 +12,11 @@ from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.parsers.core.encodings import detect_encoding
 from apps.runs.artefacts import store
-from apps.runs.details import RunDescriptionForm
 from apps.runs.filters import RunFilter
 from apps.runs.forms import RunRequest, jobs_in_address
 from apps.runs.models import Run, RunArtefact
 from apps.runs.services import cancel_run, describe_run, run_again
+from apps.runs.start.details import RunDescriptionForm
 from apps.runs.tables import NewestFirst
 from apps.runs.workload import WorkloadError
 

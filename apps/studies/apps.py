@@ -6,7 +6,7 @@ class StudiesConfig(AppConfig):
 
     def ready(self) -> None:
         """Offer the studies to the form that starts runs."""
-        from apps.runs.details import study_places
+        from apps.runs.start.details import study_places
         from apps.studies.run_placement import StudyChoices
 
         study_places.append(StudyChoices())

@@ -23,11 +23,11 @@ from apps.inventory.snapshots.differences import SnapshotDifference, differences
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
-from apps.runs.details import RunDescriptionForm
 from apps.runs.models import Run
-from apps.runs.repeat import template_of
 from apps.runs.series.latencies import PERCENTS, latencies_of
 from apps.runs.series.progress import series_of
+from apps.runs.start.details import RunDescriptionForm
+from apps.runs.start.repeat import template_of
 from apps.runs.states import State
 from apps.runs.workload import job_file
 from apps.studies.models import study_of

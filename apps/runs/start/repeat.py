@@ -69,7 +69,9 @@ def _of_options(jobs: list[dict[str, str]]) -> JobTemplate:
 
 
 def _lines(options: dict[str, str]) -> list[str]:
-    written = ((name, " ".join(str(value).split())) for name, value in options.items())
+    """Return the options as lines of a job file; the pattern always, for it makes it one."""
+    given = options if {"rw", "readwrite"} & options.keys() else {"rw": FIO_DEFAULTS["rw"], **options}
+    written = ((name, " ".join(str(value).split())) for name, value in given.items())
     return [f"{name}={value}" if value else name for name, value in written]
 
 

@@ -5,7 +5,6 @@ from typing import Any, Protocol
 
 from django import forms
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 
 from apps.core.forms import SiteForm
 from apps.labs.models import Lab
@@ -34,9 +33,19 @@ study_places: list[StudyPlaces] = []
 class LabelsField(forms.CharField):
     """Labels as people type them; its value is a dictionary."""
 
-    def to_python(self, value: Any) -> Any:
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            **{
+                "required": False,
+                "label": "Labels",
+                "help_text": 'name=value, several apart by commas; "in quotes" what has commas',
+                **options,
+            }
+        )
+
+    def clean(self, value: Any) -> Any:
         try:
-            return parse_labels(super().to_python(value) or "")
+            return parse_labels(super().clean(value))
         except WorkloadError as error:
             raise forms.ValidationError(f"Found {error.found!r}, expected {error.expected}.") from None
 
@@ -44,15 +53,9 @@ class LabelsField(forms.CharField):
         return spell_labels(value) if isinstance(value, dict) else value
 
 
-def make_labels_field() -> LabelsField:
-    return LabelsField(
-        required=False, label=_("Labels"), help_text=_("cable=old, kernel=6.1; comparisons can group by them")
-    )
-
-
 def make_note_field() -> forms.CharField:
     return forms.CharField(
-        required=False, label=_("Note"), max_length=LONGEST_NOTE, widget=forms.Textarea(attrs={"rows": 2})
+        required=False, label="Note", max_length=LONGEST_NOTE, widget=forms.Textarea(attrs={"rows": 2})
     )
 
 
@@ -60,11 +63,11 @@ class RunDetailsForm(SiteForm):
     """The part of the start form that all runs have, whatever they measure."""
 
     priority = forms.ChoiceField(
-        choices=[(word.label, word.label) for word in Priority], label=_("Priority"), required=False,
-        help_text=_("goes before age, host by host"),
+        choices=[(word.label, word.label) for word in Priority], label="Priority", required=False,
+        help_text="goes before age, host by host",
     )  # fmt: skip
-    study = forms.ChoiceField(required=False, label=_("Study"))
-    labels = make_labels_field()
+    study = forms.ChoiceField(required=False, label="Study")
+    labels = LabelsField(help_text="cable=old, kernel=6.1; comparisons can group by them")
     note = make_note_field()
 
     def __init__(self, lab: Lab, data: QueryDict | None = None, like: Run | None = None) -> None:
@@ -74,7 +77,7 @@ class RunDetailsForm(SiteForm):
         choices = [choice for places in study_places for choice in places.choices(lab)]
         study = self.fields["study"]
         assert isinstance(study, forms.ChoiceField)
-        study.choices = [("", _("none")), *choices]
+        study.choices = [("", "none"), *choices]
         if not choices:
             del self.fields["study"]
 
@@ -95,7 +98,7 @@ class RunDetailsForm(SiteForm):
 class RunDescriptionForm(SiteForm):
     """The labels and the note of a run, on its page."""
 
-    labels = make_labels_field()
+    labels = LabelsField(help_text="cable=old, kernel=6.1; comparisons can group by them")
     note = make_note_field()
 
     def __init__(self, run: Run, data: QueryDict | None = None) -> None:
