@@ -161,6 +161,17 @@ def test_one_that_is_back_can_be_cancelled_and_lost_and_given_up_again(agent, lo
     assert now(first).state == State.CANCELLED
 
 
+def test_a_wish_to_cancel_from_before_it_was_given_up_still_counts(agent, start) -> None:
+    [run] = start()
+    attempt = agent.take()
+    begin(agent, attempt)
+    go_quiet(agent)
+    with lab_scope(run.lab_id):
+        assert cancel_run(now(run), "engineer")
+    give_up(run)
+    assert agent.poll((attempt.pk, attempt.token, "running"))["cancel"] == [attempt.pk]
+
+
 def test_a_wrong_token_takes_nothing_up(agent, lost) -> None:
     first, attempt, _ = lost
     agent.poll((attempt.pk, attempt.token - 1, "running"))

@@ -105,11 +105,11 @@ def test_ticked_runs_get_a_priority(furnished, sign_in) -> None:
 def test_cancelling_many_says_first_what_is_lost(furnished, sign_in) -> None:
     a, b, c = queued(furnished.lab)
     engineer = sign_in("engineer")
-    page = engineer.get(reverse("queue-cancel"), {"run": [a, c]}).content.decode()
+    page = engineer.post(reverse("queue-cancel"), {"run": [a, c]}).content.decode()
     assert "Cancel 2 runs?" in page
     assert "2 runs have not begun and leave the queue." in page
     assert queued(furnished.lab) == [a, b, c]
-    page = engineer.post(reverse("queue-cancel"), {"run": [a, c]}, follow=True).content.decode()
+    page = engineer.post(reverse("queue-cancel"), {"run": [a, c], "sure": "yes"}, follow=True).content.decode()
     assert "2 runs cancelled." in page
     assert queued(furnished.lab) == [b]
     assert "No run is chosen" in engineer.get(reverse("queue-cancel"), {"run": [a]}).content.decode()

@@ -85,10 +85,10 @@ def _count(runs: Sequence[Any]) -> str:
 
 @member_required(Role.ENGINEER)
 def cancel(request: LabRequest) -> HttpResponse:
-    """GET names the ticked runs and what will be lost; POST cancels them."""
+    """Name the ticked runs and what will be lost; cancel them when that was answered with `sure`."""
     ticked = Run.objects.open().filter(lab=request.lab, pk__in=ticked_runs(request))
     runs = list(ticked.select_related("host", "target", "workload").order_by("pk"))
-    if request.method != "POST":
+    if request.method != "POST" or not request.POST.get("sure"):
         begun = sum(run.state not in WAITING for run in runs)
         context = {"runs": runs, "begun": begun, "waiting": len(runs) - begun}
         return render(request, "dashboard/queue-cancel.html", context)

@@ -3,7 +3,7 @@
 If the UPDATE changes no row, somebody else was first: the method returns False and changes nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
@@ -92,7 +92,10 @@ def _of_run(moved: dict[str, Any]) -> dict[str, Any]:
         # measured, being read: it is finished when its samples are there (`Run.is_reading`)
         fields["state"] = State.RUNNING
     if moved["state"] in ENDED:
-        fields |= {"finished_at": moved.get("ended_at") or timezone.now(), "problem": moved.get("reason", "")}
+        ended_at = moved.get("ended_at") or timezone.now()
+        fields |= {"finished_at": ended_at, "problem": moved.get("reason", "")}
+    if moved.get("abandoned_at"):
+        fields |= {"finished_at": None, "abandoned_at": moved["abandoned_at"]}  # nobody knows when it ended
     if "started_at" in moved:
         fields["started_at"] = moved["started_at"]
     return fields
@@ -162,15 +165,15 @@ class Attempt(LabScoped):
     def is_overdue(self) -> bool:
         return bool(self.state == State.RUNNING and self.overdue_at and self.overdue_at < timezone.now())
 
-    def move(self, state: State, **fields: Any) -> bool:
+    def move(self, state: State, *, out_of: Collection[State] = (), **fields: Any) -> bool:
         """Change the state if it may follow the one in the database now; the run follows its attempt.
 
         The end of an attempt lets its host have the next run. Returns False where the attempt has another state or
-        token by now: nothing is changed then.
+        token by now: nothing is changed then. `out_of`: the only states to leave, where not every one may be left.
         """
         changes = {"state": state, **fields}
         with transaction.atomic():
-            current = Attempt.objects.filter(pk=self.pk, token=self.token, state__in=before(state))
+            current = Attempt.objects.filter(pk=self.pk, token=self.token, state__in=out_of or before(state))
             if not current.update(**changes):
                 return False
             Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(**_of_run(changes))
@@ -213,32 +216,23 @@ class Attempt(LabScoped):
         When it ended is not known, so no time is stored. Its host gets nothing new before it is back and has said
         whether it still has it.
         """
-        now, sentence = timezone.now(), f"Given up by {actor}, because its host had gone quiet: {reason}"
-        with transaction.atomic():
-            unknown = Attempt.objects.filter(pk=self.pk, token=self.token, state=State.UNKNOWN)
-            if not unknown.update(
-                state=State.INTERRUPTED, reason=sentence, abandoned_at=now, abandoned_by=actor[:200],
-                abandon_reason=reason, answered_at=None, lease_until=None, cancel_wanted_at=None,
-            ):  # fmt: skip
-                return False
-            Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(
-                state=State.INTERRUPTED, problem=sentence, abandoned_at=now
-            )
-            request_dispatch(self.host_id)
-        self.state, self.reason, self.abandoned_at = State.INTERRUPTED, sentence, now
-        return True
+        fields: dict[str, Any] = {
+            "abandoned_at": timezone.now(), "abandoned_by": actor[:200], "abandon_reason": reason, "answered_at": None,
+            "reason": f"Given up by {actor}, because its host had gone quiet: {reason}",
+        }  # fmt: skip
+        return self.move(State.INTERRUPTED, out_of=[State.UNKNOWN], **fields)
 
     def resume(self, reported: str = State.RUNNING) -> bool:
         """Open an abandoned attempt again, because its host is back and still has it; return whether it was one.
 
         It blocks its host like any other then, and its result counts as late. One that the host had only accepted is
-        cancelled: what was given up does not begin any more.
+        cancelled: what was given up does not begin any more. A wish to cancel it from before stays.
         """
         now = timezone.now()
         is_begun = reported != State.ACCEPTED
-        fields = {
+        fields: dict[str, Any] = {
             "state": State.RUNNING if is_begun else State.ACCEPTED, "answered_at": now, "reason": "",
-            "lease_until": now + LEASE, "cancel_wanted_at": None if is_begun else now,
+            "lease_until": now + LEASE, **({} if is_begun else {"cancel_wanted_at": now}),
         }  # fmt: skip
         with transaction.atomic():
             abandoned = Attempt.objects.abandoned().filter(pk=self.pk, token=self.token, state=State.INTERRUPTED)
