@@ -1,7 +1,7 @@
 """A run is given up while its host is away, and the host comes back with it: nothing runs beside it, nothing is lost."""
 
+import json
 import os
-import re
 import shutil
 import signal
 import time
@@ -40,8 +40,8 @@ def journal(stack: Stack, run: Run) -> dict[str, float]:
     with lab_scope(stack.lab.pk):
         lines = read(RunArtefact.objects.select_related("artefact").get(run=run, name="journal").artefact).decode()
     assert lines.count('"fio started"') == 1, lines
-    times = re.findall(r'"event": "(fio started|ended)".*?"at": ([0-9.]+)', lines)
-    return {event: float(at) for event, at in times}
+    events = [json.loads(line) for line in lines.splitlines()]
+    return {event["event"]: event["at"] for event in events}
 
 
 @pytest.mark.parametrize("away", ["stopped", "killed"])
