@@ -7,9 +7,10 @@ from playwright.sync_api import Page, expect
 
 from apps.labs.isolation import lab_scope
 from apps.runs.models import Run
-from apps.runs.services import cancel_run
+from apps.runs.services import cancel_run, offer_next_run
 from apps.runs.states import State
 from tests.dashboard import world
+from tests.e2e.looking import faults
 
 pytestmark = pytest.mark.browser
 
@@ -93,6 +94,25 @@ def test_ticked_runs_are_cancelled_after_a_question(furnished: world.World, page
     page.get_by_role("button", name="Cancel the runs").click()
     expect(page.get_by_text("3 runs cancelled.")).to_be_visible()
     assert shown(page) == queued(furnished) == [first]
+
+
+def test_its_pages_are_for_everybody_light_dark_and_on_a_phone(
+    furnished: world.World, signed_in: Any, complaints: list[str]
+) -> None:
+    with lab_scope(furnished.lab.pk):
+        world.start(furnished.lab, furnished.target)
+        attempt = offer_next_run(furnished.host.pk)
+        assert attempt
+        attempt.accept()
+        attempt.lose()
+        Run.objects.filter(pk=furnished.finished.pk).update(labels={"cable": "old"}, note="after the move")
+    addresses = [
+        "/queue/", f"/queue/cancel/?run={attempt.run_id}", f"/hosts/{furnished.host.pk}/abandon/",
+        f"/runs/new/?like={furnished.finished.pk}", f"/runs/{attempt.run_id}/", furnished.finished.get_absolute_url(),
+    ]  # fmt: skip
+    page: Page = signed_in("engineer")
+    page.route("**/events/runs/*/", lambda route: route.fulfill(status=204))
+    assert faults(page, addresses, complaints) == {}
 
 
 @pytest.mark.parametrize("width", [390, 768, 1024, 1440, 1920])
