@@ -18,7 +18,7 @@ from apps.agents.models import Agent
 from apps.core.units import elapsed
 from apps.inventory.models import Host
 from apps.labs.models import Lab
-from apps.runs.models import PLACE_IN_QUEUE, Attempt, Run
+from apps.runs.models import DISPATCH_ORDER, Attempt, Run
 from apps.runs.queue import WAITING
 from apps.runs.states import ON_HOST, Priority, State
 from apps.runs.workload import planned_seconds
@@ -175,7 +175,7 @@ def find_queue(lab: Lab) -> QuerySet[Any]:
         When(state__in=ON_HOST, then=Value(0)), When(state=State.OFFERED, then=Value(1)), default=Value(2),
         output_field=IntegerField(),
     )  # fmt: skip
-    order = ("rank", "priority", PLACE_IN_QUEUE, "id")
+    order = ("rank", *DISPATCH_ORDER)
     open_runs = Run.objects.open().filter(lab=lab, host__isnull=False, finished_at=None).alias(rank=rank)
     number = Window(RowNumber(), partition_by=["host_id", Case(When(rank=0, then=0), default=1)], order_by=order)
     runs = open_runs.annotate(number=number, is_waiting=Case(When(rank=0, then=0), default=1))

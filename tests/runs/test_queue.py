@@ -219,7 +219,7 @@ def test_the_queue_is_read_by_its_index(place) -> None:
     """The index has the order, so that nothing is sorted."""
     start(place, 3)
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        cursor.execute("SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
         queued = Run.objects.filter(host=place.host_id, state=State.QUEUED).in_dispatch_order()[:1]
         plan = queued.explain()
     assert "run_queue" in plan, plan

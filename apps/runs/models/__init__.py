@@ -11,9 +11,9 @@ from apps.runs.models.attempt import (
     request_dispatch,
 )
 from apps.runs.models.run import (
+    DISPATCH_ORDER,
     FEW,
     IN_TIME,
-    PLACE_IN_QUEUE,
     TAKE_SAMPLES_ALONG,
     TOOLS,
     Artefact,
@@ -34,12 +34,12 @@ from apps.runs.models.run import (
 )
 
 __all__ = [
+    "DISPATCH_ORDER",
     "FEW",
     "IN_TIME",
     "LEASE",
     "MAX_TRIES",
     "MAY_BE_ON_HOST",
-    "PLACE_IN_QUEUE",
     "TAKE_SAMPLES_ALONG",
     "TOOLS",
     "Artefact",

@@ -72,6 +72,7 @@ def operations_of(measures: Collection[int] | None) -> list[str]:
 IN_TIME = Coalesce("finished_at", "started_at", "created_at")
 # The order in which a host takes its waiting runs: an explicit place, or else the age, decides among those of a priority.
 PLACE_IN_QUEUE = Coalesce("position", "id")
+DISPATCH_ORDER = ("priority", PLACE_IN_QUEUE, "id")
 
 
 class Artefact(LabScoped):
@@ -146,7 +147,7 @@ class RunQuerySet(LabQuerySet["Run"]):
 
     def in_dispatch_order(self) -> Self:
         """Return the runs in the order in which their host takes them."""
-        return self.order_by("priority", PLACE_IN_QUEUE, "id")
+        return self.order_by(*DISPATCH_ORDER)
 
     def open(self) -> Self:
         return self.filter(state__in=OPEN)
