@@ -19,6 +19,7 @@ from apps.labs.models import Lab, Role, Token, TokenScope
 Row = TypeVar("Row", bound=Model)
 EXPOSED = "ETag, Last-Modified, Link, Retry-After"
 FORMS = "get", "post", "put", "patch", "delete", "options"
+CHANGES = "post", "put", "patch", "delete"
 
 
 class ScopedViewMixin(GenericAPIView[Any]):
@@ -102,7 +103,11 @@ class ScopedViewSet(ScopedViewMixin, GenericViewSet[Row]):
         return {**headers, "Vary": "Accept"} if len(self.get_renderers()) > 1 else headers
 
     def get_renderers(self) -> list[BaseRenderer]:
-        return [renderer() for renderer in self.formats.get(self.action_map.get("get", ""), self.renderer_classes)]
+        """Return the renderers of the address's GET; a change at the same address is answered in JSON alone."""
+        method = (self.request.method or "").lower() if self.request is not None else ""
+        is_change = method in CHANGES and method in self.action_map
+        action = "" if is_change else self.action_map.get("get", "")
+        return [renderer() for renderer in self.formats.get(action, self.renderer_classes)]
 
 
 def answer_preflight() -> HttpResponse:

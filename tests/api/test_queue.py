@@ -278,3 +278,10 @@ def test_a_run_again_is_numbered_on(cast, ask, place, queued) -> None:
         "run",
         "a run that an agent of this lab was asked for",
     )
+
+
+def test_a_change_is_answered_in_json_whatever_forms_the_run_has(ask, queued) -> None:
+    assert ask("PATCH", f"runs/{queued[0]}/?format=json", note="x")[0] == 200
+    status, problem = ask("PATCH", f"runs/{queued[0]}/?format=dokuwiki", note="y")
+    assert (status, problem["status"]) == (406, 406)
+    assert ask("GET", f"runs/{queued[0]}/")[1]["note"] == "x"
