@@ -14,7 +14,7 @@ import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.urls import reverse
@@ -153,6 +153,16 @@ class RunQuerySet(LabQuerySet["Run"]):
         runs.
         """
         return sorted({tool for (tool,) in sql.rows(TOOLS, {"labs": visible_labs()})})
+
+    def fact_names(self, names: Collection[str]) -> set[str]:
+        """Return those of the names that some run has as a fact or label, in at most one query."""
+        if not names:
+            return set()
+        first, *others = [
+            self.filter(Q(facts__has_key=name) | Q(labels__has_key=name)).order_by().values_list(Value(name))[:1]
+            for name in sorted(names)
+        ]
+        return {name for (name,) in first.union(*others, all=True)}
 
 
 class Run(LabScoped):
