@@ -168,9 +168,7 @@ class RunRequest:
         return spec if self._fits(spec) else None
 
     def _fits(self, spec: dict[str, Any]) -> bool:
-        """Return whether the files fit into the host's quota, and add an error if not: the host would refuse the run
-        later.
-        """
+        """Return whether the files fit into the host's quota, and add an error if not: the host would refuse the run later."""
         try:
             check_quota(self.form.cleaned_data["target"], spec)
         except QuotaError as error:
@@ -227,8 +225,9 @@ class RunRequest:
 
 
 def jobs_in_address(text: str) -> JobSpecs | None:
-    """Return the jobs of a JSON text that another page offers, with the form's fields only; None if it is anything
-    else.
+    """Return the jobs of a JSON text that another page offers, with the form's fields only.
+
+    The result is None if the text is anything else.
     """
     try:
         jobs = json.loads(text) if len(text) <= MAX_TEXT else None

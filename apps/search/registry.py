@@ -32,8 +32,11 @@ LONGEST_CAPTION = 80
 
 @dataclass(frozen=True)
 class SearchKind:
-    """`words`: the fields whose words are indexed, in the index's order. `keys`: those that identify: exact ones come first. `page`: the
-    route of one; where there is none, the host's page. `listed`: the route of the list with `?q=`."""
+    """`words`: the fields whose words are indexed, in the index's order.
+
+    `keys`: those that identify: exact ones come first. `page`: the route of one; where there is none, the host's page.
+    `listed`: the route of the list with `?q=`.
+    """
 
     name: str
     title: str

@@ -1,5 +1,6 @@
-"""A published study as it lies in `data/<slug>/`: study.yaml, results.csv, provenance.csv, legacy files and tables of
-figures. Reads files, knows no database.
+"""A published study as it lies in `data/<slug>/`: study.yaml, results.csv, provenance.csv, legacy files and tables of figures.
+
+Reads files, knows no database.
 
 results.csv has one value per row; `value` is the printed number with a decimal point, `value_si` the same in base
 units. provenance.csv says for each row, by number, at which line of the report it stands, what exactly is there, and

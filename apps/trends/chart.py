@@ -94,9 +94,7 @@ MOST_ROWS = 100
 
 
 def chart_data(trend: Trend, watch: Watch) -> dict[str, Any]:
-    """Return what the page's script draws: times in ms since 1970, values in the axis unit, `steps` as pairs of ends
-    of a level.
-    """
+    """Return what the page's script draws: times in ms since 1970, values in the axis unit, `steps` as pairs of ends of a level."""
     unit = units.unit_for([point.value for point in trend.points], watch.metric.unit, base())
     times = [point.at.timestamp() * 1000 for point in trend.points]
     run_remarks = remarks(trend)

@@ -120,8 +120,9 @@ class ReadingStore:
         return known
 
     def _earlier(self, files: Sequence[UploadedFile]) -> dict[int | None, list[Before]]:
-        """Return, by artefact id, the files that brought its bytes before, earliest first; files whose runs were
-        deleted do not count.
+        """Return, by artefact id, the files that brought its bytes before, earliest first.
+
+        Files whose runs were deleted do not count.
         """
         ids = {file.artefact_id for file in files}
         has_runs = Exists(UploadedRun.objects.filter(file=OuterRef("pk")))

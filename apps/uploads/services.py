@@ -178,9 +178,7 @@ def read_all_again(upload: Upload) -> None:
 
 
 def clean_name(name: str) -> str:
-    """Return a path for display and sorting, never to open: without control and direction characters, `..`, leading
-    `/` and drive.
-    """
+    """Return a path for display and sorting, never to open: without control and direction characters, `..`, leading `/` and drive."""
     parts = PurePosixPath(_DRIVE.sub("", UNPRINTABLE.sub("\ufffd", name).replace("\\", "/"))).parts
     stored = [part for part in parts if part.strip("/") not in ("", "..", ".")]
     return "/".join(stored)[-LONGEST_NAME:] or "unnamed"

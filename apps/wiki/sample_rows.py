@@ -1,6 +1,4 @@
-"""Samples as flat rows with all facts, from `.values_list`: no model instance is made, so that millions can pass in
-constant memory.
-"""
+"""Samples as flat rows with all facts, from `.values_list`: no model instance is made, so that millions can pass in constant memory."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -70,8 +70,10 @@ def edit(request: LabRequest, pk: int) -> HttpResponseBase:
 
 
 def _write(request: LabRequest, study: Study, claim: Claim | None) -> HttpResponseBase:
-    """Show the claim (GET), or change the draft (POST): `act` is save, preview, add, remove-<n>, more-<n>, less-<n> or form; htmx asks for the
-    preview, or for the checks' fields after a kind was chosen.
+    """Show the claim (GET), or change the draft (POST).
+
+    `act` is save, preview, add, remove-<n>, more-<n>, less-<n> or form. htmx asks for the preview, or for the checks'
+    fields after a kind was chosen.
     """
     draft = ClaimDraft(study, claim, request.POST if request.method == "POST" else None)
     if request.htmx and draft.act == "preview":  # type: ignore[attr-defined]

@@ -1,6 +1,4 @@
-"""Filters for people's units, built into every template: `{{ host.ram_bytes|bytes }}`, `{{ value|metric_value:metric
-}}`.
-"""
+"""Filters for people's units, built into every template: `{{ host.ram_bytes|bytes }}`, `{{ value|metric_value:metric }}`."""
 
 from typing import Any
 
@@ -16,9 +14,7 @@ MOST = 10**30
 
 
 def _number(value: Any) -> units.Number | None:
-    """Return the number, or None for anything else and for integers beyond any float: hosts and files may have given
-    it.
-    """
+    """Return the number, or None for anything else and for integers beyond any float: hosts and files may have given it."""
     if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, int) and abs(value) > MOST):
         return None
     return value

@@ -29,9 +29,7 @@ _READ = ("tool", "tool_version", "workload", "labels", "problem", "started_at", 
 
 
 def adopt_earlier_runs(study: Study) -> None:
-    """Put each earlier run in the place of the new run of the same configuration and file sizes, with the new values
-    and file.
-    """
+    """Put each earlier run in the place of the new run of the same configuration and file sizes, with the new values and file."""
     published = Run.objects.filter(study_run__configuration__study=study, origin=Run.Origin.PUBLISHED)
     earlier = published.filter(uploaded_from=None)
     if not earlier.exists():

@@ -102,8 +102,9 @@ def is_local_only(server: str) -> bool:
 
 
 def install_line(server: str, token: str) -> str:
-    """Return the command to paste on a host; its token is in the environment, for every account can read command
-    lines.
+    """Return the command to paste on a host.
+
+    Its token is in the environment, for every account can read command lines.
     """
     script = f"{server}/agent/install.sh"
     python = f"python3 -c \"import urllib.request as r;print(r.urlopen('{script}').read().decode())\""

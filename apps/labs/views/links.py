@@ -107,9 +107,7 @@ def accept(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("password", "again")
 @require_POST
 def accept_as_new(request: HttpRequest) -> HttpResponse:
-    """Create an account with the password of the form, and with its address where the link was not mailed, and let it
-    join.
-    """
+    """Create an account with the password of the form, and with its address where the link was not mailed, and let it join."""
     if request.user.is_authenticated:
         return redirect("invitation")
     try:

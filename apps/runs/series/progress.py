@@ -141,8 +141,9 @@ def series_of(run: Run) -> list[Series]:
 
 
 def series_so_far(run: Run) -> list[Series]:
-    """Return the unsaved series of a running run's newest attempt, from the messages that Redis remembers; empty
-    without Redis.
+    """Return the unsaved series of a running run's newest attempt, from the messages that Redis remembers.
+
+    They are empty without Redis.
     """
     columns: dict[Key, list[tuple[float, float]]] = defaultdict(list)
     sections = {job["name"]: place for place, job in enumerate(run.workload.jobs if run.workload else [])}
@@ -156,9 +157,7 @@ def series_so_far(run: Run) -> list[Series]:
 
 
 def newest_attempt(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages of the newest attempt, without repeated moments: where time goes back, another attempt
-    began.
-    """
+    """Return the messages of the newest attempt, without repeated moments: where time goes back, another attempt began."""
     newest: list[dict[str, Any]] = []
     for message in messages:
         if "t" not in message or (newest and message["t"] == newest[-1]["t"]):

@@ -26,8 +26,9 @@ def network(study: MachineIndex) -> Iterator[DescribedPart]:
 
 
 def _links(drawn: Entry, nics: Sequence[DescribedPart], first: str, second: str) -> Iterator[DescribedPart]:
-    """Yield the cables of a drawing with two switches; only a rule that is given (`inferred`) says what is connected
-    to which.
+    """Yield the cables of a drawing with two switches.
+
+    Only a rule that is given (`inferred`) says what is connected to which.
     """
     rates = {_END.sub("", str(text)): bits(str(text)) for text in drawn.get("links") or []}
     if "switch to switch" in rates:

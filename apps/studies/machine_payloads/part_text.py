@@ -12,8 +12,10 @@ WORDS = ("none", "unknown")
 
 @dataclass(frozen=True)
 class DescribedPart:
-    """One part. `identity`: how it is found again; `refers`: field → key of another part; `places`: members or sections, `disk`, `member_array`
-    and `controller` in them are keys too.
+    """One part.
+
+    `identity`: how it is found again; `refers`: field → key of another part; `places`: members or sections, `disk`,
+    `member_array` and `controller` in them are keys too.
     """
 
     kind: str

@@ -75,9 +75,7 @@ class _Pairing:
             self._pair(place, result.get((entry.format, entry.digest)))
 
     def by_values(self) -> None:
-        """Pair runs with the same values at any lines, for lines are counted anew where a text is unpacked in another
-        way.
-        """
+        """Pair runs with the same values at any lines, for lines are counted anew where a text is unpacked in another way."""
         of_values: dict[tuple[str, Values], list[int]] = defaultdict(list)
         for new in self._new():
             of_values[self.now[new].format, self.now[new].values].append(new)

@@ -298,9 +298,7 @@ def lines_of(runs: Sequence[ShownRun]) -> set[int]:
 
 
 def shown_file(file: UploadedFile, number: str | None) -> dict[str, Any]:
-    """Return the template context about a file's content: a page of runs, conflicts, problems and an excerpt of its
-    lines.
-    """
+    """Return the template context about a file's content: a page of runs, conflicts, problems and an excerpt of its lines."""
     result = file.reading or FileReading()
     pages = RunPages(result)
     page = Paginator(range(len(pages)), 1).get_page(number)

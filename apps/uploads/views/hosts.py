@@ -22,8 +22,9 @@ MOST = 200  # names on one page
 
 @member_required(Role.ENGINEER)
 def named(request: LabRequest, pk: int) -> HttpResponse:
-    """Show the unknown host names of an upload; on POST, assign the names in the fields `of-NAME` to hosts and add
-    missing hosts.
+    """Show the unknown host names of an upload.
+
+    On POST, assign the names in the fields `of-NAME` to hosts and add missing hosts.
     """
     upload = get_object_or_404(Upload.objects.select_related("lab", "host"), pk=pk, lab=request.lab)
     result = named_hosts(upload)

@@ -45,8 +45,9 @@ def _decide(request: LabRequest, output: FoundInventory) -> None:
 
 @member_required(Role.ENGINEER)
 def all_of(request: LabRequest, pk: int) -> HttpResponse:
-    """Show what importing all outputs with a certain host changes; on POST, import them if `digest` matches what was
-    shown.
+    """Show what importing all outputs with a certain host changes.
+
+    On POST, import them if `digest` matches what was shown.
     """
     upload = get_object_or_404(Upload.objects.select_related("host", "lab"), pk=pk, lab=request.lab)
     if request.method != "POST":

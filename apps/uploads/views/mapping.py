@@ -22,8 +22,9 @@ from apps.uploads.views.files import mine
 
 @member_required(Role.ENGINEER)
 def mapping(request: LabRequest, upload: int, pk: int) -> HttpResponse:
-    """Show the mapping dialog of a table with the last mapping or a guess; on POST, try the form's mapping or use it
-    (`act`).
+    """Show the mapping dialog of a table with the last mapping or a guess.
+
+    On POST, try the form's mapping or use it (`act`).
     """
     file = mine(request, upload, pk)
     try:

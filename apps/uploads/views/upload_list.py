@@ -71,9 +71,7 @@ def _list(request: LabRequest, form: UploadForm | None = None, problem: str = ""
 
 
 def _page(request: LabRequest) -> "Page[Upload]":
-    """Return a page of uploads; files are counted for its uploads only, because counting all takes long in an old
-    lab.
-    """
+    """Return a page of uploads; files are counted for its uploads only, because counting all takes long in an old lab."""
     every = Upload.objects.filter(lab=request.lab).newest()
     page: Any = Paginator(every.values_list("pk", flat=True), PAGE).get_page(request.GET.get("page"))
     page.object_list = every.filter(pk__in=list(page.object_list)).with_counts().select_related("study", "host")

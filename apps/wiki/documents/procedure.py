@@ -118,9 +118,7 @@ def _size(point: PlanPoint) -> str:
 
 
 def _state(cell: PlanPageCell) -> str:
-    """Return `done 5/5 (2 000 MiB)`: rounds done and wanted, and the size where the plan gives it as a multiple of
-    RAM.
-    """
+    """Return `done 5/5 (2 000 MiB)`: rounds done and wanted, and the size where the plan gives it as a multiple of RAM."""
     size = number(units.size(cell.file_size)) if cell.file_size and cell.point.ram_multiple else ""
     is_counted = not cell.reason and not cell.row.plan.is_from_report
     rounds = f" {cell.progress.done}/{cell.progress.needed}" if is_counted else ""
