@@ -68,8 +68,8 @@ def offered_targets(lab: Lab) -> Any:
 
 class JobForm(SiteForm):
     rw = forms.ChoiceField(choices=[(word, PATTERNS[word]) for word in RW], label="Pattern", initial="randread")
-    block_size = SizeField(initial="4k", label="Block size", help_text="bytes per call, 4k = 4096")
-    file_size = SizeField(initial="1g", label="File size", help_text="beyond the RAM, or direct")
+    block_size = SizeField(initial="4k", label="Block size", help_text="bytes per I/O, 4k = 4096")
+    file_size = SizeField(initial="1g", label="File size", help_text="larger than RAM, or use direct I/O")
     iodepth = forms.IntegerField(initial=1, min_value=1, label="I/O depth", help_text="above 1: asynchronous engine")
     numjobs = forms.IntegerField(initial=1, min_value=1, label="Jobs (numjobs)")
     ioengine = forms.ChoiceField(choices=[(word, word) for word in ENGINES], initial="psync", label="Engine")

@@ -251,7 +251,7 @@ def test(request: LabRequest, pk: int) -> HttpResponse:
         names = ", ".join(str(delivery.destination) for delivery in deliveries)
         messages.success(request, f"A test is on its way to {names}. The result appears below.")
     elif not watch.recipients.exists():
-        messages.error(request, "There are no recipients yet: choose destinations under “Change”.")
+        messages.error(request, "There are no recipients yet: choose notification channels under “Change”.")
     return redirect(watch)
 
 

@@ -24,7 +24,7 @@ WHY = {
 
 @register.simple_tag
 def absence(part: Any, field: str) -> SafeString:
-    """Return `not printed`, `unknown` or `none` as markup that tells them apart."""
+    """Return `not reported`, `unknown` or `none` as markup that tells them apart."""
     return why_empty(part.absent.get(field, Absence.UNKNOWN))
 
 

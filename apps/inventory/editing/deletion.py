@@ -57,9 +57,9 @@ def delete(kind: PartKind, row: Part, version: int | None = None) -> None:
 
 def _evidence(said: str, model: type[models.Model]) -> str:
     ending = (
-        "evidence keeps what it was measured on"
+        "parts with runs cannot be deleted"
         if model._meta.app_label == "runs"
-        else "it would lose what it speaks of"
+        else "parts that it refers to cannot be deleted"
     )
     return f"{said}: {ending}."
 

@@ -13,7 +13,7 @@ from apps.inventory.vocabulary import Absence
 from apps.labs.models import Lab
 
 EXAMPLES = {"B": "4 MiB, 250 GB", "B/s": "200 MB/s", "bit/s": "10 Gb/s"}
-WHY = [(Absence.UNKNOWN, "unknown"), (Absence.NOT_PRINTED, "not printed"), (Absence.NONE, "none")]
+WHY = [(Absence.UNKNOWN, "unknown"), (Absence.NOT_PRINTED, "not reported"), (Absence.NONE, "none")]
 
 
 class QuantityField(forms.CharField):

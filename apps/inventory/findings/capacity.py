@@ -46,7 +46,7 @@ def _told(array: Thing, span: ArraySpan, members: list[MemberPlace]) -> str:
 
 RULE = FindingRule(
     name="capacity",
-    title="The capacity does not fit the geometry",
+    title="Capacity does not match the geometry",
     text="Level, members or sizes are not what is written here, and with them every ceiling that is computed from them. "
     "Tolerated are 2 % too much (printed sizes are rounded) and 10 % too little.",
     severity=WARNING,

@@ -24,7 +24,7 @@ def says_bad(health: str | None) -> bool:
 
 RULE = FindingRule(
     name="disk_health",
-    title="A disk says that it fails",
+    title="Disk reports a failure",
     text="Its own assessment is bad: copy what is on it, and do not trust times measured with it, for it reads again and again.",
     severity=SERIOUS,
     check=check,

@@ -22,17 +22,17 @@ def _what(place: MemberPlace, machine: MachineFacts) -> str:
     if is_gone(place.state):
         return f"is {place.state.lower()}"
     if not layer["is_present"]:
-        return "was not seen at the last look"
+        return "was not seen in the last scan"
     away = {disk["id"]: disk["host_name"] for disk in machine.topology["disks_elsewhere"]}
     if not place.is_disk or layer["id"] not in away:
         return ""
     now = away[layer["id"]]
-    return f"is in {now} now, as that host's last look says" if now else "is no longer in this host"
+    return f"is in {now} now, by that host's last scan" if now else "is no longer in this host"
 
 
 RULE = FindingRule(
     name="failed_members",
-    title="A member is missing",
+    title="Array member missing",
     text="The array goes on without it as long as its level allows. Replace the disk, or correct the list of members.",
     severity=SERIOUS,
     check=check,

@@ -33,7 +33,7 @@ def _problem(array: Thing, count: int) -> str:
 
 RULE = FindingRule(
     name="member_count",
-    title="Not the number of members that the level needs",
+    title="Member count does not fit the RAID level",
     text="Either members are missing from the list, or the level is another.",
     severity=WARNING,
     check=check,

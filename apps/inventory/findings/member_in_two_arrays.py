@@ -41,7 +41,7 @@ def _hit(one: MemberPlace, other: MemberPlace) -> FindingHit:
 
 RULE = FindingRule(
     name="member_in_two_arrays",
-    title="A member of two arrays",
+    title="Disk is a member of two arrays",
     text="Two arrays cannot own the same bytes: one of the two lists is wrong, or one array destroys the other. Arrays of "
     "different rounds may share disks.",
     severity=SERIOUS,

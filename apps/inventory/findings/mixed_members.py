@@ -43,8 +43,8 @@ def _interfaces(disks: list[Thing]) -> str:
 
 RULE = FindingRule(
     name="mixed_members",
-    title="Members that are not alike",
-    text="An array works at the pace and with the size of its least member.",
+    title="Mixed array members",
+    text="An array has the speed of its slowest member and the size of its smallest.",
     severity=NOTE,
     check=check,
 )

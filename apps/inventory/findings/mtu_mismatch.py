@@ -29,7 +29,7 @@ def _told(link: Thing) -> Iterator[tuple[str, int]]:
 
 RULE = FindingRule(
     name="mtu_mismatch",
-    title="The MTU differs along a cable",
+    title="MTU mismatch along a cable",
     text="Large frames are dropped or cut at the end that does not take them: transfers stall or run at the smaller size.",
     severity=WARNING,
     check=check,

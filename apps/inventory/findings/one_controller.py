@@ -47,7 +47,7 @@ def _hit(
 
 RULE = FindingRule(
     name="one_controller",
-    title="A controller's fault would end the array",
+    title="Controller is a single point of failure",
     text="Redundancy counts disks, but a controller takes all of its disks with it; they share its bandwidth too. Spread the "
     "members over controllers where there are several.",
     severity=WARNING,

@@ -23,7 +23,7 @@ def about(machine: MachineFacts, path: Thing) -> tuple[PartName, ...]:
 
 RULE = FindingRule(
     name="one_path",
-    title="All members behind one link",
+    title="All members share one link",
     text="However many disks lie behind it, they share what this link carries; a link that stands by carries nothing.",
     severity=NOTE,
     check=check,

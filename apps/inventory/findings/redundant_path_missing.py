@@ -23,7 +23,7 @@ def _has_second(machine: MachineFacts, path: Thing) -> bool:
 
 RULE = FindingRule(
     name="redundant_path_missing",
-    title="A second path is missing",
+    title="No redundant path",
     text="A fault of this cable, port or transceiver takes everything behind it off the host.",
     severity=WARNING,
     check=check,

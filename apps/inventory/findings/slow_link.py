@@ -36,7 +36,7 @@ def _cable(link: Thing) -> Iterator[FindingHit]:
 
 RULE = FindingRule(
     name="slow_link",
-    title="A link is slower than its ends",
+    title="Link slower than its end points",
     text="A bad cable, a backplane or a port of an older generation made them agree on less. The ceiling uses what it runs at.",
     severity=WARNING,
     check=check,

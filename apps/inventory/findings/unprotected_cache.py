@@ -42,7 +42,7 @@ def _judged(controller: Thing, arrays: list[Thing]) -> Iterator[FindingHit]:
 
 RULE = FindingRule(
     name="unprotected_cache",
-    title="A write-back cache without battery",
+    title="Write-back cache without battery",
     text="What the host takes for written lies in the controller's memory. Without a working battery or flash a power cut loses "
     "it, and a fast synchronous write measured here is not a safe one.",
     severity=WARNING,

@@ -38,7 +38,7 @@ def undo(change: Change) -> list[Change]:
         UndoError: if a tool made the change, or it can no longer be undone.
     """
     if not change.is_by_person:
-        raise UndoError(["Only what a person did can be taken back: tools would say the same again."])
+        raise UndoError(["Only changes made by a person can be undone: the tools would report the same again."])
     changes = undone_with(change)
     try:
         with transaction.atomic(), constraints_in_words():

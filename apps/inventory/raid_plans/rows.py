@@ -60,7 +60,7 @@ def _reasons(host: Host, disks: Sequence[Disk]) -> dict[int, str]:
     found: dict[int, str] = {}
     for disk in disks:
         if not disk.is_present:
-            found[disk.pk] = "not seen at the last look"
+            found[disk.pk] = "not seen in the last scan"
         elif disk.health.lower() not in GOOD_HEALTH:
             found[disk.pk] = f"its health is {disk.health}"
     mounted = Filesystem.objects.filter(host=host, is_present=True).exclude(disk=None)
