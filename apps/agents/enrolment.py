@@ -84,7 +84,7 @@ def _make(enrolment: Enrolment, body: dict[str, Any], secret_sha256: str) -> Age
         agent.lab_id,
         "agent enrolled",
         str(agent.host),
-        who=enrolment.created_by,
+        actor=enrolment.created_by,
         **({"same_machine_as": [str(twin.host) for twin in twins]} if twins else {}),
     )
     return agent

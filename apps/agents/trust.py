@@ -30,7 +30,7 @@ class Twin:
     hint: str
 
 
-def decide(agent: Agent, act: str, who: str) -> bool:
+def decide(agent: Agent, act: str, actor: str) -> bool:
     """Take an owner's decision about an agent; return whether its state changed.
 
     Raises:
@@ -40,7 +40,7 @@ def decide(agent: Agent, act: str, who: str) -> bool:
     fields = {"state": after, **({"approved_at": timezone.now()} if act == "approve" else {})}
     changed = Agent.objects.filter(pk=agent.pk, state__in=before).update(**fields)
     if changed:
-        AuditEvent.objects.record(agent.lab_id, words, str(agent.host), who=who)
+        AuditEvent.objects.record(agent.lab_id, words, str(agent.host), actor=actor)
     return bool(changed)
 
 
@@ -72,7 +72,7 @@ def _hint(agent: Agent, other: Agent) -> str:
     return "Whether its network cards are the same is not known."
 
 
-def replace(agent: Agent, former: Agent, who: str) -> bool:
+def replace(agent: Agent, former: Agent, actor: str) -> bool:
     """Approve a waiting agent in the place of a former one with the same machine id; return whether it was done.
 
     The waiting agent takes over the former one's host with all its history, the former one's secret becomes invalid,
@@ -88,7 +88,7 @@ def replace(agent: Agent, former: Agent, who: str) -> bool:
         host, waited_on = old.host, new.host
         old.delete()
         Agent.objects.filter(pk=new.pk).update(host=host, state=State.APPROVED, approved_at=timezone.now())
-        AuditEvent.objects.record(new.lab_id, "agent replaced", str(host), who=who, waited_as=str(waited_on))
+        AuditEvent.objects.record(new.lab_id, "agent replaced", str(host), actor=actor, waited_as=str(waited_on))
         _remove_if_unused(waited_on)
     return True
 
@@ -100,7 +100,7 @@ def _remove_if_unused(host: Host) -> None:
         host.delete()
 
 
-def accept_hardware(agent: Agent, who: str) -> bool:
+def accept_hardware(agent: Agent, actor: str) -> bool:
     """Accept exchanged network cards as the host's own; return whether anything changed."""
     changed = (
         Agent.objects.filter(pk=agent.pk)
@@ -114,11 +114,11 @@ def accept_hardware(agent: Agent, who: str) -> bool:
         )
     )
     if changed:
-        AuditEvent.objects.record(agent.lab_id, "agent's hardware accepted", str(agent.host), who=who)
+        AuditEvent.objects.record(agent.lab_id, "agent's hardware accepted", str(agent.host), actor=actor)
     return bool(changed)
 
 
-def refuse_hardware(agent: Agent, who: str) -> bool:
+def refuse_hardware(agent: Agent, actor: str) -> bool:
     """Refuse the machine with other network cards as a copy of the host's image; return whether anything changed.
 
     The copy stays refused. An owner is asked again only when a machine with yet other cards calls.
@@ -127,7 +127,7 @@ def refuse_hardware(agent: Agent, who: str) -> bool:
     asked = Agent.objects.filter(pk=agent.pk, other_hardware=agent.other_hardware).exclude(other_hardware_at=None)
     changed = asked.update(other_hardware_at=None, refused_hardware=[*refused, agent.other_hardware][-MOST_REFUSED:])
     if changed:
-        AuditEvent.objects.record(agent.lab_id, "agent's copy refused", str(agent.host), who=who)
+        AuditEvent.objects.record(agent.lab_id, "agent's copy refused", str(agent.host), actor=actor)
     return bool(changed)
 
 

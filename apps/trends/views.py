@@ -105,7 +105,7 @@ def _create_watch(request: LabRequest, data: dict[str, Any]) -> Watch:
         created_by=str(request.user),
     )
     _tell(watch, data["recipients"])
-    AuditEvent.objects.record(request.lab.pk, "watch made", watch.name, who=str(request.user), watch=watch.pk)
+    AuditEvent.objects.record(request.lab.pk, "watch made", watch.name, actor=str(request.user), watch=watch.pk)
     evaluate(watch)
     return watch
 
@@ -178,7 +178,7 @@ def delete(request: LabRequest, pk: int) -> HttpResponse:
     watch = get_object_or_404(Watch, pk=pk, lab=request.lab)
     if request.method != "POST":
         return render(request, "trends/delete.html", {"watch": watch})
-    AuditEvent.objects.record(request.lab.pk, "watch deleted", watch.name, who=str(request.user), watch=pk)
+    AuditEvent.objects.record(request.lab.pk, "watch deleted", watch.name, actor=str(request.user), watch=pk)
     watch.delete()
     messages.success(request, f"“{watch}” is deleted; its runs stay.")
     return redirect("trends")
@@ -218,7 +218,7 @@ def acknowledge(request: LabRequest, pk: int) -> HttpResponse:
     change = get_object_or_404(ChangePoint.objects.select_related("watch"), pk=pk, lab=request.lab)
     if change.acknowledge(str(request.user)):
         AuditEvent.objects.record(
-            request.lab.pk, "change acknowledged", change.watch.name, who=str(request.user), change=pk
+            request.lab.pk, "change acknowledged", change.watch.name, actor=str(request.user), change=pk
         )
         messages.success(request, f"Acknowledged. It stays in the list of “{change.watch}”.")
     else:

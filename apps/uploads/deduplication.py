@@ -122,7 +122,7 @@ def join_study(upload: Upload) -> str:
             upload.lab_id,
             "runs put into a study",
             upload.study.slug,
-            who=upload.created_by,
+            actor=upload.created_by,
             runs=[run.pk for run in free],
         )
     sentences = [f"{_count_runs(len(free), 'is', 'are')} in the study {upload.study.slug} now"] if free else []

@@ -48,7 +48,7 @@ def receive_upload(
     failure = None
     with transaction.atomic():
         upload = open_upload(lab, name, door=door, actor=actor, **more)
-        AuditEvent.objects.record(lab.pk, "files uploaded", upload.name, who=actor, upload=upload.pk)
+        AuditEvent.objects.record(lab.pk, "files uploaded", upload.name, actor=actor, upload=upload.pk)
         try:
             _keep_sent(upload, files)
         except ArtefactStoreError as error:

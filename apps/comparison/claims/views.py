@@ -80,7 +80,7 @@ def _write(request: LabRequest, study: Study, claim: Claim | None) -> HttpRespon
         return render(request, "comparison/_claim-preview.html", {"preview": preview_of(draft)})
     if draft.act == "save" and (saved := draft.save(str(request.user))):
         AuditEvent.objects.record(
-            request.lab.pk, "claim written", _subject(saved), who=str(request.user), verdict=saved.verdict
+            request.lab.pk, "claim written", _subject(saved), actor=str(request.user), verdict=saved.verdict
         )
         messages.success(request, f"{saved.code} is written; its verdict from the data now: {saved.verdict}.")
         return redirect(saved)
@@ -99,7 +99,7 @@ def delete(request: LabRequest, pk: int) -> HttpResponse:
     claim = get_object_or_404(Claim.objects.select_related("study"), pk=pk, study__lab=request.lab)
     if request.method != "POST":
         return render(request, "comparison/claim-delete.html", {"claim": claim, "study": claim.study})
-    AuditEvent.objects.record(request.lab.pk, "claim deleted", _subject(claim), who=str(request.user))
+    AuditEvent.objects.record(request.lab.pk, "claim deleted", _subject(claim), actor=str(request.user))
     claim.delete()
     messages.success(request, f"{claim.code} is deleted; all samples stay.")
     return redirect("claims", claim.study.slug)

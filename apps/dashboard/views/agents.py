@@ -30,7 +30,7 @@ def enrol(request: LabRequest) -> HttpResponse:
     if request.method == "POST":
         enrolment, secret = Enrolment.objects.issue(request.lab, str(request.user))
         AuditEvent.objects.record(
-            request.lab.pk, "enrolment token made", f"enrolment {enrolment.pk}", who=str(request.user)
+            request.lab.pk, "enrolment token made", f"enrolment {enrolment.pk}", actor=str(request.user)
         )
         context |= {"enrolment": enrolment, "secret": secret, "line": install_line(settings.SITE_URL, secret)}
     return render(request, "agents/enrol.html", context)

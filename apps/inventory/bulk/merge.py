@@ -112,7 +112,7 @@ def merge(lab: Lab, stays: Part, goes: Part, taken: Collection[str], who: str, d
                 ["The inventory has changed since this preview was made; nothing was merged. Look at it again."]
             )
         detail = {"kind": stays._meta.model_name, "stays": stays.pk, "goes": gone, "moved": dict(merged.moved)}
-        AuditEvent.objects.record(lab.pk, "inventory merged", said[:200], who=who, **detail)
+        AuditEvent.objects.record(lab.pk, "inventory merged", said[:200], actor=who, **detail)
     return merged
 
 

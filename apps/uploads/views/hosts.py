@@ -44,7 +44,7 @@ def _answered(request: LabRequest, upload: Upload, result: list[NamedHost]) -> H
         done = answer(upload, pairs)
         for pair, host in pairs:
             AuditEvent.objects.record(
-                request.lab.pk, "host named", str(host), who=str(request.user), upload=upload.pk, printed=pair.names
+                request.lab.pk, "host named", str(host), actor=str(request.user), upload=upload.pk, printed=pair.names
             )
     if not pairs:
         messages.warning(request, "Nothing was changed: no name was given a host.")

@@ -39,7 +39,7 @@ def _decide(request: LabRequest, output: FoundInventory) -> None:
     else:
         messages.success(request, inventory_import.take(output, host))
         AuditEvent.objects.record(
-            request.lab.pk, "inventory taken", str(host), who=str(request.user), tool=output.tool, found=output.pk
+            request.lab.pk, "inventory taken", str(host), actor=str(request.user), tool=output.tool, found=output.pk
         )
 
 
@@ -59,7 +59,7 @@ def all_of(request: LabRequest, pk: int) -> HttpResponse:
     for host in outcome.hosts:
         tools = ", ".join(dict.fromkeys(result.tool for result, _ in host.taken))
         AuditEvent.objects.record(
-            request.lab.pk, "inventory taken", str(host.host), who=str(request.user), tool=tools,
+            request.lab.pk, "inventory taken", str(host.host), actor=str(request.user), tool=tools,
             found=[result.pk for result, _ in host.taken],
         )  # fmt: skip
         messages.success(request, f"{host.host}: {len(host.taken)} description{'s' * (len(host.taken) != 1)} taken.")

@@ -79,6 +79,6 @@ def _use(request: LabRequest, file: UploadedFile, text: dict[str, Any], signatur
         messages.warning(request, f"It was not read again: found {error.found}, expected {error.expected}.")
         return redirect(file)
     remember(file, signature, text, str(request.user))
-    AuditEvent.objects.record(request.lab.pk, "table mapped", file.name[:200], who=str(request.user), file=file.pk)
+    AuditEvent.objects.record(request.lab.pk, "table mapped", file.name[:200], actor=str(request.user), file=file.pk)
     messages.success(request, "The mapping is saved, and used for the next table of this look too.")
     return redirect(file)

@@ -34,7 +34,7 @@ def taken_back(request: LabRequest, pk: int) -> HttpResponse:
         messages.warning(request, message)
         return redirect(back)
     AuditEvent.objects.record(
-        request.lab.pk, "runs taken back", upload.name[:200], who=str(request.user), upload=pk, runs=going.runs, files=going.files
+        request.lab.pk, "runs taken back", upload.name[:200], actor=str(request.user), upload=pk, runs=going.runs, files=going.files
     )  # fmt: skip
     if is_for_worker:
         messages.success(request, f"{going.runs} runs are being removed; that goes on without this page.")
