@@ -37,8 +37,8 @@ class ManyEdit:
     def wanted(self, row: Part) -> Wanted:
         values = dict(self.values)
         if self.labels_set or self.labels_removed:
-            kept = {name: value for name, value in row.labels.items() if name not in self.labels_removed}
-            values["labels"] = kept | dict(self.labels_set)
+            remaining = {name: value for name, value in row.labels.items() if name not in self.labels_removed}
+            values["labels"] = remaining | dict(self.labels_set)
         return Wanted(values, self.absent)
 
 

@@ -70,18 +70,18 @@ class Merged:
     def digest(self) -> str:
         from apps.inventory.exchange.outcome import OutcomeEntry
 
-        said = [*(f"{word} {count}" for word, count in sorted(self.moved.items())), *self.also, *self.problems]
-        return Outcome((OutcomeEntry("", "", "\n".join(said), changes=self.changes),)).digest
+        lines = [*(f"{word} {count}" for word, count in sorted(self.moved.items())), *self.also, *self.problems]
+        return Outcome((OutcomeEntry("", "", "\n".join(lines), changes=self.changes),)).digest
 
 
 def choices_of(stays: Part, goes: Part) -> list[tuple[FieldChange, bool]]:
     """Return each field that differs, and whether the other part's value is preferable because the own one is empty."""
-    found = []
+    results = []
     for one in stays._meta.concrete_fields:
         mine, other = _value(stays, one), _value(goes, one)
         if one.name not in NOT_CHOSEN and mine != other:
-            found.append((FieldChange(one.name, _said(mine), _said(other)), mine in EMPTY))
-    return found
+            results.append((FieldChange(one.name, _said(mine), _said(other)), mine in EMPTY))
+    return results
 
 
 def preview(lab: Lab, stays: Part, goes: Part, taken: Collection[str]) -> Merged:
@@ -95,13 +95,13 @@ def preview(lab: Lab, stays: Part, goes: Part, taken: Collection[str]) -> Merged
     return merged
 
 
-def merge(lab: Lab, stays: Part, goes: Part, taken: Collection[str], who: str, digest: str) -> Merged:
+def merge(lab: Lab, stays: Part, goes: Part, taken: Collection[str], actor: str, digest: str) -> Merged:
     """Merge the part `goes` into `stays`, record it in the audit trail and return what was done.
 
     Raises:
         MergeError: if the parts cannot be merged, or the merge is no longer what the preview with this digest showed.
     """
-    said = f"{goes} into {stays}"
+    message = f"{goes} into {stays}"
     with lab_scope(lab.pk), transaction.atomic():
         gone = goes.pk
         merged = _try(stays, goes, taken)
@@ -112,7 +112,7 @@ def merge(lab: Lab, stays: Part, goes: Part, taken: Collection[str], who: str, d
                 ["The inventory has changed since this preview was made; nothing was merged. Look at it again."]
             )
         detail = {"kind": stays._meta.model_name, "stays": stays.pk, "goes": gone, "moved": dict(merged.moved)}
-        AuditEvent.objects.record(lab.pk, "inventory merged", said[:200], actor=who, **detail)
+        AuditEvent.objects.record(lab.pk, "inventory merged", message[:200], actor=actor, **detail)
     return merged
 
 
@@ -289,13 +289,13 @@ def _said(value: Any) -> Any:
 
 def _reasons(stays: Any, goes: Any, taken: Collection[str], word: str) -> dict[str, str]:
     """Return the sources or absences of the merged part: each goes with the value that was chosen."""
-    kept = {name: why for name, why in getattr(stays, word).items() if name not in taken}
-    return kept | {name: why for name, why in getattr(goes, word).items() if name in taken}
+    remaining = {name: why for name, why in getattr(stays, word).items() if name not in taken}
+    return remaining | {name: why for name, why in getattr(goes, word).items() if name in taken}
 
 
 def _elsewhere(disk: Disk) -> list[str]:
     members = disk.memberships.exclude(array__host=disk.host_id).select_related("array__host")
     return [
-        f"It is a member of {one.array} in {one.array.host}, so it must stay there; choose that host."
-        for one in members
+        f"It is a member of {member.array} in {member.array.host}, so it must stay there; choose that host."
+        for member in members
     ]

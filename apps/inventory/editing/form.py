@@ -142,22 +142,26 @@ class PlaceRows:
             return []
         references = ("disk", "member_array") if self.is_members else ("controller",)
         manager: Any = self.of.model._default_manager
-        found = manager.filter(**{self.of.parent: row}).select_related(*references).order_by("position")
-        return [self._texts(one) for one in found]
+        result = manager.filter(**{self.of.parent: row}).select_related(*references).order_by("position")
+        return [self._texts(place) for place in result]
 
-    def _texts(self, one: Any) -> Texts:
+    def _texts(self, place: Any) -> Texts:
         if self.is_members:
-            return {"what": spelled(one.disk or one.member_array), "partition": one.partition, "state": one.state}
-        return {name: _text(name, getattr(one, name)) for name in self.of.fields}
+            return {
+                "what": spelled(place.disk or place.member_array),
+                "partition": place.partition,
+                "state": place.state,
+            }
+        return {name: _text(name, getattr(place, name)) for name in self.of.fields}
 
     def values_of(self, rows: list[Texts], problems: Problems) -> list[dict[str, Any]]:
         """Return the values of the rows and add what is wrong to `problems`; rows left blank are skipped."""
-        said = [
+        entered = [
             (number, row)
             for number, row in enumerate(rows)
             if any(row[name] != self.blank[name] for name in self.names)
         ]
-        return [self._values(row, f"{self.of.name}.{number}", problems) for number, row in said]
+        return [self._values(row, f"{self.of.name}.{number}", problems) for number, row in entered]
 
     def _values(self, row: Texts, at: str, problems: Problems) -> dict[str, Any]:
         values: dict[str, Any] = {name: text for name, text in row.items() if name not in ("what", "controller")}
@@ -166,9 +170,9 @@ class PlaceRows:
                 values[name] = self._number(name, row[name], at, problems)
         if not self.is_members:
             return values | {"controller": self._find(row["controller"], f"{at}.controller", problems)}
-        found = self._find(row["what"], f"{at}.what", problems, "a disk or an array")
-        key = "member_array" if isinstance(found, Array) else "disk"
-        return values | ({key: found} if found else {})
+        result = self._find(row["what"], f"{at}.what", problems, "a disk or an array")
+        key = "member_array" if isinstance(result, Array) else "disk"
+        return values | ({key: result} if result else {})
 
     def _number(self, name: str, text: str, at: str, problems: Problems) -> int | None:
         try:
@@ -180,15 +184,15 @@ class PlaceRows:
     def _find(self, text: str, at: str, problems: Problems, needed: str = "") -> Any:
         if not text:
             return None
-        found = self._by_name().get(text, [])
-        if len(found) == 1:
-            return found[0][0]
+        result = self._by_name().get(text, [])
+        if len(result) == 1:
+            return result[0][0]
         number = text.rpartition("#")[2]
-        exact = [row for row, _ in found if row.pk == whole_number(number)]
+        exact = [row for row, _ in result if row.pk == whole_number(number)]
         if exact:
             return exact[0]
         expected = needed or "a controller"
-        many = f"which means {len(found)} things" if found else f"expected {expected} of {self.host or 'this host'}"
+        many = f"which means {len(result)} things" if result else f"expected {expected} of {self.host or 'this host'}"
         problems.add(at, f"found {text[:80]!r}, {many}")
         return None
 
@@ -379,10 +383,10 @@ def after_button(form: PartForm, data: QueryDict) -> QueryDict:
 
 
 def _prefixes(form: PartForm) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:
-    found: list[tuple[str, tuple[str, ...], dict[str, str]]] = [("label", LABEL, dict.fromkeys(LABEL, ""))]
+    results: list[tuple[str, tuple[str, ...], dict[str, str]]] = [("label", LABEL, dict.fromkeys(LABEL, ""))]
     if form.places:
-        found.append((form.places.of.word, form.places.names, form.places.blank))
-    return found
+        results.append((form.places.of.word, form.places.names, form.places.blank))
+    return results
 
 
 def has_rows_button(data: QueryDict) -> bool:

@@ -42,14 +42,14 @@ class SettingsField(forms.CharField):
     widget = forms.Textarea(attrs={"rows": 3})
 
     def to_python(self, value: Any) -> Any:
-        found = {}
+        results = {}
         for number, line in enumerate((super().to_python(value) or "").splitlines(), 1):
-            name, equals, said = (word.strip() for word in line.partition("="))
-            if line.strip() and not (name and equals and said):
+            name, equals, reported = (word.strip() for word in line.partition("="))
+            if line.strip() and not (name and equals and reported):
                 raise forms.ValidationError(f"line {number}: found {line.strip()[:80]!r}, expected name = value")
             if line.strip():
-                found[name] = said
-        return found
+                results[name] = reported
+        return results
 
     def prepare_value(self, value: Any) -> Any:
         return (
@@ -113,12 +113,12 @@ def _choice_of_part(
     field: Any, lab: Lab, host: Host | None, common: dict[str, Any], with_all_hosts: bool
 ) -> forms.Field:
     model: type[Part] = field.related_model
-    found = model.objects.filter(lab=lab)
+    result = model.objects.filter(lab=lab)
     has_host = any(one.name == "host" for one in model._meta.concrete_fields)
     if has_host:
-        found = found.select_related("host").order_by("host__name", *(model._meta.ordering or []))
-        found = found if host is None or with_all_hosts else found.filter(host=host)
-    choice = PartChoiceField(queryset=found, empty_label="–", **common)
+        result = result.select_related("host").order_by("host__name", *(model._meta.ordering or []))
+        result = result if host is None or with_all_hosts else result.filter(host=host)
+    choice = PartChoiceField(queryset=result, empty_label="–", **common)
     choice.home = host.pk if host else None
     return choice
 

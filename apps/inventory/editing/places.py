@@ -88,8 +88,8 @@ def _check_members(
     for number, place in enumerate(places):
         disk, array = place.get("disk"), place.get("member_array")
         if (disk is None) == (array is None):
-            found = "both" if disk else "neither"
-            problems.add(f"members.{number}.disk", f"found {found}, expected a disk or an array")
+            text = "both" if disk else "neither"
+            problems.add(f"members.{number}.disk", f"found {text}, expected a disk or an array")
             continue
         key = (disk and disk.pk, array and array.pk, place.get("partition") or "")
         if key in seen:

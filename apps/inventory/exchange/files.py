@@ -93,8 +93,8 @@ def _of_json(text: str, name: str) -> Iterator[IncomingFile]:
     except RecursionError:
         raise FileError(name, "lists in lists in lists …", "JSON of a few levels") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
-        found = f"{document.get('format')} {document.get('version')}" if isinstance(document, dict) else "a list"
-        raise FileError(name, found, f'"format": "{FORMAT}", "version": {VERSION}')
+        value = f"{document.get('format')} {document.get('version')}" if isinstance(document, dict) else "a list"
+        raise FileError(name, value, f'"format": "{FORMAT}", "version": {VERSION}')
     for kind_name, rows in document.items():
         if kind_name not in ("format", "version"):
             yield from _rows_of(kind_name, rows)

@@ -71,8 +71,8 @@ class Outcome:
 
     @property
     def counts(self) -> dict[str, int]:
-        found = Counter(one.act for one in self.entries)
-        return {act: found[act] for act in ACTS}
+        results = Counter(entry.act for entry in self.entries)
+        return {act: results[act] for act in ACTS}
 
     @property
     def to_write(self) -> int:

@@ -52,14 +52,21 @@ class HeldConstraint:
 
 def held_by(model: type[Part], rows: Iterable[Part]) -> list[HeldConstraint]:
     known = list(rows)
-    return [HeldConstraint(one, model, known) for one in model._meta.constraints if isinstance(one, UniqueConstraint)]
+    return [
+        HeldConstraint(constraint, model, known)
+        for constraint in model._meta.constraints
+        if isinstance(constraint, UniqueConstraint)
+    ]
 
 
 def _holds(condition: Q, row: Part) -> bool:
     """Return whether a row meets a condition made of equalities; the database checks it anyway."""
-    each = [_holds(one, row) if isinstance(one, Q) else getattr(row, one[0]) == one[1] for one in condition.children]  # type: ignore[index]
-    found = all(each) if condition.connector == Q.AND else any(each)
-    return found != condition.negated
+    each = [
+        _holds(child, row) if isinstance(child, Q) else getattr(row, child[0]) == child[1]  # type: ignore[index]
+        for child in condition.children
+    ]
+    result = all(each) if condition.connector == Q.AND else any(each)
+    return result != condition.negated
 
 
 AT_ONCE = 500  # rows in one statement
@@ -174,16 +181,17 @@ def _update(model: Model, fields: Sequence[Any], rows: Sequence[Any]) -> None:
     Django's own bulk update writes every value in a WHEN, which costs five times as much.
     """
     now = timezone.now()
-    said = [
-        {"id": row.pk} | {one.column: now if one.name == "updated_at" else getattr(row, one.attname) for one in fields}
+    records = [
+        {"id": row.pk}
+        | {field.column: now if field.name == "updated_at" else getattr(row, field.attname) for field in fields}
         for row in rows
     ]
     quoted, table = connection.ops.quote_name, connection.ops.quote_name(model._meta.db_table)
-    columns = ", ".join(f"{quoted(one.column)} = said.{quoted(one.column)}" for one in fields)
-    records = f"jsonb_populate_recordset(NULL::{table}, %s::jsonb) said"
+    columns = ", ".join(f"{quoted(field.column)} = said.{quoted(field.column)}" for field in fields)
+    source = f"jsonb_populate_recordset(NULL::{table}, %s::jsonb) said"
     with connection.cursor() as cursor:  # the names are those of the models
-        text = json.dumps(said, cls=DjangoJSONEncoder)
-        cursor.execute(f"UPDATE {table} SET {columns} FROM {records} WHERE {table}.id = said.id", [text])  # noqa: S608
+        text = json.dumps(records, cls=DjangoJSONEncoder)
+        cursor.execute(f"UPDATE {table} SET {columns} FROM {source} WHERE {table}.id = said.id", [text])  # noqa: S608
 
 
 def _batched(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
@@ -193,7 +201,7 @@ def _batched(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 def _numbers(model: Model, lump: int) -> Iterator[int]:
     for _ in count():
         with connection.cursor() as cursor:
-            asked = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
-            cursor.execute(asked, [model._meta.db_table, lump])
-            found = cursor.fetchall()
-        yield from (number for (number,) in found)
+            query = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
+            cursor.execute(query, [model._meta.db_table, lump])
+            result = cursor.fetchall()
+        yield from (number for (number,) in result)

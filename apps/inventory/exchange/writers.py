@@ -83,9 +83,9 @@ class _Sink(io.RawIOBase):
         return len(data)
 
     def taken(self) -> bytes:
-        found = bytes(self._kept)
+        result = bytes(self._kept)
         self._kept.clear()
-        return found
+        return result
 
 
 def _lines(rows: Iterable[list[str]]) -> bytes:

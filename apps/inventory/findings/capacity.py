@@ -25,8 +25,8 @@ def check(machine: MachineFacts) -> Iterator[FindingHit]:
         if array["capacity_bytes"] and sizes and len(sizes) == len(members):
             groups = groups_of(str(array["level"]), array["layout"] or "", len(sizes))
             span = span_of(str(array["level"]), sizes, groups=groups)
-            if span and (told := _told(array, span, members)):
-                yield FindingHit(f"{_sum(array, span, min(sizes))}; {told}", (the_array(array),))
+            if span and (message := _told(array, span, members)):
+                yield FindingHit(f"{_sum(array, span, min(sizes))}; {message}", (the_array(array),))
 
 
 def _sum(array: Thing, span: ArraySpan, smallest: int) -> str:

@@ -14,8 +14,8 @@ _NOT_BAD = re.compile(r"\b(no|not|never|without|0)\b", re.IGNORECASE)
 def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for disk in machine.disks.values():
         if disk["is_present"] and says_bad(disk["health"]):
-            told = f"{name_of_disk(disk)} ({disk['model'] or 'model unknown'}) says: {disk['health']}"
-            yield FindingHit(told, (the_disk(disk),))
+            message = f"{name_of_disk(disk)} ({disk['model'] or 'model unknown'}) says: {disk['health']}"
+            yield FindingHit(message, (the_disk(disk),))
 
 
 def says_bad(health: str | None) -> bool:

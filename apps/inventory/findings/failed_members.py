@@ -11,10 +11,10 @@ from apps.inventory.topology.geometry import is_gone
 def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for array in machine.present:
         for place in machine.places[array["id"]]:
-            if place.layer and (told := _what(place, machine)):
+            if place.layer and (what := _what(place, machine)):
                 name = name_of_disk(place.layer) if place.is_disk else name_of_array(place.layer)
                 part = the_disk(place.layer) if place.is_disk else the_array(place.layer)
-                yield FindingHit(f"{name_of_array(array)}: {place.partition or name} {told}", (part, the_array(array)))
+                yield FindingHit(f"{name_of_array(array)}: {place.partition or name} {what}", (part, the_array(array)))
 
 
 def _what(place: MemberPlace, machine: MachineFacts) -> str:

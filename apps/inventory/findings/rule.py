@@ -55,5 +55,5 @@ class Finding:
         return any((part.kind, part.id) == (kind, pk) for part in self.parts)
 
     def as_json(self, base: int = 1000) -> dict[str, Any]:
-        said = {"arithmetic": written(self.arithmetic, base), "parts": [asdict(part) for part in self.parts]}
-        return asdict(self) | said
+        more = {"arithmetic": written(self.arithmetic, base), "parts": [asdict(part) for part in self.parts]}
+        return asdict(self) | more

@@ -45,7 +45,7 @@ def undo(change: Change) -> list[Change]:
             for one in changes:
                 _take_back(one)
     except EditError as error:
-        raise UndoError([said for sentences in error.errors.values() for said in sentences]) from None
+        raise UndoError([sentence for sentences in error.errors.values() for sentence in sentences]) from None
     return changes
 
 
@@ -67,8 +67,8 @@ def _present(model: Any, change: Change) -> Json | None:
     table = connection.ops.quote_name(model._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT to_jsonb(t)::text FROM {table} t WHERE id = %s FOR UPDATE", [change.row_id])  # noqa: S608
-        found = cursor.fetchone()
-    return models.JSONField().from_db_value(found[0], None, connection) if found else None  # type: ignore[arg-type]
+        result = cursor.fetchone()
+    return models.JSONField().from_db_value(result[0], None, connection) if result else None  # type: ignore[arg-type]
 
 
 def _refuse_later(change: Change, present: Json | None, wanted: Json) -> None:

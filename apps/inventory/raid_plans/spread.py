@@ -110,7 +110,7 @@ def choose(disks: Sequence[RaidCandidate], count: int, taken: Counter[str] | Non
     for disk in disks:
         queues.setdefault(disk.controller, []).append(disk)
     given, enclosures = Counter(taken or ()), Counter[str]()
-    found: list[RaidCandidate] = []
+    results: list[RaidCandidate] = []
     for _ in range(count):
         controller = min((name for name in queues if queues[name]), key=lambda name: (given[name], _natural(name)))
         queue = queues[controller]
@@ -118,8 +118,8 @@ def choose(disks: Sequence[RaidCandidate], count: int, taken: Counter[str] | Non
         queue.remove(disk)
         given[controller] += 1
         enclosures[disk.enclosure] += 1
-        found.append(disk)
-    return found
+        results.append(disk)
+    return results
 
 
 def deal(disks: Sequence[RaidCandidate], groups: int) -> list[list[RaidCandidate]]:

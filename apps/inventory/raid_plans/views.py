@@ -19,10 +19,10 @@ def raid_plan(request: LabRequest, pk: int) -> HttpResponse:
     offered = offers(host)
     form = RaidPlanForm(request.GET)
     chosen, refused = chosen_disks(request.GET, offered)
-    found = options(host, form.wishes(), chosen) if form.is_valid() else []
+    results = options(host, form.wishes(), chosen) if form.is_valid() else []
     context = {
         "host": host, "form": form, "offers": _shown(request, offered), "sizes": _sizes(offered), "refused": refused,
-        "options": found, "ticked": _ticked(request, offered), "size": request.GET.get("size", ""),
+        "options": results, "ticked": _ticked(request, offered), "size": request.GET.get("size", ""),
         "free": sum(not offer.why_not for offer in offered), "others": _others(host),
     }  # fmt: skip
     return render(request, "inventory/raid-plan.html", context)

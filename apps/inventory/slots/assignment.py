@@ -43,7 +43,7 @@ class SlotPreview:
     fingerprint: str
 
     def count(self, act: str) -> int:
-        return sum(one.act == act for one in self.placements)
+        return sum(placement.act == act for placement in self.placements)
 
     @property
     def problems(self) -> int:
@@ -64,10 +64,10 @@ def place(enclosure: Enclosure, wish: SlotWish, consent: Collection[str], finger
     """
     with transaction.atomic():
         rows = list(Disk.objects.filter(host=enclosure.host_id).select_for_update(no_key=True).order_by("id"))
-        found = _preview(enclosure, wish, known := _known(rows))
-        if fingerprint is not None and fingerprint != found.fingerprint:
+        result = _preview(enclosure, wish, known := _known(rows))
+        if fingerprint is not None and fingerprint != result.fingerprint:
             raise PlacingError("The inventory has changed since this preview. Look at it again; nothing was written.")
-        wanted = [one for one in found.placements if one.disk or wish.makes_new]
+        wanted = [placement for placement in result.placements if placement.disk or wish.makes_new]
         if names := doubles(wanted, known, consent):
             raise PlacingError(
                 f"Two disks would be called {', '.join(names[:5])}. Tick the other disk too, or take the name from it first."
@@ -78,12 +78,12 @@ def place(enclosure: Enclosure, wish: SlotWish, consent: Collection[str], finger
 def _preview(enclosure: Enclosure, wish: SlotWish, known: list[KnownDisk]) -> SlotPreview:
     per = enclosure.disks_per_controller or DISKS_PER_CONTROLLER
     slots = _slots(enclosure)
-    found = proposed(wish.listing, wish.inferred, known, enclosure.name, per, wish.gives_names, slots)
+    result = proposed(wish.listing, wish.inferred, known, enclosure.name, per, wish.gives_names, slots)
     seen = [
         [str(one.slot), one.disk and one.disk.key, [asdict(change) for change in one.changes], one.problem]
-        for one in found
+        for one in result
     ]
-    return SlotPreview(tuple(found), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest())
+    return SlotPreview(tuple(result), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest())
 
 
 def _slots(enclosure: Enclosure) -> frozenset[Slot]:
@@ -114,10 +114,10 @@ def _write(enclosure: Enclosure, wanted: Sequence[Placement], consent: Collectio
     return len(changed) + len(new)
 
 
-def _new(enclosure: Enclosure, one: Placement) -> Disk:
+def _new(enclosure: Enclosure, placement: Placement) -> Disk:
     row = Disk(lab_id=enclosure.lab_id, host_id=enclosure.host_id)
-    if one.drive:
-        _set(row, "vendor", one.drive, TYPED)
+    if placement.drive:
+        _set(row, "vendor", placement.drive, TYPED)
     row.absent |= {"serial": "not_printed", "model": "not_printed"}
     return row
 

@@ -78,13 +78,13 @@ class EnclosureForm(SiteForm):
         return [str(_checked(slot_named, word)) for word in words]
 
     def clean_version(self) -> str:
-        told, now = self.cleaned_data["version"], version_of(self.enclosure)
-        if told and told != now:
+        version, now = self.cleaned_data["version"], version_of(self.enclosure)
+        if version and version != now:
             raise forms.ValidationError(
                 "Somebody has changed this enclosure since you opened it. "
                 "Your rows are kept below; open it anew to see theirs."
             )
-        return str(told)
+        return str(version)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -117,13 +117,13 @@ class EnclosureForm(SiteForm):
 
     def as_filled(self) -> "EnclosureForm":
         """Return the same form with the preset's rows as text, to look at before they are saved."""
-        told: Any = self.data.copy()  # type: ignore[attr-defined]
-        told["layout"], told["preset"] = physical.as_text(self.cleaned_data["rows_found"]), ""
+        data: Any = self.data.copy()  # type: ignore[attr-defined]
+        data["layout"], data["preset"] = physical.as_text(self.cleaned_data["rows_found"]), ""
         if self.cleaned_data["preset"] == "x4500":
-            told["boot_slots"] = told.get("boot_slots") or " ".join(map(str, physical.X4500_BOOT))
-            told["naming_rule"] = told.get("naming_rule") or str(NamingRule.DRIVER_ENTRY)
-            told["disks_per_controller"] = told.get("disks_per_controller") or str(DISKS_PER_CONTROLLER)
-        return EnclosureForm(self.host, self.enclosure, told)
+            data["boot_slots"] = data.get("boot_slots") or " ".join(map(str, physical.X4500_BOOT))
+            data["naming_rule"] = data.get("naming_rule") or str(NamingRule.DRIVER_ENTRY)
+            data["disks_per_controller"] = data.get("disks_per_controller") or str(DISKS_PER_CONTROLLER)
+        return EnclosureForm(self.host, self.enclosure, data)
 
     def save(self) -> Enclosure:
         """Save the enclosure; its disks stay in it when it is renamed."""
@@ -204,8 +204,8 @@ class PlaceForm(SiteForm):
             del self.fields["gives_names"]
 
     def clean_listing(self) -> Listing:
-        found: Listing = _checked(read, self.cleaned_data["listing"], self.per)
-        return found
+        checked: Listing = _checked(read, self.cleaned_data["listing"], self.per)
+        return checked
 
     def clean_inferred(self) -> Any:
         return _checked(read_slots, self.cleaned_data["inferred"], self.per)

@@ -20,10 +20,10 @@ def crowded(members: Iterable[tuple[Key, str]]) -> dict[Key, list[str]]:
 
     `members` are pairs of (controller, member's name).
     """
-    found: dict[Key, list[str]] = {}
+    results: dict[Key, list[str]] = {}
     for key, name in members:
-        found.setdefault(key, []).append(name)
-    return {key: names for key, names in found.items() if len(names) > 1}
+        results.setdefault(key, []).append(name)
+    return {key: names for key, names in results.items() if len(names) > 1}
 
 
 def links_in_use(section: Mapping[str, Any]) -> int:
