@@ -7,7 +7,8 @@ from django import forms
 from django.utils.text import slugify
 
 from apps.core.forms import SiteForm
-from apps.runs.forms import PATTERNS, SYNCS, SizeField
+from apps.runs.fio_options import PATTERNS, SYNCS
+from apps.runs.forms import SizeField
 from apps.runs.workload import RW, SYNC, parse_size, spelled
 from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint
 from apps.studies.plans.order import ORDERS
