@@ -41,7 +41,7 @@ class AsyncDatabase:
             await self._pool.close()
             self._pool = None
 
-    async def fetch_row(self, statement: LiteralString, values: Mapping[str, Any]) -> Row | None:
+    async def fetch_row(self, statement: LiteralString, values: Mapping[str, object]) -> Row | None:
         """Return the first row. PostgreSQL plans a statement once per connection.
 
         Raises:

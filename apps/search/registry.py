@@ -69,7 +69,7 @@ class SearchKind:
         except NoReverseMatch:
             return self._host_page(row)
 
-    def _host_page(self, row: Any) -> str:
+    def _host_page(self, row: object) -> str:
         host = getattr(row, "host_id", None)
         return reverse("host", args=[host]) if host else reverse("hosts")
 
@@ -87,7 +87,7 @@ def _joined(*words: object) -> str:
     return ", ".join(str(word) for word in words if word)
 
 
-def _called(value: Any) -> str:
+def _called(value: object) -> str:
     return str(value() if callable(value) else value)
 
 

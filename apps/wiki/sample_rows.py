@@ -110,7 +110,7 @@ def _names(run: Mapping[str, Any]) -> dict[int, str]:
     return names_of(run["sections"], (run["workload__spec"] or {}).get("jobs", ()))
 
 
-def _facts(run: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(run: Mapping[str, object]) -> dict[str, Any]:
     facts = facts_of({f"run__{name}": value for name, value in run.items()})
     del facts["label"]
     return facts
@@ -175,13 +175,13 @@ def flat(row: Mapping[str, Any]) -> list[Any]:
 _fields = itemgetter(*FIELDS)
 
 
-def fact_cells(facts: Mapping[str, Any]) -> list[Any]:
+def fact_cells(facts: Mapping[str, object]) -> list[Any]:
     """Return the cells of the facts' columns, then the remaining facts in one cell."""
     others = {name: value for name, value in facts.items() if name not in FACT_COLUMNS}
     return [*(_plain(facts.get(name)) for name in FACT_COLUMNS), to_json(others).decode()]
 
 
-def _plain(fact: Any) -> Any:
+def _plain(fact: object) -> Any:
     return fact if fact is None or isinstance(fact, str | int | float) else str(fact)
 
 

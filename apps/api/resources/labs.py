@@ -203,7 +203,7 @@ class OwnersReadPermission(BasePermission):
 
     message = "This needs the role owner."
 
-    def has_permission(self, request: Request, view: Any) -> bool:
+    def has_permission(self, request: Request, view: object) -> bool:
         if request.method != "GET":
             return True  # the answer is 405
         if isinstance(request.auth, Token):
@@ -447,7 +447,7 @@ def note_link(row: Any, over: HandedOver) -> Any:
     return row
 
 
-def answer_once(data: Any) -> Response:
+def answer_once(data: object) -> Response:
     """Answer 201 with data that hold a secret, and forbid caches to store it."""
     return Response(data, status=201, headers={"Cache-Control": "no-store"})
 

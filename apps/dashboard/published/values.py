@@ -96,7 +96,7 @@ def _fields(wanted: ParsedSample) -> dict[str, Any]:
     return fields
 
 
-def _same(held: Any, wanted: Any) -> bool:
+def _same(held: object, wanted: object) -> bool:
     if isinstance(held, float) and isinstance(wanted, float):
         return math.isclose(held, wanted, rel_tol=_CLOSE)
     return bool(held == wanted)

@@ -27,7 +27,7 @@ class ManyForm(SiteForm):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
-    def __init__(self, kind: PartKind, lab: Lab, data: Any = None) -> None:
+    def __init__(self, kind: PartKind, lab: Lab, data: object = None) -> None:
         super().__init__(data)
         self.kind = kind
         for name in fields_of(kind):

@@ -283,11 +283,11 @@ def _value(row: Any, field: Any) -> Any:
     return getattr(row, field.name)
 
 
-def _said(value: Any) -> Any:
+def _said(value: object) -> Any:
     return str(value) if isinstance(value, models.Model) else None if value in EMPTY else value
 
 
-def _reasons(stays: Any, goes: Any, taken: Collection[str], word: str) -> dict[str, str]:
+def _reasons(stays: object, goes: object, taken: Collection[str], word: str) -> dict[str, str]:
     """Return the sources or absences of the merged part: each goes with the value that was chosen."""
     remaining = {name: why for name, why in getattr(stays, word).items() if name not in taken}
     return remaining | {name: why for name, why in getattr(goes, word).items() if name in taken}

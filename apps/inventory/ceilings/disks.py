@@ -126,7 +126,7 @@ def _share(array: Content, members: list[Content], carriers: Carriers) -> Fracti
     return Fraction(max(1, min(active, data)), active)
 
 
-def _is_over_groups(level: Any, members: list[Content]) -> bool:
+def _is_over_groups(level: object, members: list[Content]) -> bool:
     """Return whether the members of a RAID 10, 50 or 60 are its groups.
 
     Then the array only stripes them, and each group has its own copies or parity.

@@ -64,12 +64,12 @@ def _evidence(message: str, model: type[models.Model]) -> str:
     return f"{message}: {ending}."
 
 
-def _member_of(item: Any) -> str:
+def _member_of(item: object) -> str:
     array = getattr(item, "array", None)
     return f"It is a member of {array} in {array.host}; take it out of there first." if array else f"{item} needs it."
 
 
-def _some(rows: Iterable[Any]) -> list[Any]:
+def _some(rows: Iterable[object]) -> list[Any]:
     return list(rows)[:MOST_NAMED]
 
 

@@ -136,7 +136,7 @@ class PlaceRows:
         disks = Disk.objects.filter(Q(host=self.host) | Q(host=None), lab=self.lab)
         return [*disks, *Array.objects.filter(lab=self.lab, host=self.host)]
 
-    def texts_of(self, row: Any) -> list[Texts]:
+    def texts_of(self, row: object) -> list[Texts]:
         """Return the members or sections of a part as texts for the form."""
         if row is None:
             return []
@@ -197,13 +197,13 @@ class PlaceRows:
         return None
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: object) -> str:
     if isinstance(value, int):
         return units.typed(value, unit_of(name))
     return spelled(value) if isinstance(value, Controller) else str(value or "")
 
 
-def spelled(row: Any) -> str:
+def spelled(row: object) -> str:
     """Return what a part is called in a row of a form; a disk without a device name by its number."""
     if isinstance(row, Disk) and not row.device_name:
         return f"{row.serial or row.model or 'disk'} #{row.pk}"
@@ -237,7 +237,7 @@ class PartForm(SiteForm):
     `fixed` fields are not asked for: a part stays in its host, except for disks.
     """
 
-    def __init__(self, kind: PartKind, lab: Lab, part: Part | None, host: Host | None, data: Any = None) -> None:
+    def __init__(self, kind: PartKind, lab: Lab, part: Part | None, host: Host | None, data: object = None) -> None:
         self.kind, self.lab, self.part, self.host = kind, lab, part, host
         self.fixed = _fixed(kind, part)
         self.places = PlaceRows(kind.places, lab, host) if kind.places else None
@@ -351,7 +351,7 @@ def _shown(field: "models.Field[Any, Any]", value: Any) -> Any:
     return {True: "yes", False: "no"}.get(value, "") if field.null and isinstance(field, models.BooleanField) else value
 
 
-def _as_it_was(before: Any, value: Any) -> Any:
+def _as_it_was(before: object, value: object) -> Any:
     """Return the former value if only line ends or outer blanks differ, which browsers change."""
     if isinstance(value, str):
         value = value.replace("\r\n", "\n")

@@ -25,14 +25,14 @@ class QuantityField(forms.CharField):
         example = EXAMPLES.get(unit, "")
         self.widget.attrs |= {"inputmode": "text" if unit else "numeric", "autocomplete": "off", "placeholder": example}
 
-    def clean(self, value: Any) -> Any:
+    def clean(self, value: object) -> Any:
         text = super().clean(value)
         try:
             return units.parse(text, self.unit) if text else None
         except ValueError as error:
             raise forms.ValidationError(str(error)) from None
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> Any:
         return units.typed(value, self.unit) if isinstance(value, int) else value
 
 
@@ -41,7 +41,7 @@ class SettingsField(forms.CharField):
 
     widget = forms.Textarea(attrs={"rows": 3})
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Any:
         results = {}
         for number, line in enumerate((super().to_python(value) or "").splitlines(), 1):
             name, equals, reported = (word.strip() for word in line.partition("="))
@@ -51,7 +51,7 @@ class SettingsField(forms.CharField):
                 results[name] = reported
         return results
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> Any:
         return (
             "\n".join(f"{name} = {said}" for name, said in sorted(value.items())) if isinstance(value, dict) else value
         )

@@ -49,7 +49,7 @@ def wanted_of(kind: PartKind, lab: Lab, body: Any) -> Wanted:
     return Wanted(values, absent, places)
 
 
-def _absent(reported: Any, problems: Problems) -> dict[str, str]:
+def _absent(reported: object, problems: Problems) -> dict[str, str]:
     if reported is None:
         return {}
     if not isinstance(reported, Mapping) or not all(isinstance(why, str) for why in reported.values()):
@@ -95,7 +95,7 @@ def _reference(field: Any, value: Any, lab: Lab, at: str, problems: Problems) ->
     return part
 
 
-def _places(of: Places, lab: Lab, body: Mapping[str, Any], problems: Problems) -> list[dict[str, Any]] | None:
+def _places(of: Places, lab: Lab, body: Mapping[str, object], problems: Problems) -> list[dict[str, Any]] | None:
     reported = body.get(of.name)
     if reported is None:
         return None
@@ -105,7 +105,7 @@ def _places(of: Places, lab: Lab, body: Mapping[str, Any], problems: Problems) -
     return [_place(of, lab, one, f"{of.name}.{number}", problems) for number, one in enumerate(reported)]
 
 
-def _place(of: Places, lab: Lab, entry: Mapping[str, Any], at: str, problems: Problems) -> dict[str, Any]:
+def _place(of: Places, lab: Lab, entry: Mapping[str, object], at: str, problems: Problems) -> dict[str, Any]:
     names = {JSON_NAMES.get(name, name): name for name in of.fields}
     for name in entry:
         if name not in names and name != "position":

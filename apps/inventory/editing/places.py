@@ -122,7 +122,7 @@ def place_key(of: Places, place: Place) -> tuple[Any, ...]:
     return _key(of, row)
 
 
-def _key(of: Places, row: Any) -> tuple[Any, ...]:
+def _key(of: Places, row: object) -> tuple[Any, ...]:
     return tuple(getattr(row, of.column(name)) for name in of.fields)
 
 
@@ -131,7 +131,7 @@ def _present(of: Places, row: Any) -> list[Any]:
     return list(manager.filter(**{of.parent: row}).order_by("position")) if row.pk else []
 
 
-def write_places(kind: PartKind, row: Any, places: Sequence[Place]) -> bool:
+def write_places(kind: PartKind, row: object, places: Sequence[Place]) -> bool:
     """Write the places in this order and return whether anything differs from before.
 
     Rows stay at their position; what is in them changes.

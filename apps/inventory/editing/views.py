@@ -55,7 +55,7 @@ def _as_it_was(since: list[Change], kind: PartKind) -> dict[str, Any]:
     return results
 
 
-def _is_typed(form: PartForm, name: str, before: Any) -> bool:
+def _is_typed(form: PartForm, name: str, before: object) -> bool:
     """Return whether the person at this form has changed the field."""
     field = form.fields[name]
     return (

@@ -111,7 +111,7 @@ def _references(kind: FileKind, parts: Iterable[Part], places: dict[int, list[An
     return {model: ids for model, ids in results.items() if ids}
 
 
-def _shown(kind: FileKind, row: Part, places: Sequence[Any], names: Names) -> Row:
+def _shown(kind: FileKind, row: Part, places: Sequence[object], names: Names) -> Row:
     visible: Row = {}
     for name, one in kind.fields.items():
         value = _value(one, row, names)
@@ -122,7 +122,7 @@ def _shown(kind: FileKind, row: Part, places: Sequence[Any], names: Names) -> Ro
     return visible
 
 
-def _place(places: ExchangePlaces, row: Any, names: Names) -> Row:
+def _place(places: ExchangePlaces, row: object, names: Names) -> Row:
     values = {one.name: _value(one, row, names) for one in places.fields}
     return {name: value for name, value in values.items() if value not in (None, "")}
 

@@ -100,7 +100,7 @@ def _of_json(text: str, name: str) -> Iterator[IncomingFile]:
             yield from _rows_of(kind_name, rows)
 
 
-def _rows_of(kind_name: str, rows: Any) -> Iterator[IncomingFile]:
+def _rows_of(kind_name: str, rows: object) -> Iterator[IncomingFile]:
     kind = BY_NAME.get(kind_name)
     if kind is None:
         raise FileError(kind_name, kind_name, f"one of: {', '.join(BY_NAME)}")

@@ -61,7 +61,7 @@ class OutcomeEntry:
             self.act = CHANGED
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return vars(value) if isinstance(value, OutcomeEntry | FieldChange | Problem) else str(value)
 
 

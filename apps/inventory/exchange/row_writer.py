@@ -107,7 +107,7 @@ class Writing:
     def change(self, row: Part, names: Iterable[str]) -> str:
         return self._taken(row, self.changed[type(row)][frozenset(names)])
 
-    def replace(self, model: Model, gone: Iterable[int], changed: Iterable[Any], made: Iterable[Any]) -> str:
+    def replace(self, model: Model, gone: Iterable[int], changed: Iterable[object], made: Iterable[object]) -> str:
         """Queue the changes to one part's members or sections; return why they cannot be made, or ''.
 
         `changed` rows are written with all their columns.
@@ -194,7 +194,7 @@ def _update(model: Model, fields: Sequence[Any], rows: Sequence[Any]) -> None:
         cursor.execute(f"UPDATE {table} SET {columns} FROM {source} WHERE {table}.id = said.id", [text])  # noqa: S608
 
 
-def _batched(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+def _batched(rows: Sequence[object], size: int) -> Iterator[Sequence[Any]]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 

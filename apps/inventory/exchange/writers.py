@@ -94,7 +94,7 @@ def _lines(rows: Iterable[list[str]]) -> bytes:
     return out.getvalue().encode()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):

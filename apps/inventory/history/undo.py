@@ -116,7 +116,7 @@ def _restore(model: Any, change: Change) -> None:
     row.save()
 
 
-def _note_source(row: Part, name: str, value: Any, sources: Json | None) -> None:
+def _note_source(row: Part, name: str, value: object, sources: Json | None) -> None:
     """Give the source of a value back to the tool that had it, so that the next discovery may change it.
 
     `sources` are all sources before the change, None where the change left them as they were.

@@ -44,7 +44,7 @@ def of_part(request: LabRequest, kind: str, pk: int) -> HttpResponse:
     return _page(request, changes, {"title": title, "of": BY_NAME[kind], **more})
 
 
-def _page(request: LabRequest, changes: Any, context: dict[str, Any]) -> HttpResponse:
+def _page(request: LabRequest, changes: object, context: dict[str, Any]) -> HttpResponse:
     query = {name: request.GET.get(name, "").strip() for name in NAMES_FIRST}
     page = Paginator(_narrowed(changes, query), PAGE).get_page(request.GET.get("page"))
     context |= {"page": page, "entries": told(page.object_list), "asked": query, "is_narrowed": any(query.values())}

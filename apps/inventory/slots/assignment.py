@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -122,7 +121,7 @@ def _new(enclosure: Enclosure, placement: Placement) -> Disk:
     return row
 
 
-def _set(row: Disk, name: str, value: Any, source: str) -> None:
+def _set(row: Disk, name: str, value: object, source: str) -> None:
     setattr(row, name, value)
     row.sources = {**row.sources, name: source}
     row.absent = {field: why for field, why in row.absent.items() if field != name}

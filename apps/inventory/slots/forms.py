@@ -62,7 +62,7 @@ class EnclosureForm(SiteForm):
     )
     version = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, host: Host, enclosure: Enclosure | None = None, data: Any = None) -> None:
+    def __init__(self, host: Host, enclosure: Enclosure | None = None, data: object = None) -> None:
         self.host, self.enclosure = host, enclosure
         super().__init__(data, initial=_initial(enclosure))
 
@@ -197,7 +197,7 @@ class PlaceForm(SiteForm):
         required=False, initial=True, label="Name devices by the rule, in ascending order of entries"
     )
 
-    def __init__(self, enclosure: Enclosure, data: Any = None) -> None:
+    def __init__(self, enclosure: Enclosure, data: object = None) -> None:
         self.per = enclosure.disks_per_controller or DISKS_PER_CONTROLLER
         super().__init__(data)
         if not enclosure.naming_rule:  # then no name follows from a place
@@ -227,7 +227,7 @@ class SlotPutForm(SiteForm):
     slot = forms.CharField(label="Slot", widget=forms.TextInput(attrs={"size": 8, "list": "slots-known"}))
     disk: "forms.ModelChoiceField[Disk]" = forms.ModelChoiceField(queryset=None, label="Disk", empty_label="choose …")
 
-    def __init__(self, enclosure: Enclosure, data: Any = None, **kwargs: Any) -> None:
+    def __init__(self, enclosure: Enclosure, data: object = None, **kwargs: Any) -> None:
         super().__init__(data, **kwargs)
         field = self.fields["disk"]
         assert isinstance(field, forms.ModelChoiceField)

@@ -24,7 +24,7 @@ class Row:
 Rows = tuple[Row, ...]
 
 
-def rows_of(layout: Any) -> Rows:
+def rows_of(layout: object) -> Rows:
     """Parse `Enclosure.layout`.
 
     Raises:
@@ -35,7 +35,7 @@ def rows_of(layout: Any) -> Rows:
     return checked([_row(number, row) for number, row in enumerate(layout, 1)])
 
 
-def _row(number: int, row: Any) -> Row:
+def _row(number: int, row: object) -> Row:
     if not isinstance(row, dict) or not isinstance(row.get("slots"), list):
         raise SlotError(str(row), "a row such as {“label”: “Ctrl 0”, “slots”: [“c0d3”, null]}", number)
     slots = tuple(None if name is None else slot_named(str(name), number) for name in row["slots"])

@@ -65,7 +65,7 @@ def shown(difference: Difference) -> Shown:
     )
 
 
-def _words(difference: Difference, value: Any) -> Any:
+def _words(difference: Difference, value: object) -> Any:
     if value in (None, "", [], {}):
         return None
     if isinstance(value, bool):
@@ -81,7 +81,7 @@ def _words(difference: Difference, value: Any) -> Any:
     return _chosen(difference, value)
 
 
-def _chosen(difference: Difference, value: Any) -> Any:
+def _chosen(difference: Difference, value: object) -> Any:
     """Return the word for a value from a fixed list, such as RAID 5 for 5; rates with their unit."""
     if unit_of(difference.field) in ("B/s", "bit/s") and isinstance(value, int):
         return text_of(difference.field, value)

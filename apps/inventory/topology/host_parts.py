@@ -115,7 +115,7 @@ def _tie(parts: HostParts) -> None:
     _point([section for path in parts.paths for section in path.sections.all()], rows, "controller")
 
 
-def _point(rows: Sequence[Any], known: dict[str, dict[int, Any]], *names: str) -> None:
+def _point(rows: Sequence[object], known: dict[str, dict[int, Any]], *names: str) -> None:
     for row in rows:
         for name in names:
             there = known[name].get(getattr(row, f"{name}_id"))

@@ -105,7 +105,7 @@ def chart_form(entry: Mapping[str, Any]) -> ChartDefinition:
     )
 
 
-def in_words(described: Any) -> str:
+def in_words(described: object) -> str:
     """Format what a report says of an axis: `{label: file size, unit: MB, scale: category}` → `file size; MB; category`."""
     if isinstance(described, Mapping) and "label" in described:
         limits = f"{described['min']} to {described['max']}" if {"min", "max"} <= set(described) else ""

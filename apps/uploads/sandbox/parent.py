@@ -156,7 +156,7 @@ class Sandbox:
             child.kill()
             child.wait()
 
-    def _ask(self, message: Any, seconds: float, count: int = 1, file: IO[bytes] | None = None) -> None:
+    def _ask(self, message: object, seconds: float, count: int = 1, file: IO[bytes] | None = None) -> None:
         if self._owes or self._served >= FILES_A_CHILD:
             self.close()
         if self._child is None or self._child.poll() is not None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Count
 from django.utils.translation import gettext as _
@@ -94,7 +93,7 @@ def _rounds(plan_shown: PlanPage) -> str:
     return with_standing(_(_RULES[rule.kind]) % {"rounds": rule.least, **_figures(rule.data)}, plan_shown.plan.standing)
 
 
-def _figures(rule: Mapping[str, Any]) -> dict[str, str]:
+def _figures(rule: Mapping[str, object]) -> dict[str, str]:
     """Return the figures of a stopping rule in the document's language."""
     return {name: number(f"{value:g}") for name, value in rule.items() if isinstance(value, int | float)}
 
