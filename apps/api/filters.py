@@ -79,7 +79,7 @@ class ListFilterExtension(OpenApiFilterExtension):  # type: ignore[no-untyped-ca
     target_class = ListFilterBackend
     priority = 1
 
-    def get_schema_operation_parameters(self, auto_schema: Any, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
+    def get_schema_operation_parameters(self, auto_schema: Any, *args: Any, **kwargs: Any) -> list[dict[str, object]]:
         filterset_class = getattr(auto_schema.view, "filterset_class", None)
         return [
             build_parameter_type(

@@ -52,7 +52,7 @@ class ScopedViewMixin(GenericAPIView[Any]):
         lab: Lab = self.request._request.lab  # type: ignore[attr-defined]
         return lab
 
-    def get_serializer_context(self) -> dict[str, Any]:
+    def get_serializer_context(self) -> dict[str, object]:
         """Return the context without a format, so that links lead to JSON whatever format the answer has."""
         return {"request": self.request, "view": self}
 

@@ -92,7 +92,7 @@ def wants_problem(request: HttpRequest) -> bool:
     return request.path.startswith(PROBLEM_ADDRESSES)
 
 
-def problem_body(status: int, detail: str, **more: Any) -> dict[str, Any]:
+def problem_body(status: int, detail: str, **more: Any) -> dict[str, object]:
     return {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
 
 

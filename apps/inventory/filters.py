@@ -143,7 +143,7 @@ class PartFilterSet(django_filters.FilterSet):  # type: ignore[misc]
 @cache
 def filterset_of(kind: PartKind) -> type[PartFilterSet]:
     """Return the filter set of a kind of part: a filter for each of its fields, with `_min` and `_max` of numbers."""
-    filters: dict[str, Any] = {}
+    filters: dict[str, object] = {}
     for name in kind.fields:
         filters |= _filters_of(name, kind.field(name))
     meta = type("Meta", (), {"model": kind.model, "fields": []})

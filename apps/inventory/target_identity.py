@@ -49,8 +49,8 @@ class Place:
     @classmethod
     def from_json(cls, value: object) -> "Place":
         """Take what is text and of a sensible length; an agent may be older, newer or hostile."""
-        mapping = value if isinstance(value, Mapping) else {}
-        return cls(**{name: _text(mapping.get(name), most) for name, most in LONGEST.items()})
+        told = value if isinstance(value, Mapping) else {}
+        return cls(**{name: _text(told.get(name), most) for name, most in LONGEST.items()})
 
     @property
     def identity(self) -> dict[str, str]:
@@ -78,27 +78,27 @@ def words_of(lies_on: Mapping[str, Any]) -> str:
     return f"{lies_on['type']}{source}" + (f" (UUID {lies_on['uuid']})" if lies_on.get("uuid") else "")
 
 
-def is_same_filesystem(known: Mapping[str, Any], seen: Mapping[str, Any]) -> bool:
+def is_same_filesystem(known: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
     """Compare by UUID where both have one, else by type and source. What is not known yet is no other one."""
-    if not known.get("type") or not seen.get("type"):
+    if not known.get("type") or not found.get("type"):
         return True
-    if known["type"] != seen["type"]:
+    if known["type"] != found["type"]:
         return False
-    if known.get("uuid") and seen.get("uuid"):
-        return bool(known["uuid"] == seen["uuid"])
-    return not (known.get("source") and seen.get("source")) or known["source"] == seen["source"]
+    if known.get("uuid") and found.get("uuid"):
+        return bool(known["uuid"] == found["uuid"])
+    return not (known.get("source") and found.get("source")) or known["source"] == found["source"]
 
 
-def is_same_target(target: Target, other: Target) -> bool:
+def is_same_target(one: Target, other: Target) -> bool:
     """Return whether two targets of one host are the same: same filesystem and, where both have one, same path."""
-    if target.path and other.path and target.path != other.path:
+    if one.path and other.path and one.path != other.path:
         return False
-    return is_same_filesystem(target.lies_on, other.lies_on)
+    return is_same_filesystem(one.lies_on, other.lies_on)
 
 
-def is_not_mounted(known: Mapping[str, Any], seen: Mapping[str, Any]) -> bool:
+def is_not_mounted(known: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
     """Return whether the known filesystem's mount point is now an ordinary folder of the filesystem above it."""
-    point, above = known.get("mount_point") or "", seen.get("mount_point") or ""
+    point, above = known.get("mount_point") or "", found.get("mount_point") or ""
     return bool(above) and point != above and point.startswith(above.rstrip("/") + "/")
 
 
@@ -111,24 +111,23 @@ def offer_directory(host: Host, place: Place) -> Target | None:
     """
     Host.objects.select_for_update(no_key=True).get(pk=host.pk)  # serialises the reports of one host
     targets = list(Target.objects.filter(host=host).order_by("-is_agents_own", "gone_at", "-id"))
-    here = [target for target in targets if target.kind == TargetKind.DIRECTORY and target.path == place.path]
+    here = [one for one in targets if one.kind == TargetKind.DIRECTORY and one.path == place.path]
     if place.problem:
-        _retire((target for target in targets if target.is_agents_own), f"{place.path}: {place.problem}")
+        _retire((one for one in targets if one.is_agents_own), f"{place.path}: {place.problem}")
         return None
     own = _of_place(here, place)
     spare = _unused(targets) if own is None else []
     is_crowded = len(spare) >= MOST_UNUSED
     is_hasty = is_crowded and any(one.gone_at and timezone.now() - one.gone_at < PAUSE for one in spare)
     if own is None and (away := next((one for one in here if is_not_mounted(one.lies_on, place.identity)), None)):
-        message = f"{away.lies_on['mount_point']} is not mounted; {place.path} lies on {place.words} now"
-        _retire((target for target in targets if target.is_agents_own), message)
+        said = f"{away.lies_on['mount_point']} is not mounted; {place.path} lies on {place.words} now"
+        _retire((one for one in targets if one.is_agents_own), said)
         return None
-    for target in targets:
-        if target is not own and target.is_agents_own:
-            elsewhere = target.path != place.path
+    for one in targets:
+        if one is not own and one.is_agents_own:
+            elsewhere = one.path != place.path
             _retire(
-                [target],
-                f"the agent offers {place.path} now" if elsewhere else f"{place.path} lies on {place.words} now",
+                [one], f"the agent offers {place.path} now" if elsewhere else f"{place.path} lies on {place.words} now"
             )
     if is_hasty:
         return None  # the host's next inventory settles it
@@ -137,7 +136,7 @@ def offer_directory(host: Host, place: Place) -> Target | None:
         if own is None:
             return None
         own.lab_id, own.host, own.kind, own.path, own.lies_on = host.lab_id, host, TargetKind.DIRECTORY, place.path, {}
-        own.name = _free_name(place, [target for target in targets if target is not own], AGENTS_TARGET)
+        own.name = _free_name(place, [one for one in targets if one is not own], AGENTS_TARGET)
         own.sources = {"name": str(Source.DISCOVERED), "path": str(Source.DISCOVERED)}
         own.filesystem = _known_filesystem(host, place)
     _take_up(own, place)
@@ -147,11 +146,11 @@ def offer_directory(host: Host, place: Place) -> Target | None:
 def _unused(targets: Iterable[Target]) -> list[Target]:
     """Return the targets that only agents made, that nobody named or filled in, and that have no runs."""
     names = {"name": str(Source.DISCOVERED), "path": str(Source.DISCOVERED)}
-    made = [target.pk for target in targets if target.sources == names and target.lies_on]
+    made = [one.pk for one in targets if one.sources == names and one.lies_on]
     if len(made) < MOST_UNUSED:
         return []
     free = set(Target.objects.filter(pk__in=made, runs=None).values_list("pk", flat=True))
-    return [target for target in targets if target.pk in free]
+    return [one for one in targets if one.pk in free]
 
 
 def _oldest(spare: Iterable[Target]) -> Target | None:
@@ -179,14 +178,14 @@ def _take_up(own: Target, place: Place) -> None:
 
 
 def _retire(targets: Iterable[Target], reason: str) -> None:
-    for target in targets:
-        target.is_agents_own, target.gone_at, target.gone_reason = False, timezone.now(), reason[:300]
-        target.save()
+    for one in targets:
+        one.is_agents_own, one.gone_at, one.gone_reason = False, timezone.now(), reason[:300]
+        one.save()
 
 
 def _free_name(place: Place, targets: Iterable[Target], first: str = "") -> str:
     """Return `first` if it is free, else a free name made of path and filesystem type."""
-    taken = {target.name for target in targets}
+    taken = {one.name for one in targets}
     if first and first not in taken:
         return first
     wanted = f"{place.path} ({place.type})"[-180:]
@@ -215,9 +214,7 @@ def settle_typed_target(target: Target, holder: Filesystem, others: Iterable[Tar
         return False
     if before is None or before.pk == holder.pk:
         return True
-    same_path = [
-        other for other in others if other.path == target.path and other.kind == target.kind and other is not target
-    ]
+    same_path = [one for one in others if one.path == target.path and one.kind == target.kind and one is not target]
     successor = next((one for one in same_path if one.filesystem_id == holder.pk), None)
     if successor is None and not _has_runs(target):
         return True

@@ -91,7 +91,7 @@ class StudySource:
         """Return the tables of figures, which are in the report's tables, text and slides and in no legacy file."""
         return {path.name: path.read_bytes() for path in sorted(self.folder.glob("figures*.csv"))}
 
-    def plans(self) -> dict[str, Any] | None:
+    def plans(self) -> dict[str, object] | None:
         """Return plan.yaml, the procedure that the report describes."""
         return self._yaml("plan.yaml") if (self.folder / "plan.yaml").exists() else None
 

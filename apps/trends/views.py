@@ -96,7 +96,7 @@ def _again(request: LabRequest, form: NewWatchForm) -> HttpResponse:
 
 
 @transaction.atomic
-def _create_watch(request: LabRequest, data: dict[str, Any]) -> Watch:
+def _create_watch(request: LabRequest, data: dict[str, object]) -> Watch:
     watch: Watch = Watch.objects.create(
         lab=request.lab,
         name=data["name"],
@@ -132,7 +132,7 @@ def trend(request: LabRequest, pk: int) -> HttpResponse:
     return render(request, "trends/trend.html", _context(request, watch, trend))
 
 
-def _context(request: LabRequest, watch: Watch, trend: Trend) -> dict[str, Any]:
+def _context(request: LabRequest, watch: Watch, trend: Trend) -> dict[str, object]:
     changes = list(ChangePoint.objects.filter(watch=watch).standing())
     marks = list(TrendMark.objects.for_watch(watch, targets_of(trend.points)).select_related("target"))
     waiting = sum(change.is_waiting for change in changes)

@@ -214,7 +214,7 @@ def _known_as(file: UploadedFile) -> str:
     return f"known, kept before as {first.name} of upload {first.upload_id}"
 
 
-def problem_line(name: str, problem: dict[str, Any]) -> str:
+def problem_line(name: str, problem: dict[str, object]) -> str:
     """Return a problem of a file in one line, such as `milk.txt line 1: no format recognises this file; found 'buy milk', expected …`."""
     where = f" line {problem['line']}" if problem.get("line") else ""
     found_text = f"; found {problem['found']!r}" if problem.get("found") else ""

@@ -136,7 +136,7 @@ class ReadingStore:
         return result
 
     @cached_property
-    def mappings(self) -> dict[str, dict[str, Any]]:
+    def mappings(self) -> dict[str, dict[str, object]]:
         """Return the lab's saved mappings by the signature of their tables."""
         return dict(TableMapping.objects.filter(lab_id=self.upload.lab_id).values_list("signature", "mapping"))
 

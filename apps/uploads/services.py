@@ -155,7 +155,7 @@ def hand_over(upload: Upload) -> None:
     transaction.on_commit(partial(ring, f"upload:{upload.pk}", {"state": UploadState.QUEUED}))
 
 
-def read_again(file: UploadedFile, *, only: str = "", mapping: dict[str, Any] | None = None) -> None:
+def read_again(file: UploadedFile, *, only: str = "", mapping: dict[str, object] | None = None) -> None:
     """Queue a file to be parsed as one format, or as a table with a mapping.
 
     Raises:

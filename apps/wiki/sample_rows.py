@@ -72,7 +72,7 @@ def parts(samples: QuerySet[Sample], after: int = 0) -> Iterator[SampleBatch]:
         after = rows_found[-1][0]
 
 
-def all_rows(samples: QuerySet[Sample], after: int = 0) -> Iterator[dict[str, Any]]:
+def all_rows(samples: QuerySet[Sample], after: int = 0) -> Iterator[dict[str, object]]:
     return chain.from_iterable(part.rows() for part in parts(samples, after))
 
 
@@ -97,7 +97,7 @@ class Extent:
         return f"{self.count}:{self.first}:{self.last}"
 
 
-def _runs(ids: Collection[int]) -> dict[int, dict[str, Any]]:
+def _runs(ids: Collection[int]) -> dict[int, dict[str, object]]:
     """Return the runs' columns by id.
 
     Whoever may see a sample may see its run, and a stream goes on when the request's scope has ended.
@@ -110,7 +110,7 @@ def _names(run: Mapping[str, Any]) -> dict[int, str]:
     return names_of(run["sections"], (run["workload__spec"] or {}).get("jobs", ()))
 
 
-def _facts(run: Mapping[str, object]) -> dict[str, Any]:
+def _facts(run: Mapping[str, object]) -> dict[str, object]:
     facts = facts_of({f"run__{name}": value for name, value in run.items()})
     del facts["label"]
     return facts

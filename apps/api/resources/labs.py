@@ -240,7 +240,7 @@ class LabViewSet(ListModelMixin, ScopedViewSet[Lab]):
     def get_queryset(self) -> Any:
         return Lab.objects.filter(pk__in=find_roles(self.request))
 
-    def get_serializer_context(self) -> dict[str, Any]:
+    def get_serializer_context(self) -> dict[str, object]:
         return {**super().get_serializer_context(), "roles": find_roles(self.request)}
 
     @extend_schema(request=NewLabSerializer, responses={201: MadeLabSerializer, **problems(409)})

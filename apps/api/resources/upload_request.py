@@ -124,7 +124,7 @@ class UploadStartSerializer(serializers.Serializer[Upload]):
             if len(parts) > 1 and name != "path":
                 raise UploadError(name, ", ".join(map(str, parts)), "at most one")
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: dict[str, object]) -> dict[str, object]:
         """Let `?keep=` in the address take precedence over the part of that name."""
         if word := self.context["request"].query_params.get("keep"):
             attrs["keep"] = _as_boolean("keep", word)

@@ -84,10 +84,10 @@ def bring_files(source: StudySource, described: DescribedStudy) -> list[str]:
     return text
 
 
-def mapping_of(table: bytes) -> dict[str, Any]:
+def mapping_of(table: bytes) -> dict[str, object]:
     """Return the mapping of a table of figures, whose column names say what they are."""
     head = next(csv.reader(table.decode().splitlines()))
-    columns: dict[str, dict[str, Any]] = {
+    columns: dict[str, dict[str, object]] = {
         str(place): {"word": _ROLES.get(name, name), "unit": "B" if name.endswith("_size") else "", "fixed": {}}
         for place, name in enumerate(head)
     }

@@ -47,7 +47,7 @@ def likely(candidates: Sequence[DuplicateCandidate], names_are_hosts: bool = Fal
         "the same name with and without a domain" if names_are_hosts else "the same name",
         _host if names_are_hosts else _name,
     )
-    return sorted(pairs.values(), key=lambda one: (one.first.title, one.second.title))
+    return sorted(pairs.values(), key=lambda pair: (pair.first.title, pair.second.title))
 
 
 def _pair(

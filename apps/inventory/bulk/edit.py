@@ -93,7 +93,7 @@ def _one(kind: PartKind, row: Part, edit: ManyEdit) -> OutcomeEntry:
     return entry
 
 
-def _state(kind: PartKind, row: Part) -> dict[str, Any]:
+def _state(kind: PartKind, row: Part) -> dict[str, object]:
     """Return the part's values as people read them: references by name, an empty field by why it is empty."""
     return {name: _said(row, name) for name in (*kind.fields, "labels", "notes")}
 

@@ -77,10 +77,10 @@ class Merged:
 def choices_of(stays: Part, goes: Part) -> list[tuple[FieldChange, bool]]:
     """Return each field that differs, and whether the other part's value is preferable because the own one is empty."""
     results = []
-    for one in stays._meta.concrete_fields:
-        mine, other = _value(stays, one), _value(goes, one)
-        if one.name not in NOT_CHOSEN and mine != other:
-            results.append((FieldChange(one.name, _said(mine), _said(other)), mine in EMPTY))
+    for column in stays._meta.concrete_fields:
+        mine, other = _value(stays, column), _value(goes, column)
+        if column.name not in NOT_CHOSEN and mine != other:
+            results.append((FieldChange(column.name, _said(mine), _said(other)), mine in EMPTY))
     return results
 
 
@@ -159,7 +159,7 @@ class Merger:
         self._open_differences(stays, goes)
         if isinstance(stays, Enclosure):
             self._slots(stays, goes)
-        after = {one.name: _value(goes if one.name in taken else stays, one) for one in _chosen(stays)}
+        after = {column.name: _value(goes if column.name in taken else stays, column) for column in _chosen(stays)}
         reasons = [_reasons(stays, goes, taken, word) for word in ("sources", "absent")]
         gone = goes.pk
         goes.delete()
@@ -206,7 +206,7 @@ class Merger:
         if theirs is None:
             return
         if mine is not None:
-            gone = next((one for one in (theirs, mine) if getattr(one, "is_out_of_use", False)), None)
+            gone = next((row for row in (theirs, mine) if getattr(row, "is_out_of_use", False)), None)
             word = str(theirs._meta.verbose_name)
             if gone is None:
                 self.merged.problems.append(
@@ -231,7 +231,7 @@ class Merger:
                 part is not False and (part != "" or name == "round") for name, part in zip(keys, key, strict=True)
             ):
                 self.merged.also.append(f"{model._meta.verbose_name} {row} is merged with the one of the same name")
-                empty = [one.name for one in _chosen(row) if _value(mine[key], one) in EMPTY]
+                empty = [column.name for column in _chosen(row) if _value(mine[key], column) in EMPTY]
                 self.unite(mine[key], row, empty, is_top=False)
 
     def _keep_apart(self, row: Any, mine: dict[tuple[Any, ...], Any]) -> None:
@@ -272,11 +272,15 @@ class Merger:
 def _relations(row: models.Model) -> list[Any]:
     """Return all references to this row, including those without an accessor on its side."""
     fields = row._meta.get_fields(include_hidden=True)
-    return [one for one in fields if one.auto_created and not one.concrete and (one.one_to_many or one.one_to_one)]
+    return [
+        column
+        for column in fields
+        if column.auto_created and not column.concrete and (column.one_to_many or column.one_to_one)
+    ]
 
 
 def _chosen(row: models.Model) -> list[Any]:
-    return [one for one in row._meta.concrete_fields if one.name not in NOT_CHOSEN]
+    return [column for column in row._meta.concrete_fields if column.name not in NOT_CHOSEN]
 
 
 def _value(row: Any, field: Any) -> Any:

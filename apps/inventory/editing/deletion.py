@@ -75,7 +75,7 @@ def _some(rows: Iterable[object]) -> list[Any]:
 
 def _said(rows: Iterable[models.Model]) -> list[tuple[str, type[models.Model]]]:
     """Return a count in words, such as `12 runs`, with the model for each kind of row."""
-    counts = Counter(type(one) for one in rows)
+    counts = Counter(type(row) for row in rows)
     return [(_counted(count, model), model) for model, count in counts.items()]
 
 

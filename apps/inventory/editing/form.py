@@ -154,7 +154,7 @@ class PlaceRows:
             }
         return {name: _text(name, getattr(place, name)) for name in self.of.fields}
 
-    def values_of(self, rows: list[Texts], problems: Problems) -> list[dict[str, Any]]:
+    def values_of(self, rows: list[Texts], problems: Problems) -> list[dict[str, object]]:
         """Return the values of the rows and add what is wrong to `problems`; rows left blank are skipped."""
         entered = [
             (number, row)
@@ -163,8 +163,8 @@ class PlaceRows:
         ]
         return [self._values(row, f"{self.of.name}.{number}", problems) for number, row in entered]
 
-    def _values(self, row: Texts, at: str, problems: Problems) -> dict[str, Any]:
-        values: dict[str, Any] = {name: text for name, text in row.items() if name not in ("what", "controller")}
+    def _values(self, row: Texts, at: str, problems: Problems) -> dict[str, object]:
+        values: dict[str, object] = {name: text for name, text in row.items() if name not in ("what", "controller")}
         for name in ("count", "standby_count", "bytes_per_second"):
             if name in values:
                 values[name] = self._number(name, row[name], at, problems)
@@ -311,7 +311,7 @@ class PartForm(SiteForm):
             {name: _as_it_was(getattr(self.part, name, None), value) for name, value in values.items()}, absent, places
         )
 
-    def _labels(self, problems: Problems) -> dict[str, Any]:
+    def _labels(self, problems: Problems) -> dict[str, object]:
         """Return the labels; numbers that scripts set stay numbers."""
         before = self.part.labels if self.part else {}
         return {
@@ -340,7 +340,7 @@ def _fixed(kind: PartKind, part: Part | None) -> tuple[str, ...]:
     return () if part is not None and kind.name == "disk" else ("host",)
 
 
-def _initial(kind: PartKind, part: Part | None) -> dict[str, Any]:
+def _initial(kind: PartKind, part: Part | None) -> dict[str, object]:
     if part is None:
         return {field.name: field.get_default() for field in kind_fields(kind, ()) if field.has_default()}
     initial = {field.name: _shown(field, getattr(part, field.attname)) for field in kind_fields(kind, ())}

@@ -102,7 +102,7 @@ def _places(of: Places, lab: Lab, body: Mapping[str, object], problems: Problems
     if not isinstance(reported, list) or not all(isinstance(one, Mapping) for one in reported):
         problems.add(of.name, f"found {type(reported).__name__}, expected a list of objects")
         return None
-    return [_place(of, lab, one, f"{of.name}.{number}", problems) for number, one in enumerate(reported)]
+    return [_place(of, lab, entry, f"{of.name}.{number}", problems) for number, entry in enumerate(reported)]
 
 
 def _place(of: Places, lab: Lab, entry: Mapping[str, object], at: str, problems: Problems) -> dict[str, Any]:

@@ -45,10 +45,10 @@ def rebased(form: PartForm, kind: PartKind, lab: Lab, row: Part, since: list[Cha
     return PartForm(kind, lab, row, form.host, data)
 
 
-def _as_it_was(since: list[Change], kind: PartKind) -> dict[str, Any]:
+def _as_it_was(since: list[Change], kind: PartKind) -> dict[str, object]:
     """Return what the changed fields were when the form was made, which the oldest change knows."""
     names = {kind.field(name).attname: name for name in (*kind.fields, "labels", "notes")}
-    results: dict[str, Any] = {}
+    results: dict[str, object] = {}
     for later in since:
         if later.row_kind == kind.name and later.act == Change.Act.CHANGED:
             results |= {names[column]: value for column, value in (later.before or {}).items() if column in names}

@@ -103,18 +103,18 @@ def _references(kind: FileKind, parts: Iterable[Part], places: dict[int, list[An
     """Return the numbers of the rows that are referred to, by model."""
     results: dict[type[Any], set[int]] = defaultdict(set)
     of_places = kind.places.fields if kind.places else ()
-    all_places = [one for some in places.values() for one in some]
+    all_places = [place for some in places.values() for place in some]
     for fields, rows in ((kind.fields.values(), parts), (of_places, all_places)):
-        for one in (one for one in fields if one.is_relation):
-            model: Any = one.related_model
-            results[BY_MODEL[model].model] |= {getattr(row, one.attname) for row in rows} - {None}
+        for column in (column for column in fields if column.is_relation):
+            model: Any = column.related_model
+            results[BY_MODEL[model].model] |= {getattr(row, column.attname) for row in rows} - {None}
     return {model: ids for model, ids in results.items() if ids}
 
 
 def _shown(kind: FileKind, row: Part, places: Sequence[object], names: Names) -> Row:
     visible: Row = {}
-    for name, one in kind.fields.items():
-        value = _value(one, row, names)
+    for name, column in kind.fields.items():
+        value = _value(column, row, names)
         if value not in (None, "", {}, []) or name in ALWAYS:
             visible[name] = value
     if kind.places:
@@ -123,7 +123,7 @@ def _shown(kind: FileKind, row: Part, places: Sequence[object], names: Names) ->
 
 
 def _place(places: ExchangePlaces, row: object, names: Names) -> Row:
-    values = {one.name: _value(one, row, names) for one in places.fields}
+    values = {column.name: _value(column, row, names) for column in places.fields}
     return {name: value for name, value in values.items() if value not in (None, "")}
 
 

@@ -58,7 +58,7 @@ def read(data: bytes, name: str, kind: str = "", most: int | None = MAX_ROWS) ->
         raise FileError(
             name, f"{len(rows)} rows", f"at most {most} in one file; the command import_inventory takes more"
         )
-    order = {one.name: place for place, one in enumerate(KINDS)}
+    order = {part_kind.name: place for place, part_kind in enumerate(KINDS)}
     return sorted(rows, key=lambda row: order[row.kind.name])
 
 
@@ -72,7 +72,7 @@ def _text(data: bytes, name: str) -> str:
 def _of_zip(data: bytes, name: str) -> Iterator[IncomingFile]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = [one for one in archive.infolist() if not one.is_dir()]
+            entries = [member for member in archive.infolist() if not member.is_dir()]
             if sum(one.file_size for one in entries) > MAX_BYTES or len(entries) > len(KINDS):
                 raise FileError(name, f"{len(entries)} files", f"at most {len(KINDS)} of {MAX_BYTES} bytes together")
             for entry in entries:
@@ -122,7 +122,7 @@ def _refuse_unknown(where: str, names: Any, kind: FileKind) -> None:
 
 def _of_csv(text: str, name: str, kind_name: str) -> Iterator[IncomingFile]:
     stem = name.rsplit("/", 1)[-1].removesuffix(".csv").partition(" ")[0].lower()
-    kind = BY_NAME.get(kind_name) or next((one for one in KINDS if stem.startswith(one.name)), None)
+    kind = BY_NAME.get(kind_name) or next((part_kind for part_kind in KINDS if stem.startswith(part_kind.name)), None)
     if kind is None:
         raise FileError(name, "a table of unknown kind", f"a file name that begins with one of: {', '.join(BY_NAME)}")
     lines = csv.reader(io.StringIO(text, newline=""), strict=True)

@@ -80,7 +80,7 @@ def _pass(
     for kind in {row.kind.name: row.kind for row in rows}.values():
         writing.know(kind.model, matching.ring.rows[kind.name].values())
     taken: list[Taken] = []
-    for _, group in groupby(rows, key=lambda one: one.kind.name):
+    for _, group in groupby(rows, key=lambda row: row.kind.name):
         taken += [(one, *((refused[one.where], None) if one.where in refused else writer.take(one))) for one in group]
         writing.flush()
     late = _late(writer, taken)

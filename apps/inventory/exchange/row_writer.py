@@ -117,7 +117,7 @@ class Writing:
         self.made[model] += made
         return self._alone(model) if model in self.one_by_one else ""
 
-    def _taken(self, row: Part, waiting: list[Any]) -> str:
+    def _taken(self, row: Part, waiting: list[object]) -> str:
         model = type(row)
         for held in self.held.get(model, ()):
             if held.is_broken_by(row):

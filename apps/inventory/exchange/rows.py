@@ -76,7 +76,7 @@ class PlaceWriter:
             entry.refuse(places.name, f"found {type(reported).__name__}, expected a list")
             return []
         wanted = [self._place(places, one, number, entry, row) for number, one in enumerate(reported)]
-        positions = [one.get("position") for one in wanted]
+        positions = [wanted_place.get("position") for wanted_place in wanted]
         if len(set(positions)) != len(positions):
             entry.refuse(places.name, "found a position twice, expected each once")
         return wanted
@@ -106,7 +106,9 @@ class PlaceWriter:
 
     def _write(self, places: ExchangePlaces, entry: OutcomeEntry, row: Part, wanted: list[Place]) -> None:
         present = self.present[places.model][row.pk]
-        made: dict[int, Any] = {one["position"]: places.model(**{places.parent: row}, **one) for one in wanted}
+        made: dict[int, Any] = {
+            wanted_place["position"]: places.model(**{places.parent: row}, **wanted_place) for wanted_place in wanted
+        }
         before, after = (self._said(places, rows) for rows in (present, made))
         if before == after:
             return
@@ -115,7 +117,7 @@ class PlaceWriter:
             return
         self.present[places.model][row.pk] = made
         if places.model is ArrayMember:
-            self.arrays_in[row.pk] = {one.member_array_id for one in made.values() if one.member_array_id}
+            self.arrays_in[row.pk] = {place.member_array_id for place in made.values() if place.member_array_id}
         entry.note([FieldChange(places.name, before, after)])
 
     def _replace(self, places: ExchangePlaces, present: dict[int, Any], wanted: dict[int, Any]) -> str:
@@ -197,7 +199,7 @@ class RowWriter:
         values: Values = {}
         fields = incoming.kind.fields
         for name in sorted(
-            incoming.values, key=lambda one: one != "host"
+            incoming.values, key=lambda item: item != "host"
         ):  # the host comes first, as other names are within it
             if name not in fields or (name in incoming.kind.late) != late:
                 continue

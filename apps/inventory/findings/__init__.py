@@ -43,4 +43,4 @@ def findings_of(topology: Thing) -> list[Finding]:
         for rule in RULES
         for hit in rule.check(machine)
     ]
-    return sorted(results, key=lambda one: SEVERITIES.index(one.severity))
+    return sorted(results, key=lambda result: SEVERITIES.index(result.severity))

@@ -13,7 +13,7 @@ from apps.inventory.services import constraints_in_words
 from apps.inventory.vocabulary import Absence, Source
 from apps.labs.isolation import LabScoped
 
-MODELS: dict[str, Any] = {str(one.model._meta.model_name): one.model for one in WATCHED}
+MODELS: dict[str, Any] = {str(watched.model._meta.model_name): watched.model for watched in WATCHED}
 _SAYS = ("sources", "absent")  # these change along with the fields
 Json = dict[str, Any]
 
@@ -91,7 +91,7 @@ def _later(change: Change, names: set[str]) -> list[Change]:
 
 def _reasons(change: Change) -> list[tuple[str, str | None, str | None]]:
     """Return (field, why it was empty before, why after) where the reason changed."""
-    before, after = ((one or {}).get("absent", {}) for one in (change.before, change.after))
+    before, after = ((row or {}).get("absent", {}) for row in (change.before, change.after))
     return [
         (name, before.get(name), after.get(name))
         for name in before.keys() | after.keys()

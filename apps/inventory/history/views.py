@@ -44,7 +44,7 @@ def of_part(request: LabRequest, kind: str, pk: int) -> HttpResponse:
     return _page(request, changes, {"title": title, "of": BY_NAME[kind], **more})
 
 
-def _page(request: LabRequest, changes: object, context: dict[str, Any]) -> HttpResponse:
+def _page(request: LabRequest, changes: object, context: dict[str, object]) -> HttpResponse:
     query = {name: request.GET.get(name, "").strip() for name in NAMES_FIRST}
     page = Paginator(_narrowed(changes, query), PAGE).get_page(request.GET.get("page"))
     context |= {"page": page, "entries": told(page.object_list), "asked": query, "is_narrowed": any(query.values())}
@@ -84,7 +84,7 @@ def _moment(text: str, of_day: time) -> datetime | None:
 def undo_change(request: LabRequest, pk: int) -> HttpResponse:
     """Show what undoing a change would restore; POST undoes it or says what stands in the way."""
     change = get_object_or_404(Change, pk=pk, lab=request.lab)
-    context: dict[str, Any] = {"change": change, "entries": told(undone_with(change)), "back": _history_of(change)}
+    context: dict[str, object] = {"change": change, "entries": told(undone_with(change)), "back": _history_of(change)}
     if request.method != "POST":
         return render(request, "inventory/undo.html", context)
     try:

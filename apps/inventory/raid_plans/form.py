@@ -74,7 +74,7 @@ class RaidPlanForm(SiteForm):
         ]
 
 
-def _initial() -> dict[str, Any]:
+def _initial() -> dict[str, object]:
     return {
         "level": "6",
         "arrays": 1,

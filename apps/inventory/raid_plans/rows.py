@@ -46,7 +46,13 @@ def offers(host: Host) -> list[Offer]:
     reasons = _reasons(host, disks)
     results = [Offer(disk, _candidate(disk), reasons.get(disk.pk, "")) for disk in disks]
     return sorted(
-        results, key=lambda one: (one.candidate.controller, len(one.candidate.name), one.candidate.name, one.disk.pk)
+        results,
+        key=lambda result: (
+            result.candidate.controller,
+            len(result.candidate.name),
+            result.candidate.name,
+            result.disk.pk,
+        ),
     )
 
 

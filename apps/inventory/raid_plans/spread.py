@@ -114,7 +114,7 @@ def choose(disks: Sequence[RaidCandidate], count: int, taken: Counter[str] | Non
     for _ in range(count):
         controller = min((name for name in queues if queues[name]), key=lambda name: (given[name], _natural(name)))
         queue = queues[controller]
-        disk = min(queue, key=lambda one: (enclosures[one.enclosure], len(one.name), one.name, one.key))
+        disk = min(queue, key=lambda item: (enclosures[item.enclosure], len(item.name), item.name, item.key))
         queue.remove(disk)
         given[controller] += 1
         enclosures[disk.enclosure] += 1
@@ -124,7 +124,9 @@ def choose(disks: Sequence[RaidCandidate], count: int, taken: Counter[str] | Non
 
 def deal(disks: Sequence[RaidCandidate], groups: int) -> list[list[RaidCandidate]]:
     """Deal the disks out to groups in turn, controller by controller and within it enclosure by enclosure."""
-    order = sorted(disks, key=lambda one: (_natural(one.controller), one.enclosure, len(one.name), one.name, one.key))
+    order = sorted(
+        disks, key=lambda disk: (_natural(disk.controller), disk.enclosure, len(disk.name), disk.name, disk.key)
+    )
     return [order[start::groups] for start in range(groups)]
 
 

@@ -79,8 +79,13 @@ def _preview(enclosure: Enclosure, wish: SlotWish, known: list[KnownDisk]) -> Sl
     slots = _slots(enclosure)
     result = proposed(wish.listing, wish.inferred, known, enclosure.name, per, wish.gives_names, slots)
     seen = [
-        [str(one.slot), one.disk and one.disk.key, [asdict(change) for change in one.changes], one.problem]
-        for one in result
+        [
+            str(placement.slot),
+            placement.disk and placement.disk.key,
+            [asdict(change) for change in placement.changes],
+            placement.problem,
+        ]
+        for placement in result
     ]
     return SlotPreview(tuple(result), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest())
 
@@ -102,12 +107,12 @@ def slot_of_disk(row: Disk) -> Slot | None:
 
 def _write(enclosure: Enclosure, wanted: Sequence[Placement], consent: Collection[str], rows: dict[int, Disk]) -> int:
     changed, new = list[Disk](), list[Disk]()
-    for one in wanted:
-        if changes := one.written(consent):
-            row = rows[one.disk.key] if one.disk else _new(enclosure, one)
+    for placement in wanted:
+        if changes := placement.written(consent):
+            row = rows[placement.disk.key] if placement.disk else _new(enclosure, placement)
             for change in changes:
                 _set(row, change.field, change.after, change.source)
-            (changed if one.disk else new).append(row)
+            (changed if placement.disk else new).append(row)
     Disk.objects.bulk_update(changed, [*PLACE, "device_name", "sources", "absent", "updated_at"], batch_size=500)
     Disk.objects.bulk_create(new)
     return len(changed) + len(new)

@@ -95,7 +95,7 @@ def naming_of(row: Enclosure, rows: Rows, disks: Iterable[DiskHere]) -> Naming |
     controllers = {
         disk.key: _controllers(ranges[disk.key] or [entry_of(slot, per)], per) for slot, disk in placed.items()
     }
-    return Naming(per, tuple(sorted(lines, key=lambda one: one.entry)), controllers)
+    return Naming(per, tuple(sorted(lines, key=lambda line: line.entry)), controllers)
 
 
 def _is_numbered(slot: Slot, per: int) -> bool:

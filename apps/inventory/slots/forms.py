@@ -144,7 +144,7 @@ def version_of(enclosure: Enclosure | None) -> str:
     return enclosure.updated_at.isoformat() if enclosure else ""
 
 
-def _initial(row: Enclosure | None) -> dict[str, Any]:
+def _initial(row: Enclosure | None) -> dict[str, object]:
     if row is None:
         return {"order": "across", "version": ""}
     try:

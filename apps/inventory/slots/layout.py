@@ -6,7 +6,6 @@ Ctrl 1: c1d3 c1d2 c1d1 c1d0          a row; the label before the colon may be mi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from apps.inventory.slots.names import Slot, SlotError, slot_named
 
@@ -63,7 +62,7 @@ def checked(rows: Iterable[Row]) -> Rows:
     return result
 
 
-def as_json(rows: Rows) -> list[dict[str, Any]]:
+def as_json(rows: Rows) -> list[dict[str, object]]:
     return [{"label": row.label, "slots": [str(slot) if slot else None for slot in row.slots]} for row in rows]
 
 

@@ -205,7 +205,7 @@ def _arrays(rows: _Rows, round_: str, enclosures: Iterable[EnclosureMap], legend
         at_most = next((most for naming in namings if (most := naming.at_most(keys)) is not None), None)
         span = span_of(array.name, _level(array, tree), tree, at_most)
         results.append(ArrayOnMap(array, span, keys, legend.get(array.name)))
-    return sorted(results, key=lambda one: (one.row.name, one.row.pk))
+    return sorted(results, key=lambda result: (result.row.name, result.row.pk))
 
 
 def _level(array: Array, tree: Group) -> str:

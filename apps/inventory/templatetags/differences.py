@@ -36,8 +36,10 @@ def differences_of(context: template.Context, part: Part) -> dict[str, Any]:
     else:
         result = Difference.objects.filter(part_kind=part._meta.model_name, part_id=part.pk)
     rows = [
-        shown(one)
-        for one in result.exclude(decision=Decision.DISCOVERED).order_by("part_kind", "part_name", "field", "id")[:MOST]
+        shown(difference)
+        for difference in result.exclude(decision=Decision.DISCOVERED).order_by(
+            "part_kind", "part_name", "field", "id"
+        )[:MOST]
     ]
     return {
         "open": [row for row in rows if row.difference.decision == Decision.OPEN],

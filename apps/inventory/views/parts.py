@@ -128,15 +128,15 @@ def filesystem(request: LabRequest, pk: int) -> HttpResponse:
 
 @member_required()
 def targets(request: LabRequest) -> HttpResponse:
-    result = Target.objects.select_related("host", "filesystem", "array", "disk").annotate(runs_count=Count("runs"))
-    return _list(request, "targets", result)
+    found = Target.objects.select_related("host", "filesystem", "array", "disk").annotate(runs_count=Count("runs"))
+    return _list(request, "targets", found)
 
 
 @member_required()
 def target(request: LabRequest, pk: int) -> HttpResponse:
     lies_on = ("host", "filesystem__disk", "filesystem__array", "array", "disk", "nic", "peer")
-    related = Target.objects.select_related(*lies_on)
-    part = get_object_or_404(related, pk=pk)
+    found = Target.objects.select_related(*lies_on)
+    part = get_object_or_404(found, pk=pk)
     runs = part.runs.for_list()[:20]
     return _page(request, "target", part, runs=runs, ceiling=ceiling_now(part))
 
@@ -175,18 +175,18 @@ def switch(request: LabRequest, pk: int) -> HttpResponse:
 @member_required()
 def snapshots(request: LabRequest) -> HttpResponse:
     """Show the list of snapshots; `?host=` is the beginning of the name that the host had then."""
-    host, result = request.GET.get("host", "").strip(), Snapshot.objects.defer("content")
-    result = result.filter(facts__host__istartswith=host) if host else result
+    host, found = request.GET.get("host", "").strip(), Snapshot.objects.defer("content")
+    found = found.filter(facts__host__istartswith=host) if host else found
     names = [] if request.htmx else Host.objects.order_by("name").values_list("name", flat=True)[:MOST_NAMES]  # type: ignore[attr-defined]
-    result = with_word(result, request.GET.get("q", "").strip()).annotate(runs_count=Count("runs"))
-    return _table(request, "snapshots", result, host=host, host_names=names)
+    found = with_word(found, request.GET.get("q", "").strip()).annotate(runs_count=Count("runs"))
+    return _table(request, "snapshots", found, host=host, host_names=names)
 
 
 @member_required()
 def snapshot(request: LabRequest, pk: int) -> HttpResponse:
-    object_or_404 = get_object_or_404(Snapshot, pk=pk)
-    runs: Any = object_or_404.runs  # the inventory does not import the models of runs
-    return render(request, "inventory/snapshot.html", {"part": object_or_404, "runs": runs.for_list()[:50]})
+    found = get_object_or_404(Snapshot, pk=pk)
+    runs: Any = found.runs  # the inventory does not import the models of runs
+    return render(request, "inventory/snapshot.html", {"part": found, "runs": runs.for_list()[:50]})
 
 
 @member_required()

@@ -51,7 +51,7 @@ def find(word: str) -> Snapshot | None:
 
 def grouped(changes: list[SnapshotDifference]) -> list[tuple[str, list[SnapshotDifference]]]:
     """Return (title, differences) for each kind of part that has any."""
-    return [(GROUP_TITLES[group], list(found)) for group, found in groupby(changes, key=lambda one: one.group)]
+    return [(GROUP_TITLES[group], list(found)) for group, found in groupby(changes, key=lambda change: change.group)]
 
 
 def _offered(snapshot: Snapshot | None) -> list[Snapshot]:

@@ -32,7 +32,7 @@ INVITATION_KEY, RENEWAL_KEY = "invitation", "renewal"
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
-def _page(request: HttpRequest, template: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, template: str, context: dict[str, object], status: int = 200) -> HttpResponse:
     response = render(request, template, context, status=status)
     add_never_cache_headers(response)
     return response

@@ -99,14 +99,14 @@ def _seconds(point: ProgressPoint, started_at: float | None) -> float:
     return point.elapsed_s or 0.0
 
 
-def _job(interval: Interval) -> dict[str, Any]:
+def _job(interval: Interval) -> dict[str, object]:
     figures = {name: interval.values[name] for name in ("bandwidth", "iops", "latency_mean")}
     return {"name": interval.name, "operation": interval.operation, **figures, "done": round(interval.done, 4)}
 
 
-def _waiting(point: ProgressPoint) -> list[dict[str, Any]]:
+def _waiting(point: ProgressPoint) -> list[dict[str, object]]:
     """Return the jobs that wait for a stonewall or lay out their files, with null figures."""
-    nothing: dict[str, Any] = {"operation": "", "bandwidth": None, "iops": None, "latency_mean": None, "done": 0.0}
+    nothing: dict[str, object] = {"operation": "", "bandwidth": None, "iops": None, "latency_mean": None, "done": 0.0}
     return [{"name": job.name, **nothing, "operation": job.planned} for job in point.jobs if not job.totals]
 
 

@@ -176,7 +176,7 @@ STORED = (
 _TELLING = ("machine", "path", "caption")
 
 
-def key_of(sample: ParsedSample) -> tuple[Any, ...]:
+def key_of(sample: ParsedSample) -> tuple[object, ...]:
     """Return what a sample is a value of: the columns of `STORED` without the value."""
     return (
         sample.operation,

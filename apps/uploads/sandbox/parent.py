@@ -67,7 +67,7 @@ class Sandbox:
         self._owes = False  # an answer that nobody waited for
 
     def read(
-        self, data: bytes | IO[bytes], name: str = "", only: str = "", mapping: dict[str, Any] | None = None,
+        self, data: bytes | IO[bytes], name: str = "", only: str = "", mapping: dict[str, object] | None = None,
         beside: Beside = NOTHING,
     ) -> FileReading:  # fmt: skip
         """Parse bytes, or an open file from its position, in the child.

@@ -52,7 +52,7 @@ def _said(request: LabRequest, file: UploadedFile, reading: FileReading) -> dict
 
 
 def _shown(
-    request: LabRequest, file: UploadedFile, reading: FileReading, text: dict[str, Any], status: int = 200
+    request: LabRequest, file: UploadedFile, reading: FileReading, text: dict[str, object], status: int = 200
 ) -> HttpResponse:
     pages = RunPages(reading)
     runs = pages[0] if pages else []
@@ -72,7 +72,7 @@ def _shown(
     return render(request, template, context, status=status)
 
 
-def _use(request: LabRequest, file: UploadedFile, text: dict[str, Any], signature: str) -> HttpResponse:
+def _use(request: LabRequest, file: UploadedFile, text: dict[str, object], signature: str) -> HttpResponse:
     try:
         read_again(file, mapping=text)
     except UploadError as error:

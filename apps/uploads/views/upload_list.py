@@ -63,7 +63,7 @@ def _unfit(request: HttpRequest) -> tuple[str, int]:
 def _list(request: LabRequest, form: UploadForm | None = None, problem: str = "", status: int = 200) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"error": problem or _sentence(form)}, status=status)
-    context: dict[str, Any] = {"page": _page(request), "problem": problem}
+    context: dict[str, object] = {"page": _page(request), "problem": problem}
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "uploads/_rows.html", context, status=status)
     context["form"] = form or UploadForm(request.lab, hosts_with_targets(request.lab))
