@@ -78,22 +78,23 @@ def not_found(request: HttpRequest, path: str = "") -> JsonResponse:
 def _sentence(error: exceptions.APIException) -> str:
     if isinstance(error.detail, str):
         return str(error.detail)
-    return "; ".join(f"{field}: {said}" for field, said in _fields(error.detail))
+    return "; ".join(f"{field}: {message}" for field, message in _fields(error.detail))
 
 
 def _fields(detail: Any) -> list[tuple[str, str]]:
     if isinstance(detail, dict):
         return [
-            (name, " ".join(map(str, said)) if isinstance(said, list) else str(said)) for name, said in detail.items()
+            (name, " ".join(map(str, message)) if isinstance(message, list) else str(message))
+            for name, message in detail.items()
         ]
-    return [("body", str(said)) for said in detail]
+    return [("body", str(message)) for message in detail]
 
 
 def _more(error: exceptions.APIException) -> dict[str, Any]:
     if isinstance(error, ProblemError | RefusedFieldError):
         return error.more
     if isinstance(error, exceptions.ValidationError):
-        return {"errors": [{"field": field, "detail": said} for field, said in _fields(error.detail)]}
+        return {"errors": [{"field": field, "detail": message} for field, message in _fields(error.detail)]}
     return {}
 
 

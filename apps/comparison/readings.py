@@ -1,5 +1,6 @@
-"""What is compared: one measured value with everything it can be grouped by. Pure; `queries.samples` fills it from the
-database.
+"""What is compared: one measured value with everything it can be grouped by.
+
+Pure; `queries.samples` fills it from the database.
 """
 
 from collections.abc import Mapping
@@ -61,8 +62,10 @@ NO_EVIDENCE = Evidence()
 
 @dataclass(frozen=True)
 class Quote:
-    """A figure in a report's prose about one sample: what is quoted, its value in the unit that is printed with it, and
-    by how much of that unit it may be rounded. `take`: `value`, or the point's dimension or fact that it is a figure of.
+    """A figure in a report's prose about one sample.
+
+    It holds what is quoted, its value in the unit that is printed with it, and by how much of that unit it may be
+    rounded. `take`: `value`, or the point's dimension or fact that it is a figure of.
     """
 
     text: str
@@ -75,8 +78,10 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A sample in base units. `facts` holds the run's facts and labels, and its host, target, study, configuration,
-    label and tool; `beside` what else was measured at the same point, by metric.
+    """A sample in base units.
+
+    `facts` holds the run's facts and labels, and its host, target, study, configuration, label and tool; `beside` what
+    else was measured at the same point, by metric.
     """
 
     id: int

@@ -56,9 +56,7 @@ def _told(spec: dict[str, Any]) -> dict[str, Fact]:
 
 
 def sync_of(job: dict[str, Any]) -> str:
-    """Return how a job's writes reach the disk: its own sync option, `direct` for O_DIRECT, `fsync` for one at the
-    end, or `none`.
-    """
+    """Return how a job's writes reach the disk: its own sync option, `direct` for O_DIRECT, `fsync` for one at the end, or `none`."""
     if (word := job.get("sync", "none")) != "none":
         return str(word)
     if job.get("direct"):

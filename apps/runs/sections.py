@@ -45,7 +45,7 @@ def name_in(sections: Sections, section: int) -> str:
 
 
 def names_of(sections: Sections, jobs: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Number → name: what an uploaded output calls them, or else the jobs of the workload."""
+    """Return number → name: what an uploaded output calls them, or else the jobs of the workload."""
     if sections:
         return {int(number): section["name"] for number, section in sections.items() if "name" in section}
     return {number: str(job["name"]) for number, job in enumerate(jobs)}

@@ -104,7 +104,7 @@ def start_runs(*, lab: Lab, target: Target, spec: Any, repetitions: int = 1, who
         )
         for repetition in range(1, repetitions + 1)
     )  # fmt: skip
-    AuditEvent.objects.record(lab.pk, "runs started", str(current), who=who, runs=[run.pk for run in runs])
+    AuditEvent.objects.record(lab.pk, "runs started", str(current), actor=who, runs=[run.pk for run in runs])
     request_dispatch(current.host_id)
     return runs
 
@@ -124,7 +124,7 @@ def cancel_run(run: Run, who: str) -> bool:
         if attempt is None or not attempt.want_cancel():
             return False
         transaction.on_commit(partial(ring, f"host:{run.host_id}"))
-    AuditEvent.objects.record(run.lab_id, "run cancelled", str(run), who=who, state=run.state)
+    AuditEvent.objects.record(run.lab_id, "run cancelled", str(run), actor=who, state=run.state)
     return True
 
 

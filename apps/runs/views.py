@@ -11,7 +11,7 @@ from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.parsers.core.encodings import detect_encoding
 from apps.runs.artefacts import store
-from apps.runs.filters import RunFilter
+from apps.runs.filters import RunPageFilterSet
 from apps.runs.forms import RunRequest, jobs_in_address
 from apps.runs.models import Run, RunArtefact
 from apps.runs.services import cancel_run
@@ -23,7 +23,7 @@ VIEWED = 256 * 1024  # bytes of an artefact on a page
 
 @member_required()
 def runs(request: LabRequest) -> HttpResponse:
-    runs_filter = RunFilter(request.GET, queryset=Run.objects.all(), request=request)
+    runs_filter = RunPageFilterSet(request.GET, queryset=Run.objects.all(), request=request)
     page = NewestFirst(runs_filter.qs, PAGE).get_page(request.GET.get("page"))
     narrowed = any(request.GET.get(name) for name in runs_filter.filters)
     context = {"page": page, "filter": runs_filter, "narrowed": narrowed, "unknown": runs_filter.unknown()}

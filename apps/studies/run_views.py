@@ -91,7 +91,7 @@ def _place(request: LabRequest, runs: list[Run], form: RunPlacementForm) -> Http
         return redirect("runs")
     placed = place(runs, study, configuration)
     AuditEvent.objects.record(
-        request.lab.pk, "runs put into a study", study.slug, who=str(request.user), runs=[run.pk for run in runs]
+        request.lab.pk, "runs put into a study", study.slug, actor=str(request.user), runs=[run.pk for run in runs]
     )
     messages.success(request, placed.sentence)
     return redirect(page_of(study))

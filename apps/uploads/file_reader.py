@@ -264,9 +264,7 @@ def _all_broken(readings: Sequence[FormatReading]) -> tuple[Broken, ...]:
 
 
 def _why_not(readings: Sequence[FormatReading], text: SourceText) -> Broken:
-    """Return why nothing was read: what a binary file is, the error of the surest format, or how an unknown file
-    begins.
-    """
+    """Return why nothing was read: what a binary file is, the error of the surest format, or how an unknown file begins."""
     if foreign := identify_foreign_file(text.data):
         return Broken("this is no text", 1, foreign.name, foreign.instead)
     errors = [reading for reading in readings if reading.error or (reading.parsed and reading.parsed.broken)]
@@ -295,8 +293,9 @@ _LONGEST_CELL = 120
 
 
 def read_mapped(text: SourceText, plain: dict[str, Any]) -> FormatReading:
-    """Parse, with a person's mapping, every table of the text that has the same columns as its largest one; warn
-    about the others.
+    """Parse, with a person's mapping, every table of the text that has the same columns as its largest one.
+
+    Warn about the others.
     """
     table = get_format(tables.NAME)
     try:
@@ -311,9 +310,7 @@ def read_mapped(text: SourceText, plain: dict[str, Any]) -> FormatReading:
 
 
 def offered(text: SourceText, plain: dict[str, Any] | None) -> dict[str, Any]:
-    """Return what the mapping dialog shows of a table: columns, first rows, guess and open questions; empty without a
-    table.
-    """
+    """Return what the mapping dialog shows of a table: columns, first rows, guess and open questions; empty without a table."""
     try:
         first = tables.sniff(text)
         grid = tables.sniff(text, _heading_rows(plain))
@@ -412,9 +409,7 @@ Lines = frozenset[int]
 
 
 def overlaps(runs: Sequence[FormatRun]) -> list[tuple[int, ...]]:
-    """Return, for each run in the order of lines, the indices of other formats' runs that read values from the same
-    lines.
-    """
+    """Return, for each run in the order of lines, the indices of other formats' runs that read values from the same lines."""
     result: list[set[int]] = [set() for _ in runs]
     lines: dict[int, Lines] = {}
     for name in {run.format for run in runs}:

@@ -153,9 +153,7 @@ def offers_of(upload: Upload) -> Offers:
 
 
 def likely_host(output: FoundInventory, upload: Upload, guesser: Guesser) -> int | None:
-    """Return the id of the host to propose: the one that a person chose, else the printed name's, else the file's
-    guess.
-    """
+    """Return the id of the host to propose: the one that a person chose, else the printed name's, else the file's guess."""
     output.file.upload = upload
     named = guesser.host_named(output.printed_host) if output.printed_host else None
     chosen = output.file.place[0] or output.host_id
@@ -184,8 +182,9 @@ Pieces = Sequence[tuple[FoundInventory, int]]
 
 @dataclass(frozen=True)
 class OfHost:
-    """`taken`: each description, and a word about it where it does not go into the inventory. `differences`: where a person typed
-    something else, which stays.
+    """`taken`: each description, and a word about it where it does not go into the inventory.
+
+    `differences`: where a person typed something else, which stays.
     """
 
     host: Host

@@ -184,8 +184,9 @@ class _Places:
         self.guesser = Guesser(upload)
 
     def of(self, file: UploadedFile, run: ParsedRun) -> tuple[Host | None, Target | None]:
-        """Return the file's host and target; for a file that prints several hosts and has none, those that the run's
-        output names.
+        """Return the file's host and target.
+
+        For a file that prints several hosts and has none, those that the run's output names.
         """
         file.upload = self.upload
         key = file.place

@@ -136,8 +136,7 @@ def load(state: str) -> Conf:
 
 
 def _make_once(state: str, directory: str) -> None:
-    """Create the directory unless it existed before: then it is on a disk that is not mounted, and a new one would be
-    elsewhere.
+    """Create the directory unless it existed before: then it is on a disk that is not mounted, and a new one would be elsewhere.
 
     Where the directory may not be used nothing is created, and that is reported when somebody wants to use it.
     """

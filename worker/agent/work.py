@@ -188,8 +188,9 @@ class Work:
 
     @property
     def durable(self) -> bool:
-        """Return whether to flush at once; one flush a second would be measured if the spool shares the filesystem
-        under test.
+        """Return whether to flush at once.
+
+        One flush a second would be measured if the spool shares the filesystem under test.
         """
         return not self.conf.spool_on_directory()
 

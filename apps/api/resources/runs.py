@@ -22,7 +22,7 @@ from apps.api import documents
 from apps.api.authentication import who
 from apps.api.conditional import no_document, publish, stream
 from apps.api.fields import LinkField, NumberField, PageField
-from apps.api.filters import chosen_runs, refuse_unknown_filters
+from apps.api.filters import refuse_unknown_filters
 from apps.api.openapi import ANY_FACT, BASE, problems
 from apps.api.pagination import Whole
 from apps.api.problems import ProblemError
@@ -37,6 +37,7 @@ from apps.core.task_queue import publish as hand_to_worker
 from apps.core.unit_base import base
 from apps.labs.models import TokenScope
 from apps.runs.artefacts.store import open_stream
+from apps.runs.filters import RunFilterSet
 from apps.runs.models import Attempt, Run, RunArtefact
 from apps.runs.services import cancel_run, find_target, start_runs, wrap_single_job
 from apps.runs.states import State
@@ -169,8 +170,7 @@ class ArtefactSerializer(serializers.ModelSerializer[RunArtefact]):
 @extend_schema_view(
     list=extend_schema(
         parameters=[BASE],
-        description="Newest first. Filters: `state`, `tool`, `origin`, `study`, `host`, `target` (id or name). "
-        f"{ANY_FACT}",
+        description=f"Newest first. {ANY_FACT}",
     )
 )
 class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
@@ -180,14 +180,11 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
     serializer_class = RunSerializer
     formats = {"retrieve": DOCUMENT}
     needed_scope = TokenScope.RUN
-    filters = None
+    filterset_class = RunFilterSet
     ordering = "-id"
 
     def get_queryset(self) -> Any:
         return with_related(super().get_queryset())
-
-    def filter_queryset(self, queryset: Any) -> Any:
-        return with_related(chosen_runs(self.request))
 
     def paginate_queryset(self, queryset: Any) -> list[Any]:
         """Return a page of runs, each with its caveats and why it waits."""

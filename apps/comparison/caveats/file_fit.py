@@ -20,8 +20,7 @@ def fitting(reading: Reading, memory: float | None, name: str) -> str | None:
 
 
 def short_of(reading: Reading, rule: CacheRule) -> str | None:
-    """Return `file size 4 000 MiB < 4 × RAM 2 GiB …: may be partly memory` where a file is smaller than its plan asks
-    for.
+    """Return `file size 4 000 MiB < 4 × RAM 2 GiB …: may be partly memory` where a file is smaller than its plan asks for.
 
     None where it is as large as the plan asks, fits into RAM altogether, or a size is not known.
     """

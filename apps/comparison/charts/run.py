@@ -18,9 +18,7 @@ LATENCY = "latency"
 
 
 def histogram(latencies: "Sequence[LatencySummary]", title: str) -> Chart:
-    """Build the histogram of latencies: shares of an operation's completions in bars of equal width on a logarithmic
-    axis.
-    """
+    """Build the histogram of latencies: shares of an operation's completions in bars of equal width on a logarithmic axis."""
     series = tuple(ChartSeries(latency.label, tuple(_bars(latency)), tone) for tone, latency in enumerate(latencies))
     x = Axis(LATENCY, "log", base_unit="ns")
     y = Axis("completions (%)", "linear", PERCENT, base_unit="fraction")

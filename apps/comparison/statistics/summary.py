@@ -1,5 +1,7 @@
-"""The arithmetic of one cell. Values are sorted first, so that the same data give the same digits whatever order they
-came in. Ratios between cells: `ratios.py`; two modes in one cell: `modes.py`.
+"""The arithmetic of one cell.
+
+Values are sorted first, so that the same data give the same digits whatever order they came in. Ratios between cells:
+`ratios.py`; two modes in one cell: `modes.py`.
 
 Means and deviations are those of Python's `statistics`, which round once: naive sums, and NumPy's, lose digits of NIST's
 certified figures.

@@ -14,7 +14,7 @@ import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.urls import reverse
@@ -73,8 +73,9 @@ IN_TIME = Coalesce("finished_at", "started_at", "created_at")
 
 
 class Artefact(LabScoped):
-    """Raw bytes as they came, by SHA-256; once per lab, kept for good. Few bytes lie in `SmallBytes`, many in the artefact folder
-    (`artefacts/store.py`).
+    """Raw bytes as they came, by SHA-256; once per lab, kept for good.
+
+    Few bytes lie in `SmallBytes`, many in the artefact folder (`artefacts/store.py`).
     """
 
     sha256 = models.CharField(max_length=64)
@@ -149,10 +150,18 @@ class RunQuerySet(LabQuerySet["Run"]):
         return self.filter(state=State.FINISHED)
 
     def tools(self) -> list[str]:
-        """Return the names of all tools of the runs in scope, by one index step per tool instead of DISTINCT over all
-        runs.
-        """
+        """Return the names of all tools of the runs in scope, by one index step per tool instead of DISTINCT over all runs."""
         return sorted({tool for (tool,) in sql.rows(TOOLS, {"labs": visible_labs()})})
+
+    def fact_names(self, names: Collection[str]) -> set[str]:
+        """Return those of the names that some run has as a fact or label, in at most one query."""
+        if not names:
+            return set()
+        first, *others = [
+            self.filter(Q(facts__has_key=name) | Q(labels__has_key=name)).order_by().values_list(Value(name))[:1]
+            for name in sorted(names)
+        ]
+        return {name for (name,) in first.union(*others, all=True)}
 
 
 class Run(LabScoped):
@@ -344,8 +353,9 @@ class Point(models.Model):
 
 
 class Sample(ThroughParent):
-    """One measured value in base units, with the text and the line that it was read from. Narrow, because there will be millions; what else
-    is to be said of it is in `Provenance`.
+    """One measured value in base units, with the text and the line that it was read from.
+
+    Narrow, because there will be millions; what else is to be said of it is in `Provenance`.
 
     What it refers to is not checked with each row: `samples.py` holds the run while it writes, a trigger deletes, `artefacts/integrity.py` proves it.
     """

@@ -41,9 +41,7 @@ def job_name(run: Run, section: int) -> str:
 
 
 def latencies_of(run: Run) -> list[LatencySummary]:
-    """Return completion latencies where the tool printed bins: per section and operation, and for all sections
-    together.
-    """
+    """Return completion latencies where the tool printed bins: per section and operation, and for all sections together."""
     histograms = [
         histogram for histogram in run.histograms.all() if histogram.bins and histogram.kind in ("clat", "lat")
     ]

@@ -52,9 +52,7 @@ class PlanPageCell:
 
     @property
     def can_be_started(self) -> bool:
-        """Return whether the cell can be started by hand: fio can run it in the directory that the host's agent
-        offers.
-        """
+        """Return whether the cell can be started by hand: fio can run it in the directory that the host's agent offers."""
         configuration = self.row.configuration
         return bool(
             not self.reason
@@ -249,7 +247,7 @@ def guard_text(guard: Guard) -> str:
 
 
 def with_standing(text: str, standing: str) -> str:
-    """Add who vouches for a plan's statement: `The host is closed to users (asked for; not checked).`"""
+    """Add who vouches for a plan's statement, as in `The host is closed to users (asked for; not checked).`."""
     body, stop = (text[:-1], ".") if text.endswith(".") else (text, "")
     return f"{body} ({_(standing)}){stop}"
 

@@ -143,9 +143,7 @@ def _row(where: str, data: Any) -> WrittenRow:
 
 
 def _check_reasons(where: str, rows: list[WrittenRow], points: list[WrittenPoint], cells: list[WrittenCell]) -> None:
-    """Check that a row without a configuration says why it is not run, or that each of its cells says where its
-    numbers are.
-    """
+    """Check that a row without a configuration says why it is not run, or that each of its cells says where its numbers are."""
     places = {(cell.row, cell.point) for cell in cells}
     for row in rows:
         if not row.configuration and not row.reason and any((row.name, point.name) not in places for point in points):

@@ -32,9 +32,7 @@ Values = dict[Key, float | None]
 
 
 def differences(row: UploadedRun, now: ReadRun) -> tuple[str, ...]:
-    """Return sentences about what differs between a saved run and a new reading: some values, series, histograms,
-    fields.
-    """
+    """Return sentences about what differs between a saved run and a new reading: some values, series, histograms, fields."""
     sentences = [*_of_values(dict(_stored(row.run)), now.samples), *of_stored(row.run, now), *_beside(row, now)]
     return tuple(sentences) or (_SAME,)
 
@@ -46,8 +44,9 @@ def differences_read(before: ReadRun, now: ReadRun) -> tuple[str, ...]:
 
 
 def is_as_read(row: UploadedRun, now: ReadRun) -> bool:
-    """Return whether the saved run equals the reading. Sections are compared too, because early versions did not save
-    them.
+    """Return whether the saved run equals the reading.
+
+    Sections are compared too, because early versions did not save them.
     """
     is_uploaded = row.run.origin == Run.Origin.UPLOADED
     return row.digest == now.digest and (not is_uploaded or row.run.sections == sections_of(now.run))

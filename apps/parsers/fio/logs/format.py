@@ -1,6 +1,6 @@
-"""Parser of fio's logs of single I/Os, of averages (`write_bw_log`, `write_iops_log`, `write_lat_log`, `log_avg_msec`) and of histograms
+"""Parser of fio's logs of single I/Os, of averages and of histograms, with one file for each job and measure.
 
-(`write_hist_log`): one file for each job and measure.
+They are written by `write_bw_log`, `write_iops_log`, `write_lat_log`, `log_avg_msec` and `write_hist_log`.
 
 One real line, from `fio_clat.1.log` of fio 3.7: `1000, 1273222, 0, 0`
 
