@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.inventory.discovery.looks import Look
 from apps.inventory.discovery.tool_output import (
     MARGIN,
     Block,
@@ -342,6 +343,10 @@ class PciCard:
 @dataclass(frozen=True)
 class PciCards:
     cards: tuple[PciCard, ...]
+
+    def with_earlier(self, before: "PciCards", look: Look) -> "PciCards":
+        """Return the cards with those of the looks before, which this partial `look` did not look for."""
+        return PciCards(tuple((before.by_address() | self.by_address()).values()))
 
     def by_address(self) -> dict[str, PciCard]:
         return {card.address: card for card in self.cards}

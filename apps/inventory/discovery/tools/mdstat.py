@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from apps.inventory.discovery.looks import Look
 from apps.inventory.discovery.tool_output import Block, Content, blanked, count, parse_blocks
 from apps.inventory.discovery.tool_values import UnreadableError
 from apps.parsers.core.models import ParsedFile
@@ -119,6 +120,14 @@ class MdStat:
     arrays: tuple[MdArray, ...] = ()
     personalities: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=())
+    earlier: frozenset[str] = frozenset()  # names of arrays that only an earlier look listed
+
+    def with_earlier(self, before: "MdStat", look: Look) -> "MdStat":
+        """Return the arrays with those of the looks before, which this partial `look` did not look for."""
+        mine = self.by_name()
+        rest = tuple(array for array in before.arrays if array.name not in mine)
+        personalities = self.personalities or before.personalities
+        return MdStat((*self.arrays, *rest), personalities, self.warnings, frozenset(one.name for one in rest))
 
     def by_name(self) -> dict[str, MdArray]:
         return {array.name: array for array in self.arrays}

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from apps.inventory.discovery.looks import DISKS, Look
 from apps.inventory.discovery.tool_text import contents, rows
 from apps.inventory.discovery.tool_values import (
     UnreadableError,
@@ -67,8 +68,28 @@ class Device:
 
 @dataclass(frozen=True)
 class BlockDevices:
+    """The block devices of a host. `earlier` are kernel names that only an earlier look listed."""
+
     devices: tuple[Device, ...]
     warnings: tuple[str, ...] = ()
+    earlier: frozenset[str] = frozenset()
+
+    def with_earlier(self, before: "BlockDevices", look: Look) -> "BlockDevices":
+        """Return the devices with those of the looks before, where `look` is what this one looked at.
+
+        Not those that this look would have listed, nor what it shows under another name.
+        """
+        mine, known = self.by_kname(), before.by_kname()
+        numbers = {number for device in self.devices for number in (device.serial, device.wwn) if number}
+        rest: dict[str, Device] = {}
+        for device in before.devices:
+            is_gone = device.type == "disk" and look.lists(DISKS, device.kname)
+            has_moved = bool(numbers & {device.serial, device.wwn})
+            is_below = bool(device.parents) and not any(parent in mine or parent in rest for parent in device.parents)
+            if device.kname not in mine and not (is_gone or has_moved or is_below):
+                rest[device.kname] = device
+        seen = [_completed(device, known[name]) if name in known else device for name, device in mine.items()]
+        return BlockDevices((*seen, *rest.values()), self.warnings, frozenset(rest))
 
     def by_kname(self) -> dict[str, Device]:
         return {device.kname: device for device in self.devices}
@@ -84,6 +105,16 @@ class BlockDevices:
                 names.setdefault(alias, device.kname)
         names.pop("", None)
         return names
+
+
+def _completed(device: Device, before: Device) -> Device:
+    """Return the device with what an earlier look printed of it, unless that was another device of this name."""
+    for number in ("serial", "wwn", "uuid"):
+        now, then = getattr(device, number), getattr(before, number)
+        if now and then and now != then:
+            return device
+    empty = {name: value for name, value in vars(before).items() if getattr(device, name) in ("", None, ())}
+    return replace(device, **empty)
 
 
 def discover(printed: str) -> BlockDevices:

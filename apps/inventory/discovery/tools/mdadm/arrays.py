@@ -4,7 +4,7 @@ Its UUID is printed in four groups, lsblk's in five: the same 128 bits. Containe
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apps.inventory.discovery.tool_text import contents, rows, told
@@ -107,4 +107,5 @@ def with_arrays(md: MdStat | None, details: MdDetails | None) -> MdStat | None:
         return md
     known = md.by_name() if md else {}
     more = tuple(one.array for one in details.by_name.values() if one.array and one.name not in known)
-    return MdStat((*(md.arrays if md else ()), *more), md.personalities if md else (), md.warnings if md else ())
+    md = md or MdStat()
+    return replace(md, arrays=(*md.arrays, *more))
