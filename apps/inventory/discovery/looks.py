@@ -30,7 +30,7 @@ _PIPES, _ENDS = {"|", "|&"}, {";", "&&", "||", "&"}
 
 
 @dataclass(frozen=True)
-class Look:
+class ToolLook:
     """Kinds of parts (`DISKS` …) of which an output lists each one that the host has.
 
     `omitted` are beginnings of device names, or of types of filesystems, that were left out (`loop`, `tmpfs`).
@@ -49,8 +49,8 @@ class Look:
         return kind in self.kinds and not name.removeprefix("/dev/").startswith(tuple(self.omitted))
 
 
-WHOLE = Look()
-PARTIAL = Look(frozenset())
+WHOLE = ToolLook()
+PARTIAL = ToolLook(frozenset())
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ _OPTIONS = {
 _MDSTAT = "/proc/mdstat"
 
 
-def look_of(tool: str, argv: Sequence[str], printed: str) -> Look:
+def look_of(tool: str, argv: Sequence[str], printed: str) -> ToolLook:
     """Return what an output of a tool looked at; `argv` is its command line, empty where it is not known."""
     if not argv:
         return WHOLE if _shows_all(tool, printed) else PARTIAL
@@ -126,16 +126,16 @@ def look_of(tool: str, argv: Sequence[str], printed: str) -> Look:
         return WHOLE
     looks = [_look(tool, options, words[1:]) for words in commands]
     kinds = frozenset.intersection(*(look.kinds for look in looks))
-    return Look(kinds, frozenset[str]().union(*(look.omitted for look in looks)))
+    return ToolLook(kinds, frozenset[str]().union(*(look.omitted for look in looks)))
 
 
-def _look_at_mdstat(argv: Sequence[str]) -> Look:
+def _look_at_mdstat(argv: Sequence[str]) -> ToolLook:
     commands = [words for words in _commands(argv) if _MDSTAT in words]
     is_whole = all(words[:-1] in ([], ["cat"], ["less"], ["more"]) for words in commands)
     return WHOLE if is_whole and not _is_cut(argv) else PARTIAL
 
 
-def _look(tool: str, options: CommandOptions, words: Sequence[str]) -> Look:
+def _look(tool: str, options: CommandOptions, words: Sequence[str]) -> ToolLook:
     kinds, omitted = _KINDS, frozenset[str]()
     if _is_cut(words):
         return PARTIAL
@@ -149,7 +149,7 @@ def _look(tool: str, options: CommandOptions, words: Sequence[str]) -> Look:
             return PARTIAL
     if tool == "findmnt" and not {"--real", "--df", "-D"}.isdisjoint(words):
         omitted |= _PSEUDO
-    return Look(kinds, omitted)
+    return ToolLook(kinds, omitted)
 
 
 def _is_cut(words: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from apps.inventory.discovery.cards import Card, Cards, without_doubles
-from apps.inventory.discovery.looks import PARTIAL, Look, look_of
+from apps.inventory.discovery.looks import PARTIAL, ToolLook, look_of
 from apps.inventory.discovery.tool_values import UnreadableError, text
 from apps.inventory.discovery.tools import (
     arcconf,
@@ -122,13 +122,13 @@ class Readings:
     tw_cli: Cards | None = None
     omreport: Cards | None = None
     problems: dict[str, str] = field(default_factory=dict)
-    looks: dict[str, Look] = field(default_factory=dict)
+    looks: dict[str, ToolLook] = field(default_factory=dict)
 
-    def look(self, *tools: str) -> Look:
+    def look(self, *tools: str) -> ToolLook:
         """Return what these tools looked at together; nothing where none of them could be read."""
         looks = [self.looks.get(tool, PARTIAL) for tool in tools if getattr(self, tool) is not None]
         kinds = frozenset.intersection(*(one.kinds for one in looks)) if looks else frozenset[str]()
-        return Look(kinds, frozenset[str]().union(*(one.omitted for one in looks)))
+        return ToolLook(kinds, frozenset[str]().union(*(one.omitted for one in looks)))
 
     def raid_cards(self) -> list[Card]:
         found = (getattr(self, module.TOOL) for module in RAID_TOOLS)
@@ -152,14 +152,14 @@ def read(outputs: Iterable[Output], earlier: Mapping[str, Sequence[Output]] | No
     return readings
 
 
-def _look(output: Output, found: Any) -> Look:
+def _look(output: Output, found: Any) -> ToolLook:
     """Return what an output looked at; what could be read only in part is a partial look."""
     if found is None or getattr(found, "warnings", ()):
         return PARTIAL
     return look_of(output.tool, output.argv, output.stdout)
 
 
-def _with_earlier(newest: Any, look: Look, outputs: Sequence[Output]) -> Any:
+def _with_earlier(newest: Any, look: ToolLook, outputs: Sequence[Output]) -> Any:
     """Return the reading of a partial look with what the looks before it found."""
     looks = [(found, _look(one, found)) for one in outputs if (found := _read_one(one, {})) is not None]
     whole: Any = None

@@ -13,7 +13,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from apps.inventory.discovery.differences import Ledger
-from apps.inventory.discovery.looks import ARRAYS, DISKS, PARTIAL, WHOLE, Look
+from apps.inventory.discovery.looks import ARRAYS, DISKS, PARTIAL, WHOLE, ToolLook
 from apps.inventory.discovery.models import FoundDisk
 from apps.inventory.discovery.rows.writer import Sheet, is_typed, was_discovered
 from apps.inventory.models import Array, Controller, Disk, Host, ToolOutput
@@ -31,8 +31,8 @@ class ToolCoverage:
     before this one listed: they are what others lie on, and nothing is said of them.
     """
 
-    block: Look = WHOLE
-    cards: Look = PARTIAL
+    block: ToolLook = WHOLE
+    cards: ToolLook = PARTIAL
     earlier: frozenset[str] = frozenset()
 
     def would_list_disk(self, row: Disk) -> bool:

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.inventory.discovery.looks import Look
+from apps.inventory.discovery.looks import ToolLook
 from apps.inventory.discovery.tool_output import (
     MARGIN,
     Block,
@@ -344,7 +344,7 @@ class PciCard:
 class PciCards:
     cards: tuple[PciCard, ...]
 
-    def with_earlier(self, before: "PciCards", look: Look) -> "PciCards":
+    def with_earlier(self, before: "PciCards", look: ToolLook) -> "PciCards":
         """Return the cards with those of the looks before, which this partial `look` did not look for."""
         return PciCards(tuple((before.by_address() | self.by_address()).values()))
 

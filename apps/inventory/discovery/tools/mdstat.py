@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from apps.inventory.discovery.looks import Look
+from apps.inventory.discovery.looks import ToolLook
 from apps.inventory.discovery.tool_output import Block, Content, blanked, count, parse_blocks
 from apps.inventory.discovery.tool_values import UnreadableError
 from apps.parsers.core.models import ParsedFile
@@ -122,7 +122,7 @@ class MdStat:
     warnings: tuple[str, ...] = field(default=())
     earlier: frozenset[str] = frozenset()  # names of arrays that only an earlier look listed
 
-    def with_earlier(self, before: "MdStat", look: Look) -> "MdStat":
+    def with_earlier(self, before: "MdStat", look: ToolLook) -> "MdStat":
         """Return the arrays with those of the looks before, which this partial `look` did not look for."""
         mine = self.by_name()
         rest = tuple(array for array in before.arrays if array.name not in mine)
