@@ -33,6 +33,10 @@ from apps.uploads.review.source_lines import MOST_BYTES, head
 State = FoundInventory.State
 
 
+class NothingReadError(ValueError):
+    """An output that can be read and has nothing for the inventory; the message says why."""
+
+
 def take(output: FoundInventory, host: Host) -> str:
     """Import an output into a host's inventory and return a sentence about the result."""
     why = put(output, host)
@@ -56,6 +60,8 @@ def put(output: FoundInventory, host: Host) -> str | None:
         printed, argv = _readable(output)
         printed = _with_earlier(output, host, printed)
         receive(host, [{"tool": output.tool, "argv": argv, "exit_status": 0, "stdout": printed, "stderr": ""}])
+    except NothingReadError as error:
+        return f"; nothing of it goes into the inventory: {error}"
     except (UnreadableError, RefusedOutputsError, ArtefactStoreError) as error:
         return f"; the inventory cannot read this form of it ({error})"
     return None
@@ -92,14 +98,17 @@ def _readable(output: FoundInventory) -> tuple[str, list[str]]:
 
     Raises:
         UnreadableError: The parser accepts none.
+        NothingReadError: It accepts one, in which is nothing for the inventory.
     """
     problems = []
     for printed, argv in _printed(output):
         try:
-            PARSERS[output.tool](printed)
+            reading = PARSERS[output.tool](printed)
         except UnreadableError as error:
             problems.append(error)
         else:
+            if reason := getattr(reading, "empty_because", ""):
+                raise NothingReadError(reason)
             return printed, [] if output.tool in GATHERED else argv
     raise problems[-1]
 
