@@ -98,7 +98,8 @@ class KnownArrays:
 
     def take(self, one: FoundArray) -> Array | None:
         is_hardware = one.implementation == RaidImplementation.HARDWARE
-        tried = (("device", one.device_name), ("uuid", one.uuid if is_hardware else ""), ("name", one.name))
+        names = (("name", label) for label in (one.name, *one.formers))
+        tried = (("device", one.device_name), ("uuid", one.uuid if is_hardware else ""), *names)
         for kind, key in tried:
             row = self.rows.get(self.keys.get((is_hardware, kind, key), 0)) if key else None
             if row and (kind != "name" or not row.device_name or not one.device_name):
