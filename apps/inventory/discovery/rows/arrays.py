@@ -72,7 +72,12 @@ def _write_rows(host: Host, found: list[FoundArray], context: Context) -> dict[s
         if row is None:
             row = Array(lab_id=host.lab_id, host=host, name=_free(one, taken), sources={"name": "discovered"})
         controller = context.controllers.get(one.controller.address) if one.controller else None
-        values = _values(one) | ({"controller": controller.pk} if controller else {})
+        if row.pk is not None and row.name in one.formers and not is_typed(row, "name"):
+            taken.discard((row.name, ""))
+            values = _values(one) | {"name": _free(one, taken)}
+        else:
+            values = _values(one)
+        values |= {"controller": controller.pk} if controller else {}
         written[one.name] = sheet.put(row, values, inferred=one.inferred)
     for row in known.rest():
         if row.is_present and was_discovered(row) and context.told.would_list_array(row):

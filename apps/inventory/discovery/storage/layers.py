@@ -202,7 +202,7 @@ class Layers:
 
     def _array(self, device: Device) -> FoundArray:
         md = self.md.get(device.kname)
-        if md or device.type in _LEVELS:
+        if md or device.type in MD_TYPES:
             return self._md_array(device, md)
         members = self._members(device.kname, device.parents)
         kind = device.kname.rstrip("0123456789") if device.type == "disk" else device.type

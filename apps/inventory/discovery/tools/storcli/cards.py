@@ -354,8 +354,14 @@ def _groups(card: Building) -> None:
     for group, values in dictionary(card.card.get("drive groups")).items():
         if group not in listed and values.get("spans") and card.card.get("kind") != "hba":
             card.volumes.put(f"dg{group}", **values)
-    for number, group in dictionary(card.card.get("groups")).items():
-        card.volumes.put(number, former=f"dg{group}" if not card.volumes.of(number).get("shares_drives") else "")
+    groups = dictionary(card.card.get("groups"))
+    for number, group in groups.items():
+        is_shared = list(groups.values()).count(group) > 1
+        if not card.volumes.of(number).get("spans"):  # the topology may have been copied before the volumes
+            parts = dictionary(card.card.get("drive groups")).get(group, {})
+            places = {name: parts.get(name) for name in ("spans", "spares", "member_count")}
+            card.volumes.put(number, shares_drives=is_shared, **places)
+        card.volumes.put(number, former="" if is_shared else f"dg{group}")
 
 
 def _place(value: object) -> str:
