@@ -164,3 +164,14 @@ def test_mdadm_export_names_its_array_by_the_command_line() -> None:
     assert array.uuid == "7e81a856-abb9-c1c2-4b71-237a9778cc66"
     detail = text.readings.mdadm.by_name["md0"]  # type: ignore[union-attr]
     assert [one.device for one in detail.array.members] == ["vda1", "vda2"]  # type: ignore[union-attr]
+
+
+@for_each("name, model, serial, firmware, size", [
+    ("nvme-list.json", "SSD 500GB", "AAAA0001", "FW1", 500107862016),
+    ("nvme-list-2.11.json", "SSD 500GB", "AAAA0001", "FW1", 500107862016),
+    ("nvme-list.txt", "Samsung SSD 980 500GB", "AAAA000000001", "3B4QFXO7", 500110000000),
+])  # fmt: skip
+def test_nvme_list_is_read(name: str, model: str, serial: str, firmware: str, size: int) -> None:
+    (disk,) = case(f"inventory/{name}").disks.values()
+    assert (disk.device_name, disk.model, disk.serial, disk.firmware) == ("nvme0n1", model, serial, firmware)
+    assert (disk.capacity_bytes, disk.interface, disk.logical_block_bytes) == (size, "NVMe", 512)

@@ -133,11 +133,6 @@ CLI_TABLE = """\
 -- ID | H/W Model              | RAM    | Temp | BBU    | Firmware
 c0    | PERC H700 Integrated   | 512MB  | N/A  | Good   | FW: 12.10.6-0001
 """
-NVME = """\
-Node             SN                   Model                   Namespace Usage                      Format           FW Rev
----------------- -------------------- ----------------------- --------- -------------------------- ---------------- --------
-/dev/nvme3n1     QQ12345              MODEL OF MINE 2TB         1           1.02  TB /   2.00  TB    512   B +  0 B   7B1
-"""
 
 
 @for_each("tool, printed", [("zpool status", ZPOOL), ("megaclisas-status", CLI_TABLE), ("fdisk -l",

@@ -154,7 +154,7 @@ def read(outputs: Iterable[Output], earlier: Mapping[str, Sequence[Output]] | No
 
 def _look(output: Output, found: Any) -> ToolLook:
     """Return what an output looked at; what could be read only in part is a partial look."""
-    if found is None or getattr(found, "warnings", ()):
+    if found is None or bool(getattr(found, "warnings", None)):
         return PARTIAL
     return look_of(output.tool, output.argv, output.stdout)
 

@@ -20,15 +20,9 @@ TOOLS = (
     UnreadTool("zpool list", r"NAME\s+SIZE\s+ALLOC\s+FREE\s.*\bHEALTH\b", instead=f"{_LSBLK}, {_AGENT}"),
     UnreadTool("zfs list", r"NAME\s+USED\s+AVAIL\s+REFER\s+MOUNTPOINT\b", instead=f"findmnt -J, {_AGENT}"),
     UnreadTool(
-        "nvme list",
-        r"Node\s+(?:Generic\s+)?SN\s+Model\s+Namespace\b|NVM Express (?:Subsystems|Controllers|Namespaces)\s*$",
-        instead=f"{_DISKS}, {_AGENT}",
-    ),
-    UnreadTool(
-        "nvme list",
-        r'.*"(?:DevicePath|SubsystemNQN|Subsystems|NameSpace)"\s*:',
-        beside=r'"(?:SerialNumber|ModelNumber)"\s*:',
-        instead=f"{_DISKS}, {_AGENT}",
+        "nvme list -v",
+        r"NVM Express (?:Subsystems|Controllers|Namespaces)\s*$",
+        instead="nvme list -o json, which is read",
     ),
     UnreadTool("nvme list-subsys", r"nvme-subsys\d+ - NQN=", instead=_DISKS),
     UnreadTool("nvme smart-log", r"Smart Log for NVME device:", instead="smartctl -j -x of the disk"),
