@@ -109,8 +109,17 @@ def _readable(output: FoundInventory) -> tuple[str, list[str]]:
         else:
             if reason := getattr(reading, "empty_because", ""):
                 raise NothingReadError(reason)
-            return printed, [] if output.tool in GATHERED else argv
+            return printed, [] if output.tool in GATHERED or _is_cut(output) else argv
     raise problems[-1]
+
+
+def _is_cut(output: FoundInventory) -> bool:
+    """Return whether rows of the output or behind it could not be read, so that what it lists is not all."""
+    first, last = output.line or 0, (output.last_line or output.line or 0) + _NEAR
+    lines = [
+        problem.get("line") or 0 for problem in output.file.broken if f"{output.tool}:" in problem.get("message", "")
+    ]
+    return any(first <= line <= last for line in lines)
 
 
 def _printed(output: FoundInventory) -> list[tuple[str, list[str]]]:
@@ -137,6 +146,7 @@ def _lines(text: SourceText, first: int, last: int, tool: str) -> tuple[str, lis
     return "\n".join(text.lines[index] for index in indices) + "\n", argv
 
 
+_NEAR = 3  # lines behind an output that may belong to it
 MOST = 50  # taken by one request: each is read into the inventory, and shown before
 
 

@@ -175,3 +175,14 @@ def test_nvme_list_is_read(name: str, model: str, serial: str, firmware: str, si
     (disk,) = case(f"inventory/{name}").disks.values()
     assert (disk.device_name, disk.model, disk.serial, disk.firmware) == ("nvme0n1", model, serial, firmware)
     assert (disk.capacity_bytes, disk.interface, disk.logical_block_bytes) == (size, "NVMe", 512)
+
+
+@for_each("name", ["zpool-status.txt", "zpool-status-j.json"])
+def test_zpool_status_is_read(name: str) -> None:
+    text = case(f"inventory/{name}")
+    assert {key: one.state for key, one in text.arrays.items()} == {"tank": "degraded", "tank mirror-0": "degraded"}
+    (pool,) = text.readings.zpool.pools  # type: ignore[union-attr]
+    assert [(one.name.removeprefix("/dev/"), one.printed) for one in pool.below[0].below] == [
+        ("sda1", "ONLINE"),
+        ("sdb1", "FAULTED"),
+    ]

@@ -219,6 +219,8 @@ SMART overall-health self-assessment test result: PASSED
 ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE
   9 Power_On_Hours          0x0032   091   091   000    Old_age   Always       -       12345
 """,
+    "zpool": "  pool: depot\n state: ONLINE\nconfig:\n\n\tNAME    STATE     READ WRITE CKSUM\n\tdepot   ONLINE       0     0     0\n"
+    "\t  sdj1  ONLINE       0     0     0\n\nerrors: No known data errors\n",
     "nvme": """\
 Node             SN                   Model            Namespace Usage                      Format           FW Rev
 ---------------- -------------------- ---------------- --------- -------------------------- ---------------- --------

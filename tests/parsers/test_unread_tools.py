@@ -117,16 +117,10 @@ def test_columns_without_headings_are_asked_about_by_number() -> None:
     assert found.table["questions"][0] == "what is column 1 ('ext3')?"
 
 
-ZPOOL = """\
-  pool: depot
- state: ONLINE
-config:
-
-\tNAME        STATE     READ WRITE CKSUM
-\tdepot       ONLINE       0     0     0
-\t  sdq       ONLINE       0     0     0
-
-errors: No known data errors
+LVS = """\
+  LV    VG     Attr       LSize  Pool Origin Data%  Meta%
+  root  depot  -wi-ao---- 20.00g
+  srv   depot  -wi-ao----  1.50t
 """
 CLI_TABLE = """\
 -- Controller information --
@@ -135,7 +129,7 @@ c0    | PERC H700 Integrated   | 512MB  | N/A  | Good   | FW: 12.10.6-0001
 """
 
 
-@for_each("tool, printed", [("zpool status", ZPOOL), ("megaclisas-status", CLI_TABLE), ("fdisk -l",
+@for_each("tool, printed", [("lvs, vgs or pvs", LVS), ("megaclisas-status", CLI_TABLE), ("fdisk -l",
     "Disk /dev/sdq: 1.8 TiB, 2000398934016 bytes, 3907029168 sectors\nDisk model: MODEL OF MINE\n"), ("fdisk -l",
     "Festplatte /dev/sdq: 1,8 TiB, 2000398934016 Bytes, 3907029168 Sektoren\nFestplattenmodell: MODEL OF MINE\n"),
     ("lsscsi", "[3:0:0:0]    disk    ATA      MODEL OF MINE    0A1  /dev/sdq\n"), ("lshw", "  *-disk\n       description: ATA Disk\n")])  # fmt: skip

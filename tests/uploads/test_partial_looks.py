@@ -60,3 +60,11 @@ def test_what_has_nothing_for_the_inventory_says_why(bring: Bring, host: Host) -
     (of_host,) = preview_import(upload).hosts
     ((_, reason),) = of_host.taken
     assert "does not tell which array this is" in reason
+
+
+def test_a_listing_that_could_not_be_read_to_its_end_is_no_whole_look(bring: Bring, host: Host) -> None:
+    bring_and_take(bring, ALL, host)
+    for odd in (b"what is this?\n", b"[...]\n"):
+        cut = ALL.replace(b"sdw    disk 931.5G OWN FLASH 1\n", odd + b"sdx    disk 931.5G OWN FLASH 2\n")
+        bring_and_take(bring, cut, host)
+        assert Disk.objects.get(device_name="sdw").is_present

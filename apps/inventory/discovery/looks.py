@@ -110,21 +110,27 @@ _OPTIONS = {
         "pairs raw real shell tree uniq vfs-all", "output",
     ),
     "lspci": CommandOptions("bDkmnPqQtvx", "AiOp"),
+    "zpool": CommandOptions("cdDegijLpPstv", "T", "json json-int power json-flat-vdevs json-pool-key-guid"),
 }  # fmt: skip
 _MDSTAT = "/proc/mdstat"
+_LEFT_OUT = re.compile(
+    r"^\s{0,40}(?:\.{3}|…|\[(?:\.{3}|…|snip)\]|<snip>)\s*$", re.MULTILINE
+)  # somebody's mark in a copy
 
 
 def look_of(tool: str, argv: Sequence[str], printed: str) -> ToolLook:
     """Return what an output of a tool looked at; `argv` is its command line, empty where it is not known."""
     if not argv:
         return WHOLE if _shows_all(tool, printed) else PARTIAL
+    if _LEFT_OUT.search(printed):
+        return PARTIAL
     if tool == "mdstat":
         return _look_at_mdstat(argv)
     options = _OPTIONS.get(tool)
     commands = [words for words in _commands(argv) if words and words[0].rpartition("/")[2] == tool]
     if options is None or not commands:
         return WHOLE
-    looks = [_look(tool, options, words[1:]) for words in commands]
+    looks = [_look(tool, options, words[1 + (words[1:2] == ["status"]) :]) for words in commands]
     kinds = frozenset.intersection(*(look.kinds for look in looks))
     return ToolLook(kinds, frozenset[str]().union(*(look.omitted for look in looks)))
 

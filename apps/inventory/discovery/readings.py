@@ -68,7 +68,13 @@ PARSERS: dict[str, Callable[[str], Any]] = {
 } | {mkfs.EXT: mkfs.discover_ext, mkfs.XFS: mkfs.discover_xfs, zpool.DATASETS: zpool.discover_datasets}  # fmt: skip
 MAY_BE_MISSING = {mdstat.TOOL: MdStat()}  # a kernel without md has no /proc/mdstat
 ALWAYS_THERE = {lsblk.TOOL, findmnt.TOOL, uname.TOOL}  # any other tool may be absent from a host
-LISTING = {lsblk.TOOL, findmnt.TOOL, mdstat.TOOL, lspci.TOOL}  # a partial look of these adds to the looks before
+LISTING = {
+    lsblk.TOOL,
+    findmnt.TOOL,
+    mdstat.TOOL,
+    lspci.TOOL,
+    zpool.TOOL,
+}  # a partial look of these adds to the looks before
 GATHERED = {module.TOOL for module in (smartctl, mdadm, *RAID_TOOLS)}  # tools whose outputs come in pieces
 NOT_INSTALLED = 127  # the exit status of a shell
 _NO_MAPPER = "/dev/mapper/control: open failed: No such"  # a kernel without device-mapper

@@ -13,9 +13,8 @@ _NO_LINUX = "smartctl -j -x of each disk, which other systems than Linux have to
 
 TOOLS = (
     UnreadTool("zpool import", r"\s*pool: \S", beside=r"^\s*id: \d{5,}$", instead=f"{_LSBLK}, {_AGENT}"),
-    UnreadTool("zpool status", r"\s*pool: \S|\s+NAME\s+STATE\s+READ\s+WRITE\s+CKSUM\b", instead=f"{_LSBLK}, {_AGENT}"),
     UnreadTool(
-        "zpool status", r'.*"(?:pools|vdevs|vdev_type)"\s*:', beside=r'"vdev_type"\s*:', instead=f"{_LSBLK}, {_AGENT}"
+        "zpool status", r"\s+NAME\s+STATE\s+READ\s+WRITE\s+CKSUM\b", instead="all of zpool status, which is read"
     ),
     UnreadTool("zpool list", r"NAME\s+SIZE\s+ALLOC\s+FREE\s.*\bHEALTH\b", instead=f"{_LSBLK}, {_AGENT}"),
     UnreadTool("zfs list", r"NAME\s+USED\s+AVAIL\s+REFER\s+MOUNTPOINT\b", instead=f"findmnt -J, {_AGENT}"),
