@@ -143,6 +143,49 @@ def test_an_inventory_tool_is_named_with_what_to_bring_in_its_place(tool: str, p
         assert "lsblk -J" in found.error.expected or "MegaCli -" in found.error.expected
 
 
+MANY = [
+    ("fdisk -l", "Disque /dev/sdq : 1,8 TiB, 2000398934016 octets, 3907029168 secteurs\n"),
+    ("parted -l", "Model: OWN DISK (scsi)\nDisk /dev/sdq: 2000GB\nPartition Table: gpt\n"),
+    ("multipath -ll", "mpathq (3600000000000000000000000000000009) dm-7 OWN,LUN\n[size=2.0T][features=1 queue_if_no_path][hwhandler=0]\n"),
+    ("multipath -ll", "3600000000000000000000000000000009 dm-7 OWN,LUN\nsize=2.0T features='0' hwhandler='1 alua' wp=rw\n"),
+    ("lvs, vgs or pvs", '{"report": [{"vg": [{"vg_name": "depot", "pv_count": "2"}]}]}\n'),
+    ("lvdisplay, vgdisplay or pvdisplay", "  --- Logical volume ---\n  LV Path                /dev/depot/root\n"),
+    ("sas2ircu or sas3ircu display", "Avago Technologies SAS3 IR Configuration Utility.\nVersion 9.00.00.00\n"),
+    ("hdparm -I", "\n/dev/sdq:\n\nATA device, with non-removable media\n\tModel Number:       OWN DISK\n"),
+    ("hdparm -i", "\n/dev/sdq:\n\n Model=OWN DISK, FwRev=OWN1, SerialNo=QQ1\n Config={ Fixed }\n"),
+    ("diskutil list", "/dev/disk2\n   #:                 TYPE NAME           SIZE       IDENTIFIER\n   0:  GUID_partition_scheme  *2.0 TB  disk2\n"),
+    ("geom disk list", "Geom name: da7\nProviders:\n1. Name: da7\n   Mediasize: 2000398934016 (1.8T)\n"),
+    ("gpart list", "Geom name: da7\nmodified: false\nstate: OK\nscheme: GPT\n"),
+    ("camcontrol devlist", "scbus0 on ahcich0 bus 0:\n<OWN DISK OWN1>    at scbus0 target 0 lun 0 (pass0,da7)\n"),
+    ("lshw", "H/W path    Device    Class  Description\n=================\n/0/1/0.0.0  /dev/sdq  disk  2TB OWN DISK\n"),
+    ("lshw -json", '[{"id": "disk", "class": "disk", "claimed": true, "logicalname": "/dev/sdq"}]\n'),
+    ("inxi", "System:\n  Kernel: 6.1.0 arch: x86_64 bits: 64\nDrives:\n  Local Storage: total: 1.8 TiB\n"),
+    ("inxi", "Drives:    HDD Total Size: 2000.4GB (9.5% used)\n           ID-1: /dev/sdq model: OWN size: 2000.4GB\n"),
+    ("Get-PhysicalDisk or Get-Disk", "Number Friendly Name Serial Number HealthStatus OperationalStatus\n1 OWN QQ1 Healthy Online\n"),
+    ("Get-PhysicalDisk or Get-Disk", "FriendlyName      : OWN DISK\nMediaType         : SSD\nHealthStatus      : Healthy\n"),
+    ("btrfs filesystem show", "Label: none  uuid: 00000000-1111-2222-3333-444444444444\n\tTotal devices 1 FS bytes used 1.00GiB\n"),
+    ("btrfs filesystem usage or df", "Data, RAID1: total=10.00GiB, used=9.00GiB\nSystem, RAID1: total=32.00MiB, used=16.00KiB\n"),
+    ("blkid", "DEVNAME=/dev/sdq1\nUUID=00000000-1111-2222-3333-444444444444\nTYPE=ext4\n"),
+    ("lscpu", "Architektur:            x86_64\nCPU(s):                 8\n"),
+    ("lscpu", '{"lscpu": [{"field": "Architecture:", "data": "x86_64"}]}\n'),
+    ("nvme list -v", "NVM Express Subsystems\n\nSubsystem        Subsystem-NQN     Controllers\n"),
+    ("nvme smart-log", "Smart Log for NVME device:nvme3 namespace-id:ffffffff\ncritical_warning : 0\n"),
+    ("zpool list", "NAME   SIZE  ALLOC  FREE  FRAG  CAP  DEDUP  HEALTH  ALTROOT\ndepot  1.8T  1T  0.8T  0%  55%  1.00x  ONLINE  -\n"),
+    ("zpool iostat", "        capacity     operations     bandwidth\npool  alloc  free   read  write   read  write\ndepot  1T  1T  12  30  1M  3M\n"),
+    ("mount", "/dev/sdq1 on /srv type xfs (rw,relatime)\nproc on /proc type proc (rw,nosuid)\n"),
+    ("/etc/fstab", "UUID=00000000-1111-2222-3333-444444444444 /srv xfs defaults 0 2\n"),
+    ("xfs_info", "meta-data=/dev/sdq1  isize=512    agcount=4, agsize=122094597 blks\n"),
+    ("dmesg", "[    0.000000] Linux version 6.1.0 (own@box)\n[    2.123456] sd 0:0:0:0: [sdq] 3907029168 512-byte logical blocks\n"),
+]  # fmt: skip
+
+
+@for_each("tool, printed", MANY)
+def test_tools_in_other_forms_and_versions_are_named(tool: str, printed: str) -> None:
+    found = read_file(SourceText(printed))
+    assert found.error is not None
+    assert (found.error.message.partition(" prints this")[0], found.table) == (tool, {})
+
+
 def test_every_entry_can_be_told_and_has_a_pattern() -> None:
     for tool in TOOLS:
         assert tool.name in tool.reason

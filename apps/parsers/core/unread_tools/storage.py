@@ -66,7 +66,7 @@ TOOLS = (
         instead="smartctl -j -x of the disk",
     ),
     UnreadTool("hdparm -i", r" ?Model=.{1,60}, FwRev=.{0,20}, SerialNo=", instead="smartctl -j -x of the disk"),
-    UnreadTool("fdisk -l", r"\w+ /dev/\S+: [\d.,]+ \w+,? \d{4,} \w+(?:,|$)", instead=_DISKS),
+    UnreadTool("fdisk -l", r"\w+ /dev/\S{1,80}?\s?: [\d.,]+ \w+,? \d{4,} \w+(?:,|$)", instead=_DISKS),
     UnreadTool("sfdisk -d", r"label: (?:gpt|dos)\s*$", beside=r"^(?:device: /dev/|/dev/\S+ : start=)", instead=_DISKS),
     UnreadTool("gdisk -l", r"GPT fdisk \(gdisk\) version", instead=_DISKS),
     UnreadTool("parted -l", r"Model: .{1,80} \(\w[\w-]{1,20}\)\s*$", beside=r"^Partition Table: \S", instead=_DISKS),
@@ -84,6 +84,7 @@ TOOLS = (
         beside=r"^\s+(?:BSD Name|Capacity|Device Name): ",
         instead=_NO_LINUX,
     ),
+    UnreadTool("gpart list", r"Geom name: \S", beside=r"^(?:state: \w+|scheme: \w+)$", instead=_NO_LINUX),
     UnreadTool("geom disk list", r"Geom name: \S", instead=_NO_LINUX),
     UnreadTool("gpart show", r"=>\s+\d+\s+\d+\s+\S+\s+(?:GPT|MBR|BSD|APM)\b", instead=_NO_LINUX),
     UnreadTool("camcontrol devlist", r"<[^<>]{3,80}>\s+at scbus\d+ target \d+ lun \d+", instead=_NO_LINUX),
@@ -108,6 +109,7 @@ TOOLS = (
         r"|System:\s+(?:Host|Kernel): ?\S",
         instead=_DISKS,
     ),
+    UnreadTool("inxi", r"System:\s*$", beside=r"^\s+(?:Host: \S+ )?Kernel: \S", instead=_DISKS),
     UnreadTool(
         "Get-PhysicalDisk or Get-Disk",
         r"(?:Number|DeviceId)\s+Friendly ?Name\s|FriendlyName\s.*\b(?:CanPool|MediaType|OperationalStatus)\b"
@@ -132,6 +134,8 @@ TOOLS = (
         instead=f"{_LSBLK} and findmnt -J",
     ),
     UnreadTool("btrfs device stats", r"\[/dev/\S+\]\.write_io_errs\s", instead=f"{_LSBLK} and findmnt -J"),
+    UnreadTool("blkid", r"DEVNAME=/dev/\S", beside=r"^(?:TYPE|UUID|ID_FS_TYPE)=", instead=_LSBLK),
+    UnreadTool("blkid", r"device\s+fs_type\s+label\s+mount point\s+UUID", instead=_LSBLK),
     UnreadTool("blkid", r'/dev/\S+: (?:[\w-]{1,30}="[^"]{0,200}" ?){1,30}\s*$', instead=_LSBLK),
     UnreadTool(
         "lscpu",
@@ -142,7 +146,7 @@ TOOLS = (
     UnreadTool("lscpu", r'.*"lscpu"\s*:\s*\[', instead="dmidecode, or the agent"),
     UnreadTool(
         "megaclisas-status",
-        r"-- (?:Controller|Array|Disk|Unconfigured Disk) information --",
+        r"-- (?:Controller|Array|Disk|Unconfigured Disk) informations? --",
         instead="MegaCli -AdpAllInfo, -LDPDInfo and -PDList -aALL, or storcli /call show all J",
     ),
     UnreadTool(
@@ -158,6 +162,37 @@ TOOLS = (
     ),
     UnreadTool(
         "esxcli storage core device list", r"\s+Display Name: .", beside=r"^\s+Multipath Plugin: ", instead=_NO_LINUX
+    ),
+    UnreadTool("xfs_info", r"meta-data=\S+\s+isize=\d", instead="the agent, which asks for it itself"),
+    UnreadTool(
+        "tune2fs -l or dumpe2fs",
+        r"Filesystem volume name:\s+\S",
+        beside=r"^Filesystem magic number:",
+        instead="the agent, which asks for it itself",
+    ),
+    UnreadTool(
+        "/proc/cpuinfo",
+        r"processor\s*: \d+\s*$",
+        beside=r"^(?:model name|vendor_id|BogoMIPS)\s*:",
+        instead="dmidecode, or the agent",
+    ),
+    UnreadTool("/etc/os-release", r"(?:PRETTY_NAME|NAME)=\S", beside=r"^(?:VERSION_ID|ID)=\S", instead="the agent"),
+    UnreadTool("ethtool", r"Settings for [\w.@-]{1,20}:\s*$", instead="the agent, which asks for it itself"),
+    UnreadTool(
+        "ip link or ip address",
+        r"\d{1,4}: [\w.@-]{1,30}: <[A-Z_,-]{2,200}> mtu \d",
+        instead="the agent, which asks for it itself",
+    ),
+    UnreadTool(
+        "dmsetup table",
+        r"[\w.+-]{1,100}: \d{1,18} \d{1,18} (?:linear|striped|raid|crypt|mirror|thin|thin-pool|multipath) ",
+        instead=_LSBLK,
+    ),
+    UnreadTool(
+        "dmesg",
+        r"\[\s*\d{1,9}\.\d{6}\] \S",
+        beside=r"^\[\s*\d{1,9}\.\d{6}\] (?:Linux version|(?:sd|scsi|ata|nvme|pci|usb|md|mpt\d?sas|megaraid)[\w /:.-]{0,40}:)",
+        instead=f"{_DISKS}, which tell what the kernel found",
     ),
     UnreadTool("cryptsetup luksDump", r"LUKS header information\b", instead=_LSBLK),
     UnreadTool("udevadm info", r"P: /devices/\S", beside=r"^E: \w+=", instead=_LSBLK),
