@@ -113,6 +113,7 @@ _OPTIONS = {
     "zpool": CommandOptions("cdDegijLpPstv", "T", "json json-int power json-flat-vdevs json-pool-key-guid"),
 }  # fmt: skip
 _MDSTAT = "/proc/mdstat"
+_MOUNT_POINT = re.compile(r"(?<![\w/.-])/(proc|sys|)(?=[\s\",])")
 _LEFT_OUT = re.compile(
     r"^\s{0,40}(?:\.{3}|…|\[(?:\.{3}|…|snip)\]|<snip>)\s*$", re.MULTILINE
 )  # somebody's mark in a copy
@@ -185,7 +186,7 @@ def _shows_all(tool: str, printed: str) -> bool:
     if tool == "mdstat":
         return printed.lstrip().startswith("Personalities") and "\nunused devices" in printed
     if tool == "findmnt":
-        return all(re.search(rf"(?:[\s\"]|^\W*){path}[\s\"]", printed, re.MULTILINE) for path in ("/", "/proc", "/sys"))
+        return set(_MOUNT_POINT.findall(printed)) == {"", "proc", "sys"}
     return False
 
 

@@ -131,8 +131,9 @@ def _coverage(readings: Readings) -> ToolCoverage:
     cards = readings.look(*(module.TOOL for module in RAID_TOOLS)) if readings.raid_cards() else PARTIAL
     block = readings.lsblk.earlier if readings.lsblk else frozenset[str]()
     only_md = readings.mdstat.earlier if readings.mdstat else frozenset[str]()
-    seen = {device.kname for device in readings.lsblk.devices} - block if readings.lsblk else set[str]()
-    return ToolCoverage(readings.look("lsblk"), cards, block | (only_md - seen))
+    devices = {device.kname for device in readings.lsblk.devices} - block if readings.lsblk else set[str]()
+    arrays = readings.mdstat.by_name().keys() - only_md if readings.mdstat else set[str]()
+    return ToolCoverage(readings.look("lsblk"), cards, (block - arrays) | (only_md - devices))
 
 
 def _write_host(host: Host, readings: Readings, ledger: Ledger) -> None:
