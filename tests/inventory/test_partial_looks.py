@@ -18,6 +18,7 @@ COMMANDS = [
     ("lsblk", "$ lsblk", WHOLE), ("lsblk", "root@box:~# lsblk -J -O -b", WHOLE), ("lsblk", "# sudo lsblk -o NAME,SIZE --bytes", WHOLE),
     ("lsblk", "% lsblk -fp 2>/dev/null", WHOLE), ("lsblk", "$ lsblk | tee disks.txt", WHOLE), ("lsblk", "$ lsblk -e7 -o+UUID", WHOLE),
     ("lsblk", "$ lsblk --exclude 7,11 --list", WHOLE), ("lsblk", "+ /usr/bin/lsblk -r", WHOLE),
+    ("lsblk", "$ LC_ALL=C lsblk -l", WHOLE), ("lsblk", "➜  ~ lsblk", WHOLE), ("lsblk", "lsblk", WHOLE),
     ("lsblk", "$ lsblk -dno NAME,SIZE", {DISKS}), ("lsblk", "# lsblk --nodeps -J", {DISKS}),
     ("lsblk", "$ lsblk /dev/sdq", set()), ("lsblk", "$ lsblk -f /dev/sdq /dev/sdr", set()), ("lsblk", "$ lsblk -I 8,259", set()),
     ("lsblk", "$ lsblk --include 8", set()), ("lsblk", "# lsblk -S", set()), ("lsblk", "$ lsblk --nvme", set()),

@@ -191,7 +191,9 @@ def _shows_all(tool: str, printed: str) -> bool:
 
 
 _REDIRECTION = re.compile(r"(?:(?<=\s)[012&])?(?:>>?|<)&?\s{0,5}[^\s|;&]{0,200}")
-_PROMPT = re.compile(r"(?:^|[$#%>+❯➜:»]|\b(?:sudo|doas|time|nice|then|do|ssh \S{1,80})|[;&|(])\s*$")
+_PROMPT = re.compile(
+    r"(?:^|[$#%>+❯➜:»]|^➜ .{1,80}|\b(?:sudo|doas|time|nice|then|do|ssh \S{1,80})|\b[A-Z_]{2,30}=\S{0,40}|[;&|(])\s*$"
+)
 _CONSTRUCTED = re.compile(r"\b(?:xargs|for|while|parallel)\b|\$[\w{(]|`")
 _LONGEST_COMMAND = 1000
 _MOST_WORDS = 90

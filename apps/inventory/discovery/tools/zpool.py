@@ -191,7 +191,7 @@ def _of_json(document: dict[str, Any]) -> Pools:
     pools = []
     for key, value in list(dictionary(document.get("pools")).items())[:MAX_POOLS]:
         pool = dictionary(value)
-        root = next(iter(dictionary(pool.get("vdevs")).values()), {})
+        root: object = next(iter(dictionary(pool.get("vdevs")).values()), {})
         node = _json_node(key, dictionary(root), "")
         node.name, node.state, node.printed = name(key, 200), _state(pool.get("state")), name(pool.get("state"), 20)
         for group, role in _JSON_GROUPS.items():
