@@ -72,3 +72,35 @@ def test_dd_with_a_timed_sync() -> None:
     assert round(find(write, "write", "bandwidth", section=1).value or 0) == 1364214677
     assert write.sections[1].name == "dd without the sync"
     assert round(find(read, "read", "bandwidth").value or 0) == 5107231920
+
+
+def test_iperf3_udp_in_reverse() -> None:
+    (run,) = runs("22-iperf3-udp-reverse.txt")
+    assert find(run, "net_send", "bandwidth").value == 121875000
+    assert 26e6 < (find(run, "net_receive", "bandwidth").value or 0) < 27e6
+    assert round(find(run, "net_receive", "lost").value or 0, 4) == 0.7907
+    (run,) = runs("22b-iperf3-udp-reverse.json")
+    assert find(run, "net_send", "bandwidth").value == 121919000
+    assert find(run, "net_receive", "bandwidth").value == 25600000
+    assert find(run, "net_receive", "lost").value == 0.79
+
+
+def test_iperf3_lost_above_all() -> None:
+    (run,) = runs("23-iperf3-lost-above-all.json")
+    assert find(run, "net_send", "bandwidth").value == 37500000
+    assert find(run, "net_receive", "bandwidth").value == 33750000
+    assert find(run, "net_receive", "lost").value is None
+    assert find(run, "net_receive", "lost").missing_reason
+
+
+def test_iperf3_units() -> None:
+    (run,) = runs("25-iperf3-misprinted-unit.txt")
+    assert find(run, "net_receive", "bandwidth").value == 18455125
+    assert find(run, "net_send", "bandwidth").value == 18485750
+    (run,) = runs("27-iperf3-null-unit.txt")
+    assert run.problem == ""
+    for operation in ("net_send", "net_receive"):
+        assert find(run, operation, "bandwidth").value == 1176250000
+        assert find(run, operation, "io_bytes").value is None
+        assert find(run, operation, "io_bytes").missing_reason
+    assert find(run, "net_send", "retransmits").value == 148237
