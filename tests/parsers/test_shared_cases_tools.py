@@ -104,3 +104,13 @@ def test_iperf3_units() -> None:
         assert find(run, operation, "io_bytes").value is None
         assert find(run, operation, "io_bytes").missing_reason
     assert find(run, "net_send", "retransmits").value == 148237
+
+
+def test_sysbench_async_writes() -> None:
+    (reading,) = readings("10-sysbench-async-writes-as-reads.txt")
+    assert reading.parsed
+    (run,) = reading.parsed.runs
+    for operation, metric in (("randwrite", "iops"), ("randwrite", "bandwidth"), ("sync", "rate")):
+        assert find(run, operation, metric).value is None
+        assert "as reads" in find(run, operation, metric).missing_reason
+    assert [warning.partition(":")[0] for warning in reading.parsed.warnings] == ["line 19"]
