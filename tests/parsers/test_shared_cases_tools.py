@@ -114,3 +114,11 @@ def test_sysbench_async_writes() -> None:
         assert find(run, operation, metric).value is None
         assert "as reads" in find(run, operation, metric).missing_reason
     assert [warning.partition(":")[0] for warning in reading.parsed.warnings] == ["line 19"]
+
+
+def test_iozone_wrong_data() -> None:
+    (run,) = runs("08-iozone-data-error.txt")
+    assert find(run, "reread", "bandwidth").value == 1065208483.84
+    assert find(run, "backward_read", "bandwidth").value == 2620164608
+    for part in ("wrong data", "267386880", "line 18", "interrupted", "line 30"):
+        assert part in run.problem
