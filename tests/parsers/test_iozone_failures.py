@@ -39,7 +39,7 @@ FAILURES = {
     "stream": ("\nError fwriting block 3, fd= 4\nfwrite: No space left on device\n", "Error fwriting block 3, fd= 4"),
     "positioned": ("\nError preading block 3, fd= 4\npread: Input/output error\n", "Error preading block 3, fd= 4"),
     "interrupted": ("^C\niozone: interrupted\n\nexiting iozone\n\n", "interrupted"),
-    "no file": ("\nCan not open temp file: /mnt/iozone.tmp\nopen: Permission denied\n", "Can not open temp file: /mnt/iozone.tmp (open: Permission denied)"),
+    "no file": ("\nCan not open temp file: /mnt/t\nopen: Permission denied\n", "Can not open temp file: /mnt/t (open: Permission denied)"),
 }  # fmt: skip
 
 
