@@ -23,10 +23,11 @@ _FAILURE = re.compile(
     r"(?:Can'?t (?:write|read|open|create|sync file|stat|delete|make|get|change|set|chdir|lseek|putc|getc)\b"
     r"|Bonnie(?:\+\+)?: drastic I/O error|[Ee]rror in lseek|Cleaning up test directory after error|[Cc]aught signal)[^\n]{0,150}"
 )
-_SIGNAL = re.compile(
-    r"\.\.\.\s{0,8}(\^C|Terminated|Killed|Segmentation fault(?: \(core dumped\))?|Bus error|Aborted|Interrupted?|Alarm clock|Hangup)\s*$"
-    r"|\s*(?:\S{1,40}: line \d{1,5}: +\d{1,9} )?(\^C|Terminated|Killed|Segmentation fault|Bus error|Aborted|Hangup)\b[^\n]{0,80}$"
+_SIGNALS = (
+    r"(\^C|Terminated|Killed|Segmentation fault(?: \(core dumped\))?|Bus error|Aborted|Interrupted?|Alarm clock|Hangup)"
 )
+_SIGNAL_BEHIND = re.compile(rf"\.\.\. {{0,8}}{_SIGNALS}$")
+_SIGNAL_ALONE = re.compile(rf"(?:\S{{1,40}}: line \d{{1,5}}: {{1,4}}\d{{1,9}} )?{_SIGNALS}\b")
 _DRASTIC = "Bonnie: drastic I/O error"
 _LONGEST = 1000
 
@@ -83,5 +84,6 @@ def _find_failure(line: str, *, has_steps: bool) -> str:
     """Return the message of a failure in a line, "" where there is none."""
     if match := _FAILURE.search(line):
         return match[0].strip()
-    signal = _SIGNAL.search(line) if has_steps else None
-    return (signal[1] or signal[2]).strip() if signal else ""
+    line = line.strip()
+    signal = (_SIGNAL_BEHIND.search(line) or _SIGNAL_ALONE.match(line)) if has_steps else None
+    return signal[1] if signal else ""
