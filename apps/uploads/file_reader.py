@@ -35,9 +35,17 @@ from apps.parsers.core.models import (
     ParsedWorkload,
     ParseError,
 )
-from apps.parsers.core.registry import RECOGNISED, Format, FormatReading, formats, get_format, read_as, recognise
+from apps.parsers.core.registry import (
+    RECOGNISED,
+    Format,
+    FormatReading,
+    find_unread_output,
+    formats,
+    get_format,
+    read_as,
+    recognise,
+)
 from apps.parsers.core.source_text import SourceText
-from apps.parsers.core.system_tools import detect_system_tool
 from apps.parsers.tables import ColumnMapping, GridColumn, Marks, TableGrid
 from apps.runs.series.arrays import overview, pack
 
@@ -270,14 +278,14 @@ def _why_not(readings: Sequence[FormatReading], text: SourceText) -> Broken:
     if foreign := identify_foreign_file(text.data):
         return Broken("this is no text", 1, foreign.name, foreign.instead)
     errors = [reading for reading in readings if reading.error or (reading.parsed and reading.parsed.broken)]
-    if errors:
-        surest = max(errors, key=lambda error: error.confidence)
-        return surest.error or surest.parsed.broken[0]  # type: ignore[union-attr]
+    surest = max(errors, key=lambda reading: reading.confidence, default=None)
+    unread = find_unread_output(text) if surest is None or surest.confidence < RECOGNISED else None
     titles = [item.title for item in formats() if item.kind == "results" and not item.is_asked_for]
     expected = f"the output of a known tool ({', '.join(titles[:_SHOWN])} and {len(titles) - _SHOWN} more)"
-    if known := detect_system_tool(text):
-        message = f"{known.tool} prints this, which is no result of a storage or network benchmark"
-        return Broken(message, known.line, known.printed[:120], expected)
+    if unread is not None:
+        return Broken(unread.tool.reason, unread.line, unread.printed[:120], unread.tool.instead or expected)
+    if surest is not None:
+        return surest.error or surest.parsed.broken[0]  # type: ignore[union-attr]
     first = next((line.strip() for line in text.lines if line.strip()), "")
     return Broken("no format recognises this file", 1, first[:120], expected)
 

@@ -26,13 +26,14 @@ from apps.parsers.cleanup.typography import with_plain_characters
 from apps.parsers.cleanup.web_pages import without_html
 from apps.parsers.core.models import Broken, ParsedFile, ParseError
 from apps.parsers.core.source_text import SourceText
-from apps.parsers.core.system_tools import detect_system_tool
+from apps.parsers.core.unread_tools import UnreadOutput, detect_unread_tool
 
 LEAST = 0.15  # the least score at which a format is tried at all
 RECOGNISED = 0.5  # from this score on, a format counts as recognised
 _TAIL = 4096
 _LARGE = 64 << 20  # bytes
 _LONGEST_WRAPPED = 16 << 20  # bytes; logs may be longer
+_LONGEST_NAMED = 1 << 20  # bytes; of longer texts only the plain form is searched for an unread tool's output
 _packages = {
     "apps.parsers": "results",
     "apps.parsers.tables": "table",
@@ -101,8 +102,8 @@ def recognise(text: SourceText) -> list[FormatReading]:
     - Otherwise each form of the text (`iterate_forms`) is offered to all formats, until one of them is sure and reads
       something.
     - Formats that are unsure are used only where none is sure.
-    - Any rows of figures make a table, so the table format is tried last, and not on the output of system tools such as
-      vmstat.
+    - Any rows of figures make a table, so the table format is tried last, and not on the output of tools that are known
+      and not read, such as vmstat.
     """
     for format in formats():
         if format.begins(text.head):
@@ -115,9 +116,15 @@ def recognise(text: SourceText) -> list[FormatReading]:
         if sure := _select_sure(readings):
             return sure
         unsure = readings if form is text else unsure
-    if detect_system_tool(text):  # its rows of figures are no results
+    if find_unread_output(text):  # its rows of figures are no results
         return unsure
     return unsure + _read_candidates(text, [format for format in formats() if format.kind == "table"])
+
+
+def find_unread_output(text: SourceText) -> UnreadOutput | None:
+    """Return the output of a tool that is not read (`unread_tools`) with which any form of the text begins."""
+    forms = iterate_forms(text) if len(text.data) <= _LONGEST_NAMED else iter((text,))
+    return next(filter(None, map(detect_unread_tool, forms)), None)
 
 
 def iterate_forms(text: SourceText) -> Iterator[SourceText]:

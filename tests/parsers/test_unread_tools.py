@@ -1,7 +1,9 @@
 """What lies beside results in a lab's folders and only looks like a table of them."""
 
+import re
+
 from apps.parsers.core.source_text import SourceText
-from apps.parsers.core.system_tools import detect_system_tool
+from apps.parsers.core.unread_tools import TOOLS, detect_unread_tool
 from apps.uploads.file_reader import read_file
 from tests.sampling import for_each
 
@@ -100,7 +102,7 @@ def test_a_table_of_means_that_has_such_words_is_a_table() -> None:
     used = "Filesystem   Used   Write MB/s   Read MB/s\next3         20 %   81.5         92.1\nxfs          60 %   90.1         99.7\n"
     places = "64\t/mnt/ext3\t120.5\n64\t/mnt/xfs\t130.5\n128\t/mnt/ext3\t125.5\n"
     for printed in (table, sizes, used, places):
-        assert detect_system_tool(SourceText(printed)) is None
+        assert detect_unread_tool(SourceText(printed)) is None
         assert read_file(SourceText(printed)).table
 
 
@@ -113,3 +115,49 @@ def test_columns_without_headings_are_asked_about_by_number() -> None:
     assert found.error
     assert found.error.message == "needs a mapping: what are the columns 2, 3?"
     assert found.table["questions"][0] == "what is column 1 ('ext3')?"
+
+
+ZPOOL = """\
+  pool: depot
+ state: ONLINE
+config:
+
+\tNAME        STATE     READ WRITE CKSUM
+\tdepot       ONLINE       0     0     0
+\t  sdq       ONLINE       0     0     0
+
+errors: No known data errors
+"""
+CLI_TABLE = """\
+-- Controller information --
+-- ID | H/W Model              | RAM    | Temp | BBU    | Firmware
+c0    | PERC H700 Integrated   | 512MB  | N/A  | Good   | FW: 12.10.6-0001
+"""
+NVME = """\
+Node             SN                   Model                   Namespace Usage                      Format           FW Rev
+---------------- -------------------- ----------------------- --------- -------------------------- ---------------- --------
+/dev/nvme3n1     QQ12345              MODEL OF MINE 2TB         1           1.02  TB /   2.00  TB    512   B +  0 B   7B1
+"""
+
+
+@for_each("tool, printed", [("zpool status", ZPOOL), ("megaclisas-status", CLI_TABLE), ("fdisk -l",
+    "Disk /dev/sdq: 1.8 TiB, 2000398934016 bytes, 3907029168 sectors\nDisk model: MODEL OF MINE\n"), ("fdisk -l",
+    "Festplatte /dev/sdq: 1,8 TiB, 2000398934016 Bytes, 3907029168 Sektoren\nFestplattenmodell: MODEL OF MINE\n"),
+    ("lsscsi", "[3:0:0:0]    disk    ATA      MODEL OF MINE    0A1  /dev/sdq\n"), ("lshw", "  *-disk\n       description: ATA Disk\n")])  # fmt: skip
+def test_an_inventory_tool_is_named_with_what_to_bring_in_its_place(tool: str, printed: str) -> None:
+    indented = "".join(f"    {line}\n" for line in printed.splitlines())
+    for text in (printed, f"root@box:~# a command\n{printed}", indented, f"<html><pre>\n{printed}</pre></html>"):
+        found = read_file(SourceText(text))
+        assert found.error is not None
+        assert found.table == {}
+        assert found.error.message == f"{tool} prints this, which Spindle does not read"
+        assert "lsblk -J" in found.error.expected or "MegaCli -" in found.error.expected
+
+
+def test_every_entry_can_be_told_and_has_a_pattern() -> None:
+    for tool in TOOLS:
+        assert tool.name in tool.reason
+        assert re.compile(tool.heading)
+        assert re.compile(tool.beside)
+        assert not tool.matches("", ""), tool  # a blank line shows nothing
+        assert not tool.matches("Results of my benchmark, MB/s", "Results of my benchmark, MB/s"), tool
