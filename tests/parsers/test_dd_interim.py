@@ -139,3 +139,9 @@ def test_illumos_words_are_read() -> None:
     )
     bandwidth, elapsed = run.samples
     assert (bandwidth.operation, bandwidth.value, elapsed.value) == ("write", 3000 * MIB // 2 / 5.5, 5.5e9)
+
+
+def test_a_report_in_one_turn_of_a_loop_takes_nothing_from_the_next_turn() -> None:
+    loop = "$ for n in 613 4000; do dd if=/dev/zero of=/tank/f bs=1M count=$n; done\n"
+    text = f"{loop}{LOADS[0]}\n{report(311, 3.5, 310)}{report(613, 6.5)}{report(4000, 41.5)}"
+    assert figures(read(text)) == [(613 * MIB, 6.5), (4000 * MIB, 41.5)]

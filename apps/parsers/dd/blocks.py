@@ -201,6 +201,7 @@ class DdBlock(Struct):
         """Become the copy of which `later` is a later report."""
         self.records, self.results, self.last = later.records, later.results, later.last
         self.problem, self.has_interim = later.problem or self.problem, True
+        self.is_asked = later.is_asked
 
     def compute_block_size(self, size: int) -> int | None:
         """Return the bytes per record where all records were full, in as well as out; else None."""
@@ -222,6 +223,8 @@ def find_copies(text: SourceText) -> Iterator[DdBlock]:
             before.results += block.results
             before.last = block.last
             continue
+        above = max(before.last + 1 if before else 0, block.first - _MOST_BACK)
+        block.is_asked = any(map(interim_reports.is_request, lines[above : block.first]))
         if before and _is_later_report(before, block, lines, len(waiting), loop):
             before.go_on(block)
             _read_times(before, lines)
@@ -238,7 +241,6 @@ def find_copies(text: SourceText) -> Iterator[DdBlock]:
             block.command = waiting.pop(0)
         elif before and _is_again(before, block, lines):
             block.command, block.host = before.command, before.host
-        block.is_asked = any(map(interim_reports.is_request, lines[max(0, block.first - _MOST_BACK) : block.first]))
         _read_times(block, lines)
         if before:
             yield before
@@ -419,7 +421,7 @@ def _is_later_report(
     between = lines[before.last + 1 : block.first]
     if not all(_may_stand_between_reports(line) for line in between) or _has_label(block, lines):
         return False
-    is_asked = before.is_asked or any(map(interim_reports.is_request, between))
+    is_asked = before.is_asked or block.is_asked or any(map(interim_reports.is_request, between))
     if not _is_longer(before, block, is_asked) or ((waiting or loop) and not is_asked):
         return False
     block.problem = next((line.strip()[:200] for line in between if line.startswith("dd: ")), "")
