@@ -192,3 +192,16 @@ def test_a_server_that_was_not_reached_is_told() -> None:
     (reading,) = recognise(SourceText(text))
     assert reading.parsed
     assert [(reading.format.name, broken.line) for broken in reading.parsed.broken] == [("netperf", 2)]
+
+
+@pytest.mark.parametrize(("unit", "expected"), [("Trans/s", ("rate", 800.0)), ("10^6bits/s", ("bandwidth", 1e8))])
+def test_omni_both_ways_is_one_of_requests(unit: str, expected: tuple[str, float]) -> None:
+    command = "$ netperf -t omni -H 10.9.8.7 -- -d rr -b 9 -k\n"
+    keys = f"REQUEST_SIZE=1\nRESPONSE_SIZE=1\nELAPSED_TIME=10.00\nTHROUGHPUT=800.00\nTHROUGHPUT_UNITS={unit}\n"
+    run = only(
+        command
+        + "OMNI Send|Recv TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.9.8.7 () port 0 AF_INET : demo\n"
+        + keys
+    )
+    assert figures(run) == [("net_request", *expected)]
+    assert run.samples[0].iodepth == 10

@@ -54,7 +54,13 @@ class NetperfTest:
     def operation(self) -> str:
         """Return the operation that the banner names, "" where it does not (omni without direction)."""
         kind = self.kind.upper()
-        if "REQUEST" in kind or "/RR" in kind or "CONNECT" in kind or kind.endswith((" RR", " CRR", " CC")):
+        if (
+            "SEND|RECV" in kind
+            or "REQUEST" in kind
+            or "/RR" in kind
+            or "CONNECT" in kind
+            or kind.endswith((" RR", " CRR", " CC"))
+        ):
             return "net_request"
         if "MAERTS" in kind or kind.startswith("OMNI RECEIVE"):
             return "net_receive"
