@@ -205,3 +205,14 @@ def test_omni_both_ways_is_one_of_requests(unit: str, expected: tuple[str, float
     )
     assert figures(run) == [("net_request", *expected)]
     assert run.samples[0].iodepth == 10
+
+
+def test_interim_results_in_keys_are_a_series_without_a_banner() -> None:
+    keys = "".join(
+        f"NETPERF_INTERIM_RESULT[{place}]={rate}\nNETPERF_UNITS[{place}]=Trans/s\nNETPERF_INTERVAL[{place}]=1.000\n"
+        f"NETPERF_ENDING[{place}]=179570517{place}.000\n"
+        for place, rate in enumerate(("9000.50", "9100.50"))
+    )
+    run = only(f"{keys}REQUEST_SIZE=1\nELAPSED_TIME=2.00\nTHROUGHPUT=9050.50\nTHROUGHPUT_UNITS=Trans/s\n")
+    assert figures(run) == [("net_request", "rate", 9050.5)]
+    assert [tuple(series.values) for series in run.series] == [(9000.5, 9100.5)]
