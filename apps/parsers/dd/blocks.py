@@ -194,14 +194,14 @@ class DdBlock(Struct):
     problem: str = ""
     caption: str = ""
     times: ShellTimes | None = None  # what the shell measured
-    is_asked: bool = False  # a line above asks for an interim report
+    is_requested: bool = False  # a line above asks for an interim report
     has_interim: bool = False  # such a report was read
 
     def go_on(self, later: "DdBlock") -> None:
         """Become the copy of which `later` is a later report."""
         self.records, self.results, self.last = later.records, later.results, later.last
         self.problem, self.has_interim = later.problem or self.problem, True
-        self.is_asked = later.is_asked
+        self.is_requested = later.is_requested
 
     def compute_block_size(self, size: int) -> int | None:
         """Return the bytes per record where all records were full, in as well as out; else None."""
@@ -224,7 +224,7 @@ def find_copies(text: SourceText) -> Iterator[DdBlock]:
             before.last = block.last
             continue
         above = max(before.last + 1 if before else 0, block.first - _MOST_BACK)
-        block.is_asked = any(map(interim_reports.is_request, lines[above : block.first]))
+        block.is_requested = any(map(interim_reports.is_request, lines[above : block.first]))
         if before and _is_later_report(before, block, lines, len(waiting), loop):
             before.go_on(block)
             _read_times(before, lines)
@@ -421,24 +421,26 @@ def _is_later_report(
     between = lines[before.last + 1 : block.first]
     if not all(_may_stand_between_reports(line) for line in between) or _has_label(block, lines):
         return False
-    is_asked = before.is_asked or block.is_asked or any(map(interim_reports.is_request, between))
-    if not _is_longer(before, block, is_asked) or ((waiting or loop) and not is_asked):
+    is_requested = before.is_requested or block.is_requested or any(map(interim_reports.is_request, between))
+    if not _is_longer(before, block, is_requested) or ((waiting or loop) and not is_requested):
         return False
     block.problem = next((line.strip()[:200] for line in between if line.startswith("dd: ")), "")
-    if is_asked or before.command:
+    if is_requested or before.command:
         return True
     is_typed = interim_reports.is_typed_count(before.records) and not interim_reports.is_in_flight(before.records)
     return bool(before.records and before.results) and not is_typed
 
 
-def _is_longer(before: DdBlock, block: DdBlock, is_asked: bool) -> bool:
+def _is_longer(before: DdBlock, block: DdBlock, is_requested: bool) -> bool:
     """Return whether the figures of a block are those of the copy before it at a later time."""
-    if not interim_reports.is_of_one_size(before.records, block.records) or bool(before.results) != bool(block.results):
+    if not interim_reports.has_later_records(before.records, block.records) or bool(before.results) != bool(
+        block.results
+    ):
         return False
     if not before.results:
         return sum(block.records[-1]) > sum(before.records[-1])
     result, later = before.results[-1].result, block.results[-1].result
-    if not interim_reports.is_later(result, later, is_asked=is_asked or before.has_interim):
+    if not interim_reports.is_later(result, later, is_requested=is_requested or before.has_interim):
         return False
     if _get_bytes(before) == _get_bytes(block):
         return True

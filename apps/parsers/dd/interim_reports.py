@@ -17,7 +17,7 @@ from apps.parsers.dd.lines import DdResult, UnclearResult
 Records = tuple[int, int]  # full and partial blocks
 
 LOAD = re.compile(r"\s*(?:\^T\s{0,8})?(?:\[ {0,8}[\d.]{1,24}\] )?load: [\d.,]{1,12}\s{1,4}cmd: \S{1,60} \d{1,10}\b")
-_ASKED = re.compile(  # kill -USR1 123, pkill -INFO dd, sudo kill -s SIGUSR1 $(pgrep ^dd), killall -10 dd, watch …
+_REQUEST = re.compile(  # kill -USR1 123, pkill -INFO dd, sudo kill -s SIGUSR1 $(pgrep ^dd), killall -10 dd, watch …
     r"(?:^|[\s;&|#$%>({])(?:p?kill|killall)\b[^\n]{0,60}?-(?:s ?|-signal[ =])?(?:(?:SIG)?(?:USR1|INFO|PWR)|10|29|30)\b",
     re.IGNORECASE,
 )
@@ -35,12 +35,12 @@ def is_beside(line: str) -> bool:
 def is_request(line: str) -> bool:
     """Return whether a line shows that a report was asked for."""
     return bool(
-        ("load:" in line and LOAD.match(line)) or ("kill" in line and "dd if" not in line and _ASKED.search(line))
+        ("load:" in line and LOAD.match(line)) or ("kill" in line and "dd if" not in line and _REQUEST.search(line))
     )
 
 
 def is_later(
-    before: DdResult | UnclearResult | None, after: DdResult | UnclearResult | None, *, is_asked: bool
+    before: DdResult | UnclearResult | None, after: DdResult | UnclearResult | None, *, is_requested: bool
 ) -> bool:
     """Return whether a report can be a later one of the same copy: more seconds, and more bytes.
 
@@ -50,10 +50,10 @@ def is_later(
         return False
     if before.seconds is None or after.seconds is None or after.seconds <= before.seconds:
         return False
-    return after.bytes > before.bytes or (is_asked and after.bytes == before.bytes)
+    return after.bytes > before.bytes or (is_requested and after.bytes == before.bytes)
 
 
-def is_of_one_size(before: list[Records], after: list[Records]) -> bool:
+def has_later_records(before: list[Records], after: list[Records]) -> bool:
     """Return whether the records of two reports go on counting, as far as both have them; lines of progress have none."""
     if before and not after:
         return False

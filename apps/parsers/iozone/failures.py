@@ -25,7 +25,7 @@ _REASON = re.compile(  # perror's line below it
 )
 _INTERRUPTED = re.compile(r"\s*iozone: interrupted\s*$")
 _LONGEST = 400
-_MOST_TOLD = 4
+_MOST_SHOWN = 4
 _FAR = 3  # lines between the lines of one report
 
 
@@ -74,6 +74,6 @@ def _read_wrong_data(lines: Sequence[str], index: int) -> IozoneFailure:
 
 def describe_failures(failures: Sequence[IozoneFailure], numbers: Sequence[int]) -> str:
     """Return the failures of a run in one sentence, each with its line; `numbers` are those of their first lines."""
-    told = [f"{failure.text} (line {number})" for failure, number in zip(failures, numbers, strict=True)]
-    more = len(told) - _MOST_TOLD
-    return "; ".join(told if more <= 0 else [*told[: _MOST_TOLD - 1], f"{more + 1} more"])
+    sentences = [f"{failure.text} (line {number})" for failure, number in zip(failures, numbers, strict=True)]
+    more = len(sentences) - _MOST_SHOWN
+    return "; ".join(sentences if more <= 0 else [*sentences[: _MOST_SHOWN - 1], f"{more + 1} more"])

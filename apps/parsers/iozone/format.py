@@ -330,9 +330,9 @@ class _IozoneReader:
             self.failures = []
             return
         number, last = self.text.number(first), self.banner.last or first
-        found = self.failures[0].text if self.failures else self.text.lines[last].strip()[:100]
+        excerpt = self.failures[0].text if self.failures else self.text.lines[last].strip()[:100]
         if not self.broken or (self.broken[-1].line or 0) < number:
-            self.broken.append(Broken(_ENDED, number, found, "a table, or a throughput"))
+            self.broken.append(Broken(_ENDED, number, excerpt, "a table, or a throughput"))
         self.failures = []
 
     def _begin_draft(self, kind: str, index: int) -> IozoneDraft:

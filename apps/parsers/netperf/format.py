@@ -369,11 +369,11 @@ def _iterate_tests(lines: Iterator[tuple[int, str]]) -> Iterator[NetperfTest]:
             if test is not None:
                 yield test
             test, command, typed, rivals = begun, "", "", []
-        elif "netperf" in line and (found := netperf_command.find_command(line.rstrip())):
+        elif "netperf" in line and (last_command := netperf_command.find_command(line.rstrip())):
             if test is not None:
                 yield test
             rivals = [typed, *rivals] if typed and test is None else []
-            test, command, typed, interim = None, found, found, []
+            test, command, typed, interim = None, last_command, last_command, []
         elif typed and test is None and _INTERIM.match(line) and len(interim) < _MOST_LINES:
             interim.append((number, line))
         elif typed and line.strip() and not _SHELL_WORDS.match(line):  # below the command, or below its figures

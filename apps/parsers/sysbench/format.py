@@ -411,8 +411,8 @@ def _iterate_by_direction(banner: SysbenchBanner, report: SysbenchReport) -> Ite
         yield operation, "iops", f"{side}s", ""
         yield operation, "bandwidth", "read_bytes" if side == "read" else "written_bytes", ""
     writes = any(_get_side(operation) == "write" for operation in banner.operations)
-    is_asked = not banner.file_size or not {"fsync", "end_fsync"}.isdisjoint(banner.workload)
-    if "syncs" in report.figures and ((writes and is_asked) or report.figures["syncs"].value):
+    is_configured = not banner.file_size or not {"fsync", "end_fsync"}.isdisjoint(banner.workload)
+    if "syncs" in report.figures and ((writes and is_configured) or report.figures["syncs"].value):
         yield "sync", "rate", "syncs", ""
 
 
