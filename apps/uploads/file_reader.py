@@ -38,6 +38,7 @@ from apps.parsers.core.models import (
 from apps.parsers.core.registry import RECOGNISED, Format, FormatReading, formats, get_format, read_as, recognise
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.core.system_tools import detect_system_tool
+from apps.parsers.laws import apply_laws
 from apps.parsers.tables import ColumnMapping, GridColumn, Marks, TableGrid
 from apps.runs.series.arrays import overview, pack
 
@@ -303,7 +304,8 @@ def read_mapped(text: SourceText, plain: dict[str, Any]) -> FormatReading:
         mapping = ColumnMapping.from_json(plain)
         grids = tables.find(text, mapping.heading_rows)
         mine = _alike(text, grids)
-        return FormatReading(table, 1.0, _together([tables.read(item, mapping) for item in mine], _others(grids, mine)))
+        parsed = _together([tables.read(item, mapping) for item in mine], _others(grids, mine))
+        return FormatReading(table, 1.0, apply_laws(parsed))
     except ParseError as error:
         return FormatReading(table, 1.0, None, error.broken)
     except ValueError as error:

@@ -4,7 +4,8 @@
 
 A format is any module of `apps.parsers`, or of a package that called `register`, with `NAME`, `TITLE`, `looks_like` and
 `parse` (see `models.py`). Detection looks at the content: every format says how sure it is, those that are sure enough
-parse the text, and where two of them claim the same lines both readings are returned.
+parse the text, and where two of them claim the same lines both readings are returned. What a format read is held to the
+laws between figures (`apps.parsers.laws`) before anybody sees it.
 """
 
 import importlib
@@ -27,6 +28,7 @@ from apps.parsers.cleanup.web_pages import without_html
 from apps.parsers.core.models import Broken, ParsedFile, ParseError
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.core.system_tools import detect_system_tool
+from apps.parsers.laws import apply_laws
 
 LEAST = 0.15  # the least score at which a format is tried at all
 RECOGNISED = 0.5  # from this score on, a format counts as recognised
@@ -254,4 +256,10 @@ def _make_format(module: ModuleType) -> Format:
     begins = {"begins": module.begins} if hasattr(module, "begins") else {}
     kind = _packages[max((name for name in _packages if f"{module.__name__}.".startswith(f"{name}.")), key=len)]
     is_asked_for = {"is_asked_for": module.IS_ASKED_FOR} if hasattr(module, "IS_ASKED_FOR") else {}
-    return Format(module.NAME, module.TITLE, kind, module.looks_like, module.parse, **begins, **is_asked_for)
+    parse = _hold_to_laws(module.parse)
+    return Format(module.NAME, module.TITLE, kind, module.looks_like, parse, **begins, **is_asked_for)
+
+
+def _hold_to_laws(parse: Callable[[SourceText], ParsedFile]) -> Callable[[SourceText], ParsedFile]:
+    """Return the function followed by the laws between figures, which hold for whatever a format read."""
+    return lambda text: apply_laws(parse(text))
