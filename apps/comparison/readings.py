@@ -110,6 +110,9 @@ class Reading:
     at_disks: Mapping[str, float] = field(
         default_factory=dict
     )  # what the kernel counted at its run's disks together, by metric
+    moved: Mapping[str, float] = field(
+        default_factory=dict
+    )  # bytes that all jobs of its run together read and wrote, by operation
     evidence: Evidence = NO_EVIDENCE
     quotes: tuple[Quote, ...] = ()
     identity: Mapping[str, int | None] = field(default_factory=dict)  # ids of its study, configuration, host and target

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from apps.parsers.cleanup.backslashes import without_backslashes
 from apps.parsers.cleanup.blank_lines import without_double_spacing, without_spaced_stretches
 from apps.parsers.cleanup.line_marks import without_marks
+from apps.parsers.cleanup.log_messages import without_message_heads
 from apps.parsers.cleanup.margins import without_block_margins, without_margin
 from apps.parsers.cleanup.post_tags import without_tags
 from apps.parsers.cleanup.string_literals import without_quotes
@@ -35,7 +36,7 @@ SLOWEST_S = 2.0
 LAYERS = (
     with_plain_characters, without_margin, without_block_margins, without_html, without_tags, without_backslashes,
     without_double_spacing, without_spaced_stretches,
-    without_times,
+    without_times, without_message_heads,
     without_marks, without_quotes,
 )  # fmt: skip
 QUALITIES = {"exact", "rounded", "approximate", "ocr_repaired", "read_from_text", "lower_bound"}

@@ -19,6 +19,7 @@ from apps.parsers.cleanup.backslashes import without_backslashes
 from apps.parsers.cleanup.blank_lines import without_double_spacing, without_spaced_stretches
 from apps.parsers.cleanup.json_interruptions import was_left_out
 from apps.parsers.cleanup.line_marks import without_marks
+from apps.parsers.cleanup.log_messages import without_message_heads
 from apps.parsers.cleanup.margins import without_block_margins, without_margin
 from apps.parsers.cleanup.post_tags import without_tags
 from apps.parsers.cleanup.string_literals import without_quotes
@@ -155,6 +156,7 @@ def strip_wrappings(text: SourceText) -> list[SourceText]:
     remove(without_backslashes)
     remove(without_double_spacing)
     remove(without_times)
+    remove(without_message_heads)
     remove(without_marks)
     if remove(without_quotes):
         remove(without_times)  # inside the strings of a container's log
