@@ -101,6 +101,7 @@ class Reading:
     source_line: int | None = None
     section: int = 0
     section_name: str = ""
+    section_engine: str = ""  # fio's engine
     part: Mapping[str, str] = field(
         default_factory=dict
     )  # what tells it from other values of its run at its place: see `parts.py`

@@ -24,7 +24,7 @@ from apps.core import sql
 from apps.inventory.models import Snapshot
 from apps.runs.metrics import DISK, METRICS
 from apps.runs.models import Histogram, Run, Sample, Series
-from apps.runs.sections import name_in
+from apps.runs.sections import engine_in, name_in
 from apps.studies.models import Guard
 from apps.studies.plans.guards import CacheRule
 
@@ -305,6 +305,7 @@ def _reading(row: Row, facts: Mapping[str, Any], known: SampleContext) -> Readin
         source_line=row["source_line"],
         section=row["section"],
         section_name=name_in(row["run__sections"], row["section"]),
+        section_engine=engine_in(row["run__sections"], row["section"]),
         part=row.get("part", {}),
         position=(facts["study"] or "", row["run__study_run__configuration__position"] or 0),
         bins=tuple((int(ns), int(count)) for ns, count in bins),

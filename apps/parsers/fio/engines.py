@@ -3,7 +3,7 @@
 - filecreate, filestat, filedelete and, since 3.38, dircreate, dirstat, dirdelete open, stat or remove one file for each
   I/O. fio prints them as reads and multiplies their number by the block size. Their operation is create, stat or
   delete, their IOPS are a rate of it, and there are no bytes.
-- null, cpuio and others (`NO_DISK`) have figures, and every one of them gets a note that says why no disk made it.
+- null, cpuio and others (`NO_DISK`) have figures, which no disk made: a warning says so, and a caveat of comparisons.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ OPERATION_OF_ENGINE = {
     "filecreate": "create", "dircreate": "create", "filestat": "stat", "dirstat": "stat", "filedelete": "delete",
     "dirdelete": "delete",
 }  # fmt: skip
-NOT_AT_A_DISK = "nothing reaches a disk"  # begins the note of a figure of such an engine
+NOT_AT_A_DISK = "nothing reaches a disk"
 NO_DISK = {
     "null": "the engine moves no data",
     "cpuio": "the engine only uses the CPU",
@@ -32,20 +32,20 @@ _BYTES = ("bandwidth", "io_bytes")
 
 
 def apply_engines(run: ParsedRun) -> ParsedRun:
-    """Return the run with the figures of its sections named by what their engines do."""
+    """Return the run with the figures of engines that move no data as figures of what these do."""
     engines = {section.number: _get_engine(section.options) for section in run.sections}
-    known = {number: engine for number, engine in engines.items() if engine in OPERATION_OF_ENGINE or engine in NO_DISK}
+    known = {number: engine for number, engine in engines.items() if engine in OPERATION_OF_ENGINE}
     if not known:
         return run
-    operations = {number: OPERATION_OF_ENGINE[engine] for number, engine in known.items() if engine not in NO_DISK}
     samples = (
         sample
         for read in run.samples
         for sample in (_change(read, known[read.section]) if _is_of(read, known) else (read,))
     )
     workload = run.workload
-    if len(operations) == len(run.sections):
+    if len(known) == len(run.sections):
         workload = {name: value for name, value in workload.items() if name not in ("rw", "block_size")}
+    operations = {number: OPERATION_OF_ENGINE[engine] for number, engine in known.items()}
     return structs.replace(
         run, samples=tuple(samples), workload=workload,
         series=tuple(_iterate_series(run.series, operations)),
@@ -74,10 +74,6 @@ def _is_of(sample: ParsedSample, known: Mapping[int, str]) -> bool:
 
 def _change(sample: ParsedSample, engine: str) -> Iterator[ParsedSample]:
     """Yield the figure as what the engine does; spreads of bytes have no counterpart."""
-    if engine in NO_DISK:
-        note = f"{NOT_AT_A_DISK}: {NO_DISK[engine]}"
-        yield structs.replace(sample, note=f"{sample.note}; {note}" if sample.note else note)
-        return
     operation, metric = OPERATION_OF_ENGINE[engine], sample.metric
     sample = structs.replace(sample, operation=operation, block_size=None)
     if metric == "iops":

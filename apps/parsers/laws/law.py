@@ -66,6 +66,11 @@ class JobFigures:
         return self._first.block_size
 
     @property
+    def threads(self) -> int | None:
+        """Return the number of jobs that all the figures are of, None where it is unknown."""
+        return self._first.threads
+
+    @property
     def most_in_flight(self) -> int | None:
         """Return jobs × depth, the most I/Os that can be under way at once; None where one of them is unknown."""
         threads, depth = self._first.threads, self._first.iodepth
