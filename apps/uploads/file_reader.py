@@ -41,6 +41,7 @@ from apps.parsers.core.system_tools import detect_system_tool
 from apps.parsers.laws import apply_laws
 from apps.parsers.tables import ColumnMapping, GridColumn, Marks, TableGrid
 from apps.runs.series.arrays import overview, pack
+from apps.runs.series.intervals import pack_intervals
 
 _SHOWN = 5  # formats named in an error
 MOST_ERRORS = 200
@@ -61,15 +62,26 @@ class PackedSeries:
     overview: list[list[float]]
 
 
+@dataclass(frozen=True, slots=True)
+class PackedHistory:
+    """A `ParsedHistory` as the database keeps it."""
+
+    operation: str
+    kind: str
+    section: int
+    packed: bytes
+
+
 class ReadRun(msgspec.Struct, frozen=True, gc=False):
     """One run as one format reads it. `rivals` are the places, in the file's `runs`, of those that claim its lines."""
 
-    run: ParsedRun  # its series are in `series`, packed
+    run: ParsedRun  # its series and histories are in `series` and `histories`, packed
     format: str
     confidence: float
     series: tuple[PackedSeries, ...] = ()
     rivals: tuple[int, ...] = ()
     is_chosen: bool = True
+    histories: tuple[PackedHistory, ...] = ()
 
     @property
     def samples(self) -> Sequence[ParsedSample]:
@@ -85,9 +97,14 @@ class ReadRun(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of all that was read of the run, the same for samples in a table as one by one."""
-        whole = structs.replace(self.run, samples=tuple(self.run.samples))
-        return hashlib.sha256(msgspec.msgpack.encode([whole, self.series])).hexdigest()
+        """Return the SHA-256 of all that was read of the run, the same for samples in a table as one by one.
+
+        A field that came later counts only where it is filled, so that the digests of stored runs stay what they are.
+        """
+        whole = structs.asdict(structs.replace(self.run, samples=tuple(self.run.samples)))
+        del whole["histories"]
+        later = [self.histories] if self.histories else []
+        return hashlib.sha256(msgspec.msgpack.encode([whole, self.series, *later])).hexdigest()
 
 
 class FormatCandidate(msgspec.Struct, frozen=True, gc=False):
@@ -151,7 +168,7 @@ def _fit(reading: FormatReading) -> FormatReading:
 
 def _is_fit(run: ParsedRun) -> bool:
     try:
-        msgspec.msgpack.encode(structs.replace(run, series=()))
+        msgspec.msgpack.encode(structs.replace(run, series=(), histories=()))
     except OverflowError:
         return False
     return True
@@ -206,7 +223,12 @@ def _joined(readings: Sequence[FormatReading], text: SourceText, mapping: dict[s
 
 def _read_run(run: ParsedRun, reading: FormatReading) -> ReadRun:
     series = tuple(_packed(item) for item in run.series)
-    return ReadRun(structs.replace(run, series=()), reading.format.name, reading.confidence, series)
+    histories = tuple(
+        PackedHistory(item.operation, item.kind, item.section, pack_intervals(item.times_s, item.bins, item.counts))
+        for item in run.histories
+    )
+    bare = structs.replace(run, series=(), histories=())
+    return ReadRun(bare, reading.format.name, reading.confidence, series, histories=histories)
 
 
 def _packed(series: ParsedSeries) -> PackedSeries:

@@ -186,6 +186,22 @@ class ParsedHistogram:
 
 
 @dataclass(frozen=True, slots=True)
+class ParsedHistory:
+    """Latency histograms of intervals that follow each other; their sum is the `ParsedHistogram` of the same place.
+
+    `times_s` are the ends of the intervals in seconds since the run began, `bins` the tool's values for the bins in ns,
+    ascending, and `counts` the completions, an array of intervals × bins of whole numbers.
+    """
+
+    operation: str
+    kind: str
+    section: int
+    times_s: Sequence[float]
+    bins: tuple[int, ...]
+    counts: Any
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedSeries:
     """The values of a metric over time, in seconds since the run began."""
 
@@ -222,6 +238,7 @@ class ParsedRun(msgspec.Struct, frozen=True, gc=False):
     samples: Samples = ()
     series: tuple[ParsedSeries, ...] = ()
     histograms: tuple[ParsedHistogram, ...] = ()
+    histories: tuple[ParsedHistory, ...] = ()
     started_at: float | None = None
     ended_at: float | None = None
     labels: dict[str, str] = {}

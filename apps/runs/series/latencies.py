@@ -45,7 +45,9 @@ def latencies_of(run: Run) -> list[LatencySummary]:
     together.
     """
     histograms = [
-        histogram for histogram in run.histograms.all() if histogram.bins and histogram.kind in ("clat", "lat")
+        histogram
+        for histogram in run.histograms.defer("intervals")
+        if histogram.bins and histogram.kind in ("clat", "lat")
     ]
     together: dict[tuple[str, str], list[Histogram]] = {}
     for histogram in histograms:
