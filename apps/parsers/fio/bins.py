@@ -100,3 +100,6 @@ def get_last_bin(*, in_us: bool) -> tuple[float, float, float]:
     width = 1 << (power - 1 - BITS)
     end = 1 << power
     return float((end - width) * scale), float(end * scale), float(get_middle((groups << BITS) - 1) * scale)
+
+
+LAST_BIN = get_middle((GROUPS << BITS) - 1)  # ns; an I/O may have taken any time from 17.0 s on

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.parsers.fio.bins import Bins, compute_percentiles, merge_bins
+from apps.parsers.fio.bins import LAST_BIN, Bins, compute_percentiles, merge_bins
 from apps.runs.models import Histogram, Run
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99)
@@ -20,7 +20,10 @@ MOST_JOBS = 6  # that are shown one by one
 
 @dataclass(frozen=True)
 class LatencySummary:
-    """Percentiles of one operation's latency bins, in ns. `curve`: (percent, its place on an axis of nines, ns)."""
+    """Percentiles of one operation's latency bins, in ns. `curve`: (percent, its place on an axis of nines, ns).
+
+    `end` is the last bin of fio's table, which counts everything that is longer: percentiles in it are lower bounds.
+    """
 
     name: str
     kind: str
@@ -29,6 +32,7 @@ class LatencySummary:
     largest: int
     curve: Sequence[tuple[float, float, int | None]]
     bars: Sequence[tuple[float, int]]
+    end: int = LAST_BIN
 
     @property
     def label(self) -> str:
