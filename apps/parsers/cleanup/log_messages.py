@@ -11,7 +11,8 @@ first line alone, and the tool's other lines follow without them.
 
 Words are taken for a logger's where they hold a time and a level, a program with its process number, or are of a form
 that only loggers print. A date alone, or a time of day in brackets, counts; a bare time of day does only before a line
-of fio's, because tools print such themselves. What such marks before every line are is in `timestamps.py`.
+of fio's, because tools print such themselves. Marks before every line are removed by `timestamps.py`; those without a
+time, which are the same in each line, are here.
 """
 
 import re
@@ -45,6 +46,7 @@ _SPEAKER = re.compile(r"[\w./@:-]{1,64}: (?!\(g)")
 _BLANKS = re.compile(r"[ \t]{1,8}")
 _OF_FIO = (": (groupid=", ": (g=")
 _MOST_WORDS = 12
+_FEWEST = 3  # lines with the same words
 _LONGEST = 400  # characters of a logger's words
 _LARGEST = 16 << 20  # bytes
 _HINT = re.compile(
@@ -68,11 +70,23 @@ def without_message_heads(text: SourceText) -> SourceText | None:
         for index, end in enumerate(ends)
         if end and index + 1 < len(rows) and not ends[index + 1] and _has_words(rows, index)
     ]
+    heads += _find_repeated(rows, ends)
     if not heads:
         return None
-    for index in heads:
+    for index in set(heads):
         rows[index] = rows[index][ends[index] :]
     return text.with_data("\n".join(rows).encode("utf-8", "replace"))
+
+
+def _find_repeated(rows: list[str], ends: list[int]) -> list[int]:
+    """Return the indices of lines, three or more on end, with the very same words before them: `INFO:root:`."""
+    repeated, stretch = list[int](), list[int]()
+    for index, end in enumerate([*ends, 0]):
+        if stretch and not (end and rows[index][:end] == rows[stretch[0]][: ends[stretch[0]]]):
+            repeated += stretch if len(stretch) >= _FEWEST else []
+            stretch = []
+        stretch += [index] if end else []
+    return repeated
 
 
 def _has_words(rows: list[str], index: int) -> bool:

@@ -238,7 +238,6 @@ class ParsedRun(msgspec.Struct, frozen=True, gc=False):
     samples: Samples = ()
     series: tuple[ParsedSeries, ...] = ()
     histograms: tuple[ParsedHistogram, ...] = ()
-    histories: tuple[ParsedHistory, ...] = ()
     started_at: float | None = None
     ended_at: float | None = None
     labels: dict[str, str] = {}
@@ -250,6 +249,7 @@ class ParsedRun(msgspec.Struct, frozen=True, gc=False):
     line: int | None = None  # the first and the last line that belong to it
     last_line: int | None = None
     is_transcribed: bool = False  # has figures that no tool prints so: written or corrected by hand
+    histories: tuple[ParsedHistory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

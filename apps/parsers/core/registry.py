@@ -27,6 +27,7 @@ from apps.parsers.cleanup.timestamps import without_times
 from apps.parsers.cleanup.typography import with_plain_characters
 from apps.parsers.cleanup.web_pages import without_html
 from apps.parsers.core.models import Broken, ParsedFile, ParseError
+from apps.parsers.core.rounding import mark_rounded
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.core.system_tools import detect_system_tool
 from apps.parsers.laws import apply_laws
@@ -258,10 +259,10 @@ def _make_format(module: ModuleType) -> Format:
     begins = {"begins": module.begins} if hasattr(module, "begins") else {}
     kind = _packages[max((name for name in _packages if f"{module.__name__}.".startswith(f"{name}.")), key=len)]
     is_asked_for = {"is_asked_for": module.IS_ASKED_FOR} if hasattr(module, "IS_ASKED_FOR") else {}
-    parse = _hold_to_laws(module.parse)
+    parse = _hold_to_laws(module.parse, module.NAME)
     return Format(module.NAME, module.TITLE, kind, module.looks_like, parse, **begins, **is_asked_for)
 
 
-def _hold_to_laws(parse: Callable[[SourceText], ParsedFile]) -> Callable[[SourceText], ParsedFile]:
-    """Return the function followed by the laws between figures, which hold for whatever a format read."""
-    return lambda text: apply_laws(parse(text))
+def _hold_to_laws(parse: Callable[[SourceText], ParsedFile], name: str) -> Callable[[SourceText], ParsedFile]:
+    """Return the function followed by what holds for whatever a format read: marks of rounding, laws between figures."""
+    return lambda text: apply_laws(mark_rounded(parse(text), name))
