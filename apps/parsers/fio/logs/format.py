@@ -400,7 +400,7 @@ class _Log:
             )
             return ParsedFile(broken=(strange,))
         broken, possible = [*self.table.broken, *self._find_impossible()], ~self._is_impossible()
-        parts = split_jobs(self.table.columns[0])
+        parts = self._split_histograms()
         read = (
             self._make_histogram_run(rows, bins, possible, number if len(parts) > 1 else 0)
             for number, rows in enumerate(parts, 1)
@@ -408,6 +408,14 @@ class _Log:
         again = f"line {int(self.table.lines[parts[1][0]])}: the times begin again: " if len(parts) > 1 else ""
         warnings = (f"{again}{len(parts)} jobs in one log, each a run of its own here",) if again else ()
         return ParsedFile(tuple(run for run in read if run), warnings, tuple(broken))
+
+    def _split_histograms(self) -> Sequence[RowRange]:
+        """Return the rows of each job; directions may stand one behind the other in one job's log."""
+        times, directions = self.table.columns[:2]
+        is_split = any(
+            len(split_jobs(times[directions == place])) > 1 for place in range(3) if (directions == place).any()
+        )
+        return split_jobs(times) if is_split else [(0, len(self.table))]
 
     def _make_histogram_run(
         self, rows: RowRange, bins: list[int], possible: NDArray[np.bool_], number: int
