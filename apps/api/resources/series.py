@@ -76,9 +76,9 @@ class HistogramSerializer(serializers.Serializer[Any]):
         child=serializers.ListField(child=serializers.FloatField()), help_text="[ns, count], ascending"
     )
     intervals = serializers.ListField(
-        child=serializers.ListField(), required=False, allow_null=True,
+        child=serializers.ListField(), allow_null=True,
         help_text="with ?over_time=1: [seconds at its end, [[ns, count], …]] of each interval, as fio's histogram log has "
-        "them; null where no log was read",
+        "them; null without it, and where no log was read",
     )  # fmt: skip
 
 
@@ -287,9 +287,8 @@ def _heat(request: Request, run: Run) -> Chart:
 
 def _histogram(row: dict[str, Any]) -> dict[str, Any]:
     packed = row.get("intervals")
-    if packed is None:
-        return row
-    return row | {"intervals": [[second, bins] for second, bins in unpack_intervals(packed).rows()]}
+    intervals = None if packed is None else [[second, bins] for second, bins in unpack_intervals(packed).rows()]
+    return row | {"intervals": intervals}
 
 
 def _interval_lines(rows: "QuerySet[Any, tuple[Any, ...]]") -> Iterator[str]:

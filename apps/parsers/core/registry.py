@@ -27,7 +27,7 @@ from apps.parsers.cleanup.timestamps import without_times
 from apps.parsers.cleanup.typography import with_plain_characters
 from apps.parsers.cleanup.web_pages import without_html
 from apps.parsers.core.models import Broken, ParsedFile, ParseError
-from apps.parsers.core.rounding import mark_rounded
+from apps.parsers.core.precision import mark_rounded
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.core.system_tools import detect_system_tool
 from apps.parsers.laws import apply_laws
