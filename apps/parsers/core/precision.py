@@ -19,6 +19,7 @@ from apps.parsers.core.models import ParsedFile, ParsedRun, ParsedSample, Parsed
 
 _BITS_AND_BYTES = re.compile(r"\d ?[KMGTkmgt]i?(?:bit|Bit|byte|Byte|B)")
 _CHOSEN_UNITS = {  # by the name of the format
+    "dd in scripts": re.compile(r"\d ?[kMGT]i?B/s"),  # the rate alone, as dd printed it
     "iperf2": _BITS_AND_BYTES,
     "iperf3": _BITS_AND_BYTES,
     "ioping": re.compile(r"\d (?:[KMGT]iB|k iops|us|ms|s\b|min)"),

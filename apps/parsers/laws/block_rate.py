@@ -14,8 +14,10 @@ def _check(figures: JobFigures) -> Iterator[Contradiction]:
     rate, bandwidth, size = figures.value("iops"), figures.value("bandwidth"), figures.block_size
     if not rate or not bandwidth or not size:
         return
-    errors = figures.error("iops") * size + figures.error("bandwidth")
     product = rate * size
+    if product <= bandwidth * _TOLERANCE and bandwidth <= product * _TOLERANCE:
+        return
+    errors = figures.error("iops") * size + figures.error("bandwidth")
     if product - errors > bandwidth * _TOLERANCE or bandwidth - errors > product * _TOLERANCE:
         printed = write_figure("bandwidth", bandwidth)
         reason = f"{write_figure('iops', rate)} × {size} B is {write_figure('bandwidth', product)}, not {printed}"

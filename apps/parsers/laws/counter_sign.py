@@ -11,10 +11,7 @@ _LARGEST = {"ns": 1e19, "B": 2.0**63, "": 2.0**63, "1/s": 2.0**63, "B/s": 2.0**6
 
 
 def _check(figures: JobFigures) -> Iterator[Contradiction]:
-    for metric in figures.metrics():
-        value = figures.value(metric)
-        if value is None or (0 <= value < _SINCE - 1000):
-            continue
+    for metric, value in figures.find_extremes(0, _SINCE - 1000):
         if value < 0:
             yield Contradiction(
                 (metric,), f"{figures.sample(metric).printed or value} is below zero", LawEffect.WITHHELD

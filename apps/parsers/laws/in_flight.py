@@ -18,11 +18,14 @@ def _check(figures: JobFigures) -> Iterator[Contradiction]:
     if not rate or not most:
         return
     name = "iops" if figures.value("iops") else "rate"
-    least_rate, seconds = rate - figures.error(name), figures.seconds
+    limit = most * _TOLERANCE * 1e9
     for metric in _MEANS:
         latency = figures.value(metric)
-        if not latency or least_rate * (latency - figures.error(metric)) <= most * _TOLERANCE * 1e9:
+        if not latency or rate * latency <= limit:
             continue
+        if (rate - figures.error(name)) * (latency - figures.error(metric)) <= limit:
+            continue
+        seconds = figures.seconds
         product = f"{write_figure(metric, latency)} × {write_figure(name, rate)}"
         reason = f"{product} is {rate * latency / 1e9:.4g} I/O under way, where jobs × depth is {most}"
         if seconds and latency > seconds * _TOLERANCE * 1e9:

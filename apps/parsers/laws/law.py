@@ -1,7 +1,7 @@
 """The shape of a law, of the figures that it looks at, and of what it finds."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -13,6 +13,9 @@ from apps.parsers.core.models import ParsedRun, ParsedSample
 DOUBT = "contradicts"  # begins the note of a figure that stays although another one contradicts it
 KINDS = ("clat", "latency", "slat")
 SHARES = {"p1": 0.01, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
+_PERCENTILES = {
+    kind: tuple((f"{kind}_{word}", share) for word, share in SHARES.items()) for kind in ("clat", "latency")
+}
 _NUMBER = re.compile(r"\d+(?:[.,](\d+))?")
 _DIGITS = 1e-6  # relative; what a double and a change of unit may lose
 _LONGEST_REASON = 120  # characters that are stored
@@ -48,6 +51,7 @@ class JobFigures:
     def __init__(self, run: ParsedRun, samples: Mapping[str, ParsedSample]) -> None:
         self.run = run
         self._samples = dict(samples)
+        self._values = {name: sample.value for name, sample in samples.items() if sample.value is not None}
         self._first = next(iter(self._samples.values()))
 
     @property
@@ -87,8 +91,7 @@ class JobFigures:
 
     def value(self, metric: str) -> float | None:
         """Return the value of a metric, None where there is none."""
-        sample = self._samples.get(metric)
-        return None if sample is None else sample.value
+        return self._values.get(metric)
 
     def sample(self, metric: str) -> ParsedSample:
         """Return the sample of a metric that has a value."""
@@ -96,24 +99,27 @@ class JobFigures:
 
     def select(self, metrics: Iterable[str]) -> tuple[str, ...]:
         """Return those of these metrics that have a value."""
-        return tuple(metric for metric in metrics if self.value(metric) is not None)
+        return tuple(metric for metric in metrics if metric in self._values)
 
     def of_kind(self, kind: str) -> tuple[str, ...]:
         """Return the metrics of a kind of latency that have a value: `clat_mean`, `clat_p99` …"""
-        return self.select(metric for metric in self._samples if metric.startswith(f"{kind}_"))
+        return tuple(metric for metric in self._values if metric.startswith(f"{kind}_"))
 
     def percentiles(self, kind: str) -> list[tuple[str, float, float]]:
         """Return (metric, share, ns) of each percentile of a kind that has a value, by ascending share."""
-        known = ((f"{kind}_{word}", share) for word, share in SHARES.items())
-        return [(metric, share, value) for metric, share in known if (value := self.value(metric)) is not None]
+        values = self._values
+        return [(metric, share, values[metric]) for metric, share in _PERCENTILES[kind] if metric in values]
 
-    def metrics(self) -> Sequence[str]:
-        """Return all metrics, also those without a value."""
-        return list(self._samples)
+    def find_extremes(self, least: float, most: float) -> list[tuple[str, float]]:
+        """Return the metrics and values below `least`, or of `most` and more."""
+        values = self._values.values()
+        if min(values, default=least) >= least and max(values, default=least) < most:
+            return []
+        return [(metric, value) for metric, value in self._values.items() if not least <= value < most]
 
     def is_above(self, metric: str, other: str, factor: float = 1.0) -> bool:
         """Return whether a figure is larger than `factor` × another one by more than both may be rounded."""
-        value, limit = self.value(metric), self.value(other)
+        value, limit = self._values.get(metric), self._values.get(other)
         if value is None or limit is None or value <= limit * factor:
             return False
         return value - self.error(metric) > (limit + self.error(other)) * factor
@@ -136,6 +142,9 @@ class JobFigures:
             if metric in self._samples
         }
         self._samples |= changed
+        for metric, sample in changed.items():
+            if sample.value is None:
+                self._values.pop(metric, None)
         return changed
 
 
