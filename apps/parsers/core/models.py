@@ -185,7 +185,7 @@ class ParsedHistogram:
     bins: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ParsedHistory:
     """Latency histograms of intervals that follow each other; their sum is the `ParsedHistogram` of the same place.
 
@@ -199,6 +199,16 @@ class ParsedHistory:
     times_s: Sequence[float]
     bins: tuple[int, ...]
     counts: Any
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all fields, the counts as a whole."""
+        if not isinstance(other, ParsedHistory):
+            return NotImplemented
+        mine, theirs = ((h.operation, h.kind, h.section, tuple(h.times_s), h.bins) for h in (self, other))
+        return mine == theirs and bool((self.counts == other.counts).all())
+
+    def __hash__(self) -> int:
+        return hash((self.operation, self.kind, self.section, self.bins))
 
 
 @dataclass(frozen=True, slots=True)
