@@ -106,6 +106,7 @@ class Reading:
     source_line: int | None = None
     section: int = 0
     section_name: str = ""
+    section_engine: str = ""  # fio's engine
     part: Mapping[str, str] = field(
         default_factory=dict
     )  # what tells it from other values of its run at its place: see `parts.py`
@@ -115,6 +116,9 @@ class Reading:
     at_disks: Mapping[str, float] = field(
         default_factory=dict
     )  # what the kernel counted at its run's disks together, by metric
+    moved: Mapping[str, float] = field(
+        default_factory=dict
+    )  # bytes that all jobs of its run together read and wrote, by operation
     evidence: Evidence = NO_EVIDENCE
     quotes: tuple[Quote, ...] = ()
     identity: Mapping[str, int | None] = field(default_factory=dict)  # ids of its study, configuration, host and target

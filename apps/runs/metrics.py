@@ -1,10 +1,11 @@
 """The operations and metrics of storage and network benchmarks: name, label, base unit, and whether more is better.
 
-`mixed` is what a tool counted over reads and writes together, `sync` a flush, `cached_read` a read that is meant to come
-from memory (hdparm -T), `net_request` one request and its answer (netperf's TCP_RR). In IOzone's throughput mode
-`bandwidth` is the sum that the children saw, `bandwidth_parent` what the parent saw, `bandwidth_min`, `_max` and `_mean`
-are per child, and `min_xfer` is what the slowest child moved. `disk` is what the kernel counted at a disk while the tool
-ran, each disk being a section; like CPU time, less of it for the same work is better.
+`create`, `stat` and `delete` are of files in the order in which a tool names them. `mixed` is what a tool counted over
+reads and writes together, `sync` a flush, `cached_read` a read that is meant to come from memory (hdparm -T),
+`net_request` one request and its answer (netperf's TCP_RR). In IOzone's throughput mode `bandwidth` is the sum that the
+children saw, `bandwidth_parent` what the parent saw, `bandwidth_min`, `_max` and `_mean` are per child, and `min_xfer`
+is what the slowest child moved. `disk` is what the kernel counted at a disk while the tool ran, each disk being a
+section; like CPU time, less of it for the same work is better.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from apps.core import units
 OPERATIONS = (
     "write", "read", "randwrite", "randread", "rewrite", "reread", "char_write", "char_read", "backward_read",
     "record_rewrite", "stride_read", "fwrite", "frewrite", "fread", "freread", "pread", "pwrite", "trim", "seek",
-    "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand", "copy", "net_send",
+    "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand", "create", "stat", "delete", "copy", "net_send",
     "net_receive", "net_request", "mixed", "sync", "cached_read", "disk",
 )  # fmt: skip
 

@@ -44,6 +44,11 @@ def name_in(sections: Sections, section: int) -> str:
     return str(sections.get(str(section), {}).get("name", ""))
 
 
+def engine_in(sections: Sections, section: int) -> str:
+    """Return the I/O engine of one of fio's jobs, empty where it is unknown."""
+    return str(sections.get(str(section), {}).get("options", {}).get("ioengine", ""))
+
+
 def names_of(sections: Sections, jobs: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     """Return number → name: what an uploaded output calls them, or else the jobs of the workload."""
     if sections:

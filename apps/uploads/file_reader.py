@@ -46,8 +46,10 @@ from apps.parsers.core.registry import (
     recognise,
 )
 from apps.parsers.core.source_text import SourceText
+from apps.parsers.laws import apply_laws
 from apps.parsers.tables import ColumnMapping, GridColumn, Marks, TableGrid
 from apps.runs.series.arrays import overview, pack
+from apps.runs.series.intervals import pack_intervals
 
 _SHOWN = 5  # formats named in an error
 MOST_ERRORS = 200
@@ -68,15 +70,26 @@ class PackedSeries:
     overview: list[list[float]]
 
 
+@dataclass(frozen=True, slots=True)
+class PackedHistory:
+    """A `ParsedHistory` as the database keeps it."""
+
+    operation: str
+    kind: str
+    section: int
+    packed: bytes
+
+
 class ReadRun(msgspec.Struct, frozen=True, gc=False):
     """One run as one format reads it. `rivals` are the places, in the file's `runs`, of those that claim its lines."""
 
-    run: ParsedRun  # its series are in `series`, packed
+    run: ParsedRun  # its series and histories are in `series` and `histories`, packed
     format: str
     confidence: float
     series: tuple[PackedSeries, ...] = ()
     rivals: tuple[int, ...] = ()
     is_chosen: bool = True
+    histories: tuple[PackedHistory, ...] = ()
 
     @property
     def samples(self) -> Sequence[ParsedSample]:
@@ -92,9 +105,14 @@ class ReadRun(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of all that was read of the run, the same for samples in a table as one by one."""
-        whole = structs.replace(self.run, samples=tuple(self.run.samples))
-        return hashlib.sha256(msgspec.msgpack.encode([whole, self.series])).hexdigest()
+        """Return the SHA-256 of all that was read of the run, the same for samples in a table as one by one.
+
+        A field that came later counts only where it is filled, so that the digests of stored runs stay what they are.
+        """
+        whole = structs.asdict(structs.replace(self.run, samples=tuple(self.run.samples)))
+        del whole["histories"]
+        later = [self.histories] if self.histories else []
+        return hashlib.sha256(msgspec.msgpack.encode([whole, self.series, *later])).hexdigest()
 
 
 class FormatCandidate(msgspec.Struct, frozen=True, gc=False):
@@ -158,7 +176,7 @@ def _fit(reading: FormatReading) -> FormatReading:
 
 def _is_fit(run: ParsedRun) -> bool:
     try:
-        msgspec.msgpack.encode(structs.replace(run, series=()))
+        msgspec.msgpack.encode(structs.replace(run, series=(), histories=()))
     except OverflowError:
         return False
     return True
@@ -213,7 +231,12 @@ def _joined(readings: Sequence[FormatReading], text: SourceText, mapping: dict[s
 
 def _read_run(run: ParsedRun, reading: FormatReading) -> ReadRun:
     series = tuple(_packed(item) for item in run.series)
-    return ReadRun(structs.replace(run, series=()), reading.format.name, reading.confidence, series)
+    histories = tuple(
+        PackedHistory(item.operation, item.kind, item.section, pack_intervals(item.times_s, item.bins, item.counts))
+        for item in run.histories
+    )
+    bare = structs.replace(run, series=(), histories=())
+    return ReadRun(bare, reading.format.name, reading.confidence, series, histories=histories)
 
 
 def _packed(series: ParsedSeries) -> PackedSeries:
@@ -310,7 +333,8 @@ def read_mapped(text: SourceText, plain: dict[str, Any]) -> FormatReading:
         mapping = ColumnMapping.from_json(plain)
         grids = tables.find(text, mapping.heading_rows)
         mine = _alike(text, grids)
-        return FormatReading(table, 1.0, _together([tables.read(item, mapping) for item in mine], _others(grids, mine)))
+        parsed = _together([tables.read(item, mapping) for item in mine], _others(grids, mine))
+        return FormatReading(table, 1.0, apply_laws(parsed))
     except ParseError as error:
         return FormatReading(table, 1.0, None, error.broken)
     except ValueError as error:

@@ -240,9 +240,17 @@ def write_values(every: Sequence[tuple[int, int | None, ReadRun]]) -> None:
         ),
         batch_size=_ROWS_AT_ONCE,
     )  # fmt: skip
+    over_time = {
+        (run_id, each.operation, each.kind, each.section): each.packed
+        for run_id, _, item in every
+        for each in item.histories
+    }
     Histogram.objects.bulk_create(
         (
-            Histogram(run_id=run_id, operation=each.operation, kind=each.kind, section=each.section, bins=each.bins)
+            Histogram(
+                run_id=run_id, operation=each.operation, kind=each.kind, section=each.section, bins=each.bins,
+                intervals=over_time.get((run_id, each.operation, each.kind, each.section)),
+            )
             for run_id, _, item in every for each in item.run.histograms
         ),
         batch_size=_ROWS_AT_ONCE,

@@ -7,7 +7,17 @@ from apps.core.quantities import Form, quantity
 from apps.core.units import exact
 from apps.studies.plans.guards import CacheRule
 
-_NAMES_ONLY = ("create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand")
+_NAMES_ONLY = (
+    "create_seq",
+    "stat_seq",
+    "delete_seq",
+    "create_rand",
+    "stat_rand",
+    "delete_rand",
+    "create",
+    "stat",
+    "delete",
+)
 NO_FILE_DATA = (*_NAMES_ONLY, "net_send", "net_receive", "net_request")
 
 

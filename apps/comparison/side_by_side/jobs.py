@@ -121,7 +121,7 @@ def _called(row: Row) -> str:
 
 
 def _is_made(row: Row) -> bool:
-    return bool(row.get("provenance__note"))
+    return str(row.get("provenance__note") or "").startswith("sum of ")
 
 
 def _is_a_stream(row: Row) -> bool:

@@ -4,7 +4,8 @@
 
 A format is any module of `apps.parsers`, or of a package that called `register`, with `NAME`, `TITLE`, `looks_like` and
 `parse` (see `models.py`). Detection looks at the content: every format says how sure it is, those that are sure enough
-parse the text, and where two of them claim the same lines both readings are returned.
+parse the text, and where two of them claim the same lines both readings are returned. What a format read is held to the
+laws between figures (`apps.parsers.laws`) before anybody sees it.
 """
 
 import importlib
@@ -18,6 +19,7 @@ from apps.parsers.cleanup.backslashes import without_backslashes
 from apps.parsers.cleanup.blank_lines import without_double_spacing, without_spaced_stretches
 from apps.parsers.cleanup.json_interruptions import was_left_out
 from apps.parsers.cleanup.line_marks import without_marks
+from apps.parsers.cleanup.log_messages import without_message_heads
 from apps.parsers.cleanup.margins import without_block_margins, without_margin
 from apps.parsers.cleanup.post_tags import without_tags
 from apps.parsers.cleanup.string_literals import without_quotes
@@ -25,8 +27,10 @@ from apps.parsers.cleanup.timestamps import without_times
 from apps.parsers.cleanup.typography import with_plain_characters
 from apps.parsers.cleanup.web_pages import without_html
 from apps.parsers.core.models import Broken, ParsedFile, ParseError
+from apps.parsers.core.precision import mark_rounded
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.core.unread_tools import UnreadOutput, detect_unread_tool
+from apps.parsers.laws import apply_laws
 
 LEAST = 0.15  # the least score at which a format is tried at all
 RECOGNISED = 0.5  # from this score on, a format counts as recognised
@@ -160,6 +164,7 @@ def strip_wrappings(text: SourceText) -> list[SourceText]:
     remove(without_backslashes)
     remove(without_double_spacing)
     remove(without_times)
+    remove(without_message_heads)
     remove(without_marks)
     if remove(without_quotes):
         remove(without_times)  # inside the strings of a container's log
@@ -261,4 +266,10 @@ def _make_format(module: ModuleType) -> Format:
     begins = {"begins": module.begins} if hasattr(module, "begins") else {}
     kind = _packages[max((name for name in _packages if f"{module.__name__}.".startswith(f"{name}.")), key=len)]
     is_asked_for = {"is_asked_for": module.IS_ASKED_FOR} if hasattr(module, "IS_ASKED_FOR") else {}
-    return Format(module.NAME, module.TITLE, kind, module.looks_like, module.parse, **begins, **is_asked_for)
+    parse = _hold_to_laws(module.parse, module.NAME)
+    return Format(module.NAME, module.TITLE, kind, module.looks_like, parse, **begins, **is_asked_for)
+
+
+def _hold_to_laws(parse: Callable[[SourceText], ParsedFile], name: str) -> Callable[[SourceText], ParsedFile]:
+    """Return the function followed by what holds for whatever a format read: marks of rounding, laws between figures."""
+    return lambda text: apply_laws(mark_rounded(parse(text), name))

@@ -455,6 +455,9 @@ class Histogram(ThroughParent):
     kind = models.CharField(max_length=4, help_text="clat, slat or lat")
     section = models.SmallIntegerField(default=0)
     bins = models.JSONField(help_text="[[ns, count], …], ascending")
+    intervals = models.BinaryField(
+        null=True, help_text="the same over time, where the tool wrote a log of it: see `series/intervals.py`"
+    )
 
     class Meta:
         ordering = ["section", "operation"]

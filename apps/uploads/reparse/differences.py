@@ -166,14 +166,18 @@ def _words(key: Key) -> str:
 
 def of_stored(run: Run, now: ReadRun) -> Iterator[str]:
     series = Series.objects.filter(run=run).values_list("operation", "metric", "section", "source", "packed")
-    bins = Histogram.objects.filter(run=run).values_list("operation", "kind", "section", "bins")
+    histograms = Histogram.objects.filter(run=run)
+    bins = histograms.values_list("operation", "kind", "section", "bins")
+    over_time = histograms.filter(intervals__isnull=False).values_list("operation", "kind", "section", "intervals")
     yield from _of_series({tuple(row[:-1]): bytes(row[-1]) for row in series}, _series(now))
     yield from _of_bins({tuple(row[:-1]): [list(pair) for pair in row[-1]] for row in bins}, _bins(now))
+    yield from _of_histories({tuple(row[:-1]): bytes(row[-1]) for row in over_time}, _histories(now))
 
 
 def of_read(before: ReadRun, now: ReadRun) -> Iterator[str]:
     yield from _of_series(_series(before), _series(now))
     yield from _of_bins(_bins(before), _bins(now))
+    yield from _of_histories(_histories(before), _histories(now))
 
 
 def _series(reading: ReadRun) -> dict[Key, bytes]:
@@ -182,6 +186,17 @@ def _series(reading: ReadRun) -> dict[Key, bytes]:
 
 def _bins(reading: ReadRun) -> dict[Key, list[list[int]]]:
     return {(h.operation, h.kind, h.section): [list(pair) for pair in h.bins] for h in reading.run.histograms}
+
+
+def _histories(reading: ReadRun) -> dict[Key, bytes]:
+    return {(item.operation, item.kind, item.section): item.packed for item in reading.histories}
+
+
+def _of_histories(before: Mapping[Key, bytes], after: Mapping[Key, bytes]) -> Iterator[str]:
+    for key in {**before, **after}:
+        if before.get(key) != after.get(key):
+            what = "gone" if key not in after else "new" if key not in before else "other counts"
+            yield f"{key[0]} {key[1]} histogram over time: {what}"
 
 
 def _of_series(before: Mapping[Key, bytes], after: Mapping[Key, bytes]) -> Iterator[str]:
