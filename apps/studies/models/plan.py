@@ -18,7 +18,8 @@ from apps.studies.plans.guards import KINDS, GuardKind
 from apps.studies.plans.order import ORDERS
 from apps.studies.plans.stopping_rule import Stopping, stopping_of
 
-# How far a plan's order, rounds and guards can be trusted: nothing checks them yet.
+GUARD_PASSED, GUARD_FAILED, GUARD_NOT_CHECKED = "passed", "failed", "not checked"
+# How far the order, rounds and guards of a plan can be trusted as they are written; what was found is with each run.
 NOT_CHECKED, AS_REPORTED = "asked for; not checked", "as reported"
 
 
@@ -141,7 +142,10 @@ class PlanPoint(ThroughParent):
 
 
 class Guard(ThroughParent):
-    """What shall hold before a step, as it is asked for. Nothing checks it yet: whoever shows it says `Plan.standing` beside it."""
+    """What shall hold before a step, as it is asked for: whoever shows it says `Plan.standing` beside it.
+
+    What was found is in the evidence of each run (`PlannedRun.evidence`).
+    """
 
     lab_path: ClassVar[str] = "plan__study__lab_id"
 
@@ -200,9 +204,25 @@ class PlannedRun(ThroughParent):
     row = models.ForeignKey(PlanConfiguration, on_delete=models.CASCADE, related_name="planned_runs")
     point = models.ForeignKey(PlanPoint, on_delete=models.CASCADE, related_name="planned_runs")
     round = models.PositiveIntegerField()
+    is_retried = models.BooleanField(default=False, help_text="it failed, and its step is to be made again")
+    evidence = models.JSONField(
+        default=list, blank=True, help_text="of the guards: guard, outcome, text, source, is_required, checked_at"
+    )
+    judged_at = models.DateTimeField(null=True, blank=True, help_text="when its guards were judged by its result")
 
     class Meta:
         indexes = [models.Index(fields=["row", "point", "round"], name="planned_step")]
 
     def __str__(self) -> str:
         return f"round {self.round} of {self.row}"
+
+    @property
+    def has_failed_guard(self) -> bool:
+        """Return whether a guard that the plan requires did not hold, so that the run does not count."""
+        return any(entry["outcome"] == GUARD_FAILED and entry["is_required"] for entry in self.evidence)
+
+    @property
+    def guard_outcome(self) -> str:
+        """Return the worst outcome of its guards, or an empty text where there is no evidence."""
+        outcomes = {entry["outcome"] for entry in self.evidence}
+        return next((outcome for outcome in (GUARD_FAILED, GUARD_NOT_CHECKED, GUARD_PASSED) if outcome in outcomes), "")

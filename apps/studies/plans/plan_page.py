@@ -77,10 +77,11 @@ class PlanPageRow:
 
 @dataclass
 class PlanPage:
-    """One plan with all that is said about it."""
+    """One plan with all that is said about it; with `host_id` only the rows of that host have cells."""
 
     plan: Plan
     found: StudysRuns
+    host_id: int | None = None
     matrix: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,10 +98,15 @@ class PlanPage:
     def assignment(self) -> Assignment:
         sizes = {
             (row.pk, point.pk): self.matrix.cell(row.name, point.name).file_size
-            for row in self.plan.rows.all()
+            for row in self.shown_rows
             for point in self.points
         }
-        return assign_runs(self.plan, sizes, self.found)
+        return assign_runs(self.plan, sizes, self.found, self.shown_rows)
+
+    @cached_property
+    def shown_rows(self) -> list[PlanConfiguration]:
+        """Return the plan's rows, or those of one host."""
+        return [row for row in self.plan.rows.all() if self.host_id is None or target_host(row) == self.host_id]
 
     @property
     def held(self) -> dict[Place, list[HeldRun]]:
@@ -126,7 +132,7 @@ class PlanPage:
         cells = {(cell.row_id, cell.point_id): cell for cell in self.plan.cells.all()}
         return [
             PlanPageRow(row, [self._cell(row, point, cells.get((row.pk, point.pk))) for point in self.points])
-            for row in self.plan.rows.all()
+            for row in self.shown_rows
         ]
 
     def _cell(self, row: PlanConfiguration, point: PlanPoint, plan_cell: PlanCell | None) -> PlanPageCell:
@@ -223,6 +229,12 @@ class PlanPage:
     @property
     def has_jobs(self) -> bool:
         return any(cell.workload for cell in self.cells)
+
+
+def target_host(row: PlanConfiguration) -> int | None:
+    """Return the id of the host on which the steps of a row run."""
+    target = row.configuration.target if row.configuration else None
+    return target.host_id if target else None
 
 
 def plans_of_study(study: Study) -> list[PlanPage]:

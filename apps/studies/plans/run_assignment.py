@@ -63,10 +63,13 @@ class Assignment:
     values: dict[Place, dict[int, float]] = field(default_factory=dict)
 
 
-def runs_of(study: Study) -> StudysRuns:
-    """Return the study's runs in three queries, whatever there is."""
+def runs_of(study: Study, host_id: int | None = None) -> StudysRuns:
+    """Return the study's runs in three queries, whatever there is; with `host_id` those of that host's configurations."""
+    wanted: dict[str, Any] = {"configuration__study": study}
+    if host_id is not None:
+        wanted["configuration__target__host"] = host_id
     places = (
-        StudyRun.objects.filter(configuration__study=study)
+        StudyRun.objects.filter(**wanted)
         .select_related("run__workload", "run__host", "run__target__host")
         .order_by("run_id")
     )
@@ -74,7 +77,7 @@ def runs_of(study: Study) -> StudysRuns:
     points: dict[int, list[MeasuredPoint]] = defaultdict(list)
     for place in places:
         runs[place.configuration_id].append(place.run)
-    measured = Sample.objects.filter(run__study_run__configuration__study=study).values_list(
+    measured = Sample.objects.filter(**{f"run__study_run__{name}": value for name, value in wanted.items()}).values_list(
         "run_id", "measure__operation", "point__file_size", "point__block_size", "point__threads", "point__iodepth",
         "section",
     )  # fmt: skip
@@ -82,17 +85,26 @@ def runs_of(study: Study) -> StudysRuns:
     for run, *point in measured.annotate(bandwidth=bandwidth).order_by():
         points[run].append(MeasuredPoint(*point))
     facts = {run.pk: _facts(run, points[run.pk]) for some in runs.values() for run in some}
-    planned = {planned_run.run_id: planned_run for planned_run in PlannedRun.objects.filter(row__plan__study=study)}
+    steps = PlannedRun.objects.filter(row__plan__study=study)
+    if host_id is not None:
+        steps = steps.filter(run__host=host_id)
+    planned = {planned_run.run_id: planned_run for planned_run in steps}
     return StudysRuns(dict(runs), facts, planned)
 
 
-def assign_runs(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
-    """Assign runs to cells, by row and point, oldest first; `file_sizes` has each cell's file in bytes."""
-    return (
-        _as_reported(plan, file_sizes, study_runs)
-        if plan.is_from_report
-        else _as_requested(plan, file_sizes, study_runs)
-    )
+def assign_runs(
+    plan: Plan,
+    file_sizes: Mapping[Place, int | None],
+    study_runs: StudysRuns,
+    rows: Sequence[PlanConfiguration] | None = None,
+) -> Assignment:
+    """Assign runs to cells, by row and point, oldest first; `file_sizes` has each cell's file in bytes.
+
+    Args:
+        rows: The rows to look at, all of the plan's without it.
+    """
+    of_plan = _as_reported if plan.is_from_report else _as_requested
+    return of_plan(plan, list(plan.rows.all()) if rows is None else rows, file_sizes, study_runs)
 
 
 def demand_of(row: PlanConfiguration, point: PlanPoint, file_size: int | None) -> CellDemand:
@@ -116,13 +128,15 @@ def demand_of(row: PlanConfiguration, point: PlanPoint, file_size: int | None) -
     )
 
 
-def _as_requested(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
+def _as_requested(
+    plan: Plan, rows: Sequence[PlanConfiguration], file_sizes: Mapping[Place, int | None], study_runs: StudysRuns
+) -> Assignment:
     elsewhere = {(cell.row_id, cell.point_id): cell.runs_of_id for cell in plan.cells.all() if cell.runs_of_id}
     held: dict[Place, list[HeldRun]] = {}
     values: dict[Place, dict[int, float]] = {}
     nearest: dict[Place, tuple[PlanPoint, list[DemandDifference]]] = {}  # of a row and a run
     counted: set[Place] = set()
-    for row in plan.rows.all():
+    for row in rows:
         for point in plan.points.all():
             place = (row.pk, point.pk)
             demand = demand_of(row, point, file_sizes[place])
@@ -167,12 +181,14 @@ def _value(cell_demand: CellDemand, run: RunFacts) -> float | None:
     return fmean(known[min(known)]) if known else None
 
 
-def _as_reported(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
+def _as_reported(
+    plan: Plan, rows: Sequence[PlanConfiguration], file_sizes: Mapping[Place, int | None], study_runs: StudysRuns
+) -> Assignment:
     """Assign the runs of a report; a size that it does not print contradicts nothing unless the cell was not run."""
     elsewhere = {(cell.row_id, cell.point_id): cell.runs_of_id for cell in plan.cells.all() if cell.runs_of_id}
     left_out = {(cell.row_id, cell.point_id) for cell in plan.cells.all() if cell.reason and not cell.runs_of_id}
     held: dict[Place, list[HeldRun]] = {}
-    for row in plan.rows.all():
+    for row in rows:
         for point in plan.points.all():
             place, size = (row.pk, point.pk), file_sizes[row.pk, point.pk]
             runs = study_runs.by_configuration.get(elsewhere.get(place) or row.configuration_id or 0, [])
@@ -247,6 +263,17 @@ def _plain(value: Any) -> Any:
 
 
 def _held(run: Run, study_runs: StudysRuns) -> HeldRun:
-    planned: Any = study_runs.planned.get(run.pk)
+    planned = study_runs.planned.get(run.pk)
     took = (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None
-    return HeldRun(run.pk, run.state, run.progress, planned.round if planned else 0, took)
+    if planned is None:
+        return HeldRun(run.pk, run.state, run.progress, seconds=took)
+    return HeldRun(
+        run.pk,
+        run.state,
+        run.progress,
+        planned.round,
+        took,
+        planned.is_retried,
+        planned.has_failed_guard,
+        planned.guard_outcome,
+    )
