@@ -9,15 +9,21 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.text import slugify
 
 from apps.core.task_queue import send_on_commit
-from apps.labs.models import AuditEvent
+from apps.inventory.models import Target
+from apps.labs.models import AuditEvent, Lab
 from apps.plans.models import Execution, ExecutionState, exclude_cell, execution_of, load_plan, open_runs
+from apps.plans.plan_request import PlanRequest, PlanRequestError
 from apps.runs.services import cancel_run
 from apps.runs.states import ENDED
-from apps.studies.models import Plan, PlanCell, PlanConfiguration, PlannedRun, PlanPoint
+from apps.studies.models import Configuration, Plan, PlanCell, PlanConfiguration, PlannedRun, PlanPoint, Study
+from apps.studies.plans.draft import free_name
+from apps.studies.plans.plan_import import save_plan
 from apps.studies.plans.plan_page import PlanPage
 from apps.studies.plans.run_assignment import runs_of
+from apps.studies.plans.schema import plan_of
 from apps.studies.plans.stopping_rule import MOST_ROUNDS, stopping_of
 
 MOST_RETRIES = 10
@@ -25,6 +31,57 @@ MOST_RETRIES = 10
 
 class ExecutionError(ValueError):
     """What was asked of a plan cannot be done in its state; the message is a sentence for people."""
+
+
+@transaction.atomic
+def create_plan(wanted: PlanRequest, *, actor: str) -> Plan:
+    """Write a plan for targets of the lab, into a study of its own or into an existing one; nothing is started.
+
+    Raises:
+        PlanRequestError: A target is not the lab's own, or there is none.
+        PlanError: A point, the stopping rule or a guard does not fit.
+    """
+    if not wanted.targets:
+        raise PlanRequestError("targets", "found none, expected at least one target")
+    for target in wanted.targets:
+        if target.lab_id != wanted.lab.pk:
+            raise PlanRequestError("targets", f"found {target.pk}, expected targets of this lab")
+    title = wanted.title.strip()
+    if not title:
+        raise PlanRequestError("title", "found nothing, expected a title")
+    study = wanted.study or Study.objects.create(lab=wanted.lab, slug=_free_slug(wanted.lab, title), title=title)
+    configurations = [_configuration_of(study, target) for target in wanted.targets]
+    data = {
+        "name": free_name(study, title), "title": title, "order": wanted.order, "seed": wanted.seed,
+        "stopping": dict(wanted.stopping), "notes": wanted.notes, "points": list(wanted.points),
+        "guards": [dict(guard) for guard in wanted.guards],
+        "configurations": [{"configuration": configuration.name} for configuration in configurations],
+    }  # fmt: skip
+    position = Plan.objects.filter(study=study).count()
+    plan, _ = save_plan(study, plan_of(data), actor=actor, position=position)
+    record_act(plan, "plan written", actor)
+    return plan
+
+
+def _free_slug(lab: Lab, title: str) -> str:
+    base = slugify(title)[:70] or "plan"
+    taken = set(Study.objects.filter(lab=lab, slug__startswith=base).values_list("slug", flat=True))
+    return next(
+        slug
+        for number in range(1, len(taken) + 2)
+        if (slug := base if number == 1 else f"{base}-{number}") not in taken
+    )
+
+
+def _configuration_of(study: Study, target: Target) -> Configuration:
+    """Return the study's configuration of a target, which is made where there is none."""
+    known: Configuration | None = Configuration.objects.filter(study=study, target=target).first()
+    if known:
+        return known
+    return Configuration.objects.create(  # type: ignore[no-any-return]
+        study=study, name=f"target-{target.pk}", label=str(target)[:200], host=target.host, target=target,
+        position=Configuration.objects.filter(study=study).count(),
+    )  # fmt: skip
 
 
 def find_start_problems(page: PlanPage) -> list[str]:
