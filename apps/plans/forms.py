@@ -6,7 +6,7 @@ from django import forms
 
 from apps.core.forms import SiteForm
 from apps.labs.models import Lab
-from apps.plans.plan_request import PlanRequest, PlanRequestError, find_preset, make_points
+from apps.plans.plan_request import PlanRequest, find_preset, make_points
 from apps.plans.presets import PRESETS
 from apps.runs.forms import offered_targets
 from apps.studies.models import Study
@@ -90,7 +90,7 @@ class NewPlanForm(SiteForm):
         }[typed["kind"]]  # fmt: skip
 
     def request(self, seed: int) -> PlanRequest:
-        """Return the plan that is asked for. Raises `PlanRequestError`."""
+        """Return the plan that is asked for. Raises `PlanError`."""
         typed = self.cleaned_data
         guards = [{"kind": kind, **({"factor": 2} if KINDS[kind].parameters else {})} for kind in typed["guards"]]
         return PlanRequest(
@@ -100,9 +100,9 @@ class NewPlanForm(SiteForm):
             study=typed["study"],
         )  # fmt: skip
 
-    def place_error(self, error: PlanRequestError | PlanError) -> None:
+    def place_error(self, error: PlanError) -> None:
         """Put an error on the field that it is about, or at the top of the form."""
         if error.field in self.fields:
-            self.add_error(error.field, str(error))
+            self.add_error(error.field, f"Found {error.found!r}, expected {error.expected}.")
         else:
-            self.add_error(None, str(error))
+            self.add_error(None, f"{error}.")

@@ -11,19 +11,12 @@ from apps.plans.presets.preset import PlanPointData, Preset, PresetOptions
 from apps.plans.value_lists import ValueListError, parse_file_sizes, parse_numbers, parse_sizes
 from apps.runs.workload import RW
 from apps.studies.models import Study
+from apps.studies.plans.problems import PlanError
 from apps.studies.plans.schema import MOST_POINTS
 
 READERS: dict[str, Callable[[str], Sequence[Any]]] = {
     "block_sizes": parse_sizes, "iodepths": parse_numbers, "numjobs": parse_numbers,
 }  # fmt: skip
-
-
-class PlanRequestError(ValueError):
-    """Something that was asked for does not fit: `field` names it, the message says what was found and expected."""
-
-    def __init__(self, field_name: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field_name
 
 
 @dataclass(frozen=True)
@@ -55,9 +48,9 @@ class PlanRequest:
 
 
 def find_preset(name: str) -> Preset:
-    """Return a preset by its name. Raises `PlanRequestError`, which lists the names that there are."""
+    """Return a preset by its name. Raises `PlanError`, which lists the names that there are."""
     if name not in BY_NAME:
-        raise PlanRequestError("preset", f"found {name!r}, expected one of {', '.join(BY_NAME)}")
+        raise PlanError("preset", name, f"one of {', '.join(BY_NAME)}")
     return BY_NAME[name]
 
 
@@ -68,7 +61,7 @@ def make_points(preset: Preset, typed: Mapping[str, Any]) -> list[PlanPointData]
         typed: `file_sizes`, `runtime` (seconds), `block_sizes`, `iodepths`, `numjobs`, `patterns`.
 
     Raises:
-        PlanRequestError: A value does not fit.
+        PlanError: A value does not fit.
     """
     lists: dict[str, Any] = {
         name: _read(name, str(typed.get(name) or usual), READERS[name])
@@ -81,9 +74,7 @@ def make_points(preset: Preset, typed: Mapping[str, Any]) -> list[PlanPointData]
     runtime = typed.get("runtime") or preset.runtime
     points = preset.make_points(PresetOptions(file_sizes, runtime, **lists))
     if not 1 <= len(points) <= MOST_POINTS:
-        raise PlanRequestError(
-            "file_sizes", f"found {len(points)} combinations, expected 1 to {MOST_POINTS}: ask for fewer values"
-        )
+        raise PlanError("file_sizes", f"{len(points)} combinations", f"1 to {MOST_POINTS} of them: fewer values")
     return points
 
 
@@ -91,14 +82,14 @@ def _read(name: str, text: str, read: Callable[[str], Sequence[Any]]) -> Sequenc
     try:
         return read(text)
     except ValueListError as error:
-        raise PlanRequestError(name, str(error)) from None
+        raise PlanError(name, error.found, error.expected) from None
 
 
 def _patterns(text: str) -> list[str]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     for word in words:
         if word not in RW:
-            raise PlanRequestError("patterns", f"found {word!r}, expected some of {', '.join(RW)}")
+            raise PlanError("patterns", word, f"some of {', '.join(RW)}")
     if not words:
-        raise PlanRequestError("patterns", f"found nothing, expected some of {', '.join(RW)}")
+        raise PlanError("patterns", text, f"some of {', '.join(RW)}")
     return list(dict.fromkeys(words))

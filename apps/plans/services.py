@@ -15,13 +15,14 @@ from apps.core.task_queue import send_on_commit
 from apps.inventory.models import Target
 from apps.labs.models import AuditEvent, Lab
 from apps.plans.models import Execution, ExecutionState, exclude_cell, execution_of, load_plan, open_runs
-from apps.plans.plan_request import PlanRequest, PlanRequestError
+from apps.plans.plan_request import PlanRequest
 from apps.runs.services import cancel_run
 from apps.runs.states import ENDED
 from apps.studies.models import Configuration, Plan, PlanCell, PlanConfiguration, PlannedRun, PlanPoint, Study
 from apps.studies.plans.draft import free_name
 from apps.studies.plans.plan_import import save_plan
 from apps.studies.plans.plan_page import PlanPage
+from apps.studies.plans.problems import PlanError
 from apps.studies.plans.run_assignment import runs_of
 from apps.studies.plans.schema import plan_of
 from apps.studies.plans.stopping_rule import MOST_ROUNDS, stopping_of
@@ -38,17 +39,16 @@ def create_plan(wanted: PlanRequest, *, actor: str) -> Plan:
     """Write a plan for targets of the lab, into a study of its own or into an existing one; nothing is started.
 
     Raises:
-        PlanRequestError: A target is not the lab's own, or there is none.
-        PlanError: A point, the stopping rule or a guard does not fit.
+        PlanError: A target is not the lab's own, there is none, or a point, the stopping rule or a guard does not fit.
     """
     if not wanted.targets:
-        raise PlanRequestError("targets", "found none, expected at least one target")
+        raise PlanError("targets", [], "at least one target")
     for target in wanted.targets:
         if target.lab_id != wanted.lab.pk:
-            raise PlanRequestError("targets", f"found {target.pk}, expected targets of this lab")
+            raise PlanError("targets", target.pk, "targets of this lab")
     title = wanted.title.strip()
     if not title:
-        raise PlanRequestError("title", "found nothing, expected a title")
+        raise PlanError("title", wanted.title, "a title")
     study = wanted.study or Study.objects.create(lab=wanted.lab, slug=_free_slug(wanted.lab, title), title=title)
     configurations = [_configuration_of(study, target) for target in wanted.targets]
     data = {

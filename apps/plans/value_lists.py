@@ -17,7 +17,11 @@ RANGE = re.compile(r"\s*\.\.\s*|\s*…\s*")
 
 
 class ValueListError(ValueError):
-    """A text is no list of values; the message says what was found and what was expected."""
+    """A text is no list of values: what was found and what was expected."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(f"found {found!r}, expected {expected}")
+        self.found, self.expected = found, expected
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def _multiples(text: str) -> list[float]:
         elif times:
             values.append(float(times[1]))
         else:
-            raise ValueListError(f"found {part!r}, expected a multiple of RAM such as 2x RAM or 50% RAM")
+            raise ValueListError(part, "a multiple of RAM such as 2x RAM or 50% RAM")
     return values
 
 
@@ -68,12 +72,12 @@ def _expand(text: str, read: Callable[[str], int]) -> list[int]:
     for part in _parts(text):
         first, *rest = RANGE.split(part)
         if len(rest) > 1:
-            raise ValueListError(f"found {part!r}, expected one range such as 4..256")
+            raise ValueListError(part, "one range such as 4..256")
         values.append(read(first))
         if rest:
             values += _continued(values, read(rest[0]), part)
         if len(values) > MOST_VALUES:
-            raise ValueListError(f"found {text!r}, which is more than {MOST_VALUES} values")
+            raise ValueListError(text, f"at most {MOST_VALUES} values")
     return list(dict.fromkeys(values))
 
 
@@ -81,13 +85,13 @@ def _continued(values: list[int], last: int, part: str) -> list[int]:
     """Return the values that a range adds after its first one, up to its last one."""
     here, before = values[-1], values[-2] if len(values) > 1 else None
     if last < here:
-        raise ValueListError(f"found {part!r}, expected a range that rises")
+        raise ValueListError(part, "a range that rises")
     if here < 1:
-        raise ValueListError(f"found {part!r}, expected a range that begins above 0")
+        raise ValueListError(part, "a range that begins above 0")
     ratio = 2 if before is None else _ratio(before, here)
     step = 0 if before is None or ratio else here - before
     if not ratio and step < 1:
-        raise ValueListError(f"found {part!r}, expected a range that rises")
+        raise ValueListError(part, "a range that rises")
     added: list[int] = []
     value = here
     while len(added) <= MOST_VALUES:
@@ -107,18 +111,18 @@ def _ratio(before: int, here: int) -> int:
 def _parts(text: str) -> list[str]:
     parts = [part.strip() for part in re.split(r"[,;]", text) if part.strip()]
     if not parts:
-        raise ValueListError("found nothing, expected one value or more, separated by commas")
+        raise ValueListError(text, "one value or more, separated by commas")
     return parts
 
 
 def _whole(text: str) -> int:
     if not re.fullmatch(r"\d{1,9}", text):
-        raise ValueListError(f"found {text!r}, expected a whole number")
+        raise ValueListError(text, "a whole number")
     return int(text)
 
 
 def _bytes(text: str) -> int:
     try:
         return parse_size(text)
-    except ValueError as error:
-        raise ValueListError(str(error)) from None
+    except ValueError:
+        raise ValueListError(text, "a size such as 4k, 1m or 100 MiB, where k is 1024 bytes") from None

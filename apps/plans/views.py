@@ -18,7 +18,6 @@ from apps.labs.models import Role
 from apps.plans import services
 from apps.plans.execution_page import ExecutionPage, summarize
 from apps.plans.forms import NewPlanForm
-from apps.plans.plan_request import PlanRequestError
 from apps.plans.presets import PRESETS
 from apps.plans.services import ExecutionError
 from apps.studies.models import Plan
@@ -45,7 +44,7 @@ def new(request: LabRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             plan = services.create_plan(form.request(secrets.randbelow(10**6)), actor=str(request.user))
-        except (PlanRequestError, PlanError) as error:
+        except PlanError as error:
             form.place_error(error)
         else:
             messages.success(request, f"{plan} is written. Look at its matrix, then start it.")

@@ -66,7 +66,10 @@ class Plan(ThroughParent):
         return self.title
 
     def get_absolute_url(self) -> str:
-        return f"{reverse('study-plan', args=[self.study.slug])}#plan-{self.name}"
+        """Return the address of the plan's own page; a report's plan is read on its study's page."""
+        if self.is_from_report:
+            return f"{reverse('study-plan', args=[self.study.slug])}#plan-{self.name}"
+        return reverse("plan", args=[self.pk])
 
     @property
     def standing(self) -> str:
