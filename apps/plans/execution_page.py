@@ -7,6 +7,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any
 
+from django.db.models import F
 from django.utils import timezone
 
 from apps.agents.queue import waiting_reasons
@@ -51,6 +52,12 @@ class ExecutionCell:
         """Return the worst outcome of the guards of its counted runs; empty where no run has evidence."""
         outcomes = {run.guard_outcome for run in self.cell.runs if run.is_counted}
         return next((word for word in ("failed", "not checked", "passed") if word in outcomes), "")
+
+    @property
+    def problem(self) -> str:
+        """Return why the newest run of a failed cell does not count."""
+        newest = self.cell.runs[-1] if self.cell.state == "failed" and self.cell.runs else None
+        return "" if newest is None else newest.failed_guard or f"run {newest.pk} {newest.state}"
 
     @property
     def is_without_guards(self) -> bool:
@@ -111,7 +118,8 @@ class ExecutionPage:
 
     def _cell(self, cell: PlanPageCell, run: Run | None) -> ExecutionCell:
         place = cell.row.pk, cell.point.pk
-        values = list(self.matrix.assignment.values.get(place, {}).values())
+        measured = self.matrix.assignment.values.get(place, {})
+        values = [measured[run.pk] for run in cell.runs if run.is_counted and run.pk in measured]
         wait = self.waits.get(target_host(cell.row) or 0)
         waits = wait.reason if wait and wait.step.startswith(f"{place[0]}/{place[1]}/") else ""
         return ExecutionCell(cell, _value(values), run, place in self.next_places, waits)
@@ -184,8 +192,10 @@ class ExecutionPage:
     def last_judged(self) -> PlannedRun | None:
         """Return the newest run of the plan whose guards left evidence."""
         judged = PlannedRun.objects.filter(row__plan=self.plan).exclude(evidence=[])
-        newest: PlannedRun | None = judged.select_related("row__configuration", "point", "run").order_by("-pk").first()
-        return newest
+        newest = judged.select_related("row__configuration", "point", "run").order_by(
+            F("judged_at").desc(nulls_last=True)
+        )
+        return newest.first()  # type: ignore[no-any-return]
 
     @cached_property
     def failed(self) -> list[PlanPageCell]:

@@ -247,7 +247,7 @@ def _newest_of_steps(plan: Plan, row: PlanConfiguration | None, point: PlanPoint
 
 
 def _has_failed(planned: PlannedRun) -> bool:
-    is_counted = planned.run.state == "finished" and not planned.has_failed_guard
+    is_counted = planned.run.state == "finished" and not planned.failed_guard
     return planned.run.state in ENDED and not is_counted and not planned.is_retried
 
 

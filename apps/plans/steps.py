@@ -155,10 +155,11 @@ def _pause_after_failures(execution: Execution, plan: Plan, host_id: int) -> boo
     most = max(MOST_FAILURES, execution.retries + 1)
     newest = PlannedRun.objects.filter(row__plan=plan, run__host=host_id, run__created_at__gt=execution.resumed_at)
     newest = list(newest.exclude(run__state="cancelled").select_related("run__host").order_by("-run_id")[:most])
-    if len(newest) < most or any(planned.run.state == "finished" for planned in newest):
+    if len(newest) < most or any(planned.run.state == "finished" and not planned.failed_guard for planned in newest):
         return False
-    run = newest[0].run
-    reason = f"The last {most} runs on {run.host} failed. Look at run {run.pk}, then retry what failed and resume."
+    run, words = newest[0].run, newest[0].failed_guard or newest[0].run.problem
+    reason = f"The last {most} runs on {run.host} do not count. The newest is run {run.pk}: {words}"
+    reason = f"{reason.rstrip('.')[:400]}. Look there, then retry what failed and resume."
     pause_plan(plan, actor=f"{BY_PLAN} {plan.title}", reason=reason)
     return True
 

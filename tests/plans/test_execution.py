@@ -9,6 +9,7 @@ from apps.inventory.models import Host, Target
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent
 from apps.plans import services
+from apps.plans.execution_page import ExecutionPage
 from apps.plans.models import Execution, HostWait
 from apps.plans.services import ExecutionError
 from apps.plans.tasks import advance_host, run_ended, sweep
@@ -162,10 +163,23 @@ def test_after_three_failures_on_a_host_the_plan_waits_for_somebody(write_plan: 
         end(Run.objects.open().filter(host__name="alpha").get(), State.FAILED)
     execution = Execution.objects.get()
     assert execution.state == "paused"
-    assert execution.reason.startswith("The last 3 runs on alpha failed.")
+    assert execution.reason.startswith("The last 3 runs on alpha do not count.")
     assert not Run.objects.open().filter(host__name="alpha").exists()
     services.resume_plan(plan, actor="eve")
     assert advance_host(plan.pk, host_id("alpha")) == "started", "what failed before is forgiven"
+
+
+def test_a_host_that_is_never_idle_stops_the_plan_and_its_values_do_not_count(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 5}, guards=[{"kind": "idle"}])
+    start(plan)
+    for _ in range(3):
+        end(Run.objects.open().filter(host__name="alpha").get(), facts={"load_before": 6.9})
+    execution = Execution.objects.get()
+    assert execution.state == "paused"
+    assert "guard idle: load before 6.9" in execution.reason
+    cell = next(entry for row in ExecutionPage(plan).rows for entry in row.cells if entry.cell.runs)
+    assert cell.value is None
+    assert cell.problem.startswith("guard idle: load before 6.9")
 
 
 def test_a_skipped_cell_is_not_run_and_says_why(write_plan: WritePlan) -> None:

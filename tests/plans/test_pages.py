@@ -142,7 +142,9 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(write_plan: WritePlan, 
     assert "expected 1 to 98 more" in answer.content.decode()
 
 
-def test_a_viewer_starts_nothing_and_a_stranger_finds_nothing(write_plan: WritePlan, sign_in: SignIn, cast: Cast) -> None:
+def test_a_viewer_starts_nothing_and_a_stranger_finds_nothing(
+    write_plan: WritePlan, sign_in: SignIn, cast: Cast
+) -> None:
     plan = write_plan()
     assert sign_in("viewer").post(f"/plans/{plan.pk}/start/").status_code == 403
     assert sign_in("viewer").get("/plans/new/").status_code == 403

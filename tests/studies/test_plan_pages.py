@@ -221,7 +221,7 @@ def form_of(**changed: Any) -> dict[str, Any]:
 def test_a_plan_is_written_by_the_form(study, sign_in) -> None:
     answer = sign_in("engineer").post(f"{PAGE}new/", form_of())
     plan = Plan.objects.get()
-    assert answer.headers["Location"] == f"{PAGE}#plan-mine"
+    assert answer.headers["Location"] == f"/plans/{plan.pk}/"
     assert (plan.order, plan.seed, plan.is_from_report) == ("randomized", 7, False)
     assert plan.stopping == {"kind": "half_width", "percent": 2.0, "confidence": 95.0, "at_least": 5, "at_most": 30}
     assert plan.rows.get(name="small").largest_file_size == 2 * GIB

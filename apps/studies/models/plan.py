@@ -220,9 +220,10 @@ class PlannedRun(ThroughParent):
         return f"round {self.round} of {self.row}"
 
     @property
-    def has_failed_guard(self) -> bool:
-        """Return whether a guard that the plan requires did not hold, so that the run does not count."""
-        return any(entry["outcome"] == GUARD_FAILED and entry["is_required"] for entry in self.evidence)
+    def failed_guard(self) -> str:
+        """Return the first required guard that did not hold, with what was found: such a run does not count."""
+        failed = (entry for entry in self.evidence if entry["outcome"] == GUARD_FAILED and entry["is_required"])
+        return next((f"guard {entry['guard'].replace('_', ' ')}: {entry['text']}" for entry in failed), "")
 
     @property
     def guard_outcome(self) -> str:

@@ -139,7 +139,7 @@ class PlanPage:
         plan, cell = self.plan, self.matrix.cell(row.name, point.name)
         runs, rule = self.held[row.pk, point.pk], plan.rule
         known = self.assignment.values.get((row.pk, point.pk), {})
-        values = [known[run.pk] for run in runs if run.state == "finished" and run.pk in known]
+        values = [known[run.pk] for run in runs if run.is_counted and run.pk in known]
         progress = progress_of(
             runs,
             rule.least,

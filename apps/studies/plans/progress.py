@@ -21,8 +21,8 @@ OPEN_STATES = {"queued", "offered", "accepted", "running", "unknown"}
 class HeldRun:
     """What a cell needs of a run. `round`: 0 where it was not made for a step; `seconds`: how long it took.
 
-    `is_retried`: somebody asked for its step to be made again. `has_failed_guard`: a guard that the plan requires did
-    not hold, so that the run does not count.
+    `is_retried`: somebody asked for its step to be made again. `failed_guard`: a guard that the plan requires and that
+    did not hold, with what was found, so that the run does not count; empty where all held.
     """
 
     pk: int
@@ -31,12 +31,12 @@ class HeldRun:
     round: int = 0
     seconds: float | None = None
     is_retried: bool = False
-    has_failed_guard: bool = False
+    failed_guard: str = ""
     guard_outcome: str = ""  # of all guards together: passed, failed, not checked; empty where there is no guard
 
     @property
     def is_counted(self) -> bool:
-        return self.state == "finished" and not self.has_failed_guard
+        return self.state == "finished" and not self.failed_guard
 
 
 @dataclass(frozen=True)

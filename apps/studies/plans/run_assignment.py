@@ -274,6 +274,6 @@ def _held(run: Run, study_runs: StudysRuns) -> HeldRun:
         planned.round,
         took,
         planned.is_retried,
-        planned.has_failed_guard,
+        planned.failed_guard,
         planned.guard_outcome,
     )
