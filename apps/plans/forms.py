@@ -28,11 +28,11 @@ RULES = [
 
 class NewPlanForm(SiteForm):
     title = forms.CharField(max_length=200, label="Title", help_text="what you want to know, in a few words")
-    study = forms.ModelChoiceField(
+    study: Any = forms.ModelChoiceField(
         queryset=None, required=False, label="Study", empty_label="a new study of this title",
         help_text="a study can hold several plans",
     )  # fmt: skip
-    targets = forms.ModelMultipleChoiceField(
+    targets: Any = forms.ModelMultipleChoiceField(
         queryset=None, label="Targets", widget=forms.CheckboxSelectMultiple,
         help_text="each is one row of the matrix; hosts work side by side",
     )  # fmt: skip

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from apps.inventory.topology.stack import StackError, stack_of
 from apps.plans.guards import check_after, check_before, find_obstacle, is_lasting
-from apps.plans.guards.evidence import ArrayReport, Evidence, RunReport, StepFacts
+from apps.plans.guards.evidence import ArrayReport, GuardEvidence, RunReport, StepFacts
 from apps.plans.models import Execution, ExecutionState, HostWait, exclude_cell, load_plan, open_runs
 from apps.plans.scheduler import CellProgress, find_waiting_rounds, next_step
 from apps.plans.services import pause_plan, record_act
@@ -107,7 +107,7 @@ def _begin_step(execution: Execution, page: PlanPage, step: Step) -> str:
     return "started"
 
 
-def _start(plan: Plan, cell: PlanPageCell, step: Step, evidence: Sequence[Evidence]) -> Run:
+def _start(plan: Plan, cell: PlanPageCell, step: Step, evidence: Sequence[GuardEvidence]) -> Run:
     configuration = cell.row.configuration
     assert configuration is not None
     assert configuration.target is not None
@@ -123,7 +123,7 @@ def _start(plan: Plan, cell: PlanPageCell, step: Step, evidence: Sequence[Eviden
     return run
 
 
-def _hold_back(execution: Execution, cell: PlanPageCell, step: Step, obstacle: Evidence) -> str:
+def _hold_back(execution: Execution, cell: PlanPageCell, step: Step, obstacle: GuardEvidence) -> str:
     """Let a step wait for a guard, or exclude its cell where waiting does not help or has lasted too long."""
     words = f"Guard {obstacle.guard.replace('_', ' ')}: {obstacle.text}."
     since = timezone.now()
@@ -140,6 +140,7 @@ def _wait(execution: Execution, cell: PlanPageCell, step: Step, reason: str) -> 
     """Store why a host's next step waits; the time is that of the first look at the same step."""
     key = f"{cell.row.pk}/{cell.point.pk}/{step.round}"
     host = target_host(cell.row)
+    assert host is not None, "only cells that can be started have steps"
     wait: HostWait | None = HostWait.objects.filter(execution=execution, host=host).first()
     if wait is None:
         wait = HostWait(execution=execution, host_id=host)

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from apps.plans.guards import array_settled, cache_rule, idle, space
-from apps.plans.guards.evidence import FAILED, NOT_CHECKED, Evidence, RunReport, StepFacts
+from apps.plans.guards import array_state, cache_rule, idle, space
+from apps.plans.guards.evidence import FAILED, NOT_CHECKED, GuardEvidence, RunReport, StepFacts
 from apps.studies.models import Guard
 
-BEFORE = {module.KIND: module for module in (cache_rule, array_settled)}
+BEFORE = {module.KIND: module for module in (cache_rule, array_state)}
 AFTER = {module.KIND: module for module in (idle, space)}
 NOBODY_LOOKS = "nothing on the host or the server checks this yet"
 
 
-def check_before(guards: Iterable[Guard], step: StepFacts, now: datetime) -> list[Evidence]:
+def check_before(guards: Iterable[Guard], step: StepFacts, now: datetime) -> list[GuardEvidence]:
     """Return the evidence of the guards that can be checked before a step starts."""
     return [
         _complete(BEFORE[guard.kind].check_before(step, guard.parameters), guard, now)
@@ -26,14 +26,14 @@ def check_before(guards: Iterable[Guard], step: StepFacts, now: datetime) -> lis
     ]
 
 
-def check_after(guards: Iterable[Guard], report: RunReport, now: datetime) -> list[Evidence]:
+def check_after(guards: Iterable[Guard], report: RunReport, now: datetime) -> list[GuardEvidence]:
     """Return the evidence that a finished run brings, and that of guards which nothing checks."""
     evidence = []
     for guard in guards:
         if guard.kind in AFTER:
             outcome = AFTER[guard.kind].check_after(report, guard.parameters)
         elif guard.kind not in BEFORE and report.is_finished:
-            outcome = Evidence(guard.kind, NOT_CHECKED, NOBODY_LOOKS, "")
+            outcome = GuardEvidence(guard.kind, NOT_CHECKED, NOBODY_LOOKS, "")
         else:
             outcome = None
         if outcome is not None:
@@ -41,15 +41,15 @@ def check_after(guards: Iterable[Guard], report: RunReport, now: datetime) -> li
     return evidence
 
 
-def find_obstacle(evidence: Sequence[Evidence]) -> Evidence | None:
+def find_obstacle(evidence: Sequence[GuardEvidence]) -> GuardEvidence | None:
     """Return the first required guard that failed, which holds the step back."""
     return next((entry for entry in evidence if entry.is_required and entry.outcome == FAILED), None)
 
 
-def is_lasting(evidence: Evidence) -> bool:
+def is_lasting(evidence: GuardEvidence) -> bool:
     """Return whether waiting would not change the outcome."""
     return bool(getattr(BEFORE.get(evidence.guard), "IS_LASTING", False))
 
 
-def _complete(evidence: Evidence, guard: Guard, now: datetime) -> Evidence:
+def _complete(evidence: GuardEvidence, guard: Guard, now: datetime) -> GuardEvidence:
     return replace(evidence, is_required=guard.is_required, checked_at=now.isoformat(timespec="seconds"))

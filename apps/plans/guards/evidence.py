@@ -9,11 +9,11 @@ from apps.studies.models.plan import GUARD_FAILED as FAILED
 from apps.studies.models.plan import GUARD_NOT_CHECKED as NOT_CHECKED
 from apps.studies.models.plan import GUARD_PASSED as PASSED
 
-__all__ = ["FAILED", "NOT_CHECKED", "PASSED", "ArrayReport", "Evidence", "RunReport", "StepFacts"]
+__all__ = ["FAILED", "NOT_CHECKED", "PASSED", "ArrayReport", "GuardEvidence", "RunReport", "StepFacts"]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class GuardEvidence:
     """The outcome of one guard with its figures in one sentence.
 
     Args:

@@ -5,25 +5,25 @@ from typing import Any
 
 from apps.core.quantities import quantity
 from apps.core.units import significant
-from apps.plans.guards.evidence import FAILED, NOT_CHECKED, PASSED, Evidence, RunReport
+from apps.plans.guards.evidence import FAILED, NOT_CHECKED, PASSED, GuardEvidence, RunReport
 from apps.runs.activity import ACTIVITY, IDLE, LOADS, QUIET
 
 KIND = "idle"
 
 
-def check_after(report: RunReport, _parameters: Mapping[str, Any]) -> Evidence | None:
+def check_after(report: RunReport, _parameters: Mapping[str, Any]) -> GuardEvidence | None:
     """Compare load, disks and network around the run with those of a machine at rest. None: the run has not finished."""
     if not report.is_finished:
         return None
     known = {name: float(report.facts[name]) for name in sorted(ACTIVITY) if name in report.facts}
     means = {name: value for name, value in known.items() if not name.endswith("_max")}  # a short burst is no load
     if not means:
-        return Evidence(KIND, NOT_CHECKED, "the host's agent reported no activity figures", "host")
+        return GuardEvidence(KIND, NOT_CHECKED, "the host's agent reported no activity figures", "host")
     busy = {name: value for name, value in means.items() if value > _limit(name)}
     shown = busy or means
     text = "; ".join(f"{name.replace('_', ' ')} {_number(name, value)}" for name, value in shown.items())
     limits = f"limits: load {IDLE}, {quantity(QUIET, 'B/s')}"
-    return Evidence(KIND, FAILED if busy else PASSED, f"{text} ({limits})", "host")
+    return GuardEvidence(KIND, FAILED if busy else PASSED, f"{text} ({limits})", "host")
 
 
 def _limit(name: str) -> float:
