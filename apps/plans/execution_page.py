@@ -13,6 +13,7 @@ from django.utils import timezone
 from apps.agents.queue import waiting_reasons
 from apps.inventory.models import Host
 from apps.plans.models import Execution, HostWait, execution_of, open_runs
+from apps.plans.published_procedure import SideBySideRow, compare_with_report
 from apps.plans.scheduler import find_waiting_rounds
 from apps.plans.services import find_start_problems
 from apps.plans.steps import cell_progress, find_next_step
@@ -196,6 +197,15 @@ class ExecutionPage:
             F("judged_at").desc(nulls_last=True)
         )
         return newest.first()  # type: ignore[no-any-return]
+
+    @cached_property
+    def report(self) -> tuple[list[str], list[SideBySideRow]]:
+        """Return the configurations of the report that the plan repeats, and its values beside ours."""
+        if not self.plan.repeats_id:
+            return [], []
+        cells = (entry for row in self.rows for entry in row.cells if entry.value)
+        means = {(entry.cell.row.pk, entry.cell.point.pk): entry.value.mean for entry in cells if entry.value}
+        return compare_with_report(self.plan, means)
 
     @cached_property
     def failed(self) -> list[PlanPageCell]:

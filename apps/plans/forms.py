@@ -8,12 +8,14 @@ from apps.core.forms import SiteForm
 from apps.labs.models import Lab
 from apps.plans.plan_request import PlanRequest, find_preset, make_points
 from apps.plans.presets import PRESETS
+from apps.plans.published_procedure import find_procedures, repeat
 from apps.runs.forms import offered_targets
 from apps.studies.models import Study
 from apps.studies.plans.guards import KINDS
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.stopping_rule import MOST_ROUNDS
 
+REPORT = "report-"  # before the id of a report's plan
 ORDERS = [
     ("interleaved", "interleaved: a disturbance hits every target and not only one"),
     ("randomized", "randomized, by a stored seed"),
@@ -36,7 +38,10 @@ class NewPlanForm(SiteForm):
         queryset=None, label="Targets", widget=forms.CheckboxSelectMultiple,
         help_text="each is one row of the matrix; hosts work side by side",
     )  # fmt: skip
-    preset = forms.ChoiceField(choices=[(preset.name, preset.title) for preset in PRESETS], label="Procedure")
+    preset = forms.ChoiceField(label="Procedure")
+    is_scaled = forms.BooleanField(
+        required=False, label="for a report: file sizes as the same multiples of RAM, not in bytes"
+    )
     file_sizes = forms.CharField(
         required=False, max_length=300, label="File sizes", help_text="4g · 1g..64g · 0.5x, 1x, 2x, 4x RAM"
     )
@@ -71,6 +76,12 @@ class NewPlanForm(SiteForm):
         fields: Any = self.fields
         fields["targets"].queryset = offered_targets(lab)
         fields["study"].queryset = Study.objects.filter(lab=lab)
+        self.procedures = {f"{REPORT}{plan.pk}": plan for plan in find_procedures()}
+        fields["preset"].choices = [
+            ("Procedures by name", [(preset.name, preset.title) for preset in PRESETS]),
+            *([("Published reports", [(key, f"{plan.study}: {plan.title}") for key, plan in self.procedures.items()])]
+              if self.procedures else []),
+        ]  # fmt: skip
 
     @property
     def has_targets(self) -> bool:
@@ -93,11 +104,16 @@ class NewPlanForm(SiteForm):
         """Return the plan that is asked for. Raises `PlanError`."""
         typed = self.cleaned_data
         guards = [{"kind": kind, **({"factor": 2} if KINDS[kind].parameters else {})} for kind in typed["guards"]]
+        report, notes = self.procedures.get(typed["preset"]), typed["notes"]
+        if report:
+            procedure = repeat(report, is_scaled=typed["is_scaled"])
+            points, notes = procedure.points, "\n".join(filter(None, [notes, *procedure.remarks]))
+        else:
+            points = make_points(find_preset(typed["preset"]), typed)
         return PlanRequest(
-            lab=self.lab, title=typed["title"], targets=list(typed["targets"]),
-            points=make_points(find_preset(typed["preset"]), typed), stopping=self.stopping(), guards=guards,
-            order=typed["order"], seed=seed if typed["order"] == "randomized" else None, notes=typed["notes"],
-            study=typed["study"],
+            lab=self.lab, title=typed["title"], targets=list(typed["targets"]), points=points,
+            stopping=self.stopping(), guards=guards, order=typed["order"],
+            seed=seed if typed["order"] == "randomized" else None, notes=notes, study=typed["study"], repeats=report,
         )  # fmt: skip
 
     def place_error(self, error: PlanError) -> None:

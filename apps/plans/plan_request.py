@@ -1,7 +1,7 @@
 """A plan as somebody asks for it: a preset with its values, and the targets it runs on. From the form and from REST."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from apps.inventory.models import Target
@@ -10,7 +10,7 @@ from apps.plans.presets import BY_NAME
 from apps.plans.presets.preset import PlanPointData, Preset, PresetOptions
 from apps.plans.value_lists import ValueListError, parse_file_sizes, parse_numbers, parse_sizes
 from apps.runs.workload import RW
-from apps.studies.models import Study
+from apps.studies.models import Plan, Study
 from apps.studies.plans.problems import PlanError
 from apps.studies.plans.schema import MOST_POINTS
 
@@ -32,6 +32,7 @@ class PlanRequest:
         order: interleaved, randomized or sequential.
         seed: Of a randomized order.
         study: The lab's own study that it belongs to; None makes a new one with the same title.
+        repeats: The published report's plan whose procedure it follows.
     """
 
     lab: Lab
@@ -44,7 +45,7 @@ class PlanRequest:
     seed: int | None = None
     notes: str = ""
     study: Study | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
+    repeats: Plan | None = None
 
 
 def find_preset(name: str) -> Preset:

@@ -59,6 +59,9 @@ def create_plan(wanted: PlanRequest, *, actor: str) -> Plan:
     }  # fmt: skip
     position = Plan.objects.filter(study=study).count()
     plan, _ = save_plan(study, plan_of(data), actor=actor, position=position)
+    if wanted.repeats:
+        plan.repeats = wanted.repeats
+        plan.save(update_fields=["repeats"])
     record_act(plan, "plan written", actor)
     return plan
 

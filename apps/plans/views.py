@@ -39,8 +39,9 @@ def plans(request: LabRequest) -> HttpResponse:
 @member_required(Role.ENGINEER)
 def new(request: LabRequest) -> HttpResponse:
     """GET: the form. POST: write the plan; nothing is started yet."""
-    chosen = request.GET.getlist("target")
-    form = NewPlanForm(request.lab, request.POST or None, initial={"targets": chosen} if chosen else None)
+    first = {"targets": request.GET.getlist("target"), "preset": request.GET.get("procedure", "")}
+    first = {name: value for name, value in first.items() if value}
+    form = NewPlanForm(request.lab, request.POST or None, initial=first)
     if request.method == "POST" and form.is_valid():
         try:
             plan = services.create_plan(form.request(secrets.randbelow(10**6)), actor=str(request.user))

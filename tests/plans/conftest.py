@@ -1,3 +1,6 @@
+from tests.studies.loading import all_loaded, published
+
+__all__ = ["all_loaded", "published"]
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any

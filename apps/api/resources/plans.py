@@ -26,6 +26,7 @@ from apps.labs.models import TokenScope
 from apps.plans.models import Execution
 from apps.plans.plan_request import PlanRequest, find_preset, make_points
 from apps.plans.presets import BY_NAME
+from apps.plans.published_procedure import find_procedures, repeat
 from apps.plans.services import (
     MOST_RETRIES,
     add_repetitions,
@@ -113,6 +114,10 @@ class NewPlanSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="in place of a preset: as a plan's `points`, with `job`",
     )
+    repeats = serializers.IntegerField(
+        required=False, min_value=1, help_text="in place of a preset: the plan of a published report to repeat with fio"
+    )
+    is_scaled = serializers.BooleanField(default=False, help_text="of a report: file sizes as multiples of RAM")
     stopping = serializers.DictField(required=False, help_text="`{kind: fixed, rounds: 5}`; without it the preset's")
     guards = serializers.ListField(child=serializers.DictField(), required=False, help_text="`[{kind: idle}]`")
     order = serializers.CharField(default="interleaved", help_text="interleaved, randomized, sequential")
@@ -386,18 +391,27 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
 
     def _request_of(self, wanted: Json) -> PlanRequest:
         """Return the plan that a body asks for. Raises `PlanError`, which is answered with 400."""
-        if ("preset" in wanted) == ("points" in wanted):
-            given = [name for name in ("preset", "points") if name in wanted]
-            raise PlanError("preset", given, "either preset or points")
+        given = [name for name in ("preset", "points", "repeats") if name in wanted]
+        if len(given) != 1:
+            raise PlanError("preset", given, "one of preset, points and repeats")
         preset = find_preset(wanted["preset"]) if "preset" in wanted else None
-        points = make_points(preset, wanted) if preset else wanted["points"]
+        report = self._report(wanted["repeats"]) if "repeats" in wanted else None
+        procedure = repeat(report, is_scaled=wanted["is_scaled"]) if report else None
+        points = make_points(preset, wanted) if preset else procedure.points if procedure else wanted["points"]
         usual: Mapping[str, Any] = preset.rule if preset else {"kind": "fixed", "rounds": 5}
+        notes = [wanted.get("notes", ""), *(procedure.remarks if procedure else [])]
         return PlanRequest(
             lab=self.lab, title=wanted["title"], targets=self._targets(wanted["targets"]), points=points,
             stopping=wanted.get("stopping", usual), guards=wanted.get("guards", preset.guards if preset else ()),
             order=wanted["order"], seed=wanted.get("seed", 0 if wanted["order"] == "randomized" else None),
-            notes=wanted.get("notes", ""), study=self._study(wanted.get("study")),
+            notes="\n".join(filter(None, notes)), study=self._study(wanted.get("study")), repeats=report,
         )  # fmt: skip
+
+    def _report(self, pk: int) -> Plan:
+        report = next((plan for plan in find_procedures() if plan.pk == pk), None)
+        if report is None:
+            raise PlanError("repeats", pk, "the id of a published report's plan that fio can repeat")
+        return report
 
     def _targets(self, ids: list[int]) -> list[Target]:
         known = {target.pk: target for target in Target.objects.select_related("host").filter(lab=self.lab, pk__in=ids)}

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('inventory', '0009_targets_by_filesystem'),
-        ('studies', '0007_retries_and_guard_evidence_of_steps'),
+        ('studies', '0007_running_plans'),
     ]
 
     operations = [

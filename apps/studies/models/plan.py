@@ -53,6 +53,10 @@ class Plan(ThroughParent):
     is_from_report = models.BooleanField(
         default=False, help_text="a published report's procedure, not one to carry out"
     )
+    repeats = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="repetitions",
+        help_text="the published report's plan whose procedure it follows",
+    )  # fmt: skip
     changed_by = models.CharField(max_length=200, blank=True)
     changed_at = models.DateTimeField(auto_now=True)
 
