@@ -130,12 +130,13 @@ class ExecutionPage:
         """Return the cells (ids of row and point) that each host takes next."""
         if not self.execution or self.execution.has_ended:
             return set()
-        rows, places = list(self.plan.rows.all()), set()
-        for host_id in {target_host(row) for row in rows} - {None}:
-            page = PlanPage(self.plan, self.matrix.found, host_id)
-            if step := find_next_step(page, self.execution.retries):
-                places.add((rows[step.row].pk, self.matrix.points[step.point].pk))
-        return places
+        rows = {row.position: row for row in self.plan.rows.all()}
+        points = {point.position: point for point in self.matrix.points}
+        steps = [
+            find_next_step(self.matrix, self.execution.retries, host_id)
+            for host_id in {target_host(row) for row in rows.values()} - {None}
+        ]
+        return {(rows[step.row].pk, points[step.point].pk) for step in steps if step}
 
     @cached_property
     def hosts(self) -> list[HostProgress]:
@@ -161,8 +162,8 @@ class ExecutionPage:
             return "nothing is started"
         if not self.execution.is_running:
             return f"{self.execution.state}: nothing more is started"
-        page = PlanPage(self.plan, self.matrix.found, host_id)
-        left = any(find_waiting_rounds(cell, self.execution.retries) for cell in cell_progress(page).values())
+        cells = cell_progress(self.matrix, host_id).values()
+        left = any(find_waiting_rounds(cell, self.execution.retries) for cell in cells)
         return "its next step is started in a moment" if left else "nothing is left to do"
 
     def _place(self, planned: PlannedRun) -> str:

@@ -83,9 +83,13 @@ def open_runs(plan: Plan, host_id: int | None = None) -> Any:
     return runs if host_id is None else runs.filter(host_id=host_id)
 
 
-def load_plan(pk: int) -> Plan:
-    """Return a plan with everything that its page and its steps need. Raises `Plan.DoesNotExist`."""
-    plan: Plan = Plan.objects.whole().get(pk=pk)
+def load_plan(pk: int, host_id: int | None = None) -> Plan:
+    """Return a plan with everything that its page and its steps need, or with the rows of one host alone.
+
+    Raises:
+        Plan.DoesNotExist: There is none in scope.
+    """
+    plan: Plan = Plan.objects.whole(host_id).get(pk=pk)
     return plan
 
 

@@ -22,7 +22,7 @@ from apps.runs.services import start_runs
 from apps.runs.states import ENDED
 from apps.runs.workload import WorkloadError, files_bytes
 from apps.studies.models import Plan, PlanConfiguration, PlannedRun, StudyRun
-from apps.studies.plans.order import Cell, Step
+from apps.studies.plans.order import Cell, Step, steps
 from apps.studies.plans.plan_page import PlanPage, PlanPageCell, target_host
 from apps.studies.plans.run_assignment import runs_of
 
@@ -45,7 +45,7 @@ def advance(plan_id: int, host_id: int | None) -> str:
         execution = Execution.objects.filter(plan=plan_id).first()
         if execution is None or not execution.is_running:
             return "does not run"
-        plan = load_plan(plan_id)
+        plan = load_plan(plan_id, host_id)
         if open_runs(plan, host_id).exists():
             return "under way"
         return _advance(execution, plan, host_id)
@@ -54,7 +54,7 @@ def advance(plan_id: int, host_id: int | None) -> str:
 def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
     if _pause_after_failures(execution, plan, host_id):
         return "paused"
-    page = PlanPage(plan, runs_of(plan.study, host_id), host_id)
+    page = PlanPage(plan, runs_of(plan.study, host_id))
     for _ in range(len(page.cells) + 1):  # each turn starts a step, waits, or excludes a cell
         step = find_next_step(page, execution.retries)
         if step is None:
@@ -63,26 +63,27 @@ def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
         outcome = _begin_step(execution, page, step)
         if outcome != "excluded":
             return outcome
-        plan = load_plan(plan.pk)
-        page = PlanPage(plan, runs_of(plan.study, host_id), host_id)
+        plan = load_plan(plan.pk, host_id)
+        page = PlanPage(plan, runs_of(plan.study, host_id))
     return "nothing left"
 
 
-def find_next_step(page: PlanPage, retries: int) -> Step | None:
-    """Return the next step of a plan's page, which may be restricted to one host."""
-    waiting = {cell: find_waiting_rounds(progress, retries) for cell, progress in cell_progress(page).items()}
+def find_next_step(page: PlanPage, retries: int, host_id: int | None = None) -> Step | None:
+    """Return the next step of a plan, or of one of its hosts.
+
+    Its row and point are positions in the whole plan, also where the page has the rows of one host alone.
+    """
+    waiting = {cell: find_waiting_rounds(progress, retries) for cell, progress in cell_progress(page, host_id).items()}
     rounds = max((numbers[-1] for numbers in waiting.values() if numbers), default=0)
-    return next_step(page.matrix.steps(page.plan.order, rounds, page.plan.seed or 0), waiting)
+    return next_step(steps(waiting, page.plan.order, rounds, page.plan.seed or 0), waiting)
 
 
-def cell_progress(page: PlanPage) -> dict[Cell, CellProgress]:
-    """Return the progress of the cells that can be started, by their positions in the plan's rows and points."""
-    rows = {row.pk: at for at, row in enumerate(page.plan.rows.all())}
-    points = {point.pk: at for at, point in enumerate(page.points)}
+def cell_progress(page: PlanPage, host_id: int | None = None) -> dict[Cell, CellProgress]:
+    """Return the progress of the cells that can be started, of all hosts or of one, by the positions of row and point."""
     return {
-        (rows[cell.row.pk], points[cell.point.pk]): CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
+        (cell.row.position, cell.point.position): CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
         for cell in page.cells
-        if cell.can_be_started
+        if cell.can_be_started and host_id in (None, target_host(cell.row))
     }
 
 
@@ -216,5 +217,4 @@ def _step_facts(cell: PlanPageCell, target: Any) -> StepFacts:
 
 
 def _cell_of(page: PlanPage, step: Step) -> PlanPageCell:
-    row, point = list(page.plan.rows.all())[step.row], page.points[step.point]
-    return next(cell for cell in page.cells if cell.row.pk == row.pk and cell.point.pk == point.pk)
+    return next(cell for cell in page.cells if (cell.row.position, cell.point.position) == (step.row, step.point))

@@ -24,15 +24,21 @@ NOT_CHECKED, AS_REPORTED = "asked for; not checked", "as reported"
 
 
 class PlanQuerySet(LabQuerySet["Plan"]):
-    def whole(self) -> Self:
-        """Prefetch all that a page shows of the plans, in a constant number of queries."""
+    def whole(self, host_id: int | None = None) -> Self:
+        """Prefetch all that a page shows of the plans, in a constant number of queries.
+
+        Args:
+            host_id: Only the rows and cells whose target is on this host.
+        """
+        rows, cells = PlanConfiguration.objects.all(), PlanCell.objects.all()
+        if host_id is not None:
+            rows = rows.filter(configuration__target__host=host_id)
+            cells = cells.filter(row__configuration__target__host=host_id)
         return self.select_related("study").prefetch_related(
-            models.Prefetch(
-                "rows", PlanConfiguration.objects.select_related("configuration__host", "configuration__target__host")
-            ),
+            models.Prefetch("rows", rows.select_related("configuration__host", "configuration__target__host")),
             "points",
             "guards",
-            models.Prefetch("cells", PlanCell.objects.select_related("runs_of")),
+            models.Prefetch("cells", cells.select_related("runs_of")),
         )
 
 

@@ -77,11 +77,10 @@ class PlanPageRow:
 
 @dataclass
 class PlanPage:
-    """One plan with all that is said about it; with `host_id` only the rows of that host have cells."""
+    """One plan with all that is said about it."""
 
     plan: Plan
     found: StudysRuns
-    host_id: int | None = None
     matrix: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,15 +97,10 @@ class PlanPage:
     def assignment(self) -> Assignment:
         sizes = {
             (row.pk, point.pk): self.matrix.cell(row.name, point.name).file_size
-            for row in self.shown_rows
+            for row in self.plan.rows.all()
             for point in self.points
         }
-        return assign_runs(self.plan, sizes, self.found, self.shown_rows)
-
-    @cached_property
-    def shown_rows(self) -> list[PlanConfiguration]:
-        """Return the plan's rows, or those of one host."""
-        return [row for row in self.plan.rows.all() if self.host_id is None or target_host(row) == self.host_id]
+        return assign_runs(self.plan, sizes, self.found)
 
     @property
     def held(self) -> dict[Place, list[HeldRun]]:
@@ -132,7 +126,7 @@ class PlanPage:
         cells = {(cell.row_id, cell.point_id): cell for cell in self.plan.cells.all()}
         return [
             PlanPageRow(row, [self._cell(row, point, cells.get((row.pk, point.pk))) for point in self.points])
-            for row in self.shown_rows
+            for row in self.plan.rows.all()
         ]
 
     def _cell(self, row: PlanConfiguration, point: PlanPoint, plan_cell: PlanCell | None) -> PlanPageCell:

@@ -92,19 +92,13 @@ def runs_of(study: Study, host_id: int | None = None) -> StudysRuns:
     return StudysRuns(dict(runs), facts, planned)
 
 
-def assign_runs(
-    plan: Plan,
-    file_sizes: Mapping[Place, int | None],
-    study_runs: StudysRuns,
-    rows: Sequence[PlanConfiguration] | None = None,
-) -> Assignment:
-    """Assign runs to cells, by row and point, oldest first; `file_sizes` has each cell's file in bytes.
-
-    Args:
-        rows: The rows to look at, all of the plan's without it.
-    """
-    of_plan = _as_reported if plan.is_from_report else _as_requested
-    return of_plan(plan, list(plan.rows.all()) if rows is None else rows, file_sizes, study_runs)
+def assign_runs(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
+    """Assign runs to cells, by row and point, oldest first; `file_sizes` has each cell's file in bytes."""
+    return (
+        _as_reported(plan, file_sizes, study_runs)
+        if plan.is_from_report
+        else _as_requested(plan, file_sizes, study_runs)
+    )
 
 
 def demand_of(row: PlanConfiguration, point: PlanPoint, file_size: int | None) -> CellDemand:
@@ -128,15 +122,13 @@ def demand_of(row: PlanConfiguration, point: PlanPoint, file_size: int | None) -
     )
 
 
-def _as_requested(
-    plan: Plan, rows: Sequence[PlanConfiguration], file_sizes: Mapping[Place, int | None], study_runs: StudysRuns
-) -> Assignment:
+def _as_requested(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
     elsewhere = {(cell.row_id, cell.point_id): cell.runs_of_id for cell in plan.cells.all() if cell.runs_of_id}
     held: dict[Place, list[HeldRun]] = {}
     values: dict[Place, dict[int, float]] = {}
     nearest: dict[Place, tuple[PlanPoint, list[DemandDifference]]] = {}  # of a row and a run
     counted: set[Place] = set()
-    for row in rows:
+    for row in plan.rows.all():
         for point in plan.points.all():
             place = (row.pk, point.pk)
             demand = demand_of(row, point, file_sizes[place])
@@ -181,14 +173,12 @@ def _value(cell_demand: CellDemand, run: RunFacts) -> float | None:
     return fmean(known[min(known)]) if known else None
 
 
-def _as_reported(
-    plan: Plan, rows: Sequence[PlanConfiguration], file_sizes: Mapping[Place, int | None], study_runs: StudysRuns
-) -> Assignment:
+def _as_reported(plan: Plan, file_sizes: Mapping[Place, int | None], study_runs: StudysRuns) -> Assignment:
     """Assign the runs of a report; a size that it does not print contradicts nothing unless the cell was not run."""
     elsewhere = {(cell.row_id, cell.point_id): cell.runs_of_id for cell in plan.cells.all() if cell.runs_of_id}
     left_out = {(cell.row_id, cell.point_id) for cell in plan.cells.all() if cell.reason and not cell.runs_of_id}
     held: dict[Place, list[HeldRun]] = {}
-    for row in rows:
+    for row in plan.rows.all():
         for point in plan.points.all():
             place, size = (row.pk, point.pk), file_sizes[row.pk, point.pk]
             runs = study_runs.by_configuration.get(elsewhere.get(place) or row.configuration_id or 0, [])
