@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from statistics import fmean
-from typing import Any
 
 from django.db.models import F
 from django.utils import timezone
@@ -223,10 +222,3 @@ def _value(values: Sequence[float]) -> CellValue | None:
     mean = fmean(values)
     is_interval = len(values) >= LEAST_FOR_INTERVAL
     return CellValue(mean, half_width(values, CONFIDENCE) * mean if is_interval else None, len(values))
-
-
-def summarize(plan: Plan) -> dict[str, Any]:
-    """Return a plan's state for a list: state, rounds done and needed."""
-    page = ExecutionPage(plan)
-    done, needed = page.rounds
-    return {"plan": plan, "state": page.state, "done": done, "needed": needed, "fraction": page.fraction}

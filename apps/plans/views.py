@@ -5,6 +5,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.cache import cache
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import get_language
@@ -16,23 +18,32 @@ from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.plans import services
-from apps.plans.execution_page import ExecutionPage, summarize
+from apps.plans.execution_page import ExecutionPage
 from apps.plans.forms import NewPlanForm
 from apps.plans.presets import PRESETS
 from apps.plans.services import ExecutionError
+from apps.runs.states import OPEN, State
 from apps.studies.models import Plan
 from apps.studies.plans.problems import PlanError
 
-SHOWN = 100  # plans of the list
+PAGE = 50
 FRESH_S = 1  # seconds that one rendering of the live part serves everybody who looks
 
 
 @require_safe
 @member_required()
 def plans(request: LabRequest) -> HttpResponse:
-    """List the lab's own plans, newest first."""
-    own = Plan.objects.whole().filter(study__lab=request.lab, is_from_report=False).order_by("-pk")[:SHOWN]
-    context = {"plans": [summarize(plan) for plan in own], "may_edit": request.member.covers(Role.ENGINEER)}
+    """List the lab's own plans, newest first, each with how many of its runs have finished and how many are open."""
+    own = Plan.objects.filter(study__lab=request.lab, is_from_report=False).select_related("study", "execution")
+    of_plan = "rows__planned_runs__run__state"
+    counted = own.annotate(
+        finished=Count("rows__planned_runs", filter=Q(**{of_plan: State.FINISHED})),
+        under_way=Count("rows__planned_runs", filter=Q(**{f"{of_plan}__in": OPEN})),
+    )
+    context = {
+        "page": Paginator(counted.order_by("-pk"), PAGE).get_page(request.GET.get("page")),
+        "may_edit": request.member.covers(Role.ENGINEER),
+    }
     return render(request, "plans/list.html", context)
 
 

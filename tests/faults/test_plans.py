@@ -94,6 +94,7 @@ def test_a_plan_goes_on_after_each_kill(stack: Stack) -> None:
     check_ledger(stack, plan)
 
 
+@pytest.mark.long
 def test_a_pause_lets_the_running_cell_end_and_starts_no_other(stack: Stack) -> None:
     plan = start(stack)
     until(lambda: f"the first run\n{stack.logs()}", 60, lambda: finished(stack) >= 1)

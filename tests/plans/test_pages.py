@@ -156,13 +156,22 @@ def test_a_viewer_starts_nothing_and_a_stranger_finds_nothing(
         assert plan.title not in stranger.get("/plans/").content.decode()
 
 
-def test_the_list_shows_how_far_each_plan_is(write_plan: WritePlan, sign_in: SignIn) -> None:
+def test_the_list_counts_runs_in_one_query_however_many_plans(
+    write_plan: WritePlan, sign_in: SignIn, django_assert_max_num_queries
+) -> None:
     plan = write_plan()
     services.start_plan(plan, actor="eve")
-    text = sign_in("viewer").get("/plans/").content.decode()
+    advance_all(plan)
+    end(Run.objects.open().first())
+    for number in range(5):
+        write_plan(name=f"other-{number}", title=f"Other {number}")
+    client = sign_in("viewer")
+    with django_assert_max_num_queries(20):
+        text = client.get("/plans/").content.decode()
     assert "Reading" in text
-    assert "0 of 8 runs" in text
     assert ">running<" in text
+    assert text.count(">not started<") == 5
+    assert '<td class="num">1</td><td class="num">2</td>' in text
 
 
 def test_a_run_of_a_plan_shows_its_place_and_its_guards(write_plan: WritePlan, sign_in: SignIn) -> None:
