@@ -13,8 +13,10 @@ from apps.api.parsers import RefusedFieldError
 from apps.comparison.question import QuestionError
 from apps.comparison.saved_comparisons.references import LostReferenceError
 from apps.core.http import problem_body
+from apps.plans.services import ExecutionError
 from apps.runs.artefacts.store import ArtefactStoreError, LostBytesError
 from apps.runs.workload import WorkloadError
+from apps.studies.plans.problems import PlanError
 from apps.uploads.labels import UploadError
 
 log = logging.getLogger(__name__)
@@ -39,9 +41,12 @@ def problem_details(error: Exception, context: dict[str, Any]) -> HttpResponse |
     if isinstance(error, LostReferenceError):
         set_rollback()
         return answer(409, str(error), field=error.field, found=error.found)
-    if isinstance(error, QuestionError | WorkloadError | UploadError):
+    if isinstance(error, QuestionError | WorkloadError | UploadError | PlanError):
         set_rollback()
         return answer(400, str(error), field=error.field, found=error.found, expected=error.expected)
+    if isinstance(error, ExecutionError):
+        set_rollback()
+        return answer(409, str(error))
     if isinstance(error, LostBytesError):
         log.error("%s", error)
         set_rollback()

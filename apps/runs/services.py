@@ -16,7 +16,7 @@ from apps.core.pubsub import ring
 from apps.inventory.models import Target
 from apps.labs.models import AuditEvent, Lab
 from apps.runs import workload
-from apps.runs.models import Attempt, Run, Workload, request_dispatch
+from apps.runs.models import Attempt, Run, Workload, request_dispatch, send_run_ended
 from apps.runs.states import State
 
 arrived = Signal()  # lab_id: int, runs: their ids
@@ -119,6 +119,7 @@ def cancel_run(run: Run, who: str) -> bool:
         state=State.CANCELLED, finished_at=timezone.now(), problem=f"Cancelled by {who} before it was offered."
     ):
         transaction.on_commit(partial(ring, f"run:{run.pk}", {"state": State.CANCELLED, "ended": True}))
+        send_run_ended(run.pk)
     else:
         attempt = Attempt.objects.open().filter(run=run).first()
         if attempt is None or not attempt.want_cancel():

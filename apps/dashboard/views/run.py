@@ -28,7 +28,7 @@ from apps.runs.series.latencies import PERCENTS, latencies_of
 from apps.runs.series.progress import series_of
 from apps.runs.states import State
 from apps.runs.workload import job_file
-from apps.studies.models import study_of
+from apps.studies.models import PlannedRun, study_of
 from apps.uploads.log_runs import beside_of
 from apps.uploads.models import UploadedRun
 
@@ -87,6 +87,9 @@ def run(request: LabRequest, pk: int) -> HttpResponse:
         if result.tool == "fio" and result.workload and result.workload.jobs
         else "",
         "study": study_of(result),
+        "planned": PlannedRun.objects.select_related("row__plan__study", "row__configuration", "point")
+        .filter(run=result)
+        .first(),
         "uploaded": uploaded,
         "beside": beside,
         "logs": logs_of(beside.logs),

@@ -8,6 +8,7 @@ from apps.runs.models.attempt import (
     Chunk,
     NextFencingToken,
     request_dispatch,
+    send_run_ended,
 )
 from apps.runs.models.run import (
     FEW,
@@ -58,4 +59,5 @@ __all__ = [
     "measures",
     "operations_of",
     "request_dispatch",
+    "send_run_ended",
 ]

@@ -131,7 +131,7 @@ class PlanPage:
         plan, cell = self.plan, self.matrix.cell(row.name, point.name)
         runs, rule = self.held[row.pk, point.pk], plan.rule
         known = self.assignment.values.get((row.pk, point.pk), {})
-        values = [known[run.pk] for run in runs if run.state == "finished" and run.pk in known]
+        values = [known[run.pk] for run in runs if run.is_counted and run.pk in known]
         progress = progress_of(
             runs,
             rule.least,
@@ -221,6 +221,12 @@ class PlanPage:
     @property
     def has_jobs(self) -> bool:
         return any(cell.workload for cell in self.cells)
+
+
+def target_host(row: PlanConfiguration) -> int | None:
+    """Return the id of the host on which the steps of a row run."""
+    target = row.configuration.target if row.configuration else None
+    return target.host_id if target else None
 
 
 def plans_of_study(study: Study) -> list[PlanPage]:

@@ -22,7 +22,7 @@ from apps.studies.plans.workload import check_job
 
 SLUG = re.compile(r"[A-Za-z0-9_-]{1,60}")
 TIB = 1024**4
-MOST_ROWS, MOST_POINTS = 60, 60
+MOST_ROWS, MOST_POINTS = 1000, 60
 PLAN = (
     "name", "title", "order", "seed", "stopping", "are_means", "notes", "configurations", "points", "guards", "cells",
 )  # fmt: skip
