@@ -11,6 +11,7 @@ from apps.agents.models import Agent
 from apps.inventory.editing.deletion import loss_of
 from apps.inventory.models import Host
 from apps.labs.models import AuditEvent
+from apps.runs.models import Attempt
 
 State = Agent.State
 MOST_REFUSED = 50  # refused copies of one host that are remembered
@@ -41,6 +42,8 @@ def decide(agent: Agent, act: str, actor: str) -> bool:
     changed = Agent.objects.filter(pk=agent.pk, state__in=before).update(**fields)
     if changed:
         AuditEvent.objects.record(agent.lab_id, words, str(agent.host), actor=actor)
+    if changed and act == "revoke":  # it will never say what became of a run that was given up
+        Attempt.objects.settle_abandoned(agent.host_id)
     return bool(changed)
 
 

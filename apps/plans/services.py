@@ -282,4 +282,4 @@ def _advance_on_commit(plan: Plan) -> None:
 
 def record_act(plan: Plan, action: str, actor: str, **details: Any) -> None:
     """Write an act on a plan into the audit trail."""
-    AuditEvent.objects.record(plan.study.lab_id, action, f"{plan.name} of {plan.study.slug}", who=actor, **details)
+    AuditEvent.objects.record(plan.study.lab_id, action, f"{plan.name} of {plan.study.slug}", actor=actor, **details)

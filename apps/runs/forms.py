@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from django import forms
+from django.db import transaction
 from django.forms import BaseFormSet, formset_factory
 from django.http import QueryDict
 
@@ -20,6 +21,8 @@ from apps.runs import workload
 from apps.runs.fio_options import MORE, OPTIONS, ByteSize, FioOption, FormSection, OneOf, WholeNumber, options_in
 from apps.runs.models import Run
 from apps.runs.services import MAX_REPETITIONS, QuotaError, check_quota, start_runs
+from apps.runs.start.details import RunDetailsForm
+from apps.runs.start.repeat import JobTemplate, template_of
 from apps.runs.workload import MAX_JOBS, WorkloadError, parse_size, spelled
 
 
@@ -148,13 +151,15 @@ class RunRequest:
         self.act = data.get("act", "review") if data else ""
         self.is_judged = bool(data) and self.act in ("review", "start")
         given = _edited(data, self.act) if data else None
-        before = like.workload.jobs if like and like.workload else jobs
+        self.former, self.template = like, template_of(like) if like else JobTemplate()
+        self.details = RunDetailsForm(lab, given, like)
+        before = self.template.jobs or jobs
         self.form = RunForm(lab, given, initial={"target": like.target_id if like else target})
         self.jobs: Any = JobForms(given, prefix=PREFIX, initial=[_typed(job) for job in before] if before else None)
 
     @cached_property
     def is_valid(self) -> bool:
-        return bool(self.form.is_valid() & self.jobs.is_valid())
+        return bool(self.form.is_valid() & self.jobs.is_valid() & self.details.is_valid())
 
     @cached_property
     def spec(self) -> dict[str, Any] | None:
@@ -188,9 +193,13 @@ class RunRequest:
             return None
         data = self.form.cleaned_data
         try:
-            return start_runs(
-                lab=self.lab, target=data["target"], spec=self.spec, repetitions=data["repetitions"], who=who
-            )
+            with transaction.atomic():
+                runs = start_runs(
+                    lab=self.lab, target=data["target"], spec=self.spec, repetitions=data["repetitions"], who=who,
+                    is_numbered_on=self.former is not None, **self.details.start_options,
+                )  # fmt: skip
+                self.details.place(runs, who)
+                return runs
         except WorkloadError as error:
             place_error(error, self.form, self.jobs)
             return None
@@ -200,6 +209,9 @@ class RunRequest:
         return {
             "form": self.form,
             "jobs": self.jobs,
+            "details": self.details,
+            "former": self.former,
+            "template": self.template,
             "may_add": len(self.jobs.forms) < MAX_JOBS,
             "refused": self.is_refused,
             "has_targets": offered_targets(self.lab).exists(),

@@ -1,13 +1,12 @@
-"""The workload of a run: the fio options that may be asked for, their checks, the job file, and sizes as people type them.
+"""The workload of a run: the fio options that may be asked for, their checks, and the job file.
 
 Options are integers, booleans and words from fixed lists; no text of a person reaches a host. The agent checks them again
 against its own list and its host's policy and writes the job file itself; `job_file` here only shows what it will be.
-In sizes (`4k`, `1m`, `100 MiB`, `8192`) the base is never guessed: kB and MB are refused.
+Sizes are whole bytes; `read_sizes` makes them of what people type (`4k`, `100 MiB`).
 """
 
 import hashlib
 import math
-import re
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from typing import Any
@@ -15,41 +14,13 @@ from typing import Any
 import orjson
 from django.conf import settings
 
+from apps.core.quantities import SizeError
+from apps.core.quantities import parse_size as parse_size
+from apps.core.quantities import spell_size as spelled
 from apps.runs.fio_options import BY_NAME, OPTIONS, PATTERNS, REQUIRED, SYNCS, ByteSize, FioOption, Written
 from apps.runs.fio_options import GIB as GIB
 from apps.runs.fio_options import KIB as KIB
 from apps.runs.fio_options import MIB as MIB
-
-FACTORS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
-SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|b)?", re.IGNORECASE)
-
-
-def parse_size(text: str) -> int:
-    """Return the bytes of a size such as `4k`, `1m` or `100 MiB`.
-
-    Raises:
-        ValueError: It is no such size; the message tells what was found and expected.
-    """
-    expected = "expected a size such as 4k, 1m or 100 MiB, where k is 1024 bytes"
-    match = SIZE.fullmatch(text.strip())
-    if not match:
-        raise ValueError(f"found {text!r}, {expected}")
-    number, letter, suffix = match.groups()
-    if suffix and suffix.lower() == "b":
-        raise ValueError(f"found {text!r}, which is 1000 to some and 1024 to others; {expected}")
-    size = float(number) * FACTORS[(letter or "").lower()]
-    if not size.is_integer():
-        raise ValueError(f"found {text!r}, which is no whole number of bytes; {expected}")
-    return int(size)
-
-
-def spelled(size: int) -> str:
-    """Return the shortest spelling that `parse_size` reads as the same size: `65536` → `64k`."""
-    for letter in ("t", "g", "m", "k"):
-        if size and size % FACTORS[letter] == 0:
-            return f"{size // FACTORS[letter]}{letter}"
-    return str(size)
-
 
 RW, SYNC = tuple(PATTERNS), tuple(SYNCS)
 MAX_JOBS = 16
@@ -95,6 +66,36 @@ def _job(number: int, given: Any) -> dict[str, Any]:
             raise WorkloadError(f"{where}.{option.name}", None, "a value; this option has no default")
         job[option.name] = check_option(f"{where}.{option.name}", option, given.get(option.name, option.default))
     return _consistent(where, job)
+
+
+SIZES = tuple(option.name for option in OPTIONS if isinstance(option.kind, ByteSize))
+
+
+def read_sizes(spec: Any) -> Any:
+    """Return the workload with sizes that are texts, such as `4k` or `10 GiB`, as whole bytes; all else is as it was.
+
+    Raises:
+        WorkloadError: A text is no such size, or the option does not take a size that large or small.
+    """
+    jobs = spec.get("jobs") if isinstance(spec, dict) else None
+    if not isinstance(jobs, list):
+        return spec
+    return {**spec, "jobs": [_read_sizes(f"jobs[{number}]", job) for number, job in enumerate(jobs)]}
+
+
+def _read_sizes(where: str, job: Any) -> Any:
+    texts = [name for name in SIZES if isinstance(job, dict) and isinstance(job.get(name), str)]
+    return {**job, **{name: _read_size(f"{where}.{name}", name, job[name]) for name in texts}} if texts else job
+
+
+def _read_size(field: str, name: str, text: str) -> Any:
+    shown = text[:80]
+    try:
+        return check_option(field, BY_NAME[name], parse_size(text))
+    except SizeError as error:
+        raise WorkloadError(field, shown, error.expected) from None
+    except WorkloadError as error:
+        raise WorkloadError(field, shown, error.expected) from None
 
 
 def _consistent(where: str, job: dict[str, Any]) -> dict[str, Any]:

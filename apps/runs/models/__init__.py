@@ -3,6 +3,7 @@
 from apps.runs.models.attempt import (
     LEASE,
     MAX_TRIES,
+    MAY_BE_ON_HOST,
     Attempt,
     AttemptQuerySet,
     Chunk,
@@ -11,6 +12,7 @@ from apps.runs.models.attempt import (
     send_run_ended,
 )
 from apps.runs.models.run import (
+    DISPATCH_ORDER,
     FEW,
     IN_TIME,
     TAKE_SAMPLES_ALONG,
@@ -33,10 +35,12 @@ from apps.runs.models.run import (
 )
 
 __all__ = [
+    "DISPATCH_ORDER",
     "FEW",
     "IN_TIME",
     "LEASE",
     "MAX_TRIES",
+    "MAY_BE_ON_HOST",
     "TAKE_SAMPLES_ALONG",
     "TOOLS",
     "Artefact",
