@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0016_origin_words'),
+        ('runs', '0017_queue_order_notes_and_abandoned_runs'),
     ]
 
     operations = [
