@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any, Dict, List, Optional
 
-from . import VERSION, client, conf, inventory, inventory_scan, policy, render
+from . import VERSION, client, conf, directory, inventory, inventory_scan, mount, policy, render
 from .client import Answer, Client, Unreachable
 from .conf import log
 from .disk import write_durably
@@ -63,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("--token", help=argparse.SUPPRESS)
             sub.add_argument("--shared-directory", action="store_true", help="although other accounts may write there")
             sub.add_argument("--again", action="store_true", help="although this folder is enrolled already")
-            sub.add_argument("--directory", help="where test files go; made on the filesystem under test")
+            words = "where test files go; made on the filesystem under test. Say it again for each further filesystem"
+            sub.add_argument("--directory", action="append", metavar="DIRECTORY", help=words)
         if name == "run":
             sub.add_argument("--once", action="store_true", help="do what is open, then end")
         if name == "check-policy":
@@ -88,10 +89,13 @@ def enrol(arguments: argparse.Namespace) -> int:
         )
     if arguments.token:
         log("A token on the command line can be read by every account of this host (ps). Better use --token-file.")
-    conf.create(state, arguments.directory, arguments.shared_directory)
-    refused = conf.load(state).directory_refused()
-    if refused:
-        raise conf.Mistake(refused)
+    conf.create(state, *(arguments.directory or []), shared=arguments.shared_directory)
+    allowed = conf.load(state)
+    for root in allowed.roots:
+        refused = allowed.directory_refused(root.path)
+        if refused:
+            raise conf.Mistake(refused)
+    _say_what_is_not_allowed(arguments.directory or [], allowed)
     token = client.token(arguments.token_file, arguments.token)
     secret = _enrolment_secret(state, token)
     body = {
@@ -141,7 +145,11 @@ def status(arguments: argparse.Namespace) -> int:
     print(f"Spindle agent {VERSION}: {words}")
     print(f"fio: {inventory.fio_version(limits.fio_path(), state) or 'not found'}")
     for name, value in limits.as_policy().items():
-        print(f"{name}: {value}")
+        if name not in ("directory", "directories") and (name != "quota_bytes" or len(limits.roots) == 1):
+            print(f"{name}: {value}")
+    for root in limits.roots:
+        place = mount.look_at(root.path, limits.shared_directory, limits.state)
+        print(f"directory: {root.path}, {place.get('problem') or mount.words(place)}, quota {root.quota_bytes} bytes")
     spool = Spool(state)
     for number, state_now in spool.glance().items():
         print(f"attempt {number}: {state_now}")
@@ -166,6 +174,13 @@ def check_policy(arguments: argparse.Namespace) -> int:
         return 1
     print(render.job_file(jobs, limits.cpus), end="")
     return 0
+
+
+def _say_what_is_not_allowed(asked: List[str], allowed: conf.Conf) -> None:
+    """Tell which directories of the command line an agent.conf that was there before does not allow."""
+    for path in asked:
+        if directory.resolve(path) not in [root.path for root in allowed.roots]:
+            log(f"{path} is not in {allowed.state}/agent.conf, which was there before. Add it to directories there.")
 
 
 def _enrolment_secret(state: str, token: str) -> str:
