@@ -38,7 +38,7 @@ from apps.core.unit_base import base
 from apps.labs.models import TokenScope
 from apps.runs.artefacts.store import open_stream
 from apps.runs.models import Attempt, Run, RunArtefact
-from apps.runs.services import cancel_run, find_target, start_runs, wrap_single_job
+from apps.runs.services import MAX_TARGETS, cancel_run, find_targets, start_on_targets, wrap_single_job
 from apps.runs.states import State
 from apps.runs.workload import UnknownOptionError
 from apps.wiki.sample_rows import Extent, rows
@@ -118,12 +118,12 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
 
 class StartedRunSerializer(RunSerializer):
-    """The first of the repetitions, and the ids of all."""
+    """The first of the started runs, and the ids of all."""
 
     runs = serializers.ListField(
         source="repetition_ids",
         child=serializers.IntegerField(),
-        help_text="ids of all repetitions; the rest of the body is the first",
+        help_text="ids of all runs: of each target its repetitions; the rest of the body is the first",
     )
 
     class Meta(RunSerializer.Meta):
@@ -134,7 +134,14 @@ class StartedRunSerializer(RunSerializer):
 class RunStartSerializer(serializers.Serializer[Any]):
     """The body that starts runs."""
 
-    target = serializers.IntegerField(help_text="id of a target with `takes_runs`")
+    target = serializers.IntegerField(required=False, help_text="id of a target with `takes_runs`")
+    targets = serializers.ListField(
+        child=serializers.IntegerField(),
+        required=False,
+        min_length=1,
+        max_length=MAX_TARGETS,
+        help_text="ids of several, of one host or of several, in place of `target`; runs start on all of them or on none",
+    )
     workload = serializers.DictField(
         help_text="`{tool, jobs: [{rw, block_size, file_size, …}]}`, or one job's options by themselves"
     )
@@ -145,6 +152,16 @@ class RunStartSerializer(serializers.Serializer[Any]):
         if isinstance(data, dict) and (unknown := sorted(data.keys() - set(self.fields))):
             raise UnknownOptionError("", unknown[0], data[unknown[0]], self.fields)
         return super().to_internal_value(data)
+
+    def validate(self, attrs: Any) -> Any:
+        """Refuse a body with both `target` and `targets`, with neither, or with a target twice."""
+        if ("target" in attrs) == ("targets" in attrs):
+            found = "both" if "target" in attrs else "neither"
+            raise serializers.ValidationError({"target": f"found {found}, expected target or targets"})
+        keys = attrs.setdefault("targets", [attrs.get("target")])
+        if len(set(keys)) < len(keys):
+            raise serializers.ValidationError({"targets": "found a target twice, expected each once"})
+        return attrs
 
 
 class ArtefactSerializer(serializers.ModelSerializer[RunArtefact]):
@@ -199,16 +216,17 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
         responses={201: StartedRunSerializer, **problems(404)},
     )
     def create(self, request: Request) -> Response:
-        """Start runs; the answer is the first of the repetitions and the ids of all."""
+        """Start runs on one target or several; the answer is the first of the runs and the ids of all."""
         data = self.validate_body(RunStartSerializer)
-        target = find_target(self.lab, data["target"])
-        if target is None:
-            found, expected = data["target"], "the id of a target of this lab (GET /api/v1/targets/)"
-            detail = f"target: found {found}, expected {expected}"
-            raise ProblemError(404, detail, field="target", found=found, expected=expected)
-        runs = start_runs(
+        known = find_targets(self.lab, data["targets"])
+        for key in data["targets"]:
+            if key not in known:
+                field, expected = "target" if "target" in data else "targets", "the id of a target of this lab"
+                detail = f"{field}: found {key}, expected {expected} (GET /api/v1/targets/)"
+                raise ProblemError(404, detail, field=field, found=key, expected=expected)
+        runs = start_on_targets(
+            [known[key] for key in data["targets"]],
             lab=self.lab,
-            target=target,
             spec=wrap_single_job(data["workload"]),
             repetitions=data["repetitions"],
             who=who(request),
