@@ -350,3 +350,32 @@ def test_nothing_is_said_of_settings_that_cannot_be_read(tree: Tree) -> None:
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     return Tree(tmp_path, monkeypatch)
+
+
+def test_a_directory_is_allowed_beside_those_that_are(host: Host, server: FakeServer, memory: Path) -> None:
+    fresh = memory / "made" / "here"
+    done = host.call("allow", "--directory", str(fresh), "--directory", str(host.files))
+    assert done.returncode == 0, done.stderr
+    assert f"allows {fresh} too" in done.stderr
+    again = host.call("allow", "--directory", str(memory), "--directory", str(fresh))
+    assert again.returncode == 0, again.stderr
+    assert [root.path for root in load(str(host.state)).roots] == [str(host.files), str(fresh), str(memory)]
+    assert (host.state / "agent.conf").stat().st_mode & 0o777 == 0o600
+    before = (host.state / "agent.conf").read_bytes()
+    assert "Nothing was changed" in host.call("allow", "--directory", str(fresh)).stderr
+    (memory / "open").mkdir()
+    (memory / "open").chmod(0o777)
+    assert "other accounts can write" in host.call("allow", "--directory", str(memory / "open")).stderr
+    assert host.call("allow", "--directory", "/").returncode == 2
+    assert (host.state / "agent.conf").read_bytes() == before
+    host.start()
+    attempt = server.offer(FILES, **target_of(reported(server, fresh)))
+    assert host.ended(attempt) == "finished"
+
+
+def test_quotas_of_their_own_are_kept_when_a_directory_is_allowed(host: Host, memory: Path) -> None:
+    host.configure(directories=str(memory), quota_bytes=f"{MIB}, {2 * MIB}")
+    fresh = memory / "third"
+    assert host.call("allow", "--directory", str(fresh)).returncode == 0
+    assert [root.quota_bytes for root in load(str(host.state)).roots][:2] == [MIB, 2 * MIB]
+    assert len(load(str(host.state)).roots) == 3

@@ -191,19 +191,49 @@ def create(state: str, *paths: str, shared: bool = False) -> None:
     if os.path.exists(file):
         return
     resolved = [directories.resolve(path) for path in paths or [os.path.join(state, "files")]]
-    for path in resolved:
-        if "," in path and len(resolved) > 1:
-            raise Mistake(f"{path}: a directory among several cannot have a comma in its name.")
-        try:
-            os.close(directories.open_directory(path, shared, state, make=True))
-        except directories.Unsafe as problem:
-            raise Mistake(str(problem)) from problem
+    _prepare(resolved, state, shared, len(resolved) > 1)
     values = defaults(*dict.fromkeys(resolved))
     names = [f"{name} = {values.pop(name)}" for name in ("directory", "directories") if name in values]
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w") as target:
         values.update(roots="\n".join(names), shared="yes" if shared else "no", places=", ".join(FIO_PLACES))
         target.write(TEMPLATE.format(**values))
+
+
+def _prepare(paths: List[str], state: str, shared: bool, is_listed: bool) -> None:
+    """Create directories that are missing.
+
+    Raises:
+        Mistake: One cannot be used, or not written into a list with commas.
+    """
+    for path in paths:
+        if "," in path and is_listed:
+            raise Mistake(f"{path}: a directory among several cannot have a comma in its name.")
+        try:
+            os.close(directories.open_directory(path, shared, state, make=True))
+        except directories.Unsafe as problem:
+            raise Mistake(str(problem)) from problem
+
+
+def with_directories(text: str, paths: List[str], conf: Conf) -> str:
+    """Return the text of an agent.conf that allows further directories, which are made; all else stays as it is."""
+    _prepare(paths, conf.state, conf.shared_directory, True)
+    fresh = defaults(*paths)
+    quotas = fresh["quota_bytes"].split(", ")
+    lines, place = text.splitlines(), 0
+    for number, line in enumerate(lines):
+        key, _, value = (part.strip() for part in line.partition("="))
+        if key == "directory" and not place:
+            place = number + 1
+        elif key == "directories" and value:
+            lines[number] = f"directories = {', '.join([value.rstrip(', ')] + paths)}"
+            place = -1
+        elif key == "quota_bytes" and "," in value:
+            lines[number] = f"quota_bytes = {', '.join([value] + (quotas * len(paths))[: len(paths)])}"
+    if place >= 0:
+        lines = [line for line in lines if line.partition("=")[0].strip() != "directories"]
+        lines.insert(place, f"directories = {', '.join(paths)}")
+    return "\n".join(lines) + "\n"
 
 
 def parse(text: str) -> Dict[str, str]:

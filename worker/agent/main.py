@@ -47,6 +47,11 @@ def _parser() -> argparse.ArgumentParser:
     for name, act, words in (
         ("enrol", enrol, "make this host known to a server, once"),
         ("run", run, "the agent"),
+        (
+            "allow",
+            allow,
+            "allow further directories for test files in agent.conf; the agent reads it when it is started again",
+        ),
         ("status", status, "what this host allows and what it is doing"),
         ("check-policy", check_policy, "show the job file of a workload, or why it is refused"),
     ):
@@ -65,6 +70,10 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("--again", action="store_true", help="although this folder is enrolled already")
             words = "where test files go; made on the filesystem under test. Say it again for each further filesystem"
             sub.add_argument("--directory", action="append", metavar="DIRECTORY", help=words)
+        if name == "allow":
+            sub.add_argument(
+                "--directory", action="append", metavar="DIRECTORY", required=True, help="a directory to allow"
+            )
         if name == "run":
             sub.add_argument("--once", action="store_true", help="do what is open, then end")
         if name == "check-policy":
@@ -137,6 +146,26 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def allow(arguments: argparse.Namespace) -> int:
+    state = _state(arguments)
+    limits = conf.load(state)
+    known = [root.path for root in limits.roots]
+    fresh = [path for path in dict.fromkeys(map(directory.resolve, arguments.directory)) if path not in known]
+    if not fresh:
+        log("Nothing was changed: agent.conf allows this already.")
+        return 0
+    path = os.path.join(state, "agent.conf")
+    with open(path) as source:
+        text = conf.with_directories(source.read(), fresh, limits)
+    conf.Conf(conf.parse(text), state)  # refuses what the agent would refuse
+    owner = os.stat(path)
+    write_durably(path, text)
+    if os.geteuid() == 0:
+        os.chown(path, owner.st_uid, owner.st_gid)
+    log(f"agent.conf allows {', '.join(fresh)} too, once the agent is started again.")
+    return 0
+
+
 def status(arguments: argparse.Namespace) -> int:
     state = os.path.realpath(arguments.state)
     limits = conf.load(state)
@@ -180,7 +209,7 @@ def _say_what_is_not_allowed(asked: List[str], allowed: conf.Conf) -> None:
     """Tell which directories of the command line an agent.conf that was there before does not allow."""
     for path in asked:
         if directory.resolve(path) not in [root.path for root in allowed.roots]:
-            log(f"{path} is not in {allowed.state}/agent.conf, which was there before. Add it to directories there.")
+            log(f"{path} is not in {allowed.state}/agent.conf, which was there before; agent.pyz allow adds it.")
 
 
 def _enrolment_secret(state: str, token: str) -> str:
