@@ -39,7 +39,9 @@ def new(request: LabRequest) -> HttpResponse:
     former, jobs = _former(request.GET.get("like", "")), jobs_in_address(request.GET.get("jobs", ""))
     run_request = RunRequest(request.lab, request.POST or None, request.GET.getlist("target"), former, jobs)
     if request.htmx and request.method == "POST":  # type: ignore[attr-defined]
-        return render(request, "runs/_equivalent.html", run_request.context())
+        context = run_request.context()
+        context["refused"] = context["refused"] and "target" in request.POST  # nobody has chosen one yet
+        return render(request, "runs/_equivalent.html", context)
     if (
         request.method == "POST"
         and request.POST.get("act") == "start"

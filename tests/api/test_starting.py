@@ -180,7 +180,7 @@ class TestSeveralTargets:
     @pytest.fixture
     def other(self, cast: Cast) -> Target:
         with lab_scope(cast.lab.pk):
-            return target(cast.lab, "second", host="another")
+            return target(cast.lab, "another", "second")
 
     def test_runs_start_on_all_of_them(self, place: Target, other: Target, token: Callable[[str], str]) -> None:
         wish = {**_wish(place), "targets": [other.pk, place.pk], "repetitions": 2}

@@ -311,3 +311,10 @@ class TestSeveralTargets:
         data = form(furnished.target) | {"target": [furnished.target.pk, other.pk]}
         assert sign_in("engineer").post(reverse("run-new"), data).status_code == 422
         assert len(runs(furnished.lab)) == before
+
+    def test_before_a_target_is_chosen_the_preview_asks_for_one(self, furnished, other, sign_in):
+        data = form(furnished.target, act="review")
+        del data["target"]
+        answer = sign_in("engineer").post(reverse("run-new"), data, headers={"HX-Request": "true"})
+        assert (answer.status_code, "Choose targets" in answer.content.decode()) == (200, True)
+        assert "cannot start yet" not in answer.content.decode()
