@@ -51,10 +51,12 @@ def _targets(stack: Stack) -> list[Target]:
         return list(Target.objects.filter(is_agents_own=True).select_related("host", "filesystem").order_by("path"))
 
 
-def _start(stack: Stack, seconds: int, repetitions: int = 1) -> list[Run]:
+def _start(stack: Stack, seconds: int, repetitions: int = 1, last: str = "") -> list[Run]:
+    """Queue runs on all targets, that of the path `last` behind the others."""
     spec = {"tool": "fio", "jobs": [{**JOB, "runtime": seconds}]}
+    targets = sorted(_targets(stack), key=lambda target: target.path == last)
     with lab_scope(stack.lab.pk):
-        return start_on_targets(_targets(stack), lab=stack.lab, spec=spec, repetitions=repetitions, who="test")
+        return start_on_targets(targets, lab=stack.lab, spec=spec, repetitions=repetitions, who="test")
 
 
 def test_runs_of_two_filesystems_never_share_a_target_or_a_cell(stack: Stack, memory: Path) -> None:
@@ -87,7 +89,7 @@ def test_runs_of_two_filesystems_never_share_a_target_or_a_cell(stack: Stack, me
 
 
 def test_a_directory_that_vanishes_fails_its_runs_and_no_others(stack: Stack, memory: Path) -> None:
-    first, second = sorted(_start(stack, 4), key=lambda run: run.target.path == str(memory))
+    first, second = _start(stack, 4, last=str(memory))
     stack.wait_for(first, State.RUNNING, seconds=60)
     memory.rename(f"{memory}-away")
     try:
