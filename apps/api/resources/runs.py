@@ -79,7 +79,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     target_name = serializers.CharField(source="target.name", allow_null=True)
     snapshot = serializers.IntegerField(source="snapshot_id", allow_null=True)
     place = serializers.DictField(
-        help_text="where it really lay, read on its host when it began: path, type, source, uuid, mount_point"
+        help_text="where it really lay, read on its host when it began: path, type, source, uuid, mount_point, and "
+        "`settings` of the kernel for it, as `/sys` has them"
     )
     labels = serializers.DictField()
     facts = serializers.DictField()
