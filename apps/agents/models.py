@@ -13,6 +13,7 @@ from apps.labs.isolation import LabManager, LabQuerySet, LabScoped
 from apps.labs.models import Lab, digest
 
 ENROLMENT_TIME = timedelta(minutes=15)
+LONGEST_PROBLEM = 300  # characters of a directory's problem that are kept
 ONLINE_FOR = timedelta(seconds=60)
 
 
@@ -158,15 +159,20 @@ class Agent(LabScoped):
     @property
     def directory_problems(self) -> list[str]:
         """Return why test directories of the host take no runs, by its last poll, a sentence for each."""
-        problems = [
-            f"Its directory for test files, {directory.get('path', '')}, cannot be used, and no run can start there: "
-            f"{directory['problem']}."
-            for directory in self.directories
-            if directory.get("problem") and directory.get("path") not in self.wanted_directories
-        ]
-        refused = self.policy.get("directory_refused")
-        if refused and not (self.directories and self.directories[0].get("problem")):
-            problems.insert(0, f"Its directory for test files is refused, and so is every run: {str(refused)[:500]}")
+        refused = str(self.policy.get("directory_refused") or "")[:500]
+        first = self.directories[0] if self.directories else {}
+        problems = []
+        if refused and first.get("problem", refused)[:LONGEST_PROBLEM] == refused[:LONGEST_PROBLEM]:
+            several = f", {first.get('path')}," if len(self.roots) > 1 else ""
+            where = " in it" if several else ""
+            problems.append(f"Its directory for test files{several} is refused, and so is every run{where}: {refused}")
+        for directory in self.directories:
+            is_told = directory is first and bool(problems)
+            if directory.get("problem") and not is_told and directory.get("path") not in self.wanted_directories:
+                problems.append(
+                    f"Its directory for test files, {directory.get('path', '')}, cannot be used, and no run can start there: "
+                    f"{directory['problem']}."
+                )
         return problems
 
     @property

@@ -25,7 +25,7 @@ LONGEST = {
     "source": 255,
     "mount_point": 500,
     "options": 4000,
-    "problem": 300,
+    "problem": 600,
     "device": 40,
     "root": 500,
 }
