@@ -1,8 +1,9 @@
-"""The form that starts runs: a target and one or more fio jobs, with sizes as people type them (`4k`, `1 GiB`)."""
+"""The form that starts runs: targets and one or more fio jobs, with sizes as people type them (`4k`, `1 GiB`)."""
 
 import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -16,11 +17,12 @@ from apps.core.text import whole_number
 from apps.core.unit_base import base
 from apps.core.units import size
 from apps.inventory.models import Target
+from apps.inventory.target_identity import words_of
 from apps.labs.models import Lab
 from apps.runs import workload
 from apps.runs.fio_options import MORE, OPTIONS, ByteSize, FioOption, FormSection, OneOf, WholeNumber, options_in
 from apps.runs.models import Run
-from apps.runs.services import MAX_REPETITIONS, QuotaError, check_quota, start_runs
+from apps.runs.services import MAX_REPETITIONS, MAX_TARGETS, QuotaError, check_quota, start_on_targets
 from apps.runs.start.details import RunDetailsForm
 from apps.runs.start.repeat import JobTemplate, template_of
 from apps.runs.workload import MAX_JOBS, WorkloadError, parse_size, spelled
@@ -37,13 +39,21 @@ class SizeField(forms.CharField):
             raise forms.ValidationError(str(error)) from None
 
 
-class TargetField(forms.ModelChoiceField):  # type: ignore[type-arg]
+class TargetsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     def label_from_instance(self, obj: Any) -> str:
-        return f"{obj}, in maintenance: takes no new runs" if obj.host.is_in_maintenance else str(obj)
+        filesystem = words_of(obj.lies_on) or (str(obj.filesystem) if obj.filesystem else "")
+        label = ", ".join(filter(None, [str(obj), obj.path, filesystem]))
+        return f"{label}, in maintenance: takes no new runs" if obj.host.is_in_maintenance else label
 
 
 class RunForm(SiteForm):
-    target = TargetField(queryset=None, label="Target", empty_label=None)
+    target = TargetsField(
+        queryset=None,
+        label="Targets",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="of one host or of several; each host runs one after another",
+        error_messages={"required": "Choose at least one target."},
+    )
     repetitions = forms.IntegerField(
         min_value=1, max_value=MAX_REPETITIONS, initial=3, help_text="three or more give an interval"
     )
@@ -52,13 +62,21 @@ class RunForm(SiteForm):
         super().__init__(*args, **kwargs)
         target: Any = self.fields["target"]
         target.queryset = offered_targets(lab)
+        if not self.initial.get("target") and len(only := list(target.queryset[:2])) == 1:
+            self.initial["target"] = [only[0].pk]
+
+    def clean_target(self) -> list[Target]:
+        """Return the chosen targets, by host and name."""
+        targets = list(self.cleaned_data["target"])
+        if len(targets) > MAX_TARGETS:
+            raise forms.ValidationError(f"Found {len(targets)} targets, expected at most {MAX_TARGETS}.")
+        return targets
 
 
 def offered_targets(lab: Lab) -> Any:
     """Return the directories that the lab's agents offer as targets."""
-    return (
-        Target.objects.filter(lab=lab, is_agents_own=True).select_related("host__agent").order_by("host__name", "name")
-    )
+    targets = Target.objects.filter(lab=lab, is_agents_own=True).select_related("host__agent", "filesystem")
+    return targets.order_by("host__name", "name")
 
 
 def field_of(option: FioOption) -> forms.Field:
@@ -143,7 +161,7 @@ class RunRequest:
         self,
         lab: Lab,
         data: QueryDict | None,
-        target: str | None = None,
+        targets: Sequence[str] = (),
         like: Run | None = None,
         jobs: JobSpecs | None = None,
     ) -> None:
@@ -154,7 +172,7 @@ class RunRequest:
         self.former, self.template = like, template_of(like) if like else JobTemplate()
         self.details = RunDetailsForm(lab, given, like)
         before = self.template.jobs or jobs
-        self.form = RunForm(lab, given, initial={"target": like.target_id if like else target})
+        self.form = RunForm(lab, given, initial={"target": [like.target_id] if like else list(targets)})
         self.jobs: Any = JobForms(given, prefix=PREFIX, initial=[_typed(job) for job in before] if before else None)
 
     @cached_property
@@ -175,12 +193,13 @@ class RunRequest:
     def _fits(self, spec: dict[str, Any]) -> bool:
         """Return whether the files fit into the host's quota, and add an error if not: the host would refuse the run later."""
         try:
-            check_quota(self.form.cleaned_data["target"], spec)
+            for target in self.form.cleaned_data["target"]:
+                check_quota(target, spec)
         except QuotaError as error:
             needed, most = (size(value, base()) for value in (error.needed, error.quota))
-            place_sentence(
-                "file_size", f"{needed} in all, expected at most {most} (this host's quota).", self.form, self.jobs
-            )
+            several = f" for {target}" if len(self.form.cleaned_data["target"]) > 1 else ""
+            sentence = f"{needed} in all, expected at most {most} (this host's quota{several})."
+            place_sentence("file_size", sentence, self.form, self.jobs)
             return False
         return True
 
@@ -194,8 +213,8 @@ class RunRequest:
         data = self.form.cleaned_data
         try:
             with transaction.atomic():
-                runs = start_runs(
-                    lab=self.lab, target=data["target"], spec=self.spec, repetitions=data["repetitions"], who=who,
+                runs = start_on_targets(
+                    data["target"], lab=self.lab, spec=self.spec, repetitions=data["repetitions"], who=who,
                     is_numbered_on=self.former is not None, **self.details.start_options,
                 )  # fmt: skip
                 self.details.place(runs, who)
@@ -223,16 +242,18 @@ class RunRequest:
         """Return the expected duration, and the jobs that may measure memory instead of the disk."""
         if not {"target", "repetitions"} <= self.form.cleaned_data.keys():
             return {}  # the start was refused because of it
-        target, repetitions = self.form.cleaned_data["target"], self.form.cleaned_data["repetitions"]
-        seconds, ram = workload.planned_seconds(spec), target.host.ram_bytes
+        targets, repetitions = self.form.cleaned_data["target"], self.form.cleaned_data["repetitions"]
+        seconds = workload.planned_seconds(spec)
+        ram = max((target.host.ram_bytes or 0 for target in targets), default=0)
+        on_busiest_host = max(Counter(target.host_id for target in targets).values(), default=1)
         cached = [
             job["name"]
             for job in spec["jobs"]
             if not job["direct"] and ram and job["file_size"] * job["numjobs"] <= ram
         ]
         return {
-            "seconds": seconds * repetitions if seconds else None, "cached": cached, "ram": ram, "target": target,
-            "repetitions": repetitions,
+            "seconds": seconds * repetitions * on_busiest_host if seconds else None, "cached": cached, "ram": ram,
+            "chosen": targets, "runs_count": repetitions * len(targets),
         }  # fmt: skip
 
 

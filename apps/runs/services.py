@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from apps.core.pubsub import ring
 from apps.inventory.models import Target
+from apps.inventory.target_identity import explain_no_runs
 from apps.labs.models import AuditEvent, Lab
 from apps.runs import workload
 from apps.runs.facts import change_labels
@@ -33,6 +34,7 @@ def announce(lab_id: int, runs: Sequence[int]) -> None:
 
 MAX_REPETITIONS = 100
 LONGEST_NOTE = 4000
+MAX_TARGETS = 50
 
 
 class QuotaError(workload.WorkloadError):
@@ -51,10 +53,10 @@ def store_workload(lab: Lab, spec: dict[str, Any]) -> Workload:
     return stored
 
 
-def find_target(lab: Lab, pk: int) -> Target | None:
-    """Return the lab's own target with its host and agent, or None."""
-    target: Target | None = Target.objects.select_related("host__agent").filter(lab=lab, pk=pk).first()
-    return target
+def find_targets(lab: Lab, keys: Sequence[int]) -> dict[int, Target]:
+    """Return the lab's own targets with their hosts and agents, by their ids; those that it has not are missing."""
+    targets: dict[int, Target] = Target.objects.select_related("host__agent").filter(lab=lab).in_bulk(list(keys))
+    return targets
 
 
 def wrap_single_job(spec: dict[str, Any]) -> dict[str, Any]:
@@ -65,9 +67,9 @@ def wrap_single_job(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_quota(target: Target, spec: dict[str, Any]) -> None:
-    """Raise `QuotaError` where the host, which would refuse the run, has said that its files may not be so large."""
+    """Raise `QuotaError` where the host, which would refuse the run, has said that its files may not be so large there."""
     agent = getattr(target.host, "agent", None)
-    needed, quota = workload.files_bytes(spec), agent.quota_bytes if agent else None
+    needed, quota = workload.files_bytes(spec), agent.quota_of(target.path) if agent else None
     if quota is not None and needed > quota:
         raise QuotaError(needed, quota)
 
@@ -78,11 +80,9 @@ def check_start(lab: Lab, target: Target, spec: Any, repetitions: int) -> dict[s
     if not 1 <= repetitions <= MAX_REPETITIONS:
         raise workload.WorkloadError("repetitions", repetitions, f"1 to {MAX_REPETITIONS}")
     if target.lab_id != lab.pk or not target.is_agents_own:
-        expected = "the directory that the host's own agent offers"
-        gone = target.gone_reason
-        raise workload.WorkloadError(
-            "target", target.name, f"{expected}; this one is gone: {gone}" if gone else expected
-        )
+        expected = "a directory that the host's own agent offers"
+        why = explain_no_runs(target, getattr(target.host, "agent", None))
+        raise workload.WorkloadError("target", target.name, f"{expected}; {why}" if why else expected)
     if target.host.is_in_maintenance:
         raise workload.WorkloadError("target", target.name, f"a host that is not in maintenance; {target.host} is")
     check_quota(target, complete)
@@ -193,6 +193,21 @@ def describe_run(run: Run, who: str, *, labels: Any = None, note: Any = None) ->
     for name, value in changed.items():
         setattr(run, name, value)
     return True
+
+
+@transaction.atomic
+def start_on_targets(targets: Sequence[Target], *, lab: Lab, spec: Any, **about: Any) -> list[Run]:
+    """Queue runs of one workload on several targets, of one host or of several, as `start_runs` does; all or none.
+
+    Raises:
+        WorkloadError: It may not run on one of them; the error names that one.
+    """
+    if not 1 <= len(targets) <= MAX_TARGETS:
+        raise workload.WorkloadError("targets", len(targets), f"1 to {MAX_TARGETS} targets")
+    runs: list[Run] = []
+    for target in targets:
+        runs += start_runs(lab=lab, target=target, spec=spec, **about)
+    return runs
 
 
 @transaction.atomic

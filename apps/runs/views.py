@@ -40,9 +40,11 @@ def runs(request: LabRequest) -> HttpResponse:
 def new(request: LabRequest) -> HttpResponse:
     """GET: an empty form. POST: `act` is start, add, remove-<n> or review; htmx asks for the fio equivalent only."""
     former, jobs = _former(request.GET.get("like", "")), jobs_in_address(request.GET.get("jobs", ""))
-    run_request = RunRequest(request.lab, request.POST or None, request.GET.get("target"), former, jobs)
+    run_request = RunRequest(request.lab, request.POST or None, request.GET.getlist("target"), former, jobs)
     if request.htmx and request.method == "POST":  # type: ignore[attr-defined]
-        return render(request, "runs/_equivalent.html", run_request.context())
+        context = run_request.context()
+        context["refused"] = context["refused"] and "target" in request.POST  # nobody has chosen one yet
+        return render(request, "runs/_equivalent.html", context)
     if (
         request.method == "POST"
         and request.POST.get("act") == "start"
@@ -90,7 +92,9 @@ def _started(request: LabRequest, started: list[Run]) -> HttpResponse:
     first = started[0]
     if len(started) == 1:
         return redirect(first)
-    messages.success(request, f"{len(started)} repetitions are queued, runs {first.pk} to {started[-1].pk}.")
+    targets = len({run.target_id for run in started})
+    what = f"{len(started)} runs on {targets} targets" if targets > 1 else f"{len(started)} repetitions"
+    messages.success(request, f"{what} are queued, runs {first.pk} to {started[-1].pk}.")
     return redirect("runs")
 
 

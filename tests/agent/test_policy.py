@@ -16,6 +16,7 @@ from worker.agent.conf import GIB, MIB, Conf, Mistake, create, load, parse
 
 
 class Limits:
+    quota_bytes = 8 * GIB
     free_bytes = 100 * GIB
     ram_bytes = 16 * GIB
     conf = Conf(

@@ -419,6 +419,7 @@ def _machine(conf: Conf, folder: str) -> Dict[str, Any]:
         fqdn=socket.getfqdn(),
         virt=virt or None,
         directory=conf.directory,
+        directories=[root.path for root in conf.roots],
         boot_id=boot_id(),
         python=".".join(map(str, sys.version_info[:3])),
     )

@@ -4,6 +4,8 @@ No text of a person reaches fio. A workload is integers, booleans and words from
 type and bounds, then all together against what agent.conf and the machine allow. The server checks the same; this does not rely on it.
 """
 
+import os
+import re
 from typing import Any, Dict, List, Optional, Tuple
 
 from .conf import FREE_MARGIN, Conf, ram_bytes
@@ -12,6 +14,8 @@ from .options import OPTIONS, REQUIRED
 Job = Dict[str, Any]
 MAX_JOBS = 16
 RAM_SHARE = 4  # buffers may take a quarter of the memory
+LONGEST_PATH = 500
+RUN_DIR = re.compile(r"attempt-\d+")
 
 READING = ("read", "randread", "rw", "randrw")
 WRITING = ("write", "randwrite", "rw", "randrw")
@@ -22,11 +26,14 @@ class Refused(Exception):
 
 
 class PolicyLimits:
-    """What agent.conf and the machine leave at this moment."""
+    """What agent.conf and the machine leave at this moment for a run in a directory, without one in the first root."""
 
-    def __init__(self, conf: Conf) -> None:
+    def __init__(self, conf: Conf, directory: str = "") -> None:
         self.conf = conf
-        self.free_bytes = conf.free_bytes()
+        directory = directory or conf.directory
+        root = conf.root_of(directory)
+        self.quota_bytes = root.quota_bytes if root is not None else 0
+        self.free_bytes = conf.free_bytes(directory)
         self.ram_bytes = ram_bytes()
 
 
@@ -37,6 +44,40 @@ def numbers_of(offer: Any) -> Optional[Tuple[int, int]]:
     except (TypeError, KeyError):
         return None
     return (result[0], result[1]) if all(type(item) is int and 0 < item < 2**63 for item in result) else None
+
+
+def directory_of(offer: Dict[str, Any], conf: Conf) -> str:
+    """Return the directory in which the run of an offer is to be made; the first root where the offer names none.
+
+    Raises:
+        Refused: It is in none of the directories that agent.conf allows.
+    """
+    target = offer.get("target") or {}
+    if type(target) is not dict:
+        raise Refused(f"target: found {_shown(target)}, expected an object with path, type and uuid.")
+    path = target.get("path")
+    if path in (None, ""):
+        return conf.directory  # servers of before know of one directory only
+    forbidden = outside(path, conf)
+    if forbidden:
+        raise Refused(forbidden)
+    return str(path)
+
+
+def outside(path: Any, conf: Conf) -> str:
+    """Return why a path that the server names is in no directory that agent.conf allows, or ''. The disk is not asked."""
+    plain = type(path) is str and os.path.isabs(path) and not path.startswith("//") and path == os.path.normpath(path)
+    if not plain or len(path) > LONGEST_PATH or "\0" in path:
+        return f"target: found {_shown(path)}, expected an absolute path without . and .. in it."
+    root = conf.root_of(path)
+    if root is None:
+        roots = ", ".join(item.path for item in conf.roots)
+        return f"the run is for {path}, and this host offers {roots} now."
+    if any(RUN_DIR.fullmatch(name) for name in path[len(root.path) :].split("/")):
+        return f"{path} is in the folder of a run."
+    if conf.state and (path + "/").startswith(conf.state + "/") and not (root.path + "/").startswith(conf.state + "/"):
+        return f"{path} is in the agent's own folder."
+    return ""
 
 
 def check(workload: Any, limits: PolicyLimits) -> List[Job]:
@@ -118,8 +159,8 @@ def _together(jobs: List[Job], limits: PolicyLimits) -> None:
     """Check limits that jobs share: files of all jobs, processes and buffers of jobs between two stonewalls."""
     conf = limits.conf
     files = sum(job["file_size"] * job["numjobs"] for job in jobs if job["ioengine"] != "null")
-    if files > conf.quota_bytes:
-        raise Refused(f"file_size: {files} bytes in all are more than this host's quota, {conf.quota_bytes}.")
+    if files > limits.quota_bytes:
+        raise Refused(f"file_size: {files} bytes in all are more than this host's quota, {limits.quota_bytes}.")
     if files and files > limits.free_bytes:
         raise Refused(
             f"file_size: {files} bytes in all do not fit: {max(0, limits.free_bytes)} are free beyond a margin of {FREE_MARGIN}."

@@ -54,9 +54,9 @@ def rebuild(host: Host) -> Readings:
         write_nics(host, nics(readings), ledger)
         if readings.findmnt:
             written = write_filesystems(host, filesystems, (disks, arrays), readings, ledger)
-            write_targets(host, mounts, written, readings.machine.directory if readings.machine else "")
+            write_targets(host, mounts, written, readings.machine.directories if readings.machine else ())
         elif readings.machine:
-            write_targets(host, mounts, {}, readings.machine.directory)
+            write_targets(host, mounts, {}, readings.machine.directories)
         ledger.write()
         _write_problems(outputs, readings.problems)
     return readings
@@ -89,7 +89,7 @@ def waiting_for(host: Host) -> list[Host]:
 
 def _wanted_paths(host: Host, machine: ReportedMachine | None) -> list[str]:
     typed = Target.objects.filter(host=host, path__startswith="/").values_list("path", flat=True)
-    return [*typed, *([machine.directory] if machine and machine.directory else [])]
+    return [*typed, *(machine.directories if machine else ())]
 
 
 def _write_storage(

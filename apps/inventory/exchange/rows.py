@@ -236,7 +236,6 @@ class RowWriter:
         if entry.problems or not self._stands(entry, self.writing.make(row)):
             return None
         self.matching.note(incoming, row, entry.key, is_new=True)
-        self._note_offered(row)
         return row
 
     def _changed(self, incoming: IncomingFile, entry: OutcomeEntry, row: Part, values: Values) -> Part | None:
@@ -304,13 +303,9 @@ class RowWriter:
 
     @cached_property
     def offering(self) -> set[int]:
-        """Return the ids of the hosts whose agents offer a directory."""
+        """Return the ids of the hosts whose agents offered a directory before this file was read."""
         targets: Any = self.matching.ring.rows["targets"].values()
         return {target.host_id for target in targets if target.is_agents_own}
-
-    def _note_offered(self, row: Part) -> None:
-        if isinstance(row, Target) and row.is_agents_own:
-            self.offering.add(row.host_id)
 
     def _offered(self, target: Target, before: Values | None) -> list[tuple[str, str]]:
         """Refuse a change of whether the host's own agent offers the target; a file may restore a known one."""

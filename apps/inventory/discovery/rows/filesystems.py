@@ -1,7 +1,7 @@
 """Writing discovered filesystems to rows, and linking the targets that lie on them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apps.inventory.discovery.differences import Ledger
@@ -11,7 +11,7 @@ from apps.inventory.discovery.readings import Readings
 from apps.inventory.discovery.rows.writer import Sheet, is_typed, was_discovered
 from apps.inventory.discovery.tools.findmnt import Mount, Mounts
 from apps.inventory.models import Array, Disk, Filesystem, Host, Target
-from apps.inventory.target_identity import Place, is_same_filesystem, offer_directory, settle_typed_target
+from apps.inventory.target_identity import Place, is_same_filesystem, offer_directories, settle_typed_target
 from apps.inventory.vocabulary import TargetKind
 
 UNKNOWN_TYPE = "unknown"  # of a filesystem whose type was not printed
@@ -114,14 +114,16 @@ def _sectors(count: str) -> int | None:
     return int(count) * SECTOR if count else None
 
 
-def write_targets(host: Host, mounts: Mounts, filesystems: Mapping[str, Filesystem], directory: str) -> None:
-    """Link each target that has a path to the filesystem that holds it; make the agent's own directory a target.
+def write_targets(
+    host: Host, mounts: Mounts, filesystems: Mapping[str, Filesystem], directories: Sequence[str]
+) -> None:
+    """Link each target that has a path to the filesystem that holds it; make the agent's own directories targets.
 
     A target whose filesystem is gone stays where it was (`target_identity.py`).
     """
-    place = _reported_place(host) or _place_of(directory, mounts.holder_of(directory) if directory else None)
-    if place.path:
-        offer_directory(host, place)
+    places = _reported_places(host) or [_place_of(path, mounts.holder_of(path)) for path in directories]
+    if places:
+        offer_directories(host, places)
     targets = list(Target.objects.filter(host=host).select_related("filesystem").order_by("-is_agents_own", "id"))
     sheet = Sheet(Target)
     for target in targets:
@@ -140,13 +142,14 @@ def write_targets(host: Host, mounts: Mounts, filesystems: Mapping[str, Filesyst
     sheet.write()
 
 
-def _reported_place(host: Host) -> Place | None:
-    """Return the place that the agent reports at its polls; None from older agents.
+def _reported_places(host: Host) -> list[Place]:
+    """Return the places that the agent reports at its polls; none from the oldest agents.
 
-    It is newer than any inventory.
+    They are newer than any inventory.
     """
     agent: Any = getattr(host, "agent", None)
-    return Place.from_json(agent.directory) if agent and agent.directory.get("path") else None
+    places = [Place.from_json(directory) for directory in agent.directories] if agent else []
+    return [place for place in places if place.path]
 
 
 def _place_of(directory: str, holder: Mount | None) -> Place:
