@@ -23,6 +23,7 @@ from apps.core import sql
 from apps.inventory.models import Host, Snapshot, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent, visible_labs
 from apps.runs.metrics import DISK, METRICS, OPERATIONS, Metric
+from apps.runs.models.likeness import configuration_key
 from apps.runs.sections import jobs_of, names_of, options_of, told_apart
 from apps.runs.states import ENDED, OPEN, READING, State
 from apps.runs.workload import SAID, operations
@@ -204,6 +205,10 @@ class Run(LabScoped):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    configuration_key = models.GeneratedField(
+        expression=configuration_key(), output_field=models.BigIntegerField(), db_persist=True,
+        help_text="equal for runs whose facts, labels, tool, workload, host and target are equal",
+    )  # fmt: skip
 
     objects: ClassVar[Any] = LabManager.from_queryset(RunQuerySet)()
 
@@ -213,6 +218,7 @@ class Run(LabScoped):
             GinIndex(fields=["facts"], opclasses=["jsonb_path_ops"], name="run_facts"),
             models.Index(fields=["lab", "-created_at", "-id"], name="run_newest"),
             models.Index(fields=["host", "id"], condition=Q(state="queued"), name="run_queue"),
+            models.Index(fields=["lab", "id", "configuration_key"], condition=Q(state="finished"), name="run_alike"),
             models.Index(fields=["lab", "tool"], name="run_tool"),
             models.Index(
                 F("target"), F("finished_at").desc(nulls_last=True), F("id").desc(), condition=Q(state="finished"),
