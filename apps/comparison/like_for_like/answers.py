@@ -189,8 +189,8 @@ def answer_factor(
     moved = moved or MovedFacts()
     codes = codes or FactCodes(groups, factor.always)
     candidates: Counter[str] = Counter()
-    for group in groups:
-        if (level := factor.level_of(group.facts)) is not None:
+    for group, level in zip(groups, codes.levels(factor.level_of), strict=True):
+        if level is not None:
             candidates[level] += group.n
     answer = FactorAnswer(factor.name, *measure, candidates=dict(candidates.most_common()))
     if len(candidates) < 2:
@@ -198,7 +198,6 @@ def answer_factor(
     found = tuple(strata(codes, factor, moved))
     held = {codes.names[column] for column in held_columns(codes, factor, moved, ())}
     contrasts = tuple(_contrasts(found, factor, against))
-    nearest = () if any(c.usable for c in contrasts) else nearest_pairs(codes, factor, moved, ORDER)
     return replace(
         answer,
         contrasts=contrasts,
@@ -207,9 +206,17 @@ def answer_factor(
         implied=tuple(sorted({name for stratum in found for name in stratum.differs} - held - {*factor.facts})),
         ignored=moved.ignored,
         nowhere=tuple(sorted((MACHINE_FACTS & {*ESSENTIAL}) - {*codes.names}, key=_rank)),
-        nearest=nearest,
-        missing=tuple(_missing(contrasts)) or tuple(map(runs_for, nearest)),
     )
+
+
+def with_what_is_missing(
+    answer: FactorAnswer, factor: QuestionedFactor, codes: FactCodes, moved: MovedFacts
+) -> FactorAnswer:
+    """Return an answer that has no effect with the nearest pairs, and the runs that would give it one."""
+    if answer.is_answered or len(answer.candidates or ()) < 2:
+        return answer
+    nearest = () if answer.strata else nearest_pairs(codes, factor, moved, ORDER)
+    return replace(answer, nearest=nearest, missing=tuple(_missing(answer.contrasts)) or tuple(map(runs_for, nearest)))
 
 
 # Facts of which the answer says so where no run tells them.
@@ -226,9 +233,7 @@ def _contrasts(found: Sequence[Stratum], factor: QuestionedFactor, against: str)
     """Return each level against the reference, or where no stratum has both, against one that is already placed."""
     together = _together(found)
     pairs = _tree(together, factor, against, _began(found))
-    contrasts = [
-        LevelContrast(level, other, tuple(_effects(found, factor, level, other))) for level, other in pairs
-    ]
+    contrasts = [LevelContrast(level, other, tuple(_effects(found, factor, level, other))) for level, other in pairs]
     return [_combined(contrast) for contrast in contrasts]
 
 
@@ -257,7 +262,9 @@ def _tree(
     """Return (level, against) for all levels: against the reference where some stratum has both."""
 
     def weight(level: str, others: Sequence[str] | None = None) -> tuple[int, int]:
-        some = [n for pair, n in together.items() if level in pair and (others is None or {*pair} - {level} <= {*others})]
+        some = [
+            n for pair, n in together.items() if level in pair and (others is None or {*pair} - {level} <= {*others})
+        ]
         return sum(n for n, _ in some), sum(n for _, n in some)
 
     def preference(level: str) -> tuple[object, ...]:
@@ -286,9 +293,7 @@ def _tree(
     return pairs
 
 
-def _effects(
-    found: Sequence[Stratum], factor: QuestionedFactor, level: str, against: str
-) -> list[StratumEffect]:
+def _effects(found: Sequence[Stratum], factor: QuestionedFactor, level: str, against: str) -> list[StratumEffect]:
     return [
         StratumEffect(stratum, level, against, stratum.effect(level, against))
         for stratum in found
@@ -315,9 +320,7 @@ def judge(answers: Sequence[FactorAnswer]) -> list[FactorAnswer]:
         dependence = _dependence(contrast) if finding is Finding.DEPENDS else None
         return replace(contrast, finding=finding, p_adjusted=p, dependence=dependence)
 
-    return [
-        replace(answer, contrasts=tuple(map(judged, answer.contrasts)), tests=len(every)) for answer in answers
-    ]
+    return [replace(answer, contrasts=tuple(map(judged, answer.contrasts)), tests=len(every)) for answer in answers]
 
 
 def _dependence(contrast: LevelContrast) -> Dependence:

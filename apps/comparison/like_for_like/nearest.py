@@ -67,8 +67,9 @@ def nearest_pairs(
 
 def _rows_by_level(codes: FactCodes, factor: FactorRules) -> dict[str, list[int]]:
     rows: dict[str, list[int]] = {}
+    levels = codes.levels(factor.level_of)
     for row in sorted(range(len(codes.groups)), key=lambda row: -codes.groups[row].n):
-        level = factor.level_of(codes.groups[row].facts)
+        level = levels[row]
         if level is not None and (level in rows or len(rows) < MOST_LEVELS):
             some = rows.setdefault(level, [])
             if len(some) < MOST_OF_A_LEVEL:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from apps.comparison.fact_names import is_count, is_of_one_run, plain
@@ -33,19 +34,25 @@ _MAJOR_VERSION = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class RunGroup:
-    """Alike runs of one operation and metric. `facts` are plain text without those that are not known.
+    """Alike runs of one operation and metric. Facts are plain text without those that are not known.
 
-    `target` names where they ran, for what is equal only to itself; `runs` may be just the first of them.
+    Groups share the `configuration` object where only their points differ. `target` names where they ran, for what is
+    equal only to itself; `runs` may be just the first of them. `texts` are values as they are stored.
     """
 
-    facts: Facts
+    configuration: Facts
     logs: Moments
+    point: Facts = field(default_factory=dict)
     runs: tuple[int, ...] = ()
     target: str = ""
-    began: str = ""  # date of the first and the last run
+    began: str = ""  # date of the first and the last run; empty where nobody asked
     ended: str = ""
-    kernel: str = ""  # in full; the fact is its line
-    texts: Mapping[str, Any] = field(default_factory=dict)  # values as they are stored, to be written for people
+    texts: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Return the facts of the configuration and of the point."""
+        return {**self.configuration, **self.point}
 
     @property
     def n(self) -> int:

@@ -1,6 +1,6 @@
 """Strata: sets of runs with equal held facts and at least two levels of the factor. Pure.
 
-    for stratum in strata(codes, factor, Held(...)): stratum.sides["hardware"].logs
+for stratum in strata(codes, factor, Held(...)): stratum.sides["hardware"].logs
 """
 
 from collections import Counter, defaultdict
@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Protocol
 
 from apps.comparison.like_for_like.fact_codes import FactCodes, matches
-from apps.comparison.like_for_like.run_group import MACHINE_FACTS, RunGroup
+from apps.comparison.like_for_like.run_group import RunGroup
 from apps.comparison.readings import FILE_SIZE_OVER_RAM
 from apps.comparison.statistics.meta_analysis import LogRatio, Moments, log_ratio
 
@@ -31,6 +31,8 @@ class FactorRules(Protocol):
     def implied(self) -> tuple[str, ...]: ...
     @property
     def ignored(self) -> tuple[str, ...]: ...
+    @property
+    def always(self) -> tuple[str, ...]: ...
     @property
     def brings_ram(self) -> bool: ...
     def level_of(self, facts: Mapping[str, str], /) -> str | None: ...
@@ -102,7 +104,7 @@ class Stratum:
 
 def strata(codes: FactCodes, factor: FactorRules, moved: MovedFacts) -> list[Stratum]:
     """Return the strata of these groups, those with most runs first."""
-    levels = [factor.level_of(group.facts) for group in codes.groups]
+    levels = codes.levels(factor.level_of)
     found: list[Stratum] = []
     for implied, pairs in _kinds(factor, levels).items():
         columns = held_columns(codes, factor, moved, implied)
@@ -122,7 +124,9 @@ def held_columns(codes: FactCodes, factor: FactorRules, moved: MovedFacts, impli
     return [
         column
         for column in codes.columns(moved.ignored)
-        if (name := codes.names[column]) not in factor.facts and (name in moved.held or not matches(name, free))
+        if (name := codes.names[column]) not in factor.facts
+        and (name not in codes.nowhere or name in factor.always)
+        and (name in moved.held or not matches(name, free))
     ]
 
 

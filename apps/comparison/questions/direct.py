@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.comparison.questions.factor import STREAMS_FIRST, Facts, Factor, named
+from apps.comparison.questions.factor import STREAMS_FIRST, Factor, Facts, named
 
 
 def level_of(facts: Facts) -> str | None:

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.comparison.questions.factor import RANDOM_FIRST, Facts, Factor
+from apps.comparison.questions.factor import RANDOM_FIRST, Factor, Facts
 
 OWN = ("disk_serial", "disk", "serial", "place")
 

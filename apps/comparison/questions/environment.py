@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.comparison.questions.factor import STREAMS_FIRST, Facts, Factor, named
+from apps.comparison.questions.factor import STREAMS_FIRST, Factor, Facts, named
 
 NAMES = {"native": _("native"), "guest": _("guest")}
 
@@ -21,7 +21,19 @@ FACTOR = Factor(
     question=_("What does a virtual machine cost?"),
     level_of=level_of,
     asks=STREAMS_FIRST,
-    implied=("host", "machine", "ram", "kernel*", "os", "os_*", "hypervisor*", "guest*", "board", "bios*", "controller*"),
+    implied=(
+        "host",
+        "machine",
+        "ram",
+        "kernel*",
+        "os",
+        "os_*",
+        "hypervisor*",
+        "guest*",
+        "board",
+        "bios*",
+        "controller*",
+    ),
     always=("cpu",),
     first=("native",),
     name_of=named(NAMES),

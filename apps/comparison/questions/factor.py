@@ -14,7 +14,12 @@ Measure = tuple[str, str]  # operation, metric
 
 STREAMS: tuple[Measure, ...] = (("write", "bandwidth"), ("read", "bandwidth"))
 RANDOM: tuple[Measure, ...] = (("randread", "iops"), ("randwrite", "iops"))
-WRITES_FIRST: tuple[Measure, ...] = (("write", "bandwidth"), ("randwrite", "iops"), ("read", "bandwidth"), ("randread", "iops"))
+WRITES_FIRST: tuple[Measure, ...] = (
+    ("write", "bandwidth"),
+    ("randwrite", "iops"),
+    ("read", "bandwidth"),
+    ("randread", "iops"),
+)
 STREAMS_FIRST = (*STREAMS, *RANDOM)
 RANDOM_FIRST = (*RANDOM, *STREAMS)
 RANDOM_WRITES_FIRST: tuple[Measure, ...] = (("randwrite", "iops"), ("write", "bandwidth"))

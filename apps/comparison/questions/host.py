@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.comparison.questions.factor import CONTROLLER, HOST_HARDWARE, HOST_SOFTWARE, STREAMS_FIRST, Facts, Factor
+from apps.comparison.questions.factor import CONTROLLER, HOST_HARDWARE, HOST_SOFTWARE, STREAMS_FIRST, Factor, Facts
 
 
 def level_of(facts: Facts) -> str | None:

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.comparison.questions.factor import CONTROLLER, STREAMS_FIRST, Facts, Factor, named
+from apps.comparison.questions.factor import CONTROLLER, STREAMS_FIRST, Factor, Facts, named
 
 NAMES = {"hardware": _("hardware RAID"), "software": _("software RAID")}
 

@@ -5,7 +5,7 @@ import re
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from apps.comparison.questions.factor import CONTROLLER, STREAMS_FIRST, Facts, Factor
+from apps.comparison.questions.factor import CONTROLLER, STREAMS_FIRST, Factor, Facts
 
 SINGLE = "single"
 _SINGLE = frozenset({"single", "none", "jbod", "single disk"})

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.comparison.questions.factor import RANDOM_WRITES_FIRST, Facts, Factor, named
+from apps.comparison.questions.factor import RANDOM_WRITES_FIRST, Factor, Facts, named
 
 WORDS = {
     "write-back": "write-back", "write back": "write-back", "writeback": "write-back", "wb": "write-back",

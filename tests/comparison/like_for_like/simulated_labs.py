@@ -75,7 +75,7 @@ def _group(some: list[tuple[dict[str, Any], float, float, int]]) -> RunGroup:
     moments = Moments(len(logs), float(logs.mean()), float(logs.var(ddof=1)) if len(logs) > 1 else 0.0)
     days = [when for _, _, when, _ in some]
     return RunGroup(
-        facts=facts_of_run(facts, {}),
+        configuration=facts_of_run(facts, {}),
         logs=moments,
         runs=tuple(number for *_, number in some),
         target=f"{facts.get('host')}:{facts.get('raid_level')}:{facts.get('raid_implementation')}",
