@@ -7,7 +7,7 @@ the free comparison: the same name twice means either value.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 from urllib.parse import quote, urlencode
 
@@ -29,7 +29,7 @@ class FactorSelection:
     operation: str = ""
     metric: str = ""
     against: str = ""
-    moved: MovedFacts = MovedFacts()
+    moved: MovedFacts = field(default_factory=MovedFacts)
     published: bool = False
     study: str = ""
     filters: tuple[tuple[str, str], ...] = ()
