@@ -26,6 +26,14 @@ ORDER = (
     "tool_version",
 )  # fmt: skip
 
+# Of facts that explain a spread equally well, a property before a name.
+EXPLAIN = (
+    "controller_cache",
+    "write_policy",
+    "controller",
+    *(name for name in ORDER if name not in ("host", "machine")),
+)
+
 
 class QuestionedFactor(FactorRules, Protocol):
     """What an answer needs of a factor: see `questions.factor.Factor`."""
@@ -40,7 +48,7 @@ class QuestionedFactor(FactorRules, Protocol):
     def is_order_of_time(self) -> bool: ...
 
 
-class Finding(StrEnum):
+class MatchedFinding(StrEnum):
     """What the strata say of one level against another."""
 
     EFFECT = "effect"
@@ -91,7 +99,7 @@ class LevelContrast:
     against: str
     effects: tuple[StratumEffect, ...]
     combination: Combination | None = None
-    finding: Finding = Finding.TOO_FEW
+    finding: MatchedFinding = MatchedFinding.TOO_FEW
     p_adjusted: float | None = None
     dependence: Dependence | None = None
 
@@ -159,11 +167,11 @@ class FactorAnswer:
         return bool(self.answered)
 
     @property
-    def finding(self) -> Finding:
+    def finding(self) -> MatchedFinding:
         """Return the most telling finding of the contrasts."""
         findings = {contrast.finding for contrast in self.contrasts}
-        order = (Finding.DEPENDS, Finding.EFFECT, Finding.NO_EFFECT, Finding.TOO_FEW)
-        return next((finding for finding in order if finding in findings), Finding.TOO_FEW)
+        order = (MatchedFinding.DEPENDS, MatchedFinding.EFFECT, MatchedFinding.NO_EFFECT, MatchedFinding.TOO_FEW)
+        return next((finding for finding in order if finding in findings), MatchedFinding.TOO_FEW)
 
     @property
     def runs(self) -> int:
@@ -316,8 +324,10 @@ def judge(answers: Sequence[FactorAnswer]) -> list[FactorAnswer]:
         if contrast.combination is None:
             return contrast
         p, q_p = next(adjusted), next(unlike)
-        finding = Finding.DEPENDS if q_p < AGREE else Finding.EFFECT if p < ALPHA else Finding.NO_EFFECT
-        dependence = _dependence(contrast) if finding is Finding.DEPENDS else None
+        finding = (
+            MatchedFinding.DEPENDS if q_p < AGREE else MatchedFinding.EFFECT if p < ALPHA else MatchedFinding.NO_EFFECT
+        )
+        dependence = _dependence(contrast) if finding is MatchedFinding.DEPENDS else None
         return replace(contrast, finding=finding, p_adjusted=p, dependence=dependence)
 
     return [replace(answer, contrasts=tuple(map(judged, answer.contrasts)), tests=len(every)) for answer in answers]
@@ -326,7 +336,7 @@ def judge(answers: Sequence[FactorAnswer]) -> list[FactorAnswer]:
 def _dependence(contrast: LevelContrast) -> Dependence:
     usable = contrast.usable
     logs = [effect.logs for effect in usable if effect.logs is not None]
-    return find_dependence(logs, [_known_of(effect) for effect in usable], ORDER)
+    return find_dependence(logs, [_known_of(effect) for effect in usable], EXPLAIN)
 
 
 def _known_of(effect: StratumEffect) -> dict[str, str]:

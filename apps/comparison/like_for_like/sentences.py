@@ -1,13 +1,13 @@
 """An answer in words: one sentence for the page, a label for each stratum, and what is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from apps.comparison.labels import IN_BYTES, label_of, operation_of, text_of
-from apps.comparison.like_for_like.answers import FactorAnswer, Finding, LevelContrast, StratumEffect
+from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair
 from apps.comparison.like_for_like.run_group import POINTS, RunGroup
 from apps.comparison.like_for_like.strata import ENOUGH
@@ -34,13 +34,13 @@ _IN_LABEL = (
 )  # fmt: skip
 
 
-def finding_words(finding: Finding) -> str:
+def finding_words(finding: MatchedFinding) -> str:
     """Return the finding in the reader's language."""
     words = {
-        Finding.EFFECT: pgettext("what matched sets say", "effect"),
-        Finding.NO_EFFECT: pgettext("what matched sets say", "no difference shown"),
-        Finding.DEPENDS: pgettext("what matched sets say", "depends"),
-        Finding.TOO_FEW: pgettext("what matched sets say", "too few runs"),
+        MatchedFinding.EFFECT: pgettext("what matched sets say", "effect"),
+        MatchedFinding.NO_EFFECT: pgettext("what matched sets say", "no difference shown"),
+        MatchedFinding.DEPENDS: pgettext("what matched sets say", "depends"),
+        MatchedFinding.TOO_FEW: pgettext("what matched sets say", "too few runs"),
     }
     return words[finding]
 
@@ -57,15 +57,17 @@ def sentence(answer: FactorAnswer, factor: Factor) -> str:
     if not contrasts:
         return reason(answer, factor)
     sets = ngettext("%(n)s matched set", "%(n)s matched sets", answer.sets) % {"n": answer.sets}
-    if answer.finding is Finding.DEPENDS:
-        contrast = next(one for one in contrasts if one.finding is Finding.DEPENDS)
+    if answer.finding is MatchedFinding.DEPENDS:
+        contrast = next(one for one in contrasts if one.finding is MatchedFinding.DEPENDS)
         return capfirst(f"{_dependence(contrast, factor)}, {pgettext('in 3 matched sets', 'in')} {sets}")
     parts = [_contrast(contrast, factor, contrasts[:place]) for place, contrast in enumerate(contrasts[:MOST_LEVELS])]
     more = len(contrasts) - len(parts)
     if more > 0:
         parts.append(ngettext("%(n)s more level", "%(n)s more levels", more) % {"n": more})
     told = f"{', '.join(parts)} {pgettext('in 3 matched sets', 'in')} {sets}"
-    return capfirst(f"{told}: {finding_words(answer.finding)}" if len(contrasts) == 1 else told)
+    told = f"{told}: {finding_words(answer.finding)}" if len(contrasts) == 1 else told
+    is_name = factor.level_name(contrasts[0].level) == contrasts[0].level  # `btrfs` stays as it is
+    return told if is_name else capfirst(told)
 
 
 def _contrast(contrast: LevelContrast, factor: Factor, before: Sequence[LevelContrast]) -> str:
@@ -124,7 +126,12 @@ def missing_words(missing: MissingRuns, factor: Factor) -> str:
             ngettext("%(n)s more run of %(level)s on %(place)s", "%(n)s more runs of %(level)s on %(place)s", missing.n)
             % words
         )
-    as_there = [f"{_(label_of(name))} {fact_text(name, missing.like)}" for name in missing.changed[:MOST_FACTS]]
+    as_there = [
+        f"{_(label_of(name))} {fact_text(name, missing.like)}"
+        if name in missing.like.facts
+        else _("a known %(fact)s") % {"fact": _(label_of(name))}
+        for name in missing.changed[:MOST_FACTS]
+    ]
     words["facts"] = ", ".join(as_there)
     return _("%(n)s runs of %(level)s with %(facts)s, as measured on %(place)s") % words
 
@@ -159,6 +166,17 @@ def value_text(name: str, value: str | None) -> str:
     return text_of(name, value)
 
 
+def property_text(name: str, value: str) -> str:
+    """Return a fact's value so that it says what it is of, without its name: `1 MiB blocks`, `depth 16`."""
+    words = {
+        "file_size": _("%(value)s file"), "block_size": _("%(value)s blocks"), "iodepth": _("depth %(value)s"),
+        "threads": _("%(value)s jobs"), "disk_count": _("%(value)s disks"), "kernel": _("kernel %(value)s"),
+        "ram": _("%(value)s RAM"), "controller_cache": _("%(value)s cache"), "chunk_size": _("%(value)s chunk"),
+    }  # fmt: skip
+    text = value_text(name, value)
+    return words[name] % {"value": text} if name in words else text
+
+
 def facts_in_words(names: Sequence[str]) -> str:
     """Return names of facts for a sentence, the first of many."""
     labels = [_(label_of(name)) for name in names[:MOST_FACTS]]
@@ -167,24 +185,32 @@ def facts_in_words(names: Sequence[str]) -> str:
 
 
 def labels_of_strata(effects: Sequence[StratumEffect]) -> list[str]:
-    """Return a label for each stratum: the held facts in which it differs from the others, else its host."""
+    """Return a label for each stratum: the few held facts that tell it from the others, else its host."""
     facts = [effect.stratum.facts for effect in effects]
     differing = {name for some in facts for name in some if len({one.get(name) for one in facts}) > 1} - {POINTS}
     names = [name for name in _IN_LABEL if name in differing]
-    names += sorted(differing - {*names})
+    chosen: list[str] = []
+    for name in [*names, *sorted(differing - {*names})]:
+        if len(chosen) < MOST_FACTS and _parts(facts, [*chosen, name]) > _parts(facts, chosen):
+            chosen.append(name)
     labels = []
     for number, some in enumerate(facts, start=1):
-        parts = [value_text(name, some[name]) for name in names if name in some][:MOST_FACTS]
+        parts = [property_text(name, some[name]) for name in chosen if name in some]
         own = parts or [text for name in ("host", "machine") if (text := some.get(name))]
         labels.append(", ".join(own) or _("set %(n)s") % {"n": number})
     return labels
+
+
+def _parts(facts: Sequence[Mapping[str, str]], names: Sequence[str]) -> int:
+    """Return into how many parts these facts divide the strata."""
+    return len({tuple(some.get(name) for name in names) for some in facts})
 
 
 def subtitle(answer: FactorAnswer) -> str:
     """Return what all strata of an answer have in common: the measure, then the facts that are equal in all of them."""
     facts = [effect.stratum.facts for contrast in answer.answered for effect in contrast.usable]
     common = [
-        value_text(name, facts[0][name])
+        property_text(name, facts[0][name])
         for name in _IN_SUBTITLE
         if facts and name in facts[0] and len({some.get(name) for some in facts}) == 1 and facts[0][name] != "none"
     ]

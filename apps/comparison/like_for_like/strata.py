@@ -48,7 +48,7 @@ class MovedFacts:
 
 
 @dataclass(frozen=True)
-class Side:
+class StratumSide:
     """The runs of one level in a stratum."""
 
     level: str
@@ -87,7 +87,7 @@ class Stratum:
     """
 
     facts: Mapping[str, str]
-    sides: Mapping[str, Side]
+    sides: Mapping[str, StratumSide]
     unknown: tuple[str, ...]
     differs: tuple[str, ...]
     sizes: str = "file_size"  # or `file_size_over_ram`: what of the file size was held
@@ -181,7 +181,7 @@ def _stratum(codes: FactCodes, by_level: Mapping[str, Sequence[int]], columns: S
     differing = codes.differing(rows)
     return Stratum(
         facts={name: value for name, value in first.facts.items() if name in held and name not in differing},
-        sides={level: Side(level, tuple(codes.groups[row] for row in some)) for level, some in by_level.items()},
+        sides={level: StratumSide(level, tuple(codes.groups[row] for row in some)) for level, some in by_level.items()},
         unknown=codes.unknown_names(rows[0], columns),
         differs=differing,
         sizes=sizes,

@@ -28,7 +28,7 @@ class ConfigurationKey(Func):
 
     output_field = BigIntegerField()
 
-    def as_sql(self, compiler: Any, connection: Any, **_: Any) -> tuple[str, list[Any]]:
+    def as_sql(self, compiler: Any, connection: Any, *_: Any, **__: Any) -> tuple[str, Any]:
         """Return the hash as SQL."""
         facts, labels, tool, version, *references = [
             compiler.compile(expression)[0] for expression in self.get_source_expressions()

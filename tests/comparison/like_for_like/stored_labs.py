@@ -36,7 +36,9 @@ def _stored(lab: Lab, facts: dict[str, Any], value: float, day: float, measure: 
 def _target(lab: Lab, facts: dict[str, Any]) -> Target:
     host = Host.objects.get_or_create(lab=lab, name=facts["host"])[0]
     name = f"{facts.get('raid_level')}-{facts.get('raid_implementation')}-{facts.get('filesystem')}"
-    target: Target = Target.objects.get_or_create(host=host, name=name, defaults={"lab": lab, "path": f"/srv/{name}"})[0]
+    target: Target = Target.objects.get_or_create(host=host, name=name, defaults={"lab": lab, "path": f"/srv/{name}"})[
+        0
+    ]
     return target
 
 

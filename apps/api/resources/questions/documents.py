@@ -21,7 +21,7 @@ from apps.comparison.like_for_like.sentences import (
 )
 from apps.comparison.questions import BY_NAME
 from apps.comparison.statistics.method import MATCHED
-from apps.core.tables import Document, Footer, Section, Table
+from apps.core.tables import Cell, Document, Footer, Section, Table
 
 CSV_FIELDS = (
     "question", "operation", "metric", "level", "against", "stratum", "n", "n_against", "ratio", "low", "high",
@@ -107,7 +107,7 @@ def _missing(answer: FactorAnswer) -> list[str]:
 
 def _table(answers: Sequence[FactorAnswer]) -> Table:
     """Return one row for each stratum, and one for each combined effect, whose stratum is empty."""
-    rows: list[list[object]] = []
+    rows: list[list[Cell]] = []
     for answer in answers:
         for contrast in answer.contrasts:
             own = [answer.factor, answer.operation, answer.metric, contrast.level, contrast.against]

@@ -7,13 +7,13 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.api.fields import NumberField
-from apps.comparison.like_for_like.answers import FactorAnswer, Finding, LevelContrast, StratumEffect
+from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
 from apps.comparison.like_for_like.dependence import Dependence
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair
 from apps.comparison.like_for_like.sentences import missing_words, reason, sentence
 from apps.comparison.questions import BY_NAME
 
-FINDINGS = f"{', '.join(Finding)}"
+FINDINGS = f"{', '.join(MatchedFinding)}"
 
 
 class DependenceSerializer(serializers.Serializer[Dependence]):
@@ -206,9 +206,8 @@ class FactorAnswerSerializer(serializers.Serializer[FactorAnswer]):
 
     @extend_schema_field(MissingRunsSerializer(many=True))
     def get_missing(self, answer: FactorAnswer) -> Any:
-        return MissingRunsSerializer(
-            answer.missing, many=True, context={**self.context, "factor": BY_NAME[answer.factor]}
-        ).data
+        context = {**self.context, "factor": BY_NAME[answer.factor]}
+        return [MissingRunsSerializer(missing, context=context).data for missing in answer.missing]
 
     @extend_schema_field(serializers.URLField)
     def get_permalink(self, answer: FactorAnswer) -> str:
