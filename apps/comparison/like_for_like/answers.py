@@ -27,12 +27,8 @@ ORDER = (
 )  # fmt: skip
 
 # Of facts that explain a spread equally well, a property before a name.
-EXPLAIN = (
-    "controller_cache",
-    "write_policy",
-    "controller",
-    *(name for name in ORDER if name not in ("host", "machine")),
-)
+_PROPERTIES = ("controller_cache", "write_policy", "controller")
+EXPLAIN = (*_PROPERTIES, *(name for name in ORDER if name not in ("host", "machine", *_PROPERTIES)))
 
 
 class QuestionedFactor(FactorRules, Protocol):

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from apps.comparison.default_question import first_view
 from apps.comparison.labels import label_of, operation_of
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, StratumEffect
 from apps.comparison.like_for_like.forest import FEW_ROWS, MOST_ROWS, forest
@@ -31,7 +30,7 @@ from apps.comparison.like_for_like.sentences import (
     subtitle,
     value_text,
 )
-from apps.comparison.question import Question, QuestionError
+from apps.comparison.question import QuestionError
 from apps.comparison.questions import BY_NAME
 from apps.comparison.questions.factor import Factor
 from apps.comparison.statistics.method import MATCHED
@@ -116,15 +115,6 @@ def question(request: LabRequest, factor: str) -> HttpResponse:
     except QuestionError as error:
         return render(request, "comparison/factor.html", {"error": error, "factor": BY_NAME[factor]}, status=400)
     return render(request, "comparison/factor.html", _context(request, answer, BY_NAME[factor], selection))
-
-
-@require_safe
-@member_required()
-def free(request: LabRequest) -> HttpResponse:
-    """Lead to the free comparison of the lab's newest configurations."""
-    first = first_view(request.lab.pk)
-    shown = first.question if first else Question()
-    return redirect(f"{reverse('compare')}?{shown.address}")
 
 
 def _selection(request: LabRequest) -> FactorSelection:

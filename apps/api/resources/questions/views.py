@@ -47,7 +47,11 @@ class QuestionsView(ScopedAPIView):
     serializer_class = QuestionReportSerializer
     renderer_classes = DOCUMENT
 
-    @extend_schema(parameters=PARAMETERS, description=f"All questions, judged together by Holm's correction. {FILTERS}")
+    @extend_schema(
+        operation_id="questions_list",
+        parameters=PARAMETERS,
+        description=f"All questions, judged together by Holm's correction. {FILTERS}",
+    )
     def get(self, request: Request, format: str | None = None) -> HttpResponseBase:
         selection = _selection(request)
         found = report(_labs(request, selection), selection)
@@ -64,6 +68,7 @@ class QuestionView(ScopedAPIView):
     renderer_classes = (*DOCUMENT, *PICTURES)
 
     @extend_schema(
+        operation_id="questions_read",
         parameters=[
             OpenApiParameter("factor", str, OpenApiParameter.PATH, enum=list(BY_NAME)),
             *PARAMETERS,
