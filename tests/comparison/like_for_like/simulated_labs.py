@@ -134,6 +134,8 @@ def missing_facts(seed: int) -> SimulatedLab:
         slow = {"disk_model": "SLOW"} if "disk_model" in lost and drawn.random() < 0.5 else {}
         for filesystem in ("ext4", "btrfs"):
             lab.add(5, host=host, raid_level="5", raid_implementation=kind, filesystem=filesystem, without=lost, **slow)
+    for kind in ("hardware", "software"):  # one host of which everything is known
+        lab.add(5, host="old", raid_level="5", raid_implementation=kind, filesystem="ext4")
     return lab
 
 
