@@ -1,7 +1,8 @@
 """Random effects held against the published results of R's metafor.
 
-Data and results: the worked examples of the metafor package (Viechtbauer, Journal of Statistical Software 36(3), 2010),
-`tests/testthat/test_analysis_example_{raudenbush2009,normand1999,vanhouwelingen2002}.r` and its documentation of `dat.bcg`.
+Data and results: the worked examples of the metafor package (Viechtbauer, Journal of Statistical Software 36(3), 2010):
+its README and its tests `test_analysis_example_raudenbush2009.r`, `test_analysis_example_normand1999.r` and
+`test_misc_influence.r`.
 """
 
 import math
@@ -64,7 +65,10 @@ def test_bcg_vaccine() -> None:
     assert reml(y, v) == pytest.approx(0.313243325980895, rel=1e-6)
     assert cochran_q(y, v) == pytest.approx(152.233008082373)
     assert i_squared(v, reml(y, v)) == pytest.approx(0.9222139, abs=1e-6)
-    mean, _ = hartung_knapp(y, v, reml(y, v))
+    mean, error = hartung_knapp(y, v, reml(y, v))
+    half = student(12) * error  # `test="knha"`, as the package's README prints it
+    assert (error, mean / error) == (pytest.approx(0.1808, abs=5e-5), pytest.approx(-3.9522, abs=5e-5))
+    assert (mean - half, mean + half) == (pytest.approx(-1.1084, abs=5e-5), pytest.approx(-0.3206, abs=5e-5))
     wald = math.sqrt(1 / (1 / (v + reml(y, v))).sum())
     bounds = [math.exp(mean + sign * 1.959964 * wald) for sign in (-1, 1)]
     assert bounds == pytest.approx([0.3441, 0.6962], abs=5e-5)  # predict(res, transf=exp) of dat.bcg
