@@ -14,7 +14,16 @@ from apps.comparison.like_for_like.dependence import Dependence, find_dependence
 from apps.comparison.like_for_like.fact_codes import FactCodes
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair, nearest_pairs, runs_for
 from apps.comparison.like_for_like.run_group import MACHINE_FACTS, RunGroup
-from apps.comparison.like_for_like.strata import ENOUGH, FactorRules, MovedFacts, Pair, Stratum, held_columns, strata
+from apps.comparison.like_for_like.strata import (
+    ENOUGH,
+    IDENTITIES,
+    FactorRules,
+    MovedFacts,
+    Pair,
+    Stratum,
+    held_columns,
+    strata,
+)
 from apps.comparison.statistics.meta_analysis import AGREE, Combination, LogRatio, combine
 from apps.comparison.statistics.ratios import ALPHA, holm
 
@@ -207,7 +216,9 @@ def answer_factor(
         contrasts=contrasts,
         strata=found,
         held=tuple(sorted(held, key=_rank)),
-        implied=tuple(sorted({name for stratum in found for name in stratum.differs} - held - {*factor.facts})),
+        implied=tuple(
+            sorted({name for stratum in found for name in stratum.differs} - held - {*factor.facts, *IDENTITIES})
+        ),
         ignored=moved.ignored,
         nowhere=tuple(sorted((MACHINE_FACTS & {*ESSENTIAL}) - {*codes.names}, key=_rank)),
     )

@@ -13,8 +13,11 @@ from apps.comparison.questions.factor import Factor
 
 MOST_ROWS = 60
 FEW_ROWS = 9  # of a small plot
-_STEPS = (1.0, 1.05, 1.1, 1.2, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-MOST_TICKS = 6
+# Round ratios, those that are drawn first where there is no room for all.
+_ABOVE = ((2.0,), (1.5,), (1.2,), (1.1, 1.3, 1.4), (1.05, 1.15, 1.25, 1.7), (1.02, 1.08, 1.01))
+_BELOW = ((0.5,), (0.8,), (0.9, 0.7, 0.6), (0.95, 0.85, 0.75), (0.98, 0.92, 0.99))
+_LARGE = ((4.0, 0.25), (8.0, 0.1), (3.0, 0.3), (6.0, 0.2, 10.0), (5.0, 0.4, 20.0, 0.05), (50.0, 100.0, 0.02, 0.01))
+ROOM = 0.14  # of the axis, for a tick's number
 
 
 @dataclass(frozen=True)
@@ -81,28 +84,20 @@ def _ends(rows: Sequence[ForestRow]) -> tuple[float, float]:
 
 
 def ticks(low: float, high: float) -> tuple[float, ...]:
-    """Return round ratios between the ends, 1 among them, at most `MOST_TICKS`."""
-    above = [step * 10**power for power in range(5) for step in _STEPS[:-1]]
-    every = sorted({*above, *(1 / one for one in above)})
-    inside = [one for one in every if low <= one <= high]
-    for least in (1.04, 1.09, 1.19, 1.45, 1.9, 2.9, 9.0):
-        chosen = _spaced(inside, least)
-        if len(chosen) <= MOST_TICKS:
-            return tuple(chosen)
-    return (1.0,)
+    """Return round ratios between the ends, 1 among them, with room for the number of each."""
+    span = math.log(high / low)
+    chosen = [1.0]
+    for some in (*_in_turn(_ABOVE, _BELOW, _LARGE), (1000.0, 0.001)):
+        for tick in some:
+            if low <= tick <= high and all(abs(math.log(tick / other)) >= ROOM * span for other in chosen):
+                chosen.append(tick)
+    return tuple(sorted(chosen))
 
 
-def _spaced(values: Sequence[float], least: float) -> list[float]:
-    """Return values that are at least this factor apart, beginning at 1 in both directions."""
-    up: list[float] = [1.0]
-    for value in values:
-        if value >= up[-1] * least:
-            up.append(value)
-    down: list[float] = [1.0]
-    for value in reversed(values):
-        if value <= down[-1] / least:
-            down.append(value)
-    return [*reversed(down[1:]), *up]
+def _in_turn(*lists: Sequence[tuple[float, ...]]) -> Iterable[tuple[float, ...]]:
+    """Yield the first of each list, then the second of each."""
+    for place in range(max(map(len, lists))):
+        yield from (some[place] for some in lists if place < len(some))
 
 
 def tick_text(ratio: float) -> str:

@@ -30,6 +30,7 @@ from apps.comparison.like_for_like.sentences import (
     subtitle,
     value_text,
 )
+from apps.comparison.like_for_like.strata import IDENTITIES
 from apps.comparison.question import QuestionError
 from apps.comparison.questions import BY_NAME
 from apps.comparison.questions.factor import Factor
@@ -39,7 +40,7 @@ from apps.labs.middleware import LabRequest
 from apps.runs.metrics import METRICS
 
 OWN_PARAMETERS = frozenset({"base", "published"})  # of the page of questions; with any other it is a comparison
-CHIPS = {"effect": "approved", "depends": "warning", "no difference shown": "idle", "too few runs": "pending"}
+CHIPS = {"effect": "approved", "depends": "warning", "no difference shown": "none", "too few runs": "pending"}
 DOWNLOADS = (
     ("json", "JSON"), ("csv", "CSV"), ("mediawiki", "MediaWiki"), ("dokuwiki", "DokuWiki"), ("markdown", "Markdown"),
     ("svg", "SVG"), ("png", "PNG"),
@@ -211,7 +212,7 @@ def _row(effect: StratumEffect, label: str, answer: FactorAnswer, factor: Factor
         "n": effect.n,
         "ratio": ratio_text(effect.ratio),
         "interval": _interval(effect.interval),
-        "differs": [label_of(name) for name in effect.stratum.differs if name not in factor.facts],
+        "differs": [label_of(name) for name in effect.stratum.differs if name not in (*factor.facts, *IDENTITIES)],
         "unknown": [label_of(name) for name in effect.stratum.unknown],
         "apart": effect.is_apart_in_time,
         "facts": [(label_of(name), value_text(name, value)) for name, value in sorted(effect.stratum.facts.items())],
