@@ -35,7 +35,7 @@ def report(labs: Collection[int], selection: FactorSelection) -> QuestionReport:
     measures = [(selection.operation, selection.metric)] if selection.metric else MEASURES
     groups = _chosen(load_groups(labs, measures, selection.study), selection)
     codes: dict[Measure, FactCodes] = {}
-    answers = judge([_first(factor, groups, selection, codes) for factor in FACTORS])
+    answers = judge([first_answer(factor, groups, selection, codes) for factor in FACTORS])
     return QuestionReport(
         answered=tuple(answer for answer in answers if answer.is_answered),
         open=tuple(answer for answer in answers if not answer.is_answered and answer.candidates),
@@ -55,7 +55,7 @@ def answer_one(labs: Collection[int], name: str, selection: FactorSelection) -> 
         raise QuestionError("question", name, f"one of: {', '.join(BY_NAME)}")
     measures = [(selection.operation, selection.metric)] if selection.metric else factor.asks
     groups = _chosen(load_groups(labs, measures, selection.study, in_detail=True), selection)
-    (answer,) = judge([_first(factor, groups, selection, {})])
+    (answer,) = judge([first_answer(factor, groups, selection, {})])
     levels = answer.candidates or {}
     if selection.against and selection.against not in levels:
         raise QuestionError("against", selection.against, f"one of the levels: {', '.join(levels)}")
@@ -68,7 +68,7 @@ def _chosen(groups: Groups, selection: FactorSelection) -> Groups:
     return {measure: selection.chosen(some) for measure, some in groups.items()}
 
 
-def _first(
+def first_answer(
     factor: Factor,
     groups: Groups,
     selection: FactorSelection,

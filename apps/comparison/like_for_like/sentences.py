@@ -129,7 +129,7 @@ def missing_words(missing: MissingRuns, factor: Factor) -> str:
     as_there = [
         f"{_(label_of(name))} {fact_text(name, missing.like)}"
         if name in missing.like.facts
-        else _("a known %(fact)s") % {"fact": _(label_of(name))}
+        else _("%(fact)s written down") % {"fact": _(label_of(name))}
         for name in missing.changed[:MOST_FACTS]
     ]
     words["facts"] = ", ".join(as_there)

@@ -16,6 +16,7 @@ from apps.comparison.like_for_like.forest import FEW_ROWS, MOST_ROWS, forest
 from apps.comparison.like_for_like.forest_svg import ForestPlaces, places
 from apps.comparison.like_for_like.free_comparison import address_of_answer, address_of_stratum
 from apps.comparison.like_for_like.report import answer_one, report
+from apps.comparison.like_for_like.report_questions import questions_of_reports
 from apps.comparison.like_for_like.scope import labs_of
 from apps.comparison.like_for_like.selection import FactorSelection, parse_selection
 from apps.comparison.like_for_like.sentences import (
@@ -89,7 +90,9 @@ class AnswerCard:
 def questions(request: LabRequest) -> HttpResponse:
     """Return the page of all questions."""
     selection = _selection(request)
-    found = report(labs_of(request.lab.pk, selection), selection)
+    labs = labs_of(request.lab.pk, selection)
+    found = report(labs, selection)
+    reports = questions_of_reports(labs) if selection.published else []
     return render(
         request,
         "comparison/questions.html",
@@ -97,6 +100,10 @@ def questions(request: LabRequest) -> HttpResponse:
             "cards": [_card(answer, selection) for answer in found.answered],
             "open": [_card(answer, selection) for answer in found.open],
             "report": found,
+            "reports": [
+                (one.study, [_card(answer, FactorSelection(study=one.study.slug)) for answer in one.answers])
+                for one in reports
+            ],
             "selection": selection,
             "other": reverse("compare") + ("" if selection.published else "?published=yes"),
             "method": MATCHED,

@@ -42,6 +42,7 @@ JOIN (
 GROUP BY 1, 2, 3, 4"""
 _COLUMNS = (
     "id", "facts", "labels", "tool", "tool_version", "host__name", "target_id", "target__name", "workload__spec",
+    "study_run__configuration__study__slug",
 )  # fmt: skip
 
 
@@ -123,12 +124,13 @@ def _dates(runs: Collection[int]) -> dict[int, str]:
 
 
 def stored_facts(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is stored of a run: its labels and facts, and its host and tool, which take precedence."""
+    """Return what is stored of a run: labels and facts, and its host, tool and study, which take precedence."""
     named = {
         "host": run["host__name"],
         "target": run["target__name"],
         "tool": run["tool"],
         "tool_version": run["tool_version"],
+        "study": run["study_run__configuration__study__slug"],
     }
     return {**run["labels"], **run["facts"], **{name: value for name, value in named.items() if value}}
 

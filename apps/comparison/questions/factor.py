@@ -28,7 +28,16 @@ RANDOM_WRITES_FIRST: tuple[Measure, ...] = (("randwrite", "iops"), ("write", "ba
 HOST_HARDWARE = ("ram", "cpu*", "architecture", "board", "bios*")
 HOST_SOFTWARE = ("kernel*", "os", "os_*", "hypervisor*", "environment")
 CONTROLLER = ("controller*", "cache_policy", "cache_protection", "write_policy")
-DISK = ("disk_model", "disk_vendor", "disk_cache", "disk_rpm", "disk_firmware", "disk_capacity", "interface*")
+DISK = (
+    "disk_model",
+    "disk_vendor",
+    "disk_cache",
+    "disk_rpm",
+    "disk_firmware",
+    "disk_capacity",
+    "interface*",
+    "generation",
+)
 
 
 def of_fact(name: str) -> Callable[[Facts], str | None]:
