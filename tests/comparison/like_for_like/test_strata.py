@@ -40,15 +40,11 @@ def sets(answer: FactorAnswer) -> int:
 def test_what_differs_besides_makes_no_set() -> None:
     alike = [group(raid_implementation=kind, raid_level="5") for kind in ("hardware", "software")]
     assert sets(ask("raid_implementation", *alike)) == 1
-    for name, value in {
-        "filesystem": "xfs",
-        "raid_level": "6",
-        "kernel": "5.10.0",
-        "host": "b",
-        "file_size": GIB,
-    }.items():
-        other = group(**{"raid_implementation": "software", "raid_level": "5", name: value})
-        known = group(**{"raid_implementation": "hardware", "raid_level": "5", name: HOST.get(name, "ext4" if name == "filesystem" else 128 * GIB if name == "file_size" else "5")})  # fmt: skip
+    here = {"filesystem": "ext4", "raid_level": "5", "kernel": "6.1.0", "host": "a", "file_size": 128 * GIB}
+    others = {"filesystem": "xfs", "raid_level": "6", "kernel": "5.10.0", "host": "b", "file_size": GIB}
+    for name, value in others.items():
+        known = group(**here, raid_implementation="hardware")
+        other = group(**{**here, name: value}, raid_implementation="software")
         assert sets(ask("raid_implementation", known, other)) == 0, name
 
 
@@ -184,10 +180,14 @@ def test_runs_measured_one_level_after_the_other_are_marked() -> None:
 
 
 def test_a_sentence_has_the_ratio_its_interval_and_the_number_of_sets() -> None:
-    groups = [group(0.02 if kind == "hardware" else 0.0, raid_implementation=kind, raid_level=level) for kind in ("hardware", "software") for level in ("0", "1", "5")]  # fmt: skip
+    groups = [
+        group(gain, raid_implementation=kind, raid_level=level)
+        for kind, gain in (("hardware", 0.02), ("software", 0.0))
+        for level in ("0", "1", "5")
+    ]
     answer = ask("raid_implementation", *groups)
     told = sentence(answer, BY_NAME["raid_implementation"])
-    assert told == "Hardware RAID 1.02 × software RAID (0.998 to 1.04) in 3 matched sets: no difference shown"
+    assert told == "Hardware RAID 1.02 × software RAID (0.994 to 1.05) in 3 matched sets: no difference shown"
     assert labels_of_strata(answer.contrasts[0].effects) == ["RAID 0", "RAID 1", "RAID 5"]
     assert subtitle(answer).startswith("Bandwidth of write · 128")
 
