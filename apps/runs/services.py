@@ -131,9 +131,7 @@ def start_runs(
         for repetition in range(first, first + repetitions)
     )  # fmt: skip
     details = {"priority": priority.label} if priority != Priority.NORMAL else {}
-    AuditEvent.objects.record(
-        lab.pk, "runs started", str(current), actor=who, runs=[run.pk for run in runs], **details
-    )
+    AuditEvent.objects.record(lab.pk, "runs started", str(current), actor=who, runs=[run.pk for run in runs], **details)
     request_dispatch(current.host_id)
     return runs
 

@@ -64,8 +64,9 @@ class FactCodes:
                 self._fill(column, by_place, self._place)
 
     def _value(self, name: str, group: RunGroup, value: str | None, number: int) -> tuple[str, bool]:
-        """Return what stands for a fact, and whether it is unknown: every machine has it, or this tool tells it of
-        other runs.
+        """Return what stands for a fact, and whether it is unknown.
+
+        It is where every machine has it, or where this tool tells it of other runs.
         """
         if value is not None:
             return value, False

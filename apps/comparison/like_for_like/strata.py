@@ -82,8 +82,10 @@ class StratumSide:
 
 @dataclass(frozen=True)
 class Stratum:
-    """Groups with equal held facts. `facts` are those held, `unknown` the held ones that are equal only because the
-    runs are on one target; `differs` are implied and ignored facts that are not equal.
+    """Groups with equal held facts.
+
+    `facts` are those held, `unknown` the held ones that are equal only because the runs are on one target; `differs`
+    are implied and ignored facts that are not equal.
     """
 
     facts: Mapping[str, str]

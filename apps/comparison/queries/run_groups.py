@@ -100,8 +100,9 @@ def _measures(names: Iterable[MeasureName]) -> dict[int, MeasureName]:
 
 @dataclass(frozen=True)
 class KnownConfigurations:
-    """The configurations of a lab's runs, and the number of each key's: several keys are of one where they differ in
-    facts of single runs, or in patches of a kernel.
+    """The configurations of a lab's runs, and the number of each key's.
+
+    Several keys are of one configuration where they differ in facts of single runs, or in patches of a kernel.
     """
 
     configurations: list[tuple[dict[str, str], str, dict[str, Any]]]  # facts, target, what is stored

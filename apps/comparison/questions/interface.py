@@ -1,4 +1,4 @@
-"""Disk interface: SCSI, SATA, SAS, NVMe …"""
+"""Disk interface: SCSI, SATA, SAS, NVMe and others."""
 
 from django.utils.translation import gettext_lazy as _
 
