@@ -1,7 +1,9 @@
 #!/bin/sh
 # Installs the Spindle agent on this host, or brings it up to date where it is installed:
 #     curl -fsSL {{ server }}/agent/install.sh | SPINDLE_ENROL_TOKEN=TOKEN sh
-#     curl -fsSL {{ server }}/agent/install.sh | SPINDLE_ENROL_TOKEN=TOKEN sh -s -- [--again] [DIRECTORY FOR TEST FILES]
+#     curl -fsSL {{ server }}/agent/install.sh | SPINDLE_ENROL_TOKEN=TOKEN sh -s -- [--again] [DIRECTORY FOR TEST FILES ...]
+# A directory on each filesystem that is to be measured. Where the host is enrolled already, further ones are allowed beside those it has:
+#     curl -fsSL {{ server }}/agent/install.sh | sh -s -- /mnt/md1/spindle
 # The token is never on a command line, where every account of the host could read it (ps).
 # As root with systemd: a user of its own, /opt/spindle, /var/lib/spindle-agent and a hardened unit. Otherwise everything goes
 # below the home folder, and how to start it is said at the end. What is there already keeps its owner and its mode.
@@ -42,41 +44,55 @@ check() {
     command -v python3 >/dev/null || fail "Python 3.6 or later is needed and was not found."
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 6))' || fail "Python 3.6 or later is needed; python3 is older."
     command -v fio >/dev/null || say "fio was not found. The agent starts without it, looks for it at each poll and refuses runs until it is installed."
-    case "$FILES" in
-        '') ;;
-        *[!A-Za-z0-9._/+@:-]*) fail "The directory for test files may hold letters, digits and . _ + @ : - / only: $FILES";;
-        /*/../*|/*/..) fail "The directory for test files must not hold .. : $FILES";;
+}
+
+check_path() {
+    case "$1" in
+        *[!A-Za-z0-9._/+@:-]*) fail "The directory for test files may hold letters, digits and . _ + @ : - / only: $1";;
+        /*/../*|/*/..) fail "The directory for test files must not hold .. : $1";;
         /?*) ;;
-        *) fail "The directory for test files must be an absolute path: $FILES";;
+        *) fail "The directory for test files must be an absolute path: $1";;
     esac
-    [ "$system_wide" = no ] || case "$FILES/" in
-        /home/*|/root/*|/tmp/*|/var/tmp/*) fail "The agent's unit sees neither home folders nor /tmp; choose another directory for test files than $FILES";;
+    [ "$system_wide" = no ] || case "$1/" in
+        /home/*|/root/*|/tmp/*|/var/tmp/*) fail "The agent's unit sees neither home folders nor /tmp; choose another directory for test files than $1";;
     esac
 }
 
-# The directory for test files. In one that belongs to somebody else the agent gets a folder of its own.
+# The directories for test files. In one that belongs to somebody else the agent gets a folder of its own.
 prepare_files() {
-    [ -n "$FILES" ] || FILES="$STATE/files"
-    make_folder "$FILES"
-    if ! as_agent test -w "$FILES"; then
-        FILES="$FILES/$USER_NAME"
-        make_folder "$FILES"
-        say "Test files go to $FILES, because the directory above it is not the agent's."
-    fi
+    prepared=''
+    for path in $FILES; do
+        make_folder "$path"
+        if ! as_agent test -w "$path"; then
+            path="$path/$USER_NAME"
+            make_folder "$path"
+            say "Test files go to $path, because the directory above it is not the agent's."
+        fi
+        prepared="$prepared --directory $path"
+    done
 }
+
 
 enrol() {
     [ -n "$TOKEN" ] || fail "The token that the server showed is missing: SPINDLE_ENROL_TOKEN=TOKEN sh install.sh [DIRECTORY]"
+    allowed_before=no
+    [ ! -e "$STATE/agent.conf" ] || allowed_before=yes
+    [ -n "$FILES" ] || [ "$allowed_before" = yes ] || FILES="$STATE/files"
     prepare_files
     printf '%s\n' "$TOKEN" | as_agent python3 "$PROGRAM/agent.pyz" enrol $AGAIN \
-        --server "$SERVER" --token-file - --state "$STATE" --directory "$FILES"
+        --server "$SERVER" --token-file - --state "$STATE" $prepared
+    [ "$allowed_before" = no ] || [ -z "$FILES" ] || as_agent python3 "$PROGRAM/agent.pyz" allow --state "$STATE" $prepared
 }
 
 install_unit() {
     download agent.service "$UNITS/spindle-agent.service"
-    if [ -n "$FILES" ] && [ "$enrolled" = no ]; then
+    writable="$UNITS/spindle-agent.service.d/files.conf"
+    if [ -n "$prepared" ]; then
         mkdir -p "$UNITS/spindle-agent.service.d"
-        printf '[Service]\nReadWritePaths="%s"\n' "$FILES" > "$UNITS/spindle-agent.service.d/files.conf"
+        [ -e "$writable" ] || printf '[Service]\n' > "$writable"
+        for path in $prepared; do  # the dash: the others can be used while one is not mounted
+            [ "$path" = --directory ] || grep -qxF "ReadWritePaths=\"-$path\"" "$writable" || printf 'ReadWritePaths="-%s"\n' "$path" >> "$writable"
+        done
     fi
     systemctl daemon-reload
     systemctl enable spindle-agent.service
@@ -84,17 +100,17 @@ install_unit() {
 }
 
 main() {
-    TOKEN="${SPINDLE_ENROL_TOKEN:-}" AGAIN='' FILES=''
+    TOKEN="${SPINDLE_ENROL_TOKEN:-}" AGAIN='' FILES='' prepared=''
     unset SPINDLE_ENROL_TOKEN
+    system_wide=no
+    if [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then system_wide=yes; fi
     for word in "$@"; do
         case "$word" in
             --again) AGAIN=--again;;
             spe_*) TOKEN="$word"; say "The token was on the command line, where others may have read it; better put it into SPINDLE_ENROL_TOKEN.";;
-            *) FILES="$word";;
+            *) check_path "$word"; FILES="$FILES $word";;
         esac
     done
-    system_wide=no
-    if [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then system_wide=yes; fi
     check
 
     if [ "$system_wide" = yes ]; then
@@ -114,6 +130,10 @@ main() {
     if [ -e "$STATE/identity.json" ] && [ -z "$AGAIN" ]; then
         enrolled=yes
         say "This host is enrolled already: the program was brought up to date, all else is as it was. To enrol it anew: sh -s -- --again"
+        if [ -n "$FILES" ]; then
+            prepare_files
+            as_agent python3 "$PROGRAM/agent.pyz" allow --state "$STATE" $prepared
+        fi
     else
         enrol
     fi

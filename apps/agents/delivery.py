@@ -167,7 +167,7 @@ def _conflict(attempt: Attempt, stream: str, sequence: int, known: str, digest: 
         attempt.lab_id,
         "chunk conflict",
         f"attempt {attempt.pk} {stream} {sequence}",
-        who=author_of(attempt.host),
+        actor=author_of(attempt.host),
         known=known,
         sent=digest,
     )

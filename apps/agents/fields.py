@@ -11,9 +11,12 @@ from apps.core.text import LARGEST
 from apps.inventory.target_identity import LONGEST, Place
 
 MOST_ENTRIES = 40  # of a policy
+MOST_DIRECTORIES = 128  # of a host: those that agent.conf names, and those below them that the lab has as targets
 LONGEST_PATH = 4096
 LONGEST_SENTENCE = 5000
 LONGEST_NAME = 60
+MOST_DISKS = 256
+QUEUE = ("scheduler", "read_ahead_kb", "rotational", "write_cache")  # files of a block device's `queue` in /sys
 CUT = ("options", "problem")  # parts of a place that are only read by people
 
 
@@ -94,8 +97,13 @@ def _limit(name: str, value: object) -> int:
     return whole(name, value)
 
 
+def _paths(name: str, value: object) -> list[str]:
+    return [text(name, path, LONGEST_PATH) for path in rows(name, value, MOST_DIRECTORIES)]
+
+
 POLICY: dict[str, Callable[[str, object], object]] = {
     "directory": lambda name, value: text(name, value, LONGEST_PATH),
+    "directories": _paths,
     "quota_bytes": _limit,
     "max_runtime_s": _limit,
     "max_iodepth": _limit,
@@ -142,3 +150,55 @@ def place_of(name: str, value: object) -> Place:
     for part, most in LONGEST.items():
         text(f"{name}.{part}", found.get(part), most, is_cut=part in CUT)
     return Place.from_json(found)
+
+
+def directories_of(value: object) -> list[dict[str, Any]]:
+    """Return where the directories of a host lie: places, with `root`, `quota_bytes` and `holds_spool` where reported.
+
+    `root` is the directory of agent.conf that holds it, which may be itself; `quota_bytes` what one run's files may
+    have there; `holds_spool` that the agent's own folder is on the same filesystem.
+
+    Raises:
+        FieldError: There are too many, or a part is of another kind or too long.
+    """
+    return [_directory_of(row) for row in rows("directories", value, MOST_DIRECTORIES)]
+
+
+def _directory_of(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise wrong("directories", value, "objects of path, type, uuid and more")
+    directory: dict[str, Any] = dict(place_of("directories", value).as_json)
+    if (quota := value.get("quota_bytes")) is not None:
+        directory["quota_bytes"] = whole("directories.quota_bytes", quota)
+    if yes_or_no("directories.holds_spool", value.get("holds_spool", False)):
+        directory["holds_spool"] = True
+    return directory
+
+
+def settings_of(value: object) -> dict[str, Any]:
+    """Return how the kernel is set for what a run lies on, as its host read it from /sys; empty for older agents.
+
+    `device` and each of `disks` are texts by the name of a file in the block device's `queue`, `governors` is a list of
+    texts. Anything else is left out: it is evidence for people, and a run is not refused for it.
+    """
+    found = value if isinstance(value, dict) else {}
+    disks = found.get("disks")
+    governors = found.get("governors")
+    settings = {
+        "device": _queue_of(found.get("device")),
+        "disks": {
+            str(name)[:LONGEST_NAME]: _queue_of(queue)
+            for name, queue in list(disks.items() if isinstance(disks, dict) else ())[:MOST_DISKS]
+        },
+        "governors": [word for word in governors[:MOST_DISKS] if _is_word(word)] if isinstance(governors, list) else [],
+    }
+    return {name: part for name, part in settings.items() if part}
+
+
+def _queue_of(value: object) -> dict[str, str]:
+    found = value if isinstance(value, dict) else {}
+    return {name: found[name] for name in QUEUE if _is_word(found.get(name))}
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()

@@ -60,7 +60,7 @@ async def answer_poll(scope: Scope, receive: Receive, send: Send) -> None:
         await send_problem(send, refused.status, refused.detail, **refused.more)
         return
     news = await _wait_for_news(agent, report, receive)
-    await send_json(send, 200, news or poll.message([], [], []))
+    await send_json(send, 200, news or poll.message([], [], [], agent.wanted_directories))
 
 
 async def _identify(caller: Caller) -> Agent:
@@ -129,7 +129,7 @@ def _note(agent: Agent, report: poll.Report, until: datetime | None) -> dict[str
 
 def _look(agent: Agent, report: poll.Report) -> dict[str, Any] | None:
     with lab_scope(agent.lab_id):
-        return poll.answer(agent, report)
+        return poll.answer_again(agent, report)
 
 
 class Rounds:

@@ -1,5 +1,6 @@
 """Agents: the program on a host, its secret (kept only as a hash), and whether an owner trusts it."""
 
+import posixpath
 import secrets
 from datetime import timedelta
 from typing import Any, ClassVar, Self
@@ -12,6 +13,7 @@ from apps.labs.isolation import LabManager, LabQuerySet, LabScoped
 from apps.labs.models import Lab, digest
 
 ENROLMENT_TIME = timedelta(minutes=15)
+LONGEST_PROBLEM = 300  # characters of a directory's problem that are kept
 ONLINE_FOR = timedelta(seconds=60)
 
 
@@ -85,8 +87,12 @@ class Agent(LabScoped):
     version = models.CharField(max_length=40, blank=True)
     fio_version = models.CharField(max_length=60, blank=True)
     policy = models.JSONField(default=dict, help_text="as the host reports it; the server cannot widen it")
-    directory = models.JSONField(
-        default=dict, help_text="where its test directory lies, as the host last reported: path, type, source, uuid …"
+    directories = models.JSONField(
+        default=list,
+        help_text="where its test directories lie, as the host last reported: path, root, type, source, uuid, quota_bytes …",
+    )
+    wanted_directories = models.JSONField(
+        default=list, help_text="paths of the lab's targets below those of agent.conf, which its polls report as well"
     )
     inventory_refusal = models.TextField(
         blank=True, default="", help_text="why the host's last inventory was not taken; empty if it was"
@@ -114,21 +120,65 @@ class Agent(LabScoped):
         """Return whether the agent may be deleted when its host is merged with one that has an agent of its own."""
         return self.state == self.State.REVOKED
 
-    @property
-    def quota_bytes(self) -> int | None:
-        """Return how many bytes a run's files may have together, as the host last reported; None where it has not."""
-        said = self.policy.get("quota_bytes")
-        return said if type(said) is int else None
+    def find_directory(self, path: str) -> dict[str, Any]:
+        """Return what the host last reported of a directory; empty where it reported nothing of it."""
+        return next((directory for directory in self.directories if directory.get("path") == path), {})
+
+    def quota_of(self, path: str) -> int | None:
+        """Return how many bytes a run's files may have together in a directory; None where the host has not said."""
+        reported = self.find_directory(path).get("quota_bytes", self.policy.get("quota_bytes"))
+        return reported if type(reported) is int else None
 
     @property
-    def directory_problem(self) -> str:
-        """Return why the host's test directory takes no runs, by its last poll; empty where none was reported."""
-        if refused := self.policy.get("directory_refused"):
-            return f"Its directory for test files is refused, and so is every run: {str(refused)[:500]}"
-        if problem := self.directory.get("problem"):
-            path = self.directory.get("path", "")
-            return f"Its directory for test files, {path}, cannot be used, and no run can start there: {problem}."
-        return ""
+    def roots(self) -> list[str]:
+        """Return the directories that agent.conf allows, with all below them; none of agents before version 1.1."""
+        return [directory["path"] for directory in self.directories if _is_root(directory)]
+
+    def holds(self, path: str) -> bool:
+        """Return whether a path is one of the roots or lies below one."""
+        return any(path == root or path.startswith(f"{root}/") for root in self.roots)
+
+    def explain_directory(self, path: str) -> str:
+        """Return why no run can start in a directory that no target is offered for, in a sentence without full stop."""
+        reported = self.find_directory(path)
+        if problem := reported.get("problem"):
+            return f"on its host: {problem}"
+        if not self.has_reported:
+            return "its host has not reported yet what it allows"
+        if reported:
+            return "its host knows this directory by another target"
+        if not self.roots:
+            only = ", ".join(directory.get("path", "") for directory in self.directories) or "none"
+            return f"the agent on its host, version {self.version or 'unknown'}, offers one directory only: {only}"
+        if not self.holds(path):
+            return f"agent.conf on its host allows {', '.join(self.roots)} only"
+        if not is_plain_path(path):
+            return "its path is not written plainly: expected no . and .. in it, and no / twice or at its end"
+        return "its host looks at it with its next poll, within half a minute"
+
+    @property
+    def directory_problems(self) -> list[str]:
+        """Return why test directories of the host take no runs, by its last poll, a sentence for each."""
+        refused = str(self.policy.get("directory_refused") or "")[:500]
+        first = self.directories[0] if self.directories else {}
+        problems = []
+        if refused and first.get("problem", refused)[:LONGEST_PROBLEM] == refused[:LONGEST_PROBLEM]:
+            several = f", {first.get('path')}," if len(self.roots) > 1 else ""
+            where = " in it" if several else ""
+            problems.append(f"Its directory for test files{several} is refused, and so is every run{where}: {refused}")
+        for directory in self.directories:
+            is_told = directory is first and bool(problems)
+            if directory.get("problem") and not is_told and directory.get("path") not in self.wanted_directories:
+                problems.append(
+                    f"Its directory for test files, {directory.get('path', '')}, cannot be used, and no run can start there: "
+                    f"{directory['problem']}."
+                )
+        return problems
+
+    @property
+    def spool_directories(self) -> list[str]:
+        """Return the test directories on whose filesystem the agent's own folder is."""
+        return [directory["path"] for directory in self.directories if directory.get("holds_spool")]
 
     @property
     def shortcomings(self) -> list[str]:
@@ -138,11 +188,14 @@ class Agent(LabScoped):
             said.append(
                 "fio was not found. Install it on the host; the agent looks again at each poll, within half a minute."
             )
-        if problem := self.directory_problem:
-            said.append(problem)
-        if self.policy.get("spool_on_directory"):
+        said += self.directory_problems
+        if self.policy.get("spool_on_directory") or self.spool_directories:
+            several = (
+                f" in {', '.join(self.spool_directories)}" if len(self.roots) > 1 and self.spool_directories else ""
+            )
             said.append(
-                "The agent's own folder is on the filesystem that is measured, so what it writes there is in the results."
+                f"The agent's own folder is on the filesystem that is measured{several}, so what it writes there is in the"
+                " results."
             )
         return said
 
@@ -165,6 +218,15 @@ class WorkerHeartbeat(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+def _is_root(directory: dict[str, Any]) -> bool:
+    return bool(directory.get("path")) and directory.get("root") == directory["path"]
+
+
+def is_plain_path(path: str) -> bool:
+    """Return whether a path is absolute and written in the one way in which agents take it."""
+    return path.startswith("/") and not path.startswith("//") and posixpath.normpath(path) == path
 
 
 def author_of(host: Host) -> str:

@@ -1,6 +1,6 @@
 """What a poll is answered: offers, cancels, and what the host may forget."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from django.db.models import Q
 from apps.agents import fields
 from apps.agents.identity import stamp
 from apps.agents.models import Agent
-from apps.agents.services import note_inventory_refusal, settle_directory
+from apps.agents.services import note_inventory_refusal, settle_directories
 from apps.runs.models import LEASE, Attempt, Run, request_dispatch
 from apps.runs.states import ENDED, ON_HOST, State
 from apps.runs.workload import limit_seconds, status_interval
@@ -39,14 +39,14 @@ class Report:
     policy: dict[str, Any] = field(default_factory=dict)
     attempts: tuple[Held, ...] = ()
     wait: float = 0.0
-    directory: dict[str, str] = field(default_factory=dict)  # where the test directory lies; empty for older agents
+    directories: list[dict[str, Any]] = field(default_factory=list)  # where they lie; empty for the oldest agents
     inventory_refused: str = ""
 
     @property
     def host_facts(self) -> dict[str, object]:
         """Return what the host reports of itself, by the names of `Agent`'s fields."""
         return {
-            "directory": self.directory,
+            "directories": self.directories,
             "boot_id": self.boot_id,
             "version": self.agent_version,
             "fio_version": self.fio_version,
@@ -75,9 +75,17 @@ class Report:
             policy=fields.policy_of(body.get("policy")),
             attempts=tuple(_held(row) for row in fields.rows("attempts", body.get("attempts"), MOST_HELD)),
             wait=min(max(fields.number("wait", body.get("wait", 0)), 0.0), MAX_WAIT),
-            directory=fields.place_of("directory", body.get("directory")).as_json,
+            directories=_directories(body),
             inventory_refused=fields.text("inventory_refused", body.get("inventory_refused"), 500, is_cut=True),
         )
+
+
+def _directories(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the directories of a poll; agents before version 1.1 report their only one as `directory`."""
+    only = fields.place_of("directory", body.get("directory")).as_json
+    if body.get("directories") is None:
+        return [dict(only)] if only else []
+    return fields.directories_of(body["directories"])
 
 
 def _held(row: Any) -> Held:
@@ -92,13 +100,13 @@ def _held(row: Any) -> Held:
 
 def note(agent: Agent, report: Report, polling_until: datetime | None = None) -> None:
     """Store what a poll reports of the host, and renew the leases of the attempts that it has in hand."""
-    is_elsewhere = agent.directory != report.directory
+    is_elsewhere = agent.directories != report.directories
     if report.inventory_refused and not agent.inventory_refusal:
         note_inventory_refusal(agent, report.inventory_refused)
     stamp(agent, polling_until, **report.host_facts)
-    if is_elsewhere and report.directory:
-        agent.directory = report.directory
-        settle_directory(agent)
+    if is_elsewhere and report.directories:
+        agent.directories = report.directories
+        settle_directories(agent)
     Attempt.objects.renew(agent.host_id, [(held.attempt, held.token) for held in report.attempts])
     _hear_the_hosts_word(agent, report)
 
@@ -131,12 +139,27 @@ def answer(agent: Agent, report: Report) -> dict[str, Any] | None:
         # of an attempt that ended without its bytes, the host keeps its files
         whole = mine.filter(state__in=ENDED, manifest__isnull=False)
         forget = list(whole.values_list("pk", flat=True))
-    return message(offers, cancel, forget) if offers or cancel or forget else None
+    return message(offers, cancel, forget, agent.wanted_directories) if offers or cancel or forget else None
 
 
-def message(offers: list[dict[str, Any]], cancel: list[int], forget: list[int]) -> dict[str, Any]:
-    """Return the answer of a poll: offers, attempts to cancel, and attempts that the host may forget."""
-    return {"offers": offers, "cancel": cancel, "forget": forget, "lease_s": LEASE.seconds, "poll_s": 0}
+def answer_again(agent: Agent, report: Report) -> dict[str, Any] | None:
+    """Return what there is to tell a host whose poll is held, also that other directories are wanted now."""
+    before = agent.wanted_directories
+    agent.wanted_directories = (
+        Agent.objects.filter(pk=agent.pk).values_list("wanted_directories", flat=True).first() or []
+    )
+    news = answer(agent, report)
+    if news is None and agent.wanted_directories != before:
+        return message([], [], [], agent.wanted_directories)
+    return news
+
+
+def message(
+    offers: list[dict[str, Any]], cancel: list[int], forget: list[int], look_at: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the answer of a poll: offers, attempts to cancel, attempts to forget, and directories to look at."""
+    told = {"offers": offers, "cancel": cancel, "forget": forget, "lease_s": LEASE.seconds, "poll_s": 0}
+    return told | {"look_at": list(look_at)} if look_at else told
 
 
 def _offers(agent: Agent, known: list[int]) -> list[dict[str, Any]]:

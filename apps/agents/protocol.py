@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from apps.agents import delivery, enrolment, fields
 from apps.agents.identity import IDENTIFYING, Caller, RefusedError, identify, parse_secret
 from apps.agents.models import Agent
-from apps.agents.services import note_inventory_refusal, refuse_runs_of_gone_targets
+from apps.agents.services import note_inventory_refusal, refuse_runs_of_gone_targets, update_wanted_directories
 from apps.agents.trust import twins_of
 from apps.core.http import problem
 from apps.core.strict_json import REPLACED, JsonInputError, read_json
@@ -213,12 +213,13 @@ def running(request: HttpRequest, attempt: Attempt) -> HttpResponse:
     argv = [fields.text("argv", word, 500, is_cut=True) for word in words][:60]
     boot_id, started_at = fields.text("boot_id", body.get("boot_id"), 64), _moment("started_at", body.get("started_at"))
     place = fields.place_of("place", body.get("place"))
+    settings = fields.settings_of((body.get("place") or {}).get("settings"))
     limit = limit_seconds(attempt.run.workload.spec) if attempt.run.workload else None
     if attempt.state in ENDED:
         attempt.resume()  # its host is back; a person had given it up meanwhile
     if not attempt.run_started(started_at, boot_id, argv, limit):
         raise RefusedError(410, f"Attempt {attempt.pk} has ended for the server.")
-    freeze_for(attempt.run, place)
+    freeze_for(attempt.run, place, settings)
     delivery.announce(attempt)
     return JsonResponse({"state": State.RUNNING})
 
@@ -253,6 +254,7 @@ def inventory(request: HttpRequest, agent: Agent) -> HttpResponse:
         raise RefusedError(status, str(error)) from None
     note_inventory_refusal(agent, getattr(agent.host, "reading_problem", ""))
     refuse_runs_of_gone_targets(agent.host)
+    update_wanted_directories(agent)
     return JsonResponse({"stored": len(stored)}, status=202)
 
 

@@ -3,13 +3,16 @@
 Each takes an id and makes one call. The state is in the database, so running a task twice does no harm.
 """
 
+from datetime import timedelta
+
 from celery import shared_task
 from django.db import transaction
 from django.utils import timezone
 
 from apps.agents.dispatch import dispatch, find_free_hosts, note_dispatcher
 from apps.agents.ingest import give_up_cut_short, read_in
-from apps.agents.services import stop_overdue
+from apps.agents.models import Agent
+from apps.agents.services import stop_overdue, update_wanted_directories, update_wanted_of_changed
 from apps.core.task_queue import publish
 from apps.labs.isolation import all_labs, lab_scope
 from apps.runs.models import Attempt
@@ -38,6 +41,14 @@ def dispatch_waiting() -> int:
     return len(hosts)
 
 
+@shared_task(name="agents.look_at_targets")
+def look_at_targets(host_id: int) -> bool:
+    """Ask a host's agent to look at the directories of its targets, after somebody added or changed one."""
+    with all_labs():
+        agent = Agent.objects.filter(host=host_id).first()
+        return agent is not None and update_wanted_directories(agent)
+
+
 @shared_task(name="agents.ingest_attempt")
 def ingest_attempt(attempt_id: int) -> str:
     """Read a complete attempt's result into samples. After the third failure the run shows the reason."""
@@ -53,13 +64,15 @@ def ingest_attempt(attempt_id: int) -> str:
 def sweep() -> dict[str, int]:
     """Mark attempts whose lease ran out as `unknown`, and send results that were not read in to workers once more.
 
-    It also cancels overdue attempts and gives up results whose reading was cut short. It runs every 30 s.
+    It also cancels overdue attempts, gives up results whose reading was cut short, and asks hosts to look at targets
+    that were added or changed in the last two minutes. It runs every 30 s.
     """
     now = timezone.now()
     with all_labs():
         lost = [attempt for attempt in Attempt.objects.lease_expired(now) if attempt.lose()]
         dead = give_up_cut_short(now)
         stopped = stop_overdue(now)
+        update_wanted_of_changed(now - timedelta(minutes=2))
         with transaction.atomic():  # an attempt that is being read is locked, and skipped
             due = list(Attempt.objects.to_read_in(now).select_for_update(skip_locked=True, of=("self",))[:500])
     for attempt in due:

@@ -23,6 +23,10 @@ LABELS = {
     "raid_level": "RAID level",
     "raid_implementation": "RAID implementation",
     "controller_cache": "controller cache",
+    "io_scheduler": "I/O scheduler",
+    "read_ahead": "read-ahead",
+    "drive_write_cache": "drive write cache",
+    "cpu_governor": "CPU governor",
     "mkfs_options": "mkfs options",
     "mount_options": "mount options",
     "chunk_size": "chunk size",
@@ -33,7 +37,16 @@ LABELS = {
     "job_file": "file",
     "jobs_at_once": "jobs at the same time",
 }
-IN_BYTES = {"file_size", "block_size", "ram", "controller_cache", "chunk_size", "disk_capacity", "disk_cache"}
+IN_BYTES = {
+    "file_size",
+    "block_size",
+    "ram",
+    "controller_cache",
+    "chunk_size",
+    "disk_capacity",
+    "disk_cache",
+    "read_ahead",
+}
 OPERATIONS = {"randread": "random read", "randwrite": "random write"}
 
 
@@ -63,9 +76,7 @@ def text_of(name: str, value: Any) -> str:
 
 
 def natural(value: Any) -> tuple[int, float, tuple[tuple[bool, int, str, str], ...]]:
-    """Order for mixed values: numbers by size, then words with their numbers by size (sda2 before sda10), unknown
-    last.
-    """
+    """Order for mixed values: numbers by size, then words with their numbers by size (sda2 before sda10), unknown last."""
     if value is None:
         return 2, 0.0, ()
     if isinstance(value, int | float):

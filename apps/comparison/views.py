@@ -17,10 +17,11 @@ from apps.comparison.charts.comparison import chart_of, refusals
 from apps.comparison.charts.json_payload import as_json
 from apps.comparison.charts.registry import NAMES, SCALES
 from apps.comparison.confounders import MOST_SERIES
-from apps.comparison.default_question import first_view
+from apps.comparison.default_question import FirstView, first_view
 from apps.comparison.details import effect_rows
 from apps.comparison.grid import grid
 from apps.comparison.labels import label_of, text_of
+from apps.comparison.like_for_like.views import OWN_PARAMETERS, questions
 from apps.comparison.queries.choices import Counts, choices, counts
 from apps.comparison.queries.samples import load
 from apps.comparison.question import NO_BASELINE, Question, QuestionError, parse
@@ -44,11 +45,25 @@ DOWNLOADS = (("csv", "CSV"), ("json", "JSON"), ("svg", "SVG"), ("png", "PNG"))
 @require_safe
 @member_required()
 def compare(request: LabRequest) -> HttpResponse:
+    """Return the comparison of the address; without one, the questions that the lab's runs can answer."""
+    is_fragment = bool(request.htmx)  # type: ignore[attr-defined]
+    if not is_fragment and not set(request.GET) - OWN_PARAMETERS:
+        return questions(request)
+    return _compared(request, None)
+
+
+@require_safe
+@member_required()
+def free(request: LabRequest) -> HttpResponse:
+    """Return the comparison of the lab's newest configurations, to go on from."""
+    return _compared(request, first_view(request.lab.pk))
+
+
+def _compared(request: LabRequest, first: FirstView | None) -> HttpResponse:
     is_fragment = bool(request.htmx)  # type: ignore[attr-defined]
     template = "comparison/_compare.html" if is_fragment else "comparison/compare.html"
     try:
         question = _question_of(request)
-        first = None if is_fragment or set(request.GET) - {"base"} else first_view(request.lab.pk)
         suggested = first.question.with_(base=question.base) if first else question
         context = _context(request, suggested, counts(question) if is_fragment else {})
         context["all_link"] = _link(suggested.with_(filters=())) if first else ""
@@ -124,9 +139,7 @@ def _filter_text(name: str, value: str) -> str:
 
 
 def _chosen_chart(request: LabRequest, comparison: Comparison, drawn: Chart) -> dict[str, Any]:
-    """Return the context of the chart: its kind, the other kinds, why it is not the one that was asked for, and
-    downloads.
-    """
+    """Return the context of the chart: its kind, the other kinds, why it is not the one that was asked for, and downloads."""
     in_force = comparison.question.with_(chart=drawn.kind.value, axis=drawn.x.scale)
     return {
         "kind": drawn.kind.value,
@@ -140,9 +153,7 @@ def _chosen_chart(request: LabRequest, comparison: Comparison, drawn: Chart) -> 
 
 
 def _answered(question: Question) -> tuple[Comparison, list[Reading], str]:
-    """Answer the question, with another baseline where its own is gone (as when the operation changes), and report
-    that.
-    """
+    """Answer the question, with another baseline where its own is gone (as when the operation changes), and report that."""
     try:
         return *answer(question), ""
     except QuestionError as error:

@@ -51,9 +51,7 @@ def all_written(texts: Iterable[str], base: int = 1000) -> tuple[str, ...]:
 
 
 def parts_of(text: str, base: int = 1000) -> list[tuple[str, str]]:
-    """Return the sentence as (words, exact) pieces: a number with its exact value in both bases, other words with an
-    empty string.
-    """
+    """Return the sentence as (words, exact) pieces: a number with its exact value in both bases, other words with an empty string."""
     parts, at = [], 0
     for match in _KEPT.finditer(text):
         parts += [(text[at : match.start()], ""), (_text(*match.groups(), base), _exact(match[1], match[2]))]

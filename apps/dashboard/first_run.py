@@ -51,8 +51,8 @@ def _first_run(host: Host) -> Run | None:
 
 
 def _target(host: Host) -> Target | None:
-    """Return the target of the host's own agent, once its inventory is known."""
-    target: Target | None = Target.objects.filter(host=host, is_agents_own=True).first()
+    """Return the first target that the host's own agent offers, once its inventory is known."""
+    target: Target | None = Target.objects.filter(host=host, is_agents_own=True).order_by("id").first()
     return target if target and host.tool_outputs.exists() else None
 
 
@@ -60,7 +60,7 @@ def _start(lab: Lab, host: Host) -> tuple[Run | None, str]:
     target = _target(host)
     if target is None:
         return None, ""
-    size, note = chosen_size(host.agent.quota_bytes)
+    size, note = chosen_size(host.agent.quota_of(target.path))
     if size is None:
         return None, note
     run = start_runs(lab=lab, target=target, spec=workload(size), who="bin/up")[0]

@@ -17,7 +17,7 @@ from apps.inventory.editing.edit_request import ALL, EditError, Problems, Wanted
 from apps.inventory.editing.places import check_places, write_places
 from apps.inventory.editing.registry import PartKind, editable
 from apps.inventory.editing.rules import problems_of, violated
-from apps.inventory.models import Change, Enclosure, Host, Part
+from apps.inventory.models import Change, Enclosure, Host, Part, Target
 from apps.inventory.vocabulary import Absence, Source
 from apps.labs.models import Lab
 
@@ -130,6 +130,8 @@ def _saved(kind: PartKind, row: Part, wanted: Wanted) -> Part:
         # A host that comes out of maintenance takes what waits: an offer that is there, or its next run.
         transaction.on_commit(lambda: ring(f"host:{row.pk}"))
         send_on_commit("agents.dispatch_host", row.pk, expires=60)
+    if isinstance(row, Target) and row.path and before != _state(row):
+        send_on_commit("agents.look_at_targets", row.host_id, expires=60)
     return row
 
 

@@ -4,7 +4,7 @@ A target that was measured is never pointed elsewhere. Where another filesystem,
 is said to be gone and why, and what is there now gets a target of its own.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -25,17 +25,23 @@ LONGEST = {
     "source": 255,
     "mount_point": 500,
     "options": 4000,
-    "problem": 300,
+    "problem": 600,
     "device": 40,
+    "root": 500,
 }
-MOST_UNUSED = 20  # targets without runs that an agent may have made on one host
+MOST_UNUSED = 20  # targets without runs that an agent may have made on one host and that are gone
+MOST_OFFERED = 100  # directories of one host
 PAUSE = timedelta(minutes=1)  # beyond that, the least time between two new ones
 PATHS = (TargetKind.DIRECTORY, TargetKind.FILE)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a directory lies, as a host reports it. `problem`: why that cannot be told; then the directory takes no runs."""
+    """Where a directory lies, as a host reports it.
+
+    `problem`: why that cannot be told; then the directory takes no runs. `root`: the directory of the host's agent.conf
+    that holds it, which may be itself; empty for agents that know of one directory only.
+    """
 
     path: str = ""
     type: str = ""
@@ -45,6 +51,7 @@ class Place:
     options: str = ""
     device: str = ""
     problem: str = ""
+    root: str = ""
 
     @classmethod
     def from_json(cls, value: object) -> "Place":
@@ -103,43 +110,79 @@ def is_not_mounted(known: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
 
 
 @transaction.atomic
-def offer_directory(host: Host, place: Place) -> Target | None:
-    """Make the target of this place the one that takes the host's runs, and say of the others why they do not any more.
+def offer_directories(host: Host, places: Sequence[Place]) -> list[Target]:
+    """Make the targets of these places those that take the host's runs; return them in the order of the places.
 
-    None where nothing can be offered: the directory is not there, its filesystem is not mounted, or the host names another one so often that
-    it would fill its page with targets that nothing was measured on. Of those it may have `MOST_UNUSED`; the oldest is used again.
+    Of the others is said why they do not any more. A target below a root that is not among the places stays as it was:
+    the host has only not looked at it yet.
+
+    A place has no target where its directory is not there, its filesystem is not mounted, or the host names another one
+    so often that it would fill its page with targets that nothing was measured on. Of those that are gone it may have
+    `MOST_UNUSED`; the oldest is used again.
     """
     Host.objects.select_for_update(no_key=True).get(pk=host.pk)  # serialises the reports of one host
-    targets = list(Target.objects.filter(host=host).order_by("-is_agents_own", "gone_at", "-id"))
-    here = [one for one in targets if one.kind == TargetKind.DIRECTORY and one.path == place.path]
+    targets = list(
+        Target.objects.filter(host=host).select_related("filesystem").order_by("-is_agents_own", "gone_at", "-id")
+    )
+    settled = {
+        place.path: _settle(place, targets) for place in reversed(places)
+    }  # the first of two reports of one path
+    owns = {own.pk for own, _ in settled.values() if own}
+    for target in targets:
+        if target.is_agents_own and target.pk not in owns and (reason := _why_retired(target, places, settled)):
+            _retire([target], reason)
+    is_only = len(settled) == 1
+    offered = []
+    for place in places[:MOST_OFFERED]:
+        own, problem = settled.pop(place.path, (None, "named twice"))
+        if own is None and not problem:
+            own = _new_target(host, place, targets, AGENTS_TARGET if is_only else "")
+            if own is not None and own not in targets:
+                targets.append(own)
+        if own is not None:
+            _take_up(own, place)
+            offered.append(own)
+    return offered
+
+
+def _settle(place: Place, targets: Iterable[Target]) -> tuple[Target | None, str]:
+    """Return the target at a place, if there is one, and why the place takes no runs, if so."""
     if place.problem:
-        _retire((one for one in targets if one.is_agents_own), f"{place.path}: {place.problem}")
-        return None
+        return None, f"{place.path}: {place.problem}"
+    here = [target for target in targets if target.kind == TargetKind.DIRECTORY and target.path == place.path]
     own = _of_place(here, place)
-    spare = _unused(targets) if own is None else []
+    if own is not None and own.is_agents_own:
+        return own, ""
+    away = next((target for target in here if is_not_mounted(target.lies_on, place.identity)), None)
+    if away is not None:
+        return None, f"{away.lies_on['mount_point']} is not mounted; {place.path} lies on {place.words} now"
+    return own, ""
+
+
+def _why_retired(target: Target, places: Sequence[Place], settled: Mapping[str, tuple[Target | None, str]]) -> str:
+    """Return why a target takes no runs any more; empty where its host has not looked at its directory yet."""
+    if target.path in settled:
+        place = next(place for place in places if place.path == target.path)
+        return settled[target.path][1] or f"{target.path} lies on {place.words} now"
+    roots = [place.path for place in places if place.path and place.path == place.root]
+    if any(target.path.startswith(f"{root}/") for root in roots):
+        return ""
+    return f"the agent offers {', '.join(roots or [place.path for place in places])} now"
+
+
+def _new_target(host: Host, place: Place, targets: Sequence[Target], first_name: str) -> Target | None:
+    """Return a target for a place that has none: a new one or, of a host that has named too many, an old one."""
+    spare = _unused([target for target in targets if not target.is_agents_own])
     is_crowded = len(spare) >= MOST_UNUSED
-    is_hasty = is_crowded and any(one.gone_at and timezone.now() - one.gone_at < PAUSE for one in spare)
-    if own is None and (away := next((one for one in here if is_not_mounted(one.lies_on, place.identity)), None)):
-        said = f"{away.lies_on['mount_point']} is not mounted; {place.path} lies on {place.words} now"
-        _retire((one for one in targets if one.is_agents_own), said)
-        return None
-    for one in targets:
-        if one is not own and one.is_agents_own:
-            elsewhere = one.path != place.path
-            _retire(
-                [one], f"the agent offers {place.path} now" if elsewhere else f"{place.path} lies on {place.words} now"
-            )
-    if is_hasty:
+    if is_crowded and any(target.gone_at and timezone.now() - target.gone_at < PAUSE for target in spare):
         return None  # the host's next inventory settles it
+    own = _oldest(spare) if is_crowded else Target()
     if own is None:
-        own = _oldest(spare) if is_crowded else Target()
-        if own is None:
-            return None
-        own.lab_id, own.host, own.kind, own.path, own.lies_on = host.lab_id, host, TargetKind.DIRECTORY, place.path, {}
-        own.name = _free_name(place, [one for one in targets if one is not own], AGENTS_TARGET)
-        own.sources = {"name": str(Source.DISCOVERED), "path": str(Source.DISCOVERED)}
-        own.filesystem = _known_filesystem(host, place)
-    _take_up(own, place)
+        return None
+    own.lab_id, own.host, own.kind, own.path, own.lies_on = host.lab_id, host, TargetKind.DIRECTORY, place.path, {}
+    own.name = _free_name(place, [target for target in targets if target is not own], first_name)
+    own.sources = {"name": str(Source.DISCOVERED), "path": str(Source.DISCOVERED)}
+    own.filesystem = _known_filesystem(host, place)
     return own
 
 
@@ -165,8 +208,17 @@ def _oldest(spare: Iterable[Target]) -> Target | None:
 
 def _of_place(here: Iterable[Target], place: Place) -> Target | None:
     """Return the target at this place, preferably one that is known to lie there."""
-    fitting = [one for one in here if is_same_filesystem(one.lies_on, place.identity)]
+    fitting = [one for one in here if is_same_filesystem(_filesystem_of(one), place.identity)]
     return next((one for one in fitting if one.lies_on.get("type")), fitting[0] if fitting else None)
+
+
+def _filesystem_of(target: Target) -> Mapping[str, Any]:
+    """Return the filesystem that a target is known by; of one with results that no agent has reported, the inventory's."""
+    known: Mapping[str, Any] = target.lies_on
+    held = target.filesystem
+    if known.get("type") or held is None or not _has_runs(target):
+        return known
+    return {"type": held.type, "uuid": held.uuid, "source": held.device_name, "mount_point": held.mount_point}
 
 
 def _take_up(own: Target, place: Place) -> None:
@@ -234,3 +286,21 @@ def settle_typed_target(target: Target, holder: Filesystem, others: Iterable[Tar
 
 def _has_runs(target: Any) -> bool:
     return bool(target.runs.exists())
+
+
+def explain_no_runs(target: Target, agent: Any) -> str:
+    """Return why a target takes no runs, in a sentence without full stop; empty for one that takes them.
+
+    `agent` is the agent of its host, or None where it has none.
+    """
+    if target.is_agents_own:
+        return ""
+    if target.gone_at:
+        return f"this one is gone: {target.gone_reason}"
+    if target.kind != TargetKind.DIRECTORY:
+        return f"runs go into directories, and this is a {target.get_kind_display()}"
+    if not target.path:
+        return "it has no path"
+    if agent is None:
+        return f"{target.host} has no agent"
+    return str(agent.explain_directory(target.path))

@@ -5,10 +5,17 @@ host comes from the attempt's journal, JSON lines of which one is
 
     {"event": "activity", "load_before": 0.05, "disk_before": 1204.2, …, "seconds_before": 25.0, "own_disks": ["sda"], "at": …}
 
+How the kernel was set for what the run lay on is read when the run begins, and is in the place of the run as its host
+reports it, `settings` of
+
+    {"type": "ext4", "path": "/data", …, "settings": {"device": {"read_ahead_kb": "128"}, "governors": ["performance"],
+     "disks": {"sda": {"scheduler": "none [mq-deadline]", "rotational": "1", "write_cache": "write back", …}}}}
+
 Loads are numbers of processes or cores, all other figures are in B/s. A figure that the host could not measure is
 missing, and older agents write no such line (docs/agent-protocol.md).
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -34,9 +41,47 @@ def run_facts(run: Run) -> dict[str, Fact]:
     facts["tool"] = run.tool
     if run.tool_version:
         facts["tool_version"] = run.tool_version
+    facts |= settings_facts(run.place.get("settings") or {})
     if run.workload:
         facts |= workload_facts(run.workload.jobs) if run.workload.jobs else _told(run.workload.spec)
     return dict(_fit(run.labels)) | facts
+
+
+def settings_facts(settings: Mapping[str, Any]) -> dict[str, Fact]:
+    """Return `io_scheduler`, `rotational` and `drive_write_cache` of the disks, `read_ahead` in bytes, `cpu_governor`.
+
+    The read-ahead is that of the mounted device, by which the page cache reads; the others are those of all disks below
+    it, joined where they differ. What the host could not read is left out. Source: Linux,
+    Documentation/ABI/stable/sysfs-block and Documentation/admin-guide/pm/cpufreq.rst.
+    """
+    device: Mapping[str, str] = settings.get("device") or {}
+    disks: list[Mapping[str, str]] = list((settings.get("disks") or {}).values()) or [device]
+    readers = [device] if device.get("read_ahead_kb") else disks
+    every: dict[str, list[Fact | None]] = {
+        "io_scheduler": [_active(queue.get("scheduler", "")) for queue in disks],
+        "rotational": [_number(queue.get("rotational", "")) for queue in disks],
+        "drive_write_cache": [queue.get("write_cache") for queue in disks],
+        "read_ahead": [_bytes_of_kib(queue.get("read_ahead_kb", "")) for queue in readers],
+        "cpu_governor": list(settings.get("governors") or [None]),
+    }
+    known = {name: [value for value in values if value is not None] for name, values in every.items()}
+    return {name: _joined(sorted(values, key=str)) for name, values in known.items() if len(values) == len(every[name])}
+
+
+def _active(schedulers: str) -> str | None:
+    """Return the scheduler in brackets of `none [mq-deadline] bfq`; a kernel that has only one prints its name alone."""
+    if match := re.search(r"\[([\w-]+)\]", schedulers):
+        return match[1]
+    return schedulers if re.fullmatch(r"[\w-]+", schedulers) else None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[0-9]{1,12}", text) else None
+
+
+def _bytes_of_kib(text: str) -> int | None:
+    number = _number(text)
+    return None if number is None else number * 1024
 
 
 def workload_facts(jobs: list[dict[str, Any]]) -> dict[str, Fact]:
@@ -56,9 +101,7 @@ def _told(spec: dict[str, Any]) -> dict[str, Fact]:
 
 
 def sync_of(job: dict[str, Any]) -> str:
-    """Return how a job's writes reach the disk: its own sync option, `direct` for O_DIRECT, `fsync` for one at the
-    end, or `none`.
-    """
+    """Return how a job's writes reach the disk: its own sync option, `direct` for O_DIRECT, `fsync` for one at the end, or `none`."""
     if (word := job.get("sync", "none")) != "none":
         return str(word)
     if job.get("direct"):
@@ -80,16 +123,17 @@ def _fit(facts: Mapping[str, Any]) -> Iterable[tuple[str, Fact]]:
             yield name, value
 
 
-def freeze_for(run: Run, place: Place | None = None) -> None:
+def freeze_for(run: Run, place: Place | None = None, settings: Mapping[str, Any] | None = None) -> None:
     """Give the run its snapshot and facts, unless it has them. Editing the inventory later changes neither.
 
-    `place`: where the run really lies, as its host read it from the open directory.
+    `place`: where the run really lies, as its host read it from the open directory; `settings`: how the kernel was set
+    for it.
     """
     if run.snapshot_id or run.target is None:
         return
     run.snapshot = freeze(run.target, place)
+    run.place = {**(place.as_json if place else {}), **({"settings": settings} if settings else {})}
     run.facts = run_facts(run)
-    run.place = place.as_json if place else {}
     Run.objects.filter(pk=run.pk, snapshot=None).update(snapshot=run.snapshot, facts=run.facts, place=run.place)
 
 

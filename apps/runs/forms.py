@@ -1,8 +1,9 @@
-"""The form that starts runs: a target and one or more fio jobs, with sizes as people type them (`4k`, `1 GiB`)."""
+"""The form that starts runs: targets and one or more fio jobs, with sizes as people type them (`4k`, `1 GiB`)."""
 
 import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -12,26 +13,20 @@ from django.forms import BaseFormSet, formset_factory
 from django.http import QueryDict
 
 from apps.core.forms import SiteForm
+from apps.core.quantities import parse_size, spell_size
 from apps.core.text import whole_number
 from apps.core.unit_base import base
 from apps.core.units import size
 from apps.inventory.models import Target
+from apps.inventory.target_identity import words_of
 from apps.labs.models import Lab
 from apps.runs import workload
+from apps.runs.fio_options import MORE, OPTIONS, ByteSize, FioOption, FormSection, OneOf, WholeNumber, options_in
 from apps.runs.models import Run
-from apps.runs.services import MAX_REPETITIONS, QuotaError, check_quota, start_runs
+from apps.runs.services import MAX_REPETITIONS, MAX_TARGETS, QuotaError, check_quota, start_on_targets
 from apps.runs.start.details import RunDetailsForm
 from apps.runs.start.repeat import JobTemplate, template_of
-from apps.runs.workload import ENGINES, MAX_JOBS, RW, SYNC, WorkloadError, parse_size, spelled
-
-PATTERNS = {
-    "read": "sequential read", "write": "sequential write", "randread": "random read", "randwrite": "random write",
-    "rw": "sequential mix", "randrw": "random mix",
-}  # fmt: skip
-SYNCS = {
-    "none": "none", "fsync": "fsync after writes", "fdatasync": "fdatasync after writes", "dsync": "O_DSYNC",
-    "sync": "O_SYNC",
-}  # fmt: skip
+from apps.runs.workload import MAX_JOBS, WorkloadError
 
 
 class SizeField(forms.CharField):
@@ -45,13 +40,21 @@ class SizeField(forms.CharField):
             raise forms.ValidationError(str(error)) from None
 
 
-class TargetField(forms.ModelChoiceField):  # type: ignore[type-arg]
+class TargetsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     def label_from_instance(self, obj: Any) -> str:
-        return f"{obj}, in maintenance: takes no new runs" if obj.host.is_in_maintenance else str(obj)
+        filesystem = words_of(obj.lies_on) or (str(obj.filesystem) if obj.filesystem else "")
+        label = ", ".join(filter(None, [str(obj), obj.path, filesystem]))
+        return f"{label}, in maintenance: takes no new runs" if obj.host.is_in_maintenance else label
 
 
 class RunForm(SiteForm):
-    target = TargetField(queryset=None, label="Target", empty_label=None)
+    target = TargetsField(
+        queryset=None,
+        label="Targets",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="of one host or of several; each host runs one after another",
+        error_messages={"required": "Choose at least one target."},
+    )
     repetitions = forms.IntegerField(
         min_value=1, max_value=MAX_REPETITIONS, initial=3, help_text="three or more give an interval"
     )
@@ -60,37 +63,48 @@ class RunForm(SiteForm):
         super().__init__(*args, **kwargs)
         target: Any = self.fields["target"]
         target.queryset = offered_targets(lab)
+        if not self.initial.get("target") and len(only := list(target.queryset[:2])) == 1:
+            self.initial["target"] = [only[0].pk]
+
+    def clean_target(self) -> list[Target]:
+        """Return the chosen targets, by host and name."""
+        targets = list(self.cleaned_data["target"])
+        if len(targets) > MAX_TARGETS:
+            raise forms.ValidationError(f"Found {len(targets)} targets, expected at most {MAX_TARGETS}.")
+        return targets
 
 
 def offered_targets(lab: Lab) -> Any:
     """Return the directories that the lab's agents offer as targets."""
-    return (
-        Target.objects.filter(lab=lab, is_agents_own=True).select_related("host__agent").order_by("host__name", "name")
-    )
+    targets = Target.objects.filter(lab=lab, is_agents_own=True).select_related("host__agent", "filesystem")
+    return targets.order_by("host__name", "name")
 
 
-class JobForm(SiteForm):
-    rw = forms.ChoiceField(choices=[(word, PATTERNS[word]) for word in RW], label="Pattern", initial="randread")
-    block_size = SizeField(initial="4k", label="Block size", help_text="bytes per call, 4k = 4096")
-    file_size = SizeField(initial="1g", label="File size", help_text="beyond the RAM, or direct")
-    iodepth = forms.IntegerField(initial=1, min_value=1, label="I/O depth", help_text="above 1: asynchronous engine")
-    numjobs = forms.IntegerField(initial=1, min_value=1, label="Jobs (numjobs)")
-    ioengine = forms.ChoiceField(choices=[(word, word) for word in ENGINES], initial="psync", label="Engine")
-    runtime = forms.IntegerField(
-        initial=30, min_value=1, required=False, label="Runtime, s", help_text="empty: one pass over the file"
-    )
-    ramp_time = forms.IntegerField(
-        initial=0, min_value=0, required=False, label="Ramp time, s", help_text="not counted"
-    )
-    sync = forms.ChoiceField(choices=[(word, SYNCS[word]) for word in SYNC], label="Sync", initial="none")
-    fsync_every = forms.IntegerField(
-        initial=0, min_value=0, required=False, label="Sync after n writes", help_text="fsync and fdatasync only"
-    )
-    rwmixread = forms.IntegerField(min_value=0, max_value=100, required=False, label="Reads in the mix, %")
-    randseed = forms.IntegerField(min_value=1, required=False, label="Random seed", help_text="empty: fio's own")
-    time_based = forms.BooleanField(initial=True, required=False, label="time-based")
-    direct = forms.BooleanField(initial=True, required=False, label="direct I/O (bypass page cache)")
-    end_fsync = forms.BooleanField(required=False, label="fsync at the end")
+def field_of(option: FioOption) -> forms.Field:
+    """Return the form's field for an option; what is beyond its limits is named by `workload.checked`."""
+    common: dict[str, Any] = {"label": option.label, "help_text": option.help, "initial": option.initial}
+    kind = option.kind
+    if isinstance(kind, ByteSize):
+        return SizeField(**common)
+    if isinstance(kind, OneOf):
+        return forms.ChoiceField(choices=list(kind.words.items()), **common)
+    if isinstance(kind, WholeNumber):
+        may_be_empty = option.section is MORE or kind.is_optional
+        return forms.IntegerField(min_value=kind.low, required=not may_be_empty, **common)
+    return forms.BooleanField(required=False, **common)
+
+
+class JobFields(SiteForm):
+    """The options of a job. Its fields are made from `fio_options.OPTIONS`."""
+
+    @property
+    def sections(self) -> dict[str, list[forms.BoundField]]:
+        """Return the inputs by section: main, checks, more."""
+        return {section.value: [self[option.name] for option in options_in(section)] for section in FormSection}
+
+    @property
+    def has_errors_in_more(self) -> bool:
+        return any(option.name in self.errors for option in options_in(MORE))
 
     def spec(self) -> dict[str, Any]:
         """Return the job as `apps.runs.workload` expects it; empty fields get their defaults there."""
@@ -100,8 +114,13 @@ class JobForm(SiteForm):
         }
 
 
+JobForm: type[JobFields] = type(
+    "JobForm", (JobFields,), {option.name: field_of(option) for option in OPTIONS if option.section}
+)
+
+
 JobForms = formset_factory(JobForm, extra=0, min_num=1, validate_min=True, max_num=MAX_JOBS, validate_max=True)
-Jobs: TypeAlias = "BaseFormSet[JobForm]"
+Jobs: TypeAlias = "BaseFormSet[JobFields]"
 
 
 def spec_of(jobs: Jobs) -> dict[str, Any]:
@@ -143,7 +162,7 @@ class RunRequest:
         self,
         lab: Lab,
         data: QueryDict | None,
-        target: str | None = None,
+        targets: Sequence[str] = (),
         like: Run | None = None,
         jobs: JobSpecs | None = None,
     ) -> None:
@@ -154,7 +173,7 @@ class RunRequest:
         self.former, self.template = like, template_of(like) if like else JobTemplate()
         self.details = RunDetailsForm(lab, given, like)
         before = self.template.jobs or jobs
-        self.form = RunForm(lab, given, initial={"target": like.target_id if like else target})
+        self.form = RunForm(lab, given, initial={"target": [like.target_id] if like else list(targets)})
         self.jobs: Any = JobForms(given, prefix=PREFIX, initial=[_typed(job) for job in before] if before else None)
 
     @cached_property
@@ -173,16 +192,15 @@ class RunRequest:
         return spec if self._fits(spec) else None
 
     def _fits(self, spec: dict[str, Any]) -> bool:
-        """Return whether the files fit into the host's quota, and add an error if not: the host would refuse the run
-        later.
-        """
+        """Return whether the files fit into the host's quota, and add an error if not: the host would refuse the run later."""
         try:
-            check_quota(self.form.cleaned_data["target"], spec)
+            for target in self.form.cleaned_data["target"]:
+                check_quota(target, spec)
         except QuotaError as error:
             needed, most = (size(value, base()) for value in (error.needed, error.quota))
-            place_sentence(
-                "file_size", f"{needed} in all, expected at most {most} (this host's quota).", self.form, self.jobs
-            )
+            several = f" for {target}" if len(self.form.cleaned_data["target"]) > 1 else ""
+            sentence = f"{needed} in all, expected at most {most} (this host's quota{several})."
+            place_sentence("file_size", sentence, self.form, self.jobs)
             return False
         return True
 
@@ -196,8 +214,8 @@ class RunRequest:
         data = self.form.cleaned_data
         try:
             with transaction.atomic():
-                runs = start_runs(
-                    lab=self.lab, target=data["target"], spec=self.spec, repetitions=data["repetitions"], who=who,
+                runs = start_on_targets(
+                    data["target"], lab=self.lab, spec=self.spec, repetitions=data["repetitions"], who=who,
                     is_numbered_on=self.former is not None, **self.details.start_options,
                 )  # fmt: skip
                 self.details.place(runs, who)
@@ -225,22 +243,25 @@ class RunRequest:
         """Return the expected duration, and the jobs that may measure memory instead of the disk."""
         if not {"target", "repetitions"} <= self.form.cleaned_data.keys():
             return {}  # the start was refused because of it
-        target, repetitions = self.form.cleaned_data["target"], self.form.cleaned_data["repetitions"]
-        seconds, ram = workload.planned_seconds(spec), target.host.ram_bytes
+        targets, repetitions = self.form.cleaned_data["target"], self.form.cleaned_data["repetitions"]
+        seconds = workload.planned_seconds(spec)
+        ram = max((target.host.ram_bytes or 0 for target in targets), default=0)
+        on_busiest_host = max(Counter(target.host_id for target in targets).values(), default=1)
         cached = [
             job["name"]
             for job in spec["jobs"]
             if not job["direct"] and ram and job["file_size"] * job["numjobs"] <= ram
         ]
         return {
-            "seconds": seconds * repetitions if seconds else None, "cached": cached, "ram": ram, "target": target,
-            "repetitions": repetitions,
+            "seconds": seconds * repetitions * on_busiest_host if seconds else None, "cached": cached, "ram": ram,
+            "chosen": targets, "runs_count": repetitions * len(targets),
         }  # fmt: skip
 
 
 def jobs_in_address(text: str) -> JobSpecs | None:
-    """Return the jobs of a JSON text that another page offers, with the form's fields only; None if it is anything
-    else.
+    """Return the jobs of a JSON text that another page offers, with the form's fields only.
+
+    The result is None if the text is anything else.
     """
     try:
         jobs = json.loads(text) if len(text) <= MAX_TEXT else None
@@ -256,8 +277,10 @@ def jobs_in_address(text: str) -> JobSpecs | None:
 
 def _typed(job: dict[str, Any]) -> dict[str, Any]:
     """Return a stored job with sizes as a person would type them."""
-    sizes = {name: job[name] for name in ("block_size", "file_size") if name in job}
-    return {**job, **{name: spelled(size) if isinstance(size, int) else size for name, size in sizes.items()}}
+    sizes = {
+        option.name: job[option.name] for option in OPTIONS if isinstance(option.kind, ByteSize) and option.name in job
+    }
+    return {**job, **{name: spell_size(size) if isinstance(size, int) else size for name, size in sizes.items()}}
 
 
 def _edited(data: QueryDict, act: str) -> QueryDict:

@@ -43,7 +43,7 @@ def set_priority(lab: Lab, runs: Collection[int], priority: Priority, actor: str
     ids = [run.pk for run in changed]
     Run.objects.filter(pk__in=ids).update(priority=priority, position=None)
     AuditEvent.objects.record(
-        lab.pk, "runs' priority changed", _name_runs(ids), who=actor, runs=ids, priority=priority.label
+        lab.pk, "runs' priority changed", _name_runs(ids), actor=actor, runs=ids, priority=priority.label
     )
     for host_id in {run.host_id for run in changed}:
         request_dispatch(host_id)
@@ -77,7 +77,7 @@ def move_run(run: Run, to: str, actor: str) -> bool:
         Run.objects.filter(pk=moved.pk).update(priority=moved.priority)
         _number([row for row in queue if row.priority == moved.priority])
     detail = {"to": to} | ({"priority": Priority(moved.priority).label} if moved.priority != before else {})
-    AuditEvent.objects.record(run.lab_id, "run moved in the queue", str(run), who=actor, **detail)
+    AuditEvent.objects.record(run.lab_id, "run moved in the queue", str(run), actor=actor, **detail)
     request_dispatch(run.host_id)
     return True
 
@@ -125,7 +125,7 @@ def abandon_run(run: Run, reason: str, actor: str) -> bool:
     attempt = Attempt.objects.filter(run=run, state=State.UNKNOWN).first()
     if attempt is None or not attempt.abandon(actor, checked):
         return False
-    AuditEvent.objects.record(run.lab_id, "run abandoned", str(run), who=actor, reason=checked, host=str(run.host))
+    AuditEvent.objects.record(run.lab_id, "run abandoned", str(run), actor=actor, reason=checked, host=str(run.host))
     transaction.on_commit(partial(ring, f"run:{run.pk}", {"state": State.INTERRUPTED, "ended": True}))
     return True
 

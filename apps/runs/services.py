@@ -15,11 +15,12 @@ from django.utils import timezone
 
 from apps.core.pubsub import ring
 from apps.inventory.models import Target
+from apps.inventory.target_identity import explain_no_runs
 from apps.labs.models import AuditEvent, Lab
 from apps.runs import workload
 from apps.runs.facts import change_labels
 from apps.runs.labels import check_labels
-from apps.runs.models import Attempt, Run, Workload, request_dispatch
+from apps.runs.models import Attempt, Run, Workload, request_dispatch, send_run_ended
 from apps.runs.states import Priority, State
 
 arrived = Signal()  # lab_id: int, runs: their ids
@@ -33,6 +34,7 @@ def announce(lab_id: int, runs: Sequence[int]) -> None:
 
 MAX_REPETITIONS = 100
 LONGEST_NOTE = 4000
+MAX_TARGETS = 50
 
 
 class QuotaError(workload.WorkloadError):
@@ -51,10 +53,10 @@ def store_workload(lab: Lab, spec: dict[str, Any]) -> Workload:
     return stored
 
 
-def find_target(lab: Lab, pk: int) -> Target | None:
-    """Return the lab's own target with its host and agent, or None."""
-    target: Target | None = Target.objects.select_related("host__agent").filter(lab=lab, pk=pk).first()
-    return target
+def find_targets(lab: Lab, keys: Sequence[int]) -> dict[int, Target]:
+    """Return the lab's own targets with their hosts and agents, by their ids; those that it has not are missing."""
+    targets: dict[int, Target] = Target.objects.select_related("host__agent").filter(lab=lab).in_bulk(list(keys))
+    return targets
 
 
 def wrap_single_job(spec: dict[str, Any]) -> dict[str, Any]:
@@ -65,9 +67,9 @@ def wrap_single_job(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_quota(target: Target, spec: dict[str, Any]) -> None:
-    """Raise `QuotaError` where the host, which would refuse the run, has said that its files may not be so large."""
+    """Raise `QuotaError` where the host, which would refuse the run, has said that its files may not be so large there."""
     agent = getattr(target.host, "agent", None)
-    needed, quota = workload.files_bytes(spec), agent.quota_bytes if agent else None
+    needed, quota = workload.files_bytes(spec), agent.quota_of(target.path) if agent else None
     if quota is not None and needed > quota:
         raise QuotaError(needed, quota)
 
@@ -78,11 +80,9 @@ def check_start(lab: Lab, target: Target, spec: Any, repetitions: int) -> dict[s
     if not 1 <= repetitions <= MAX_REPETITIONS:
         raise workload.WorkloadError("repetitions", repetitions, f"1 to {MAX_REPETITIONS}")
     if target.lab_id != lab.pk or not target.is_agents_own:
-        expected = "the directory that the host's own agent offers"
-        gone = target.gone_reason
-        raise workload.WorkloadError(
-            "target", target.name, f"{expected}; this one is gone: {gone}" if gone else expected
-        )
+        expected = "a directory that the host's own agent offers"
+        why = explain_no_runs(target, getattr(target.host, "agent", None))
+        raise workload.WorkloadError("target", target.name, f"{expected}; {why}" if why else expected)
     if target.host.is_in_maintenance:
         raise workload.WorkloadError("target", target.name, f"a host that is not in maintenance; {target.host} is")
     check_quota(target, complete)
@@ -130,8 +130,8 @@ def start_runs(
         )
         for repetition in range(first, first + repetitions)
     )  # fmt: skip
-    said = {"priority": priority.label} if priority != Priority.NORMAL else {}
-    AuditEvent.objects.record(lab.pk, "runs started", str(current), who=who, runs=[run.pk for run in runs], **said)
+    details = {"priority": priority.label} if priority != Priority.NORMAL else {}
+    AuditEvent.objects.record(lab.pk, "runs started", str(current), actor=who, runs=[run.pk for run in runs], **details)
     request_dispatch(current.host_id)
     return runs
 
@@ -185,12 +185,27 @@ def describe_run(run: Run, who: str, *, labels: Any = None, note: Any = None) ->
         changed["facts"] = change_labels(locked, wanted_labels)
     Run.objects.filter(pk=run.pk).update(**changed)
     told = {name: {"before": before[name], "after": after[name]} for name in after if name in changed}
-    AuditEvent.objects.record(run.lab_id, "run described", str(run), who=who, **told)
+    AuditEvent.objects.record(run.lab_id, "run described", str(run), actor=who, **told)
     if "facts" in changed and locked.has_ended:
         announce(run.lab_id, [run.pk])
     for name, value in changed.items():
         setattr(run, name, value)
     return True
+
+
+@transaction.atomic
+def start_on_targets(targets: Sequence[Target], *, lab: Lab, spec: Any, **about: Any) -> list[Run]:
+    """Queue runs of one workload on several targets, of one host or of several, as `start_runs` does; all or none.
+
+    Raises:
+        WorkloadError: It may not run on one of them; the error names that one.
+    """
+    if not 1 <= len(targets) <= MAX_TARGETS:
+        raise workload.WorkloadError("targets", len(targets), f"1 to {MAX_TARGETS} targets")
+    runs: list[Run] = []
+    for target in targets:
+        runs += start_runs(lab=lab, target=target, spec=spec, **about)
+    return runs
 
 
 @transaction.atomic
@@ -203,12 +218,13 @@ def cancel_run(run: Run, who: str) -> bool:
         state=State.CANCELLED, finished_at=timezone.now(), problem=f"Cancelled by {who} before it was offered."
     ):
         transaction.on_commit(partial(ring, f"run:{run.pk}", {"state": State.CANCELLED, "ended": True}))
+        send_run_ended(run.pk)
     else:
         attempt = Attempt.objects.open().filter(run=run).first()
         if attempt is None or not attempt.want_cancel():
             return False
         transaction.on_commit(partial(ring, f"host:{run.host_id}"))
-    AuditEvent.objects.record(run.lab_id, "run cancelled", str(run), who=who, state=run.state)
+    AuditEvent.objects.record(run.lab_id, "run cancelled", str(run), actor=who, state=run.state)
     return True
 
 

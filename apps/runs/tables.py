@@ -17,8 +17,9 @@ MOST = 10_000
 
 
 class CappedPaginator(Paginator):  # type: ignore[type-arg]  # not subscriptable at run time
-    """Counts no further than `MOST` rows, because to count all of them takes longer than to show a page. Those after them are found by
-    narrowing the list; `is_capped` says that there are some.
+    """Counts no further than `MOST` rows, because to count all of them takes longer than to show a page.
+
+    Those after them are found by narrowing the list; `is_capped` says that there are some.
     """
 
     @cached_property

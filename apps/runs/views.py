@@ -12,7 +12,7 @@ from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.parsers.core.encodings import detect_encoding
 from apps.runs.artefacts import store
-from apps.runs.filters import RunFilter
+from apps.runs.filters import RunPageFilterSet
 from apps.runs.forms import RunRequest, jobs_in_address
 from apps.runs.models import Run, RunArtefact
 from apps.runs.services import cancel_run, describe_run, run_again
@@ -26,7 +26,7 @@ VIEWED = 256 * 1024  # bytes of an artefact on a page
 
 @member_required()
 def runs(request: LabRequest) -> HttpResponse:
-    runs_filter = RunFilter(request.GET, queryset=Run.objects.all(), request=request)
+    runs_filter = RunPageFilterSet(request.GET, queryset=Run.objects.all(), request=request)
     page = NewestFirst(runs_filter.qs, PAGE).get_page(request.GET.get("page"))
     narrowed = any(request.GET.get(name) for name in runs_filter.filters)
     context = {"page": page, "filter": runs_filter, "narrowed": narrowed, "unknown": runs_filter.unknown()}
@@ -40,9 +40,11 @@ def runs(request: LabRequest) -> HttpResponse:
 def new(request: LabRequest) -> HttpResponse:
     """GET: an empty form. POST: `act` is start, add, remove-<n> or review; htmx asks for the fio equivalent only."""
     former, jobs = _former(request.GET.get("like", "")), jobs_in_address(request.GET.get("jobs", ""))
-    run_request = RunRequest(request.lab, request.POST or None, request.GET.get("target"), former, jobs)
+    run_request = RunRequest(request.lab, request.POST or None, request.GET.getlist("target"), former, jobs)
     if request.htmx and request.method == "POST":  # type: ignore[attr-defined]
-        return render(request, "runs/_equivalent.html", run_request.context())
+        context = run_request.context()
+        context["refused"] = context["refused"] and "target" in request.POST  # nobody has chosen one yet
+        return render(request, "runs/_equivalent.html", context)
     if (
         request.method == "POST"
         and request.POST.get("act") == "start"
@@ -90,7 +92,9 @@ def _started(request: LabRequest, started: list[Run]) -> HttpResponse:
     first = started[0]
     if len(started) == 1:
         return redirect(first)
-    messages.success(request, f"{len(started)} repetitions are queued, runs {first.pk} to {started[-1].pk}.")
+    targets = len({run.target_id for run in started})
+    what = f"{len(started)} runs on {targets} targets" if targets > 1 else f"{len(started)} repetitions"
+    messages.success(request, f"{what} are queued, runs {first.pk} to {started[-1].pk}.")
     return redirect("runs")
 
 

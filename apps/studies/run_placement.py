@@ -102,7 +102,7 @@ def place_audited(
     """Place the runs in the study, and write it into the audit trail."""
     placed = place(runs, study, configuration)
     ids = [run.pk for run in runs]
-    AuditEvent.objects.record(lab.pk, "runs put into a study", study.slug, who=actor, runs=ids)
+    AuditEvent.objects.record(lab.pk, "runs put into a study", study.slug, actor=actor, runs=ids)
     return placed
 
 

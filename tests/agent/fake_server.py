@@ -54,6 +54,7 @@ class FakeServer:
         self.violations: list[str] = []
         self.enrolled: dict[str, dict[str, Any]] = {}
         self.lose_answers = 0
+        self.look_at: list[str] = []  # directories below the host's own that are targets too
         self.is_old = False  # does not know that chunks may come with the end
         self.poll_status = 200
         self.refuse_with: dict[str, int] = {}
@@ -80,10 +81,15 @@ class FakeServer:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def offer(self, workload: dict[str, Any], number: int = 0, token: int = 0, interval: int = 1) -> Attempt:
+    def offer(
+        self, workload: dict[str, Any], number: int = 0, token: int = 0, interval: int = 1, **target: str
+    ) -> Attempt:
+        """`target`: the directory that the run is for, by path, type, uuid and source; servers of before name none."""
         with self.bell:
             number = number or len(self.attempts) + 1
             attempt = self.attempts[number] = Attempt(number, token or 100 + number, workload, interval)
+            if target:
+                attempt.offer["target"] = target
             attempt.at["offered"] = time.time()
             self.bell.notify_all()
         return attempt
@@ -101,6 +107,7 @@ class FakeServer:
             "forget": [],
             "lease_s": 60,
             "poll_s": 0,
+            "look_at": self.look_at,
         }
 
     # One method for each call; each answers (status, body).

@@ -9,7 +9,7 @@ from django.test import Client
 from apps.agents.models import Agent
 from apps.agents.obstacles import find_obstacle, with_targets
 from apps.inventory.models import Target
-from apps.inventory.target_identity import Place, offer_directory
+from apps.inventory.target_identity import Place, offer_directories
 from apps.labs.isolation import lab_scope
 
 pytestmark = pytest.mark.django_db
@@ -34,8 +34,8 @@ def form(agent: Any, sign_in: Callable[[str], Client]) -> Callable[[], str]:
 def _offer(agent: Any, *places: Place) -> str:
     with lab_scope(agent.lab.pk):
         for place in places:
-            offer_directory(agent.row.host, place)
-            Agent.objects.update(directory=place.as_json)
+            offer_directories(agent.row.host, [place])
+            Agent.objects.update(directories=[place.as_json])
         (found,) = with_targets(Agent.objects.all())
         return find_obstacle(found)
 

@@ -174,3 +174,58 @@ def test_new_names_are_seen_at_the_next_start(place: Target, token: Callable[[st
         Token.objects.update(name="other")
     found = _ask(secret, _wish(place)).json()
     assert (found["host_name"], found["created_by"]) == ("renamed", "token other")
+
+
+class TestSeveralTargets:
+    @pytest.fixture
+    def other(self, cast: Cast) -> Target:
+        with lab_scope(cast.lab.pk):
+            return target(cast.lab, "another", "second")
+
+    def test_runs_start_on_all_of_them(self, place: Target, other: Target, token: Callable[[str], str]) -> None:
+        wish = {**_wish(place), "targets": [other.pk, place.pk], "repetitions": 2}
+        del wish["target"]
+        answer = _ask(token("run"), wish)
+        assert answer.status_code == 201, answer.content
+        found = answer.json()
+        with all_labs():
+            runs = Run.objects.in_bulk(found["runs"])
+        assert [(runs[pk].target_id, runs[pk].repetition) for pk in found["runs"]] == [
+            (other.pk, 1), (other.pk, 2), (place.pk, 1), (place.pk, 2),
+        ]  # fmt: skip
+        assert (found["id"], found["target"]) == (found["runs"][0], other.pk)
+
+    def test_one_that_takes_no_runs_stops_all_and_is_named(
+        self, place: Target, other: Target, token: Callable[[str], str]
+    ) -> None:
+        with all_labs():
+            Target.objects.filter(pk=other.pk).update(is_agents_own=False)
+        answer = _ask(token("run"), {"targets": [place.pk, other.pk], "workload": JOB})
+        assert (answer.status_code, answer.json()["found"]) == (400, "second")
+        assert _nothing_was_done()
+
+    def test_what_is_wrong_is_refused(self, place: Target, cast: Cast, token: Callable[[str], str]) -> None:
+        secret = token("run")
+        with lab_scope(cast.other_lab.pk):
+            theirs = target(cast.other_lab)
+        for targets, status in (
+            ([], 400), ([place.pk] * 2, 400), ("1", 400), ([True], 400), ([[1]], 400), (list(range(1, 52)), 400),
+            ([place.pk, theirs.pk], 404), ([place.pk, 2**40], 404),
+        ):  # fmt: skip
+            answer = _ask(secret, {"targets": targets, "workload": JOB})
+            assert answer.status_code == status, (targets, answer.content)
+        assert _ask(secret, {"workload": JOB}).status_code == 400
+        assert _ask(secret, {**_wish(place), "targets": [place.pk]}).status_code == 400
+        assert _nothing_was_done()
+
+
+def test_a_target_says_why_it_takes_no_runs(place: Target, token: Callable[[str], str]) -> None:
+    def read() -> tuple[bool, str]:
+        found = Script(token("read")).get(f"targets/{place.pk}/").json()
+        return found["takes_runs"], found["takes_no_runs_because"]
+
+    assert read() == (True, "")
+    with all_labs():
+        Target.objects.update(is_agents_own=False)
+        host = str(Host.objects.get())
+    assert read() == (False, f"{host} has no agent")

@@ -203,3 +203,20 @@ def test_half_a_script_does_nothing(machine: Machine, product: Product) -> None:
         machine.sh(whole[:part])
     assert machine.look("ls /opt; ls /var/lib") == ""
     assert machine.told == []
+
+
+def test_several_directories_and_one_more_later(machine: Machine, owner: Client, product: Product) -> None:
+    line = install_line(owner)[0]
+    said = machine.sh(_with(line, "/srv/first", "/srv/second/deep"))
+    assert said.returncode == 0, said.stdout + said.stderr
+    conf = "cat /var/lib/spindle-agent/agent.conf"
+    assert "directories = /srv/first, /srv/second/deep" in machine.look(conf)
+    later = machine.sh(f"curl -fsS {product.url}agent/install.sh | sh -s -- /srv/third")
+    assert later.returncode == 0, later.stdout + later.stderr
+    assert "directories = /srv/first, /srv/second/deep, /srv/third" in machine.look(conf)
+    assert machine.look("stat -c '%U %a' /var/lib/spindle-agent/agent.conf /srv/third") == (
+        "spindle-agent 600\nspindle-agent 700"
+    )
+    writable = machine.look("cat /etc/systemd/system/spindle-agent.service.d/files.conf").splitlines()
+    assert writable == ["[Service]", *(f'ReadWritePaths="-/srv/{name}"' for name in ("first", "second/deep", "third"))]
+    assert machine.told[-1] == "restart spindle-agent.service"

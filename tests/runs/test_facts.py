@@ -60,3 +60,37 @@ def test_values_are_strings_or_numbers(lab: Lab) -> None:
 
 def test_a_run_without_evidence_still_has_its_tool(lab: Lab) -> None:
     assert run_facts(Run(tool="bonnie")) == {"tool": "bonnie"}
+
+
+DISK = {"scheduler": "none [mq-deadline] bfq", "read_ahead_kb": "128", "rotational": "1", "write_cache": "write back"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "facts"),
+    [
+        ({}, {}),
+        (
+            {"device": DISK, "disks": {"sda": DISK}, "governors": ["performance"]},
+            {
+                "io_scheduler": "mq-deadline", "rotational": 1, "drive_write_cache": "write back", "read_ahead": 131072,
+                "cpu_governor": "performance",
+            },
+        ),
+        (
+            {"device": {"read_ahead_kb": "4096"}, "disks": {"sda": DISK, "nvme0n1": DISK | {"scheduler": "none", "rotational": "0"}}},
+            {
+                "io_scheduler": "mq-deadline + none", "rotational": "0 + 1", "drive_write_cache": "write back",
+                "read_ahead": 4194304,
+            },
+        ),
+        ({"disks": {"sda": DISK, "sdb": {"rotational": "0"}}}, {"rotational": "0 + 1"}),
+        ({"device": {"scheduler": "[none]", "read_ahead_kb": "0"}}, {"io_scheduler": "none", "read_ahead": 0}),
+        ({"disks": {"sda": {"scheduler": "a b", "rotational": "x", "read_ahead_kb": "-1"}}}, {}),
+        ({"governors": ["performance", "schedutil"]}, {"cpu_governor": "performance + schedutil"}),
+    ],
+)  # fmt: skip
+def test_how_the_kernel_was_set_is_a_fact_where_all_disks_say_it(
+    lab: Lab, settings: dict[str, Any], facts: dict[str, Any]
+) -> None:
+    plain = run_facts(run(JOB))
+    assert run_facts(run(JOB, place={"type": "ext4", "settings": settings})) == plain | facts

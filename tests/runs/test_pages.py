@@ -5,11 +5,11 @@ import json
 import pytest
 from django.urls import reverse
 
+from apps.core.quantities import parse_size, spell_size
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent
 from apps.runs.models import Run
 from apps.runs.states import State
-from apps.runs.workload import parse_size, spelled
 from tests.dashboard import world
 
 pytestmark = pytest.mark.django_db
@@ -254,10 +254,67 @@ def test_a_page_of_the_list_holds_fifty(furnished, sign_in):
 )
 def test_sizes_are_read_as_fio_reads_them(text, size):
     assert parse_size(text) == size
-    assert parse_size(spelled(size)) == size
+    assert parse_size(spell_size(size)) == size
 
 
 @pytest.mark.parametrize("text", ["4kb", "1 MB", "", "-1", "4x", "1e9", "0.3"])
 def test_sizes_that_say_two_things_are_refused(text):
     with pytest.raises(ValueError, match="found"):
         parse_size(text)
+
+
+class TestSeveralTargets:
+    @pytest.fixture
+    def other(self, furnished):
+        with lab_scope(furnished.lab.pk):
+            return world.Target.objects.create(
+                lab=furnished.lab, host=furnished.target.host, name="second", path="/srv/second", is_agents_own=True,
+                lies_on={"type": "xfs", "source": "/dev/md9", "uuid": "9-9"},
+            )  # fmt: skip
+
+    def test_all_targets_of_a_host_can_be_chosen_and_none_is_chosen_unasked(self, furnished, other, sign_in):
+        page = sign_in("engineer").get(reverse("run-new")).content.decode()
+        assert "/srv/second, xfs on /dev/md9 (UUID 9-9)" in page
+        assert page.count('name="target"') == 2
+        assert "checked" not in page[page.index('name="target"') : page.index('name="repetitions"')]
+        chosen = sign_in("engineer").get(reverse("run-new") + f"?target={other.pk}&target={furnished.target.pk}")
+        form_part = chosen.content.decode()
+        assert form_part[form_part.index('name="target"') : form_part.index('name="repetitions"')].count("checked") == 2
+
+    def test_the_only_target_is_chosen(self, furnished, sign_in):
+        page = sign_in("engineer").get(reverse("run-new")).content.decode()
+        assert "checked" in page[page.index('name="target"') : page.index('name="repetitions"')]
+
+    def test_runs_start_on_every_chosen_target(self, furnished, other, sign_in):
+        before = len(runs(furnished.lab))
+        data = form(furnished.target, repetitions=2) | {"target": [furnished.target.pk, other.pk]}
+        review = sign_in("engineer").post(reverse("run-new"), data | {"act": "review"}).content.decode()
+        assert "4 runs, at most" in review
+        assert "2\xa0min 0\xa0s" in review or "2\xa0min" in review
+        answer = sign_in("engineer").post(reverse("run-new"), data, follow=True)
+        assert "4 runs on 2 targets are queued" in answer.content.decode()
+        started = runs(furnished.lab)[before:]
+        assert {(run.target_id, run.repetition) for run in started} == {
+            (target.pk, repetition) for target in (furnished.target, other) for repetition in (1, 2)
+        }
+
+    def test_no_target_is_refused(self, furnished, other, sign_in):
+        data = form(furnished.target)
+        del data["target"]
+        answer = sign_in("engineer").post(reverse("run-new"), data)
+        assert (answer.status_code, "Choose at least one target." in answer.content.decode()) == (422, True)
+
+    def test_one_that_takes_no_runs_any_more_starts_none(self, furnished, other, sign_in):
+        before = len(runs(furnished.lab))
+        with lab_scope(furnished.lab.pk):
+            world.Target.objects.filter(pk=other.pk).update(is_agents_own=False)
+        data = form(furnished.target) | {"target": [furnished.target.pk, other.pk]}
+        assert sign_in("engineer").post(reverse("run-new"), data).status_code == 422
+        assert len(runs(furnished.lab)) == before
+
+    def test_before_a_target_is_chosen_the_preview_asks_for_one(self, furnished, other, sign_in):
+        data = form(furnished.target, act="review")
+        del data["target"]
+        answer = sign_in("engineer").post(reverse("run-new"), data, headers={"HX-Request": "true"})
+        assert (answer.status_code, "Choose targets" in answer.content.decode()) == (200, True)
+        assert "cannot start yet" not in answer.content.decode()

@@ -39,10 +39,10 @@ def said(response: Any) -> str:
 
 
 def test_an_empty_list_says_how_to_fill_it(lab: Lab, sign_in: SignIn) -> None:
-    assert "press <em>Watch this</em>" in said(sign_in("engineer").get("/trends/"))
+    assert "press <em>Alert me on regressions</em>" in said(sign_in("engineer").get("/trends/"))
     viewer = said(sign_in("viewer").get("/trends/"))
     assert "Engineers of this lab can watch" in viewer
-    assert "Destinations" not in viewer
+    assert "Notification channels" not in viewer
 
 
 def test_the_list_shows_state_level_and_line(watched: Watch, lab: Lab, sign_in: SignIn) -> None:
@@ -137,7 +137,7 @@ def test_an_engineer_watches_what_a_comparison_shows(lab: Lab, sign_in: SignIn) 
     measured_nights(lab, [1e8], host="beta")
     to = destination(lab)
     client = sign_in("engineer")
-    compared = client.get("/compare/")
+    compared = client.get("/compare/free/")
     question = compared.context["comparison"].question.address
     assert f'href="/trends/new/?{question}"'.replace("&", "&amp;") in compared.content.decode()
     page = client.get(f"/trends/new/?{question}")

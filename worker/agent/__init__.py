@@ -4,14 +4,14 @@ Standard library only, Python 3.6 and later. To judge it before trusting it, rea
 
     client          HTTP to the server with retries, and who this agent is to the server
     inventory       the commands and kernel files that describe this machine, and how they are read
-    directory       the directory under test, opened so that no link leads out of it
+    directory       a directory under test, opened so that no link leads out of it
     conf            agent.conf: what this host allows
     policy          the only workloads that are accepted
     render          the job file and command line made from them; nothing of them comes from the server as text
     disk            writing that survives crashes
     attempt         one attempt's files and what they say
     spool           what is kept on disk, so that no crash loses or repeats a run
-    mount           the disks and the filesystem under test, and whether it is the one that a run was meant for
+    mount           the disks and the filesystem under test, how the kernel is set for them, and whether a run was meant for them
     activity        what else this machine does, before a run and during it
     cleanup         fio's processes ended, its files removed, and nobody else's
     runner          the small process that outlives the agent, starts fio and holds the attempt's lock
@@ -24,4 +24,4 @@ Standard library only, Python 3.6 and later. To judge it before trusting it, rea
 It never runs a command that the server names, never opens a raw device and never touches a file outside its own directories.
 """
 
-VERSION = "1.0"
+VERSION = "1.1"

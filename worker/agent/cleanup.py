@@ -87,7 +87,7 @@ def remove_strays(files: str, stored: Iterable[str]) -> None:
     try:
         above = directory.open_directory(files)
     except OSError as problem:
-        log(f"The test directory cannot be used, and runs are refused until it can: {problem}.")
+        log(f"The test directory {files} cannot be used, and runs are refused until it can: {problem}.")
         return
     names = os.listdir(above)
     os.close(above)

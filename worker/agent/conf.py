@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 from functools import lru_cache
-from typing import Dict, Optional
+from typing import Dict, List, Optional
 
 from . import directory as directories
 
@@ -12,15 +12,17 @@ MIB = 1024 * 1024
 GIB = 1024 * MIB
 FREE_MARGIN = 64 * MIB  # never fill the filesystem under test to the last byte
 FIO_PLACES = ("/usr/local/bin/fio", "/usr/bin/fio", "/bin/fio")
+MOST_ROOTS = 32
 
 TEMPLATE = """\
 # What Spindle may do on this host. Only this file can allow more; the server cannot. Read once, when the agent starts.
 
-# Test files are made below this directory, on the filesystem under test, and removed after each run.
-directory = {directory}
+# Test files are made below this directory, on the filesystem under test, and removed after each run. For several filesystems name
+# a directory on each, with commas: directories = /data/ext4, /data/xfs, /mnt/md0
+{roots}
 # yes: also where other accounts can write in that directory or above it, and could place links there. Links are never followed.
 shared_directory = {shared}
-# All test files of one run together, in bytes.
+# All test files of one run together, in bytes. One number counts for each directory; or one for each, with commas, in the same order.
 quota_bytes = {quota_bytes}
 # fio is stopped after this many seconds.
 max_runtime_s = {max_runtime_s}
@@ -42,13 +44,24 @@ def log(sentence: str) -> None:
     sys.stderr.flush()
 
 
+class Root:
+    """A directory in which, and below which, test files may be made: of one run at most `quota_bytes` together."""
+
+    def __init__(self, path: str, quota_bytes: int) -> None:
+        self.path, self.quota_bytes = path, quota_bytes
+
+    def holds(self, path: str) -> bool:
+        """Return whether a path is this directory or lies below it; both are absolute, without `.` and `..`."""
+        return path == self.path or path.startswith(self.path + "/")
+
+
 class Conf:
-    """Sizes in bytes, times in seconds. `state` is the agent's own folder."""
+    """Sizes in bytes, times in seconds. `state` is the agent's own folder, `directory` the first of the roots."""
 
     def __init__(self, values: Dict[str, str], state: str = "") -> None:
         self.state = state
-        self.directory = directories.resolve(values["directory"])
-        self.quota_bytes = _positive(values, "quota_bytes")
+        self.roots = _roots(values)
+        self.directory, self.quota_bytes = self.roots[0].path, self.roots[0].quota_bytes
         self.max_runtime_s = _positive(values, "max_runtime_s")
         self.max_iodepth = _positive(values, "max_iodepth")
         self.max_numjobs = _positive(values, "max_numjobs")
@@ -57,15 +70,17 @@ class Conf:
         self.shared_directory = values.get("shared_directory", "no") == "yes"
         if values.get("shared_directory", "no") not in ("yes", "no"):
             raise Mistake(f"shared_directory = {values['shared_directory']} in agent.conf must be yes or no.")
-        if not os.path.isabs(values["directory"]) or self.directory == "/":
-            raise Mistake(f"directory = {values['directory']} in agent.conf must be an absolute path below /.")
         if self.cpus.strip("0123456789,-"):
             raise Mistake(f"cpus = {self.cpus} in agent.conf must be a list such as 2-5,8.")
         if self.fio and not os.path.isabs(self.fio):
             raise Mistake(f"fio = {self.fio} in agent.conf must be an absolute path.")
 
-    def free_bytes(self) -> int:
-        disk = os.statvfs(self.directory)
+    def root_of(self, path: str) -> Optional[Root]:
+        """Return the root that holds a path, the innermost one of several, or None."""
+        return max((root for root in self.roots if root.holds(path)), key=lambda root: len(root.path), default=None)
+
+    def free_bytes(self, path: str) -> int:
+        disk = os.statvfs(path)
         return disk.f_bavail * disk.f_frsize - FREE_MARGIN
 
     def fio_path(self) -> Optional[str]:
@@ -75,29 +90,31 @@ class Conf:
                 return place
         return None
 
-    def directory_refused(self) -> Optional[str]:
-        """Return why nothing may run in the directory now, or None."""
+    def directory_refused(self, path: str) -> Optional[str]:
+        """Return why nothing may run in a directory now, or None."""
         try:
-            os.close(directories.open_directory(self.directory, self.shared_directory, self.state))
+            os.close(directories.open_directory(path, self.shared_directory, self.state))
         except directories.Unsafe as problem:
             return str(problem)
         except OSError:  # not there, or not readable: `mount` has the words
             pass
         return None
 
-    def spool_on_directory(self) -> bool:
-        """Return whether the spool is on the filesystem that is measured."""
+    def spool_on(self, path: str) -> bool:
+        """Return whether the spool is on the filesystem of a directory, and is measured with it."""
         try:
-            return os.stat(self.state).st_dev == os.stat(self.directory).st_dev
+            return os.stat(self.state).st_dev == os.stat(path).st_dev
         except OSError:
             return False
 
     def log_what_is_amiss(self) -> None:
-        if self.spool_on_directory():
-            log(f"The spool in {self.state} is on the filesystem under test. Better give --state on another disk.")
-        refused = self.directory_refused()
-        if refused:
-            log(f"Until this is put right every run is refused: {refused}")
+        for root in self.roots:
+            if self.spool_on(root.path):
+                log(f"The spool in {self.state} is on the filesystem under test, that of {root.path}.")
+                log("Better give --state on another disk.")
+            refused = self.directory_refused(root.path)
+            if refused:
+                log(f"Until this is put right every run in {root.path} is refused: {refused}")
         if self.fio_path() is None:
             log("fio was not found. Until it is installed every run is refused; it is looked for at each poll.")
 
@@ -105,18 +122,22 @@ class Conf:
         """Return the policy that the server is told, so that it can refuse before a person waits."""
         names = ("directory", "quota_bytes", "max_runtime_s", "max_iodepth", "max_numjobs")
         reported = {name: getattr(self, name) for name in names}
-        if self.spool_on_directory():
+        reported["directories"] = [root.path for root in self.roots]
+        if self.spool_on(self.directory):
             reported["spool_on_directory"] = True
-        refused = self.directory_refused()
+        refused = self.directory_refused(self.directory)
         return dict(reported, directory_refused=refused) if refused else reported
 
 
-def defaults(directory: str) -> Dict[str, str]:
-    disk = os.statvfs(directory)
-    quota = min(8 * GIB, disk.f_bavail * disk.f_frsize // 2)
+def defaults(*paths: str) -> Dict[str, str]:
+    """Return the values of a new agent.conf that allows these directories."""
+    quotas = []
+    for path in paths:
+        disk = os.statvfs(path)
+        quotas.append(str(min(8 * GIB, disk.f_bavail * disk.f_frsize // 2)))
     return {
-        "directory": directory,
-        "quota_bytes": str(quota),
+        "directory" if len(paths) == 1 else "directories": ", ".join(paths),
+        "quota_bytes": quotas[0] if len(set(quotas)) == 1 else ", ".join(quotas),
         "max_runtime_s": "86400",
         "max_iodepth": "4096",
         "max_numjobs": str(min(4 * (os.cpu_count() or 1), 256)),
@@ -131,53 +152,94 @@ def load(state: str) -> Conf:
         refuse_if_others_can_write(guarded)
     with open(path) as source:
         conf = Conf(parse(source.read()), state)
-    _make_once(state, conf.directory)
+    _make_once(state, [root.path for root in conf.roots])
     return conf
 
 
-def _make_once(state: str, directory: str) -> None:
-    """Create the directory unless it existed before: then it is on a disk that is not mounted, and a new one would be
-    elsewhere.
+def _make_once(state: str, paths: List[str]) -> None:
+    """Create each directory unless it existed before.
 
-    Where the directory may not be used nothing is created, and that is reported when somebody wants to use it.
+    One that did is on a disk that is not mounted, and a new one would be elsewhere.
+    Where a directory may not be used nothing is created, and that is reported when somebody wants to use it.
     """
     note = os.path.join(state, "directory")
     try:
         with open(note) as source:
-            if source.read() == directory:
-                return
+            known = source.read().splitlines()
     except OSError:
-        pass  # an agent of before, or the first start
-    try:
-        os.close(directories.open_directory(directory, make=True))
-    except directories.Unsafe:
-        return
-    with open(note, "w") as target:
-        target.write(directory)
+        known = []  # an agent of before, or the first start
+    made = []
+    for path in paths:
+        if path in known:
+            continue
+        try:
+            os.close(directories.open_directory(path, make=True))
+        except OSError as problem:
+            if len(paths) == 1 and not isinstance(problem, directories.Unsafe):
+                raise
+            continue  # the other directories can be used meanwhile
+        made.append(path)
+    if made:
+        with open(note, "w") as target:
+            target.write("\n".join(known + made))
 
 
-def create(state: str, directory: Optional[str] = None, shared: bool = False) -> None:
+def create(state: str, *paths: str, shared: bool = False) -> None:
     """Create the state folder and an agent.conf with defaults; an existing one stays as it is."""
     os.makedirs(state, 0o700, exist_ok=True)
-    path = os.path.join(state, "agent.conf")
-    if os.path.exists(path):
+    file = os.path.join(state, "agent.conf")
+    if os.path.exists(file):
         return
-    directory = directories.resolve(directory or os.path.join(state, "files"))
-    try:
-        os.close(directories.open_directory(directory, shared, state, make=True))
-    except directories.Unsafe as problem:
-        raise Mistake(str(problem)) from problem
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    resolved = [directories.resolve(path) for path in paths or [os.path.join(state, "files")]]
+    _prepare(resolved, state, shared, len(resolved) > 1)
+    values = defaults(*dict.fromkeys(resolved))
+    names = [f"{name} = {values.pop(name)}" for name in ("directory", "directories") if name in values]
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w") as target:
-        target.write(
-            TEMPLATE.format(places=", ".join(FIO_PLACES), **dict(defaults(directory), shared="yes" if shared else "no"))
-        )
+        values.update(roots="\n".join(names), shared="yes" if shared else "no", places=", ".join(FIO_PLACES))
+        target.write(TEMPLATE.format(**values))
+
+
+def _prepare(paths: List[str], state: str, shared: bool, is_listed: bool) -> None:
+    """Create directories that are missing.
+
+    Raises:
+        Mistake: One cannot be used, or not written into a list with commas.
+    """
+    for path in paths:
+        if "," in path and is_listed:
+            raise Mistake(f"{path}: a directory among several cannot have a comma in its name.")
+        try:
+            os.close(directories.open_directory(path, shared, state, make=True))
+        except directories.Unsafe as problem:
+            raise Mistake(str(problem)) from problem
+
+
+def with_directories(text: str, paths: List[str], conf: Conf) -> str:
+    """Return the text of an agent.conf that allows further directories, which are made; all else stays as it is."""
+    _prepare(paths, conf.state, conf.shared_directory, True)
+    fresh = defaults(*paths)
+    quotas = fresh["quota_bytes"].split(", ")
+    lines, place = text.splitlines(), 0
+    for number, line in enumerate(lines):
+        key, _, value = (part.strip() for part in line.partition("="))
+        if key == "directory" and not place:
+            place = number + 1
+        elif key == "directories" and value:
+            lines[number] = f"directories = {', '.join([value.rstrip(', ')] + paths)}"
+            place = -1
+        elif key == "quota_bytes" and "," in value:
+            lines[number] = f"quota_bytes = {', '.join([value] + (quotas * len(paths))[: len(paths)])}"
+    if place >= 0:
+        lines = [line for line in lines if line.partition("=")[0].strip() != "directories"]
+        lines.insert(place, f"directories = {', '.join(paths)}")
+    return "\n".join(lines) + "\n"
 
 
 def parse(text: str) -> Dict[str, str]:
     values: Dict[str, str] = {}
-    needed = ("directory", "quota_bytes", "max_runtime_s", "max_iodepth", "max_numjobs", "cpus", "fio")
-    known = needed + ("shared_directory",)  # which older files lack
+    needed = ("quota_bytes", "max_runtime_s", "max_iodepth", "max_numjobs", "cpus", "fio")
+    known = ("directory", "directories") + needed + ("shared_directory",)  # which older files lack
     for number, line in enumerate(text.splitlines(), 1):
         key, separator, value = (part.strip() for part in line.partition("="))
         if not key or key.startswith("#"):
@@ -190,7 +252,35 @@ def parse(text: str) -> Dict[str, str]:
     for key in needed:
         if key not in values:
             raise Mistake(f"agent.conf lacks {key}.")
+    if not values.get("directory") and not values.get("directories"):
+        raise Mistake("agent.conf lacks directory, or directories.")
     return values
+
+
+def _roots(values: Dict[str, str]) -> List[Root]:
+    """Return the directories of `directory` and of `directories`, with the quota of each.
+
+    Raises:
+        Mistake: A path is not absolute, or is / itself; one is named twice; the quotas are not one, or one for each.
+    """
+    typed = [values["directory"]] if values.get("directory") else []
+    typed += [path.strip() for path in values.get("directories", "").split(",") if path.strip()]
+    if len(typed) > MOST_ROOTS:
+        raise Mistake(f"directories in agent.conf names {len(typed)}, expected at most {MOST_ROOTS}.")
+    quotas = [part.strip() for part in values["quota_bytes"].split(",")]
+    if len(quotas) not in (1, len(typed)):
+        raise Mistake(f"quota_bytes in agent.conf has {len(quotas)} numbers, expected one, or one for each directory.")
+    roots: List[Root] = []
+    for number, path in enumerate(typed):
+        quota = quotas[number if len(quotas) > 1 else 0]
+        resolved = directories.resolve(path)
+        if not os.path.isabs(path) or resolved == "/":
+            name = "directory" if len(typed) == 1 else "directories"
+            raise Mistake(f"{name} = {path} in agent.conf must be an absolute path below /.")
+        if resolved in [root.path for root in roots]:
+            raise Mistake(f"agent.conf names the directory {resolved} twice.")
+        roots.append(Root(resolved, _positive({"quota_bytes": quota}, "quota_bytes")))
+    return roots
 
 
 def refuse_if_others_can_write(path: str) -> None:

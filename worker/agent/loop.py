@@ -17,11 +17,14 @@ from .conf import Conf, Mistake, boot_id, log
 from .inventory_scan import InventoryScan, Refusals
 from .work import CONFLICT_S, QUIET_S, Work, safely
 
+MOST_WANTED = 64  # directories below the roots
+
 
 class Poll:
     def __init__(self, conf: Conf, work: Work, scan: InventoryScan) -> None:
         self.conf, self.work, self.scan = conf, work, scan
-        self.place: mount.Place = {}  # where the directory lay when the server was last told
+        self.wanted: List[str] = []  # directories below the roots that the server has as targets
+        self.places: Dict[str, mount.Place] = {}  # where each lay when the server was last told
 
     def ask(self, wait: int) -> Dict[str, Any]:
         if not self.work.attempts:  # nothing is measured
@@ -31,21 +34,47 @@ class Poll:
             for a in self.work.attempts.values()
             if a.state != "offered" and a.over is None
         ]
-        place = mount.look_at(self.conf.directory)
-        if self.place and place != self.place:
-            self.scan.due = 0.0  # mounted, unmounted or replaced: the server wants to know what it lies on now
-            log(f"{self.conf.directory}: {place.get('problem') or mount.words(place)}.")
-        self.place = place
+        places = self._look_at_directories()
         return {
             "boot_id": boot_id(),
             "agent_version": VERSION,
-            "directory": place,
+            "directory": places[self.conf.directory],  # all that servers of before know of
+            "directories": [self._described(place) for place in places.values()],
             "inventory_refused": self.scan.refused,
             "fio_version": self.work.fio.version,
             "policy": self.conf.as_policy(),
             "attempts": named,
             "wait": wait,
         }
+
+    def hear_wanted(self, paths: Any) -> None:
+        """Take the directories that the server wants to know of; of those outside of the roots it is told just that."""
+        if type(paths) is list:
+            self.wanted = [path for path in paths if type(path) is str][:MOST_WANTED]
+
+    def _look_at_directories(self) -> Dict[str, mount.Place]:
+        """Return where the roots and the wanted directories lie, the first root first."""
+        conf, places = self.conf, {}  # type: Conf, Dict[str, mount.Place]
+        for path in [root.path for root in conf.roots] + self.wanted:
+            forbidden = policy.outside(path, conf)
+            place = mount.look_at(path, conf.shared_directory, conf.state) if not forbidden else {}
+            places[path] = dict(place, path=path, problem=forbidden) if forbidden else place
+            before = self.places.get(path)
+            if before is None or before == place:
+                continue
+            self.scan.due = 0.0  # mounted, unmounted or replaced: the server wants to know what it lies on now
+            log(f"{path}: {place.get('problem') or mount.words(place)}.")
+            if not place.get("problem") and not self.work.attempts:
+                self.work.tidy(path)  # of runs that were under way when it was there last
+        self.places = places
+        return places
+
+    def _described(self, place: mount.Place) -> Dict[str, Any]:
+        root = self.conf.root_of(place["path"])
+        if root is None:
+            return place
+        described = dict(place, root=root.path, quota_bytes=root.quota_bytes)
+        return dict(described, holds_spool=True) if self.conf.spool_on(place["path"]) else described
 
 
 WAIT_IDLE_S, WAIT_BUSY_S = 25, 20  # the protocol's: an open attempt is named at least every 20 s
@@ -170,6 +199,7 @@ class AgentLoop:
         self.work.good_polls += 1
         self._say_once("Connected.")
         body, attempts = answer.body, self.work.attempts
+        self.question.hear_wanted(body.get("look_at") or [])
         self._pause(float(body.get("poll_s") or 0))
         for number in body.get("cancel", ()):
             if number in attempts:

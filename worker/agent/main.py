@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any, Dict, List, Optional
 
-from . import VERSION, client, conf, inventory, inventory_scan, policy, render
+from . import VERSION, client, conf, directory, inventory, inventory_scan, mount, policy, render
 from .client import Answer, Client, Unreachable
 from .conf import log
 from .disk import write_durably
@@ -47,6 +47,11 @@ def _parser() -> argparse.ArgumentParser:
     for name, act, words in (
         ("enrol", enrol, "make this host known to a server, once"),
         ("run", run, "the agent"),
+        (
+            "allow",
+            allow,
+            "allow further directories for test files in agent.conf; the agent reads it when it is started again",
+        ),
         ("status", status, "what this host allows and what it is doing"),
         ("check-policy", check_policy, "show the job file of a workload, or why it is refused"),
     ):
@@ -63,7 +68,12 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("--token", help=argparse.SUPPRESS)
             sub.add_argument("--shared-directory", action="store_true", help="although other accounts may write there")
             sub.add_argument("--again", action="store_true", help="although this folder is enrolled already")
-            sub.add_argument("--directory", help="where test files go; made on the filesystem under test")
+            words = "where test files go; made on the filesystem under test. Say it again for each further filesystem"
+            sub.add_argument("--directory", action="append", metavar="DIRECTORY", help=words)
+        if name == "allow":
+            sub.add_argument(
+                "--directory", action="append", metavar="DIRECTORY", required=True, help="a directory to allow"
+            )
         if name == "run":
             sub.add_argument("--once", action="store_true", help="do what is open, then end")
         if name == "check-policy":
@@ -88,10 +98,13 @@ def enrol(arguments: argparse.Namespace) -> int:
         )
     if arguments.token:
         log("A token on the command line can be read by every account of this host (ps). Better use --token-file.")
-    conf.create(state, arguments.directory, arguments.shared_directory)
-    refused = conf.load(state).directory_refused()
-    if refused:
-        raise conf.Mistake(refused)
+    conf.create(state, *(arguments.directory or []), shared=arguments.shared_directory)
+    allowed = conf.load(state)
+    for root in allowed.roots:
+        refused = allowed.directory_refused(root.path)
+        if refused:
+            raise conf.Mistake(refused)
+    _say_what_is_not_allowed(arguments.directory or [], allowed)
     token = client.token(arguments.token_file, arguments.token)
     secret = _enrolment_secret(state, token)
     body = {
@@ -133,6 +146,26 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def allow(arguments: argparse.Namespace) -> int:
+    state = _state(arguments)
+    limits = conf.load(state)
+    known = [root.path for root in limits.roots]
+    fresh = [path for path in dict.fromkeys(map(directory.resolve, arguments.directory)) if path not in known]
+    if not fresh:
+        log("Nothing was changed: agent.conf allows this already.")
+        return 0
+    path = os.path.join(state, "agent.conf")
+    with open(path) as source:
+        text = conf.with_directories(source.read(), fresh, limits)
+    conf.Conf(conf.parse(text), state)  # refuses what the agent would refuse
+    owner = os.stat(path)
+    write_durably(path, text)
+    if os.geteuid() == 0:
+        os.chown(path, owner.st_uid, owner.st_gid)
+    log(f"agent.conf allows {', '.join(fresh)} too, once the agent is started again.")
+    return 0
+
+
 def status(arguments: argparse.Namespace) -> int:
     state = os.path.realpath(arguments.state)
     limits = conf.load(state)
@@ -141,7 +174,11 @@ def status(arguments: argparse.Namespace) -> int:
     print(f"Spindle agent {VERSION}: {words}")
     print(f"fio: {inventory.fio_version(limits.fio_path(), state) or 'not found'}")
     for name, value in limits.as_policy().items():
-        print(f"{name}: {value}")
+        if name not in ("directory", "directories") and (name != "quota_bytes" or len(limits.roots) == 1):
+            print(f"{name}: {value}")
+    for root in limits.roots:
+        place = mount.look_at(root.path, limits.shared_directory, limits.state)
+        print(f"directory: {root.path}, {place.get('problem') or mount.words(place)}, quota {root.quota_bytes} bytes")
     spool = Spool(state)
     for number, state_now in spool.glance().items():
         print(f"attempt {number}: {state_now}")
@@ -166,6 +203,13 @@ def check_policy(arguments: argparse.Namespace) -> int:
         return 1
     print(render.job_file(jobs, limits.cpus), end="")
     return 0
+
+
+def _say_what_is_not_allowed(asked: List[str], allowed: conf.Conf) -> None:
+    """Tell which directories of the command line an agent.conf that was there before does not allow."""
+    for path in asked:
+        if directory.resolve(path) not in [root.path for root in allowed.roots]:
+            log(f"{path} is not in {allowed.state}/agent.conf, which was there before; agent.pyz allow adds it.")
 
 
 def _enrolment_secret(state: str, token: str) -> str:

@@ -10,8 +10,9 @@ import json
 import os
 import re
 import uuid
-from typing import Any, Dict, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
+from .directory import open_directory
 from .disk import text_of
 
 SYS, MOUNTS = "/sys", "/proc/self/mountinfo"
@@ -98,10 +99,13 @@ BY_UUID, UDEV, BTRFS = "/dev/disk/by-uuid", "/run/udev/data", "/sys/fs/btrfs"
 Place = Dict[str, Any]
 
 
-def look_at(path: str) -> Place:
-    """Return where a directory lies; `problem` tells why that is unknown."""
+def look_at(path: str, shared: bool = True, state: str = "") -> Place:
+    """Return where a directory lies; `problem` tells why that is unknown, or why nothing may run there.
+
+    No link is followed. `shared` and `state` are agent.conf's and the agent's own folder, as for `open_directory`.
+    """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        handle = open_directory(path, shared, state)
     except OSError as error:
         return {"path": path, "problem": error.strerror or str(error)}
     try:
@@ -208,7 +212,7 @@ def mismatch(expected: Place, place: Place) -> str:
     if is_same(expected, place):
         return ""
     point = expected.get("mount_point") or ""
-    if point.startswith(place["mount_point"].rstrip("/") + "/"):
+    if point != place["mount_point"] and point.startswith(place["mount_point"].rstrip("/") + "/"):
         return f"{point} is not mounted: {path} lies on {words(place)}, expected {words(expected)}."
     return f"another filesystem is at {path}: found {words(place)}, expected {words(expected)}."
 
@@ -225,6 +229,60 @@ def note(folder: int, path: str, expected: Place, file: str) -> str:
         place = dict(place_of(folder), path=path)
     except (OSError, ValueError, IndexError) as error:
         place = {"path": path, "problem": str(error)}
+    place["settings"] = settings_below(folder)
     with open(file, "w") as target:
         json.dump(place, target)
     return mismatch(expected, place) if "problem" not in place else ""
+
+
+CPUS = "devices/system/cpu"
+QUEUE = (
+    "scheduler",
+    "read_ahead_kb",
+    "rotational",
+    "write_cache",
+)  # files of /sys/block/DISK/queue, as the kernel writes them
+MOST_DISKS = 256
+
+
+def settings_below(handle: int) -> Dict[str, Any]:
+    """Return how the kernel is set for what an open directory lies on.
+
+    `device`: the queue of the block device that is mounted; `disks`: those of the whole disks below it, by name;
+    `governors`: of all CPUs, each once. What cannot be read is left out. Nothing here needs root.
+    """
+    settings: Dict[str, Any] = {}
+    number = os.fstat(handle).st_dev
+    numbers = f"{os.major(number)}:{os.minor(number)}"
+    device = _queue(f"{SYS}/dev/block/{numbers}")
+    read_ahead = text_of(
+        f"{SYS}/class/bdi/{numbers}/read_ahead_kb"
+    )  # the filesystem's own, which is the one that counts
+    if read_ahead:
+        device["read_ahead_kb"] = read_ahead
+    if device:
+        settings["device"] = device
+    names = sorted(disks_below(f"/proc/self/fd/{handle}")[0] or ())[:MOST_DISKS]
+    disks = {name: _queue(f"{SYS}/class/block/{name}") for name in names}
+    if any(disks.values()):
+        settings["disks"] = {name: queue for name, queue in disks.items() if queue}
+    governors = _governors()
+    if governors:
+        settings["governors"] = governors
+    return settings
+
+
+def _queue(path: str) -> Dict[str, str]:
+    """Return the settings of a block device; a partition has those of its disk."""
+    path = os.path.realpath(path)
+    if os.path.exists(f"{path}/partition"):
+        path = os.path.dirname(path)
+    read = {name: text_of(f"{path}/queue/{name}") for name in QUEUE}
+    return {name: text for name, text in read.items() if text}
+
+
+def _governors() -> List[str]:
+    policies = [f"{CPUS}/cpufreq/{name}" for name in _names(f"{SYS}/{CPUS}/cpufreq") if name.startswith("policy")]
+    if not policies:  # kernels before 4.3
+        policies = [f"{CPUS}/{name}/cpufreq" for name in _names(f"{SYS}/{CPUS}") if re.fullmatch(r"cpu\d+", name)]
+    return sorted({text_of(f"{SYS}/{policy}/scaling_governor") for policy in policies} - {""})

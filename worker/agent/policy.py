@@ -1,18 +1,21 @@
-"""The allowlist of workloads: a key that is not in KEYS is refused by name, and a new fio option adds nothing.
+"""The allowlist of workloads: a key that is not in OPTIONS is refused by name, and a new fio option adds nothing.
 
 No text of a person reaches fio. A workload is integers, booleans and words from fixed lists; here each is checked for its exact
 type and bounds, then all together against what agent.conf and the machine allow. The server checks the same; this does not rely on it.
 """
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+import os
+import re
+from typing import Any, Dict, List, Optional, Tuple
 
-from .conf import FREE_MARGIN, MIB, Conf, ram_bytes
+from .conf import FREE_MARGIN, Conf, ram_bytes
+from .options import OPTIONS, REQUIRED
 
 Job = Dict[str, Any]
-Check = Callable[[Any], bool]
-TIB = 1024 * 1024 * MIB
 MAX_JOBS = 16
 RAM_SHARE = 4  # buffers may take a quarter of the memory
+LONGEST_PATH = 500
+RUN_DIR = re.compile(r"attempt-\d+")
 
 READING = ("read", "randread", "rw", "randrw")
 WRITING = ("write", "randwrite", "rw", "randrw")
@@ -23,57 +26,15 @@ class Refused(Exception):
 
 
 class PolicyLimits:
-    """What agent.conf and the machine leave at this moment."""
+    """What agent.conf and the machine leave at this moment for a run in a directory, without one in the first root."""
 
-    def __init__(self, conf: Conf) -> None:
+    def __init__(self, conf: Conf, directory: str = "") -> None:
         self.conf = conf
-        self.free_bytes = conf.free_bytes()
+        directory = directory or conf.directory
+        root = conf.root_of(directory)
+        self.quota_bytes = root.quota_bytes if root is not None else 0
+        self.free_bytes = conf.free_bytes(directory)
         self.ram_bytes = ram_bytes()
-
-
-def integer(low: int, high: int, step: int = 1) -> Tuple[str, Check]:
-    words = f"a whole number from {low} to {high}" + (f", a multiple of {step}" if step > 1 else "")
-    return words, lambda value: type(value) is int and low <= value <= high and value % step == 0
-
-
-def word(*words: str) -> Tuple[str, Check]:
-    return "one of " + ", ".join(words), lambda value: type(value) is str and value in words
-
-
-def boolean() -> Tuple[str, Check]:
-    return "true or false", lambda value: type(value) is bool
-
-
-def or_null(rule: Tuple[str, Check]) -> Tuple[str, Check]:
-    words, check = rule
-    return words + ", or null", lambda value: value is None or check(value)
-
-
-REQUIRED = object()
-
-# key → (what is allowed, value when it is left out). `name` is checked apart: it is made from the job's position.
-KEYS: Dict[str, Tuple[Tuple[str, Check], Any]] = {
-    "rw": (word("read", "write", "randread", "randwrite", "rw", "randrw"), REQUIRED),
-    "block_size": (integer(512, 16 * MIB, 512), REQUIRED),
-    "file_size": (integer(4096, 64 * TIB), REQUIRED),
-    "ioengine": (
-        word("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "null"),
-        REQUIRED,
-    ),
-    "iodepth": (integer(1, 4096), 1),
-    "numjobs": (integer(1, 256), 1),
-    "direct": (boolean(), False),
-    "runtime": (or_null(integer(1, 366 * 86400)), None),
-    "time_based": (boolean(), False),
-    "ramp_time": (integer(0, 86400), 0),
-    "rwmixread": (or_null(integer(0, 100)), None),
-    "sync": (word("none", "fsync", "fdatasync", "dsync", "sync"), "none"),
-    "fsync_every": (integer(0, 1000000), 0),
-    "end_fsync": (boolean(), False),
-    "randseed": (or_null(integer(1, 2**31 - 1)), None),
-    "stonewall": (boolean(), True),
-    "group_reporting": (boolean(), True),
-}
 
 
 def numbers_of(offer: Any) -> Optional[Tuple[int, int]]:
@@ -83,6 +44,40 @@ def numbers_of(offer: Any) -> Optional[Tuple[int, int]]:
     except (TypeError, KeyError):
         return None
     return (result[0], result[1]) if all(type(item) is int and 0 < item < 2**63 for item in result) else None
+
+
+def directory_of(offer: Dict[str, Any], conf: Conf) -> str:
+    """Return the directory in which the run of an offer is to be made; the first root where the offer names none.
+
+    Raises:
+        Refused: It is in none of the directories that agent.conf allows.
+    """
+    target = offer.get("target") or {}
+    if type(target) is not dict:
+        raise Refused(f"target: found {_shown(target)}, expected an object with path, type and uuid.")
+    path = target.get("path")
+    if path in (None, ""):
+        return conf.directory  # servers of before know of one directory only
+    forbidden = outside(path, conf)
+    if forbidden:
+        raise Refused(forbidden)
+    return str(path)
+
+
+def outside(path: Any, conf: Conf) -> str:
+    """Return why a path that the server names is in no directory that agent.conf allows, or ''. The disk is not asked."""
+    plain = type(path) is str and os.path.isabs(path) and not path.startswith("//") and path == os.path.normpath(path)
+    if not plain or len(path) > LONGEST_PATH or "\0" in path:
+        return f"target: found {_shown(path)}, expected an absolute path without . and .. in it."
+    root = conf.root_of(path)
+    if root is None:
+        roots = ", ".join(item.path for item in conf.roots)
+        return f"the run is for {path}, and this host offers {roots} now."
+    if any(RUN_DIR.fullmatch(name) for name in path[len(root.path) :].split("/")):
+        return f"{path} is in the folder of a run."
+    if conf.state and (path + "/").startswith(conf.state + "/") and not (root.path + "/").startswith(conf.state + "/"):
+        return f"{path} is in the agent's own folder."
+    return ""
 
 
 def check(workload: Any, limits: PolicyLimits) -> List[Job]:
@@ -123,17 +118,18 @@ def _job(number: int, given: Any) -> Job:
     if type(given) is not dict:
         raise Refused(f"{where}: expected an object of job options.")
     for key in given:
-        if key not in KEYS and key != "name":
+        if key not in OPTIONS and key != "name":
             raise Refused(f"{where}.{_shown(key)}: this host does not know or does not allow this option.")
     name = f"job{number}"
     if given.get("name", name) != name:
         raise Refused(f"{where}.name: found {_shown(given['name'])}, expected {name}: names are made, not chosen.")
     job: Job = {"name": name}
-    for key, ((words, right), default) in KEYS.items():
-        value = given.get(key, default)
+    for key, option in OPTIONS.items():
+        words, is_right = option.rule
+        value = given.get(key, option.default)
         if value is REQUIRED:
             raise Refused(f"{where}.{key}: missing, expected {words}.")
-        if not right(value):
+        if not is_right(value):
             raise Refused(f"{where}.{key}: found {_shown(value)}, expected {words}.")
         job[key] = value
     return job
@@ -163,8 +159,8 @@ def _together(jobs: List[Job], limits: PolicyLimits) -> None:
     """Check limits that jobs share: files of all jobs, processes and buffers of jobs between two stonewalls."""
     conf = limits.conf
     files = sum(job["file_size"] * job["numjobs"] for job in jobs if job["ioengine"] != "null")
-    if files > conf.quota_bytes:
-        raise Refused(f"file_size: {files} bytes in all are more than this host's quota, {conf.quota_bytes}.")
+    if files > limits.quota_bytes:
+        raise Refused(f"file_size: {files} bytes in all are more than this host's quota, {limits.quota_bytes}.")
     if files and files > limits.free_bytes:
         raise Refused(
             f"file_size: {files} bytes in all do not fit: {max(0, limits.free_bytes)} are free beyond a margin of {FREE_MARGIN}."

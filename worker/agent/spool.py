@@ -21,7 +21,7 @@ from typing import Any, Dict, List, Optional, Union
 
 from .attempt import HostAttempt, state_of
 from .client import Client
-from .conf import Mistake
+from .conf import Conf, Mistake
 from .disk import sync, write_durably, write_whole
 
 NEXT = "next"
@@ -88,8 +88,9 @@ class Spool:
             target.write(b" " * BLANKS)
 
     def create(self, record: Dict[str, Any]) -> None:
-        """Create the folder with offer.json, by which every later agent knows the attempt; half an offer.json was not
-        accepted.
+        """Create the folder with offer.json, by which every later agent knows the attempt.
+
+        Half an offer.json was not accepted.
         """
         spare = self.folder(NEXT)
         try:
@@ -143,6 +144,18 @@ class Spool:
     def fence(self, directory: str) -> int:
         """Record the highest token that worked in a directory and left the spool; lower ones are stale orders."""
         return self.fences.get(directory, 0)
+
+    def highest_fence(self, conf: Conf) -> int:
+        """Return the highest token that worked in any of the directories that agent.conf allows.
+
+        A host has one queue, so an order that is older than it is stale, whatever directory it names.
+        """
+        return max((token for path, token in self.fences.items() if conf.root_of(path)), default=0)
+
+    def directories(self, conf: Conf) -> List[str]:
+        """Return the directories in which a run may have left something: the roots, and where runs were below them."""
+        below = [path for path in self.fences if conf.root_of(path) and os.path.isdir(path)]
+        return list(dict.fromkeys([root.path for root in conf.roots] + sorted(below)))
 
     def raise_fence(self, attempt: HostAttempt) -> None:
         directory = os.path.dirname(attempt.run_dir)

@@ -94,15 +94,16 @@ def refuse_unfit(offer: Dict[str, Any], conf: Conf, fio: Fio, newest: int) -> An
     """
     if fio.path is None:
         raise policy.Refused("fio is not installed on this host.")
-    unsafe = conf.directory_refused()
+    directory = policy.directory_of(offer, conf)
+    unsafe = conf.directory_refused(directory)
     if unsafe:
         raise policy.Refused(unsafe)
     if offer["token"] <= newest:
         raise policy.Refused("a newer order than this one has already worked in this directory.")
-    elsewhere = mount.mismatch(offer.get("target") or {}, mount.look_at(conf.directory))
+    elsewhere = mount.mismatch(offer.get("target") or {}, mount.look_at(directory, conf.shared_directory, conf.state))
     if elsewhere:
         raise policy.Refused(elsewhere)
-    jobs = policy.check(offer.get("workload"), policy.PolicyLimits(conf))
+    jobs = policy.check(offer.get("workload"), policy.PolicyLimits(conf, directory))
     if not reserve(conf.state):
         raise policy.Refused("the disk of the agent's spool is full.")
     return jobs
@@ -114,7 +115,7 @@ def record_of(offer: Dict[str, Any], jobs: Any, conf: Conf, fio: Fio, spool: Spo
         "offer": offer,
         "boot_id": boot_id(),
         "fio_version": fio.version,
-        "run_dir": os.path.join(conf.directory, f"attempt-{offer['attempt']}"),
+        "run_dir": os.path.join(policy.directory_of(offer, conf), f"attempt-{offer['attempt']}"),
         "job_file": render.job_file(jobs, conf.cpus),
         "files": render.files_to_fill(jobs),
         "argv": render.command_line(str(fio.path), spool.folder(offer["attempt"]), jobs, offer["status_interval"]),
@@ -186,12 +187,13 @@ class Work:
         self.good_polls = 0
         self.news = False  # an attempt has left: it is worth asking for the next
 
-    @property
-    def durable(self) -> bool:
-        """Return whether to flush at once; one flush a second would be measured if the spool shares the filesystem
-        under test.
+    def is_durable(self, attempt: HostAttempt) -> bool:
+        """Return whether to flush at once.
+
+        One flush a second would be measured if the spool shares the filesystem under test.
+
         """
-        return not self.conf.spool_on_directory()
+        return not self.conf.spool_on(os.path.dirname(attempt.run_dir))
 
     def busy(self) -> bool:
         """Return whether a run is under way: two at a time would measure each other."""
@@ -212,8 +214,13 @@ class Work:
             if attempt.runner_lives():
                 log(f"Attempt {attempt.id} is still under way; taking it over.")
             safely(attempt, lambda: self.settle(attempt))  # noqa: B023
-        remove_strays(self.conf.directory, {attempt.run_dir for attempt in self.attempts.values()})
+        for path in self.spool.directories(self.conf):
+            self.tidy(path)
         reserve(self.state)
+
+    def tidy(self, path: str) -> None:
+        """Remove what runs that nobody knows any more have left in a directory."""
+        remove_strays(path, {attempt.run_dir for attempt in self.attempts.values()})
 
     def settle(self, attempt: HostAttempt) -> None:
         """Settle an attempt without a runner by its files, never by a process id, and never start it again."""
@@ -249,7 +256,7 @@ class Work:
         Raises:
             policy.Refused: This host does not run it.
         """
-        newest = max([self.spool.fence(self.conf.directory)] + [a.token for a in self.attempts.values()])
+        newest = max([self.spool.highest_fence(self.conf)] + [a.token for a in self.attempts.values()])
         jobs = refuse_unfit(offer, self.conf, self.fio, newest)
         attempt: Optional[HostAttempt] = None
         try:
@@ -322,7 +329,7 @@ class Work:
         elif state == "running":
             if not attempt.announced:
                 upload.announce(line, attempt)
-            upload.stream_result(line, attempt, self.durable)
+            upload.stream_result(line, attempt, self.is_durable(attempt))
         elif state == "uploading":
             self._deliver(attempt, line)
 

@@ -27,6 +27,7 @@ from apps.inventory.filters import filterset_of
 from apps.inventory.history.log import told
 from apps.inventory.models import Part, Target
 from apps.inventory.services import StaleError, change, make, version_of
+from apps.inventory.target_identity import explain_no_runs
 
 Json = dict[str, Any]
 Field = serializers.Field[Any, Any, Any, Any]
@@ -159,14 +160,16 @@ class TargetSerializer(PartSerializer):
 
     path = serializers.SerializerMethodField()
     host_name = serializers.CharField(source="host.name")
-    takes_runs = serializers.BooleanField(
-        source="is_agents_own", help_text="the directory that the host's agent offers"
-    )
+    takes_runs = serializers.BooleanField(source="is_agents_own", help_text="a directory that the host's agent offers")
+    takes_no_runs_because = serializers.SerializerMethodField(help_text="empty where it takes runs")
     lies_on = serializers.DictField(
         help_text="the filesystem that makes it this target: type, uuid, source, mount_point; empty if unknown"
     )
     gone_at = serializers.DateTimeField(allow_null=True, help_text="since when it takes no runs any more")
     gone_reason = serializers.CharField(help_text="why: not mounted, or another filesystem or directory in its place")
+
+    def get_takes_no_runs_because(self, target: Target) -> str:
+        return explain_no_runs(target, getattr(target.host, "agent", None))
 
     def get_path(self, target: Target) -> str | None:
         return target.path or None
@@ -178,7 +181,7 @@ class TargetWithCeilingSerializer(TargetSerializer):
     ceiling = serializers.SerializerMethodField(
         help_text="`{read, write, unknown}`; of each direction the `bandwidth` (bytes/s) that the topology can carry at "
         "most, the part it is `decided_by`, and all `parts` with their `arithmetic`, in MiB/s for `?base=1024`; "
-        "null where its arrays lie on themselves"
+        "null where the array definition is circular"
     )
 
     def get_ceiling(self, target: Target) -> Json | None:
@@ -318,4 +321,4 @@ class TargetViewSet(PartViewSet):
         "partial_update": TargetWithCeilingSerializer,
     }
     filterset_class = filterset_of(BY_NAME["target"])
-    related = ("host",)
+    related = ("host__agent",)

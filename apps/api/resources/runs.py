@@ -24,7 +24,7 @@ from apps.api import documents
 from apps.api.authentication import who
 from apps.api.conditional import no_document, publish, stream
 from apps.api.fields import LinkField, NumberField, PageField
-from apps.api.filters import chosen_runs, refuse_unknown_filters
+from apps.api.filters import refuse_unknown_filters
 from apps.api.openapi import ANY_FACT, BASE, problems
 from apps.api.pagination import NumberedPages, Whole
 from apps.api.problems import ProblemError
@@ -41,9 +41,18 @@ from apps.core.unit_base import base
 from apps.inventory.models import Host
 from apps.labs.models import TokenScope
 from apps.runs.artefacts.store import open_stream
+from apps.runs.filters import RunFilterSet
 from apps.runs.models import Attempt, Run, RunArtefact
 from apps.runs.queue import MOST_AT_ONCE, MOVES, abandon_host, abandon_run, cancel_runs, move_run, set_priority
-from apps.runs.services import cancel_run, describe_run, find_target, run_again, start_runs, wrap_single_job
+from apps.runs.services import (
+    MAX_TARGETS,
+    cancel_run,
+    describe_run,
+    find_targets,
+    run_again,
+    start_on_targets,
+    wrap_single_job,
+)
 from apps.runs.states import Priority, State
 from apps.runs.workload import UnknownOptionError, WorkloadError, read_sizes
 from apps.studies.models import Configuration, Study
@@ -90,7 +99,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     target_name = serializers.CharField(source="target.name", allow_null=True)
     snapshot = serializers.IntegerField(source="snapshot_id", allow_null=True)
     place = serializers.DictField(
-        help_text="where it really lay, read on its host when it began: path, type, source, uuid, mount_point"
+        help_text="where it really lay, read on its host when it began: path, type, source, uuid, mount_point, and "
+        "`settings` of the kernel for it, as `/sys` has them"
     )
     labels = serializers.DictField()
     facts = serializers.DictField()
@@ -130,12 +140,12 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
 
 class StartedRunSerializer(RunSerializer):
-    """The first of the repetitions, and the ids of all."""
+    """The first of the started runs, and the ids of all."""
 
     runs = serializers.ListField(
         source="repetition_ids",
         child=serializers.IntegerField(),
-        help_text="ids of all repetitions; the rest of the body is the first",
+        help_text="ids of all runs: of each target its repetitions; the rest of the body is the first",
     )
 
     class Meta(RunSerializer.Meta):
@@ -170,7 +180,14 @@ class PriorityField(serializers.CharField):
 class RunStartSerializer(KnownFieldsSerializer):
     """The body that starts runs."""
 
-    target = serializers.IntegerField(help_text="id of a target with `takes_runs`")
+    target = serializers.IntegerField(required=False, help_text="id of a target with `takes_runs`")
+    targets = serializers.ListField(
+        child=serializers.IntegerField(),
+        required=False,
+        min_length=1,
+        max_length=MAX_TARGETS,
+        help_text="ids of several, of one host or of several, in place of `target`; runs start on all of them or on none",
+    )
     workload = serializers.DictField(
         help_text="`{tool, jobs: [{rw, block_size, file_size, …}]}`, or one job's options by themselves. "
         "Sizes are whole bytes, or texts such as `4k` and `10 GiB`, where k is 1024"
@@ -183,6 +200,16 @@ class RunStartSerializer(KnownFieldsSerializer):
     configuration = serializers.CharField(
         required=False, help_text="name of a configuration of `study`; without it the target decides"
     )
+
+    def validate(self, attrs: Any) -> Any:
+        """Refuse a body with both `target` and `targets`, with neither, or with a target twice."""
+        if ("target" in attrs) == ("targets" in attrs):
+            found = "both" if "target" in attrs else "neither"
+            raise serializers.ValidationError({"target": f"found {found}, expected target or targets"})
+        keys = attrs.setdefault("targets", [attrs.get("target")])
+        if len(set(keys)) < len(keys):
+            raise serializers.ValidationError({"targets": "found a target twice, expected each once"})
+        return attrs
 
 
 class RunChangeSerializer(KnownFieldsSerializer):
@@ -230,8 +257,7 @@ class ArtefactSerializer(serializers.ModelSerializer[RunArtefact]):
 @extend_schema_view(
     list=extend_schema(
         parameters=[BASE],
-        description="Newest first. Filters: `state`, `tool`, `origin`, `study`, `host`, `target` (id or name). "
-        f"{ANY_FACT}",
+        description=f"Newest first. {ANY_FACT}",
     )
 )
 class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
@@ -241,14 +267,11 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
     serializer_class = RunSerializer
     formats = {"retrieve": DOCUMENT}
     needed_scope = TokenScope.RUN
-    filters = None
+    filterset_class = RunFilterSet
     ordering = "-id"
 
     def get_queryset(self) -> Any:
         return with_related(super().get_queryset())
-
-    def filter_queryset(self, queryset: Any) -> Any:
-        return with_related(chosen_runs(self.request))
 
     def paginate_queryset(self, queryset: Any) -> list[Any]:
         """Return a page of runs, each with its caveats and why it waits."""
@@ -260,19 +283,20 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
         responses={201: StartedRunSerializer, **problems(404)},
     )
     def create(self, request: Request) -> Response:
-        """Start runs; the answer is the first of the repetitions and the ids of all."""
+        """Start runs on one target or several; the answer is the first of the runs and the ids of all."""
         data = self.validate_body(RunStartSerializer)
-        target = find_target(self.lab, data["target"])
-        if target is None:
-            found, expected = data["target"], "the id of a target of this lab (GET /api/v1/targets/)"
-            detail = f"target: found {found}, expected {expected}"
-            raise ProblemError(404, detail, field="target", found=found, expected=expected)
+        known = find_targets(self.lab, data["targets"])
+        for key in data["targets"]:
+            if key not in known:
+                field, expected = "target" if "target" in data else "targets", "the id of a target of this lab"
+                detail = f"{field}: found {key}, expected {expected} (GET /api/v1/targets/)"
+                raise ProblemError(404, detail, field=field, found=key, expected=expected)
         study, configuration = self.find_study(data.get("study"), data.get("configuration"))
         with transaction.atomic():
-            runs = start_runs(
-                lab=self.lab, target=target, spec=read_sizes(wrap_single_job(data["workload"])),
-                repetitions=data["repetitions"], who=who(request), priority=data["priority"], labels=data["labels"],
-                note=data["note"],
+            runs = start_on_targets(
+                [known[key] for key in data["targets"]], lab=self.lab,
+                spec=read_sizes(wrap_single_job(data["workload"])), repetitions=data["repetitions"], who=who(request),
+                priority=data["priority"], labels=data["labels"], note=data["note"],
             )  # fmt: skip
             if study:
                 place_audited(self.lab, runs, study, configuration, who(request))

@@ -19,6 +19,7 @@ SECTIONS = (
     (gettext_noop("Overview"), "overview", ("",)),
     (gettext_noop("Hosts"), "hosts", (*INVENTORY, "inventory", "findings", "network-links", "storage-paths")),
     (gettext_noop("Runs"), "runs", ("runs", "queue")),
+    (gettext_noop("Plans"), "plans", ("plans",)),
     (gettext_noop("Uploads"), "uploads", ("uploads",)),
     (gettext_noop("Compare"), "compare", ("compare", "comparisons")),
     (gettext_noop("Studies"), "studies", ("studies", "claims", "study-comparisons")),

@@ -7,6 +7,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from apps.agents.models import Agent
 from apps.dashboard.drawings import drawing
 from apps.dashboard.hosts import statuses
 from apps.dashboard.tree import tree
@@ -15,6 +16,7 @@ from apps.inventory.descriptions import described
 from apps.inventory.editing.registry import BY_NAME
 from apps.inventory.findings import findings_of
 from apps.inventory.models import Host
+from apps.inventory.target_identity import explain_no_runs
 from apps.inventory.topology.host_parts import HostParts, parts_of
 from apps.inventory.topology.tree import topology_of
 from apps.labs.access import member_required
@@ -31,6 +33,7 @@ def host(request: LabRequest, pk: int) -> HttpResponse:
     part = get_object_or_404(Host, pk=pk)
     [status] = statuses([part])
     parts = parts_of([part])[part.pk]
+    explain_targets(parts, status.agent)
     context = {
         "part": part,
         "facts": described(part, *FACTS),
@@ -41,6 +44,13 @@ def host(request: LabRequest, pk: int) -> HttpResponse:
         **put_together(parts, request.GET.get("targets")),
     }
     return render(request, "inventory/host.html", context)
+
+
+def explain_targets(parts: HostParts, agent: Agent | None) -> None:
+    """Set on each target why it takes no runs; nothing for a host without an agent, of which none takes any."""
+    targets: list[Any] = list(parts.targets)
+    for target in targets:
+        target.no_runs_because = explain_no_runs(target, agent) if agent else ""
 
 
 def put_together(parts: HostParts, page: str | None) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from apps.runs.start.details import RunDescriptionForm
 from apps.runs.start.repeat import template_of
 from apps.runs.states import State
 from apps.runs.workload import job_file
-from apps.studies.models import study_of
+from apps.studies.models import PlannedRun, study_of
 from apps.uploads.log_runs import beside_of
 from apps.uploads.models import UploadedRun
 
@@ -89,6 +89,9 @@ def run(request: LabRequest, pk: int) -> HttpResponse:
         if result.tool == "fio" and result.workload and result.workload.jobs
         else "",
         "study": study_of(result),
+        "planned": PlannedRun.objects.select_related("row__plan__study", "row__configuration", "point")
+        .filter(run=result)
+        .first(),
         "uploaded": uploaded,
         "beside": beside,
         "logs": logs_of(beside.logs),

@@ -25,7 +25,7 @@ class Target(Part):
         Host, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", help_text="a network test's other end"
     )
     is_agents_own = models.BooleanField(
-        default=False, help_text="the directory the host's agent offers; runs go only there"
+        default=False, help_text="a directory that the host's agent offers; runs go only there"
     )
     lies_on = models.JSONField(
         default=dict,

@@ -28,6 +28,7 @@ from apps.inventory.models import (
     Target,
     ToolOutput,
 )
+from apps.inventory.target_identity import explain_no_runs
 from apps.inventory.topology.current_findings import findings_about
 from apps.inventory.topology.network import cables_of, far_ends, links_at
 from apps.labs.access import member_required
@@ -134,11 +135,13 @@ def targets(request: LabRequest) -> HttpResponse:
 
 @member_required()
 def target(request: LabRequest, pk: int) -> HttpResponse:
-    lies_on = ("host", "filesystem__disk", "filesystem__array", "array", "disk", "nic", "peer")
+    lies_on = ("host__agent", "filesystem__disk", "filesystem__array", "array", "disk", "nic", "peer")
     found = Target.objects.select_related(*lies_on)
     part = get_object_or_404(found, pk=pk)
     runs = part.runs.for_list()[:20]
-    return _page(request, "target", part, runs=runs, ceiling=ceiling_now(part))
+    agent = getattr(part.host, "agent", None)
+    why = explain_no_runs(part, agent) if agent else ""
+    return _page(request, "target", part, runs=runs, ceiling=ceiling_now(part), no_runs_because=why)
 
 
 @member_required()

@@ -9,6 +9,7 @@ from apps.runs.models.attempt import (
     Chunk,
     NextFencingToken,
     request_dispatch,
+    send_run_ended,
 )
 from apps.runs.models.run import (
     DISPATCH_ORDER,
@@ -62,4 +63,5 @@ __all__ = [
     "measures",
     "operations_of",
     "request_dispatch",
+    "send_run_ended",
 ]

@@ -42,6 +42,14 @@ def request_dispatch(host_id: int | None) -> None:
     send_on_commit("agents.dispatch_host", host_id, expires=60)
 
 
+def send_run_ended(run_id: int) -> None:
+    """Send the task that goes on with a plan when one of its runs ends without a result, when the transaction commits.
+
+    It is named, not imported: plans are above runs. What a lost message leaves, the beat finds.
+    """
+    send_on_commit("plans.run_ended", run_id, expires=60)
+
+
 class AttemptQuerySet(LabQuerySet["Attempt"]):
     def open(self) -> Self:
         return self.filter(state__in=OPEN)
@@ -179,6 +187,8 @@ class Attempt(LabScoped):
             Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(**_of_run(changes))
             if state in ENDED:
                 request_dispatch(self.host_id)
+                if not changes.get("manifest"):  # else the end is announced when the result is read in
+                    send_run_ended(self.run_id)
         for name, value in changes.items():
             setattr(self, name, value)
         return True

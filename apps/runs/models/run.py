@@ -14,7 +14,7 @@ import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.urls import reverse
@@ -23,6 +23,7 @@ from apps.core import sql
 from apps.inventory.models import Host, Snapshot, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent, visible_labs
 from apps.runs.metrics import DISK, METRICS, OPERATIONS, Metric
+from apps.runs.models.likeness import configuration_key
 from apps.runs.sections import jobs_of, names_of, options_of, told_apart
 from apps.runs.states import ENDED, OPEN, READING, Priority, State
 from apps.runs.workload import SAID, operations
@@ -76,8 +77,9 @@ DISPATCH_ORDER = ("priority", PLACE_IN_QUEUE, "id")
 
 
 class Artefact(LabScoped):
-    """Raw bytes as they came, by SHA-256; once per lab, kept for good. Few bytes lie in `SmallBytes`, many in the artefact folder
-    (`artefacts/store.py`).
+    """Raw bytes as they came, by SHA-256; once per lab, kept for good.
+
+    Few bytes lie in `SmallBytes`, many in the artefact folder (`artefacts/store.py`).
     """
 
     sha256 = models.CharField(max_length=64)
@@ -156,10 +158,18 @@ class RunQuerySet(LabQuerySet["Run"]):
         return self.filter(state=State.FINISHED)
 
     def tools(self) -> list[str]:
-        """Return the names of all tools of the runs in scope, by one index step per tool instead of DISTINCT over all
-        runs.
-        """
+        """Return the names of all tools of the runs in scope, by one index step per tool instead of DISTINCT over all runs."""
         return sorted({tool for (tool,) in sql.rows(TOOLS, {"labs": visible_labs()})})
+
+    def fact_names(self, names: Collection[str]) -> set[str]:
+        """Return those of the names that some run has as a fact or label, in at most one query."""
+        if not names:
+            return set()
+        first, *others = [
+            self.filter(Q(facts__has_key=name) | Q(labels__has_key=name)).order_by().values_list(Value(name))[:1]
+            for name in sorted(names)
+        ]
+        return {name for (name,) in first.union(*others, all=True)}
 
 
 class Run(LabScoped):
@@ -221,6 +231,10 @@ class Run(LabScoped):
     abandoned_at = models.DateTimeField(
         null=True, blank=True, help_text="when a person gave it up, because its host had gone quiet"
     )
+    configuration_key = models.GeneratedField(
+        expression=configuration_key(), output_field=models.BigIntegerField(), db_persist=True,
+        help_text="equal for runs whose facts, labels, tool, workload, host and target are equal",
+    )  # fmt: skip
 
     objects: ClassVar[Any] = LabManager.from_queryset(RunQuerySet)()
 
@@ -232,6 +246,7 @@ class Run(LabScoped):
             models.Index(
                 F("host"), F("priority"), PLACE_IN_QUEUE, F("id"), condition=Q(state="queued"), name="run_queue"
             ),
+            models.Index(fields=["lab", "id", "configuration_key"], condition=Q(state="finished"), name="run_alike"),
             models.Index(fields=["lab", "tool"], name="run_tool"),
             models.Index(
                 F("target"), F("finished_at").desc(nulls_last=True), F("id").desc(), condition=Q(state="finished"),
@@ -378,8 +393,9 @@ class Point(models.Model):
 
 
 class Sample(ThroughParent):
-    """One measured value in base units, with the text and the line that it was read from. Narrow, because there will be millions; what else
-    is to be said of it is in `Provenance`.
+    """One measured value in base units, with the text and the line that it was read from.
+
+    Narrow, because there will be millions; what else is to be said of it is in `Provenance`.
 
     What it refers to is not checked with each row: `samples.py` holds the run while it writes, a trigger deletes, `artefacts/integrity.py` proves it.
     """
@@ -479,6 +495,9 @@ class Histogram(ThroughParent):
     kind = models.CharField(max_length=4, help_text="clat, slat or lat")
     section = models.SmallIntegerField(default=0)
     bins = models.JSONField(help_text="[[ns, count], …], ascending")
+    intervals = models.BinaryField(
+        null=True, help_text="the same over time, where the tool wrote a log of it: see `series/intervals.py`"
+    )
 
     class Meta:
         ordering = ["section", "operation"]

@@ -7,8 +7,10 @@ from django import forms
 from django.utils.text import slugify
 
 from apps.core.forms import SiteForm
-from apps.runs.forms import PATTERNS, SYNCS, SizeField
-from apps.runs.workload import RW, SYNC, parse_size, spelled
+from apps.core.quantities import parse_size, spell_size
+from apps.runs.fio_options import PATTERNS, SYNCS
+from apps.runs.forms import SizeField
+from apps.runs.workload import RW, SYNC
 from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint
 from apps.studies.plans.order import ORDERS
 from apps.studies.plans.stopping_rule import LABELS, MOST_ROUNDS
@@ -93,8 +95,8 @@ class PointForm(SiteForm):
     name = forms.CharField(required=False, widget=forms.HiddenInput)
     label = forms.CharField(required=False, max_length=120, label="Label", help_text="empty: its sizes")
     file_size = forms.CharField(required=False, label="File size", help_text="1g, 100 MiB or 4 x RAM")
-    block_size = SizeField(required=False, label="Block size", help_text="bytes per call, 4k = 4096")
-    threads = forms.IntegerField(required=False, min_value=1, label="Jobs side by side")
+    block_size = SizeField(required=False, label="Block size", help_text="bytes per I/O, 4k = 4096")
+    threads = forms.IntegerField(required=False, min_value=1, label="Parallel jobs (numjobs)")
     iodepth = forms.IntegerField(required=False, min_value=1, label="I/O depth")
     rw = forms.ChoiceField(
         required=False,
@@ -107,7 +109,7 @@ class PointForm(SiteForm):
         required=False, choices=[(word, SYNCS[word]) for word in SYNC], label="Sync", initial="none"
     )
     runtime = forms.IntegerField(
-        required=False, min_value=1, label="Time, s", help_text="empty: one pass over the file"
+        required=False, min_value=1, label="Runtime (s)", help_text="empty: one pass over the file"
     )
     tool = forms.CharField(required=False, max_length=40, label="Other tool", help_text="where it is not fio")
     operations = forms.CharField(
@@ -175,7 +177,7 @@ def typed_plan(plan: Plan) -> Data:
 
 
 def typed_row(row: PlanConfiguration) -> Data:
-    size = spelled(row.largest_file_size) if row.largest_file_size else ""
+    size = spell_size(row.largest_file_size) if row.largest_file_size else ""
     configuration = row.configuration.name if row.configuration else ""
     return {
         "name": row.name, "configuration": configuration, "is_included": True, "largest_file_size": size, "limit_reason": row.limit_reason,
@@ -185,10 +187,12 @@ def typed_row(row: PlanConfiguration) -> Data:
 def typed_point(point: PlanPoint) -> Data:
     job = point.job or {}
     size = (
-        f"{point.ram_multiple:g} x RAM" if point.ram_multiple else (spelled(point.file_size) if point.file_size else "")
+        f"{point.ram_multiple:g} x RAM"
+        if point.ram_multiple
+        else (spell_size(point.file_size) if point.file_size else "")
     )
     return {
-        "name": point.name, "label": point.label, "file_size": size, "block_size": spelled(point.block_size) if point.block_size else "",
+        "name": point.name, "label": point.label, "file_size": size, "block_size": spell_size(point.block_size) if point.block_size else "",
         "threads": point.threads, "iodepth": point.iodepth, "rw": job.get("rw", ""), "direct": job.get("direct", not point.job),
         "sync": job.get("sync", "none"), "runtime": job.get("runtime"), "tool": "" if point.job else point.tool,
         "operations": ", ".join(point.operations),

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from apps.core.quantities import parse_size, spell_size
 from apps.parsers.core.models import Broken
 from apps.parsers.tables.mapping import HEADING_ROWS, LABEL, QUALITIES, SIZES
 from apps.parsers.tables.units import UNITS, get_meanings
 from apps.parsers.tables.words import METRICS, OPERATIONS
-from apps.runs.workload import parse_size, spelled
 from apps.uploads.file_reader import FileReading
 from apps.uploads.models import TableMapping, UploadedFile
 from apps.uploads.review.source_lines import head
@@ -26,7 +26,7 @@ ONE_HALF = ("operation", "metric", "unit")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def try_out(file: UploadedFile, mapping: dict[str, Any] | None) -> FileReading:
+def try_out(file: UploadedFile, mapping: dict[str, object] | None) -> FileReading:
     """Parse the beginning of a table with a mapping, or without one for the questions of the dialog.
 
     Raises:
@@ -50,7 +50,7 @@ def last_mapping(file: UploadedFile, signature: str) -> TableMapping | None:
     return mapping
 
 
-def from_form(data: Mapping[str, str], columns: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def from_form(data: Mapping[str, str], columns: Sequence[dict[str, object]]) -> dict[str, object]:
     """Return the mapping that a form describes, as JSON for `Mapping.from_json`, which validates it."""
     roles = {str(column["index"]): role for column in columns if (role := _role(data, column))}
     values = [role for role in roles.values() if role["word"] == "value"]
@@ -282,7 +282,7 @@ def _typed(mapping: dict[str, Any]) -> list[tuple[str, str, str, str]]:
 
 
 def _spelled(word: str, text: str) -> str:
-    return spelled(int(text)) if word in SIZES and text.isdecimal() else text
+    return spell_size(int(text)) if word in SIZES and text.isdecimal() else text
 
 
 def _heading_rows_choice(table: dict[str, Any], mapping: dict[str, Any]) -> MappingChoice:

@@ -1,7 +1,8 @@
 """`machine`: the agent's own JSON about its host.
 
-    {"hostname": "node7", "fqdn": "node7.example.org", "virt": "kvm", "directory": "/srv/spindle",
-     "board_vendor": "Supermicro", "board_name": "X11DPi-N", "sys_vendor": "Supermicro", "product_name": "SYS-6029"}
+    {"hostname": "node7", "fqdn": "node7.example.org", "virt": "kvm",
+     "directory": "/srv/spindle", "directories": ["/srv/spindle", "/mnt/md0"], "board_vendor": "Supermicro",
+     "board_name": "X11DPi-N", "sys_vendor": "Supermicro", "product_name": "SYS-6029"}
 
 `virt` is what systemd-detect-virt prints: `none`, a hypervisor, or a container's manager, which it names even inside
 a guest; null where it is not installed. Keys that are not known here are passed over.
@@ -15,6 +16,7 @@ from apps.inventory.discovery.tool_values import json_object, name, text
 from apps.inventory.discovery.tools.findmnt import MAX_PATH
 
 TOOL = "machine"
+MAX_DIRECTORIES = 64
 _CONTAINERS = {
     "openvz", "lxc", "lxc-libvirt", "systemd-nspawn", "docker", "podman", "rkt", "wsl", "proot", "pouch",
     "container-other",
@@ -31,13 +33,15 @@ _HYPERVISORS = {
 class ReportedMachine:
     """What the agent reports about its host, '' for what it could not tell.
 
-    `directory` is the absolute path of the directory that runs may use.
+    `directories` are the absolute paths of the directories that runs may use, `directory` is the first of them. Agents
+    before version 1.1 have only one.
     """
 
     hostname: str = ""
     fqdn: str = ""
     virt: str = ""
     directory: str = ""
+    directories: tuple[str, ...] = ()
     board: str = ""
     vendor: str = ""
     model: str = ""
@@ -60,15 +64,21 @@ class ReportedMachine:
 
 def discover(printed: str) -> ReportedMachine:
     found = json_object(TOOL, printed)
-    directory = name(found.get("directory"), MAX_PATH)
+    directories = _directories(found.get("directory"), found.get("directories"))
     board = (text(found.get(key), 90) for key in ("board_vendor", "board_name"))
     fqdn = name(found.get("fqdn"), 255)
     return ReportedMachine(
         hostname=name(found.get("hostname"), 200),
         fqdn="" if fqdn.startswith("localhost") else fqdn,
         virt=name(found.get("virt"), 40).lower(),
-        directory=posixpath.normpath(directory) if directory.startswith("/") else "",
+        directory=directories[0] if directories else "",
+        directories=directories,
         board=" ".join(filter(None, board)),
         vendor=told(found.get("sys_vendor"), 120),
         model=told(found.get("product_name")),
     )
+
+
+def _directories(first: object, every: object) -> tuple[str, ...]:
+    paths = (name(path, MAX_PATH) for path in [first, *(every[:MAX_DIRECTORIES] if isinstance(every, list) else ())])
+    return tuple(dict.fromkeys(posixpath.normpath(path) for path in paths if path.startswith("/")))
