@@ -1,4 +1,6 @@
-"""The one entrance. Long polls and event streams are answered here, without a thread or a database connection held while they wait;
+"""The one entrance.
+
+Long polls and event streams are answered here, without a thread or a database connection held while they wait;
 everything else goes through Django in a fixed pool of threads.
 """
 

@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "apps.inventory",
     "apps.runs",
     "apps.studies",
+    "apps.plans",
     "apps.agents",
     "apps.uploads",
     "apps.comparison",

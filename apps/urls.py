@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("apps.inventory.urls")),
     path("", include("apps.runs.urls")),
     path("", include("apps.studies.plans.urls")),
+    path("", include("apps.plans.urls")),
     path("", include("apps.labs.urls")),
     path("", include("apps.studies.urls")),
     path("", include("apps.uploads.urls")),

@@ -1,6 +1,7 @@
 """The cast that all tests share: one lab with an owner, an engineer and a viewer, and a stranger who owns another lab."""
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis
 
+from apps.core import broker
 from apps.labs.isolation import lab_scope, scoped
 from apps.labs.models import Lab, Member, Role, Token, User
 from tests.chromium import chromium
@@ -138,6 +140,12 @@ def token(cast: Cast) -> Callable[[str], str]:
             return Token.objects.issue(cast.lab, scope, f"{scope} token")[1]
 
     return issued
+
+
+@pytest.fixture(autouse=True)
+def rested_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask Redis in every test, however shortly before another test found it away."""
+    monkeypatch.setattr(broker, "_rests", defaultdict(broker._Rest))
 
 
 @pytest.fixture(autouse=True)

@@ -24,6 +24,9 @@ def configured(**options: Any) -> Celery:
         task_routes={
             "agents.dispatch_host": {"queue": "dispatch"},
             "agents.dispatch_waiting": {"queue": "dispatch"},
+            "plans.run_ended": {"queue": "dispatch"},
+            "plans.advance_host": {"queue": "dispatch"},
+            "plans.sweep": {"queue": "dispatch"},
         },
         task_ignore_result=True,  # the database holds state, there is no result backend
         task_acks_late=True,
@@ -33,6 +36,7 @@ def configured(**options: Any) -> Celery:
         task_publish_retry_policy={"max_retries": 1, "interval_start": 0},  # a person waits; sweepers try for longer
         beat_schedule={
             "dispatch": {"task": "agents.dispatch_waiting", "schedule": 10.0, "options": {"expires": 10}},
+            "advance-plans": {"task": "plans.sweep", "schedule": 10.0, "options": {"expires": 10}},
             "sweep": {"task": "agents.sweep", "schedule": 30.0, "options": {"expires": 25}},
             "sweep-uploads": {"task": "uploads.sweep", "schedule": 30.0, "options": {"expires": 25}},
             "sweep-claims": {"task": "claims.sweep", "schedule": 120.0, "options": {"expires": 110}},

@@ -92,7 +92,7 @@ def store_chunk(attempt: Attempt, stream: str, sequence: int, digest: str, reque
     """
     data = _read(request)
     _checked(stream, sequence, digest, data)
-    if attempt.state in ENDED:
+    if attempt.state in ENDED and not attempt.resume():
         return _after_the_end(attempt, stream, sequence, digest)
     if sequence >= SURELY_ROOM and _known(attempt, stream, sequence) is None:
         _check_room(attempt, len(data))
@@ -167,7 +167,7 @@ def _conflict(attempt: Attempt, stream: str, sequence: int, known: str, digest: 
         attempt.lab_id,
         "chunk conflict",
         f"attempt {attempt.pk} {stream} {sequence}",
-        who=author_of(attempt.host),
+        actor=author_of(attempt.host),
         known=known,
         sent=digest,
     )
@@ -281,12 +281,13 @@ def _verify(attempt: Attempt, ending: Ending) -> None:
 def finish(attempt: Attempt, ending: Ending, ended_at: datetime) -> dict[str, list[int]]:
     """End the attempt if its manifest agrees with what is stored; return the missing chunks of each stream otherwise.
 
-    An empty answer means that the delivery is complete. Repeating the request is no error.
+    An empty answer means that the delivery is complete. Repeating the request is no error. An attempt that a person
+    gave up ends so too, late.
 
     Raises:
         RefusedError: 409 or 410 for bytes or a manifest that differ, or an attempt that can not end this way.
     """
-    if attempt.state in ENDED:
+    if attempt.state in ENDED and not attempt.resume():
         return _ended_already(attempt, ending)
     if ending.chunks:
         _store(attempt, ending.chunks)

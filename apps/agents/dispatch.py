@@ -50,7 +50,7 @@ def dispatch(host_id: int) -> Attempt | None:
 
 def find_free_hosts() -> list[int]:
     """Return the ids of hosts that could begin a queued run now, at most `MOST_HOSTS`."""
-    busy = Attempt.objects.open().filter(host=OuterRef("host"))
+    busy = Attempt.objects.may_be_on_host().filter(host=OuterRef("host"))
     queued = Run.objects.filter(state=State.QUEUED, host__is_in_maintenance=False).exclude(Exists(busy))
     ready = Agent.objects.ready().filter(host__in=queued.values("host"))
     return list(ready.values_list("host_id", flat=True)[:MOST_HOSTS])

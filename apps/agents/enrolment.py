@@ -5,7 +5,6 @@ entry of its own until an owner decides what it is (`apps.agents.trust`).
 """
 
 import re
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -24,7 +23,7 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 TEXTS = {"token": 200, "hostname": 255, "agent_version": 40}  # the most characters of each
 
 
-def enrol(body: dict[str, Any]) -> Agent:
+def enrol(body: dict[str, object]) -> Agent:
     """Make the host and its agent from an enrolment request; return the same agent when the request is repeated.
 
     Raises:
@@ -57,7 +56,7 @@ def _again(agent: Agent | None, secret_sha256: str) -> Agent:
     return agent
 
 
-def _make(enrolment: Enrolment, body: dict[str, Any], secret_sha256: str) -> Agent:
+def _make(enrolment: Enrolment, body: dict[str, object], secret_sha256: str) -> Agent:
     machine, hostname = str(body["machine"]), str(body.get("hostname") or "host")[:190]
     hardware = read_hardware(body.get("hardware"))
     same_machine = list(Agent.objects.filter(lab=enrolment.lab, machine=machine).select_related("host"))
@@ -84,7 +83,7 @@ def _make(enrolment: Enrolment, body: dict[str, Any], secret_sha256: str) -> Age
         agent.lab_id,
         "agent enrolled",
         str(agent.host),
-        who=enrolment.created_by,
+        actor=enrolment.created_by,
         **({"same_machine_as": [str(twin.host) for twin in twins]} if twins else {}),
     )
     return agent

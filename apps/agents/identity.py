@@ -151,7 +151,7 @@ def _quarantine(agent: Agent, caller: Caller) -> None:
     with all_labs():
         if Agent.objects.filter(pk=agent.pk, state=Agent.State.APPROVED).update(state=Agent.State.QUARANTINED):
             AuditEvent.objects.record(
-                agent.lab_id, "agent quarantined", str(agent.host), who=agent.author, known=agent.machine,
+                agent.lab_id, "agent quarantined", str(agent.host), actor=agent.author, known=agent.machine,
                 came_from=caller.machine,
             )  # fmt: skip
     raise RefusedError(
@@ -176,7 +176,7 @@ def _refuse_copy(agent: Agent, hardware: str) -> None:
             quiet = Agent.objects.filter(pk=agent.pk, other_hardware_at=None)
             if quiet.update(other_hardware=hardware, other_hardware_at=timezone.now()):
                 AuditEvent.objects.record_repeated(
-                    agent.lab_id, "agent's secret came from other hardware", str(agent.host), who=agent.author
+                    agent.lab_id, "agent's secret came from other hardware", str(agent.host), actor=agent.author
                 )
     raise RefusedError(
         403,

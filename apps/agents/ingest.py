@@ -92,7 +92,7 @@ def read_again(run: Run, who: str) -> Attempt | None:
         attempt.save(update_fields=["tries", "read_problem", "next_try_at"])
         state = State.RUNNING if attempt.state == State.FINISHED else attempt.state
         Run.objects.filter(pk=run.pk).update(state=state, problem=attempt.reason)
-        AuditEvent.objects.record(run.lab_id, "result read again", str(run), who=who)
+        AuditEvent.objects.record(run.lab_id, "result read again", str(run), actor=who)
     return attempt
 
 

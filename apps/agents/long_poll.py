@@ -39,7 +39,8 @@ FIND_AGENT = f"""SELECT {", ".join(str(field.column) for field in FIELDS)}
 FROM agents_agent WHERE id = %(id)s"""  # noqa: S608
 HOLD_POLL = """UPDATE agents_agent AS agent
 SET last_seen_at = %(now)s, polling_until = coalesce(%(until)s, polling_until) WHERE id = %(id)s
-RETURNING EXISTS (SELECT FROM runs_attempt WHERE host_id = agent.host_id AND state = ANY(%(open)s))
+RETURNING EXISTS (SELECT FROM runs_attempt WHERE host_id = agent.host_id
+        AND (state = ANY(%(open)s) OR (abandoned_at IS NOT NULL AND answered_at IS NULL)))
     OR EXISTS (SELECT FROM runs_run WHERE host_id = agent.host_id AND state = %(queued)s)"""
 END_POLL = """UPDATE agents_agent SET polling_until = NULL
 WHERE id = %(id)s AND polling_until = %(until)s RETURNING id"""

@@ -17,6 +17,7 @@ from apps.runs.workload import limit_seconds, status_interval
 
 MAX_WAIT = 25.0
 MOST_HELD = 1000  # attempts in one host's spool
+KNOWN = (State.QUEUED, State.OFFERED, State.ACCEPTED, State.RUNNING)  # of which the host need not be asked
 
 
 @dataclass(frozen=True)
@@ -111,17 +112,20 @@ def note(agent: Agent, report: Report, polling_until: datetime | None = None) ->
 
 
 def _hear_the_hosts_word(agent: Agent, report: Report) -> None:
-    """Settle the host's attempts in state `unknown` by what the host reports.
+    """Settle the host's attempts in state `unknown`, and those that a person gave up, by what the host reports.
 
-    An attempt that it reports goes on in the state that it gives; one that it no longer knows is interrupted.
+    An attempt that it reports goes on in the state that it gives; one that it no longer knows is interrupted, and if it
+    was given up, the host's queue goes on.
     """
     named = {held.attempt: held for held in report.attempts}
-    for attempt in Attempt.objects.filter(host_id=agent.host_id, state=State.UNKNOWN):
+    for attempt in Attempt.objects.may_be_on_host().filter(~Q(state__in=KNOWN), host_id=agent.host_id):
         held = named.get(attempt.pk)
         if held and held.token == attempt.token:
-            attempt.seen(held.state)
-        elif held is None:
+            _ = attempt.resume(held.state) or attempt.seen(held.state)
+        elif held is None and attempt.state == State.UNKNOWN:
             attempt.move(State.INTERRUPTED, reason="The host no longer knows this attempt: its spool is gone.")
+        elif held is None:
+            Attempt.objects.settle_abandoned(agent.host_id)
 
 
 def answer(agent: Agent, report: Report) -> dict[str, Any] | None:

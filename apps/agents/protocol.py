@@ -215,6 +215,8 @@ def running(request: HttpRequest, attempt: Attempt) -> HttpResponse:
     place = fields.place_of("place", body.get("place"))
     settings = fields.settings_of((body.get("place") or {}).get("settings"))
     limit = limit_seconds(attempt.run.workload.spec) if attempt.run.workload else None
+    if attempt.state in ENDED:
+        attempt.resume()  # its host is back; a person had given it up meanwhile
     if not attempt.run_started(started_at, boot_id, argv, limit):
         raise RefusedError(410, f"Attempt {attempt.pk} has ended for the server.")
     freeze_for(attempt.run, place, settings)

@@ -11,6 +11,7 @@ from apps.agents.models import Agent
 from apps.inventory.editing.deletion import loss_of
 from apps.inventory.models import Host
 from apps.labs.models import AuditEvent
+from apps.runs.models import Attempt
 
 State = Agent.State
 MOST_REFUSED = 50  # refused copies of one host that are remembered
@@ -30,7 +31,7 @@ class Twin:
     hint: str
 
 
-def decide(agent: Agent, act: str, who: str) -> bool:
+def decide(agent: Agent, act: str, actor: str) -> bool:
     """Take an owner's decision about an agent; return whether its state changed.
 
     Raises:
@@ -40,7 +41,9 @@ def decide(agent: Agent, act: str, who: str) -> bool:
     fields = {"state": after, **({"approved_at": timezone.now()} if act == "approve" else {})}
     changed = Agent.objects.filter(pk=agent.pk, state__in=before).update(**fields)
     if changed:
-        AuditEvent.objects.record(agent.lab_id, words, str(agent.host), who=who)
+        AuditEvent.objects.record(agent.lab_id, words, str(agent.host), actor=actor)
+    if changed and act == "revoke":  # it will never say what became of a run that was given up
+        Attempt.objects.settle_abandoned(agent.host_id)
     return bool(changed)
 
 
@@ -72,14 +75,14 @@ def _hint(agent: Agent, other: Agent) -> str:
     return "Whether its network cards are the same is not known."
 
 
-def replace(agent: Agent, former: Agent, who: str) -> bool:
+def replace(agent: Agent, former: Agent, actor: str) -> bool:
     """Approve a waiting agent in the place of a former one with the same machine id; return whether it was done.
 
     The waiting agent takes over the former one's host with all its history, the former one's secret becomes invalid,
     and the host entry under which it waited is removed. False: they are no such pair any more; nothing was changed.
     """
     with transaction.atomic():
-        pair = {one.pk: one for one in Agent.objects.select_for_update().filter(pk__in=(agent.pk, former.pk))}
+        pair = {row.pk: row for row in Agent.objects.select_for_update().filter(pk__in=(agent.pk, former.pk))}
         new, old = pair.get(agent.pk), pair.get(former.pk)
         if not new or not old or new.pk == old.pk or new.state != State.PENDING:
             return False
@@ -88,7 +91,7 @@ def replace(agent: Agent, former: Agent, who: str) -> bool:
         host, waited_on = old.host, new.host
         old.delete()
         Agent.objects.filter(pk=new.pk).update(host=host, state=State.APPROVED, approved_at=timezone.now())
-        AuditEvent.objects.record(new.lab_id, "agent replaced", str(host), who=who, waited_as=str(waited_on))
+        AuditEvent.objects.record(new.lab_id, "agent replaced", str(host), actor=actor, waited_as=str(waited_on))
         _remove_if_unused(waited_on)
     return True
 
@@ -100,7 +103,7 @@ def _remove_if_unused(host: Host) -> None:
         host.delete()
 
 
-def accept_hardware(agent: Agent, who: str) -> bool:
+def accept_hardware(agent: Agent, actor: str) -> bool:
     """Accept exchanged network cards as the host's own; return whether anything changed."""
     changed = (
         Agent.objects.filter(pk=agent.pk)
@@ -110,46 +113,48 @@ def accept_hardware(agent: Agent, who: str) -> bool:
             hardware=agent.other_hardware,
             other_hardware="",
             other_hardware_at=None,
-            refused_hardware=[one for one in agent.refused_hardware if one != agent.other_hardware],
+            refused_hardware=[cards for cards in agent.refused_hardware if cards != agent.other_hardware],
         )
     )
     if changed:
-        AuditEvent.objects.record(agent.lab_id, "agent's hardware accepted", str(agent.host), who=who)
+        AuditEvent.objects.record(agent.lab_id, "agent's hardware accepted", str(agent.host), actor=actor)
     return bool(changed)
 
 
-def refuse_hardware(agent: Agent, who: str) -> bool:
+def refuse_hardware(agent: Agent, actor: str) -> bool:
     """Refuse the machine with other network cards as a copy of the host's image; return whether anything changed.
 
     The copy stays refused. An owner is asked again only when a machine with yet other cards calls.
     """
-    refused = [one for one in agent.refused_hardware if one != agent.other_hardware]
-    asked = Agent.objects.filter(pk=agent.pk, other_hardware=agent.other_hardware).exclude(other_hardware_at=None)
-    changed = asked.update(other_hardware_at=None, refused_hardware=[*refused, agent.other_hardware][-MOST_REFUSED:])
+    refused = [cards for cards in agent.refused_hardware if cards != agent.other_hardware]
+    rows = Agent.objects.filter(pk=agent.pk, other_hardware=agent.other_hardware).exclude(other_hardware_at=None)
+    changed = rows.update(other_hardware_at=None, refused_hardware=[*refused, agent.other_hardware][-MOST_REFUSED:])
     if changed:
-        AuditEvent.objects.record(agent.lab_id, "agent's copy refused", str(agent.host), who=who)
+        AuditEvent.objects.record(agent.lab_id, "agent's copy refused", str(agent.host), actor=actor)
     return bool(changed)
 
 
-ONE = re.compile(r"[0-9a-f]{16}")
-MOST = 16
+CARD_HASH = re.compile(r"[0-9a-f]{16}")
+MOST_CARDS = 16
 
 
-def read_hardware(said: Any) -> str:
+def read_hardware(reported: Any) -> str:
     """Return the hashes of network cards that an agent reports, sorted and joined by commas.
 
-    `said`: a list, or a text with commas. Anything else in it is left out. The result is empty for an agent that
+    `reported`: a list, or a text with commas. Anything else in it is left out. The result is empty for an agent that
     reports none: an older one, or one in a container.
     """
-    words = said.split(",") if isinstance(said, str) else said if isinstance(said, list) else []
-    return ",".join(sorted({word for word in words[:100] if isinstance(word, str) and ONE.fullmatch(word)})[:MOST])
+    words = reported.split(",") if isinstance(reported, str) else reported if isinstance(reported, list) else []
+    return ",".join(
+        sorted({word for word in words[:100] if isinstance(word, str) and CARD_HASH.fullmatch(word)})[:MOST_CARDS]
+    )
 
 
-def is_other(known: str, found: str) -> bool:
+def is_other(known: str, reported: str) -> bool:
     """Return whether both texts have hashes of network cards, and none in common."""
-    return bool(known and found) and not set(known.split(",")) & set(found.split(","))
+    return bool(known and reported) and not set(known.split(",")) & set(reported.split(","))
 
 
-def is_same(known: str, found: str) -> bool:
+def is_same(known: str, reported: str) -> bool:
     """Return whether both texts have hashes of network cards, and at least one in common."""
-    return bool(known and found) and not is_other(known, found)
+    return bool(known and reported) and not is_other(known, reported)

@@ -98,7 +98,7 @@ class _TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
     target_class = LabTokenAuthentication
     name = "token"
 
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "description": "A lab token, `spl_…` (`manage.py create_token`)."}
 
 
@@ -106,5 +106,5 @@ class _SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped
     target_class = LabSessionAuthentication
     name = "session"
 
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
         return {"type": "apiKey", "in": "cookie", "name": "sessionid"}

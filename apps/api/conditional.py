@@ -22,10 +22,10 @@ Sent = TypeVar("Sent", bound=HttpResponseBase)
 
 def publish(
     request: Request,
-    data: Any,
+    data: object,
     document: Callable[[], Document],
     permalink: str,
-    beside: Any = None,
+    beside: object = None,
 ) -> HttpResponse:
     """Answer with `data` as JSON, or with `document()` in the format that was asked for; 304 where nothing has changed.
 
@@ -48,7 +48,7 @@ def no_document() -> Document:
     raise AssertionError("data alone")  # where only JSON can have been asked for
 
 
-def stream(request: Request, mark: Any, document: Callable[[], Document], permalink: str) -> HttpResponseBase:
+def stream(request: Request, mark: object, document: Callable[[], Document], permalink: str) -> HttpResponseBase:
     """Stream `document()` in the format that was asked for, in constant memory however long its tables are.
 
     `mark`: plain data that change whenever the content does. The entity tag is made of it, for the content itself is

@@ -36,12 +36,12 @@ SHOWN_LINES = 3  # of a caveat's arithmetic; the page behind the permalink has a
 def of_comparison(comparison: Comparison, newest: datetime | None, permalink: str) -> Document:
     """Return a comparison as a document: values, confounders, effects, caveats and method."""
     table = grid(comparison)
-    said = f"{comparison.samples} samples of {len(comparison.runs)} runs"
+    source = f"{comparison.samples} samples of {len(comparison.runs)} runs"
     return Document(
         title=table.title,
         paragraphs=tuple(_introduction(comparison, table)),
         sections=tuple(_sections(comparison, table)),
-        footer=Footer(made(said, newest), permalink),
+        footer=Footer(made(source, newest), permalink),
         data=_cells(comparison),
     )
 
@@ -77,12 +77,12 @@ def made(from_what: str, newest: datetime | None) -> str:
 
 def _introduction(comparison: Comparison, table: ComparisonGrid) -> list[str]:
     filters = "; ".join(f"{label_of(name)} {value}" for name, value in comparison.question.filters)
-    said = [f"Values in {table.unit.label}."] if table.unit.label else []
+    sentences = [f"Values in {table.unit.label}."] if table.unit.label else []
     if comparison.baseline:
-        said.append(f"Ratios are to {comparison.baseline}.")
+        sentences.append(f"Ratios are to {comparison.baseline}.")
     if filters:
-        said.append(f"Only: {filters}.")
-    return [" ".join(said)] if said else []
+        sentences.append(f"Only: {filters}.")
+    return [" ".join(sentences)] if sentences else []
 
 
 def _sections(comparison: Comparison, table: ComparisonGrid) -> list[Section]:
@@ -93,12 +93,14 @@ def _sections(comparison: Comparison, table: ComparisonGrid) -> list[Section]:
     rows = [[row.x, *(figure.one_line for figure in row.figures)] for row in table.rows]
     sections = [Section("Values", table=Table.of(titles, rows, numbers=titles[1:], row_heads=True))]
     if comparison.confounders:
-        lines = [f"{_KINDS[one.kind]}: {one.text}" for one in comparison.confounders]
+        lines = [f"{_KINDS[confounder.kind]}: {confounder.text}" for confounder in comparison.confounders]
         sections.append(Section("Like for like", (*lines, *_most_equal(comparison))))
     if comparison.effects:
         sections.append(Section("Factor by factor", tuple(_effect(row) for row in effect_rows(comparison))))
     if comparison.caveats:
-        sections.append(Section("Caveats", tuple(_caveat(one, comparison.question.base) for one in comparison.caveats)))
+        sections.append(
+            Section("Caveats", tuple(_caveat(caveat, comparison.question.base) for caveat in comparison.caveats))
+        )
     return [*sections, Section("Method", (method_of(comparison),))]
 
 
@@ -109,8 +111,8 @@ _KINDS = {
 
 
 def _most_equal(comparison: Comparison) -> list[str]:
-    found = comparison.suggestion
-    return [f"most else equal: {found.units[0]} against {found.units[1]}"] if found else []
+    suggestion = comparison.suggestion
+    return [f"most else equal: {suggestion.units[0]} against {suggestion.units[1]}"] if suggestion else []
 
 
 def _effect(row: dict[str, Any]) -> str:
@@ -120,8 +122,8 @@ def _effect(row: dict[str, Any]) -> str:
 
 def _caveat(caveat: Caveat, in_base: int) -> str:
     lines = all_written(caveat.arithmetic, in_base)
-    shown, more = "; ".join(lines[:SHOWN_LINES]), len(lines) - SHOWN_LINES
-    return f"{caveat.title}: {caveat.text} {shown}{f'; and {more} more' if more > 0 else ''}"
+    first, more = "; ".join(lines[:SHOWN_LINES]), len(lines) - SHOWN_LINES
+    return f"{caveat.title}: {caveat.text} {first}{f'; and {more} more' if more > 0 else ''}"
 
 
 def _cells(comparison: Comparison) -> Table:
@@ -145,8 +147,8 @@ def _facts(run: Run) -> Table:
 
 
 def _workload(run: Run) -> Table | None:
-    asked = options_of(run.workload)
-    jobs = asked.get("jobs") or ([asked] if asked else [])
+    options = options_of(run.workload)
+    jobs = options.get("jobs") or ([options] if options else [])
     names = list(dict.fromkeys(name for job in jobs for name in job if name != "name"))
     rows = [[label_of(name), *(text_of(name, job.get(name)) for job in jobs)] for name in names]
     heads = [str(job.get("name", f"job {number}")) for number, job in enumerate(jobs)]
@@ -199,8 +201,8 @@ def _value(row: dict[str, Any], in_base: int) -> str:
     unit = row["unit"] or ""
     if row["value"] is not None:
         return units.human(row["value"], unit, in_base)
-    said = units.bounds(row["low"], row["high"], partial(units.human, unit=unit, base=in_base))
-    return said or str(row["missing_reason"])
+    bounds = units.bounds(row["low"], row["high"], partial(units.human, unit=unit, base=in_base))
+    return bounds or str(row["missing_reason"])
 
 
 MOST_REMARKS = 12  # the page behind the permalink has all
@@ -227,8 +229,10 @@ def heading_of(table: PrintedTable) -> str:
 
 def _remarks(table: PrintedTable) -> list[Section]:
     """Return the notes about the whole table and the remarks about its first doubtful cells; the others are counted."""
-    found = table.remarks
-    shown = [f"{one.row}, {one.column}: {one.cell.kind}. {one.cell.remark}" for one in found[:MOST_REMARKS]]
-    more = [f"and {len(found) - MOST_REMARKS} more cells with remarks"] if len(found) > MOST_REMARKS else []
-    items = (*table.form.notes, *shown, *more)
+    remarks = table.remarks
+    first = [
+        f"{remark.row}, {remark.column}: {remark.cell.kind}. {remark.cell.remark}" for remark in remarks[:MOST_REMARKS]
+    ]
+    more = [f"and {len(remarks) - MOST_REMARKS} more cells with remarks"] if len(remarks) > MOST_REMARKS else []
+    items = (*table.form.notes, *first, *more)
     return [Section("Remarks", items)] if items else []

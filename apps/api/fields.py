@@ -9,7 +9,7 @@ from rest_framework import serializers
 class NumberField(serializers.FloatField):
     """A number in base units, as it is stored: whole ones stay whole."""
 
-    def to_representation(self, value: Any) -> Any:
+    def to_representation(self, value: object) -> Any:
         return value
 
 
@@ -23,7 +23,7 @@ class LinkField(serializers.URLField):
         super().__init__(source="*", read_only=True, **options)
         self.route, self.lookup = route, lookup
 
-    def to_representation(self, value: Any) -> str:
+    def to_representation(self, value: object) -> str:
         address = reverse(self.route, args=[getattr(value, self.lookup)])
         return str(self.context["request"].build_absolute_uri(address))
 

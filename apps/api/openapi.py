@@ -65,7 +65,7 @@ class LabAutoSchema(openapi.AutoSchema):
 
     def get_operation(
         self, path: str, path_regex: str, path_prefix: str, method: str, registry: ComponentRegistry
-    ) -> dict[str, Any] | None:
+    ) -> dict[str, object] | None:
         with all_labs():  # view sets need a scope to build their querysets; no row is read
             operation = super().get_operation(path, path_regex, path_prefix, method, registry)
         if operation is not None:
@@ -79,7 +79,7 @@ class LabAutoSchema(openapi.AutoSchema):
         action = ACTIONS.get(getattr(self.view, "action", None) or "")
         return "_".join([*words, action] if action else words)
 
-    def map_renderers(self, attribute: str) -> list[Any]:
+    def map_renderers(self, attribute: str) -> list[object]:
         """Return JSON only for the shape that a serializer describes; other formats are described as text or bytes."""
         return ["application/json"] if attribute == "media_type" else super().map_renderers(attribute)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from rest_framework.exceptions import NotFound
-from rest_framework.pagination import BasePagination, CursorPagination
+from rest_framework.pagination import BasePagination, CursorPagination, LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -43,6 +43,23 @@ class Pages(CursorPagination):
         if cursor and cursor.position is not None and whole_number(cursor.position) is None:
             raise NotFound("cursor: found none that this list has given, expected one from `next` or `previous`.")
         return cursor
+
+
+class NumberedPages(LimitOffsetPagination):
+    """Pages of a list whose order is not that of any number, such as a queue; at most 1,000 rows on each."""
+
+    default_limit = 100
+    max_limit = 1000
+    name_ending = "Page"
+
+    def get_paginated_response(self, data: Any) -> Response:
+        links = {"next": self.get_next_link(), "previous": self.get_previous_link()}
+        return Response({**links, "count": self.count, "results": data})
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        link = {"type": "string", "format": "uri", "nullable": True}
+        properties = {"next": link, "previous": link, "count": {"type": "integer"}, "results": schema}
+        return {"type": "object", "required": list(properties), "properties": properties}
 
 
 class Whole(BasePagination):

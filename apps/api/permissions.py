@@ -36,5 +36,5 @@ class LabPermission(BasePermission):
         return token.allows(needed)
 
 
-def _needed(request: Request, view: Any, name: str, to_read: str, otherwise: str) -> str:
+def _needed(request: Request, view: object, name: str, to_read: str, otherwise: str) -> str:
     return str(to_read if request.method in SAFE_METHODS else getattr(view, name, otherwise))

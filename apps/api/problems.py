@@ -13,8 +13,10 @@ from apps.api.parsers import RefusedFieldError
 from apps.comparison.question import QuestionError
 from apps.comparison.saved_comparisons.references import LostReferenceError
 from apps.core.http import problem_body
+from apps.plans.services import ExecutionError
 from apps.runs.artefacts.store import ArtefactStoreError, LostBytesError
 from apps.runs.workload import WorkloadError
+from apps.studies.plans.problems import PlanError
 from apps.uploads.labels import UploadError
 
 log = logging.getLogger(__name__)
@@ -39,9 +41,12 @@ def problem_details(error: Exception, context: dict[str, Any]) -> HttpResponse |
     if isinstance(error, LostReferenceError):
         set_rollback()
         return answer(409, str(error), field=error.field, found=error.found)
-    if isinstance(error, QuestionError | WorkloadError | UploadError):
+    if isinstance(error, QuestionError | WorkloadError | UploadError | PlanError):
         set_rollback()
         return answer(400, str(error), field=error.field, found=error.found, expected=error.expected)
+    if isinstance(error, ExecutionError):
+        set_rollback()
+        return answer(409, str(error))
     if isinstance(error, LostBytesError):
         log.error("%s", error)
         set_rollback()
@@ -78,22 +83,23 @@ def not_found(request: HttpRequest, path: str = "") -> JsonResponse:
 def _sentence(error: exceptions.APIException) -> str:
     if isinstance(error.detail, str):
         return str(error.detail)
-    return "; ".join(f"{field}: {said}" for field, said in _fields(error.detail))
+    return "; ".join(f"{field}: {message}" for field, message in _fields(error.detail))
 
 
 def _fields(detail: Any) -> list[tuple[str, str]]:
     if isinstance(detail, dict):
         return [
-            (name, " ".join(map(str, said)) if isinstance(said, list) else str(said)) for name, said in detail.items()
+            (name, " ".join(map(str, message)) if isinstance(message, list) else str(message))
+            for name, message in detail.items()
         ]
-    return [("body", str(said)) for said in detail]
+    return [("body", str(message)) for message in detail]
 
 
 def _more(error: exceptions.APIException) -> dict[str, Any]:
     if isinstance(error, ProblemError | RefusedFieldError):
         return error.more
     if isinstance(error, exceptions.ValidationError):
-        return {"errors": [{"field": field, "detail": said} for field, said in _fields(error.detail)]}
+        return {"errors": [{"field": field, "detail": message} for field, message in _fields(error.detail)]}
     return {}
 
 

@@ -1,7 +1,5 @@
 """How often a token or a signed-in person may ask."""
 
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
@@ -16,7 +14,7 @@ class TokenThrottle(SimpleRateThrottle):
 
     scope = "token"
 
-    def get_cache_key(self, request: Request, view: Any) -> str | None:
+    def get_cache_key(self, request: Request, view: object) -> str | None:
         """Return the key of the caller's requests; None for a stranger, who is refused anyway."""
         if isinstance(request.auth, Token):
             return f"throttle:token:{request.auth.pk}"

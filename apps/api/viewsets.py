@@ -52,7 +52,7 @@ class ScopedViewMixin(GenericAPIView[Any]):
         lab: Lab = self.request._request.lab  # type: ignore[attr-defined]
         return lab
 
-    def get_serializer_context(self) -> dict[str, Any]:
+    def get_serializer_context(self) -> dict[str, object]:
         """Return the context without a format, so that links lead to JSON whatever format the answer has."""
         return {"request": self.request, "view": self}
 
@@ -71,13 +71,13 @@ class ScopedViewSet(ScopedViewMixin, GenericViewSet[Row]):
     """The rows of a model that the lab may see, in pages by `ordering`.
 
     `formats`: the renderers of an action's GET where it has others than JSON. `filters`: the names that the list can be
-    filtered by without a filter set; None allows every name.
+    filtered by without a filter set.
     """
 
     model: ClassVar[type[Model]]
     serializer_classes: ClassVar[Mapping[str, type[BaseSerializer[Any]]]] = {}
     formats: ClassVar[Mapping[str, Sequence[type[BaseRenderer]]]] = {}
-    filters: ClassVar[Sequence[str] | None] = ()
+    filters: ClassVar[Sequence[str]] = ()
     ordering: ClassVar[str] = "id"
     lookup_value_converter = "int"
 

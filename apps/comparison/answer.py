@@ -6,8 +6,6 @@ from functools import cache
 from itertools import groupby
 from operator import attrgetter
 
-from django.db.models import Q, Value
-
 from apps.comparison import caveats
 from apps.comparison.caveats.rule import Caveat
 from apps.comparison.cells import Comparison
@@ -73,14 +71,8 @@ def check_filters(filters: Sequence[tuple[str, str]]) -> None:
 def known_names(names: Iterable[str]) -> set[str]:
     """Return those of the names that some run has as a fact or label, or that all runs have; at most one query."""
     known = {*NAMED, *POINT, "run"}
-    unknown = sorted(set(names) - known)
-    if not unknown:
-        return known
-    first, *others = [
-        Run.objects.filter(Q(facts__has_key=name) | Q(labels__has_key=name)).values_list(Value(name))[:1]
-        for name in unknown
-    ]
-    return known | {name for (name,) in first.union(*others, all=True)}
+    facts: set[str] = Run.objects.fact_names(set(names) - known)
+    return known | facts
 
 
 def _check(filters: Iterable[tuple[str, str]], known: set[str]) -> None:

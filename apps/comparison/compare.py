@@ -271,8 +271,9 @@ def _numbers(cell_summary: Summary, readings: Sequence[Reading], metric: Metric)
     if percent is None:
         return vars(cell_summary)
     measured = [reading for reading in readings if reading.value is not None]
-    histograms = [reading.bins for reading in measured if reading.bins]
-    is_whole = len(measured) > 1 and len(histograms) == len(measured)
+    counted = [reading for reading in readings if reading.value is not None or reading.bins]  # some are but bounds
+    histograms = [reading.bins for reading in counted if reading.bins]
+    is_whole = len(counted) > 1 and len(histograms) == len(counted)
     merged = merged_percentile(histograms, percent) if is_whole else None
     fields = {
         name: value for name, value in vars(cell_summary).items() if name in ("n", "median", "minimum", "maximum")

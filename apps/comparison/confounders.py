@@ -25,9 +25,11 @@ Table = dict[str, dict[str, Texts]]  # fact → series → its values as people 
 
 @dataclass(frozen=True)
 class Confounder:
-    """A fact that differs. `kind`: `differs` (known and different), `unknown` (known for some series only), `mixed`
-    (inside one series), `along` (inside one series, from one place of the axis to the next; or the axis itself, where
-    series were measured at different places of it).
+    """A fact that differs.
+
+    `kind`: `differs` (known and different), `unknown` (known for some series only), `mixed` (inside one series),
+    `along` (inside one series, from one place of the axis to the next; or the axis itself, where series were measured
+    at different places of it).
     """
 
     fact: str
@@ -68,8 +70,13 @@ def confounders(known: Table, on_the_axis: Sequence[Confounder] = ()) -> list[Co
 
 
 def along(cells: Mapping[tuple[Any, str], Sequence[Reading]], known: Table, x: str) -> list[Confounder]:
-    """Return what differs along the axis: facts that have one value at each place of a series and not the same at all,
-    and the axis itself where no two series share a place of it. `known`: the table of the series.
+    """Return what differs along the axis.
+
+    That are facts that have one value at each place of a series and not the same at all, and the axis itself where no
+    two series share a place of it.
+
+    Args:
+        known: The table of the series.
     """
     places: dict[str, dict[Any, Sequence[Reading]]] = {}
     for (place, series), readings in cells.items():

@@ -76,9 +76,7 @@ def text_of(name: str, value: Any) -> str:
 
 
 def natural(value: Any) -> tuple[int, float, tuple[tuple[bool, int, str, str], ...]]:
-    """Order for mixed values: numbers by size, then words with their numbers by size (sda2 before sda10), unknown
-    last.
-    """
+    """Order for mixed values: numbers by size, then words with their numbers by size (sda2 before sda10), unknown last."""
     if value is None:
         return 2, 0.0, ()
     if isinstance(value, int | float):

@@ -170,8 +170,9 @@ def _simplify_places(facts_found: dict[str, str]) -> None:
 
 
 def simple_path(path: str) -> str:
-    """Return a path without what is generated in the name of its file: numbers, a job's name, a temporary name. Two files
-    that people named are two: `/data/hdd.img` and `/data/ssd.img` need not lie on one disk.
+    """Return a path without what is generated in the name of its file: numbers, a job's name, a temporary name.
+
+    Two files that people named are two: `/data/hdd.img` and `/data/ssd.img` need not lie on one disk.
     """
     if path.startswith("/dev/"):
         return path
@@ -242,8 +243,9 @@ def _text(name: str, reading: Reading, facts: Facts) -> str:
 
 
 def per_run(readings: Sequence[Reading], *, of_medians: bool = False) -> dict[int, float]:
-    """Run → its mean in base units, in the order of `readings`. `of_medians`: for percentiles, which are not averaged:
-    the upper one of its middle values.
+    """Run → its mean in base units, in the order of `readings`.
+
+    `of_medians`: for percentiles, which are not averaged: the upper one of its middle values.
     """
     values: dict[int, list[float]] = {}
     for reading in readings:

@@ -1,5 +1,6 @@
-"""The question a comparison answers. Its state lives in the address; `parse` reads it, `address` writes the canonical
-form.
+"""The question a comparison answers.
+
+Its state lives in the address; `parse` reads it, `address` writes the canonical form.
 
     ?metric=bandwidth&operation=write&x=file_size&series=label&baseline=…&study=crs4-sata-scsi&raid_level=5&raid_level=0&scale=log&base=1024&chart=box&axis=log
 

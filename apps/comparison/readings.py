@@ -1,5 +1,6 @@
-"""What is compared: one measured value with everything it can be grouped by. Pure; `queries.samples` fills it from the
-database.
+"""What is compared: one measured value with everything it can be grouped by.
+
+Pure; `queries.samples` fills it from the database.
 """
 
 from collections.abc import Mapping
@@ -61,8 +62,10 @@ NO_EVIDENCE = Evidence()
 
 @dataclass(frozen=True)
 class Quote:
-    """A figure in a report's prose about one sample: what is quoted, its value in the unit that is printed with it, and
-    by how much of that unit it may be rounded. `take`: `value`, or the point's dimension or fact that it is a figure of.
+    """A figure in a report's prose about one sample.
+
+    It holds what is quoted, its value in the unit that is printed with it, and by how much of that unit it may be
+    rounded. `take`: `value`, or the point's dimension or fact that it is a figure of.
     """
 
     text: str
@@ -75,8 +78,10 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A sample in base units. `facts` holds the run's facts and labels, and its host, target, study, configuration,
-    label and tool; `beside` what else was measured at the same point, by metric.
+    """A sample in base units.
+
+    `facts` holds the run's facts and labels, and its host, target, study, configuration, label and tool; `beside` what
+    else was measured at the same point, by metric.
     """
 
     id: int
@@ -101,6 +106,7 @@ class Reading:
     source_line: int | None = None
     section: int = 0
     section_name: str = ""
+    section_engine: str = ""  # fio's engine
     part: Mapping[str, str] = field(
         default_factory=dict
     )  # what tells it from other values of its run at its place: see `parts.py`
@@ -110,6 +116,9 @@ class Reading:
     at_disks: Mapping[str, float] = field(
         default_factory=dict
     )  # what the kernel counted at its run's disks together, by metric
+    moved: Mapping[str, float] = field(
+        default_factory=dict
+    )  # bytes that all jobs of its run together read and wrote, by operation
     evidence: Evidence = NO_EVIDENCE
     quotes: tuple[Quote, ...] = ()
     identity: Mapping[str, int | None] = field(default_factory=dict)  # ids of its study, configuration, host and target

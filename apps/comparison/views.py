@@ -124,9 +124,7 @@ def _filter_text(name: str, value: str) -> str:
 
 
 def _chosen_chart(request: LabRequest, comparison: Comparison, drawn: Chart) -> dict[str, Any]:
-    """Return the context of the chart: its kind, the other kinds, why it is not the one that was asked for, and
-    downloads.
-    """
+    """Return the context of the chart: its kind, the other kinds, why it is not the one that was asked for, and downloads."""
     in_force = comparison.question.with_(chart=drawn.kind.value, axis=drawn.x.scale)
     return {
         "kind": drawn.kind.value,
@@ -140,9 +138,7 @@ def _chosen_chart(request: LabRequest, comparison: Comparison, drawn: Chart) -> 
 
 
 def _answered(question: Question) -> tuple[Comparison, list[Reading], str]:
-    """Answer the question, with another baseline where its own is gone (as when the operation changes), and report
-    that.
-    """
+    """Answer the question, with another baseline where its own is gone (as when the operation changes), and report that."""
     try:
         return *answer(question), ""
     except QuestionError as error:

@@ -61,7 +61,7 @@ Header = tuple[bytes, bytes]
 
 
 async def send_json(
-    send: Send, status: int, content: dict[str, Any], kind: bytes = b"application/json", more: Sequence[Header] = ()
+    send: Send, status: int, content: dict[str, object], kind: bytes = b"application/json", more: Sequence[Header] = ()
 ) -> None:
     body = orjson.dumps(content)
     head = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]

@@ -41,7 +41,7 @@ class AsyncDatabase:
             await self._pool.close()
             self._pool = None
 
-    async def fetch_row(self, statement: LiteralString, values: Mapping[str, Any]) -> Row | None:
+    async def fetch_row(self, statement: LiteralString, values: Mapping[str, object]) -> Row | None:
         """Return the first row. PostgreSQL plans a statement once per connection.
 
         Raises:
@@ -57,7 +57,7 @@ class AsyncDatabase:
             return await (await opened.execute(statement, values, prepare=True)).fetchone()
 
 
-def _connection_options() -> dict[str, Any]:
+def _connection_options() -> dict[str, object]:
     """Return how Django connects, in psycopg's words."""
     known = connection.settings_dict
     words = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}

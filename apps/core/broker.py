@@ -11,7 +11,6 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as BrokenConnectionError
@@ -23,7 +22,7 @@ ANSWER_SECONDS = 0.5
 REST_SECONDS = 3.0  # in which nobody asks; then one does, and the others go on without until that one has an answer
 
 
-def connection_options() -> dict[str, Any]:
+def connection_options() -> dict[str, object]:
     """Return the options with which redis-py connects: half a second, no retries."""
     return {
         "socket_timeout": ANSWER_SECONDS,

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.conf import settings
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
 
@@ -13,7 +12,7 @@ from apps.core.broker import asking
 def _or_default(method: str, default: Any) -> Callable[..., Any]:
     def call(self: "PatientRedisCache", *args: Any, **kwargs: Any) -> Any:
         try:
-            with asking(settings.REDIS_URL):
+            with asking(self.url):
                 return getattr(super(PatientRedisCache, self), method)(*args, **kwargs)
         except RedisError:
             return default
@@ -23,6 +22,10 @@ def _or_default(method: str, default: Any) -> Callable[..., Any]:
 
 class PatientRedisCache(RedisCache):
     """Answers as an empty cache would while Redis does not answer."""
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__(server, params)
+        self.url = server
 
     add = _or_default("add", True)
     set = _or_default("set", None)
@@ -35,14 +38,14 @@ class PatientRedisCache(RedisCache):
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         try:
-            with asking(settings.REDIS_URL):
+            with asking(self.url):
                 return super().get(key, default, version)
         except RedisError:
             return default
 
     def incr(self, key: Any, delta: int = 1, version: int | None = None) -> int:
         try:
-            with asking(settings.REDIS_URL):
+            with asking(self.url):
                 return int(super().incr(key, delta, version))
         except RedisError:
             return delta

@@ -100,8 +100,7 @@ def mail_from_url(url: str) -> Mail:
 
 
 def contacts_from(text: str) -> list[str]:
-    """Parse SPINDLE_SECURITY_CONTACT: `mailto:`, `https:` and `tel:` addresses or plain e-mail addresses, separated
-    by commas.
+    """Parse SPINDLE_SECURITY_CONTACT: `mailto:`, `https:` and `tel:` addresses or plain e-mail addresses, separated by commas.
 
     Raises:
         ValueError: One is no such address.

@@ -10,6 +10,8 @@ CLASSES = {"select": "form-select", "checkbox": "form-check-input"}
 def dress(form: forms.BaseForm) -> None:
     for field in form.fields.values():
         widget: Any = field.widget
+        if isinstance(widget, forms.CheckboxSelectMultiple):
+            continue  # a class would go to the list as well as to its boxes; the page dresses them
         kind = "select" if isinstance(widget, forms.Select) else getattr(widget, "input_type", "")
         widget.attrs.setdefault("class", CLASSES.get(kind, "form-control"))
 

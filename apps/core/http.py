@@ -53,9 +53,7 @@ def not_modified(tag: str, modified: int) -> HttpResponse:
 
 
 def begun(pieces: Iterable[AnyStr]) -> Iterator[AnyStr]:
-    """Return the pieces joined into larger ones, the first made at once so that an error before it is no torn
-    response.
-    """
+    """Return the pieces joined into larger ones, the first made at once so that an error before it is no torn response."""
     lumps = gather(pieces)
     return chain([first for first in [next(lumps, None)] if first], lumps)
 
@@ -94,7 +92,7 @@ def wants_problem(request: HttpRequest) -> bool:
     return request.path.startswith(PROBLEM_ADDRESSES)
 
 
-def problem_body(status: int, detail: str, **more: Any) -> dict[str, Any]:
+def problem_body(status: int, detail: str, **more: Any) -> dict[str, object]:
     return {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
 
 
@@ -104,8 +102,9 @@ def problem(status: int, detail: str, *, headers: Mapping[str, str] | None = Non
 
 
 def upload_too_large(request: HttpRequest) -> str:
-    """Return a sentence if the announced length exceeds the limit, else an empty string. Call it before reading the
-    body.
+    """Return a sentence if the announced length exceeds the limit, else an empty string.
+
+    Call it before reading the body.
     """
     announced = int(request.META.get("CONTENT_LENGTH") or 0)
     if announced <= settings.MAX_UPLOAD:

@@ -24,9 +24,10 @@ _local = threading.local()
 
 
 def client() -> redis.Redis:
-    """Return this thread's connection to Redis."""
-    if not hasattr(_local, "client"):
-        _local.client = redis.Redis.from_url(settings.REDIS_URL, **connection_options())
+    """Return this thread's connection to the Redis of the settings."""
+    url = settings.REDIS_URL
+    if getattr(_local, "url", None) != url:
+        _local.client, _local.url = redis.Redis.from_url(url, **connection_options()), url
     result: redis.Redis = _local.client
     return result
 

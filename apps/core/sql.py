@@ -15,7 +15,9 @@ from django.db import connection, models
 from psycopg import sql
 
 
-def rows(sql: str, values: Mapping[str, Any] = MappingProxyType({}), *, binary: bool = False) -> list[tuple[Any, ...]]:
+def rows(
+    sql: str, values: Mapping[str, object] = MappingProxyType({}), *, binary: bool = False
+) -> list[tuple[Any, ...]]:
     """Return what a statement answers, in the connection's transaction.
 
     PostgreSQL parses and plans it once per connection; Django's own cursors would have it planned every time, which for
@@ -41,7 +43,7 @@ def reserve_ids(model: type[models.Model], count: int) -> list[int]:
         return [number for (number,) in cursor.fetchall()]
 
 
-def copy_rows(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def copy_rows(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Insert rows that have values for these columns, in the caller's transaction.
 
     No signals are sent, and only the database's own defaults fill other columns.

@@ -41,7 +41,7 @@ def read_json(raw: bytes, *, nul: str | None = None) -> Any:
     return value if nul is None else _without_nul(value, nul)
 
 
-def _is_shallow(value: Any) -> bool:
+def _is_shallow(value: object) -> bool:
     level = [value]
     for _ in range(DEEPEST + 1):
         inner = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
@@ -51,7 +51,7 @@ def _is_shallow(value: Any) -> bool:
     return False
 
 
-def _place_of_nul(value: Any, at: str) -> str | None:
+def _place_of_nul(value: object, at: str) -> str | None:
     """Return where the first NUL character is, such as `jobs.0.name`, or None."""
     if isinstance(value, str):
         return at if "\0" in value else None
@@ -67,7 +67,7 @@ def _place_of_nul(value: Any, at: str) -> str | None:
     return next((place for place in places if place is not None), None)
 
 
-def _without_nul(value: Any, nul: str) -> Any:
+def _without_nul(value: object, nul: str) -> Any:
     if isinstance(value, str):
         return value.replace("\0", nul)
     if isinstance(value, list):
@@ -77,6 +77,6 @@ def _without_nul(value: Any, nul: str) -> Any:
     return value
 
 
-def to_json(data: Any) -> bytes:
+def to_json(data: object) -> bytes:
     """Return `data` as JSON: dates in UTC with a `Z`, keys of any type, and `str()` of what JSON has no form for."""
     return orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z, default=str)

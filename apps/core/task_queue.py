@@ -55,8 +55,9 @@ class PatientTask(DjangoTask):  # type: ignore[misc]
 
 
 def publish(task: Any, *args: Any, countdown: float | None = None, **named: Any) -> bool:
-    """Send a task, and return False where the broker is down. For work that a sweeper finds again, or whose caller
-    reports it.
+    """Send a task, and return False where the broker is down.
+
+    For work that a sweeper finds again, or whose caller reports it.
     """
     more = {"countdown": countdown} if countdown else {}
     try:

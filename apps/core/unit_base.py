@@ -6,7 +6,6 @@ interface only the address says it, so that one address is one answer.
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -48,7 +47,7 @@ def without_base(address: str) -> str:
     return f"{path}{mark and rest and '?'}{rest}"
 
 
-def unit_base(request: HttpRequest) -> dict[str, Any]:
+def unit_base(request: HttpRequest) -> dict[str, object]:
     """Return the template context with the reader's base."""
     return {"unit_base": base()}
 

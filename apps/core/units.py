@@ -75,8 +75,9 @@ def unit_for(values: Iterable[Number | None], unit: str, base: int = 1000) -> Co
 
 
 def significant(value: Number, digits: int = 3) -> str:
-    """Return at least `digits` significant digits; digits before the point are never replaced by zeros (12 345 stays
-    12 345).
+    """Return at least `digits` significant digits.
+
+    Digits before the point are never replaced by zeros (12 345 stays 12 345).
     """
     if digits == 3 and 0.001 < value < 999:  # most numbers of most tables, at a fifth of the price
         return f"{value:#.3g}".rstrip(".")
@@ -104,8 +105,9 @@ def human(value: Number | None, unit: str = "", base: int = 1000) -> str:
 
 @lru_cache(maxsize=4096)  # the same few sizes stand on every page
 def bounds(low: float | None, high: float | None, text: Callable[[float], str]) -> str:
-    """Return `72.7 – 80.9` for a range, `≥ 72.7` or `≤ 80.9` for one bound, an empty string for none; `text` formats
-    a number.
+    """Return `72.7 – 80.9` for a range, `≥ 72.7` or `≤ 80.9` for one bound, an empty string for none.
+
+    `text` formats a number.
     """
     if low is not None and high is not None:
         return f"{text(low)} – {text(high)}"
@@ -115,8 +117,7 @@ def bounds(low: float | None, high: float | None, text: Callable[[float], str]) 
 
 
 def size(value: Number | None, rounded_in: int = 1024) -> str:
-    """Return bytes of memory, files and blocks: whole in the base that divides them (`1 GiB`, `250 GB`), else
-    rounded.
+    """Return bytes of memory, files and blocks: whole in the base that divides them (`1 GiB`, `250 GB`), else rounded.
 
     The base that divides a size is its common name, whoever reads; other sizes are rounded in the base `rounded_in`.
     """
@@ -249,9 +250,7 @@ def _why(word: str, unit: str) -> str:
 
 
 def typed(value: int | None, unit: str = "") -> str:
-    """Return the shortest spelling that `parse` reads as the same value: `typed(262144, "B")` → `256 KiB`; empty for
-    None.
-    """
+    """Return the shortest spelling that `parse` reads as the same value: `typed(262144, "B")` → `256 KiB`; empty for None."""
     if value is None or not unit:
         return "" if value is None else str(value)
     word = _SPELLINGS[unit][0][0]

@@ -50,9 +50,7 @@ def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """Answer 503 while the database is down or full, else 500, as a problem document or a page that needs no
-    database.
-    """
+    """Answer 503 while the database is down or full, else 500, as a problem document or a page that needs no database."""
     error = sys.exception()
     sentence = outage(error)
     if error is None or not sentence:

@@ -27,7 +27,7 @@ HEADERS = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-stor
 ReadState = Callable[[], Awaitable[dict[str, Any] | None]]
 
 
-def _read_state(cookies: str, run_id: int) -> dict[str, Any] | None:
+def _read_state(cookies: str, run_id: int) -> dict[str, object] | None:
     """Return the run's state, or None where the signed-in person may not see it."""
     session, user = read_session(cookies)
     member = choose(user, session.get(LAB_KEY))

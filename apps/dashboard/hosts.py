@@ -14,8 +14,11 @@ from apps.runs.states import OPEN, State
 
 @dataclass(frozen=True)
 class HostStatus:
-    """`state`: pending, quarantined, revoked, approved (not heard of since), maintenance, busy, unknown, idle, offline; or `no agent`, for
-    hosts known by reports only."""
+    """A host as lists and panels show it.
+
+    `state`: pending, quarantined, revoked, approved (not heard of since), maintenance, busy, unknown, idle, offline; or
+    `no agent`, for hosts known by reports only.
+    """
 
     host: Host
     agent: Agent | None

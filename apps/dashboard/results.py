@@ -8,7 +8,7 @@ from typing import Any
 
 from apps.comparison.charts.json_payload import as_json
 from apps.comparison.charts.time_series import Track
-from apps.comparison.queries.run_charts import description_over_time, latency_charts, series_name
+from apps.comparison.queries.run_charts import description_over_time, heat_charts, latency_charts, series_name
 from apps.core import units
 from apps.core.unit_base import base
 from apps.runs.metrics import DISK, METRICS, OPERATIONS, Metric, point_text, what
@@ -147,6 +147,9 @@ def chart_data(run: Run, latencies: Sequence[LatencySummary], series: Sequence[S
             for item in series
         ],
         "latency": [as_json(chart) for chart in latency_charts(run, latencies)] if latencies else [],
+        "heat": [as_json(chart) | {"operation": operation} for operation, chart in heat_charts(run)]
+        if latencies
+        else [],
     }
 
 

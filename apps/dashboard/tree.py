@@ -30,8 +30,9 @@ def _pattern(route: str) -> tuple[str, str]:
 
 
 def page_of(kind: str, pk: int) -> str:
-    """Return the address of a part's page: `/disks/7/` for (`disk`, 7). The pattern is looked up once, for trees name
-    thousands.
+    """Return the address of a part's page: `/disks/7/` for (`disk`, 7).
+
+    The pattern is looked up once, for trees name thousands.
     """
     before, after = _pattern(kind)
     return f"{before}{pk}{after}"

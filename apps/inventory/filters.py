@@ -42,12 +42,12 @@ def with_word(parts: Parts, word: str) -> Parts:
     return parts.filter(reduce(or_, (Q(**{f"{field}__icontains": word}) for field in fields)))
 
 
-def with_label(parts: Parts, asked: Iterable[str]) -> Parts:
+def with_label(parts: Parts, requested: Iterable[str]) -> Parts:
     """Return the parts that have all of these labels, each asked for as `room=B12` or `room`.
 
     Values are compared as text.
     """
-    for text in filter(None, asked):
+    for text in filter(None, requested):
         name, equals, value = (word.strip() for word in text.partition("="))
         if equals:
             parts = parts.annotate(label_asked=KeyTextTransform(name, "labels")).filter(label_asked=value)
@@ -59,8 +59,8 @@ def with_label(parts: Parts, asked: Iterable[str]) -> Parts:
 def own_first(parts: Parts, lab: Lab) -> Parts:
     """Order the lab's own parts before those of published labs, each in the model's order."""
     rank = Case(When(lab=lab, then=Value(0)), default=Value(1), output_field=IntegerField())
-    found: Parts = parts.annotate(rank=rank)
-    return found.order_by("rank", *(parts.model._meta.ordering or ["-id"]))
+    result: Parts = parts.annotate(rank=rank)
+    return result.order_by("rank", *(parts.model._meta.ordering or ["-id"]))
 
 
 class BooleanWordField(forms.ChoiceField):
@@ -143,7 +143,7 @@ class PartFilterSet(django_filters.FilterSet):  # type: ignore[misc]
 @cache
 def filterset_of(kind: PartKind) -> type[PartFilterSet]:
     """Return the filter set of a kind of part: a filter for each of its fields, with `_min` and `_max` of numbers."""
-    filters: dict[str, Any] = {}
+    filters: dict[str, object] = {}
     for name in kind.fields:
         filters |= _filters_of(name, kind.field(name))
     meta = type("Meta", (), {"model": kind.model, "fields": []})
@@ -213,28 +213,28 @@ class FilterForm:
     @cached_property
     def choices(self) -> list[FilterChoice]:
         """Return the filters with few values to choose from, each with the chosen value."""
-        found = []
+        results = []
         for name, one in self.filterset.filters.items():
             field = one.extra.get("each")
             if isinstance(field, forms.ChoiceField):
                 options = [(str(key), str(words)) for key, words in field.widget.choices if key != ""]
-                found.append(FilterChoice(name, label_of(name), options, str(self.filterset.data.get(name, ""))))
-        return found
+                results.append(FilterChoice(name, label_of(name), options, str(self.filterset.data.get(name, ""))))
+        return results
 
     @cached_property
     def active(self) -> list[ActiveFilter]:
         """Return the filters in use, without the word and the labels, which have inputs of their own."""
-        found = []
+        results = []
         for name in self.filterset.filters:
             if name not in ("q", "label"):
-                found += [self._active(name, value) for value in self.filterset.data.getlist(name) if value]
-        return found
+                results += [self._active(name, value) for value in self.filterset.data.getlist(name) if value]
+        return results
 
     @property
     def hidden(self) -> list[ActiveFilter]:
         """Return the filters in use that have no list to choose from; the form sends them as hidden inputs."""
-        shown = {choice.name for choice in self.choices}
-        return [one for one in self.active if one.name not in shown]
+        visible = {choice.name for choice in self.choices}
+        return [one for one in self.active if one.name not in visible]
 
     @property
     def errors(self) -> list[tuple[str, str, str]]:

@@ -6,14 +6,14 @@ from django.db import models
 class Absence(models.TextChoices):
     """Why a field is empty. The three differ: a report that prints no cache size is not a controller without a cache."""
 
-    NOT_PRINTED = "not_printed", "not printed"
+    NOT_PRINTED = "not_printed", "not reported"
     UNKNOWN = "unknown", "unknown"
     NONE = "none", "none"
 
 
 class Source(models.TextChoices):
     DISCOVERED = "discovered", "discovered"
-    TYPED = "typed", "typed in"
+    TYPED = "typed", "entered manually"
     INFERRED = "inferred", "inferred"
 
 

@@ -18,8 +18,9 @@ View = Callable[..., HttpResponseBase]
 
 
 def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
-    """Redirect to the sign-in form; for a part of a page or a script's request let the whole page go there, or answer
-    with an error.
+    """Redirect to the sign-in form.
+
+    For a part of a page or a script's request let the whole page go there, or answer with an error.
     """
     htmx = getattr(request, "htmx", None)
     if htmx:

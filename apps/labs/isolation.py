@@ -48,7 +48,7 @@ def scoped(scope: LabScopes | None) -> Iterator[None]:
 
 
 def lab_scope(*lab_ids: int) -> Any:
-    """Open the scope of one lab: `with lab_scope(lab.id): …`"""
+    """Open the scope of one lab, or of several, for a `with` statement."""
     return scoped(LabScopes(frozenset(lab_ids)))
 
 

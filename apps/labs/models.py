@@ -192,19 +192,19 @@ class Token(LabScoped):
 
 
 class AuditQuerySet(LabQuerySet["AuditEvent"]):
-    def record(self, lab_id: int, act: str, subject: str, *, who: str = "system", **detail: Any) -> "AuditEvent":
+    def record(self, lab_id: int, act: str, subject: str, *, actor: str = "system", **detail: Any) -> "AuditEvent":
         """Write an act down. Long names are cut: the trail must not stop what it tells of."""
-        return self.create(lab_id=lab_id, act=act[:60], subject=subject[:200], who=who[:200], detail=detail)
+        return self.create(lab_id=lab_id, act=act[:60], subject=subject[:200], who=actor[:200], detail=detail)
 
-    def record_repeated(self, lab_id: int, act: str, subject: str, *, who: str, **detail: Any) -> None:
+    def record_repeated(self, lab_id: int, act: str, subject: str, *, actor: str, **detail: Any) -> None:
         """Write down what others can make happen as often as they like: one row for each act, author and day, which counts.
 
         `detail` is of the first time.
         """
         day = timezone.localdate().isoformat()
-        key = hashlib.sha256("\0".join(["counted", str(lab_id), act, who, day]).encode()).hexdigest()
+        key = hashlib.sha256("\0".join(["counted", str(lab_id), act, actor, day]).encode()).hexdigest()
         row = AuditEvent(
-            lab_id=lab_id, act=act[:60], subject=subject[:200], who=who[:200], summary_key=key,
+            lab_id=lab_id, act=act[:60], subject=subject[:200], who=actor[:200], summary_key=key,
             detail={**detail, "day": day, "times": 0},
         )  # fmt: skip
         with transaction.atomic():

@@ -43,7 +43,7 @@ def create_lab(name: str, who: str, owner: User | None = None, slug: str = "") -
     """
     lab = _inserted(clean_name(name), slug)
     with lab_scope(lab.pk):
-        AuditEvent.objects.record(lab.pk, "lab made", name, who=who)
+        AuditEvent.objects.record(lab.pk, "lab made", name, actor=who)
     if owner:
         Member.objects.create(lab=lab, user=owner, role=Role.OWNER)
     return lab
@@ -79,7 +79,7 @@ def rename_lab(lab: Lab, name: str, who: str) -> Lab:
     except IntegrityError:
         raise LabNameError(f"There is a lab with the name {name!r} already.") from None
     with lab_scope(lab.pk):
-        AuditEvent.objects.record(lab.pk, "lab renamed", name, who=who, before=before)
+        AuditEvent.objects.record(lab.pk, "lab renamed", name, actor=who, before=before)
     return lab
 
 
@@ -96,12 +96,12 @@ def leave_lab(member: Member) -> None:
         if not (is_alone and not lab.is_published and holds_nothing(lab)):
             leave(member)
             return
-        AuditEvent.objects.record(lab.pk, "member left", who, who=who, role=member.role)
+        AuditEvent.objects.record(lab.pk, "member left", who, actor=who, role=member.role)
         end_access(member, who)
         for invitation in Invitation.objects.in_force().filter(lab=lab):
             one_use.revoke(invitation, who, "the lab was left")
         Token.objects.filter(lab=lab, revoked_at=None).update(revoked_at=timezone.now())
-        AuditEvent.objects.record(lab.pk, "lab given up", lab.name, who=who)
+        AuditEvent.objects.record(lab.pk, "lab given up", lab.name, actor=who)
     suffix = f" (given up, {lab.pk})"
     lab.name = lab.name[: 120 - len(suffix)] + suffix
     lab.save(update_fields=["name"])
@@ -167,7 +167,7 @@ def change_role(member: Member, role: str, who: str) -> None:
     _keep_an_owner(member, role)
     before, member.role = member.role, role
     member.save(update_fields=["role"])
-    AuditEvent.objects.record(member.lab_id, "role changed", member.user.email, who=who, before=before, after=role)
+    AuditEvent.objects.record(member.lab_id, "role changed", member.user.email, actor=who, before=before, after=role)
     if before == Role.OWNER and role != Role.OWNER:
         one_use.end_links_of(member.lab_id, member.user, who)
 
@@ -180,7 +180,7 @@ def remove_member(member: Member, who: str) -> None:
         LastOwnerError: The lab would be left without an owner.
     """
     _keep_an_owner(member, "")
-    AuditEvent.objects.record(member.lab_id, "member removed", member.user.email, who=who, role=member.role)
+    AuditEvent.objects.record(member.lab_id, "member removed", member.user.email, actor=who, role=member.role)
     end_access(member, who)
 
 
@@ -189,7 +189,7 @@ def leave(member: Member) -> None:
     """End one's own  Raises `LastOwnerError`."""
     _keep_an_owner(member, "")
     who = member.user.email
-    AuditEvent.objects.record(member.lab_id, "member left", who, who=who, role=member.role)
+    AuditEvent.objects.record(member.lab_id, "member left", who, actor=who, role=member.role)
     end_access(member, who)
 
 

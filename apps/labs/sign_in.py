@@ -73,7 +73,7 @@ def _pair(address: str, network: str) -> str:
     return throttle.key("address and network", address, network)
 
 
-def signed_in(sender: Any, request: HttpRequest | None, user: User, **_: Any) -> None:
+def signed_in(sender: object, request: HttpRequest | None, user: User, **_: Any) -> None:
     """Receive Django's own word that somebody has signed in, by whatever way."""
     if request is None or not hasattr(
         request, "user"

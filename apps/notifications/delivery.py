@@ -22,7 +22,7 @@ def deliver(delivery: Delivery) -> str:
         delivery.failed("Every try was cut short.", for_good=True)
         return "given up"
     if not delivery.destination.is_active:
-        delivery.failed("The destination is switched off.", for_good=True)
+        delivery.failed("The notification channel is switched off.", for_good=True)
         return "switched off"
     try:
         delivery.arrived(load_transports()[delivery.destination.kind].send(delivery))

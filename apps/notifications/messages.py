@@ -25,7 +25,7 @@ _WORDINGS: dict[str, NotificationWording] = {
 
 
 def register(event: str, *, subject: Callable[[Payload], str], text: Callable[[Payload], str]) -> None:
-    """Say how notifications of `event` are written."""
+    """Register how notifications of `event` are written."""
     _WORDINGS[event] = NotificationWording(subject, text)
 
 

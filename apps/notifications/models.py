@@ -91,8 +91,9 @@ class Delivery(LabScoped):
         return bool(self.payload.get("event") == "test")
 
     def claim(self) -> bool:
-        """Claim the delivery for one worker until its lease ends; return False where another one has it, or it has
-        ended.
+        """Claim the delivery for one worker until its lease ends.
+
+        Return False where another one has it, or it has ended.
         """
         now = timezone.now()
         mine = Delivery.objects.due(now).filter(pk=self.pk, tries=self.tries)

@@ -1,5 +1,7 @@
-"""Which addresses a webhook may go to. A notification is sent from inside the lab's network, so whoever can type an
-address could otherwise speak to what only the server reaches (server-side request forgery).
+"""Which addresses a webhook may go to.
+
+A notification is sent from inside the lab's network, so whoever can type an address could otherwise speak to what only
+the server reaches (server-side request forgery).
 
 A name is resolved once, every address it has must be allowed, and the connection goes to just that address: a name
 that resolves to something else a moment later changes nothing.

@@ -92,4 +92,4 @@ def count_message_by_hand(destination: Destination, actor: str) -> None:
         raise TooManyMessagesError(
             f"Found {of_lab} messages by hand in an hour, expected at most {MOST_OF_LAB} of one lab."
         )
-    AuditEvent.objects.record(destination.lab_id, BY_HAND, destination.name, who=actor, address=destination.address)
+    AuditEvent.objects.record(destination.lab_id, BY_HAND, destination.name, actor=actor, address=destination.address)

@@ -47,7 +47,7 @@ def destinations(request: LabRequest) -> HttpResponse:
     secret = Destination.new_secret() if load_transports()[form.cleaned_data["kind"]].HAS_SECRET else ""
     made = Destination.objects.create(lab=request.lab, created_by=str(request.user), secret=secret, **form.cleaned_data)
     AuditEvent.objects.record(
-        request.lab.pk, "destination made", made.name, who=str(request.user), address=made.address
+        request.lab.pk, "destination made", made.name, actor=str(request.user), address=made.address
     )
     if not secret:
         messages.success(request, f"“{made}” can be chosen by watches now.")
@@ -78,7 +78,7 @@ def switch(request: LabRequest, pk: int) -> HttpResponse:
     destination = get_object_or_404(Destination, pk=pk, lab=request.lab)
     Destination.objects.filter(pk=pk).update(is_active=not destination.is_active)
     word = "off" if destination.is_active else "on"
-    AuditEvent.objects.record(request.lab.pk, f"destination switched {word}", destination.name, who=str(request.user))
+    AuditEvent.objects.record(request.lab.pk, f"destination switched {word}", destination.name, actor=str(request.user))
     messages.success(request, f"“{destination}” is switched {word}.")
     return redirect("destinations")
 
@@ -93,7 +93,7 @@ def delete(request: LabRequest, pk: int) -> HttpResponse:
             "notifications/destination-delete.html",
             {"destination": destination, "watches": destination.recipients.count()},
         )
-    AuditEvent.objects.record(request.lab.pk, "destination deleted", destination.name, who=str(request.user))
+    AuditEvent.objects.record(request.lab.pk, "destination deleted", destination.name, actor=str(request.user))
     destination.delete()
     messages.success(request, f"“{destination}” is deleted.")
     return redirect("destinations")

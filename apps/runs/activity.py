@@ -12,6 +12,9 @@ RATES = (
 )  # fmt: skip
 # Facts of one run and of no configuration: they differ from run to run, so nothing is grouped by them and nothing confounded.
 ACTIVITY = frozenset((*LOADS, *RATES))
+# Below these a machine is at rest (reasons: apps/comparison/caveats/not_idle.py).
+IDLE = 0.5  # processes, or cores
+QUIET = 1_000_000  # bytes/s
 _MOST = 1e15  # beyond any machine: a slip, or worse
 
 

@@ -101,9 +101,7 @@ def _told(spec: dict[str, Any]) -> dict[str, Fact]:
 
 
 def sync_of(job: dict[str, Any]) -> str:
-    """Return how a job's writes reach the disk: its own sync option, `direct` for O_DIRECT, `fsync` for one at the
-    end, or `none`.
-    """
+    """Return how a job's writes reach the disk: its own sync option, `direct` for O_DIRECT, `fsync` for one at the end, or `none`."""
     if (word := job.get("sync", "none")) != "none":
         return str(word)
     if job.get("direct"):
@@ -137,3 +135,16 @@ def freeze_for(run: Run, place: Place | None = None, settings: Mapping[str, Any]
     run.place = {**(place.as_json if place else {}), **({"settings": settings} if settings else {})}
     run.facts = run_facts(run)
     Run.objects.filter(pk=run.pk, snapshot=None).update(snapshot=run.snapshot, facts=run.facts, place=run.place)
+
+
+def change_labels(run: Run, labels: dict[str, str]) -> dict[str, Fact]:
+    """Give the run other labels and return the facts that it has then; nothing is stored.
+
+    What its facts say besides, of the host's activity or from a published report, stays. A run that has not begun has
+    no facts yet.
+    """
+    before = run_facts(run)
+    others = {name: value for name, value in run.facts.items() if before.get(name) != value}
+    run.labels = labels
+    facts: dict[str, Fact] = run_facts(run) | others if run.facts else {}
+    return facts

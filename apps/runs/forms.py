@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from django import forms
+from django.db import transaction
 from django.forms import BaseFormSet, formset_factory
 from django.http import QueryDict
 
@@ -19,18 +20,12 @@ from apps.inventory.models import Target
 from apps.inventory.target_identity import words_of
 from apps.labs.models import Lab
 from apps.runs import workload
+from apps.runs.fio_options import MORE, OPTIONS, ByteSize, FioOption, FormSection, OneOf, WholeNumber, options_in
 from apps.runs.models import Run
 from apps.runs.services import MAX_REPETITIONS, MAX_TARGETS, QuotaError, check_quota, start_on_targets
-from apps.runs.workload import ENGINES, MAX_JOBS, RW, SYNC, WorkloadError, parse_size, spelled
-
-PATTERNS = {
-    "read": "sequential read", "write": "sequential write", "randread": "random read", "randwrite": "random write",
-    "rw": "sequential mix", "randrw": "random mix",
-}  # fmt: skip
-SYNCS = {
-    "none": "none", "fsync": "fsync after writes", "fdatasync": "fdatasync after writes", "dsync": "O_DSYNC",
-    "sync": "O_SYNC",
-}  # fmt: skip
+from apps.runs.start.details import RunDetailsForm
+from apps.runs.start.repeat import JobTemplate, template_of
+from apps.runs.workload import MAX_JOBS, WorkloadError, parse_size, spelled
 
 
 class SizeField(forms.CharField):
@@ -84,28 +79,31 @@ def offered_targets(lab: Lab) -> Any:
     return targets.order_by("host__name", "name")
 
 
-class JobForm(SiteForm):
-    rw = forms.ChoiceField(choices=[(word, PATTERNS[word]) for word in RW], label="Pattern", initial="randread")
-    block_size = SizeField(initial="4k", label="Block size", help_text="bytes per call, 4k = 4096")
-    file_size = SizeField(initial="1g", label="File size", help_text="beyond the RAM, or direct")
-    iodepth = forms.IntegerField(initial=1, min_value=1, label="I/O depth", help_text="above 1: asynchronous engine")
-    numjobs = forms.IntegerField(initial=1, min_value=1, label="Jobs (numjobs)")
-    ioengine = forms.ChoiceField(choices=[(word, word) for word in ENGINES], initial="psync", label="Engine")
-    runtime = forms.IntegerField(
-        initial=30, min_value=1, required=False, label="Runtime, s", help_text="empty: one pass over the file"
-    )
-    ramp_time = forms.IntegerField(
-        initial=0, min_value=0, required=False, label="Ramp time, s", help_text="not counted"
-    )
-    sync = forms.ChoiceField(choices=[(word, SYNCS[word]) for word in SYNC], label="Sync", initial="none")
-    fsync_every = forms.IntegerField(
-        initial=0, min_value=0, required=False, label="Sync after n writes", help_text="fsync and fdatasync only"
-    )
-    rwmixread = forms.IntegerField(min_value=0, max_value=100, required=False, label="Reads in the mix, %")
-    randseed = forms.IntegerField(min_value=1, required=False, label="Random seed", help_text="empty: fio's own")
-    time_based = forms.BooleanField(initial=True, required=False, label="time-based")
-    direct = forms.BooleanField(initial=True, required=False, label="direct I/O (bypass page cache)")
-    end_fsync = forms.BooleanField(required=False, label="fsync at the end")
+def field_of(option: FioOption) -> forms.Field:
+    """Return the form's field for an option; what is beyond its limits is named by `workload.checked`."""
+    common: dict[str, Any] = {"label": option.label, "help_text": option.help, "initial": option.initial}
+    kind = option.kind
+    if isinstance(kind, ByteSize):
+        return SizeField(**common)
+    if isinstance(kind, OneOf):
+        return forms.ChoiceField(choices=list(kind.words.items()), **common)
+    if isinstance(kind, WholeNumber):
+        may_be_empty = option.section is MORE or kind.is_optional
+        return forms.IntegerField(min_value=kind.low, required=not may_be_empty, **common)
+    return forms.BooleanField(required=False, **common)
+
+
+class JobFields(SiteForm):
+    """The options of a job. Its fields are made from `fio_options.OPTIONS`."""
+
+    @property
+    def sections(self) -> dict[str, list[forms.BoundField]]:
+        """Return the inputs by section: main, checks, more."""
+        return {section.value: [self[option.name] for option in options_in(section)] for section in FormSection}
+
+    @property
+    def has_errors_in_more(self) -> bool:
+        return any(option.name in self.errors for option in options_in(MORE))
 
     def spec(self) -> dict[str, Any]:
         """Return the job as `apps.runs.workload` expects it; empty fields get their defaults there."""
@@ -115,8 +113,13 @@ class JobForm(SiteForm):
         }
 
 
+JobForm: type[JobFields] = type(
+    "JobForm", (JobFields,), {option.name: field_of(option) for option in OPTIONS if option.section}
+)
+
+
 JobForms = formset_factory(JobForm, extra=0, min_num=1, validate_min=True, max_num=MAX_JOBS, validate_max=True)
-Jobs: TypeAlias = "BaseFormSet[JobForm]"
+Jobs: TypeAlias = "BaseFormSet[JobFields]"
 
 
 def spec_of(jobs: Jobs) -> dict[str, Any]:
@@ -166,13 +169,15 @@ class RunRequest:
         self.act = data.get("act", "review") if data else ""
         self.is_judged = bool(data) and self.act in ("review", "start")
         given = _edited(data, self.act) if data else None
-        before = like.workload.jobs if like and like.workload else jobs
+        self.former, self.template = like, template_of(like) if like else JobTemplate()
+        self.details = RunDetailsForm(lab, given, like)
+        before = self.template.jobs or jobs
         self.form = RunForm(lab, given, initial={"target": [like.target_id] if like else list(targets)})
         self.jobs: Any = JobForms(given, prefix=PREFIX, initial=[_typed(job) for job in before] if before else None)
 
     @cached_property
     def is_valid(self) -> bool:
-        return bool(self.form.is_valid() & self.jobs.is_valid())
+        return bool(self.form.is_valid() & self.jobs.is_valid() & self.details.is_valid())
 
     @cached_property
     def spec(self) -> dict[str, Any] | None:
@@ -186,9 +191,7 @@ class RunRequest:
         return spec if self._fits(spec) else None
 
     def _fits(self, spec: dict[str, Any]) -> bool:
-        """Return whether the files fit into the host's quota, and add an error if not: the host would refuse the run
-        later.
-        """
+        """Return whether the files fit into the host's quota, and add an error if not: the host would refuse the run later."""
         try:
             for target in self.form.cleaned_data["target"]:
                 check_quota(target, spec)
@@ -209,9 +212,14 @@ class RunRequest:
             return None
         data = self.form.cleaned_data
         try:
-            return start_on_targets(
-                data["target"], lab=self.lab, spec=self.spec, repetitions=data["repetitions"], who=who
-            )
+            self.details.check_targets(data["target"])
+            with transaction.atomic():
+                runs = start_on_targets(
+                    data["target"], lab=self.lab, spec=self.spec, repetitions=data["repetitions"], who=who,
+                    is_numbered_on=self.former is not None, **self.details.start_options,
+                )  # fmt: skip
+                self.details.place(runs, who)
+                return runs
         except WorkloadError as error:
             place_error(error, self.form, self.jobs)
             return None
@@ -221,6 +229,9 @@ class RunRequest:
         return {
             "form": self.form,
             "jobs": self.jobs,
+            "details": self.details,
+            "former": self.former,
+            "template": self.template,
             "may_add": len(self.jobs.forms) < MAX_JOBS,
             "refused": self.is_refused,
             "has_targets": offered_targets(self.lab).exists(),
@@ -248,8 +259,9 @@ class RunRequest:
 
 
 def jobs_in_address(text: str) -> JobSpecs | None:
-    """Return the jobs of a JSON text that another page offers, with the form's fields only; None if it is anything
-    else.
+    """Return the jobs of a JSON text that another page offers, with the form's fields only.
+
+    The result is None if the text is anything else.
     """
     try:
         jobs = json.loads(text) if len(text) <= MAX_TEXT else None
@@ -265,7 +277,9 @@ def jobs_in_address(text: str) -> JobSpecs | None:
 
 def _typed(job: dict[str, Any]) -> dict[str, Any]:
     """Return a stored job with sizes as a person would type them."""
-    sizes = {name: job[name] for name in ("block_size", "file_size") if name in job}
+    sizes = {
+        option.name: job[option.name] for option in OPTIONS if isinstance(option.kind, ByteSize) and option.name in job
+    }
     return {**job, **{name: spelled(size) if isinstance(size, int) else size for name, size in sizes.items()}}
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from apps.labs.isolation import lab_scope
 from apps.parsers.core.models import ParsedFile, ParsedRun, ParseError
 from apps.parsers.fio.json import format as json_format
+from apps.parsers.laws import apply_laws
 from apps.runs.activity import activity_facts
 from apps.runs.artefacts.store import keep, read
 from apps.runs.facts import run_facts
@@ -103,7 +104,7 @@ def _read_result(run: Run, artefact: Artefact | None) -> list[str]:
     if not data.strip():
         return ["fio wrote no result."]
     try:
-        parsed = json_format.parse(data)
+        parsed = apply_laws(json_format.parse(data))
     except ParseError as error:
         return [f"result.json could not be read: {error}."]
     return _save(run, parsed, artefact)

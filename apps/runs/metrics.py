@@ -1,10 +1,11 @@
 """The operations and metrics of storage and network benchmarks: name, label, base unit, and whether more is better.
 
-`mixed` is what a tool counted over reads and writes together, `sync` a flush, `cached_read` a read that is meant to come
-from memory (hdparm -T), `net_request` one request and its answer (netperf's TCP_RR). In IOzone's throughput mode
-`bandwidth` is the sum that the children saw, `bandwidth_parent` what the parent saw, `bandwidth_min`, `_max` and `_mean`
-are per child, and `min_xfer` is what the slowest child moved. `disk` is what the kernel counted at a disk while the tool
-ran, each disk being a section; like CPU time, less of it for the same work is better.
+`create`, `stat` and `delete` are of files in the order in which a tool names them. `mixed` is what a tool counted over
+reads and writes together, `sync` a flush, `cached_read` a read that is meant to come from memory (hdparm -T),
+`net_request` one request and its answer (netperf's TCP_RR). In IOzone's throughput mode `bandwidth` is the sum that the
+children saw, `bandwidth_parent` what the parent saw, `bandwidth_min`, `_max` and `_mean` are per child, and `min_xfer`
+is what the slowest child moved. `disk` is what the kernel counted at a disk while the tool ran, each disk being a
+section; like CPU time, less of it for the same work is better.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from apps.core import units
 OPERATIONS = (
     "write", "read", "randwrite", "randread", "rewrite", "reread", "char_write", "char_read", "backward_read",
     "record_rewrite", "stride_read", "fwrite", "frewrite", "fread", "freread", "pread", "pwrite", "trim", "seek",
-    "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand", "copy", "net_send",
+    "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand", "create", "stat", "delete", "copy", "net_send",
     "net_receive", "net_request", "mixed", "sync", "cached_read", "disk",
 )  # fmt: skip
 
@@ -37,29 +38,29 @@ _FIXED = [
     Metric("rate", "1/s", True, "Rate"),
     Metric("cpu", "fraction", False, "CPU of one core"),
     Metric("latency_mean", "ns", False, "Mean latency"),
-    Metric("latency_max", "ns", False, "Largest latency"),
+    Metric("latency_max", "ns", False, "Max latency"),
     Metric("clat_mean", "ns", False, "Mean completion latency"),
-    Metric("clat_min", "ns", False, "Smallest completion latency"),
-    Metric("clat_max", "ns", False, "Largest completion latency"),
-    Metric("clat_stdev", "ns", False, "Spread of completion latency"),
+    Metric("clat_min", "ns", False, "Min completion latency"),
+    Metric("clat_max", "ns", False, "Max completion latency"),
+    Metric("clat_stdev", "ns", False, "Std dev of completion latency"),
     Metric("slat_mean", "ns", False, "Mean submission latency"),
-    Metric("clat_p1", "ns", False, "1 % of completions within"),
-    Metric("slat_min", "ns", False, "Smallest submission latency"),
-    Metric("slat_max", "ns", False, "Largest submission latency"),
-    Metric("slat_stdev", "ns", False, "Spread of submission latency"),
-    Metric("latency_min", "ns", False, "Smallest latency"),
-    Metric("latency_stdev", "ns", False, "Spread of latency"),
+    Metric("clat_p1", "ns", False, "p1 completion latency (clat)"),
+    Metric("slat_min", "ns", False, "Min submission latency"),
+    Metric("slat_max", "ns", False, "Max submission latency"),
+    Metric("slat_stdev", "ns", False, "Std dev of submission latency"),
+    Metric("latency_min", "ns", False, "Min latency"),
+    Metric("latency_stdev", "ns", False, "Std dev of latency"),
     Metric("jitter", "ns", False, "Jitter"),
     Metric("elapsed", "ns", False, "Elapsed time"),
-    Metric("bandwidth_parent", "B/s", True, "Bandwidth as the parent saw it"),
-    Metric("bandwidth_min", "B/s", True, "Smallest bandwidth"),
-    Metric("bandwidth_max", "B/s", True, "Largest bandwidth"),
-    Metric("bandwidth_mean", "B/s", True, "Mean bandwidth of a child or an interval"),
-    Metric("bandwidth_stdev", "B/s", False, "Spread of bandwidth"),
-    Metric("iops_min", "1/s", True, "Fewest IOPS"),
-    Metric("iops_max", "1/s", True, "Most IOPS"),
-    Metric("iops_mean", "1/s", True, "Mean IOPS of an interval"),
-    Metric("iops_stdev", "1/s", False, "Spread of IOPS"),
+    Metric("bandwidth_parent", "B/s", True, "Aggregate bandwidth (parent)"),
+    Metric("bandwidth_min", "B/s", True, "Min bandwidth"),
+    Metric("bandwidth_max", "B/s", True, "Max bandwidth"),
+    Metric("bandwidth_mean", "B/s", True, "Mean bandwidth per job or interval"),
+    Metric("bandwidth_stdev", "B/s", False, "Std dev of bandwidth"),
+    Metric("iops_min", "1/s", True, "Min IOPS"),
+    Metric("iops_max", "1/s", True, "Max IOPS"),
+    Metric("iops_mean", "1/s", True, "Mean IOPS per interval"),
+    Metric("iops_stdev", "1/s", False, "Std dev of IOPS"),
     Metric("io_bytes", "B", True, "Bytes moved"),
     Metric("min_xfer", "B", True, "Bytes that the slowest child moved"),
     Metric("disk_reads", "", False, "Reads at the disk"),
@@ -72,11 +73,9 @@ _FIXED = [
 ]
 PERCENTILES = ("50", "90", "95", "99", "99_9", "99_99")
 _PERCENTILES = [
-    Metric(f"clat_p{p}", "ns", False, f"{p.replace('_', '.')} % of completions within") for p in PERCENTILES
+    Metric(f"clat_p{p}", "ns", False, f"p{p.replace('_', '.')} completion latency (clat)") for p in PERCENTILES
 ]
-_LATENCIES = [
-    Metric(f"latency_p{p}", "ns", False, f"{p.replace('_', '.')} % of operations within") for p in PERCENTILES
-]
+_LATENCIES = [Metric(f"latency_p{p}", "ns", False, f"p{p.replace('_', '.')} total latency") for p in PERCENTILES]
 METRICS: dict[str, Metric] = {metric.name: metric for metric in [*_FIXED, *_PERCENTILES, *_LATENCIES]}
 
 

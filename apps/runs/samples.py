@@ -7,10 +7,11 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from apps.core.sql import copy_rows, reserve_ids
-from apps.parsers.core.models import ParsedHistogram, ParsedSample, ParsedSeries
+from apps.parsers.core.models import ParsedHistogram, ParsedHistory, ParsedSample, ParsedSeries
 from apps.runs.metrics import OPERATIONS, metric
 from apps.runs.models import Artefact, Histogram, Measure, Point, Provenance, Quality, Run, Sample, Series
 from apps.runs.series.arrays import overview, pack
+from apps.runs.series.intervals import pack_intervals
 
 LONGEST_PRINTED = 80
 _LONGEST_REASON = 120
@@ -98,7 +99,12 @@ def save_series(run: Run, parsed: Iterable[ParsedSeries]) -> None:
     )  # fmt: skip
 
 
-def save_histograms(run: Run, parsed: Iterable[ParsedHistogram]) -> None:
+def save_histograms(run: Run, parsed: Iterable[ParsedHistogram], histories: Iterable[ParsedHistory] = ()) -> None:
+    """Add histograms to a run, each with its intervals where it was logged over time."""
+    over_time = {
+        (each.operation, each.kind, each.section): pack_intervals(each.times_s, each.bins, each.counts)
+        for each in histories
+    }
     Histogram.objects.bulk_create(
         Histogram(
             run=run,
@@ -106,6 +112,7 @@ def save_histograms(run: Run, parsed: Iterable[ParsedHistogram]) -> None:
             kind=histogram.kind,
             section=histogram.section,
             bins=[list(pair) for pair in histogram.bins],
+            intervals=over_time.get((histogram.operation, histogram.kind, histogram.section)),
         )
         for histogram in parsed
     )

@@ -44,8 +44,13 @@ def name_in(sections: Sections, section: int) -> str:
     return str(sections.get(str(section), {}).get("name", ""))
 
 
+def engine_in(sections: Sections, section: int) -> str:
+    """Return the I/O engine of one of fio's jobs, empty where it is unknown."""
+    return str(sections.get(str(section), {}).get("options", {}).get("ioengine", ""))
+
+
 def names_of(sections: Sections, jobs: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Number → name: what an uploaded output calls them, or else the jobs of the workload."""
+    """Return number → name: what an uploaded output calls them, or else the jobs of the workload."""
     if sections:
         return {int(number): section["name"] for number, section in sections.items() if "name" in section}
     return {number: str(job["name"]) for number, job in enumerate(jobs)}

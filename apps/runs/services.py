@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.dispatch import Signal
 from django.utils import timezone
 
@@ -17,8 +18,10 @@ from apps.inventory.models import Target
 from apps.inventory.target_identity import explain_no_runs
 from apps.labs.models import AuditEvent, Lab
 from apps.runs import workload
-from apps.runs.models import Attempt, Run, Workload, request_dispatch
-from apps.runs.states import State
+from apps.runs.facts import change_labels
+from apps.runs.labels import check_labels
+from apps.runs.models import Attempt, Run, Workload, request_dispatch, send_run_ended
+from apps.runs.states import Priority, State
 
 arrived = Signal()  # lab_id: int, runs: their ids
 
@@ -31,6 +34,7 @@ def announce(lab_id: int, runs: Sequence[int]) -> None:
 
 MAX_REPETITIONS = 100
 MAX_TARGETS = 50
+LONGEST_NOTE = 4000
 
 
 class QuotaError(workload.WorkloadError):
@@ -85,28 +89,108 @@ def check_start(lab: Lab, target: Target, spec: Any, repetitions: int) -> dict[s
     return complete
 
 
+def check_note(note: Any) -> str:
+    """Return a run's note without blanks around it. Raises `WorkloadError` where it is no text or too long."""
+    if not isinstance(note, str) or len(note) > LONGEST_NOTE:
+        found = f"{len(note)} characters" if isinstance(note, str) else note
+        raise workload.WorkloadError("note", found, f"a text of at most {LONGEST_NOTE} characters")
+    return note.replace("\0", "\ufffd").strip()
+
+
 @transaction.atomic
-def start_runs(*, lab: Lab, target: Target, spec: Any, repetitions: int = 1, who: str = "") -> list[Run]:
+def start_runs(
+    *,
+    lab: Lab,
+    target: Target,
+    spec: Any,
+    repetitions: int = 1,
+    who: str = "",
+    priority: Priority = Priority.NORMAL,
+    labels: Mapping[str, str] | None = None,
+    note: str = "",
+    is_numbered_on: bool = False,
+) -> list[Run]:
     """Queue `repetitions` runs of a workload and send the host's dispatch task when they are committed.
 
     The target is read again, for the caller may have read it a while ago. Raises `WorkloadError` where the workload
-    may not run there; nothing is queued then.
+    may not run there; nothing is queued then. With `is_numbered_on` the repetitions are numbered behind those that the
+    lab has of this workload on this target, else from 1.
     """
     current: Target | None = Target.objects.select_related("host__agent").filter(pk=target.pk).first()
     if current is None:
         raise workload.WorkloadError("target", target.name, "a target that is still there")
     complete = check_start(lab, current, spec, repetitions)
+    about = {"priority": priority, "labels": check_labels(dict(labels or {})), "note": check_note(note)}
     stored = store_workload(lab, complete)
+    first = find_next_repetition(stored, current) if is_numbered_on else 1
     runs: list[Run] = Run.objects.bulk_create(
         Run(
             lab=lab, tool=complete["tool"], origin=Run.Origin.DISPATCHED, workload=stored, host=current.host,
-            target=current, repetition=repetition, created_by=who,
+            target=current, repetition=repetition, created_by=who, **about,
         )
-        for repetition in range(1, repetitions + 1)
+        for repetition in range(first, first + repetitions)
     )  # fmt: skip
-    AuditEvent.objects.record(lab.pk, "runs started", str(current), who=who, runs=[run.pk for run in runs])
+    details = {"priority": priority.label} if priority != Priority.NORMAL else {}
+    AuditEvent.objects.record(lab.pk, "runs started", str(current), actor=who, runs=[run.pk for run in runs], **details)
     request_dispatch(current.host_id)
     return runs
+
+
+def find_next_repetition(stored: Workload, target: Target) -> int:
+    """Return the number after the greatest of this workload's runs on this target.
+
+    The workload stays locked until the caller's transaction ends, so that two who start it get different numbers.
+    """
+    Workload.objects.select_for_update(of=("self",), no_key=True).get(pk=stored.pk)
+    runs = Run.objects.filter(workload=stored, target=target)
+    return int(runs.aggregate(Max("repetition"))["repetition__max"] or 0) + 1
+
+
+def run_again(run: Run, who: str, *, repetitions: int = 1, **about: Any) -> list[Run]:
+    """Queue a run's workload on its target once more, numbered behind the runs that there are of it.
+
+    Labels and priority are those of the run, unless `about` has others (as `start_runs` takes them).
+
+    Raises:
+        WorkloadError: The run has no complete workload or no target, or may not run there any more.
+    """
+    if run.target is None or run.workload is None or not run.can_run_again:
+        raise workload.WorkloadError("run", run.pk, "a run that an agent of this lab was asked for")
+    kept = {"labels": run.labels, "priority": Priority(run.priority)} | about
+    return start_runs(
+        lab=run.lab, target=run.target, spec=run.workload.spec, repetitions=repetitions, who=who, is_numbered_on=True,
+        **kept,
+    )  # fmt: skip
+
+
+@transaction.atomic
+def describe_run(run: Run, who: str, *, labels: Any = None, note: Any = None) -> bool:
+    """Change what people wrote about a run: its labels, its note, or both; return whether anything changed.
+
+    The labels are facts by which comparisons group, so those change too; what was measured and configured stays.
+
+    Raises:
+        WorkloadError: The labels or the note are not as they may be.
+    """
+    locked: Run = Run.objects.select_for_update(of=("self",)).select_related("workload", "snapshot").get(pk=run.pk)
+    before = {"labels": locked.labels, "note": locked.note}
+    wanted_labels = locked.labels if labels is None else check_labels(labels)
+    after = {"labels": wanted_labels, "note": locked.note if note is None else check_note(note)}
+    changed = {name: value for name, value in after.items() if value != before[name]}
+    if not changed:
+        return False
+    if "labels" in changed and not locked.has_own_labels:
+        raise workload.WorkloadError("labels", labels, "those of its file, which are changed with the upload")
+    if "labels" in changed:
+        changed["facts"] = change_labels(locked, wanted_labels)
+    Run.objects.filter(pk=run.pk).update(**changed)
+    told = {name: {"before": before[name], "after": after[name]} for name in after if name in changed}
+    AuditEvent.objects.record(run.lab_id, "run described", str(run), actor=who, **told)
+    if "facts" in changed and locked.has_ended:
+        announce(run.lab_id, [run.pk])
+    for name, value in changed.items():
+        setattr(run, name, value)
+    return True
 
 
 @transaction.atomic
@@ -134,17 +218,20 @@ def cancel_run(run: Run, who: str) -> bool:
         state=State.CANCELLED, finished_at=timezone.now(), problem=f"Cancelled by {who} before it was offered."
     ):
         transaction.on_commit(partial(ring, f"run:{run.pk}", {"state": State.CANCELLED, "ended": True}))
+        send_run_ended(run.pk)
     else:
         attempt = Attempt.objects.open().filter(run=run).first()
         if attempt is None or not attempt.want_cancel():
             return False
         transaction.on_commit(partial(ring, f"host:{run.host_id}"))
-    AuditEvent.objects.record(run.lab_id, "run cancelled", str(run), who=who, state=run.state)
+    AuditEvent.objects.record(run.lab_id, "run cancelled", str(run), actor=who, state=run.state)
     return True
 
 
 def offer_next_run(host_id: int) -> Attempt | None:
-    """Claim the host's oldest queued run and offer it, unless the host is in maintenance or has an open attempt.
+    """Claim the host's first run by priority, place and age, and offer it.
+
+    None where the host is in maintenance, has an open attempt, or has not said yet that an abandoned one has ended.
 
     Any number of workers may call it at once: a claimed run is locked and skipped, and of two that claim different
     runs the constraint `one_open_attempt_per_host` lets one through.
@@ -153,16 +240,16 @@ def offer_next_run(host_id: int) -> Attempt | None:
         with transaction.atomic():
             return _claim(host_id)
     except IntegrityError:
-        if not Attempt.objects.open().filter(host_id=host_id).exists():
+        if not Attempt.objects.may_be_on_host().filter(host_id=host_id).exists():
             raise
         return None
 
 
 def _claim(host_id: int) -> Attempt | None:
-    if Attempt.objects.open().filter(host_id=host_id).exists():
+    if Attempt.objects.may_be_on_host().filter(host_id=host_id).exists():
         return None
     queued = Run.objects.filter(host_id=host_id, state=State.QUEUED, host__is_in_maintenance=False)
-    run = queued.select_for_update(skip_locked=True, of=("self",)).order_by("id").first()
+    run = queued.in_dispatch_order().select_for_update(skip_locked=True, of=("self",)).first()
     if run is None:
         return None
     attempt: Attempt = Attempt.objects.create(

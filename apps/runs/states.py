@@ -1,8 +1,9 @@
-"""The states of a run and of an attempt at it, and which may follow which.
+"""The states of a run and of an attempt at it, which may follow which, and the priorities of runs that wait.
 
     queued → offered → accepted → running ⇄ unknown → finished | failed | interrupted | cancelled
 
-A lost lease changes what we *know* (`unknown`), never what *runs*. Out of `unknown` leads only the host's word, or an audited "abandon".
+A lost lease changes what we *know* (`unknown`), never what *runs*. Out of `unknown` leads only the host's word, or an audited "abandon",
+which ends it as `interrupted`. Of an ended attempt only an abandoned one may come back (`Attempt.resume`), by its host's word too.
 """
 
 from django.db import models
@@ -18,6 +19,19 @@ class State(models.TextChoices):
     FAILED = "failed", "failed"
     INTERRUPTED = "interrupted", "interrupted"
     CANCELLED = "cancelled", "cancelled"
+
+
+class Priority(models.IntegerChoices):
+    """Which of a host's waiting runs goes first, whatever their age; the smallest number does."""
+
+    HIGH = 1, "high"
+    NORMAL = 2, "normal"
+    LOW = 3, "low"
+
+    @classmethod
+    def find(cls, word: object) -> "Priority | None":
+        """Return the priority of this word, or None where it is none."""
+        return next((priority for priority in cls if priority.label == word), None)
 
 
 READING = "measured, being read"  # what people see of a run whose host is done, until its samples are there

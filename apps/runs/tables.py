@@ -17,8 +17,9 @@ MOST = 10_000
 
 
 class CappedPaginator(Paginator):  # type: ignore[type-arg]  # not subscriptable at run time
-    """Counts no further than `MOST` rows, because to count all of them takes longer than to show a page. Those after them are found by
-    narrowing the list; `is_capped` says that there are some.
+    """Counts no further than `MOST` rows, because to count all of them takes longer than to show a page.
+
+    Those after them are found by narrowing the list; `is_capped` says that there are some.
     """
 
     @cached_property
@@ -36,7 +37,13 @@ class CappedPaginator(Paginator):  # type: ignore[type-arg]  # not subscriptable
 
 
 PRINTED = ("machine", "path")  # labels of an uploaded run
+TOLD = (*PRINTED, "caption", "transcribed")  # labels that are an output's own words, and no person's
 _STATES, _ORIGINS = dict(State.choices), dict(Run.Origin.choices)
+
+
+def shown_labels(labels: dict[str, str]) -> dict[str, str]:
+    """Return the labels that a list shows: those of people."""
+    return {name: value for name, value in labels.items() if name not in TOLD}
 
 
 class RunRow(NamedTuple):
@@ -59,6 +66,10 @@ class RunRow(NamedTuple):
     seconds: float | None
     words: list[Any]
     descriptions: list[Any]
+    labels: dict[str, str]
+    note: str
+    priority: int
+    is_late: bool
     printed: list[Any]  # the machine and the path that the tool's output names
     sections: Sections
     measures: list[int] | None  # where nothing else says what it did
@@ -103,6 +114,7 @@ class RunRow(NamedTuple):
             run.host_id, run.host.name if run.host else "", run.target_id, run.target.name if run.target else "",
             run.repetition, run.origin, run.created_by, run.created_at, run.seconds,
             [job["rw"] for job in run.workload.jobs] if run.workload else [], [run.facts.get(name) for name in SAID],
+            shown_labels(run.labels), run.note, run.priority, run.is_late,
             [run.labels.get(name) for name in PRINTED], run.sections, run.measures,
         )  # fmt: skip
 

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_POST
 
 from apps.core.text import whole_number
 from apps.labs.access import member_required
@@ -11,11 +12,13 @@ from apps.labs.middleware import LabRequest
 from apps.labs.models import Role
 from apps.parsers.core.encodings import detect_encoding
 from apps.runs.artefacts import store
-from apps.runs.filters import RunFilter
+from apps.runs.filters import RunPageFilterSet
 from apps.runs.forms import RunRequest, jobs_in_address
 from apps.runs.models import Run, RunArtefact
-from apps.runs.services import cancel_run
+from apps.runs.services import cancel_run, describe_run, run_again
+from apps.runs.start.details import RunDescriptionForm
 from apps.runs.tables import NewestFirst
+from apps.runs.workload import WorkloadError
 
 PAGE = 50
 VIEWED = 256 * 1024  # bytes of an artefact on a page
@@ -23,7 +26,7 @@ VIEWED = 256 * 1024  # bytes of an artefact on a page
 
 @member_required()
 def runs(request: LabRequest) -> HttpResponse:
-    runs_filter = RunFilter(request.GET, queryset=Run.objects.all(), request=request)
+    runs_filter = RunPageFilterSet(request.GET, queryset=Run.objects.all(), request=request)
     page = NewestFirst(runs_filter.qs, PAGE).get_page(request.GET.get("page"))
     narrowed = any(request.GET.get(name) for name in runs_filter.filters)
     context = {"page": page, "filter": runs_filter, "narrowed": narrowed, "unknown": runs_filter.unknown()}
@@ -54,8 +57,35 @@ def new(request: LabRequest) -> HttpResponse:
 
 def _former(pk: str) -> Run | None:
     """Return the run that a new one shall repeat."""
-    run: Run | None = Run.objects.select_related("workload").filter(pk=whole_number(pk) or 0).first()
+    run: Run | None = Run.objects.select_related("workload", "target").filter(pk=whole_number(pk) or 0).first()
     return run
+
+
+@require_POST
+@member_required(Role.ENGINEER)
+def again(request: LabRequest, pk: int) -> HttpResponse:
+    """Start the run's workload on its target once more."""
+    run = get_object_or_404(Run.objects.select_related("target", "workload"), pk=pk, lab=request.lab)
+    try:
+        [started] = run_again(run, str(request.user))
+    except WorkloadError as error:
+        messages.error(request, f"Run {run.pk} cannot be started again: {error}.")
+        return redirect(run)
+    messages.success(request, f"Run {started.pk} repeats run {run.pk}; it is repetition {started.repetition}.")
+    return redirect(started)
+
+
+@require_POST
+@member_required(Role.ENGINEER)
+def describe(request: LabRequest, pk: int) -> HttpResponse:
+    """Change the labels and the note of a run."""
+    run = get_object_or_404(Run, pk=pk, lab=request.lab)
+    form = RunDescriptionForm(run, request.POST)
+    if not form.is_valid():
+        return render(request, "runs/describe.html", {"run": run, "form": form}, status=422)
+    if describe_run(run, str(request.user), **form.cleaned_data):
+        messages.success(request, "Labels and note are saved.")
+    return redirect(run)
 
 
 def _started(request: LabRequest, started: list[Run]) -> HttpResponse:

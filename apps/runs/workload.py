@@ -1,13 +1,12 @@
-"""The workload of a run: the fio options that may be asked for, their checks, the job file, and sizes as people type them.
+"""The workload of a run: the fio options that may be asked for, their checks, and the job file.
 
 Options are integers, booleans and words from fixed lists; no text of a person reaches a host. The agent checks them again
 against its own list and its host's policy and writes the job file itself; `job_file` here only shows what it will be.
-In sizes (`4k`, `1m`, `100 MiB`, `8192`) the base is never guessed: kB and MB are refused.
+Sizes are whole bytes; `read_sizes` makes them of what people type (`4k`, `100 MiB`).
 """
 
 import hashlib
 import math
-import re
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from typing import Any
@@ -15,41 +14,15 @@ from typing import Any
 import orjson
 from django.conf import settings
 
-FACTORS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
-SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|b)?", re.IGNORECASE)
+from apps.core.quantities import SizeError
+from apps.core.quantities import parse_size as parse_size
+from apps.core.quantities import spell_size as spelled
+from apps.runs.fio_options import BY_NAME, OPTIONS, PATTERNS, REQUIRED, SYNCS, ByteSize, FioOption, Written
+from apps.runs.fio_options import GIB as GIB
+from apps.runs.fio_options import KIB as KIB
+from apps.runs.fio_options import MIB as MIB
 
-
-def parse_size(text: str) -> int:
-    """Return the bytes of a size such as `4k`, `1m` or `100 MiB`.
-
-    Raises:
-        ValueError: It is no such size; the message tells what was found and expected.
-    """
-    expected = "expected a size such as 4k, 1m or 100 MiB, where k is 1024 bytes"
-    match = SIZE.fullmatch(text.strip())
-    if not match:
-        raise ValueError(f"found {text!r}, {expected}")
-    number, letter, suffix = match.groups()
-    if suffix and suffix.lower() == "b":
-        raise ValueError(f"found {text!r}, which is 1000 to some and 1024 to others; {expected}")
-    size = float(number) * FACTORS[(letter or "").lower()]
-    if not size.is_integer():
-        raise ValueError(f"found {text!r}, which is no whole number of bytes; {expected}")
-    return int(size)
-
-
-def spelled(size: int) -> str:
-    """Return the shortest spelling that `parse_size` reads as the same size: `65536` → `64k`."""
-    for letter in ("t", "g", "m", "k"):
-        if size and size % FACTORS[letter] == 0:
-            return f"{size // FACTORS[letter]}{letter}"
-    return str(size)
-
-
-RW = ("read", "write", "randread", "randwrite", "rw", "randrw")
-ENGINES = ("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "null")
-SYNC = ("none", "fsync", "fdatasync", "dsync", "sync")
-KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
+RW, SYNC = tuple(PATTERNS), tuple(SYNCS)
 MAX_JOBS = 16
 MOST_NAMED = 4
 SAID = ("configuration", "rw", "caption")  # facts with an upload's own words for what it did, the first that has any
@@ -73,57 +46,11 @@ class UnknownOptionError(WorkloadError):
         self.args = (f"{where}: {message}" if where else message,)
 
 
-Check = Callable[[str, Any], Any]
-
-
-def _integer(low: int, high: int, *, multiple_of: int = 1, optional: bool = False) -> Check:
-    expected = f"a whole number from {low} to {high}" + (f", a multiple of {multiple_of}" if multiple_of > 1 else "")
-
-    def check(field: str, value: Any) -> Any:
-        if value is None and optional:
-            return None
-        if type(value) is not int or not low <= value <= high or value % multiple_of:
-            raise WorkloadError(field, value, expected)
-        return value
-
-    return check
-
-
-def _word(words: tuple[str, ...]) -> Check:
-    def check(field: str, value: Any) -> Any:
-        if value not in words:
-            raise WorkloadError(field, value, f"one of {', '.join(words)}")
-        return value
-
-    return check
-
-
-def _boolean(field: str, value: Any) -> Any:
-    if type(value) is not bool:
-        raise WorkloadError(field, value, "true or false")
+def check_option(field: str, option: FioOption, value: Any) -> Any:
+    """Return the value. Raise a `WorkloadError` about `field` if the option does not take it."""
+    if not option.kind.accepts(value):
+        raise WorkloadError(field, value, option.kind.expected)
     return value
-
-
-# field → (default, check). A field without a default (`...`) must be given.
-FIELDS: dict[str, tuple[Any, Check]] = {
-    "rw": (..., _word(RW)),
-    "block_size": (..., _integer(512, 16 * MIB, multiple_of=512)),
-    "file_size": (..., _integer(4 * KIB, 64 * TIB)),
-    "iodepth": (1, _integer(1, 4096)),
-    "numjobs": (1, _integer(1, 256)),
-    "ioengine": ("psync", _word(ENGINES)),
-    "direct": (True, _boolean),
-    "runtime": (None, _integer(1, 86400, optional=True)),
-    "time_based": (False, _boolean),
-    "ramp_time": (0, _integer(0, 3600)),
-    "rwmixread": (None, _integer(0, 100, optional=True)),
-    "sync": ("none", _word(SYNC)),
-    "fsync_every": (0, _integer(0, 1_000_000)),
-    "end_fsync": (False, _boolean),
-    "randseed": (None, _integer(1, 2**31 - 1, optional=True)),
-    "stonewall": (True, _boolean),
-    "group_reporting": (True, _boolean),
-}
 
 
 def _job(number: int, given: Any) -> dict[str, Any]:
@@ -131,14 +58,44 @@ def _job(number: int, given: Any) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise WorkloadError(where, given, "an object of job options")
     for key in given:
-        if key not in FIELDS and key != "name":
-            raise UnknownOptionError(where, key, given[key], FIELDS)
+        if key not in BY_NAME and key != "name":
+            raise UnknownOptionError(where, key, given[key], BY_NAME)
     job: dict[str, Any] = {"name": f"job{number}"}
-    for field, (default, check) in FIELDS.items():
-        if default is ... and field not in given:
-            raise WorkloadError(f"{where}.{field}", None, "a value; this option has no default")
-        job[field] = check(f"{where}.{field}", given.get(field, default))
+    for option in OPTIONS:
+        if option.default is REQUIRED and option.name not in given:
+            raise WorkloadError(f"{where}.{option.name}", None, "a value; this option has no default")
+        job[option.name] = check_option(f"{where}.{option.name}", option, given.get(option.name, option.default))
     return _consistent(where, job)
+
+
+SIZES = tuple(option.name for option in OPTIONS if isinstance(option.kind, ByteSize))
+
+
+def read_sizes(spec: Any) -> Any:
+    """Return the workload with sizes that are texts, such as `4k` or `10 GiB`, as whole bytes; all else is as it was.
+
+    Raises:
+        WorkloadError: A text is no such size, or the option does not take a size that large or small.
+    """
+    jobs = spec.get("jobs") if isinstance(spec, dict) else None
+    if not isinstance(jobs, list):
+        return spec
+    return {**spec, "jobs": [_read_sizes(f"jobs[{number}]", job) for number, job in enumerate(jobs)]}
+
+
+def _read_sizes(where: str, job: Any) -> Any:
+    texts = [name for name in SIZES if isinstance(job, dict) and isinstance(job.get(name), str)]
+    return {**job, **{name: _read_size(f"{where}.{name}", name, job[name]) for name in texts}} if texts else job
+
+
+def _read_size(field: str, name: str, text: str) -> Any:
+    shown = text[:80]
+    try:
+        return check_option(field, BY_NAME[name], parse_size(text))
+    except SizeError as error:
+        raise WorkloadError(field, shown, error.expected) from None
+    except WorkloadError as error:
+        raise WorkloadError(field, shown, error.expected) from None
 
 
 def _consistent(where: str, job: dict[str, Any]) -> dict[str, Any]:
@@ -235,18 +192,25 @@ def _sync_lines(job: dict[str, Any]) -> list[str]:
 
 
 def _job_lines(job: dict[str, Any]) -> list[str]:
-    lines = [
-        f"[{job['name']}]",
-        f"rw={job['rw']}",
-        f"bs={spelled(job['block_size'])}",
-        f"size={spelled(job['file_size'])}",
+    lines = {written: [_line(option, job) for option in OPTIONS if option.written is written] for written in Written}
+    flat = [
+        *lines[Written.ALWAYS],
+        *lines[Written.IF_CHANGED],
+        *lines[Written.IF_TRUE],
+        *_sync_lines(job),
+        *lines[Written.LAST],
     ]
-    lines += [f"{key}={job[key]}" for key in ("ioengine", "iodepth", "numjobs")] + [f"direct={int(job['direct'])}"]
-    extras = ("runtime", "ramp_time", "rwmixread", "randseed")
-    lines += [f"{key}={job[key]}" for key in extras if job[key] != FIELDS[key][0]]
-    lines += [f"{key}=1" for key in ("time_based", "end_fsync", "group_reporting") if job[key]]
-    lines += _sync_lines(job)
-    return [*lines, *(["stonewall"] if job["stonewall"] else [])]
+    return [f"[{job['name']}]", *filter(None, flat)]
+
+
+def _line(option: FioOption, job: dict[str, Any]) -> str:
+    """Return the option's line in a job file, or an empty text where it has none."""
+    value = job[option.name]
+    if option.written is Written.IF_CHANGED and value == option.default:
+        return ""
+    if option.written in (Written.IF_TRUE, Written.LAST):
+        return "" if not value else option.key if option.written is Written.LAST else f"{option.key}=1"
+    return f"{option.key}={spelled(value) if isinstance(option.kind, ByteSize) else int(value) if value is True or value is False else value}"
 
 
 def job_file(spec: dict[str, Any]) -> str:

@@ -32,8 +32,11 @@ LONGEST_CAPTION = 80
 
 @dataclass(frozen=True)
 class SearchKind:
-    """`words`: the fields whose words are indexed, in the index's order. `keys`: those that identify: exact ones come first. `page`: the
-    route of one; where there is none, the host's page. `listed`: the route of the list with `?q=`."""
+    """`words`: the fields whose words are indexed, in the index's order.
+
+    `keys`: those that identify: exact ones come first. `page`: the route of one; where there is none, the host's page.
+    `listed`: the route of the list with `?q=`.
+    """
 
     name: str
     title: str
@@ -66,7 +69,7 @@ class SearchKind:
         except NoReverseMatch:
             return self._host_page(row)
 
-    def _host_page(self, row: Any) -> str:
+    def _host_page(self, row: object) -> str:
         host = getattr(row, "host_id", None)
         return reverse("host", args=[host]) if host else reverse("hosts")
 
@@ -84,7 +87,7 @@ def _joined(*words: object) -> str:
     return ", ".join(str(word) for word in words if word)
 
 
-def _called(value: Any) -> str:
+def _called(value: object) -> str:
     return str(value() if callable(value) else value)
 
 

@@ -167,8 +167,9 @@ def of_kind(name: str) -> Sequence[SearchKind] | None:
 
 
 def indexed_text(fields: Sequence[str], table: str = "") -> str:
-    """Return the SQL of a kind's text, which is the same in its index and its query; `facts>host` is a key of a JSON
-    field.
+    """Return the SQL of a kind's text, which is the same in its index and its query.
+
+    `facts>host` is a key of a JSON field.
     """
     return " || ' ' || ".join(_column(name, f'"{table}".' if table else "") for name in fields)
 
@@ -192,8 +193,9 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def hosts_by_word(query: str) -> HostsByWord:
-    """Return for each word the ids of hosts in whose name it begins a word, in one query; an empty list where there
-    are none.
+    """Return for each word the ids of hosts in whose name it begins a word, in one query.
+
+    The list is empty where there are none.
     """
     words = list(dict.fromkeys(_words(query)))[:MOST_WORDS]
     if not words:

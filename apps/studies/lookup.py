@@ -7,8 +7,9 @@ from apps.studies.models import Study
 
 
 def study_named(slug: str) -> Study:
-    """Return a study that the request may see, with its lab; a lab's own study precedes a published one of the same
-    name.
+    """Return a study that the request may see, with its lab.
+
+    A lab's own study precedes a published one of the same name.
     """
     study: Study | None = (
         Study.objects.select_related("lab").filter(slug=slug).order_by("lab__is_published", "id").first()

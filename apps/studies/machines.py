@@ -34,7 +34,7 @@ def enter_machines(lab: Lab, description: Entry, by: str) -> dict[str, Part]:
 
 def _enter(lab: Lab, part: DescribedPart, rows: dict[str, Part]) -> Part:
     kind = BY_NAME[part.kind]
-    refers: dict[str, Any] = {name: rows[key] for name, key in part.refers.items()}
+    refers: dict[str, object] = {name: rows[key] for name, key in part.refers.items()}
     row = _find_existing(kind, lab, part, refers)
     wanted = Wanted(
         {**part.identity, **part.values, **refers}, part.absent, _places(part, rows), frozenset(part.inferred)
@@ -51,7 +51,7 @@ def _places(part: DescribedPart, rows: dict[str, Part]) -> list[dict[str, Any]] 
     ]
 
 
-def _find_existing(kind: PartKind, lab: Lab, part: DescribedPart, refers: dict[str, Any]) -> Part | None:
+def _find_existing(kind: PartKind, lab: Lab, part: DescribedPart, refers: dict[str, object]) -> Part | None:
     """Return the row that an earlier import made."""
     rows_found = kind.model.objects.filter(lab=lab, **part.identity)
     if "host" in refers:

@@ -11,6 +11,7 @@ from typing import Protocol
 from django.db import transaction
 
 from apps.inventory.models import Host, Target
+from apps.labs.models import AuditEvent, Lab
 from apps.runs.models import Run
 from apps.studies.forms import free_name
 from apps.studies.models import Configuration, Study, StudyRun
@@ -64,6 +65,45 @@ def place(runs: Sequence[Run], study: Study, configuration: Configuration | None
         for run in changed:  # one by one, because claims hear of each row that is written
             StudyRun.objects.update_or_create(run=run, defaults={"configuration": wanted[run.pk]})
     return Placed(len(changed), sum(run.pk in before for run in changed), tuple(columns.made))
+
+
+class StudyChoices:
+    """The lab's studies and configurations, as the form that starts runs offers them."""
+
+    def choices(self, lab: Lab) -> list[tuple[str, str | list[tuple[str, str]]]]:
+        """Return each study with its configurations: `study-3`, by target, and `configuration-7`, into this one."""
+        studies = Study.objects.filter(lab=lab).prefetch_related("configurations")
+        return [(str(study), choices_of(study)) for study in studies]
+
+    def place(self, lab: Lab, choice: str, runs: Sequence[Run], actor: str) -> None:
+        """Place the runs where the choice says, and write it into the audit trail."""
+        place_audited(lab, runs, *find_choice(lab, choice), actor)
+
+
+def choices_of(study: Study) -> list[tuple[str, str]]:
+    columns = [
+        (f"configuration-{configuration.pk}", configuration.label) for configuration in study.configurations.all()
+    ]
+    return [(f"study-{study.pk}", "a configuration for each target"), *columns]
+
+
+def find_choice(lab: Lab, choice: str) -> tuple[Study, Configuration | None]:
+    """Return the lab's study, and the configuration if one is chosen. Raises `DoesNotExist` where they are gone."""
+    kind, _, pk = choice.partition("-")
+    if kind == "configuration":
+        row = Configuration.objects.select_related("study").get(pk=pk, study__lab=lab)
+        return row.study, row
+    return Study.objects.get(pk=pk, lab=lab), None
+
+
+def place_audited(
+    lab: Lab, runs: Sequence[Run], study: Study, configuration: Configuration | None, actor: str
+) -> Placed:
+    """Place the runs in the study, and write it into the audit trail."""
+    placed = place(runs, study, configuration)
+    ids = [run.pk for run in runs]
+    AuditEvent.objects.record(lab.pk, "runs put into a study", study.slug, actor=actor, runs=ids)
+    return placed
 
 
 def still_there(runs: Sequence[Run]) -> list[Run]:

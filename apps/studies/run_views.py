@@ -13,10 +13,10 @@ from apps.core.forms import SiteForm
 from apps.core.text import whole_number
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
-from apps.labs.models import AuditEvent, Lab, Role
+from apps.labs.models import Lab, Role
 from apps.runs.models import Run
 from apps.studies.models import Configuration, Study, StudyRun
-from apps.studies.run_placement import MOST_RUNS, place
+from apps.studies.run_placement import MOST_RUNS, StudyChoices, place_audited
 from apps.studies.views import page_of
 
 OUT = "out"
@@ -29,8 +29,7 @@ class RunPlacementForm(SiteForm):
 
     def __init__(self, lab: Lab, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        studies = Study.objects.filter(lab=lab).prefetch_related("configurations")
-        self.choices = [(str(study), _places(study)) for study in studies]
+        self.choices = StudyChoices().choices(lab)
         place = self.fields["place"]
         assert isinstance(place, forms.ChoiceField)
         place.choices = [*self.choices, ("—", [(OUT, "out of the study that they are in")])]
@@ -42,13 +41,6 @@ class RunPlacementForm(SiteForm):
             row = Configuration.objects.select_related("study").get(pk=pk)
             return row.study, row
         return (Study.objects.get(pk=pk), None) if kind == "study" else (None, None)
-
-
-def _places(study: Study) -> list[tuple[str, str]]:
-    columns = [
-        (f"configuration-{configuration.pk}", configuration.label) for configuration in study.configurations.all()
-    ]
-    return [(f"study-{study.pk}", "a configuration for each target"), *columns]
 
 
 @member_required(Role.ENGINEER)
@@ -89,9 +81,6 @@ def _place(request: LabRequest, runs: list[Run], form: RunPlacementForm) -> Http
             study_run.delete()
         messages.success(request, f"{count} run{'' if count == 1 else 's'} taken out of their study.")
         return redirect("runs")
-    placed = place(runs, study, configuration)
-    AuditEvent.objects.record(
-        request.lab.pk, "runs put into a study", study.slug, who=str(request.user), runs=[run.pk for run in runs]
-    )
+    placed = place_audited(request.lab, runs, study, configuration, str(request.user))
     messages.success(request, placed.sentence)
     return redirect(page_of(study))

@@ -1,5 +1,6 @@
-"""A published study as it lies in `data/<slug>/`: study.yaml, results.csv, provenance.csv, legacy files and tables of
-figures. Reads files, knows no database.
+"""A published study as it lies in `data/<slug>/`: study.yaml, results.csv, provenance.csv, legacy files and tables of figures.
+
+Reads files, knows no database.
 
 results.csv has one value per row; `value` is the printed number with a decimal point, `value_si` the same in base
 units. provenance.csv says for each row, by number, at which line of the report it stands, what exactly is there, and
@@ -90,7 +91,7 @@ class StudySource:
         """Return the tables of figures, which are in the report's tables, text and slides and in no legacy file."""
         return {path.name: path.read_bytes() for path in sorted(self.folder.glob("figures*.csv"))}
 
-    def plans(self) -> dict[str, Any] | None:
+    def plans(self) -> dict[str, object] | None:
         """Return plan.yaml, the procedure that the report describes."""
         return self._yaml("plan.yaml") if (self.folder / "plan.yaml").exists() else None
 

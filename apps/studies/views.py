@@ -41,7 +41,7 @@ def _write(request: LabRequest, study: Study | None) -> HttpResponseBase:
     form = StudyForm(request.lab, request.POST or None, instance=study)
     if request.method == "POST" and form.is_valid():
         saved = form.save()
-        AuditEvent.objects.record(request.lab.pk, "study written", saved.slug, who=str(request.user))
+        AuditEvent.objects.record(request.lab.pk, "study written", saved.slug, actor=str(request.user))
         messages.success(request, f"“{saved}” is saved." if study else f"“{saved}” is there; put runs into it next.")
         return redirect(page_of(saved))
     status = 422 if request.method == "POST" else 200
@@ -57,7 +57,7 @@ def delete(request: LabRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         context = {"study": study, "lost": lost_with_study(study), "runs": runs_of_study(study), "back": page_of(study)}
         return render(request, "studies/delete.html", context)
-    AuditEvent.objects.record(request.lab.pk, "study deleted", study.slug, who=str(request.user))
+    AuditEvent.objects.record(request.lab.pk, "study deleted", study.slug, actor=str(request.user))
     study.delete()
     messages.success(request, f"“{study}” is deleted; its runs stay.")
     return redirect("overview")

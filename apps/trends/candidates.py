@@ -25,8 +25,7 @@ class WatchCandidate:
 
 
 def candidates(question: Question, lab_id: int) -> list[WatchCandidate]:
-    """Return the series and points that the question's comparison holds, those with the most runs first, at most
-    `MOST`.
+    """Return the series and points that the question's comparison holds, those with the most runs first, at most `MOST`.
 
     Only the lab's own runs count, because a watch follows no published report.
 
@@ -75,9 +74,7 @@ def title_of(question: Question) -> str:
 
 
 def conditions(question: Question) -> list[tuple[str, str]]:
-    """Return what a watch is narrowed to, as (label, value) for people, without dimensions that its tool does not
-    have.
-    """
+    """Return what a watch is narrowed to, as (label, value) for people, without dimensions that its tool does not have."""
     pairs = [(name, value) for name, value in question.filters if not (name in POINT and value == "unknown")]
     return [(label_of(name), _value_text(name, value)) for name, value in pairs]
 

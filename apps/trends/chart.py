@@ -93,10 +93,8 @@ def _describe(trend: Trend, metric: Metric, base: int) -> str:
 MOST_ROWS = 100
 
 
-def chart_data(trend: Trend, watch: Watch) -> dict[str, Any]:
-    """Return what the page's script draws: times in ms since 1970, values in the axis unit, `steps` as pairs of ends
-    of a level.
-    """
+def chart_data(trend: Trend, watch: Watch) -> dict[str, object]:
+    """Return what the page's script draws: times in ms since 1970, values in the axis unit, `steps` as pairs of ends of a level."""
     unit = units.unit_for([point.value for point in trend.points], watch.metric.unit, base())
     times = [point.at.timestamp() * 1000 for point in trend.points]
     run_remarks = remarks(trend)

@@ -19,9 +19,7 @@ MOST = 12  # parts of a snapshot that changed; of more, the machine is another o
 
 
 def fact_changes(before: Sequence[MeasuredRun], after: Sequence[MeasuredRun]) -> tuple[FactChange, ...]:
-    """Return the facts whose usual value in the last runs before a change differs from that in the first runs after
-    it.
-    """
+    """Return the facts whose usual value in the last runs before a change differs from that in the first runs after it."""
     sides = (before[-NEIGHBOURS:], after[:NEIGHBOURS])
     every = {name for side in sides for run in side for name in run.facts} - NOT_FACTS
     names = sorted(name for name in every if not is_of_one_run(name))

@@ -96,9 +96,7 @@ def _write(row: ChangePoint, change: LevelChange, trend: Trend, watch: Watch) ->
 
 
 def _is_news(change: LevelChange, trend: Trend, now: datetime) -> bool:
-    """Return whether a change is the newest of all and recent: by date where the run has one, else by the runs after
-    it.
-    """
+    """Return whether a change is the newest of all and recent: by date where the run has one, else by the runs after it."""
     if change.place != trend.changes[-1].place:
         return False
     if trend.points[change.place].is_dated:

@@ -50,7 +50,7 @@ class EditWatchForm(WatchForm):
     is_active = forms.BooleanField(required=False, label="Evaluate when runs arrive")
 
     @staticmethod
-    def initial_of(watch: Watch) -> dict[str, Any]:
+    def initial_of(watch: Watch) -> dict[str, object]:
         chosen = watch.recipients.values_list("destination", flat=True)
         percent = round(watch.threshold * PERCENT, 6)
         return {"name": watch.name, "threshold": percent, "is_active": watch.is_active, "recipients": list(chosen)}

@@ -1,7 +1,5 @@
 """Notifications of changes and drifts: who gets one, and its payload and text."""
 
-from typing import Any
-
 from django.conf import settings
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
@@ -53,7 +51,7 @@ def _recipients(watch: Watch) -> list[Destination]:
     return list(Destination.objects.filter(Exists(chosen), is_active=True))
 
 
-def change_payload(change: ChangePoint, watch: Watch) -> dict[str, Any]:
+def change_payload(change: ChangePoint, watch: Watch) -> dict[str, object]:
     """Return the payload of a change in base units and fractions; `text` is the same for people."""
     return {
         "event": "change-point",
@@ -80,7 +78,7 @@ def change_payload(change: ChangePoint, watch: Watch) -> dict[str, Any]:
     }
 
 
-def drift_payload(watch: Watch, drift: Drift, trend: Trend) -> dict[str, Any]:
+def drift_payload(watch: Watch, drift: Drift, trend: Trend) -> dict[str, object]:
     """Return the payload of a drift over the newest stretch of runs, in fractions and base units."""
     runs, level = trend.newest_stretch, trend.segments[-1].last
     newest = runs[-1]
@@ -104,7 +102,7 @@ def drift_payload(watch: Watch, drift: Drift, trend: Trend) -> dict[str, Any]:
     }
 
 
-def _watch(watch: Watch) -> dict[str, Any]:
+def _watch(watch: Watch) -> dict[str, object]:
     question = watch.asked
     return {
         "id": watch.pk,

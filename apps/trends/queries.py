@@ -36,8 +36,7 @@ COLUMNS = (
 
 
 def measured(question: Question, lab_id: int) -> list[MeasuredRun]:
-    """Return the newest `MOST_RUNS` runs of this lab that answer the question, oldest first, each with its median
-    value.
+    """Return the newest `MOST_RUNS` runs of this lab that answer the question, oldest first, each with its median value.
 
     Takes at most five queries.
     """

@@ -35,7 +35,7 @@ def mark(
     target_id = _target(watch, run) if everywhere else None
     on = {"target_id": target_id} if everywhere else {"watch": watch}
     made: TrendMark = TrendMark.objects.create(lab_id=watch.lab_id, at=at, text=text, run=run, created_by=actor, **on)
-    AuditEvent.objects.record(watch.lab_id, "trend marked", watch.name, who=actor, text=text, at=at.isoformat())
+    AuditEvent.objects.record(watch.lab_id, "trend marked", watch.name, actor=actor, text=text, at=at.isoformat())
     _look_again(watch, everywhere)
     return made
 
@@ -44,7 +44,7 @@ def mark(
 def unmark(trend_mark: TrendMark, actor: str) -> None:
     """Remove a mark and evaluate again; changes that it explained may reappear, and old ones are not notified."""
     AuditEvent.objects.record(
-        trend_mark.lab_id, "trend mark removed", trend_mark.text[:200], who=actor, at=trend_mark.at.isoformat()
+        trend_mark.lab_id, "trend mark removed", trend_mark.text[:200], actor=actor, at=trend_mark.at.isoformat()
     )
     watch, is_everywhere = trend_mark.watch, trend_mark.target_id is not None
     trend_mark.delete()

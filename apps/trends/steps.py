@@ -1,5 +1,6 @@
-"""Where the level of a series changes: PELT (Killick, Fearnhead and Eckley 2012) by the library ruptures, exact, on
-values clipped by `pulled_in`, so that squares are robust to outliers.
+"""Where the level of a series changes, by PELT (Killick, Fearnhead and Eckley 2012).
+
+The library ruptures computes it, exactly, on values clipped by `pulled_in`, so that squares are robust to outliers.
 
 The penalty of one change is `3.6 ln(max(n, 50)) (1 + 10 / n) noise²`. BIC asks 2 ln n; the rest pays for looking again
 after every run, and the last factor for a noise that is known from few runs. Chosen by simulation with normal values
@@ -7,7 +8,7 @@ after every run, and the last factor for a noise that is known from few runs. Ch
 runs, 93 % are found with three runs after it and 99 % with four; of series of 200 runs of pure noise that are looked at after
 every run, 4 to 5 in 100 alarm. With mean and noise known exactly, three runs would show it in about 97 %.
 
-A new level is told when at least three runs hold it: two wild nights are none, but for 1 to 4 in 100 cases.
+A new level is reported when at least three runs hold it: two wild nights are none, but for 1 to 4 in 100 cases.
 
 Many small steps in one direction are drift, not steps: steps on what a straight line leaves are tried as well, and win
 when they explain more than steps alone, with the line paid for like one step.

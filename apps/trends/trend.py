@@ -23,8 +23,9 @@ Found = list[tuple[int, int, Steps]]  # a stretch between marks: first place, en
 
 
 def trend(points: Iterable[MeasuredRun], marks: Iterable[SeriesMark] = (), *, higher_is_better: bool = True) -> Trend:
-    """Compute the trend of `points`, which may be in any order; values that are not above zero are listed in
-    `left_out`.
+    """Compute the trend of `points`, which may be in any order.
+
+    Values that are not above zero are listed in `left_out`.
     """
     every = sorted(points, key=lambda point: (point.at, point.run))
     positive = tuple(point for point in every if point.value > 0)

@@ -73,8 +73,10 @@ class Segment:
 
 @dataclass(frozen=True)
 class LevelChange:
-    """A place where the level changed: `place` is the first run after. `ratio` is after ÷ before over both segments
-    without their outliers, with its 95 % interval; it has no interval where a segment has fewer than three runs.
+    """A place where the level changed: `place` is the first run after.
+
+    `ratio` is after ÷ before over both segments without their outliers, with its 95 % interval; it has no interval
+    where a segment has fewer than three runs.
     """
 
     place: int

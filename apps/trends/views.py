@@ -96,7 +96,7 @@ def _again(request: LabRequest, form: NewWatchForm) -> HttpResponse:
 
 
 @transaction.atomic
-def _create_watch(request: LabRequest, data: dict[str, Any]) -> Watch:
+def _create_watch(request: LabRequest, data: dict[str, object]) -> Watch:
     watch: Watch = Watch.objects.create(
         lab=request.lab,
         name=data["name"],
@@ -105,7 +105,7 @@ def _create_watch(request: LabRequest, data: dict[str, Any]) -> Watch:
         created_by=str(request.user),
     )
     _tell(watch, data["recipients"])
-    AuditEvent.objects.record(request.lab.pk, "watch made", watch.name, who=str(request.user), watch=watch.pk)
+    AuditEvent.objects.record(request.lab.pk, "watch made", watch.name, actor=str(request.user), watch=watch.pk)
     evaluate(watch)
     return watch
 
@@ -132,7 +132,7 @@ def trend(request: LabRequest, pk: int) -> HttpResponse:
     return render(request, "trends/trend.html", _context(request, watch, trend))
 
 
-def _context(request: LabRequest, watch: Watch, trend: Trend) -> dict[str, Any]:
+def _context(request: LabRequest, watch: Watch, trend: Trend) -> dict[str, object]:
     changes = list(ChangePoint.objects.filter(watch=watch).standing())
     marks = list(TrendMark.objects.for_watch(watch, targets_of(trend.points)).select_related("target"))
     waiting = sum(change.is_waiting for change in changes)
@@ -178,7 +178,7 @@ def delete(request: LabRequest, pk: int) -> HttpResponse:
     watch = get_object_or_404(Watch, pk=pk, lab=request.lab)
     if request.method != "POST":
         return render(request, "trends/delete.html", {"watch": watch})
-    AuditEvent.objects.record(request.lab.pk, "watch deleted", watch.name, who=str(request.user), watch=pk)
+    AuditEvent.objects.record(request.lab.pk, "watch deleted", watch.name, actor=str(request.user), watch=pk)
     watch.delete()
     messages.success(request, f"“{watch}” is deleted; its runs stay.")
     return redirect("trends")
@@ -218,7 +218,7 @@ def acknowledge(request: LabRequest, pk: int) -> HttpResponse:
     change = get_object_or_404(ChangePoint.objects.select_related("watch"), pk=pk, lab=request.lab)
     if change.acknowledge(str(request.user)):
         AuditEvent.objects.record(
-            request.lab.pk, "change acknowledged", change.watch.name, who=str(request.user), change=pk
+            request.lab.pk, "change acknowledged", change.watch.name, actor=str(request.user), change=pk
         )
         messages.success(request, f"Acknowledged. It stays in the list of “{change.watch}”.")
     else:
@@ -251,7 +251,7 @@ def test(request: LabRequest, pk: int) -> HttpResponse:
         names = ", ".join(str(delivery.destination) for delivery in deliveries)
         messages.success(request, f"A test is on its way to {names}. The result appears below.")
     elif not watch.recipients.exists():
-        messages.error(request, "There are no recipients yet: choose destinations under “Change”.")
+        messages.error(request, "There are no recipients yet: choose notification channels under “Change”.")
     return redirect(watch)
 
 

@@ -32,8 +32,9 @@ class WatchRow:
 
 
 def with_open_changes(watches: QuerySet[Watch]) -> Any:
-    """Annotate the watches with `open_changes`, how many changes for the worse nobody has acknowledged; one query for
-    all.
+    """Annotate the watches with `open_changes`, how many changes for the worse nobody has acknowledged.
+
+    It takes one query for all.
     """
     waits = Q(
         change_points__withdrawn_at=None,

@@ -38,8 +38,9 @@ class Before:
         return not mine or not other or mine == other
 
     def is_reading_of(self, file: UploadedFile) -> bool:
-        """Return whether saving the file would give what was saved before; False where a person chose another format
-        or mapping.
+        """Return whether saving the file would give what was saved before.
+
+        It would not where a person chose another format or mapping.
         """
         is_asked = bool(file.only or file.mapping) and (file.only, file.mapping) != (self.only, self.mapping)
         return not is_asked and self.has_name(file.name)
@@ -104,8 +105,7 @@ def _write(known: Iterable[UploadedFile]) -> None:
 
 
 def join_study(upload: Upload) -> str:
-    """Put the earlier runs of an upload's known files into the upload's study, except runs that are in a study
-    already.
+    """Put the earlier runs of an upload's known files into the upload's study, except runs that are in a study already.
 
     Returns:
         A sentence for people, also stored as `upload.joined`; empty where nothing was found.
@@ -122,7 +122,7 @@ def join_study(upload: Upload) -> str:
             upload.lab_id,
             "runs put into a study",
             upload.study.slug,
-            who=upload.created_by,
+            actor=upload.created_by,
             runs=[run.pk for run in free],
         )
     sentences = [f"{_count_runs(len(free), 'is', 'are')} in the study {upload.study.slug} now"] if free else []

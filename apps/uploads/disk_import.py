@@ -52,9 +52,7 @@ class DiskFile:
             raise UnreadableFileError(unreadable(self.path, error)) from error
 
     def _opened(self) -> IO[bytes]:
-        """Open the file without following a link and without waiting for a pipe: the path may be another thing by
-        now.
-        """
+        """Open the file without following a link and without waiting for a pipe: the path may be another thing by now."""
         link = 0 if self.is_followed else os.O_NOFOLLOW
         file = os.fdopen(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | link), "rb")
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -149,8 +147,9 @@ class ImportReport:
 
     @property
     def failure(self) -> str:
-        """Return why the import is no success, or an empty string. Stored bytes can be parsed again; unreadable ones
-        may be lost.
+        """Return why the import is no success, or an empty string.
+
+        Stored bytes can be parsed again; unreadable ones may be lost.
         """
         if not self.upload.has_ended:
             return self.upload.problem or f"Upload {self.upload.pk} is still {self.upload.get_state_display()}."
@@ -215,10 +214,8 @@ def _known_as(file: UploadedFile) -> str:
     return f"known, kept before as {first.name} of upload {first.upload_id}"
 
 
-def problem_line(name: str, problem: dict[str, Any]) -> str:
-    """Return a problem of a file in one line, such as `milk.txt line 1: no format recognises this file; found 'buy
-    milk', expected …`.
-    """
+def problem_line(name: str, problem: dict[str, object]) -> str:
+    """Return a problem of a file in one line, such as `milk.txt line 1: no format recognises this file; found 'buy milk', expected …`."""
     where = f" line {problem['line']}" if problem.get("line") else ""
     found_text = f"; found {problem['found']!r}" if problem.get("found") else ""
     expected = f"{',' if found_text else ';'} expected {problem['expected']}" if problem.get("expected") else ""

@@ -35,11 +35,21 @@ from apps.parsers.core.models import (
     ParsedWorkload,
     ParseError,
 )
-from apps.parsers.core.registry import RECOGNISED, Format, FormatReading, formats, get_format, read_as, recognise
+from apps.parsers.core.registry import (
+    RECOGNISED,
+    Format,
+    FormatReading,
+    find_unread_output,
+    formats,
+    get_format,
+    read_as,
+    recognise,
+)
 from apps.parsers.core.source_text import SourceText
-from apps.parsers.core.system_tools import detect_system_tool
+from apps.parsers.laws import apply_laws
 from apps.parsers.tables import ColumnMapping, GridColumn, Marks, TableGrid
 from apps.runs.series.arrays import overview, pack
+from apps.runs.series.intervals import pack_intervals
 
 _SHOWN = 5  # formats named in an error
 MOST_ERRORS = 200
@@ -60,15 +70,26 @@ class PackedSeries:
     overview: list[list[float]]
 
 
+@dataclass(frozen=True, slots=True)
+class PackedHistory:
+    """A `ParsedHistory` as the database keeps it."""
+
+    operation: str
+    kind: str
+    section: int
+    packed: bytes
+
+
 class ReadRun(msgspec.Struct, frozen=True, gc=False):
     """One run as one format reads it. `rivals` are the places, in the file's `runs`, of those that claim its lines."""
 
-    run: ParsedRun  # its series are in `series`, packed
+    run: ParsedRun  # its series and histories are in `series` and `histories`, packed
     format: str
     confidence: float
     series: tuple[PackedSeries, ...] = ()
     rivals: tuple[int, ...] = ()
     is_chosen: bool = True
+    histories: tuple[PackedHistory, ...] = ()
 
     @property
     def samples(self) -> Sequence[ParsedSample]:
@@ -84,9 +105,14 @@ class ReadRun(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of all that was read of the run, the same for samples in a table as one by one."""
-        whole = structs.replace(self.run, samples=tuple(self.run.samples))
-        return hashlib.sha256(msgspec.msgpack.encode([whole, self.series])).hexdigest()
+        """Return the SHA-256 of all that was read of the run, the same for samples in a table as one by one.
+
+        A field that came later counts only where it is filled, so that the digests of stored runs stay what they are.
+        """
+        whole = structs.asdict(structs.replace(self.run, samples=tuple(self.run.samples)))
+        del whole["histories"]
+        later = [self.histories] if self.histories else []
+        return hashlib.sha256(msgspec.msgpack.encode([whole, self.series, *later])).hexdigest()
 
 
 class FormatCandidate(msgspec.Struct, frozen=True, gc=False):
@@ -150,7 +176,7 @@ def _fit(reading: FormatReading) -> FormatReading:
 
 def _is_fit(run: ParsedRun) -> bool:
     try:
-        msgspec.msgpack.encode(structs.replace(run, series=()))
+        msgspec.msgpack.encode(structs.replace(run, series=(), histories=()))
     except OverflowError:
         return False
     return True
@@ -205,7 +231,12 @@ def _joined(readings: Sequence[FormatReading], text: SourceText, mapping: dict[s
 
 def _read_run(run: ParsedRun, reading: FormatReading) -> ReadRun:
     series = tuple(_packed(item) for item in run.series)
-    return ReadRun(structs.replace(run, series=()), reading.format.name, reading.confidence, series)
+    histories = tuple(
+        PackedHistory(item.operation, item.kind, item.section, pack_intervals(item.times_s, item.bins, item.counts))
+        for item in run.histories
+    )
+    bare = structs.replace(run, series=(), histories=())
+    return ReadRun(bare, reading.format.name, reading.confidence, series, histories=histories)
 
 
 def _packed(series: ParsedSeries) -> PackedSeries:
@@ -264,20 +295,18 @@ def _all_broken(readings: Sequence[FormatReading]) -> tuple[Broken, ...]:
 
 
 def _why_not(readings: Sequence[FormatReading], text: SourceText) -> Broken:
-    """Return why nothing was read: what a binary file is, the error of the surest format, or how an unknown file
-    begins.
-    """
+    """Return why nothing was read: what a binary file is, the error of the surest format, or how an unknown file begins."""
     if foreign := identify_foreign_file(text.data):
         return Broken("this is no text", 1, foreign.name, foreign.instead)
     errors = [reading for reading in readings if reading.error or (reading.parsed and reading.parsed.broken)]
-    if errors:
-        surest = max(errors, key=lambda error: error.confidence)
-        return surest.error or surest.parsed.broken[0]  # type: ignore[union-attr]
+    surest = max(errors, key=lambda reading: reading.confidence, default=None)
+    unread = find_unread_output(text) if surest is None or surest.confidence < RECOGNISED else None
     titles = [item.title for item in formats() if item.kind == "results" and not item.is_asked_for]
     expected = f"the output of a known tool ({', '.join(titles[:_SHOWN])} and {len(titles) - _SHOWN} more)"
-    if known := detect_system_tool(text):
-        message = f"{known.tool} prints this, which is no result of a storage or network benchmark"
-        return Broken(message, known.line, known.printed[:120], expected)
+    if unread is not None:
+        return Broken(unread.tool.reason, unread.line, unread.printed[:120], unread.tool.instead or expected)
+    if surest is not None:
+        return surest.error or surest.parsed.broken[0]  # type: ignore[union-attr]
     first = next((line.strip() for line in text.lines if line.strip()), "")
     return Broken("no format recognises this file", 1, first[:120], expected)
 
@@ -295,15 +324,17 @@ _LONGEST_CELL = 120
 
 
 def read_mapped(text: SourceText, plain: dict[str, Any]) -> FormatReading:
-    """Parse, with a person's mapping, every table of the text that has the same columns as its largest one; warn
-    about the others.
+    """Parse, with a person's mapping, every table of the text that has the same columns as its largest one.
+
+    Warn about the others.
     """
     table = get_format(tables.NAME)
     try:
         mapping = ColumnMapping.from_json(plain)
         grids = tables.find(text, mapping.heading_rows)
         mine = _alike(text, grids)
-        return FormatReading(table, 1.0, _together([tables.read(item, mapping) for item in mine], _others(grids, mine)))
+        parsed = _together([tables.read(item, mapping) for item in mine], _others(grids, mine))
+        return FormatReading(table, 1.0, apply_laws(parsed))
     except ParseError as error:
         return FormatReading(table, 1.0, None, error.broken)
     except ValueError as error:
@@ -311,9 +342,7 @@ def read_mapped(text: SourceText, plain: dict[str, Any]) -> FormatReading:
 
 
 def offered(text: SourceText, plain: dict[str, Any] | None) -> dict[str, Any]:
-    """Return what the mapping dialog shows of a table: columns, first rows, guess and open questions; empty without a
-    table.
-    """
+    """Return what the mapping dialog shows of a table: columns, first rows, guess and open questions; empty without a table."""
     try:
         first = tables.sniff(text)
         grid = tables.sniff(text, _heading_rows(plain))
@@ -412,9 +441,7 @@ Lines = frozenset[int]
 
 
 def overlaps(runs: Sequence[FormatRun]) -> list[tuple[int, ...]]:
-    """Return, for each run in the order of lines, the indices of other formats' runs that read values from the same
-    lines.
-    """
+    """Return, for each run in the order of lines, the indices of other formats' runs that read values from the same lines."""
     result: list[set[int]] = [set() for _ in runs]
     lines: dict[int, Lines] = {}
     for name in {run.format for run in runs}:

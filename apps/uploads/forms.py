@@ -12,8 +12,8 @@ from apps.core.forms import SiteForm
 from apps.core.text import whole_number
 from apps.inventory.models import Host, Target
 from apps.labs.models import Lab
+from apps.runs.start.details import LabelsField
 from apps.studies.models import Study
-from apps.uploads.labels import UploadError, labels_from_text, labels_to_text
 from apps.uploads.models import FileQuerySet, FileState, Upload, UploadedFile
 
 Place = tuple[Host | None, Target | None]
@@ -62,27 +62,6 @@ def found_place(lab: Lab | None, value: str) -> Place:
 def whole_numbers(texts: Iterable[str]) -> list[int]:
     """Return the whole numbers among the texts, such as primary keys in a form's data; other texts are dropped."""
     return [number for text in texts if (number := whole_number(text)) is not None]
-
-
-class LabelsField(forms.CharField):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(
-            **{
-                "required": False,
-                "label": "Labels",
-                "help_text": 'name=value, several apart by commas; "in quotes" what has commas',
-                **options,
-            }
-        )
-
-    def clean(self, value: Any) -> Any:
-        try:
-            return labels_from_text(super().clean(value))
-        except UploadError as error:
-            raise forms.ValidationError(f"Found {error.found!r}, expected {error.expected}.") from None
-
-    def prepare_value(self, value: Any) -> Any:
-        return labels_to_text(value) if isinstance(value, dict) else value
 
 
 class BelongingForm(SiteForm):

@@ -244,9 +244,7 @@ def _follow_place(file: UploadedFile, runs: QuerySet[Run]) -> None:
 
 
 def _own_places(upload: Upload) -> Callable[[Run], tuple[Host | None, Target | None]]:
-    """Return a function that finds the host and target that a run's own output names, for files that print several
-    hosts.
-    """
+    """Return a function that finds the host and target that a run's own output names, for files that print several hosts."""
     guesser = Guesser(upload)
     hosts = {host.pk: host for host in Host.objects.filter(lab=upload.lab_id)}
     targets = {target.pk: target for target in Target.objects.filter(lab=upload.lab_id)}
@@ -278,8 +276,10 @@ _OF_NOBODY = ("localhost", "(none)", "none", "unknown")
 
 @dataclass
 class NamedHost:
-    """`names`: one machine's, the fullest first. `files`: that wait without a host; `runs`: kept without one; `pieces`: descriptions of
-    machines on offer. `known_id`: the host of the lab that has this name by now.
+    """`names`: one machine's, the fullest first.
+
+    `files`: that wait without a host; `runs`: kept without one; `pieces`: descriptions of machines on offer.
+    `known_id`: the host of the lab that has this name by now.
     """
 
     names: list[str]
@@ -312,8 +312,9 @@ class AssignedCounts:
 
 
 def named_hosts(upload: Upload) -> list[NamedHost]:
-    """Return the host names that files of the upload print and no host has, sorted; empty where the upload has a
-    host.
+    """Return the host names that files of the upload print and no host has, sorted.
+
+    There are none where the upload has a host.
     """
     if upload.host_id:
         return []
@@ -400,8 +401,9 @@ def answer(upload: Upload, answers: Sequence[tuple[NamedHost, Host]]) -> Assigne
 
 
 def _files_of(upload: Upload, hosts: Mapping[str, Host]) -> dict[Host, list[tuple[int, bool]]]:
-    """Return, by host, (id, whether it waits to be saved) of files whose printed names all belong to it; the rows are
-    locked.
+    """Return, by host, (id, whether it waits to be saved) of files whose printed names all belong to it.
+
+    The rows are locked.
     """
     result: dict[Host, list[tuple[int, bool]]] = {}
     files = UploadedFile.objects.filter(upload=upload, host=None).exclude(printed_hosts=[]).held()

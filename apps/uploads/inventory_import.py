@@ -15,6 +15,7 @@ from typing import Any
 import pghistory
 from django.db import transaction
 
+from apps.inventory.discovery.looks import command_above
 from apps.inventory.discovery.readings import GATHERED, PARSERS
 from apps.inventory.discovery.receive import MAX_BYTES, RefusedOutputsError, receive
 from apps.inventory.discovery.tool_values import UnreadableError
@@ -30,6 +31,10 @@ from apps.uploads.models import FoundInventory, Upload
 from apps.uploads.review.source_lines import MOST_BYTES, head
 
 State = FoundInventory.State
+
+
+class NothingReadError(ValueError):
+    """An output that can be read and has nothing for the inventory; the message says why."""
 
 
 def take(output: FoundInventory, host: Host) -> str:
@@ -52,9 +57,11 @@ def put(output: FoundInventory, host: Host) -> str | None:
         # an upload of unknown age must not replace what the agent saw today
         return f", whose agent reports its own {output.tool}"
     try:
-        printed = _readable(output)
+        printed, argv = _readable(output)
         printed = _with_earlier(output, host, printed)
-        receive(host, [{"tool": output.tool, "argv": [], "exit_status": 0, "stdout": printed, "stderr": ""}])
+        receive(host, [{"tool": output.tool, "argv": argv, "exit_status": 0, "stdout": printed, "stderr": ""}])
+    except NothingReadError as error:
+        return f"; nothing of it goes into the inventory: {error}"
     except (UnreadableError, RefusedOutputsError, ArtefactStoreError) as error:
         return f"; the inventory cannot read this form of it ({error})"
     return None
@@ -83,25 +90,40 @@ def _decide(output: FoundInventory, state: str, host: Host | None) -> None:
     output.save(update_fields=["state", "host"])
 
 
-def _readable(output: FoundInventory) -> str:
+def _readable(output: FoundInventory) -> tuple[str, list[str]]:
     """Return the first form of the text that the tool's parser accepts, without what a page or a log put around it.
+
+    With it come the words of the command line above it; none where it is unknown, or where outputs add up and the text
+    is that of several commands.
 
     Raises:
         UnreadableError: The parser accepts none.
+        NothingReadError: It accepts one, in which is nothing for the inventory.
     """
     problems = []
-    for printed in _printed(output):
+    for printed, argv in _printed(output):
         try:
-            PARSERS[output.tool](printed)
+            reading = PARSERS[output.tool](printed)
         except UnreadableError as error:
             problems.append(error)
         else:
-            return printed
+            if reason := getattr(reading, "empty_because", ""):
+                raise NothingReadError(reason)
+            return printed, [] if output.tool in GATHERED or _is_cut(output) else argv
     raise problems[-1]
 
 
-def _printed(output: FoundInventory) -> list[str]:
-    """Return the output's lines in each form in which the text may be written.
+def _is_cut(output: FoundInventory) -> bool:
+    """Return whether rows of the output or behind it could not be read, so that what it lists is not all."""
+    first, last = output.line or 0, (output.last_line or output.line or 0) + _NEAR
+    lines = [
+        problem.get("line") or 0 for problem in output.file.broken if f"{output.tool}:" in problem.get("message", "")
+    ]
+    return any(first <= line <= last for line in lines)
+
+
+def _printed(output: FoundInventory) -> list[tuple[str, list[str]]]:
+    """Return the output's lines, and the command line above them, in each form in which the text may be written.
 
     Raises:
         UnreadableError: The lines are behind the first `MOST_BYTES` of a huge file, which no web process loads.
@@ -114,15 +136,17 @@ def _printed(output: FoundInventory) -> list[str]:
         beyond = f"an output that goes on behind the first {MOST_BYTES >> 20} MiB of its file"
         raise UnreadableError(output.tool, beyond, "a file of its own")
     if output.line is None or last is None:
-        return [listed.text for listed in iterate_forms(text)]
-    return [_lines(listed, output.line, last) for listed in iterate_forms(text)]
+        return [(form.text, []) for form in iterate_forms(text)]
+    return [_lines(form, output.line, last, output.tool) for form in iterate_forms(text)]
 
 
-def _lines(text: SourceText, first: int, last: int) -> str:
-    lines = [line for index, line in enumerate(text.lines) if first <= text.number(index) <= last]
-    return "\n".join(lines) + "\n"
+def _lines(text: SourceText, first: int, last: int, tool: str) -> tuple[str, list[str]]:
+    indices = [index for index in range(len(text.lines)) if first <= text.number(index) <= last]
+    argv = command_above(text.lines, indices[0], tool) if indices else []
+    return "\n".join(text.lines[index] for index in indices) + "\n", argv
 
 
+_NEAR = 3  # lines behind an output that may belong to it
 MOST = 50  # taken by one request: each is read into the inventory, and shown before
 
 
@@ -153,9 +177,7 @@ def offers_of(upload: Upload) -> Offers:
 
 
 def likely_host(output: FoundInventory, upload: Upload, guesser: Guesser) -> int | None:
-    """Return the id of the host to propose: the one that a person chose, else the printed name's, else the file's
-    guess.
-    """
+    """Return the id of the host to propose: the one that a person chose, else the printed name's, else the file's guess."""
     output.file.upload = upload
     named = guesser.host_named(output.printed_host) if output.printed_host else None
     chosen = output.file.place[0] or output.host_id
@@ -184,8 +206,9 @@ Pieces = Sequence[tuple[FoundInventory, int]]
 
 @dataclass(frozen=True)
 class OfHost:
-    """`taken`: each description, and a word about it where it does not go into the inventory. `differences`: where a person typed
-    something else, which stays.
+    """`taken`: each description, and a word about it where it does not go into the inventory.
+
+    `differences`: where a person typed something else, which stays.
     """
 
     host: Host

@@ -1,12 +1,12 @@
-"""Labels as people type them, and the error for values that cannot be accepted."""
+"""Labels of uploads as people type them, and the error for values that cannot be accepted."""
 
-import re
+from collections.abc import Callable
 
-_LABEL = re.compile(r'(?:"[^"\n]*"|[^,;\n])+')
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_MARKS = re.compile(r'[,;"\n]')
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
-MAX_LABELS = 50
+from apps.runs import labels as run_labels
+from apps.runs.labels import spell_labels as labels_to_text
+from apps.runs.workload import WorkloadError
+
+__all__ = ["UploadError", "checked_labels", "labels_from_text", "labels_to_text"]
 
 
 class UploadError(ValueError):
@@ -23,14 +23,7 @@ def checked_labels(labels: dict[str, str]) -> dict[str, str]:
     Raises:
         UploadError: There are too many, or one is too long.
     """
-    if not isinstance(labels, dict) or len(labels) > MAX_LABELS:
-        raise UploadError("labels", labels, f"at most {MAX_LABELS} names with a value each")
-    for name, value in labels.items():
-        if not isinstance(name, str) or not isinstance(value, str) or not 0 < len(name) <= 60 or len(value) > 200:
-            raise UploadError("labels", f"{name}={value}", "name=value, of at most 60 and 200 characters")
-    return {
-        _CONTROL.sub("\ufffd", name.strip()): _CONTROL.sub("\ufffd", value.strip()) for name, value in labels.items()
-    }
+    return _refused(lambda: run_labels.check_labels(labels))
 
 
 def labels_from_text(text: str) -> dict[str, str]:
@@ -39,21 +32,11 @@ def labels_from_text(text: str) -> dict[str, str]:
     Raises:
         UploadError: A word is no `name=value`, or a name comes twice.
     """
-    labels: dict[str, str] = {}
-    for word in filter(None, (item.strip() for item in _LABEL.findall(text))):
-        name, mark, value = (item.strip() for item in word.partition("="))
-        if not mark or not name:
-            raise UploadError("labels", word, 'name=value, several apart by commas, a value with commas in "quotes"')
-        if name in labels:
-            raise UploadError("labels", text[:200], f"one value for {name}")
-        labels[name] = value[1:-1].replace('""', '"') if _QUOTED.fullmatch(value) else value
-    return checked_labels(labels)
+    return _refused(lambda: run_labels.parse_labels(text))
 
 
-def labels_to_text(labels: dict[str, str]) -> str:
-    """Write labels as `labels_from_text` reads them."""
-    return ", ".join(f"{name}={_quoted(value)}" for name, value in labels.items())
-
-
-def _quoted(value: str) -> str:
-    return '"' + value.replace('"', '""') + '"' if _MARKS.search(value) else value
+def _refused(read: Callable[[], dict[str, str]]) -> dict[str, str]:
+    try:
+        return read()
+    except WorkloadError as error:
+        raise UploadError(error.field, error.found, error.expected) from None

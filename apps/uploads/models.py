@@ -121,8 +121,9 @@ class Upload(LabScoped):
 
     @transaction.atomic
     def finish(self) -> bool:
-        """Set the state that the files' states add up to. Return False where another file arrived: then it is queued
-        again.
+        """Set the state that the files' states add up to.
+
+        Return False where another file arrived: then it is queued again.
         """
         Upload.objects.select_for_update().get(pk=self.pk)  # who hands over a file now waits, and finds it ended
         states = set(self.files.values_list("state", flat=True))
@@ -170,9 +171,7 @@ class FileQuerySet(LabQuerySet["UploadedFile"]):
         return self.defer("packed")
 
     def held(self) -> Self:
-        """Lock the rows until the transaction ends, in the order of their ids so that no two workers wait for each
-        other.
-        """
+        """Lock the rows until the transaction ends, in the order of their ids so that no two workers wait for each other."""
         return self.select_for_update(of=("self",)).order_by("id")
 
 

@@ -237,8 +237,9 @@ class _Parsing:
         file.save()
 
     def _archive(self, file: UploadedFile) -> bool:
-        """Unpack an archive into files of the upload. Return False when time ran out; the next task skips members
-        that exist.
+        """Unpack an archive into files of the upload.
+
+        Return False when time ran out; the next task skips members that exist.
         """
         here = StoredMembers(file)
         batch = Batch()
@@ -333,8 +334,9 @@ class _Parsing:
             file.artefact = artefact
 
     def _store(self, files: list[UploadedFile], readings: list[Found]) -> None:
-        """Store readings in one transaction; if the database refuses it, store file by file so that one file harms no
-        other.
+        """Store readings in one transaction.
+
+        If the database refuses it, store file by file so that one file harms no other.
         """
         pairs = list(zip(files, readings, strict=True))
         try:
@@ -407,8 +409,9 @@ class StoredMembers:
         self._counts = Counter((name, state == FileState.REFUSED) for name, state in rows)
 
     def has(self, name: str, *, is_refused: bool) -> bool:
-        """Return whether the archive's next member of this name exists. Ask once per member, for a name may come
-        several times.
+        """Return whether the archive's next member of this name exists.
+
+        Ask once per member, for a name may come several times.
         """
         key = name, is_refused
         self._counts[key] -= 1

@@ -120,8 +120,9 @@ class ReadingStore:
         return known
 
     def _earlier(self, files: Sequence[UploadedFile]) -> dict[int | None, list[Before]]:
-        """Return, by artefact id, the files that brought its bytes before, earliest first; files whose runs were
-        deleted do not count.
+        """Return, by artefact id, the files that brought its bytes before, earliest first.
+
+        Files whose runs were deleted do not count.
         """
         ids = {file.artefact_id for file in files}
         has_runs = Exists(UploadedRun.objects.filter(file=OuterRef("pk")))
@@ -135,7 +136,7 @@ class ReadingStore:
         return result
 
     @cached_property
-    def mappings(self) -> dict[str, dict[str, Any]]:
+    def mappings(self) -> dict[str, dict[str, object]]:
         """Return the lab's saved mappings by the signature of their tables."""
         return dict(TableMapping.objects.filter(lab_id=self.upload.lab_id).values_list("signature", "mapping"))
 

@@ -6,7 +6,6 @@ take_back(upload, files)        # `files` None: all of the upload
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Count
@@ -60,7 +59,7 @@ def take_back(upload: Upload, files: Iterable[int] | None = None) -> int:
             # what somebody writes about one between the look at what refers to it and its end is refused, and not this
             gone = list(runs.values_list("pk", flat=True))
             Run.objects.filter(pk__in=gone).delete()
-            waiting: dict[str, Any] = {"kept_at": None, "state": FileState.WAITING, "packed": None, "left_out": []}
+            waiting: dict[str, object] = {"kept_at": None, "state": FileState.WAITING, "packed": None, "left_out": []}
             UploadedFile.objects.filter(pk__in=held).update(**waiting)
             count += len(gone)
     if ids:

@@ -49,9 +49,7 @@ def numbers_of(runs: Sequence[ReadRun]) -> list[int]:
 
 
 def repetitions_of(runs: Sequence[tuple[ReadRun, str]]) -> list[int]:
-    """Return the repetition of each run among runs of the same tool, host, target, points and workload (given by its
-    digest).
-    """
+    """Return the repetition of each run among runs of the same tool, host, target, points and workload (given by its digest)."""
     counted: Counter[Any] = Counter()
     repetitions = []
     for item, workload in runs:

@@ -184,8 +184,9 @@ class _Places:
         self.guesser = Guesser(upload)
 
     def of(self, file: UploadedFile, run: ParsedRun) -> tuple[Host | None, Target | None]:
-        """Return the file's host and target; for a file that prints several hosts and has none, those that the run's
-        output names.
+        """Return the file's host and target.
+
+        For a file that prints several hosts and has none, those that the run's output names.
         """
         file.upload = self.upload
         key = file.place
@@ -239,9 +240,17 @@ def write_values(every: Sequence[tuple[int, int | None, ReadRun]]) -> None:
         ),
         batch_size=_ROWS_AT_ONCE,
     )  # fmt: skip
+    over_time = {
+        (run_id, each.operation, each.kind, each.section): each.packed
+        for run_id, _, item in every
+        for each in item.histories
+    }
     Histogram.objects.bulk_create(
         (
-            Histogram(run_id=run_id, operation=each.operation, kind=each.kind, section=each.section, bins=each.bins)
+            Histogram(
+                run_id=run_id, operation=each.operation, kind=each.kind, section=each.section, bins=each.bins,
+                intervals=over_time.get((run_id, each.operation, each.kind, each.section)),
+            )
             for run_id, _, item in every for each in item.run.histograms
         ),
         batch_size=_ROWS_AT_ONCE,

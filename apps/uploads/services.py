@@ -48,7 +48,7 @@ def receive_upload(
     failure = None
     with transaction.atomic():
         upload = open_upload(lab, name, door=door, actor=actor, **more)
-        AuditEvent.objects.record(lab.pk, "files uploaded", upload.name, who=actor, upload=upload.pk)
+        AuditEvent.objects.record(lab.pk, "files uploaded", upload.name, actor=actor, upload=upload.pk)
         try:
             _keep_sent(upload, files)
         except ArtefactStoreError as error:
@@ -155,7 +155,7 @@ def hand_over(upload: Upload) -> None:
     transaction.on_commit(partial(ring, f"upload:{upload.pk}", {"state": UploadState.QUEUED}))
 
 
-def read_again(file: UploadedFile, *, only: str = "", mapping: dict[str, Any] | None = None) -> None:
+def read_again(file: UploadedFile, *, only: str = "", mapping: dict[str, object] | None = None) -> None:
     """Queue a file to be parsed as one format, or as a table with a mapping.
 
     Raises:
@@ -178,9 +178,7 @@ def read_all_again(upload: Upload) -> None:
 
 
 def clean_name(name: str) -> str:
-    """Return a path for display and sorting, never to open: without control and direction characters, `..`, leading
-    `/` and drive.
-    """
+    """Return a path for display and sorting, never to open: without control and direction characters, `..`, leading `/` and drive."""
     parts = PurePosixPath(_DRIVE.sub("", UNPRINTABLE.sub("\ufffd", name).replace("\\", "/"))).parts
     stored = [part for part in parts if part.strip("/") not in ("", "..", ".")]
     return "/".join(stored)[-LONGEST_NAME:] or "unnamed"

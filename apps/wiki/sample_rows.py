@@ -1,6 +1,4 @@
-"""Samples as flat rows with all facts, from `.values_list`: no model instance is made, so that millions can pass in
-constant memory.
-"""
+"""Samples as flat rows with all facts, from `.values_list`: no model instance is made, so that millions can pass in constant memory."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -74,7 +72,7 @@ def parts(samples: QuerySet[Sample], after: int = 0) -> Iterator[SampleBatch]:
         after = rows_found[-1][0]
 
 
-def all_rows(samples: QuerySet[Sample], after: int = 0) -> Iterator[dict[str, Any]]:
+def all_rows(samples: QuerySet[Sample], after: int = 0) -> Iterator[dict[str, object]]:
     return chain.from_iterable(part.rows() for part in parts(samples, after))
 
 
@@ -99,7 +97,7 @@ class Extent:
         return f"{self.count}:{self.first}:{self.last}"
 
 
-def _runs(ids: Collection[int]) -> dict[int, dict[str, Any]]:
+def _runs(ids: Collection[int]) -> dict[int, dict[str, object]]:
     """Return the runs' columns by id.
 
     Whoever may see a sample may see its run, and a stream goes on when the request's scope has ended.
@@ -112,7 +110,7 @@ def _names(run: Mapping[str, Any]) -> dict[int, str]:
     return names_of(run["sections"], (run["workload__spec"] or {}).get("jobs", ()))
 
 
-def _facts(run: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(run: Mapping[str, object]) -> dict[str, object]:
     facts = facts_of({f"run__{name}": value for name, value in run.items()})
     del facts["label"]
     return facts
@@ -177,13 +175,13 @@ def flat(row: Mapping[str, Any]) -> list[Any]:
 _fields = itemgetter(*FIELDS)
 
 
-def fact_cells(facts: Mapping[str, Any]) -> list[Any]:
+def fact_cells(facts: Mapping[str, object]) -> list[Any]:
     """Return the cells of the facts' columns, then the remaining facts in one cell."""
     others = {name: value for name, value in facts.items() if name not in FACT_COLUMNS}
     return [*(_plain(facts.get(name)) for name in FACT_COLUMNS), to_json(others).decode()]
 
 
-def _plain(fact: Any) -> Any:
+def _plain(fact: object) -> Any:
     return fact if fact is None or isinstance(fact, str | int | float) else str(fact)
 
 

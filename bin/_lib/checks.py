@@ -46,14 +46,14 @@ class Checks:
     results: list[Result] = field(default_factory=list)
 
     def tool(self, title: str, argv: Sequence[str], env: dict[str, str] | None = None) -> bool:
-        """A program whose output only matters when it fails; whether it went well."""
+        """Run a program whose output only matters when it fails; return whether it went well."""
         with self.beside(title, argv, env):
             pass
         return not self.results[-1].counts.failed
 
     @contextmanager
     def beside(self, title: str, argv: Sequence[str], env: dict[str, str] | None = None) -> Iterator[None]:
-        """The same, on another core while the block does something else."""
+        """Run a program on another core while the block does something else."""
         begin = time.monotonic()
         said = subprocess.PIPE
         with subprocess.Popen(
@@ -137,7 +137,7 @@ def form_of(options: argparse.Namespace) -> str:
 
 @contextmanager
 def ready(*, long: bool) -> Iterator[Checks]:
-    """Packages, assets, programs, and embedded servers in a folder that goes afterwards."""
+    """Prepare packages, assets, programs, and embedded servers in a folder that goes afterwards."""
     console = Console(6)
     machine.announce_lacking(console, tests=True)
     with console.step("Python packages") as step:
@@ -193,7 +193,10 @@ def run_all(checks: Checks, form: str, for_pytest: list[str]) -> None:
 
 
 def of_django(checks: Checks) -> None:
-    """What its own commands check. The database that the migrations make is what every later stage copies."""
+    """Run Django's own checks.
+
+    The database that the migrations make is what every later stage copies.
+    """
     manage = [str(PYTHON), "manage.py"]
     empty = migrated.create(checks.env["DATABASE_URL"])
     if checks.tool("migrations, from nothing to today", [*manage, "migrate", "--verbosity", "0"], empty):
@@ -204,7 +207,7 @@ def of_django(checks: Checks) -> None:
 
 
 def load_reports(checks: Checks) -> None:
-    """The five published reports, which many tests look at, in a database that workers copy."""
+    """Load the five published reports, which many tests look at, into a database that workers copy."""
     if migrated.VARIABLE not in checks.env:
         return
     artefacts = checks.reports / "artefacts"
@@ -217,7 +220,10 @@ def load_reports(checks: Checks) -> None:
 
 
 def on_external_servers(checks: Checks) -> None:
-    """Migrations run there in every worker: the server is another, and so may be what they do on it."""
+    """Run the tests of SQL and broker again on other servers.
+
+    Migrations run there in every worker: the server is another, and so may be what they do on it.
+    """
     title = "tests of SQL, broker and bell again"
     try:
         with external.servers() as (found, env):
@@ -235,7 +241,10 @@ def in_a_browser(checks: Checks, *, long: bool) -> None:
 
 
 def summary(checks: Checks, seconds: float) -> None:
-    """The last line is for machines as well as people; a failed check other than a test counts as one failure."""
+    """Print how each check ended.
+
+    The last line is for machines as well as people; a failed check other than a test counts as one failure.
+    """
     print("\n" + "\n".join(str(result) for result in checks.results))
     failed = [result.title for result in checks.results if result.counts.failed]
     print(f"\n{'Failed: ' + '; '.join(failed) if failed else 'All is well.'}")

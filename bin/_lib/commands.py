@@ -1,5 +1,7 @@
-"""The commands of Spindle's processes, written once: the supervisor runs them, docker-compose.yml repeats them, and
-tests/docker/test_compose.py compares the two."""
+"""The commands of Spindle's processes, written once.
+
+The supervisor runs them, docker-compose.yml repeats them, and tests/docker/test_compose.py compares the two.
+"""
 
 from pathlib import Path
 
@@ -9,10 +11,11 @@ WEB_PROCESSES = 2  # in containers; bin/up has --web-workers
 
 
 def web(python: str, host: str, port: int, processes: int = WEB_PROCESSES) -> list[str]:
-    """Several processes share one socket; uvicorn starts one again that ends, or that is silent for half a minute.
+    """Return the command of the web processes, which share one socket.
 
-    Three seconds for open pages at the end: event streams would hold it for ever. The protocol limits what a connection may keep waiting; what
-    proxies say of clients is Spindle's own matter (SPINDLE_PROXIES).
+    uvicorn starts one again that ends, or that is silent for half a minute. Open pages have three seconds at the end:
+    event streams would hold it for ever. The protocol limits what a connection may keep waiting; what proxies report of
+    clients is Spindle's own matter (SPINDLE_PROXIES).
     """
     limits = ["--http", "apps.core.server.connections:Connection", "--ws", "none"]
     limits += ["--timeout-graceful-shutdown", "3", "--timeout-worker-healthcheck", "30"]
@@ -38,13 +41,19 @@ def worker(python: str) -> list[str]:
 
 
 def dispatcher(python: str) -> list[str]:
-    """One process for the short tasks that offer runs to hosts, which never wait behind a result that is being read."""
+    """Return the command of the worker for the short tasks that offer runs to hosts.
+
+    It never waits behind a result that is being read.
+    """
     queue = ["--queues", "dispatch", "--hostname", "dispatcher@%h", "--pool", "solo"]
     return [python, "-m", "celery", "-A", "worker.celery", "worker", *queue, "--without-gossip", "--without-mingle"]
 
 
 def beat(python: str, schedule: Path) -> list[str]:
-    """No pid file: one left by kill -9 would keep it from starting."""
+    """Return the command of the scheduler.
+
+    It has no pid file: one left by kill -9 would keep it from starting.
+    """
     return [python, "-m", "celery", "-A", "worker.beat", "beat", "--schedule", str(schedule), "--pidfile="]
 
 
@@ -65,10 +74,13 @@ def build_agent(python: str, target: Path) -> list[str]:
 
 
 def enrol(python: str, program: Path, server: str, state: Path) -> list[str]:
-    """The token goes into the environment: every account of the machine can read a command line."""
+    """Return the command that enrols the agent.
+
+    The token goes into the environment: every account of the machine can read a command line.
+    """
     return [python, str(program), "enrol", "--server", server, "--state", str(state), "--again"]
 
 
 def agent(python: str, program: Path, server: str, state: Path) -> list[str]:
-    """The address each time: another start may use another port."""
+    """Return the agent's command; it names the address each time, for another start may use another port."""
     return [python, str(program), "run", "--server", server, "--state", str(state)]

@@ -116,13 +116,16 @@ def tail(log: Path, start: int = 0, lines: int = 30) -> str:
 
 
 def gist(said: str) -> str:
-    """The last line that says what failed; frames of a traceback and hints below an error are indented. '' for none."""
+    """Return the last line that says what failed, or an empty text.
+
+    Frames of a traceback and hints below an error are indented.
+    """
     plain = [line for line in said.splitlines() if line[:1].strip()]
     return plain[-1].strip() if plain else ""
 
 
 def shown(path: Path) -> str:
-    """A path as a person would type it from here."""
+    """Return a path as a person would type it from here."""
     relative = os.path.relpath(path)
     return relative if not relative.startswith("..") else str(path)
 

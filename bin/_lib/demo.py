@@ -1,4 +1,4 @@
-"""This machine as the first host: wait until its agent has described it, then one short real run."""
+"""The first host is the machine itself: wait until its agent has described it, then make one short real run."""
 
 import time
 from collections.abc import Callable, Mapping

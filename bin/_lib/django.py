@@ -17,12 +17,12 @@ FULL = 2**20  # bytes free; with less a log may not have taken the sentence that
 
 
 def run(data: DataFolder, env: Mapping[str, str], *arguments: str) -> str:
-    """What `manage.py …` prints; its errors go to <data>/log/manage.log."""
+    """Return what `manage.py …` prints; its errors go to <data>/log/manage.log."""
     return call(data, env, [str(PYTHON), "manage.py", *arguments])
 
 
 def call(data: DataFolder, env: Mapping[str, str], argv: list[str]) -> str:
-    """What a program of the project prints, run at the checkout's root."""
+    """Return what a program of the project prints, run at the checkout's root."""
     title = " ".join(Path(part).name for part in argv[1:3])
     if not (ROOT / argv[1]).exists():
         raise Trouble(f"{argv[1]} is missing from {ROOT}, so this is not a whole checkout; clone it anew.")
@@ -49,7 +49,7 @@ def call(data: DataFolder, env: Mapping[str, str], argv: list[str]) -> str:
 
 
 def ask(data: DataFolder, env: Mapping[str, str], *arguments: str) -> dict[str, Any]:
-    """The JSON object that a command prints on its last line."""
+    """Return the JSON object that a command prints on its last line."""
     printed = run(data, env, *arguments, "--json").strip().rpartition("\n")[2]
     try:
         answer: dict[str, Any] = json.loads(printed)
@@ -59,7 +59,7 @@ def ask(data: DataFolder, env: Mapping[str, str], *arguments: str) -> dict[str, 
 
 
 def collect_static(data: DataFolder, env: Mapping[str, str], step: Step) -> None:
-    """Static files with hashed names and compressed copies, made again only when what they come from has changed."""
+    """Make static files with hashed names and compressed copies, unless what they come from has not changed."""
     stamp = data.path / "static.stamp"
     now = static_digest()
     if (data.path / "static").is_dir() and stamp.exists() and stamp.read_text() == now:

@@ -11,7 +11,7 @@ from bin._lib.layout import PYTHON, DataFolder, write_private
 
 
 def load(data: Path) -> dict[str, str]:
-    """What a running `bin/up` with this data folder gives its children; empty when none runs."""
+    """Return what a running `bin/up` with this data folder gives its children; empty when none runs."""
     folder = DataFolder(data)
     try:
         found: dict[str, str] = json.loads(folder.environment.read_text()) if is_running(data) else {}
@@ -23,7 +23,7 @@ def load(data: Path) -> dict[str, str]:
 
 
 def is_running(data: Path) -> bool:
-    """Whether a `bin/up` holds the data folder's lock (a file left behind by kill -9 does not count)."""
+    """Return whether a `bin/up` holds the data folder's lock; a file left behind by kill -9 does not count."""
     try:
         with DataFolder(data).lock.open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -35,7 +35,7 @@ def is_running(data: Path) -> bool:
 
 
 def not_running(data: Path) -> str:
-    """The sentence for a command that needs the database when there is none."""
+    """Return the sentence for a command that needs the database when there is none."""
     return (
         f"No database to talk to: no bin/up runs with the data folder {data}. Start it (bin/up --data {data}), "
         "name its folder with --data DIR, or set DATABASE_URL and REDIS_URL."
@@ -49,7 +49,7 @@ def use_checkout_python() -> None:
 
 
 def secret_key(data: DataFolder) -> str:
-    """Made once for each data folder, unless SPINDLE_SECRET_KEY_FILE or SPINDLE_SECRET_KEY is set."""
+    """Return the key, made once for each data folder, unless SPINDLE_SECRET_KEY_FILE or SPINDLE_SECRET_KEY is set."""
     if path := os.environ.get("SPINDLE_SECRET_KEY_FILE"):
         return Path(path).read_text().strip()
     if given := os.environ.get("SPINDLE_SECRET_KEY"):
@@ -60,7 +60,7 @@ def secret_key(data: DataFolder) -> str:
 
 
 def for_children(data: DataFolder, database_url: str, redis_url: str, site_url: str) -> dict[str, str]:
-    """Only what Spindle adds to the environment."""
+    """Return what Spindle adds to the environment, and nothing else."""
     return {
         "DJANGO_SETTINGS_MODULE": "apps.settings",
         "SPINDLE_DATA": str(data.path),

@@ -19,7 +19,11 @@ REDIS_DB = 15
 
 @contextmanager
 def servers() -> Iterator[tuple[str, dict[str, str]]]:
-    """What was found, in words, and the environment for the tests. Raises Trouble where one does not answer."""
+    """Yield what was found, in words, and the environment for the tests.
+
+    Raises:
+        Trouble: One of the servers does not answer.
+    """
     place, version = find_postgres()
     redis = redis_version()
     name = f"spindle_test_{os.getpid()}"
@@ -42,7 +46,7 @@ def servers() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def find_postgres() -> tuple[str, int]:
-    """Address of its `postgres` database, and its version as a number."""
+    """Return the address of its `postgres` database, and its version as a number."""
     for user in dict.fromkeys(("postgres", "root", getpass.getuser())):
         for host in POSTGRES_PLACES:
             url = f"postgresql://{user}@/postgres?host={host}"
@@ -73,7 +77,7 @@ def forget_keys(prefix: str) -> None:
 
 
 def redis(*words: str) -> str:
-    """One command in the test database; the answer as Redis writes it."""
+    """Run one command in the test database; return the answer as Redis writes it."""
     with socket.create_connection(REDIS, timeout=3) as client, client.makefile("rwb") as stream:
         for command in (("SELECT", str(REDIS_DB)), words, ("QUIT",)):
             encoded = [word.encode() for word in command]

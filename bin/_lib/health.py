@@ -1,4 +1,4 @@
-"""Is it well? Used by `bin/up` while it waits, and by the health checks of docker-compose.yml:
+"""Health checks, for `bin/up` while it waits and for docker-compose.yml.
 
 python -m bin._lib.health web PORT     the pages answer
 python -m bin._lib.health beat FILE    the schedule was written in the last ten minutes
@@ -15,12 +15,12 @@ WELL = (200, 301, 308)  # with an https address a plain request is sent there, a
 
 
 def web_status(host: str, port: int) -> int | None:
-    """HTTP status of the health page, None when nothing answers. Redirects are not followed and no proxy is asked."""
+    """Return the HTTP status of the health page, None when nothing answers. Redirects are not followed and no proxy is asked."""
     return ask_web(host, port)[0]
 
 
 def ask_web(host: str, port: int) -> tuple[int | None, str]:
-    """The same, with the word of the web process that has answered."""
+    """Return the status of the health check with the word of the web process that has answered."""
     connection = http.client.HTTPConnection(host, port, timeout=5)
     try:
         connection.request("GET", PATH, headers={"Host": "127.0.0.1"})
@@ -33,7 +33,7 @@ def ask_web(host: str, port: int) -> tuple[int | None, str]:
 
 
 def schedule_is_fresh(schedule: Path) -> bool:
-    """Python's dbm adds endings of its own to the name."""
+    """Return whether the schedule was written lately; Python's dbm adds endings of its own to the name."""
     written = [file.stat().st_mtime for file in schedule.parent.glob(f"{schedule.name}*")]
     return bool(written) and time.time() - max(written) < FRESH
 

@@ -29,12 +29,12 @@ class DataFolder:
 
     @property
     def postgres(self) -> Path:
-        """The database cluster, or a link to it where the server's account cannot reach this folder."""
+        """Return the database cluster, or a link to it where the server's account cannot reach this folder."""
         return self.path / "postgres"
 
     @property
     def sockets(self) -> Path:
-        """The folder of the Unix sockets, or a link to it where this path is too long for one."""
+        """Return the folder of the Unix sockets, or a link to it where this path is too long for one."""
         return self.path / "run"
 
     @property

@@ -36,7 +36,7 @@ def manager() -> str | None:
 
 
 def how_to_install(package: str) -> str:
-    """The command a person types."""
+    """Return the command a person types."""
     name = manager()
     if name is None:
         return f"install {package} with your system's package manager"
@@ -49,14 +49,14 @@ def how_to_install(package: str) -> str:
 
 
 def command_of_root(command: str) -> str:
-    """A small Debian has no sudo, and there su asks for root's password."""
+    """Return the command as root's: a small Debian has no sudo, and there su asks for root's password."""
     if not shutil.which("sudo"):
         return f"su - -c '{command}'"
     return " && ".join(f"sudo {part}" for part in command.split(" && "))
 
 
 def way_out(package: str) -> str:
-    """For one that is still absent: what root has tried already, and the command."""
+    """Return what root has tried already for a package that is still absent, and the command."""
     tried = f"installing it failed (check the network; the output is in {shown(LOG)}); " if may_install() else ""
     return f"{tried}to have it: {how_to_install(package)}"
 
@@ -78,7 +78,7 @@ def python_package(part: str) -> str:
 
 
 def announce_lacking(console: Console, *, tests: bool) -> None:
-    """Say everything that only root may install in one sentence, before the first of it is in the way."""
+    """Name everything that only root may install in one sentence, before the first of it is in the way."""
     if not may_install() and (packages := lacking(tests=tests)):
         console.say(
             f"Missing on this machine: {', '.join(packages)}. To have all of it: {how_to_install(' '.join(packages))}"
@@ -104,7 +104,10 @@ def install(package: str, step: Step | None = None) -> bool:
 
 
 def ensure_fio(step: Step) -> bool:
-    """Whether it is there, installed now where that may be done; the step's note tells the version or the way out."""
+    """Return whether fio is there, installed now where that may be done.
+
+    The step's note names the version or the way out.
+    """
     if not shutil.which("fio"):
         install("fio", step)
     version = version_of("fio")
@@ -113,7 +116,7 @@ def ensure_fio(step: Step) -> bool:
 
 
 def version_of(program: str) -> str | None:
-    """First line of `program --version`, or None where it is absent or does not run."""
+    """Return the first line of `program --version`, or None where it is absent or does not run."""
     try:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -126,6 +129,6 @@ def memory_bytes() -> int:
 
 
 def certificates() -> Path | None:
-    """The system's own list of certificate authorities (a company's proxy is in there, not in a program's own list)."""
+    """Return the system's own list of certificate authorities (a company's proxy is in there, not in a program's own list)."""
     places = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
     return next((Path(place) for place in places if Path(place).is_file()), None)

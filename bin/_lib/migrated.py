@@ -1,5 +1,8 @@
-"""Databases that are filled once for the tests to copy: the migrations take as long as hundreds of tests, the published
-reports as long as a hundred, and each worker of each stage would do both again."""
+"""Databases that are filled once for the tests to copy.
+
+The migrations take as long as hundreds of tests, the published reports as long as a hundred, and each worker of each
+stage would do both again.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,14 +16,18 @@ ARTEFACTS = "SPINDLE_TEST_ARTEFACTS"  # the folder with the files of those repor
 
 
 def create(url: str) -> dict[str, str]:
-    """An empty one beside the database at `url`; what the environment needs so that `manage.py migrate` fills it."""
+    """Create an empty one beside the database at `url`.
+
+    Returns:
+        What the environment needs so that `manage.py migrate` fills it.
+    """
     name = f"{name_in(url)}_migrated"
     psql(url, f'CREATE DATABASE "{name}"')
     return at(url, name)
 
 
 def copied(filled: Mapping[str, str]) -> dict[str, str]:
-    """What the environment of the tests needs."""
+    """Return what the environment of the tests needs."""
     return {VARIABLE: name_in(filled["DATABASE_URL"])}
 
 

@@ -41,7 +41,7 @@ def digest(path: Path) -> str:
 
 
 def python_version() -> str | None:
-    """Version of the environment's Python, None where it does not run."""
+    """Return the version of the environment's Python, or None where it does not run."""
     try:
         asked = [str(PYTHON), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
         return subprocess.run(asked, capture_output=True, text=True, timeout=30, check=True).stdout.strip()
@@ -50,7 +50,7 @@ def python_version() -> str | None:
 
 
 def is_ready(name: str) -> bool:
-    """Whether the lock file is installed; `dev` contains `run`."""
+    """Return whether the lock file is installed; `dev` contains `run`."""
     if not STAMP.exists() or MAKING.exists():
         return False
     stamp = json.loads(STAMP.read_text())
@@ -75,7 +75,7 @@ def ensure(name: str, step: Step) -> None:
 
 @contextmanager
 def setup_lock() -> Iterator[None]:
-    """One installation at a time in one checkout."""
+    """Hold the lock that allows one installation at a time in one checkout."""
     SETUP.mkdir(parents=True, exist_ok=True)
     with (SETUP / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -84,7 +84,7 @@ def setup_lock() -> Iterator[None]:
 
 @contextmanager
 def fresh_folder(folder: Path) -> Iterator[None]:
-    """An empty folder that goes however this ends."""
+    """Make an empty folder that goes however this ends."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
@@ -142,7 +142,7 @@ def clean_environment() -> dict[str, str]:
 
 
 def need_ensurepip(step: Step) -> None:
-    """Debian and Ubuntu leave this part of Python to a package of its own."""
+    """Make sure that Python has ensurepip, which Debian and Ubuntu leave to a package of its own."""
     if importlib.util.find_spec("ensurepip") and importlib.util.find_spec("venv"):
         return
     package = machine.python_package("venv")

@@ -67,9 +67,10 @@ class Server:
         return Command("postgres", argv, self.log, plain_environment(), self.cluster, self.account, *signals, self.tidy)
 
     def tidy(self) -> None:
-        """After kill -9: end what still runs on this cluster, then remove lock files that name a process long gone.
+        """Clear up after kill -9: end what still runs on this cluster, then remove stale lock files.
 
-        The data folder's own lock is held, so nobody else is starting this cluster.
+        A lock file is stale that names a process long gone. The data folder's own lock is held, so nobody else is
+        starting this cluster.
         """
         pid_file = self.cluster / "postmaster.pid"
         if not pid_file.exists():
@@ -93,7 +94,7 @@ def plain_environment() -> dict[str, str]:
 
 
 def runs_in(pid: int, folder: Path) -> bool:
-    """Whether a live process has this working folder (a number alone may long belong to another program)."""
+    """Return whether a live process has this working folder; a number alone may long belong to another program."""
     try:
         return pid > 0 and Path(f"/proc/{pid}/cwd").resolve(strict=True) == folder.resolve()
     except OSError:
@@ -136,7 +137,10 @@ def check_version(cluster: Path, programs: binaries.Binaries) -> None:
 
 
 def new_cluster(data: DataFolder, account: Account, programs: binaries.Binaries, *, durable: bool) -> Path:
-    """Made aside and put in place whole; what is cut short leaves nothing. The log keeps the output."""
+    """Make a cluster aside and put it in place whole.
+
+    What is cut short leaves nothing. The log keeps the output.
+    """
     place = data.postgres if account.may_enter(data.path) else elsewhere(data)
     making = place.with_name("postgres.making")
     shutil.rmtree(making, ignore_errors=True)
@@ -166,7 +170,7 @@ def fill_cluster(
 
 
 def elsewhere(data: DataFolder) -> Path:
-    """A place for the cluster when its account may not enter the data folder, which stays as its owner made it."""
+    """Return a place for the cluster when its account may not enter the data folder, which stays as its owner made it."""
     binaries.open_folder(binaries.COPIES)
     folder = Path(tempfile.mkdtemp(prefix="data-", dir=binaries.COPIES))
     folder.chmod(0o711)
@@ -194,7 +198,10 @@ def run_as(account: Account, argv: list[str], data: DataFolder, text: str = "") 
 
 
 def write_identities(cluster: Path, account: Account) -> None:
-    """pg_ident.conf: root, this account and the server's may connect, nobody else; there is no password to lose."""
+    """Write pg_ident.conf: root, this account and the server's may connect, nobody else.
+
+    There is no password to lose.
+    """
     people = {"root", account.name, pwd.getpwuid(os.geteuid()).pw_name}
     lines = [f'spindle "{person}" {role}\n' for person in sorted(people) for role in ("postgres", NAME)]
     write_private(cluster / "pg_ident.conf", "".join(lines))
@@ -216,7 +223,7 @@ def running(server: Server) -> Iterator[Process]:
 
 
 def is_ready(server: Server, process: Process) -> bool:
-    """PostgreSQL writes "ready" into line 8 of its lock file."""
+    """Return whether PostgreSQL has written "ready" into line 8 of its lock file."""
     with suppress(OSError):
         lines = (server.cluster / "postmaster.pid").read_text().split("\n")
         return len(lines) > 7 and lines[0] == str(process.pid) and lines[7].strip() == "ready"

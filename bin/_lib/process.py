@@ -73,8 +73,10 @@ class Process:
         return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
 
     def _status(self) -> int | None:
-        """A signal whose handler raises waits meanwhile: between taking and giving back `Popen`'s lock it would leave the lock
-        taken, and the next to wait for this child would do so forever.
+        """Let a signal whose handler raises wait meanwhile.
+
+        Between taking and giving back `Popen`'s lock it would leave the lock taken, and the next to wait for this child
+        would do so forever.
         """
         held = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
         try:
@@ -86,7 +88,7 @@ class Process:
         self._child.send_signal(number)
 
     def wait(self, seconds: float) -> bool:
-        """True when it has ended."""
+        """Wait; return True when it has ended."""
         try:
             self._child.wait(timeout=max(seconds, 0))
         except subprocess.TimeoutExpired:
@@ -139,7 +141,7 @@ def rotate(log: Path) -> None:
 
 
 def keep_small(folder: Path) -> None:
-    """Every log of the folder, whoever writes it, and all of them together."""
+    """Shorten every log of the folder, whoever writes it, and all of them together."""
     for log in folder.glob("*.log"):
         rotate(log)
     aside = sorted(folder.glob("*.log.*"), key=modified)

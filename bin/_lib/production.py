@@ -11,7 +11,7 @@ SHORTEST_SECRET = 50  # characters
 
 
 def check(data: DataFolder, env: dict[str, str]) -> None:
-    """Every objection at once, each with its way out."""
+    """Raise every objection at once, each with its way out."""
     if found := objections({**os.environ, **env}):
         raise Trouble("Not fit for production: " + " ".join(found))
     django.run(data, env, "check", "--deploy", "--fail-level", "WARNING")

@@ -32,7 +32,7 @@ class Programs:
 
     @property
     def local_host(self) -> str:
-        """Where this machine itself reaches the web process."""
+        """Return the address where this machine itself reaches the web process."""
         return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
 
     @property
@@ -124,14 +124,14 @@ class Programs:
 
 
 def agent_environment() -> dict[str, str]:
-    """The agent gets none of the server's secrets: on this machine too it is just another host's program."""
+    """Return the agent's environment, without the server's secrets: on this machine too it is just another host's program."""
     secret = ("DATABASE_URL", "REDIS_URL", "SPINDLE_", "POSTGRES_", "DJANGO_")
     rest = {name: value for name, value in os.environ.items() if not name.startswith(secret)}
     return {**rest, "AGENT_FOLDERS_ABOVE": "warn"}  # root may start Spindle in somebody's checkout
 
 
 def known_agent(data: DataFolder) -> list[str]:
-    """`--agent ID` for manage.py once this machine's agent has enrolled."""
+    """Return `--agent ID` for manage.py once this machine's agent has enrolled."""
     try:
         identity = json.loads((data.agent / "identity.json").read_text())
     except FileNotFoundError:
@@ -140,13 +140,13 @@ def known_agent(data: DataFolder) -> list[str]:
 
 
 def put_aside(identity: Path) -> None:
-    """The database does not know this agent (another one was named since): it enrols anew, the old identity is kept."""
+    """Let an agent enrol anew that the database does not know, since another one was named; keep its old identity."""
     if identity.exists():
         identity.replace(identity.with_suffix(f".{int(time.time())}.json"))
 
 
 def running_fio(folder: Path) -> list[int]:
-    """For each run that is under way below the agent's folder the process of fio that the others of that run come from."""
+    """Return, for each run under way below the agent's folder, the fio process that the run's others come from."""
     parents = {}
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -160,5 +160,8 @@ def running_fio(folder: Path) -> list[int]:
 
 
 def parent_of(process: Path) -> int:
-    """After the name, which may hold blanks and brackets, /proc/PID/stat has the state and then the parent."""
+    """Return the number of the parent process.
+
+    After the name, which may hold blanks and brackets, /proc/PID/stat has the state and then the parent.
+    """
     return int((process / "stat").read_text().rpartition(")")[2].split()[1])

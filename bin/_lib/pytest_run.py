@@ -28,7 +28,7 @@ class Counts:
 
 
 def run(arguments: Sequence[str], env: Mapping[str, str], report: Path) -> Counts:
-    """Raises nothing: a run that breaks off counts as one failure."""
+    """Run pytest and return its counts; a run that breaks off counts as one failure."""
     argv = [str(PYTHON), "-m", "pytest", *OPTIONS, f"--junitxml={report}", *arguments]
     report.unlink(missing_ok=True)
     child = subprocess.Popen(argv, cwd=ROOT, env=dict(env), preexec_fn=heed_ctrl_c)
@@ -44,12 +44,18 @@ def run(arguments: Sequence[str], env: Mapping[str, str], report: Path) -> Count
 
 
 def heed_ctrl_c() -> None:
-    """Where a script has started bin/test in the background, Ctrl-C is ignored, and the tests would inherit that."""
+    """Let Ctrl-C end the tests also where a script has started bin/test in the background.
+
+    There it is ignored, and the tests would inherit that.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def let_it_tidy_up(child: "subprocess.Popen[bytes]", stop: BaseException) -> None:
-    """The tests stop what they started. A terminal sends Ctrl-C to pytest too; a second one would cut that short."""
+    """Wait until the tests have stopped what they started.
+
+    A terminal sends Ctrl-C to pytest too; a second one would cut that short.
+    """
     from_terminal = stop.args == (signal.SIGINT,) and sys.stdin.isatty()
     if not from_terminal:
         child.send_signal(signal.SIGINT)

@@ -18,7 +18,7 @@ LEAST_FREE = 2**30  # bytes
 
 @contextmanager
 def held(data: DataFolder) -> Iterator[None]:
-    """One `bin/up` for each data folder; the lock goes with the process, however it ends."""
+    """Hold the lock that allows one `bin/up` for each data folder; it goes with the process, however it ends."""
     try:
         lock = data.lock.open("a+")
     except PermissionError:
@@ -51,7 +51,7 @@ def try_lock(handle: int) -> bool:
 
 
 def check_disk(folder: Path, least: int = LEAST_FREE) -> None:
-    """`folder` need not exist yet."""
+    """Refuse a disk with little space left; `folder` need not exist yet."""
     free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if os.path.exists(place))).free
     if free < least:
         raise Trouble(
@@ -61,7 +61,10 @@ def check_disk(folder: Path, least: int = LEAST_FREE) -> None:
 
 
 def free_port(host: str, port: int, patience: float = 0) -> int:
-    """The port itself, or a free one for 0. `patience`: seconds for the remains of a killed start to go."""
+    """Return the port itself, or a free one for 0.
+
+    `patience`: seconds for the remains of a killed start to go.
+    """
     end = time.monotonic() + patience
     while True:
         try:
@@ -90,7 +93,7 @@ def port_trouble(host: str, port: int, error: OSError) -> str:
 
 
 def outside_address() -> str:
-    """The address under which other machines of the network see this one; nothing is sent."""
+    """Return the address under which other machines of the network see this one; nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))

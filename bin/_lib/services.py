@@ -40,7 +40,7 @@ class Services:
 
 @contextmanager
 def start_embedded(data: Path, *, durable: bool) -> Iterator[Services]:
-    """Both servers under a folder; `durable=False` for tests (quicker, a power cut may lose the data)."""
+    """Run both servers under a folder; `durable=False` for tests (quicker, a power cut may lose the data)."""
     folder = DataFolder(data)
     folder.create()
     try:
@@ -52,7 +52,7 @@ def start_embedded(data: Path, *, durable: bool) -> Iterator[Services]:
 
 @contextmanager
 def embedded_postgres(data: DataFolder, *, durable: bool) -> Iterator[tuple[str, Process]]:
-    """Its address and its process."""
+    """Run PostgreSQL; yield its address and its process."""
     runs_as = account.for_servers(data.postgres)
     server = postgres.prepare(data, socket_folder(data, runs_as), runs_as, binaries.find(runs_as), durable=durable)
     with postgres.running(server) as process:
@@ -61,7 +61,7 @@ def embedded_postgres(data: DataFolder, *, durable: bool) -> Iterator[tuple[str,
 
 @contextmanager
 def embedded_valkey(data: DataFolder) -> Iterator[tuple[str, Process]]:
-    """Its address and its process."""
+    """Run Valkey; yield its address and its process."""
     runs_as = account.for_servers(data.postgres)
     sockets = socket_folder(data, runs_as)
     with valkey.running(valkey.command(data, sockets, runs_as, binaries.find(runs_as))) as process:
@@ -69,7 +69,7 @@ def embedded_valkey(data: DataFolder) -> Iterator[tuple[str, Process]]:
 
 
 def socket_folder(data: DataFolder, runs_as: Account) -> Path:
-    """`run` in the data folder, or a short private folder that `run` then points to."""
+    """Return `run` in the data folder, or a short private folder that `run` then points to."""
     link = data.sockets
     if is_private(link, runs_as):
         return link.resolve()
@@ -92,20 +92,23 @@ def socket_folder(data: DataFolder, runs_as: Account) -> Path:
 
 
 def placed(data: DataFolder) -> str:
-    """Where the database is, when that is not the data folder."""
+    """Return where the database is, when that is not the data folder."""
     place = data.postgres.resolve()
     return "" if place.is_relative_to(data.path) else f"in {place.parent}, since its account may not enter {data.path}"
 
 
 def release_sockets(data: DataFolder) -> None:
-    """After a clean stop nothing is left outside the data folder."""
+    """Leave nothing outside the data folder after a clean stop."""
     if data.sockets.is_symlink():
         shutil.rmtree(data.sockets.resolve(), ignore_errors=True)
         data.sockets.unlink()
 
 
 def is_private(folder: Path, owner: Account) -> bool:
-    """A folder that the account owns and nobody else may enter; after a restart /tmp may hold somebody else's."""
+    """Return whether the account owns the folder and nobody else may enter it.
+
+    After a restart /tmp may hold somebody else's.
+    """
     try:
         found = folder.resolve(strict=True).stat()
     except OSError:

@@ -30,7 +30,7 @@ def faults(*, long: bool) -> list[str]:
 
 
 def outside(*, long: bool) -> list[str]:
-    """Against a real `bin/up`; each worker starts one and shares it among its tests.
+    """Return the arguments for tests against a real `bin/up`; each worker starts one and shares it among its tests.
 
     A file stays with one worker: the labs that its tests share are made once in a product.
     """
@@ -51,22 +51,30 @@ def in_form(mark: str, long: bool) -> str:
 
 
 def figures() -> list[str]:
-    """With `-s`, for they are what these tests print."""
+    """Return the arguments for figures, with `-s`, for they are what these tests print."""
     return ["-m", "benchmark", "-s", *files_with("benchmark")]
 
 
 def mutants() -> list[str]:
-    """With `-s`, for the survivors are what these tests print; each runs pytest by itself."""
+    """Return the arguments for mutants, with `-s`, for the survivors are what these tests print.
+
+    Each runs pytest by itself.
+    """
     return ["-m", "mutation", "-s", *files_with("mutation")]
 
 
 def workers(number: int) -> list[str]:
-    """Each gets neighbours, which share what a module sets up once, and who is done early takes from the others."""
+    """Return the options for several workers.
+
+    Each gets neighbours, which share what a module sets up once, and the one that is done early takes from the others.
+    """
     return ["-n", str(number), "--dist", "worksteal"]
 
 
 def files_with(mark: str, tests: Path = TESTS) -> list[str]:
-    """The files that spell the mark: to collect ten thousand tests for the sake of sixty takes longer than many a stage.
+    """Return the files that spell the mark.
+
+    To collect ten thousand tests for the sake of sixty takes longer than many a stage.
 
     `tests/conftest.py` sees to it that no test has such a mark from elsewhere.
     """

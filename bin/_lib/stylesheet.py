@@ -1,6 +1,9 @@
-"""Tabler's style sheet, cut down to what pages use: nine tenths of its 635 kB are for parts that Spindle does not have, and a browser reads
-all of it before it draws anything. PurgeCSS does it, from the words of templates, scripts and Python files: a class whose name stands anywhere
-in them stays. The names of the other classes are kept in the assets' stamp, so that it is made anew when somebody begins to use one.
+"""Tabler's style sheet, cut down to what pages use.
+
+Nine tenths of its 635 kB are for parts that Spindle does not have, and a browser reads all of it before it draws
+anything. PurgeCSS cuts it by the words of templates, scripts and Python files: a class whose name stands anywhere in
+them stays. The names of the other classes are kept in the assets' stamp, so that it is made anew when somebody begins
+to use one.
 """
 
 import re
@@ -40,16 +43,16 @@ def written(root: Path = ROOT) -> Written:
 
 
 def classes(sheet: str) -> set[str]:
-    """Names of the classes in a style sheet's selectors."""
+    """Return the names of the classes in a style sheet's selectors."""
     return set(CLASS.findall(NO_SELECTORS.sub("", sheet)))
 
 
 def words_to_keep(sheet: str, now: Written) -> str:
-    """What PurgeCSS takes for the content of all pages."""
+    """Return what PurgeCSS takes for the content of all pages."""
     return " ".join(sorted(now.words | now.used(classes(sheet)) | FROM_LIBRARIES))
 
 
 def unused(sheet: str, now: Written) -> list[str]:
-    """The classes that no source uses; rules that ask for one of them go."""
+    """Return the classes that no source uses; rules that ask for one of them go."""
     names = classes(sheet)
     return sorted(names - now.used(names))

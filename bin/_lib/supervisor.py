@@ -39,7 +39,7 @@ class Supervisor:
         self.children.append(Child(process, self.first_pause))
 
     def is_alive(self, name: str) -> bool:
-        """Whether a child of this name runs now."""
+        """Return whether a child of this name runs now."""
         return any(child.process.command.name == name and child.process.alive() for child in self.children)
 
     def wait(self, seconds: float) -> None:

@@ -127,14 +127,14 @@ def main(argv: list[str]) -> int:
 
 
 def heed_signals() -> None:
-    """Except those that the caller wants ignored, as nohup does."""
+    """Handle the signals that stop, except those that the caller wants ignored, as nohup does."""
     for number in STOPPING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stop_once)
 
 
 def stop_once(number: int, _frame: FrameType | None) -> None:
-    """The first signal stops in order; further ones do not cut that short."""
+    """Stop in order at the first signal; further ones do not cut that short."""
     for each in STOPPING:
         signal.signal(each, signal.SIG_IGN)
     raise Stopped(number)
@@ -186,7 +186,7 @@ class Up:
         self.options.port = room.free_port(self.options.host, self.options.port, patience=6 if killed_before else 0)
 
     def install(self) -> bool:
-        """Everything from outside; True when fio is there."""
+        """Install everything from outside; return whether fio is there."""
         machine.announce_lacking(self.console, tests=False)
         with self.console.step("Python packages") as step:
             packages.ensure("run", step)
@@ -198,7 +198,7 @@ class Up:
             return machine.ensure_fio(step)
 
     def start_services(self) -> None:
-        """Database and broker; from here on everything is stopped in order when this ends."""
+        """Start database and broker; from here on everything is stopped in order when this ends."""
         database, broker = os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
         self.stack.callback(services.release_sockets, self.data)
         with self.console.step("Database") as step:
@@ -221,7 +221,11 @@ class Up:
         self.stack.callback(self.stop)
 
     def prepare(self) -> str | None:
-        """Tables, first lab, owner, published reports, static files; the agent's enrolment token if it needs one."""
+        """Prepare tables, first lab, owner, published reports and static files.
+
+        Returns:
+            The agent's enrolment token if it needs one.
+        """
         if self.options.production:
             with self.console.step("Production checks"):
                 production.check(self.data, self.env)
@@ -241,7 +245,7 @@ class Up:
         return [part for name, value in given.items() if value is not None for part in (name, value.strip())]
 
     def tell_of_first_lab(self, made: Mapping[str, Any]) -> None:
-        """Say so when the names that were asked for came too late."""
+        """Report that the names that were asked for came too late."""
         if made["password"]:
             return
         for option, asked, there in (("--lab", self.options.lab, "lab"), ("--owner", self.options.owner, "email")):
@@ -249,7 +253,10 @@ class Up:
                 self.console.say(f"{option} counts only when the first lab is made; it is there: {made[there]}.")
 
     def first_host(self, has_fio: bool) -> Status:
-        """Discovery and the demo run. The dashboard is of use without them, so a failure here is told and not fatal."""
+        """Start discovery and the demo run.
+
+        The dashboard is of use without them, so a failure here is reported and not fatal.
+        """
         demo = Demo(self.data, self.env, self.supervisor)
         status: Status = {"urls": {}}
         try:
@@ -271,7 +278,10 @@ class Up:
         return f"http://[{host}]:{self.options.port}" if ":" in host else f"http://{host}:{self.options.port}"
 
     def allowed_hosts(self) -> list[str]:
-        """Names under which the pages may be asked for: also those by which this machine's agent and health check ask."""
+        """Return the names under which the pages may be asked for.
+
+        Those by which this machine's agent and health check ask are among them.
+        """
         names = {"127.0.0.1", "localhost", "[::1]", urlsplit(self.site_url()).hostname or ""}
         names |= {name.strip() for name in os.environ.get("SPINDLE_ALLOWED_HOSTS", "").split(",")}
         names |= {f"[{self.options.host}]" if ":" in self.options.host else self.options.host}

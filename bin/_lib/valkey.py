@@ -1,5 +1,8 @@
-"""The embedded Valkey: on a Unix socket only, and in memory only. The database is the truth, this is the bell: what is
-lost here is published again, and a machine whose disks are being measured is spared the writes."""
+"""The embedded Valkey: on a Unix socket only, and in memory only.
+
+The database is the truth, this is the bell: what is lost here is published again, and a machine whose disks are being
+measured is spared the writes.
+"""
 
 import socket
 from collections.abc import Iterator

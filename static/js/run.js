@@ -6,9 +6,10 @@ import { timeCharts } from "./zoom.js";
 
 const data = document.getElementById("chart-data");
 if (data) {
-  const { series, latency } = JSON.parse(data.textContent);
+  const { series, latency, heat } = JSON.parse(data.textContent);
   timeCharts(series);
   for (const one of latency) draw(document.getElementById(`chart-${one.kind}`), one);
+  for (const one of heat) draw(document.getElementById(`chart-heat-${one.operation}`), one);
 }
 
 const live = document.getElementById("live");

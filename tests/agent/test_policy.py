@@ -127,7 +127,7 @@ OUT_OF_BOUNDS = [
 
 
 def test_every_key_has_its_cases() -> None:
-    assert {key for key, _ in OUT_OF_BOUNDS} == set(policy.KEYS) | {"name"}
+    assert {key for key, _ in OUT_OF_BOUNDS} == set(policy.OPTIONS) | {"name"}
 
 
 @for_each("key, value", [(key, value) for key, values in OUT_OF_BOUNDS for value in values])
@@ -245,7 +245,7 @@ DANGEROUS = [
 @for_each("attack", ATTACKS)
 def test_no_attack_is_accepted_as_any_value_or_key(attack: str) -> None:
     accepted, said = 0, []
-    for key in [*policy.KEYS, "name", *DANGEROUS, attack]:
+    for key in [*policy.OPTIONS, "name", *DANGEROUS, attack]:
         for value in (attack, [attack], {attack: attack}):
             try:
                 policy.check({"tool": "fio", "jobs": [{**job(), key: value}]}, LIMITS)
@@ -273,7 +273,7 @@ def test_every_option_of_this_fio_is_rendered_by_us_or_refused() -> None:
     lines = subprocess.run([fio, "--cmdhelp=all"], capture_output=True, text=True, check=True).stdout.splitlines()
     names = {line.split(":")[0].strip() for line in lines if ":" in line}
     assert len(names) > 150
-    for name in sorted(names - set(policy.KEYS) - {"name"}):
+    for name in sorted(names - set(policy.OPTIONS) - {"name"}):
         assert name in refusal({**job(), name: 1})
     assert names >= render.OPTIONS
 
@@ -328,7 +328,7 @@ def test_near_valid_workloads_are_rendered_soundly_or_refused(jobs: list[dict[st
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from([*policy.KEYS, "name", "jobs", "tool"]), JUNK)
+@given(st.sampled_from([*policy.OPTIONS, "name", "jobs", "tool"]), JUNK)
 def test_junk_in_any_place_never_gets_through(key: str, junk: Any) -> None:
     says_yes({"tool": "fio", "jobs": [{**job(), key: junk}]})
     says_yes({"tool": "fio", "jobs": [job()], key: junk})

@@ -173,7 +173,7 @@ def test_evidence_cannot_be_deleted(cast: Cast, admin: Script, ours: Machine) ->
     with lab_scope(cast.lab.pk):
         Run.objects.create(lab=cast.lab, tool="fio", origin="uploaded", host=ours.host)
     refused = admin("DELETE", f"hosts/{ours.host.pk}/")
-    assert (refused.status_code, refused.json()["reasons"]) == (409, ["1 run: evidence keeps what it was measured on."])
+    assert (refused.status_code, refused.json()["reasons"]) == (409, ["1 run: parts with runs cannot be deleted."])
     assert admin("DELETE", f"disks/{ours.disks[0].pk}/").json()["reasons"] == [
         "It is a member of md0 in node7; take it out of there first."
     ]

@@ -1,5 +1,6 @@
 """Each rule fires on the reports' own figures, with its arithmetic, and stays silent where it has nothing to say."""
 
+from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -8,6 +9,7 @@ from apps.comparison.caveats import few_runs, ram_cache, single_value, transcrib
 from apps.comparison.compare import compare
 from apps.comparison.question import Question
 from apps.core.quantities import written
+from apps.parsers.dd.format import WITH_SYNC, WITHOUT_SYNC
 from tests.comparison.factories import GIB, MIB, reading
 
 
@@ -55,6 +57,12 @@ def test_synced_direct_unknown_and_reads_are_silent() -> None:
     for facts in ({"sync": "fdatasync"}, {"sync": "direct"}, {"sync": "none", "direct": 1}, {}):
         assert unsynced_write.check(reading(1, 1.0, facts=facts)) is None
     assert unsynced_write.check(reading(1, 1.0, operation="read", facts={"sync": "none"})) is None
+
+
+def test_dds_own_time_beside_one_with_the_sync_is_not_synced() -> None:
+    timed = reading(1, 26_214_400.0, facts={"sync": "fsync"})
+    assert unsynced_write.check(replace(timed, section_name=WITH_SYNC)) is None
+    assert unsynced_write.check(replace(timed, section=1, section_name=WITHOUT_SYNC)) is not None
 
 
 def test_two_runs_are_too_few() -> None:

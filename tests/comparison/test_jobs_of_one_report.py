@@ -25,6 +25,10 @@ def section(name: str, group: int | None = None, **options: str) -> Section:
     return {"name": name, "options": options, **({"group": group} if group is not None else {})}
 
 
+# what tells how long a job ran: 10 s each
+TIMES = {"iops": {"bandwidth": 4096.0, "io_bytes": 40960.0}, "bandwidth": {"io_bytes": 10.0}}
+
+
 def reported(
     lab: Lab, jobs: list[tuple[Section, float]], metric: str = "iops", times: int = 3, **fields: Any
 ) -> list[Run]:
@@ -34,7 +38,10 @@ def reported(
         sections = {str(number): one for number, (one, _) in enumerate(jobs)}
         one = run(lab, origin="uploaded", sections=sections, facts={"raid_level": fields.get("level", "0")})
         for number, (_, value) in enumerate(jobs):
-            sample(one, value * (1 + repetition / 1000), "read", metric, section=number, **fields.get("point", {}))
+            own = value * (1 + repetition / 1000)
+            sample(one, own, "read", metric, section=number, **fields.get("point", {}))
+            for beside, factor in TIMES.get(metric, {}).items():
+                sample(one, own * factor, "read", beside, section=number, **fields.get("point", {}))
         made.append(one)
     return made
 
@@ -119,6 +126,28 @@ def test_means_of_intervals_add_up_where_the_jobs_ran_for_the_same_time(lab: Lab
                 sample(one, 1e7, "read", "io_bytes", section=number)
         [cell] = cells("iops_mean")
     assert round(cell.mean or 0) == 2102
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("seconds", "delays", "expected"),
+    [((10, 10), ("", ""), 3000), ((10, 40), ("", ""), 2250), ((10, 10), ("", "5"), None), ((10, None), ("", ""), None)],
+    ids=["same time", "common time", "begun later", "time not known"],
+)
+def test_rates_are_added_up_over_the_common_time_or_not_at_all(
+    lab: Lab, seconds: tuple[int | None, ...], delays: tuple[str, ...], expected: int | None
+) -> None:
+    """1,000 a second for 10 s and 2,000 a second for 40 s are 90,000 in 40 s."""
+    jobs = [section("clones", rw="read", **({"startdelay": delay} if delay else {})) for delay in delays]
+    with lab_scope(lab.pk):
+        one = run(lab, origin="uploaded", sections={str(number): job for number, job in enumerate(jobs)})
+        for number, (rate, time) in enumerate(zip((1000.0, 2000.0), seconds, strict=True)):
+            sample(one, rate, "read", "iops", section=number)
+            if time is not None:
+                sample(one, rate * 4096, "read", "bandwidth", section=number)
+                sample(one, rate * 4096 * time, "read", "io_bytes", section=number)
+        loaded = [reading.value for reading in load(Question(operation="read", metric="iops"))]
+    assert loaded == ([expected] if expected else [1000.0, 2000.0])
 
 
 @pytest.mark.django_db

@@ -135,7 +135,10 @@ def uploaded(lab: Lab, at: Target, values: dict[str, float], metric: str = "iops
     for repetition in range(3):
         one = run(lab, at, origin="uploaded", sections=sections, **fields)
         for number, value in enumerate(values.values()):
-            sample(one, value * (1 + repetition / 1000), "read", metric, section=number, threads=fields.get("threads"))
+            own = value * (1 + repetition / 1000)
+            beside = {"bandwidth": own * 4096, "io_bytes": own * 40960} if metric == "iops" else {}  # 10 s each
+            for name, each in {metric: own, **beside}.items():
+                sample(one, each, "read", name, section=number, threads=fields.get("threads"))
 
 
 def ratios(*at: Target) -> dict[str, list[float | None]]:

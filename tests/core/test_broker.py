@@ -10,6 +10,7 @@ import pytest
 from celery import Celery
 from django.conf import settings
 from django.core.cache import cache
+from redis import Redis
 from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as NoAnswerError
 
@@ -87,12 +88,26 @@ def test_after_a_rest_it_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None
     url = settings.REDIS_URL
     monkeypatch.setattr("apps.core.broker.REST_SECONDS", 0.2)
     monkeypatch.setattr(settings, "REDIS_URL", "redis://127.0.0.1:1/1")
-    cache.set("rested", 1)  # nobody is asked at this address; the cache's own is another
-    pubsub.ring("run:1", {})
+    pubsub.ring("run:1", {})  # nobody answers at this address; the cache's own is another, and is asked as before
+    cache.set("rested", 1)
+    assert cache.get("rested") == 1
     monkeypatch.setattr(settings, "REDIS_URL", url)
     time.sleep(0.25)
     cache.set("rested", 2)
     assert cache.get("rested") == 2
+
+
+def test_a_connection_is_to_the_address_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that has once spoken to one address does not go on with it when the settings name another."""
+    url = settings.REDIS_URL
+    for address in (url, "redis://127.0.0.1:1/1", url):
+        monkeypatch.setattr(settings, "REDIS_URL", address)
+        used, wanted = (
+            client.connection_pool.connection_kwargs for client in (pubsub.client(), Redis.from_url(address))
+        )
+        assert [used.get(name) for name in ("host", "port", "path")] == [
+            wanted.get(name) for name in ("host", "port", "path")
+        ]
 
 
 def test_one_that_answers_with_an_error_is_asked_again_at_once() -> None:

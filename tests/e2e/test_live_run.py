@@ -48,7 +48,7 @@ def test_a_run_is_started_watched_and_seen_finished(stack: Stack, signed_in: Pag
     page.wait_for_url("**/runs/**")
     expect(page.get_by_role("progressbar").first).to_be_visible(timeout=15000)
     expect(page.locator("canvas").first).to_be_visible()
-    expect(page.get_by_text("99 % of completions within", exact=True).first).to_be_visible(timeout=40000)
+    expect(page.get_by_text("p99 completion latency (clat)", exact=True).first).to_be_visible(timeout=40000)
     text = page.inner_text("body")
     assert "finished" in text
     assert "rw=randwrite" in text

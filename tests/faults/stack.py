@@ -110,6 +110,9 @@ class Stack:
     def start_dispatcher(self) -> None:
         self.start("dispatcher", *commands.dispatcher(sys.executable)[1:])
 
+    def start_beat(self) -> None:
+        self.start("beat", *commands.beat(sys.executable, self.folder / "beat-schedule")[1:])
+
     def enrol(self) -> None:
         """The real program, enrolled as this machine's agent; approved by its trusted token."""
         with lab_scope(self.lab.pk):

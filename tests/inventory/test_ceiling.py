@@ -320,7 +320,7 @@ def test_the_targets_page_explains_the_sum(dtn: Target, sign_in: Callable[[str],
     assert "12 × 600 MB/s SAS-6G lanes = 7 200 MB/s" in page
     assert "their sum is the bound, not one link's 600 MB/s." in page
     assert "the host bus of PERC H700" in page
-    assert "nothing is known that bounds it" not in page
+    assert "no known limit" not in page
 
 
 def test_the_page_of_an_unknown_target_says_that_nothing_bounds_it(
@@ -328,5 +328,5 @@ def test_the_page_of_an_unknown_target_says_that_nothing_bounds_it(
 ) -> None:
     Target.objects.update(array=None)
     page = sign_in("viewer").get(dtn.get_absolute_url()).content.decode()
-    assert page.count("nothing is known that bounds it") == 2
+    assert page.count("no known limit") == 2
     assert "which disks lie under this target" in page

@@ -161,7 +161,7 @@ class TestDecisions:
 
     def test_it_is_shown_on_the_part_with_units_and_only_engineers_decide(self, one: Difference, sign_in: Any) -> None:
         page = sign_in("viewer").get(f"/disks/{one.part_id}/").content.decode()
-        assert "Typed and discovered differ" in page
+        assert "Entered and discovered values differ" in page
         assert "600\xa0GB" in page
         assert "Take discovered" not in page
         assert sign_in("viewer").post(f"/differences/{one.pk}/", {"decision": "typed"}).status_code == 403

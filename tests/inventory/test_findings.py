@@ -181,8 +181,8 @@ def test_members_that_failed_or_left_are_named(thumper: Host, dtn: Host) -> None
     Disk.objects.filter(device_name="sde").update(host=dtn, controller=None)
     assert sorted(lines(thumper, "failed_members")) == [
         "md1 (round ext3): sds is faulty",
-        "md2 (round ext3): sde is in dtn now, as that host's last look says",
-        "md3 (round ext3): sdc was not seen at the last look",
+        "md2 (round ext3): sde is in dtn now, by that host's last scan",
+        "md3 (round ext3): sdc was not seen in the last scan",
     ]
     # The page of all hosts reads them together, and says the same as each host's own.
     together = {host.pk: [one.arithmetic for one in found] for host, found in findings_of_hosts([thumper, dtn])}

@@ -70,8 +70,8 @@ def test_nothing_known_yet_says_what_comes(lab: Lab, sign_in: SignIn) -> None:
     host = Host.objects.create(lab=lab, name="bare")
     page = sign_in("viewer").get(host.get_absolute_url()).content.decode()
     assert "Nothing known yet" in page
-    assert "No target points at this host yet." in page
-    assert "Nothing is wrong with how this host is put together" in page
+    assert "This host has no targets yet." in page
+    assert '<div class="empty">No findings</div>' in page
 
 
 def test_what_is_not_printed_unknown_and_none_stay_apart(lab: Lab, sign_in: SignIn) -> None:
@@ -79,7 +79,7 @@ def test_what_is_not_printed_unknown_and_none_stay_apart(lab: Lab, sign_in: Sign
     host = Host.objects.create(lab=lab, name="bare", absent=absent, ram_bytes=2**30)
     page = sign_in("viewer").get(host.get_absolute_url()).content.decode()
     facts = page[page.index("facts-title") : page.index('id="drawing"')]
-    assert ">not printed</span>: board<" in facts
+    assert ">not reported</span>: board<" in facts
     assert ">none</span>: hypervisor<" in facts
     assert "1\u00a0GiB" in facts
 
@@ -148,8 +148,8 @@ def test_wrong_inventory_does_not_break_the_page(lab: Lab, sign_in: SignIn) -> N
     page = sign_in("viewer").get(host.get_absolute_url())
     assert page.status_code == 200
     text = page.content.decode()
-    assert "An array lies on itself" in text
-    assert "its arrays lie on themselves" in text
+    assert "Circular array definition" in text
+    assert "circular array definition" in text
     assert "v59" in text
 
 

@@ -45,7 +45,7 @@ def test_a_field_says_its_unit_its_source_and_why_it_is_empty(lab):
     host = Host(lab=lab, name="a", ram_bytes=2**30, sources={"ram_bytes": "inferred"}, absent={"board": "not_printed"})
     ram, board, kernel = described(host, "ram_bytes", "board", "kernel")
     assert (ram.value, ram.unit, ram.source, ram.absence) == (2**30, "B", "inferred", "")
-    assert (board.value, board.absence_label) == (None, "not printed")
+    assert (board.value, board.absence_label) == (None, "not reported")
     assert kernel.absence_label == "unknown"
 
 

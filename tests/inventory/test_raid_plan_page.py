@@ -73,7 +73,7 @@ def test_disks_in_use_are_never_proposed(vault, client, token):
     Disk.objects.filter(pk=e.pk).update(health="FAILED")
     reasons = {one.disk.device_name: one.why_not for one in offers(vault) if one.why_not}
     assert reasons == {
-        "sda": "ext4 on /", "sdb": "member of md0", "sdc": "target raw", "sdd": "not seen at the last look", "sde": "its health is FAILED",
+        "sda": "ext4 on /", "sdb": "member of md0", "sdc": "target raw", "sdd": "not seen in the last scan", "sde": "its health is FAILED",
     }  # fmt: skip
     everything = ",".join(str(pk) for pk in Disk.objects.values_list("pk", flat=True))
     found = rest(client, token, vault, f"level=0&disks={everything}").json()

@@ -19,7 +19,7 @@ def test_old_tokens_get_the_maker_that_the_trail_knows(cast: Cast) -> None:
         for name, maker in who.items():
             Token.objects.create(lab=cast.lab, scope="read", name=name, secret_sha256=name)
             if maker:
-                AuditEvent.objects.record(cast.lab.pk, "token created", name, who=maker)
+                AuditEvent.objects.record(cast.lab.pk, "token created", name, actor=maker)
         before = timezone.now()
         import_module("apps.labs.migrations.0005_makers_of_old_tokens").name_makers(apps, None)
         tokens = {token.name: token for token in Token.objects.all()}

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from apps.parsers.cleanup.backslashes import without_backslashes
 from apps.parsers.cleanup.blank_lines import without_double_spacing, without_spaced_stretches
 from apps.parsers.cleanup.line_marks import without_marks
+from apps.parsers.cleanup.log_messages import without_message_heads
 from apps.parsers.cleanup.margins import without_block_margins, without_margin
 from apps.parsers.cleanup.post_tags import without_tags
 from apps.parsers.cleanup.string_literals import without_quotes
@@ -35,7 +36,7 @@ SLOWEST_S = 2.0
 LAYERS = (
     with_plain_characters, without_margin, without_block_margins, without_html, without_tags, without_backslashes,
     without_double_spacing, without_spaced_stretches,
-    without_times,
+    without_times, without_message_heads,
     without_marks, without_quotes,
 )  # fmt: skip
 QUALITIES = {"exact", "rounded", "approximate", "ocr_repaired", "read_from_text", "lower_bound"}
@@ -141,10 +142,7 @@ def _run(run: ParsedRun, last: int) -> Iterator[str]:
         yield from (f"section {number} is not declared" for number in strange)
     for one in run.series:
         yield from (f"series of {one.operation} {one.metric}: {fault}" for fault in _series(one))
-    for histogram in run.histograms:
-        values = [value for value, _ in histogram.bins]
-        if values != sorted(set(values)) or any(not 0 <= n <= _INT_8 for pair in histogram.bins for n in pair):
-            yield f"histogram of {histogram.operation}: bins do not ascend or do not fit"
+    yield from _histograms(run)
     for section in run.sections:
         if not abs(section.error) <= _INT_8:
             yield f"section {section.number} ended with {str(section.error)[:40]}"
@@ -154,6 +152,16 @@ def _run(run: ParsedRun, last: int) -> Iterator[str]:
     for name, value in run.workload.items():
         if isinstance(value, int | float) and not abs(value) <= _INT_8:
             yield f"workload {name} is {str(value)[:40]}"
+
+
+def _histograms(run: ParsedRun) -> Iterator[str]:
+    for histogram in run.histograms:
+        values = [value for value, _ in histogram.bins]
+        if values != sorted(set(values)) or any(not 0 <= n <= _INT_8 for pair in histogram.bins for n in pair):
+            yield f"histogram of {histogram.operation}: bins do not ascend or do not fit"
+    for history in run.histories:
+        if np.asarray(history.counts).shape != (len(history.times_s), len(history.bins)):
+            yield f"history of {history.operation}: counts of other intervals and bins"
 
 
 def _lines(part: Any, last: int) -> Iterator[str]:
@@ -214,7 +222,7 @@ def _texts(value: Any, where: str) -> Iterator[str]:
     elif (is_dataclass(value) and not isinstance(value, ParsedSeries)) or isinstance(value, Struct):
         names = value.__struct_fields__ if isinstance(value, Struct) else [field.name for field in fields(value)]
         for name in names:
-            if name not in ("histograms", "series"):
+            if name not in ("histograms", "histories", "series"):
                 yield from _texts(getattr(value, name), f"{type(value).__name__}.{name}")
     elif isinstance(value, dict):
         for key, one in value.items():

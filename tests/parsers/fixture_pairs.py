@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from apps.parsers.core.models import ParsedHistogram, ParsedRun, ParsedSample, ParsedSeries
+from apps.parsers.core.models import ParsedHistogram, ParsedHistory, ParsedRun, ParsedSample, ParsedSeries
 from apps.parsers.core.source_text import SourceText
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -29,7 +29,7 @@ MODULES = {
     "vdbench_skew": "vdbench.skew",
 }  # fmt: skip
 _HALF = ".expected.json"
-_ROWS = ("samples", "series", "sections", "histograms")
+_ROWS = ("samples", "series", "sections", "histograms", "histories")
 
 
 def case_of(path: Path) -> str:
@@ -78,6 +78,7 @@ def _run(one: ParsedRun) -> dict[str, Any]:
     said["samples"] = [_sample(each) for each in one.samples]
     said["series"] = [_series(each) for each in one.series]
     said["histograms"] = [_histogram(each) for each in one.histograms]
+    said["histories"] = [_history(each) for each in one.histories]
     return _filled(said)
 
 
@@ -96,6 +97,11 @@ def _series(one: ParsedSeries) -> list[Any]:
 
 def _histogram(one: ParsedHistogram) -> list[Any]:
     return [one.section, one.operation, one.kind, len(one.bins), sum(count for _, count in one.bins)]
+
+
+def _history(one: ParsedHistory) -> list[Any]:
+    times = [float(second) for second in one.times_s]
+    return [one.section, one.operation, one.kind, times, len(one.bins), one.counts.sum(axis=1).tolist()]
 
 
 def dumped(said: dict[str, Any]) -> str:

@@ -219,6 +219,13 @@ SMART overall-health self-assessment test result: PASSED
 ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE
   9 Power_On_Hours          0x0032   091   091   000    Old_age   Always       -       12345
 """,
+    "zpool": "  pool: depot\n state: ONLINE\nconfig:\n\n\tNAME    STATE     READ WRITE CKSUM\n\tdepot   ONLINE       0     0     0\n"
+    "\t  sdj1  ONLINE       0     0     0\n\nerrors: No known data errors\n",
+    "nvme": """\
+Node             SN                   Model            Namespace Usage                      Format           FW Rev
+---------------- -------------------- ---------------- --------- -------------------------- ---------------- --------
+/dev/nvme2n1     QQ20001              OWN FLASH 2TB    1           1.02  TB /   2.00  TB    512   B +  0 B   7B1
+""",
     "lspci": """\
 00:1f.2 SATA controller [0106]: Example Corporation 6 Series SATA AHCI Controller [8086:1c02] (rev 05) (prog-if 01 [AHCI 1.0])
 \tSubsystem: Example Inc. Device [1043:844d]

@@ -11,7 +11,8 @@ from apps.parsers.core.models import ParsedWorkload, ParseError
 from apps.parsers.core.registry import RECOGNISED, recognise
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.fio import job_file
-from apps.runs.workload import FIELDS, WorkloadError, checked
+from apps.runs.fio_options import BY_NAME
+from apps.runs.workload import WorkloadError, checked
 from tests.pace import within
 from tests.sampling import for_each
 
@@ -64,7 +65,7 @@ def test_a_later_global_section_changes_only_what_follows_it() -> None:
 def test_an_option_that_is_not_run_is_refused_with_its_line(line: str) -> None:
     text = f"[a]\nrw=read\n{line}\nsize=1m\n"
     assert set(refusals(text)) == {3}
-    assert set(only(text).jobs[0]) <= {*FIELDS, "name"}
+    assert set(only(text).jobs[0]) <= {*BY_NAME, "name"}
 
 
 @for_each("line", [
@@ -264,7 +265,7 @@ def test_any_values_are_taken_over_whole_or_refused(options: list[tuple[str, str
         found = job_file.parse(SourceText(text)).workloads
     except ParseError:
         return
-    assert all(set(job) <= {*FIELDS, "name"} for workload in found for job in workload.jobs)
+    assert all(set(job) <= {*BY_NAME, "name"} for workload in found for job in workload.jobs)
 
 
 def test_a_line_in_brackets_and_an_option_elsewhere_are_no_job_file() -> None:

@@ -1,8 +1,11 @@
 """fio's logs: columns and units by name and version, and lines that are none."""
 
+import json
+import subprocess
 import time
 import tracemalloc
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -311,6 +314,73 @@ def test_histograms_are_added_up_over_time() -> None:
         ("read", "clat", ((5, 4), (get_middle(700), 2))),
         ("write", "clat", ((9, 4),)),
     ]
+
+
+def test_histograms_are_read_over_time_with_their_counts() -> None:
+    last = 1855
+    text = histogram({5: 1, 700: 2}) + histogram({9: 4}, direction=1)
+    text += histogram({5: 3}, time_ms=2000) + histogram({}, time_ms=3000) + histogram({last: 8, 5: 1}, time_ms=4000)
+    run = only(text, "a_clat_hist.1.log")
+    read, write = run.histories
+    assert (read.operation, read.kind, read.section) == ("read", "clat", 0)
+    assert (read.times_s, read.bins) == ((1.0, 2.0, 3.0, 4.0), (5, get_middle(700), get_middle(last)))
+    assert read.counts.tolist() == [[1, 2, 0], [3, 0, 0], [0, 0, 0], [1, 0, 8]]
+    assert (write.times_s, write.bins, write.counts.tolist()) == ((1.0,), (9,), [[4]])
+    median, *_ = (shown(series) for series in run.series if series.operation == "read")
+    assert median[:3] == ("read", "clat_p50", [1, 2, 3, 4])
+    assert median[3][:2] == [get_middle(700), 5]
+    assert np.isnan(median[3][2:]).all()  # nothing was counted; and the last bin has no end
+    assert {series.metric for series in run.series} == {"clat_p50", "clat_p99", "clat_p99_9"}
+
+
+@pytest.mark.parametrize("coarseness", range(7))
+@pytest.mark.parametrize(("groups", "scale"), [(29, 1), (19, 1000)])
+def test_a_coarse_bin_stands_for_the_middle_of_those_it_joins(coarseness: int, groups: int, scale: int) -> None:
+    """fio adds up 2^coarseness neighbours, which are those of `plat_idx_to_val`."""
+    step, at = 1 << coarseness, 640 >> coarseness
+    run = only(histogram({at: 7}, (groups * 64) >> coarseness), "a_clat_hist.1.log")
+    (history,) = run.histories
+    joined = [get_middle(index) for index in range(at * step, (at + 1) * step)]
+    assert history.bins == ((joined[0] + joined[-1]) // 2 * scale,)
+    assert run.histograms[0].bins == ((history.bins[0], 7),)
+
+
+def test_a_long_histogram_log_is_joined_and_loses_no_completion() -> None:
+    rows = logs_format.MOST_INTERVALS * 2 + 5
+    line = ", ".join("3" if n == 4 else "0" for n in range(29))
+    text = "".join(f"{1000 * number}, 0, 4096, {line}\n" for number in range(1, rows + 1))
+    (history,) = only(text, "a_clat_hist.1.log").histories
+    assert len(history.times_s) <= logs_format.MOST_INTERVALS
+    assert (int(history.counts.sum()), history.times_s[-1]) == (3 * rows, float(rows))
+    assert sorted(set(history.times_s)) == list(history.times_s)
+
+
+def test_jobs_one_behind_the_other_are_runs_of_their_own() -> None:
+    job = "".join(histogram({5: 1}, time_ms=1000 * number) for number in range(1, 6))
+    parsed = parse(job + job, "a_clat_hist.log")
+    assert [sum(one.histories[0].counts.sum(axis=1)) for one in parsed.runs] == [5, 5]
+    assert "2 jobs in one log" in parsed.warnings[0]
+
+
+@pytest.mark.fio
+@pytest.mark.parametrize("coarseness", [0, 4])
+def test_what_fio_itself_writes_is_what_it_counts(tmp_path: Path, coarseness: int) -> None:
+    """The log lacks the last interval, which fio does not write; the bins are those of its JSON."""
+    command = [
+        "fio", "--name=h", "--ioengine=psync", "--rw=randrw", "--bs=4k", "--size=4m", "--runtime=2", "--time_based",
+        "--write_hist_log=h", "--log_hist_msec=250", f"--log_hist_coarseness={coarseness}", "--output-format=json+",
+        "--output=h.json",
+    ]  # fmt: skip
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    run = only((tmp_path / "h_clat_hist.1.log").read_text(), "h_clat_hist.1.log")
+    job = json.loads((tmp_path / "h.json").read_text())["jobs"][0]
+    assert {history.operation for history in run.histories} == {"read", "write"}
+    for history in run.histories:
+        counted = {int(ns): count for ns, count in job[history.operation]["clat_ns"]["bins"].items()}
+        assert 0.5 * sum(counted.values()) < history.counts.sum() <= sum(counted.values())
+        assert len(history.times_s) >= 5
+        if not coarseness:
+            assert set(history.bins) <= set(counted)
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ Starting 1 process
 
 rr: (groupid=0, jobs=1): err= 0: pid=9: Sat Jun 25 02:08:42 2022
   read: IOPS=122k, BW=478MiB/s (501MB/s)(14.0GiB/30001msec)
-    clat (usec): min=44, max=790, avg=246.21, stdev=167.10
+    clat (usec): min=44, max=3206, avg=64.21, stdev=27.10
     clat percentiles (usec):
-     |  1.00th=[   86], 50.00th=[  110], 99.00th=[  826],
+     |  1.00th=[   46], 50.00th=[   61], 99.00th=[  126],
      | 99.99th=[ 3195]
   cpu          : usr=10.00%, sys=30.00%, ctx=5, majf=0, minf=1
   IO depths    : 1=0.1%, 2=0.1%, 4=0.1%, 8=99.9%, 16=0.0%, 32=0.0%, >=64=0.0%

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.runs import workload
+from apps.runs.fio_options import ENGINES
 from apps.runs.workload import GIB, KIB, MIB, WorkloadError, checked, job_file, planned_seconds, status_interval
 from tests.sampling import for_each
 
@@ -21,7 +22,7 @@ def _one(**changes: object) -> dict[str, object]:
 
 def test_defaults_are_filled_in() -> None:
     [job] = checked(_one())["jobs"]
-    assert set(job) == {"name", *workload.FIELDS}
+    assert set(job) == {"name", *workload.BY_NAME}
     assert (job["name"], job["iodepth"], job["direct"]) == ("job0", 1, True)
 
 
@@ -74,7 +75,7 @@ def test_what_may_not_be_asked_is_refused_by_its_field(spec: object, field: str)
 
 @given(
     st.dictionaries(
-        st.sampled_from([*workload.FIELDS, "filename", "name"]),
+        st.sampled_from([*workload.BY_NAME, "filename", "name"]),
         st.none() | st.integers() | st.text(max_size=9) | st.booleans(),
     )
 )
@@ -83,7 +84,7 @@ def test_junk_is_refused_or_becomes_only_numbers_and_listed_words(job: dict[str,
         spec = checked({"jobs": [{**PLAIN, **job}]})
     except WorkloadError:
         return
-    words = {*workload.RW, *workload.ENGINES, *workload.SYNC, "job0"}
+    words = {*workload.RW, *ENGINES, *workload.SYNC, "job0"}
     assert all(value is None or isinstance(value, int) or value in words for value in spec["jobs"][0].values())
 
 

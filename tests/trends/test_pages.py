@@ -39,10 +39,10 @@ def said(response: Any) -> str:
 
 
 def test_an_empty_list_says_how_to_fill_it(lab: Lab, sign_in: SignIn) -> None:
-    assert "press <em>Watch this</em>" in said(sign_in("engineer").get("/trends/"))
+    assert "press <em>Alert me on regressions</em>" in said(sign_in("engineer").get("/trends/"))
     viewer = said(sign_in("viewer").get("/trends/"))
     assert "Engineers of this lab can watch" in viewer
-    assert "Destinations" not in viewer
+    assert "Notification channels" not in viewer
 
 
 def test_the_list_shows_state_level_and_line(watched: Watch, lab: Lab, sign_in: SignIn) -> None:

@@ -72,7 +72,7 @@ def test_a_host_is_added_and_all_of_its_name_go_there(bring: Bring, lab: Lab, si
     keep(upload, [UploadedFile.objects.get(name="b.txt").pk])
     engineer: Client = sign_in("engineer")
     shown = page(engineer, upload)
-    assert "2 host names</strong> in these texts are nobody’s yet" in shown
+    assert "2 host names</strong> in these files are not assigned" in shown
     assert 'name="of-db2" value="db2"' in page(engineer, upload, "hosts/")
     answers = {"of-db2": "db2", "of-db9": "db9"}
     after = engineer.post(f"{upload.get_absolute_url()}hosts/", answers, follow=True).content.decode()

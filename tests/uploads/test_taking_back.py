@@ -64,7 +64,7 @@ def test_one_file_leaves_the_others(kept: Upload, sign_in: Any) -> None:
 
 def test_looking_changes_nothing(kept: Upload, sign_in: Any) -> None:
     engineer: Client = sign_in("engineer")
-    assert "Take back …" in engineer.get(kept.get_absolute_url()).content.decode()
+    assert "Undo import…" in engineer.get(kept.get_absolute_url()).content.decode()
     assert "2 runs of 2 files" in engineer.get(f"{kept.get_absolute_url()}take-back/").content.decode()
     assert Run.objects.count() == 2
 
@@ -109,7 +109,7 @@ def test_many_runs_go_in_a_worker(kept: Upload, sign_in: Any, monkeypatch: pytes
     monkeypatch.setattr(revert, "AT_ONCE", 1)
     monkeypatch.setattr(revert.take_back_upload, "delay", lambda *args: asked.append(args))
     after = sign_in("engineer").post(f"{kept.get_absolute_url()}take-back/", follow=True).content.decode()
-    assert "2 runs are being taken back" in after
+    assert "2 runs are being removed" in after
     assert asked == [(kept.pk, None)]
     assert take_back_upload(*asked[0]) == 2
     assert take_back_upload(*asked[0]) == 0
@@ -117,6 +117,6 @@ def test_many_runs_go_in_a_worker(kept: Upload, sign_in: Any, monkeypatch: pytes
 
 def test_a_viewer_takes_nothing_back(kept: Upload, sign_in: Any) -> None:
     viewer: Client = sign_in("viewer")
-    assert "Take back" not in viewer.get(kept.get_absolute_url()).content.decode()
+    assert "Undo import" not in viewer.get(kept.get_absolute_url()).content.decode()
     assert viewer.post(f"{kept.get_absolute_url()}take-back/").status_code == 403
     assert Run.objects.count() == 2

@@ -54,6 +54,6 @@ def test_keeping_and_taking_back_of_many_say_that_nothing_was_done(
         assert "Nothing was kept: Redis" in said(engineer.post(reverse("upload-keep", args=[upload.pk]), words))
     assert not Run.objects.exists()
     save_runs.keep(upload)
-    assert "Nothing was taken back: Redis" in said(engineer.post(reverse("upload-take-back", args=[upload.pk])))
+    assert "Nothing was undone: Redis" in said(engineer.post(reverse("upload-take-back", args=[upload.pk])))
     assert Run.objects.count() == 3
     assert not AuditEvent.objects.filter(act__in=["upload kept", "runs taken back"]).exists()

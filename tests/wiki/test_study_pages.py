@@ -34,8 +34,8 @@ HEADINGS = {
     "ru": ["Стенд", "Машины", "Контроллеры", "Массивы", "Конфигурации", "Методика", "Результаты", "Утверждения", "Оговорки"],
 }  # fmt: skip
 ABSENT = {
-    "en": ("not printed", "unknown", "none"),
-    "it": ("non stampato", "sconosciuto", "nessuno"),
+    "en": ("not reported", "unknown", "none"),
+    "it": ("non riportato", "sconosciuto", "nessuno"),
     "ru": ("не указано", "неизвестно", "нет"),
 }
 PLACE = Addresses(

@@ -28,9 +28,7 @@ Figures = Dict[str, float]
 
 
 def sample() -> Sample:
-    """Return counters since boot: `disks` and `nics` in bytes by name, `user` in seconds of all cores, `load`
-    averaged over a minute.
-    """
+    """Return counters since boot: `disks` and `nics` in bytes by name, `user` in seconds of all cores, `load` averaged over a minute."""
     return {
         "clock": time.monotonic(),
         "load": float((_text("/proc/loadavg") or "nan").split()[0]),
@@ -75,8 +73,9 @@ def disks(diskstats: str, whole: Set[str]) -> Dict[str, int]:
 
 
 def nics(dev: str) -> Dict[str, int]:
-    """Return the bytes received and sent by each NIC; loopback, bridges, bonds and VLANs are counted at their
-    devices.
+    """Return the bytes received and sent by each NIC.
+
+    Loopback, bridges, bonds and VLANs are counted at their devices.
     """
     result = {}
     for line in dev.splitlines()[2:]:
@@ -115,9 +114,7 @@ class Idle:
 
 
 def before(idle: Dict[str, Any], now: Sample) -> Figures:
-    """Return load_before (average of a minute), disk_before and network_before (bytes/s of all disks and NICs) over
-    the last seconds.
-    """
+    """Return load_before (average of a minute), disk_before and network_before (bytes/s of all disks and NICs) over the last seconds."""
     figures: Figures = {}
     since_run = SETTLED_S if idle["last_run"] is None else time.time() - idle["last_run"]
     if since_run >= SETTLED_S and now["load"] >= 0:
@@ -136,8 +133,9 @@ class ActivityWatch:
     """Beside one run, in its runner."""
 
     def __init__(self, idle: Dict[str, Any], directory: str, result: str) -> None:
-        """Observe a run in `directory`; what fio writes to `result` is sent by the agent and is no foreign network
-        activity.
+        """Observe a run in `directory`.
+
+        What fio writes to `result` is sent by the agent and is no foreign network activity.
         """
         self.idle, self.directory, self.result = idle, directory, result
         self.first = self.last = sample()
@@ -149,8 +147,9 @@ class ActivityWatch:
         self.sent = 0
 
     def begin(self) -> None:
-        """Take the first sample when fio starts; the one from before will do unless files were filled or the server
-        was slow.
+        """Take the first sample when fio starts.
+
+        The one from before will do unless files were filled or the server was slow.
         """
         if time.monotonic() - self.first["clock"] > SHORTEST_S:
             self.first = self.last = sample()
@@ -160,8 +159,7 @@ class ActivityWatch:
             self._take(sample())
 
     def end(self, own_user_s: Optional[float]) -> Dict[str, Any]:
-        """Return the figures with load_during (cores), and other_disk_during and network_during in bytes/s over
-        seconds_during.
+        """Return the figures with load_during (cores), and other_disk_during and network_during in bytes/s over seconds_during.
 
         Each also with `_max`, the greatest over ten seconds.
 

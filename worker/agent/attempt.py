@@ -54,9 +54,7 @@ class HostAttempt:
         return state_of(self.path) or ("accepted" if self.accepted else "offered")
 
     def lock(self) -> Optional[int]:
-        """Return the runner's lock, which keeps a late runner out until it is closed, or None where a runner holds
-        it.
-        """
+        """Return the runner's lock, which keeps a late runner out until it is closed, or None where a runner holds it."""
         lock = os.open(self.file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -118,8 +116,11 @@ class HostAttempt:
         os.close(self.alive)
 
     def cut(self, stream: str, everything: bool, durable: bool) -> bool:
-        """Remember new chunks of a stream, on disk before any of them is sent. While fio runs, a chunk ends where a document
-        ends; a document is never parsed here, its last line is a lone `}`. True: bytes are left for which no chunk ends yet."""
+        """Remember new chunks of a stream, on disk before any of them is sent.
+
+        While fio runs, a chunk ends where a document ends; a document is never parsed here, its last line is a lone
+        `}`. True: bytes are left for which no chunk ends yet.
+        """
         earlier = [chunk for chunk in self.chunks if chunk["stream"] == stream]
         offset = earlier[-1]["offset"] + earlier[-1]["length"] if earlier else 0
         fresh: List[Dict[str, Any]] = []

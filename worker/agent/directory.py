@@ -24,8 +24,9 @@ class Unsafe(OSError):
 
 
 def resolve(path: str) -> str:
-    """Return the path without links that only root or the agent's account can have placed; opening refuses any other
-    link.
+    """Return the path without links that only root or the agent's account can have placed.
+
+    Opening refuses any other link.
     """
     path = os.path.abspath(path)
     for _ in range(MOST_LINKS):

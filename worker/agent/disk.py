@@ -50,8 +50,9 @@ def release(state: str) -> None:
 
 
 def conclude(path: str, outcome: str, reason: str, status: Optional[int] = None, signal: Optional[int] = None) -> None:
-    """Write everything of an attempt to disk, then exit.json as the last word; nothing is added to its streams
-    afterwards.
+    """Write everything of an attempt to disk, then exit.json as the last word.
+
+    Nothing is added to its streams afterwards.
     """
     journal(path, "ended", outcome=outcome, reason=reason, exit_status=status, signal=signal)
     for name in STREAMS.values():

@@ -94,8 +94,9 @@ class ToolClock:
 
 
 def run_tool(argv: List[str], seconds: float, folder: str) -> Dict[str, Any]:
-    """Run a tool and return its output, cut at `LONGEST_OUTPUT`; exit status 124 after a timeout. Writes only in
-    `folder`.
+    """Run a tool and return its output, cut at `LONGEST_OUTPUT`; exit status 124 after a timeout.
+
+    Writes only in `folder`.
     """
     if seconds <= 0:
         return output(argv[0], argv, 124, b"", b"no time was left for it")
@@ -144,9 +145,7 @@ def first_that_works(tool: str, lines: Iterable[str], clock: ToolClock, folder: 
 def each(
     tool: str, lines: Iterable[str], clock: ToolClock, folder: str, seconds: float = TOOL_TIMEOUT_S
 ) -> Dict[str, Any]:
-    """Run several commands of one tool and return their outputs, each behind `$ ` and its command line, as in a
-    terminal.
-    """
+    """Run several commands of one tool and return their outputs, each behind `$ ` and its command line, as in a terminal."""
     parts, complaints, argv, statuses = [], [], [], []  # type: List[str], List[str], List[str], List[int]
     size = 0
     for line in lines:
@@ -174,8 +173,9 @@ def raid(tool: str, programs: Tuple[str, ...], shows: Tuple[str, ...], clock: To
 
 
 def smartctl(clock: ToolClock, folder: str) -> Dict[str, Any]:
-    """Return the output for each drive that smartctl finds, also behind RAID controllers; sleeping drives are not
-    woken.
+    """Return the output for each drive that smartctl finds, also behind RAID controllers.
+
+    Sleeping drives are not woken.
     """
     scan = run_tool(["smartctl", "--scan"], clock.left(TOOL_TIMEOUT_S), folder)
     if scan["exit_status"] == 127:
@@ -256,9 +256,7 @@ def settings() -> str:
 
 
 def device_tree() -> Dict[str, Any]:
-    """Return paths of block devices, NVMe controllers and NICs below /sys/devices, links of PCI cards, slots of
-    enclosures.
-    """
+    """Return paths of block devices, NVMe controllers and NICs below /sys/devices, links of PCI cards, slots of enclosures."""
     return {
         "block": {name: _path(f"block/{name}") for name in listed("/sys/block")},
         "nvme": {name: _path(f"class/nvme/{name}") for name in listed("/sys/class/nvme")},

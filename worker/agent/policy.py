@@ -1,4 +1,4 @@
-"""The allowlist of workloads: a key that is not in KEYS is refused by name, and a new fio option adds nothing.
+"""The allowlist of workloads: a key that is not in OPTIONS is refused by name, and a new fio option adds nothing.
 
 No text of a person reaches fio. A workload is integers, booleans and words from fixed lists; here each is checked for its exact
 type and bounds, then all together against what agent.conf and the machine allow. The server checks the same; this does not rely on it.
@@ -6,13 +6,12 @@ type and bounds, then all together against what agent.conf and the machine allow
 
 import os
 import re
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
-from .conf import FREE_MARGIN, MIB, Conf, ram_bytes
+from .conf import FREE_MARGIN, Conf, ram_bytes
+from .options import OPTIONS, REQUIRED
 
 Job = Dict[str, Any]
-Check = Callable[[Any], bool]
-TIB = 1024 * 1024 * MIB
 MAX_JOBS = 16
 RAM_SHARE = 4  # buffers may take a quarter of the memory
 LONGEST_PATH = 500
@@ -36,51 +35,6 @@ class PolicyLimits:
         self.quota_bytes = root.quota_bytes if root is not None else 0
         self.free_bytes = conf.free_bytes(directory)
         self.ram_bytes = ram_bytes()
-
-
-def integer(low: int, high: int, step: int = 1) -> Tuple[str, Check]:
-    words = f"a whole number from {low} to {high}" + (f", a multiple of {step}" if step > 1 else "")
-    return words, lambda value: type(value) is int and low <= value <= high and value % step == 0
-
-
-def word(*words: str) -> Tuple[str, Check]:
-    return "one of " + ", ".join(words), lambda value: type(value) is str and value in words
-
-
-def boolean() -> Tuple[str, Check]:
-    return "true or false", lambda value: type(value) is bool
-
-
-def or_null(rule: Tuple[str, Check]) -> Tuple[str, Check]:
-    words, check = rule
-    return words + ", or null", lambda value: value is None or check(value)
-
-
-REQUIRED = object()
-
-# key → (what is allowed, value when it is left out). `name` is checked apart: it is made from the job's position.
-KEYS: Dict[str, Tuple[Tuple[str, Check], Any]] = {
-    "rw": (word("read", "write", "randread", "randwrite", "rw", "randrw"), REQUIRED),
-    "block_size": (integer(512, 16 * MIB, 512), REQUIRED),
-    "file_size": (integer(4096, 64 * TIB), REQUIRED),
-    "ioengine": (
-        word("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "null"),
-        REQUIRED,
-    ),
-    "iodepth": (integer(1, 4096), 1),
-    "numjobs": (integer(1, 256), 1),
-    "direct": (boolean(), False),
-    "runtime": (or_null(integer(1, 366 * 86400)), None),
-    "time_based": (boolean(), False),
-    "ramp_time": (integer(0, 86400), 0),
-    "rwmixread": (or_null(integer(0, 100)), None),
-    "sync": (word("none", "fsync", "fdatasync", "dsync", "sync"), "none"),
-    "fsync_every": (integer(0, 1000000), 0),
-    "end_fsync": (boolean(), False),
-    "randseed": (or_null(integer(1, 2**31 - 1)), None),
-    "stonewall": (boolean(), True),
-    "group_reporting": (boolean(), True),
-}
 
 
 def numbers_of(offer: Any) -> Optional[Tuple[int, int]]:
@@ -164,17 +118,18 @@ def _job(number: int, given: Any) -> Job:
     if type(given) is not dict:
         raise Refused(f"{where}: expected an object of job options.")
     for key in given:
-        if key not in KEYS and key != "name":
+        if key not in OPTIONS and key != "name":
             raise Refused(f"{where}.{_shown(key)}: this host does not know or does not allow this option.")
     name = f"job{number}"
     if given.get("name", name) != name:
         raise Refused(f"{where}.name: found {_shown(given['name'])}, expected {name}: names are made, not chosen.")
     job: Job = {"name": name}
-    for key, ((words, right), default) in KEYS.items():
-        value = given.get(key, default)
+    for key, option in OPTIONS.items():
+        words, is_right = option.rule
+        value = given.get(key, option.default)
         if value is REQUIRED:
             raise Refused(f"{where}.{key}: missing, expected {words}.")
-        if not right(value):
+        if not is_right(value):
             raise Refused(f"{where}.{key}: found {_shown(value)}, expected {words}.")
         job[key] = value
     return job

@@ -3,18 +3,15 @@
 import os
 from typing import List, Tuple
 
+from . import options
 from .policy import Job, reads, writes
 
-# Integers, booleans and words that policy.py has checked.
-FROM_WORKLOAD = (  # noqa: SIM905
-    "rw bs size ioengine iodepth numjobs direct runtime time_based ramp_time rwmixread fsync fdatasync sync end_fsync randseed "
-    "stonewall group_reporting"
-).split()
 # Always ours.
 FROM_AGENT = (  # noqa: SIM905
     "filename_format clocksource cpus_allowed randrepeat invalidate fallocate nrfiles thread unlink verify_state_save disk_util "
     "clat_percentiles lat_percentiles slat_percentiles percentile_list"
 ).split()
+FROM_WORKLOAD = [option.fio_name for option in options.OPTIONS.values()] + ["fdatasync"]  # which policy.py has checked
 OPTIONS = frozenset(FROM_WORKLOAD + FROM_AGENT)
 
 FIXED = (
@@ -78,24 +75,10 @@ def command_line(fio: str, spool: str, jobs: List[Job], status_interval: int) ->
 
 
 def _options(number: int, job: Job) -> List[Tuple[str, object]]:
-    options: List[Tuple[str, object]] = [
-        ("rw", job["rw"]),
-        ("bs", job["block_size"]),
-        ("size", job["file_size"]),
-        ("ioengine", job["ioengine"]),
-        ("iodepth", job["iodepth"]),
-        ("numjobs", job["numjobs"]),
-        ("direct", int(job["direct"])),
-        # A name relative to fio's working directory, which is the attempt's own; one file for each clone.
-        ("filename_format", f"data.{number}.$jobnum"),
-    ]
-    options += [(key, job[key]) for key in ("runtime", "rwmixread", "randseed") if job[key] is not None]
-    options += [(key, job[key]) for key in ("ramp_time",) if job[key]]
-    if job["sync"] in ("fsync", "fdatasync"):
-        options.append((job["sync"], job["fsync_every"] or 1))
-    elif job["sync"] != "none":
-        options.append(("sync", job["sync"]))
-    return options + [(key, 1) for key in ("time_based", "end_fsync", "group_reporting", "stonewall") if job[key]]
+    lines = options.lines_of(job)
+    always = sum(option.written == options.ALWAYS for option in options.OPTIONS.values())
+    # A name relative to fio's working directory, which is the attempt's own; one file for each clone.
+    return lines[:always] + [("filename_format", f"data.{number}.$jobnum")] + lines[always:]
 
 
 def _line(option: str, value: object) -> str:

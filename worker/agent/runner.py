@@ -178,9 +178,7 @@ class Runner:
         self._journal("fio started", pid=self.fio, argv=self.argv)
 
     def _fill_files(self) -> None:
-        """Fill files with bytes that no layer can compress or deduplicate, on disk and out of the cache before fio
-        reads them.
-        """
+        """Fill files with bytes that no layer can compress or deduplicate, on disk and out of the cache before fio reads them."""
         begun = time.monotonic()
         for name, size in self.files:
             handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self.folder)

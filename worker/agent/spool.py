@@ -88,8 +88,9 @@ class Spool:
             target.write(b" " * BLANKS)
 
     def create(self, record: Dict[str, Any]) -> None:
-        """Create the folder with offer.json, by which every later agent knows the attempt; half an offer.json was not
-        accepted.
+        """Create the folder with offer.json, by which every later agent knows the attempt.
+
+        Half an offer.json was not accepted.
         """
         spare = self.folder(NEXT)
         try:

@@ -188,8 +188,9 @@ class Work:
         self.news = False  # an attempt has left: it is worth asking for the next
 
     def is_durable(self, attempt: HostAttempt) -> bool:
-        """Return whether to flush at once; one flush a second would be measured if the spool shares the filesystem
-        under test.
+        """Return whether to flush at once.
+
+        One flush a second would be measured if the spool shares the filesystem under test.
         """
         return not self.conf.spool_on(os.path.dirname(attempt.run_dir))
 

@@ -23,5 +23,5 @@ class CaveatSerializer(serializers.Serializer[Any]):
     def get_arithmetic(self, caveat: Caveat) -> list[str]:
         return list(all_written(caveat.arithmetic, base()))
 
-    def get_cells(self, caveat: Caveat) -> list[dict[str, Any]]:
+    def get_cells(self, caveat: Caveat) -> list[dict[str, object]]:
         return [{"x": x, "series": series} for x, series in caveat.cells]

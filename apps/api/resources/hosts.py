@@ -170,7 +170,7 @@ class EnclosureViewSet(PartViewSet):
         return Response({"placements": placements, "fingerprint": found.fingerprint, "written": written})
 
 
-def write_layout(enclosure: Enclosure, body: dict[str, Any]) -> None:
+def write_layout(enclosure: Enclosure, body: dict[str, object]) -> None:
     """Write the layout that a body describes. Raise `SlotError` for one that cannot be."""
     rows = layout.rows_of(body.get("layout"))
     boot_slots = body.get("boot_slots", enclosure.boot_slots)

@@ -203,7 +203,7 @@ class OwnersReadPermission(BasePermission):
 
     message = "This needs the role owner."
 
-    def has_permission(self, request: Request, view: Any) -> bool:
+    def has_permission(self, request: Request, view: object) -> bool:
         if request.method != "GET":
             return True  # the answer is 405
         if isinstance(request.auth, Token):
@@ -240,7 +240,7 @@ class LabViewSet(ListModelMixin, ScopedViewSet[Lab]):
     def get_queryset(self) -> Any:
         return Lab.objects.filter(pk__in=find_roles(self.request))
 
-    def get_serializer_context(self) -> dict[str, Any]:
+    def get_serializer_context(self) -> dict[str, object]:
         return {**super().get_serializer_context(), "roles": find_roles(self.request)}
 
     @extend_schema(request=NewLabSerializer, responses={201: MadeLabSerializer, **problems(409)})
@@ -447,7 +447,7 @@ def note_link(row: Any, over: HandedOver) -> Any:
     return row
 
 
-def answer_once(data: Any) -> Response:
+def answer_once(data: object) -> Response:
     """Answer 201 with data that hold a secret, and forbid caches to store it."""
     return Response(data, status=201, headers={"Cache-Control": "no-store"})
 

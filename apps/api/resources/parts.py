@@ -181,7 +181,7 @@ class TargetWithCeilingSerializer(TargetSerializer):
     ceiling = serializers.SerializerMethodField(
         help_text="`{read, write, unknown}`; of each direction the `bandwidth` (bytes/s) that the topology can carry at "
         "most, the part it is `decided_by`, and all `parts` with their `arithmetic`, in MiB/s for `?base=1024`; "
-        "null where its arrays lie on themselves"
+        "null where the array definition is circular"
     )
 
     def get_ceiling(self, target: Target) -> Json | None:

@@ -1,25 +1,68 @@
-"""Plans of studies: matrix with states, order, guards. Reading only; plans do not start by themselves yet."""
+"""Plans: make one from a preset or from points, start, pause, resume and cancel it, and read how far it is."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
+from rest_framework.response import Response
 
+from apps.api.authentication import who
 from apps.api.conditional import no_document, publish
 from apps.api.fields import LinkField, NumberField, PageField
+from apps.api.openapi import problems
+from apps.api.problems import ProblemError
 from apps.api.resources.claims import match_studies
 from apps.api.viewsets import ScopedViewSet
-from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint
+from apps.core.text import whole_number
+from apps.inventory.models import Target
+from apps.labs.models import TokenScope
+from apps.plans.models import Execution
+from apps.plans.plan_request import PlanRequest, find_preset, make_points
+from apps.plans.presets import BY_NAME
+from apps.plans.published_procedure import find_procedures, repeat
+from apps.plans.services import (
+    MOST_RETRIES,
+    add_repetitions,
+    cancel_plan,
+    create_plan,
+    pause_plan,
+    resume_plan,
+    retry_failed,
+    start_plan,
+)
+from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint, Study
 from apps.studies.plans.matrix import CacheFinding
 from apps.studies.plans.plan_page import PlanPage, PlanPageCell, difference_text, with_standing
+from apps.studies.plans.problems import PlanError
 from apps.studies.plans.progress import Estimate
 from apps.studies.plans.run_assignment import NotCounted, runs_of
 
 Json = dict[str, Any]
+
+
+class ExecutionSerializer(serializers.ModelSerializer[Execution]):
+    """How a plan that was started stands."""
+
+    state = serializers.CharField(help_text="running, paused, done, cancelled")
+    reason = serializers.CharField(help_text="why it is paused or cancelled")
+    retries = serializers.IntegerField(help_text="how often a failed step is made again by itself")
+    waits = serializers.SerializerMethodField(help_text="hosts whose next step is held back, with the reason")
+
+    class Meta:
+        model = Execution
+        fields = ("state", "reason", "retries", "started_by", "started_at", "ended_at", "waits")
+        read_only_fields = fields
+
+    @extend_schema_field({"type": "array", "items": {"type": "object"}})
+    def get_waits(self, execution: Execution) -> list[Json]:
+        return [{"host": wait.host_id, "reason": wait.reason, "since": wait.since} for wait in execution.waits.all()]
 
 
 class PlanSummarySerializer(serializers.ModelSerializer[Plan]):
@@ -37,13 +80,61 @@ class PlanSummarySerializer(serializers.ModelSerializer[Plan]):
         help_text="of its order, rounds and guards: `asked for; not checked`, or `as reported` for a published report"
     )
 
+    execution = serializers.SerializerMethodField(help_text="null where it was never started")
+
     class Meta:
         model = Plan
         fields: tuple[str, ...] = (
             "id", "url", "page", "study", "name", "title", "order", "seed", "stopping", "are_means", "is_from_report",
-            "standing", "notes",
+            "standing", "notes", "execution",
         )  # fmt: skip
         read_only_fields = fields
+
+    @extend_schema_field(ExecutionSerializer(allow_null=True))
+    def get_execution(self, plan: Plan) -> Any:
+        execution = getattr(plan, "execution", None)
+        return ExecutionSerializer(execution).data if execution else None
+
+
+class NewPlanSerializer(serializers.Serializer[Any]):
+    """A plan to make: a preset with its values, or points of one's own, on targets of the lab."""
+
+    title = serializers.CharField(max_length=200)
+    study = serializers.CharField(required=False, help_text="slug or id of an own study; without it a new one is made")
+    targets = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=1, max_length=1000)
+    preset = serializers.CharField(required=False, help_text=f"one of {', '.join(BY_NAME)}")
+    file_sizes = serializers.CharField(required=False, help_text="`1g..64g` or `0.5x, 1x, 2x RAM`")
+    patterns = serializers.CharField(required=False, help_text="`randread, randwrite`")
+    block_sizes = serializers.CharField(required=False, help_text="`4k..1m`")
+    iodepths = serializers.CharField(required=False, help_text="`1,2,4..256`")
+    numjobs = serializers.CharField(required=False, help_text="`1,2,4`")
+    runtime = serializers.IntegerField(required=False, min_value=1, max_value=86400, help_text="seconds")
+    points = serializers.ListField(
+        child=serializers.DictField(),
+        required=False,
+        help_text="in place of a preset: as a plan's `points`, with `job`",
+    )
+    repeats = serializers.IntegerField(
+        required=False, min_value=1, help_text="in place of a preset: the plan of a published report to repeat with fio"
+    )
+    is_scaled = serializers.BooleanField(default=False, help_text="of a report: file sizes as multiples of RAM")
+    stopping = serializers.DictField(required=False, help_text="`{kind: fixed, rounds: 5}`; without it the preset's")
+    guards = serializers.ListField(child=serializers.DictField(), required=False, help_text="`[{kind: idle}]`")
+    order = serializers.CharField(default="interleaved", help_text="interleaved, randomized, sequential")
+    seed = serializers.IntegerField(required=False, min_value=0, help_text="of a randomized order")
+    notes = serializers.CharField(required=False, allow_blank=True)
+
+
+class StartPlanSerializer(serializers.Serializer[Any]):
+    """How a plan is started."""
+
+    retries = serializers.IntegerField(default=0, min_value=0, max_value=MOST_RETRIES)
+
+
+class RepetitionsSerializer(serializers.Serializer[Any]):
+    """How many more rounds of every cell are asked for."""
+
+    repetitions = serializers.IntegerField(min_value=1, max_value=99)
 
 
 class PlanConfigurationShapeSerializer(serializers.Serializer[PlanConfiguration]):
@@ -211,18 +302,19 @@ STUDY = OpenApiParameter("study", description="slug or id")
 
 @extend_schema_view(list=extend_schema(description="Plans of own studies and of published ones.", parameters=[STUDY]))
 class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
-    """Plans of own studies and of published ones."""
+    """Plans of own studies and of published ones; own ones can be made and run."""
 
     model = Plan
     serializer_class = PlanSummarySerializer
     serializer_classes = {"retrieve": PlanSerializer}
+    needed_scope = TokenScope.RUN
     filters = ("study",)
 
     def get_queryset(self) -> QuerySet[Plan]:
         plans: QuerySet[Plan] = (
             Plan.objects.whole() if self.action == "retrieve" else Plan.objects.select_related("study")
         )
-        return plans
+        return plans.select_related("execution").prefetch_related("execution__waits")
 
     def filter_queryset(self, queryset: Any) -> Any:
         plans = super().filter_queryset(queryset)
@@ -236,3 +328,105 @@ class PlanViewSet(ListModelMixin, ScopedViewSet[Plan]):
         plan.matrix = PlanPage(plan, runs_of(plan.study))
         permalink = request.build_absolute_uri(plan.get_absolute_url())
         return publish(request, self.get_serializer(plan).data, no_document, permalink)
+
+    @extend_schema(request=NewPlanSerializer, responses={201: PlanSummarySerializer, **problems(404)})
+    def create(self, request: Request) -> Response:
+        """Make a plan. Nothing is started; `POST plans/{id}/start/` does that."""
+        wanted = self.validate_body(NewPlanSerializer)
+        plan = create_plan(self._request_of(wanted), actor=who(request))
+        body = self._represent(plan.pk)
+        return Response(body, status=201, headers={"Location": body["url"]})
+
+    @extend_schema(request=StartPlanSerializer, responses={202: PlanSummarySerializer, **problems(409)})
+    @action(detail=True, methods=["post"])
+    def start(self, request: Request, pk: int) -> Response:
+        """Start a plan, or start it again after it was cancelled or done."""
+        retries = self.validate_body(StartPlanSerializer)["retries"]
+        start_plan(self._own(pk), actor=who(request), retries=retries)
+        return Response(self._represent(pk), status=202)
+
+    @extend_schema(request=None, responses={202: PlanSummarySerializer, **problems(409)})
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, pk: int) -> Response:
+        """Start no more steps; what runs now goes on to its end."""
+        pause_plan(self._own(pk), actor=who(request))
+        return Response(self._represent(pk), status=202)
+
+    @extend_schema(request=None, responses={202: PlanSummarySerializer, **problems(409)})
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: int) -> Response:
+        """Go on with a paused plan."""
+        resume_plan(self._own(pk), actor=who(request))
+        return Response(self._represent(pk), status=202)
+
+    @extend_schema(request=None, responses={202: PlanSummarySerializer, **problems(409)})
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: int) -> Response:
+        """End a plan and cancel its queued and running runs. What was measured stays."""
+        cancel_plan(self._own(pk), actor=who(request))
+        return Response(self._represent(pk), status=202)
+
+    @extend_schema(request=None, responses={202: PlanSummarySerializer, **problems(409)})
+    @action(detail=True, methods=["post"])
+    def retry(self, request: Request, pk: int) -> Response:
+        """Make all failed steps again."""
+        retry_failed(self._own(pk), actor=who(request))
+        return Response(self._represent(pk), status=202)
+
+    @extend_schema(request=RepetitionsSerializer, responses={202: PlanSummarySerializer, **problems(409)})
+    @action(detail=True, methods=["post"])
+    def repetitions(self, request: Request, pk: int) -> Response:
+        """Ask for more rounds of every cell."""
+        number = self.validate_body(RepetitionsSerializer)["repetitions"]
+        add_repetitions(self._own(pk), number, actor=who(request))
+        return Response(self._represent(pk), status=202)
+
+    def _own(self, pk: int) -> Plan:
+        plan: Plan = get_object_or_404(Plan.objects.whole(), pk=pk, study__lab=self.lab)
+        return plan
+
+    def _represent(self, pk: int) -> Json:
+        plan = get_object_or_404(Plan.objects.select_related("study", "execution"), pk=pk)
+        return dict(PlanSummarySerializer(plan, context=self.get_serializer_context()).data)
+
+    def _request_of(self, wanted: Json) -> PlanRequest:
+        """Return the plan that a body asks for. Raises `PlanError`, which is answered with 400."""
+        given = [name for name in ("preset", "points", "repeats") if name in wanted]
+        if len(given) != 1:
+            raise PlanError("preset", given, "one of preset, points and repeats")
+        preset = find_preset(wanted["preset"]) if "preset" in wanted else None
+        report = self._report(wanted["repeats"]) if "repeats" in wanted else None
+        procedure = repeat(report, is_scaled=wanted["is_scaled"]) if report else None
+        points = make_points(preset, wanted) if preset else procedure.points if procedure else wanted["points"]
+        usual: Mapping[str, Any] = preset.rule if preset else {"kind": "fixed", "rounds": 5}
+        notes = [wanted.get("notes", ""), *(procedure.remarks if procedure else [])]
+        return PlanRequest(
+            lab=self.lab, title=wanted["title"], targets=self._targets(wanted["targets"]), points=points,
+            stopping=wanted.get("stopping", usual), guards=wanted.get("guards", preset.guards if preset else ()),
+            order=wanted["order"], seed=wanted.get("seed", 0 if wanted["order"] == "randomized" else None),
+            notes="\n".join(filter(None, notes)), study=self._study(wanted.get("study")), repeats=report,
+        )  # fmt: skip
+
+    def _report(self, pk: int) -> Plan:
+        report = next((plan for plan in find_procedures() if plan.pk == pk), None)
+        if report is None:
+            raise PlanError("repeats", pk, "the id of a published report's plan that fio can repeat")
+        return report
+
+    def _targets(self, ids: list[int]) -> list[Target]:
+        known = {target.pk: target for target in Target.objects.select_related("host").filter(lab=self.lab, pk__in=ids)}
+        missing = [pk for pk in ids if pk not in known]
+        if missing:
+            expected = "ids of targets of this lab (GET /api/v1/targets/)"
+            detail = f"targets: found {missing}, expected {expected}"
+            raise ProblemError(404, detail, field="targets", found=missing, expected=expected)
+        return [known[pk] for pk in dict.fromkeys(ids)]
+
+    def _study(self, name: str | None) -> Study | None:
+        if name is None:
+            return None
+        number = whole_number(name)
+        found = Study.objects.filter(lab=self.lab).filter(Q(slug=name) | Q(pk=number if number is not None else -1))
+        if (study := found.first()) is None:
+            raise PlanError("study", name, "the slug or id of a study of this lab")
+        return study  # type: ignore[no-any-return]

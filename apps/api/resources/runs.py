@@ -1,14 +1,16 @@
-"""Runs: list, read, start, cancel, and the files and samples of one."""
+"""Runs: list, read, start, cancel, and the files and samples of one; and the queue of those that run and wait."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
@@ -16,15 +18,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.agents.ingest import read_again
-from apps.agents.queue import waiting_reasons
+from apps.agents.queue import QueueRow, find_queue, queue_rows, waiting_reasons
 from apps.agents.tasks import ingest_attempt
 from apps.api import documents
 from apps.api.authentication import who
 from apps.api.conditional import no_document, publish, stream
 from apps.api.fields import LinkField, NumberField, PageField
-from apps.api.filters import chosen_runs, refuse_unknown_filters
+from apps.api.filters import refuse_unknown_filters
 from apps.api.openapi import ANY_FACT, BASE, problems
-from apps.api.pagination import Whole
+from apps.api.pagination import NumberedPages, Whole
 from apps.api.problems import ProblemError
 from apps.api.renderers import DOCUMENT
 from apps.api.resources.caveats import CaveatSerializer
@@ -34,13 +36,27 @@ from apps.comparison.answer import caveats_of_runs
 from apps.comparison.caveats.rule import Caveat
 from apps.core.http import attachment
 from apps.core.task_queue import publish as hand_to_worker
+from apps.core.text import whole_number
 from apps.core.unit_base import base
+from apps.inventory.models import Host
 from apps.labs.models import TokenScope
 from apps.runs.artefacts.store import open_stream
+from apps.runs.filters import RunFilterSet
 from apps.runs.models import Attempt, Run, RunArtefact
-from apps.runs.services import MAX_TARGETS, cancel_run, find_targets, start_on_targets, wrap_single_job
-from apps.runs.states import State
-from apps.runs.workload import UnknownOptionError
+from apps.runs.queue import MOST_AT_ONCE, MOVES, abandon_host, abandon_run, cancel_runs, move_run, set_priority
+from apps.runs.services import (
+    MAX_TARGETS,
+    cancel_run,
+    describe_run,
+    find_targets,
+    run_again,
+    start_on_targets,
+    wrap_single_job,
+)
+from apps.runs.states import Priority, State
+from apps.runs.workload import UnknownOptionError, WorkloadError, read_sizes
+from apps.studies.models import Configuration, Study
+from apps.studies.run_placement import place_audited
 from apps.wiki.sample_rows import Extent, rows
 
 Json = dict[str, Any]
@@ -71,6 +87,10 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     waiting_because = serializers.CharField(help_text="why it has not begun; empty when it has")
     progress = NumberField()
     repetition = serializers.IntegerField()
+    priority = serializers.CharField(source="get_priority_display", help_text="high, normal or low")
+    late = serializers.BooleanField(
+        source="is_late", help_text="its host delivered how it ended after a person had given it up"
+    )
     study = serializers.CharField(source="study_run.configuration.study.slug", allow_null=True)
     configuration = serializers.CharField(source="study_run.configuration.name", allow_null=True)
     host = serializers.IntegerField(source="host_id", allow_null=True)
@@ -96,9 +116,10 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         model = Run
         fields: tuple[str, ...] = (
             "id", "url", "page", "tool", "tool_version", "origin", "state", "problem", "reading", "overdue",
-            "waiting_because", "progress", "repetition", "study", "configuration", "host", "host_name", "target",
-            "target_name", "snapshot", "place", "labels", "facts", "workload", "sections", "created_by", "created_at",
-            "started_at", "finished_at", "samples_url", "series_url", "histograms_url", "artefacts_url", "caveats",
+            "waiting_because", "progress", "repetition", "priority", "study", "configuration", "host", "host_name",
+            "target", "target_name", "snapshot", "place", "labels", "note", "facts", "workload", "sections",
+            "created_by", "created_at", "started_at", "finished_at", "abandoned_at", "late", "samples_url",
+            "series_url", "histograms_url", "artefacts_url", "caveats",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -132,7 +153,31 @@ class StartedRunSerializer(RunSerializer):
         read_only_fields = fields
 
 
-class RunStartSerializer(serializers.Serializer[Any]):
+class KnownFieldsSerializer(serializers.Serializer[Any]):
+    """A body that may have these fields only."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse an unknown field, for the answer would look as if it had been applied."""
+        if isinstance(data, dict) and (unknown := sorted(data.keys() - set(self.fields))):
+            raise UnknownOptionError("", unknown[0], data[unknown[0]], self.fields)
+        return super().to_internal_value(data)
+
+
+class PriorityField(serializers.CharField):
+    """A priority as its word."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(help_text=f"one of: {', '.join(priority.label for priority in Priority)}", **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        priority = Priority.find(data)
+        if priority is None:
+            words = ", ".join(choice.label for choice in Priority)
+            raise WorkloadError("priority", str(data)[:80], f"one of: {words}")
+        return priority
+
+
+class RunStartSerializer(KnownFieldsSerializer):
     """The body that starts runs."""
 
     target = serializers.IntegerField(required=False, help_text="id of a target with `takes_runs`")
@@ -144,15 +189,17 @@ class RunStartSerializer(serializers.Serializer[Any]):
         help_text="ids of several, of one host or of several, in place of `target`; runs start on all of them or on none",
     )
     workload = serializers.DictField(
-        help_text="`{tool, jobs: [{rw, block_size, file_size, …}]}`, or one job's options by themselves"
+        help_text="`{tool, jobs: [{rw, block_size, file_size, …}]}`, or one job's options by themselves. "
+        "Sizes are whole bytes, or texts such as `4k` and `10 GiB`, where k is 1024"
     )
     repetitions = serializers.IntegerField(default=1, min_value=1, max_value=100)
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse an unknown field, for the answer would look as if it had been applied."""
-        if isinstance(data, dict) and (unknown := sorted(data.keys() - set(self.fields))):
-            raise UnknownOptionError("", unknown[0], data[unknown[0]], self.fields)
-        return super().to_internal_value(data)
+    priority = PriorityField(default=Priority.NORMAL)
+    labels = serializers.DictField(child=serializers.CharField(allow_blank=True), default=dict)
+    note = serializers.CharField(allow_blank=True, default="")
+    study = serializers.CharField(required=False, help_text="slug of a study of this lab, into which the runs go")
+    configuration = serializers.CharField(
+        required=False, help_text="name of a configuration of `study`; without it the target decides"
+    )
 
     def validate(self, attrs: Any) -> Any:
         """Refuse a body with both `target` and `targets`, with neither, or with a target twice."""
@@ -162,7 +209,35 @@ class RunStartSerializer(serializers.Serializer[Any]):
         keys = attrs.setdefault("targets", [attrs.get("target")])
         if len(set(keys)) < len(keys):
             raise serializers.ValidationError({"targets": "found a target twice, expected each once"})
+        if len(keys) > 1 and "configuration" in attrs:
+            found = attrs["configuration"][:80]
+            raise serializers.ValidationError(
+                {"configuration": f"found {found!r} with several targets, expected none: each target decides"}
+            )
         return attrs
+
+
+class RunChangeSerializer(KnownFieldsSerializer):
+    """What can be changed of a run; what is left out stays."""
+
+    labels = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)
+    note = serializers.CharField(allow_blank=True, required=False)
+    priority = PriorityField(required=False)
+
+
+class RunAgainSerializer(KnownFieldsSerializer):
+    """How a run shall be started again; what is left out is as it was."""
+
+    repetitions = serializers.IntegerField(default=1, min_value=1, max_value=100)
+    priority = PriorityField(required=False)
+    labels = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)
+    note = serializers.CharField(allow_blank=True, required=False)
+
+
+class ReasonSerializer(KnownFieldsSerializer):
+    """Why a run is given up."""
+
+    reason = serializers.CharField(allow_blank=True)
 
 
 class ArtefactSerializer(serializers.ModelSerializer[RunArtefact]):
@@ -187,8 +262,7 @@ class ArtefactSerializer(serializers.ModelSerializer[RunArtefact]):
 @extend_schema_view(
     list=extend_schema(
         parameters=[BASE],
-        description="Newest first. Filters: `state`, `tool`, `origin`, `study`, `host`, `target` (id or name). "
-        f"{ANY_FACT}",
+        description=f"Newest first. {ANY_FACT}",
     )
 )
 class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
@@ -198,14 +272,11 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
     serializer_class = RunSerializer
     formats = {"retrieve": DOCUMENT}
     needed_scope = TokenScope.RUN
-    filters = None
+    filterset_class = RunFilterSet
     ordering = "-id"
 
     def get_queryset(self) -> Any:
         return with_related(super().get_queryset())
-
-    def filter_queryset(self, queryset: Any) -> Any:
-        return with_related(chosen_runs(self.request))
 
     def paginate_queryset(self, queryset: Any) -> list[Any]:
         """Return a page of runs, each with its caveats and why it waits."""
@@ -225,15 +296,71 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
                 field, expected = "target" if "target" in data else "targets", "the id of a target of this lab"
                 detail = f"{field}: found {key}, expected {expected} (GET /api/v1/targets/)"
                 raise ProblemError(404, detail, field=field, found=key, expected=expected)
-        runs = start_on_targets(
-            [known[key] for key in data["targets"]],
-            lab=self.lab,
-            spec=wrap_single_job(data["workload"]),
-            repetitions=data["repetitions"],
-            who=who(request),
-        )
-        body = self.represent_started(runs)
+        study, configuration = self.find_study(data.get("study"), data.get("configuration"))
+        with transaction.atomic():
+            runs = start_on_targets(
+                [known[key] for key in data["targets"]], lab=self.lab,
+                spec=read_sizes(wrap_single_job(data["workload"])), repetitions=data["repetitions"], who=who(request),
+                priority=data["priority"], labels=data["labels"], note=data["note"],
+            )  # fmt: skip
+            if study:
+                place_audited(self.lab, runs, study, configuration, who(request))
+        return self.answer_started(runs, is_placed=study is not None)
+
+    def find_study(self, slug: str | None, name: str | None) -> tuple[Study | None, Configuration | None]:
+        """Return the lab's study and its configuration by slug and name. Raises a 404 for one that is not there."""
+        if slug is None and name is None:
+            return None, None
+        study = Study.objects.filter(lab=self.lab, slug=slug or "").first()
+        if study is None:
+            expected = "the slug of a study of this lab (GET /api/v1/studies/)"
+            raise ProblemError(404, f"study: found {slug!r}, expected {expected}", field="study", found=slug,
+                               expected=expected)  # fmt: skip
+        configuration = study.configurations.filter(name=name).first() if name is not None else None
+        if name is not None and configuration is None:
+            names = ", ".join(study.configurations.values_list("name", flat=True)[:50]) or "none, for it has none"
+            raise ProblemError(404, f"configuration: found {name!r}, expected one of: {names}", field="configuration",
+                               found=name, expected=f"one of: {names}")  # fmt: skip
+        return study, configuration
+
+    def answer_started(self, runs: Sequence[Run], *, is_placed: bool = False) -> Response:
+        """Return the 201 for runs that were just queued."""
+        body = self.represent_started(runs, is_placed=is_placed)
         return Response(body, status=201, headers={"Location": body["url"]})
+
+    @extend_schema(request=RunChangeSerializer, responses={200: RunSerializer, **problems(404, 409)})
+    def partial_update(self, request: Request, pk: int) -> Response:
+        """Change labels, note or priority of a run of this lab; a priority only while the run is queued."""
+        run = get_object_or_404(Run.objects, pk=pk, lab=self.lab)
+        data = self.validate_body(RunChangeSerializer)
+        with transaction.atomic():
+            if "priority" in data:
+                set_priority(self.lab, [run.pk], data["priority"], who(request))
+                run.refresh_from_db(fields=["state", "priority"])
+                if run.priority != data["priority"]:
+                    raise refuse_state(run, "a run that is queued")
+            describe_run(run, who(request), labels=data.get("labels"), note=data.get("note"))
+        return Response(self.represent_again())
+
+    @extend_schema(request=RunAgainSerializer, responses={201: StartedRunSerializer, **problems(404)})
+    @action(detail=True, methods=["post"])
+    def again(self, request: Request, pk: int) -> Response:
+        """Start the run's workload on its target once more; repetitions are numbered behind those that there are."""
+        run = get_object_or_404(Run.objects.select_related("target", "workload"), pk=pk, lab=self.lab)
+        return self.answer_started(run_again(run, who(request), **self.validate_body(RunAgainSerializer)))
+
+    @extend_schema(request=ReasonSerializer, responses={202: RunSerializer, **problems(404, 409)})
+    @action(detail=True, methods=["post"])
+    def abandon(self, request: Request, pk: int) -> Response:
+        """Give up a run whose host has gone quiet (`unknown`).
+
+        The host gets new work when it is back and has said whether it still has this run. A result that it delivers
+        then is kept, and the run is `late`.
+        """
+        run = get_object_or_404(Run.objects.select_related("host"), pk=pk, lab=self.lab)
+        if not abandon_run(run, self.validate_body(ReasonSerializer)["reason"], who(request)):
+            raise refuse_state(run, "a run that is unknown, for its host has gone quiet")
+        return Response(self.represent_again(), status=202)
 
     @extend_schema(parameters=[BASE])
     def retrieve(self, request: Request, pk: int, format: str | None = None) -> HttpResponseBase:
@@ -305,14 +432,15 @@ class RunViewSet(ListModelMixin, ScopedViewSet[Run]):
         (run,) = add_findings([self.get_object()])
         return dict(self.get_serializer(run).data)
 
-    def represent_started(self, runs: Sequence[Run]) -> Json:
+    def represent_started(self, runs: Sequence[Run], *, is_placed: bool = False) -> Json:
         """Return the first of the started runs, with the ids of all.
 
-        They are in no study yet, so the database is not asked for it.
+        Unless they were placed in a study, the database is not asked for it.
         """
         first: Any = note_findings(runs[0], ())
-        study_run: Any = Run._meta.get_field("study_run")
-        study_run.set_cached_value(first, None)
+        if not is_placed:
+            study_run: Any = Run._meta.get_field("study_run")
+            study_run.set_cached_value(first, None)
         first.repetition_ids = [run.pk for run in runs]
         return dict(StartedRunSerializer(first, context=self.get_serializer_context()).data)
 
@@ -341,3 +469,151 @@ def note_findings(run: Any, caveats: Iterable[Caveat], waiting_because: str = ""
 def refuse_state(run: Run, expected: str) -> ProblemError:
     """Return the 409 for a run that is not in the state that the request needs; the caller raises it."""
     return ProblemError(409, f"Run {run.pk} is {run.state}.", field="state", found=run.state, expected=expected)
+
+
+class QueueRowSerializer(serializers.Serializer[QueueRow]):
+    """A running or waiting run, with its place among those of its host."""
+
+    run = serializers.IntegerField(source="run.pk")
+    url = serializers.SerializerMethodField()
+    host = serializers.IntegerField(source="run.host_id")
+    host_name = serializers.CharField(source="run.host.name")
+    place = serializers.IntegerField(help_text="0: on its host; else its number among the host's waiting runs")
+    state = serializers.CharField(source="run.state")
+    priority = serializers.CharField(help_text="high, normal or low")
+    target = serializers.IntegerField(source="run.target_id", allow_null=True)
+    target_name = serializers.CharField(source="run.target.name", allow_null=True)
+    tool = serializers.CharField(source="run.tool")
+    operations = serializers.CharField(source="run.operations")
+    repetition = serializers.IntegerField(source="run.repetition")
+    labels = serializers.DictField(source="run.labels")
+    note = serializers.CharField(source="run.note")
+    created_by = serializers.CharField(source="run.created_by")
+    created_at = serializers.DateTimeField(source="run.created_at")
+    started_at = serializers.DateTimeField(source="run.started_at", allow_null=True)
+    reason = serializers.CharField(help_text="why it waits, or what is special about a running one; may be empty")
+    progress = NumberField(source="run.progress")
+    seconds_left = NumberField(allow_null=True, help_text="until it ends, of a running one, about; null: not known")
+    seconds_before = NumberField(allow_null=True, help_text="until it begins, of a waiting one, about; null: not known")
+
+    @extend_schema_field(serializers.URLField)
+    def get_url(self, row: QueueRow) -> str:
+        address: str = self.context["request"].build_absolute_uri(reverse("api-run", args=[row.run.pk]))
+        return address
+
+
+class QueuedRunsSerializer(KnownFieldsSerializer):
+    """Runs of the queue."""
+
+    runs = serializers.ListField(
+        child=serializers.IntegerField(min_value=1), allow_empty=False, max_length=MOST_AT_ONCE, help_text="ids"
+    )
+
+
+class QueuePrioritySerializer(QueuedRunsSerializer):
+    """A priority for runs of the queue."""
+
+    priority = PriorityField()
+
+
+class QueueMoveSerializer(KnownFieldsSerializer):
+    """Where a run of the queue shall go."""
+
+    run = serializers.IntegerField(min_value=1, help_text="id of a queued run")
+    to = serializers.CharField(help_text=f"one of: {', '.join(MOVES)}")
+
+
+class QueueAbandonSerializer(ReasonSerializer):
+    """A host that has gone quiet, and why its runs are given up."""
+
+    host = serializers.IntegerField(min_value=1, help_text="id")
+    cancel_waiting = serializers.BooleanField(default=False, help_text="cancel the runs that wait for it as well")
+
+
+class ChangedRunsSerializer(serializers.Serializer[Any]):
+    """The runs that a request changed; those that had ended or had it already are left out."""
+
+    runs = serializers.ListField(child=serializers.IntegerField(), help_text="ids")
+
+
+class AbandonedRunsSerializer(serializers.Serializer[Any]):
+    """What giving up the runs of a host did."""
+
+    abandoned = serializers.ListField(child=serializers.IntegerField(), help_text="ids")
+    cancelled = serializers.ListField(child=serializers.IntegerField(), help_text="ids")
+
+
+HOST = OpenApiParameter("host", int, description="id of a host")
+
+
+@extend_schema_view(list=extend_schema(parameters=[HOST]))
+class QueueViewSet(ListModelMixin, ScopedViewSet[Run]):
+    """The running and waiting runs of the lab, host by host in the order in which each takes them.
+
+    By priority, then as they were moved, then by age.
+    """
+
+    model = Run
+    serializer_class = QueueRowSerializer
+    pagination_class = NumberedPages
+    needed_scope = TokenScope.RUN
+
+    def get_queryset(self) -> Any:
+        return find_queue(self.lab)
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        refuse_unknown_filters(self.request, ("host", "offset"))
+        text = self.request.query_params.get("host", "")
+        if not text:
+            return queryset
+        number = whole_number(text)
+        if number is None:
+            expected = "the id of a host"
+            raise ProblemError(400, f"host: found {text[:80]!r}, expected {expected}", field="host", found=text[:80],
+                               expected=expected)  # fmt: skip
+        return queryset.filter(host=number)
+
+    def paginate_queryset(self, queryset: Any) -> list[Any]:
+        """Return a page of the queue as rows with reasons and times."""
+        return queue_rows(super().paginate_queryset(queryset) or [])
+
+    @extend_schema(request=QueuedRunsSerializer, responses={202: ChangedRunsSerializer})
+    @action(detail=False, methods=["post"])
+    def cancel(self, request: Request) -> Response:
+        """Cancel runs of this lab; hosts stop those that have begun as soon as they hear of it."""
+        ids = self.validate_body(QueuedRunsSerializer)["runs"]
+        runs = list(Run.objects.open().filter(lab=self.lab, pk__in=ids))
+        return Response({"runs": cancel_runs(runs, who(request))}, status=202)
+
+    @extend_schema(request=QueuePrioritySerializer, responses=ChangedRunsSerializer)
+    @action(detail=False, methods=["post"])
+    def priority(self, request: Request) -> Response:
+        """Give queued runs of this lab a priority."""
+        data = self.validate_body(QueuePrioritySerializer)
+        return Response({"runs": set_priority(self.lab, data["runs"], data["priority"], who(request))})
+
+    @extend_schema(request=QueueMoveSerializer, responses={200: ChangedRunsSerializer, **problems(404, 409)})
+    @action(detail=False, methods=["post"])
+    def move(self, request: Request) -> Response:
+        """Move a queued run to the front of its host's queue, or one place up or down.
+
+        One that passes a run of another priority takes over that priority. `runs` is empty where it could go no further.
+        """
+        data = self.validate_body(QueueMoveSerializer)
+        run = get_object_or_404(Run.objects, pk=data["run"], lab=self.lab)
+        moved = move_run(run, data["to"], who(request))
+        run.refresh_from_db(fields=["state"])
+        if not moved and run.state != State.QUEUED:
+            raise refuse_state(run, "a run that is queued")
+        return Response({"runs": [run.pk] if moved else []})
+
+    @extend_schema(request=QueueAbandonSerializer, responses={202: AbandonedRunsSerializer, **problems(404)})
+    @action(detail=False, methods=["post"])
+    def abandon(self, request: Request) -> Response:
+        """Give up the run of a host that has gone quiet, and cancel those that wait for it if `cancel_waiting` is true."""
+        data = self.validate_body(QueueAbandonSerializer)
+        host = get_object_or_404(Host.objects, pk=data["host"], lab=self.lab)
+        abandoned, cancelled = abandon_host(
+            host, data["reason"], who(request), with_waiting=data["cancel_waiting"]
+        )  # fmt: skip
+        return Response({"abandoned": abandoned, "cancelled": cancelled}, status=202)

@@ -21,12 +21,13 @@ from apps.api.viewsets import ScopedAPIView
 from apps.comparison.charts.chart import Chart, ChartKind
 from apps.comparison.charts.data_table import as_table
 from apps.comparison.charts.json_payload import as_json
-from apps.comparison.queries.run_charts import Part, chart_over_time, latency_charts
+from apps.comparison.queries.run_charts import Part, chart_over_time, heat_charts, latency_charts
 from apps.core.tables import Cell
 from apps.runs.metrics import METRICS
 from apps.runs.models import Run
 from apps.runs.models import Series as SeriesRow
 from apps.runs.series.arrays import part_of, unpack, unpacked_points
+from apps.runs.series.intervals import unpack_intervals
 from apps.runs.series.latencies import latencies_of
 from apps.runs.series.progress import series_so_far
 from apps.wiki.dialects import csv
@@ -35,7 +36,9 @@ MOST_POINTS = 4000  # more than a screen has pixels
 AT_ONCE = 5000  # lines of a streamed file
 FORMS = [JSON, CSV, *PICTURES]
 NAMES = ("operation", "metric", "section", "source")
-DRAWN = {"histogram": ChartKind.HISTOGRAM, "curve": ChartKind.CURVE}
+HEAT = "heat"
+DRAWN = {"histogram": ChartKind.HISTOGRAM, "curve": ChartKind.CURVE, HEAT: ChartKind.HEAT}
+TRUE = ("1", "true", "yes")
 
 
 class SeriesSerializer(serializers.Serializer[Any]):
@@ -72,6 +75,11 @@ class HistogramSerializer(serializers.Serializer[Any]):
     bins = serializers.ListField(
         child=serializers.ListField(child=serializers.FloatField()), help_text="[ns, count], ascending"
     )
+    intervals = serializers.ListField(
+        child=serializers.ListField(), allow_null=True,
+        help_text="with ?over_time=1: [seconds at its end, [[ns, count], …]] of each interval, as fio's histogram log has "
+        "them; null without it, and where no log was read",
+    )  # fmt: skip
 
 
 class HistogramListSerializer(serializers.Serializer[Any]):
@@ -136,6 +144,8 @@ class RunHistogramsView(ScopedAPIView):
                 description="which picture; where it is given, CSV has that chart's numbers and JSON has the chart "
                 "besides the bins",
             ),
+            OpenApiParameter("over_time", bool, description="the bins of each interval too, where a log has them"),
+            OpenApiParameter("operation", str, description="of which the heat map is, the first where left out"),
             *pictures.PARAMETERS,
         ],
     )
@@ -147,12 +157,15 @@ class RunHistogramsView(ScopedAPIView):
         run = get_object_or_404(Run.objects.select_related("workload"), pk=pk)
         if pictures.is_picture(request):
             return pictures.picture(request, _latency(request, run), _page(request, run))
-        rows = run.histograms.values_list("operation", "kind", "section", "bins")
+        is_over_time = request.query_params.get("over_time", "") in TRUE
+        names = ("operation", "kind", "section", "bins", *(("intervals",) if is_over_time else ()))
+        rows = run.histograms.values_list(*names)
         chart = request.query_params.get("chart")
         if request.accepted_renderer.format == "csv":
-            lines = _chart_lines(_latency(request, run)) if chart else _bin_lines(rows)
+            of_bins = _interval_lines(rows) if is_over_time else _bin_lines(rows)
+            lines = _chart_lines(_latency(request, run)) if chart else of_bins
             return _file(lines, f"run-{pk}-{chart or 'histograms'}.csv")
-        bins = {"results": [dict(zip(("operation", "kind", "section", "bins"), row, strict=True)) for row in rows]}
+        bins = {"results": [_histogram(dict(zip(names, row, strict=True))) for row in rows]}
         return Response(bins | ({"chart": as_json(_latency(request, run))} if chart else {}))
 
 
@@ -258,9 +271,33 @@ def _latency(request: Request, run: Run) -> Chart:
         raise ProblemError(
             400, f"chart: found {name!r}, expected {expected}", field="chart", found=name, expected=expected
         )
+    if name == HEAT:
+        return _heat(request, run)
     if not (latencies := latencies_of(run)):
         raise ProblemError(404, f"Run {run.pk} has no latency bins: there is nothing to draw.")
     return next(chart for chart in latency_charts(run, latencies) if chart.kind is DRAWN[name])
+
+
+def _heat(request: Request, run: Run) -> Chart:
+    charts = heat_charts(run, request.query_params.get("operation", ""))
+    if not charts:
+        raise ProblemError(404, f"Run {run.pk} has no histogram log of this operation: there is nothing to draw.")
+    return charts[0][1]
+
+
+def _histogram(row: dict[str, Any]) -> dict[str, Any]:
+    packed = row.get("intervals")
+    intervals = None if packed is None else [[second, bins] for second, bins in unpack_intervals(packed).rows()]
+    return row | {"intervals": intervals}
+
+
+def _interval_lines(rows: "QuerySet[Any, tuple[Any, ...]]") -> Iterator[str]:
+    """Yield the lines of a CSV file of the bins of each interval; see `_bin_lines`."""
+    yield csv.lines([("operation", "kind", "section", "seconds", "ns", "count")])
+    for key in list(rows.filter(intervals__isnull=False).values_list("pk", flat=True)):
+        for operation, kind, section, _, packed in rows.filter(pk=key):
+            for second, bins in unpack_intervals(packed).rows():
+                yield csv.lines((operation, kind, section, second, ns, count) for ns, count in bins)
 
 
 def _bin_lines(rows: "QuerySet[Any, tuple[Any, ...]]") -> Iterator[str]:

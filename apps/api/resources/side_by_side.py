@@ -54,7 +54,7 @@ def _rows(table: SideBySideTable) -> list[dict[str, Any]]:
     ]
 
 
-def _place(place: SideBySidePlace) -> dict[str, Any]:
+def _place(place: SideBySidePlace) -> dict[str, object]:
     return msgspec.structs.asdict(place) | {"parts": list(place.parts)}
 
 

@@ -396,7 +396,7 @@ class ChartView(ScopedAPIView):
         return publish(request, as_json(chart), lambda: document_of_numbers(chart, newest, permalink), permalink)
 
 
-def add_counts(studies: Sequence[Any]) -> list[Any]:
+def add_counts(studies: Sequence[Any]) -> list[object]:
     """Set how many configurations, runs and claims each study has."""
     keys = [study.pk for study in studies]
     configurations = count(Configuration.objects.filter(study__in=keys), "id")

@@ -299,7 +299,7 @@ class TrendMarkViewSet(ListModelMixin, ScopedViewSet[TrendMark]):
         return Response(self.get_serializer(trend_mark).data, status=201)
 
 
-def form_data(data: Any) -> QueryDict:
+def form_data(data: object) -> QueryDict:
     """Return a request's body as form data; a body that is no object is an empty form."""
     fields = QueryDict(mutable=True)
     if isinstance(data, dict):

@@ -28,7 +28,7 @@ _MOST_LISTED, _ALIKE = 20, 3  # names in an error message; leading letters that 
 class FilesField(serializers.ListField):
     """The files in this part of the form; text fields of the same name are ignored."""
 
-    def get_value(self, dictionary: Any) -> Any:
+    def get_value(self, dictionary: object) -> Any:
         return self.context["request"].FILES.getlist(self.field_name)
 
 
@@ -39,7 +39,7 @@ class NamedField(serializers.CharField):
         super().__init__(required=False, allow_blank=True, **options)
         self.model, self.name_field = model, name
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         wanted, field = str(data).strip(), str(self.field_name)
         objects = self.model._default_manager
         key = self.name_field if whole_number(wanted) is None else "pk"
@@ -69,14 +69,14 @@ class NamedField(serializers.CharField):
 class LabelsTextField(serializers.CharField):
     """Labels as people type them."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         return labels_from_text(str(data))
 
 
 class KeepField(serializers.BooleanField):
     """Whether what is recognised is kept without a preview."""
 
-    def to_internal_value(self, data: Any) -> bool:
+    def to_internal_value(self, data: object) -> bool:
         return _as_boolean(str(self.field_name), str(data))
 
 
@@ -124,7 +124,7 @@ class UploadStartSerializer(serializers.Serializer[Upload]):
             if len(parts) > 1 and name != "path":
                 raise UploadError(name, ", ".join(map(str, parts)), "at most one")
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: dict[str, object]) -> dict[str, object]:
         """Let `?keep=` in the address take precedence over the part of that name."""
         if word := self.context["request"].query_params.get("keep"):
             attrs["keep"] = _as_boolean("keep", word)

@@ -253,7 +253,7 @@ class UploadViewSet(ListModelMixin, ScopedViewSet[Upload]):
     def record(self, act: str, upload: Upload, **more: Any) -> None:
         """Write what was done into the audit trail."""
         AuditEvent.objects.record(
-            upload.lab_id, act, upload.name[:200], who=who(self.request), upload=upload.pk, **more
+            upload.lab_id, act, upload.name[:200], actor=who(self.request), upload=upload.pk, **more
         )
 
 

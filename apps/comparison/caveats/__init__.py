@@ -7,6 +7,7 @@ from apps.comparison.caveats import (
     above_ceiling,
     array_state,
     clock_unknown,
+    contradiction,
     controller_cache,
     cpu_bound,
     disk_count,
@@ -15,6 +16,7 @@ from apps.comparison.caveats import (
     guest,
     header_conflict,
     logs_on,
+    not_at_a_disk,
     not_idle,
     not_interleaved,
     not_repetitions,
@@ -36,11 +38,11 @@ from apps.comparison.readings import Reading
 
 # What spoils a value most comes first.
 RULES: tuple[CaveatRule, ...] = (
-    above_ceiling.RULE, ram_cache.RULE, disk_count.RULE, controller_cache.RULE, unsynced_write.RULE, sync_per_block.RULE,
-    throughput_conflict.RULE, unit_mismatch.RULE, header_conflict.RULE, part_vs_chain.RULE, text_vs_table.RULE,
-    array_state.RULE, placement.RULE, guest.RULE, cpu_bound.RULE, clock_unknown.RULE, logs_on.RULE,
-    not_idle.RULE, not_interleaved.RULE, not_repetitions.RULE, one_of_several.RULE, drift.RULE, wide_spread.RULE,
-    few_runs.RULE, single_value.RULE, transcribed.RULE,
+    contradiction.RULE, not_at_a_disk.RULE, above_ceiling.RULE, ram_cache.RULE, disk_count.RULE,
+    controller_cache.RULE, unsynced_write.RULE, sync_per_block.RULE, throughput_conflict.RULE, unit_mismatch.RULE,
+    header_conflict.RULE, part_vs_chain.RULE, text_vs_table.RULE, array_state.RULE, placement.RULE, guest.RULE,
+    cpu_bound.RULE, clock_unknown.RULE, logs_on.RULE, not_idle.RULE, not_interleaved.RULE, not_repetitions.RULE,
+    one_of_several.RULE, drift.RULE, wide_spread.RULE, few_runs.RULE, single_value.RULE, transcribed.RULE,
 )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def _number(value: object) -> float | None:
 
 RULE = CaveatRule(
     name="cpu_bound",
-    title="The CPU was the narrow part",
+    title="CPU-bound",
     text="The processor had nothing left, so a faster disk would not have given a higher value.",
     of_reading=check,
 )

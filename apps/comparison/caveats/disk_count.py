@@ -1,9 +1,10 @@
 """The kernel counted less at the disks than the test moved: memory answered, or what was written still waited there.
 
-Known from fio's `disk_util`, which counts at all disks below the test's files over the whole run; what others did there meanwhile is in it,
-so the disks did at most that much for the test. Members of an array are counted beside it, which is on the safe side, too. Where fio
-prints no sectors, an I/O is taken for the most that Linux asks a disk for at once. In runs of less than a second the counters may not
-have moved yet.
+Known from fio's `disk_util`, which counts at all disks below the test's files over the whole run: for all jobs and
+processes of the run together, whose bytes are therefore added up. What others did there meanwhile is in it, so the disks
+did at most that much for the test. Members of an array are counted beside it, which is on the safe side, too. Where fio
+prints no sectors, an I/O is taken for the most that Linux asks a disk for at once. In runs of less than a second the
+counters may not have moved yet.
 """
 
 from apps.comparison.caveats.above_ceiling import READS, WRITES
@@ -25,7 +26,8 @@ def check(reading: Reading) -> str | None:
         return None
     for operations, did, words, counted, in_bytes in _DIRECTIONS:
         if reading.operation in operations and (count := reading.at_disks.get(counted)) is not None:
-            return _sentence(moved, did, count, words, reading.at_disks.get(in_bytes))
+            together = sum(reading.moved.get(operation, 0.0) for operation in operations)
+            return _sentence(max(moved, together), did, count, words, reading.at_disks.get(in_bytes))
     return None
 
 

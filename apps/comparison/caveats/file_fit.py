@@ -7,7 +7,17 @@ from apps.core.quantities import Form, quantity
 from apps.core.units import exact
 from apps.studies.plans.guards import CacheRule
 
-_NAMES_ONLY = ("create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand")
+_NAMES_ONLY = (
+    "create_seq",
+    "stat_seq",
+    "delete_seq",
+    "create_rand",
+    "stat_rand",
+    "delete_rand",
+    "create",
+    "stat",
+    "delete",
+)
 NO_FILE_DATA = (*_NAMES_ONLY, "net_send", "net_receive", "net_request")
 
 
@@ -20,8 +30,7 @@ def fitting(reading: Reading, memory: float | None, name: str) -> str | None:
 
 
 def short_of(reading: Reading, rule: CacheRule) -> str | None:
-    """Return `file size 4 000 MiB < 4 × RAM 2 GiB …: may be partly memory` where a file is smaller than its plan asks
-    for.
+    """Return `file size 4 000 MiB < 4 × RAM 2 GiB …: may be partly memory` where a file is smaller than its plan asks for.
 
     None where it is as large as the plan asks, fits into RAM altogether, or a size is not known.
     """

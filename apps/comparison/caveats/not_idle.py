@@ -17,9 +17,8 @@ from apps.comparison.caveats.rule import CaveatRule, Cells, Key
 from apps.comparison.readings import Reading
 from apps.core.quantities import quantity
 from apps.core.units import significant
+from apps.runs.activity import IDLE, QUIET
 
-IDLE = 0.5  # processes, or cores
-QUIET = 1_000_000  # bytes/s
 # Tools tell their end, and how long they took, in whole seconds: of two runs in turn the second may seem to begin before the first has ended.
 ROUNDING = timedelta(seconds=2)
 LOADS = (

@@ -11,7 +11,8 @@ from apps.comparison.readings import POINT, Reading
 from apps.core.quantities import quantity
 from apps.runs.metrics import METRICS
 
-ADD_UP = ("bandwidth", "iops", "io_bytes")
+RATES = ("bandwidth", "iops")
+ADD_UP = (*RATES, "io_bytes")
 
 
 def check(readings: Sequence[Reading]) -> str | None:
@@ -27,8 +28,25 @@ def check(readings: Sequence[Reading]) -> str | None:
 
 def _sentence(some: Sequence[Reading]) -> str:
     values, unit = [reading.value or 0.0 for reading in some], METRICS[some[0].metric].unit
-    mean, total = quantity(statistics.fmean(values), unit), quantity(sum(values), unit)
-    return f"run {some[0].run}: {len(some)} processes of {some[0].section_name}, {mean} each in mean, {total} together"
+    total = _sum(some, values)
+    together = "" if total is None else f", {quantity(total, unit)} together"
+    mean = quantity(statistics.fmean(values), unit)
+    return f"run {some[0].run}: {len(some)} processes of {some[0].section_name}, {mean} each in mean{together}"
+
+
+def _sum(some: Sequence[Reading], values: Sequence[float]) -> float | None:
+    """Return what the processes did together: rates over the longest of their times, None where one is not known."""
+    if some[0].metric not in RATES:
+        return sum(values)
+    times = [time for reading in some if (time := _time(reading))]
+    if len(times) < len(some):
+        return None
+    return sum(rate * time for rate, time in zip(values, times, strict=True)) / max(times)
+
+
+def _time(reading: Reading) -> float | None:
+    moved, rate = reading.beside.get("io_bytes"), reading.beside.get("bandwidth")
+    return moved / rate if moved and rate else None
 
 
 RULE = CaveatRule(

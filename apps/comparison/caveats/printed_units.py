@@ -32,9 +32,7 @@ class PrintedRate:
         return {base: base**self.power / (8 if self.is_bits else 1) for base in bases}
 
     def base_of(self, value: float) -> int | None:
-        """Return the one base in which the figure is this value, or None where both or none are, or the unit itself
-        says.
-        """
+        """Return the one base in which the figure is this value, or None where both or none are, or the unit itself says."""
         if not self.power or self.is_binary or self.is_bits:
             return None
         fitting = [base for base, factor in self.factors().items() if self.fits(value, factor)]

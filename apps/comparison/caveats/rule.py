@@ -13,8 +13,9 @@ BANDWIDTH = ("bandwidth",)
 
 @dataclass(frozen=True)
 class CaveatRule:
-    """A rule looks at one reading, at the machine it was taken on, at all readings of one cell, or at all cells, and
-    answers with its arithmetic in words, or None: silent.
+    """A rule returns its arithmetic in words, or None where it has nothing to report.
+
+    It looks at one reading, at the machine it was taken on, at all readings of one cell, or at all cells.
     """
 
     name: str
@@ -57,9 +58,7 @@ class CaveatRule:
 
 @dataclass(frozen=True)
 class Caveat:
-    """A rule's finding about a run or a comparison: which cells (x, series) and runs it is about, and the arithmetic
-    that led to it.
-    """
+    """A rule's finding about a run or a comparison: which cells (x, series) and runs it is about, and the arithmetic that led to it."""
 
     rule: str
     title: str

@@ -7,10 +7,12 @@ from apps.comparison.caveats.ram_cache import past_the_cache
 from apps.comparison.caveats.rule import CaveatRule
 from apps.comparison.labels import text_of
 from apps.comparison.readings import Reading
+from apps.parsers.dd.format import WITHOUT_SYNC
 
 
 def check(reading: Reading) -> str | None:
-    if reading.operation not in WRITES or reading.of("sync") != "none" or past_the_cache(reading):
+    is_synced = reading.of("sync") != "none" and reading.section_name != WITHOUT_SYNC
+    if reading.operation not in WRITES or is_synced or past_the_cache(reading):
         return None
     return _sentence(reading.bytes_touched, reading.ram)
 

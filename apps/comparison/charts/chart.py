@@ -73,8 +73,9 @@ class BoxPlot:
 
 @dataclass(frozen=True)
 class ChartPoint:
-    """`place` is where it stands on x: a label's number, or a base value. `low` and `high`: the 95 % interval, the two
-    bounds of a range, or the least and the most of a moment.
+    """`place` is where it stands on x: a label's number, or a base value.
+
+    `low` and `high`: the 95 % interval, the two bounds of a range, or the least and the most of a moment.
     """
 
     place: float

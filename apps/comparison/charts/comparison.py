@@ -25,8 +25,7 @@ Key = tuple[Any, str]
 
 
 def chart_of(comparison: Comparison, readings: Sequence[Reading] = (), table: ComparisonGrid | None = None) -> Chart:
-    """Build the chart that the question asks for, or the usual one where the comparison cannot be drawn so (see
-    `refusals`).
+    """Build the chart that the question asks for, or the usual one where the comparison cannot be drawn so (see `refusals`).
 
     `readings` are those it was made from, for RAM, caches and ceilings; `table` is its grid, where there is one.
     """
@@ -176,9 +175,7 @@ REACH = 1.5  # times the box's height
 
 
 def box_of(values: Sequence[float]) -> BoxPlot | None:
-    """Return quartiles by linear interpolation (type 7 of Hyndman and Fan 1996, NumPy's default), or None for too few
-    values.
-    """
+    """Return quartiles by linear interpolation (type 7 of Hyndman and Fan 1996, NumPy's default), or None for too few values."""
     import numpy as np
 
     if not values:

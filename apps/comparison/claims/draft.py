@@ -66,8 +66,9 @@ class CheckPart:
 
 
 def _checks_of(claim: Claim) -> list[AnyCheck]:
-    """Return the checks with current names; where something was deleted, as they were written, so that the author can
-    replace it.
+    """Return the checks with current names.
+
+    Where something was deleted, as they were written, so that the author can replace it.
     """
     try:
         return claim.form.checks

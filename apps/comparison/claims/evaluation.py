@@ -47,7 +47,11 @@ def evaluate_study(study: Study, why: str = DATA_CHANGED) -> int:
 
 
 def give_up(study: Study, problem: str) -> int:
-    """Say of all claims of a study that they could not be evaluated. Returns how many had another word before."""
+    """Mark all claims of a study as not evaluated, with the problem.
+
+    Returns:
+        How many had another verdict before.
+    """
     return sum(_cannot(claim, problem) for claim in Claim.objects.of_study(study))
 
 

@@ -70,9 +70,7 @@ def evidence_of(
 
 
 def _with_their_jobs(whole: Mapping[int, Reading], readings: Sequence[Reading]) -> dict[int, Reading]:
-    """Return the readings with the job of each among its facts where its run has several, so that unlike jobs are
-    confounders.
-    """
+    """Return the readings with the job of each among its facts where its run has several, so that unlike jobs are confounders."""
     jobs = {reading.id: reading.part for reading in readings if reading.part}
     return {
         pk: replace(reading, facts={**reading.facts, **jobs[pk]}) if pk in jobs else reading

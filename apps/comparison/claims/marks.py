@@ -27,9 +27,7 @@ def begun(study_id: int) -> None:
 
 
 def marks(studies: Iterable[int]) -> dict[int, str]:
-    """Return a digest for each study that changes with its samples, names, facts, labels, states, or the rules of
-    claims.
-    """
+    """Return a digest for each study that changes with its samples, names, facts, labels, states, or the rules of claims."""
     wanted = list(studies)
     runs = StudyRun.objects.filter(configuration__study__in=wanted).values(STUDY)
     words = Concat(

@@ -27,8 +27,7 @@ class TooManyClaimSamplesError(ValueError):
 
 
 def readings_of(study: Study, definitions: Iterable[ClaimDefinition]) -> list[Reading]:
-    """Return samples of finished runs with the operations and metrics of the claims, in the order of the
-    configurations.
+    """Return samples of finished runs with the operations and metrics of the claims, in the order of the configurations.
 
     `facts` have the configuration's name under `configuration` and its label under `label`.
     """

@@ -15,8 +15,7 @@ LOADED_BY = "published report"
 
 
 def import_claims(study: Study, claims_yaml: str) -> list[str]:
-    """Write and evaluate the claims of a claims.yaml and return a sentence for each that was made, changed or
-    removed.
+    """Write and evaluate the claims of a claims.yaml and return a sentence for each that was made, changed or removed.
 
     Claims that people added to the study stay. Called inside the scope of the study's lab.
     """

@@ -48,8 +48,9 @@ def request_evaluation(study_id: int) -> None:
 
 @shared_task(name="claims.sweep")
 def sweep_claims() -> int:
-    """Request evaluation of studies whose data changed unnoticed or whose task was lost, every 2 min; return how
-    many.
+    """Request evaluation of studies whose data changed unnoticed or whose task was lost, every 2 min.
+
+    Return how many.
     """
     due = unseen()
     for study_id in due:

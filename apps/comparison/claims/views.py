@@ -70,15 +70,17 @@ def edit(request: LabRequest, pk: int) -> HttpResponseBase:
 
 
 def _write(request: LabRequest, study: Study, claim: Claim | None) -> HttpResponseBase:
-    """Show the claim (GET), or change the draft (POST): `act` is save, preview, add, remove-<n>, more-<n>, less-<n> or form; htmx asks for the
-    preview, or for the checks' fields after a kind was chosen.
+    """Show the claim (GET), or change the draft (POST).
+
+    `act` is save, preview, add, remove-<n>, more-<n>, less-<n> or form. htmx asks for the preview, or for the checks'
+    fields after a kind was chosen.
     """
     draft = ClaimDraft(study, claim, request.POST if request.method == "POST" else None)
     if request.htmx and draft.act == "preview":  # type: ignore[attr-defined]
         return render(request, "comparison/_claim-preview.html", {"preview": preview_of(draft)})
     if draft.act == "save" and (saved := draft.save(str(request.user))):
         AuditEvent.objects.record(
-            request.lab.pk, "claim written", _subject(saved), who=str(request.user), verdict=saved.verdict
+            request.lab.pk, "claim written", _subject(saved), actor=str(request.user), verdict=saved.verdict
         )
         messages.success(request, f"{saved.code} is written; its verdict from the data now: {saved.verdict}.")
         return redirect(saved)
@@ -97,7 +99,7 @@ def delete(request: LabRequest, pk: int) -> HttpResponse:
     claim = get_object_or_404(Claim.objects.select_related("study"), pk=pk, study__lab=request.lab)
     if request.method != "POST":
         return render(request, "comparison/claim-delete.html", {"claim": claim, "study": claim.study})
-    AuditEvent.objects.record(request.lab.pk, "claim deleted", _subject(claim), who=str(request.user))
+    AuditEvent.objects.record(request.lab.pk, "claim deleted", _subject(claim), actor=str(request.user))
     claim.delete()
     messages.success(request, f"{claim.code} is deleted; all samples stay.")
     return redirect("claims", claim.study.slug)

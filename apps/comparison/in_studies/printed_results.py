@@ -79,9 +79,7 @@ _WORDS = ("quality", "missing_reason", "note")
 
 
 def samples_of(study: Study) -> Samples:
-    """Return the samples of the study's finished runs, at most the first ones in the order of configurations, in one
-    query.
-    """
+    """Return the samples of the study's finished runs, at most the first ones in the order of configurations, in one query."""
     rows_found = Sample.objects.filter(run__study_run__configuration__study=study, run__state=State.FINISHED)
     ordered = rows_found.order_by("run__study_run__configuration__position", "id")
     return Samples(_found(row) for row in ordered.values_list(*_COLUMNS.values())[:MOST_SAMPLES])

@@ -29,7 +29,7 @@ def put(request: LabRequest) -> HttpResponseBase:
     )
     if request.method == "POST" and form.is_valid():
         made = form.put(str(request.user))
-        AuditEvent.objects.record(request.lab.pk, "comparison put into a study", str(made), who=str(request.user))
+        AuditEvent.objects.record(request.lab.pk, "comparison put into a study", str(made), actor=str(request.user))
         messages.success(request, f"“{made}” stands in the study now.")
         return redirect("study-comparisons", made.study.slug)
     status = 422 if request.method == "POST" else 200

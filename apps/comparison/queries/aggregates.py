@@ -46,8 +46,9 @@ def summed(rows: Sequence[dict[str, Any]], beside_of: Callable[[Collection[int]]
     """Return the rows with fio's jobs of one time and one point as one row, which has what they did together.
 
     That is what `group_reporting` and the sum "All clients" print: all bytes, or I/Os, over the longest of the run times.
-    A job's run time is its bytes over its bandwidth; where it is not known, the rates are added up. `beside_of`: what was
-    measured at the places of these runs, asked for only where there is something to add up.
+    A job's run time is its bytes over its bandwidth. Rates of jobs whose time is not known, or that began at different
+    times, are not added up. `beside_of`: what was measured at the places of these runs, asked for only where there is
+    something to add up.
 
     Where a run still has several values at one place, `part` of a row has what tells it from the others.
     """
@@ -97,19 +98,29 @@ def _each(rows: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str
 
 def _can_be_summed(rows: Sequence[Row]) -> bool:
     known = all(usable(row["value"]) is not None for row in rows)
-    return known and 1 < len(rows) == len({row["section"] for row in rows})
+    begins = {_option(row, "startdelay") for row in rows} if len(rows) > 1 else set()
+    return known and len(begins) < 2 and 1 < len(rows) == len({row["section"] for row in rows})
+
+
+def _option(row: Row, name: str) -> str | None:
+    options = row["run__sections"].get(str(row["section"]), {}).get("options", {})
+    return None if options.get(name) in (None, "0") else str(options[name])
 
 
 def _sum(rows: Sequence[dict[str, Any]], beside: Beside) -> dict[str, Any] | None:
-    """Return the sum of jobs of one turn; None for means of intervals of jobs that did not run for the same time."""
+    """Return the sum of jobs of one turn; None for rates of which not all times are known, and for means of intervals of
+    jobs that did not run for the same time.
+    """
     known = [beside.get(tuple(row[name] for name in PLACE), {}) for row in rows]
     times = [time for known_values in known if (time := _runtime(known_values)) is not None]
     values, metric = [float(row["value"]) for row in rows], rows[0]["measure__metric"]
     is_timed = len(times) == len(rows)
-    if metric in MEANS and not (is_timed and min(times) >= (1 - SAME_TIME) * max(times)):
+    if metric not in COUNTS and not is_timed:
+        return None
+    if metric in MEANS and min(times) < (1 - SAME_TIME) * max(times):
         return None
     value = sum(values)
-    if metric in RATES and is_timed:
+    if metric in RATES:
         value = sum(rate * time for rate, time in zip(values, times, strict=True)) / max(times)
     cpus = [row.get("provenance__cpu") for row in rows]
     of_all = {"io_bytes": sum(known_values["io_bytes"] for known_values in known)} if is_timed else {}

@@ -1,6 +1,4 @@
-"""What the page offers: metrics and operations that exist, facts for x and series, and filters with the number of
-runs behind each.
-"""
+"""What the page offers: metrics and operations that exist, facts for x and series, and filters with the number of runs behind each."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from apps.comparison.charts.chart import Chart
-from apps.comparison.charts.run import curve, described_over_time, histogram, over_time
+from apps.comparison.charts.run import curve, described_over_time, heat, histogram, over_time
 from apps.comparison.charts.time_series import Track
 from apps.runs.metrics import METRICS
 from apps.runs.models import Run, Series
 from apps.runs.series.arrays import part_of
+from apps.runs.series.intervals import unpack_intervals
 from apps.runs.series.latencies import LatencySummary, job_name
 
 SOURCES = {"progress": "status lines", "fio_log": "log", "report": "intervals", "observer": "observer"}
@@ -19,6 +20,24 @@ def latency_charts(run: Run, latencies: Sequence[LatencySummary]) -> list[Chart]
     return [
         histogram(latencies, f"Latency of run {run.pk}: share of completions"),
         curve(latencies, f"Latency of run {run.pk} by percentile"),
+    ]
+
+
+def heat_charts(run: Run, operation: str = "") -> list[tuple[str, Chart]]:
+    """Return operation and heat map of each histogram over time, of one operation or of all."""
+    logged = run.histograms.filter(intervals__isnull=False)
+    logged = logged.filter(operation=operation) if operation else logged
+    return [
+        (
+            histogram.operation,
+            heat(
+                f"{job_name(run, histogram.section)} {histogram.operation}".strip(),
+                unpack_intervals(histogram.intervals),
+                f"Latency of run {run.pk} over time: completions of {histogram.operation}",
+            ),
+        )
+        for histogram in logged
+        if histogram.intervals is not None
     ]
 
 

@@ -24,7 +24,7 @@ from apps.core import sql
 from apps.inventory.models import Snapshot
 from apps.runs.metrics import DISK, METRICS
 from apps.runs.models import Histogram, Run, Sample, Series
-from apps.runs.sections import name_in
+from apps.runs.sections import engine_in, name_in
 from apps.studies.models import Guard
 from apps.studies.plans.guards import CacheRule
 
@@ -44,6 +44,7 @@ COLUMNS = (
 OWN_COLUMNS = (*COLUMNS, "point_id", "provenance__cpu")
 # what caveats are about
 BESIDE = ("cpu", "elapsed", "bandwidth", "io_bytes", "bandwidth_parent", "bandwidth_min", "bandwidth_mean")
+MOVED = "io_bytes"
 
 
 def load(question: Question) -> list[Reading]:
@@ -143,6 +144,7 @@ class SampleContext:
     bins: Mapping[tuple[Any, ...], Any]  # latency bins by run, section, operation and metric
     beside: Beside
     at_disks: Mapping[int, Mapping[str, float]]  # by run
+    moved: Mapping[int, Mapping[str, float]]  # bytes by run and operation
     evidence: Mapping[int, Evidence]
     quotes: Mapping[int, tuple[Quote, ...]]
 
@@ -155,7 +157,9 @@ class SampleContext:
                 facts[row["run_id"]] = facts_of(row)
                 identities[row["run_id"]] = _identity_of(row)
         studies = {str(run["study"]) for run in facts.values() if run["study"]}
-        return cls(facts, identities, bins, beside, _at_disks(beside), evidence_of(facts), quotes_of(studies))
+        at_disks = _at_disks(beside)
+        moved = _moved(beside, at_disks)
+        return cls(facts, identities, bins, beside, at_disks, moved, evidence_of(facts), quotes_of(studies))
 
 
 def as_dicts(rows: Iterable[tuple[Any, ...]], columns: Sequence[str] = OWN_COLUMNS) -> list[Row]:
@@ -187,9 +191,10 @@ def _histograms(questions: Iterable[Question], runs: Collection[int]) -> Mapping
 
 
 def _beside(questions: Iterable[Question], runs: Collection[int]) -> Beside:
-    """Return what was measured at the same points, and what was counted at the runs' disks."""
+    """Return what was measured at the same points, what the runs moved, and what was counted at their disks."""
     beside = Q(measure__operation__in={question.operation for question in questions}, measure__metric__in=BESIDE)
-    samples = Sample.objects.filter(beside | Q(measure__operation=DISK), run__in=runs)
+    of_runs = Q(measure__operation=DISK) | Q(measure__metric=MOVED)
+    samples = Sample.objects.filter(beside | of_runs, run__in=runs)
     return by_place(samples.values_list(*PLACE, "measure__metric", "value"))
 
 
@@ -207,6 +212,16 @@ def _at_disks(beside: Beside) -> Mapping[int, Mapping[str, float]]:
             together = totals.setdefault(run, {})
             for metric, count in counts.items():
                 together[metric] = together.get(metric, 0.0) + count
+    return totals
+
+
+def _moved(beside: Beside, runs: Collection[int]) -> Mapping[int, Mapping[str, float]]:
+    """Return the bytes that all jobs of each of these runs moved, by operation."""
+    totals: dict[int, dict[str, float]] = {}
+    for (run, operation, *_), figures in beside.items():
+        if run in runs and operation != DISK and MOVED in figures:
+            together = totals.setdefault(run, {})
+            together[operation] = together.get(operation, 0.0) + figures[MOVED]
     return totals
 
 
@@ -290,6 +305,7 @@ def _reading(row: Row, facts: Mapping[str, Any], known: SampleContext) -> Readin
         source_line=row["source_line"],
         section=row["section"],
         section_name=name_in(row["run__sections"], row["section"]),
+        section_engine=engine_in(row["run__sections"], row["section"]),
         part=row.get("part", {}),
         position=(facts["study"] or "", row["run__study_run__configuration__position"] or 0),
         bins=tuple((int(ns), int(count)) for ns, count in bins),
@@ -298,6 +314,7 @@ def _reading(row: Row, facts: Mapping[str, Any], known: SampleContext) -> Readin
             **row.get("beside", known.beside.get(tuple(row[name] for name in PLACE), {})),
         },
         at_disks=known.at_disks.get(row["run_id"], {}),
+        moved=known.moved.get(row["run_id"], {}),
         evidence=known.evidence.get(row["run_id"], NO_EVIDENCE),
         quotes=known.quotes.get(row["id"], ()),
         identity=known.identities[row["run_id"]],
@@ -367,7 +384,7 @@ JOIN runs_sample sample ON sample.run_id = place.run AND sample.measure_id = mea
 UNION ALL
 SELECT sample.run_id, measure.operation, sample.section, sample.point_id, measure.metric, sample.value
 FROM runs_measure measure JOIN runs_sample sample ON sample.measure_id = measure.id
-WHERE measure.operation = %(disk)s AND sample.run_id = ANY(%(run)s::bigint[])
+WHERE (measure.operation = %(disk)s OR measure.metric = %(moved)s) AND sample.run_id = ANY(%(run)s::bigint[])
 """
 
 
@@ -389,10 +406,10 @@ def _beside_in(rows: Sequence[Row]) -> Beside:
 
 
 def beside_of(rows: Sequence[Row]) -> Beside:
-    """Return what is at the places of these rows and at their runs' disks.
+    """Return what is at the places of these rows, what their runs moved, and what their disks did.
 
     Read through the index of a run's samples, so that the rest of a long run is not read.
     """
     places = zip(*{tuple(row[name] for name in PLACE) for row in rows}, strict=True)
     columns = dict(zip(("run", "operation", "section", "point"), map(list, places), strict=True))
-    return by_place(sql.rows(_AT_PLACES, {**columns, "disk": DISK}))
+    return by_place(sql.rows(_AT_PLACES, {**columns, "disk": DISK, "moved": MOVED}))

@@ -73,8 +73,9 @@ class SavedQuestion(models.Model):
 
     @property
     def problem(self) -> str:
-        """Return why the question can no longer be answered, or what is left out because it was deleted; else an
-        empty text.
+        """Return why the question can no longer be answered, or what is left out because it was deleted.
+
+        The text is empty where it can be answered as it is.
         """
         try:
             resolved = self.resolved

@@ -68,8 +68,9 @@ class Resolved:
 
 
 def references_of(question: Question) -> References:
-    """Return the ids behind the names in the question, of what is in scope now; a text that names nothing is no
-    reference.
+    """Return the ids behind the names in the question, of what is in scope now.
+
+    A text that names nothing is no reference.
     """
     filters: dict[str, dict[str, list[int]]] = {}
     studies = [value for name, value in question.filters if name == "study"]

@@ -1,5 +1,6 @@
-"""Which row the parts of a run stand in: what its jobs did together in that of the whole, a job by itself in that of its
-name. Pure.
+"""Which row the parts of a run stand in: what its jobs did together in that of the whole, a job by itself in that of its name.
+
+Pure.
 
 Columns are held against each other within a row, so a number must not bring two jobs together: job 1 of one report is
 not job 1 of another. What has neither a whole nor a name stands in a row of its own column alone.
@@ -120,7 +121,7 @@ def _called(row: Row) -> str:
 
 
 def _is_made(row: Row) -> bool:
-    return bool(row.get("provenance__note"))
+    return str(row.get("provenance__note") or "").startswith("sum of ")
 
 
 def _is_a_stream(row: Row) -> bool:

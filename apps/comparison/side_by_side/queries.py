@@ -123,9 +123,10 @@ def _address(target: int) -> str:
 
 @dataclass(frozen=True)
 class Counted:
-    """Rows as SUMS has them, with the number of a part for that of a section where runs have parts. `samples`: cell → its
-    samples as the database counts them, where that is not the cell itself; `names`: what the parts of a row are called, and its place
-    among them; `made`: cells that no single sample is printed for.
+    """Rows as SUMS has them, with the number of a part for that of a section where runs have parts.
+
+    `samples`: cell → its samples as the database counts them, where that is not the cell itself; `names`: what the
+    parts of a row are called, and its place among them; `made`: cells that no single sample is printed for.
     """
 
     rows: Rows

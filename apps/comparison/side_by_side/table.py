@@ -35,7 +35,9 @@ Bounds = tuple[float | None, float | None]
 
 @dataclass(frozen=True)
 class Kinds:
-    """`runs`: run → the number of its configuration; `of_column`: column → the number, where all its runs have one;
+    """The configurations of runs and of columns, by number.
+
+    `runs`: run → the number of its configuration; `of_column`: column → the number, where all its runs have one;
     `mixed`: the other columns.
     """
 
@@ -130,8 +132,10 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Arrays of rows × columns: `sums` has SUMS as a third dimension; `half` is of the mean's 95 % interval; `in_ram` and `partly_in_ram` are
-    what `memory.marks` says. `judged` are the cells at `places` (row, column), which had something to be held against.
+    """Arrays of rows × columns.
+
+    `sums` has SUMS as a third dimension; `half` is of the mean's 95 % interval; `in_ram` and `partly_in_ram` are what
+    `memory.marks` returns. `judged` are the cells at `places` (row, column), which had something to be held against.
     """
 
     sums: Any
@@ -269,9 +273,7 @@ def _grid(rows: int, columns: int, at: Sequence[tuple[int, int]], sums: Sums) ->
 def _unlike(
     columns: Sequence[SideBySideColumn], sums: Sums, at: Sequence[tuple[int, int]], against: int
 ) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], tuple[str, ...]]]:
-    """Return the number of configurations in cells that mix several, and the facts in which a workload differs from
-    the baseline's.
-    """
+    """Return the number of configurations in cells that mix several, and the facts in which a workload differs from the baseline's."""
     kinds, unlike = sums.kinds, dict[tuple[int, int], int]()
     number_of: dict[tuple[int, int], int] = {}
     for cell, place in enumerate(at):
@@ -382,9 +384,7 @@ def judge_cells(ours: Any, theirs: Any, higher_is_better: Sequence[bool]) -> Cel
 
 
 def _welch(ours: Any, theirs: Any, difference: Any) -> tuple[Any, Any]:
-    """Return half of the interval of the difference of logarithms, and p, for three values or more on both sides
-    (Welch 1947).
-    """
+    """Return half of the interval of the difference of logarithms, and p, for three values or more on both sides (Welch 1947)."""
     import numpy as np
     from scipy.special import stdtr, stdtrit
 

@@ -15,8 +15,10 @@ Levels = tuple[str, ...]  # of the factors, in their order
 
 @dataclass(frozen=True)
 class LevelPair:
-    """Two configurations that differ in one factor: the ratio of their means at each point both have, with its x, and what
-    else differs between them.
+    """Two configurations that differ in one factor.
+
+    They are compared by the ratio of their means at each point both have, with its x, and with what else differs
+    between them.
     """
 
     at: Levels  # the levels of the other factors

@@ -1,5 +1,6 @@
-"""Ratios to a baseline, with their interval, significance and effect size; all pairs of a comparison at once, because
-SciPy takes as long for one as for a hundred.
+"""Ratios to a baseline, with their interval, significance and effect size.
+
+All pairs of a comparison are computed at once, because SciPy takes as long for one as for a hundred.
 
 Which method, by the smaller of both numbers of runs:
 
@@ -42,8 +43,9 @@ Pair = tuple[Sequence[float], Sequence[float]]
 
 @dataclass(frozen=True)
 class Ratio:
-    """Value ÷ baseline with its 95 % interval. `method`: `means` (no interval), `welch` or `bootstrap`. `p` is of this
-    pair alone; `effect_size` is Hedges' g.
+    """Value ÷ baseline with its 95 % interval.
+
+    `method`: `means` (no interval), `welch` or `bootstrap`. `p` is of this pair alone; `effect_size` is Hedges' g.
     """
 
     ratio: float

@@ -1,5 +1,7 @@
-"""The arithmetic of one cell. Values are sorted first, so that the same data give the same digits whatever order they
-came in. Ratios between cells: `ratios.py`; two modes in one cell: `modes.py`.
+"""The arithmetic of one cell.
+
+Values are sorted first, so that the same data give the same digits whatever order they came in. Ratios between cells:
+`ratios.py`; two modes in one cell: `modes.py`.
 
 Means and deviations are those of Python's `statistics`, which round once: naive sums, and NumPy's, lose digits of NIST's
 certified figures.
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from apps.core.student_t import student
-from apps.parsers.fio.bins import Bins, compute_percentile, merge_bins
+from apps.parsers.fio.bins import LAST_BIN, Bins, compute_percentile, merge_bins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +87,8 @@ def _far(cells: Sequence[Sequence[float]]) -> "NDArray[Any]":
 def merged_percentile(histograms: Sequence[Bins], percent: float) -> float | None:
     """Return the percentile of all I/Os together, from merged bins of [ns, count], by fio's own rule.
 
-    Percentiles themselves are never averaged.
+    Percentiles themselves are never averaged. None where nothing was counted, or where it lies in the last bin of fio's
+    table, which counts everything that is longer.
     """
     value = compute_percentile(merge_bins(*histograms), percent)
-    return None if value is None else float(value)
+    return None if value is None or value == LAST_BIN else float(value)

@@ -1,6 +1,4 @@
-"""Ratio, significance, effect and advice for all cells of a comparison together: the correction for many cells needs
-them at once.
-"""
+"""Ratio, significance, effect and advice for all cells of a comparison together: the correction for many cells needs them at once."""
 
 import math
 from bisect import bisect_left

@@ -209,7 +209,7 @@ class Body:
 
         return again
 
-    def _pieces(self, rest: bytes) -> Iterator[dict[str, Any]]:
+    def _pieces(self, rest: bytes) -> Iterator[dict[str, object]]:
         if self.file is None:
             yield _event(rest, is_last=True)
             return
@@ -219,7 +219,7 @@ class Body:
         yield _event(rest, is_last=True)
 
 
-def _event(piece: bytes, *, is_last: bool) -> dict[str, Any]:
+def _event(piece: bytes, *, is_last: bool) -> dict[str, object]:
     return {"type": "http.request", "body": piece, "more_body": not is_last}
 
 

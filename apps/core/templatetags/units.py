@@ -1,6 +1,4 @@
-"""Filters for people's units, built into every template: `{{ host.ram_bytes|bytes }}`, `{{ value|metric_value:metric
-}}`.
-"""
+"""Filters for people's units, built into every template: `{{ host.ram_bytes|bytes }}`, `{{ value|metric_value:metric }}`."""
 
 from typing import Any
 
@@ -15,22 +13,20 @@ register = template.Library()
 MOST = 10**30
 
 
-def _number(value: Any) -> units.Number | None:
-    """Return the number, or None for anything else and for integers beyond any float: hosts and files may have given
-    it.
-    """
+def _number(value: object) -> units.Number | None:
+    """Return the number, or None for anything else and for integers beyond any float: hosts and files may have given it."""
     if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, int) and abs(value) > MOST):
         return None
     return value
 
 
-def _unit_of(metric: Any) -> str:
+def _unit_of(metric: object) -> str:
     """Return the unit of a `Metric`, or the unit itself."""
     return str(getattr(metric, "unit", metric) or "")
 
 
 @register.filter(name="bytes")
-def bytes_(value: Any) -> str:
+def bytes_(value: object) -> str:
     """Return a size of memory, disks, files or blocks: `1 GiB`."""
     return units.size(_number(value))
 
@@ -42,19 +38,19 @@ def rate(value: Any, in_base: Any = None) -> str:
 
 
 @register.filter
-def bit_rate(value: Any) -> str:
+def bit_rate(value: object) -> str:
     """Return a link's bits per second: `10 Gb/s`."""
     return units.bit_rate(_number(value))
 
 
 @register.filter
-def duration_ns(value: Any) -> str:
+def duration_ns(value: object) -> str:
     """Return nanoseconds as `12.3 µs`."""
     return units.human(_number(value), "ns")
 
 
 @register.filter
-def metric_value(value: Any, metric: Any = "") -> str:
+def metric_value(value: object, metric: object = "") -> str:
     """Return a value of a metric or base unit in the reader's units: `{{ value|metric_value:"B/s" }}`."""
     number, unit = _number(value), _unit_of(metric)
     if number is not None and not unit and metric and number % 1 == 0:
@@ -63,19 +59,19 @@ def metric_value(value: Any, metric: Any = "") -> str:
 
 
 @register.filter
-def exact(value: Any, metric: Any = "") -> str:
+def exact(value: object, metric: object = "") -> str:
     """Return the value with all digits in its base unit, bytes in both bases, for `title`."""
     return units.in_both_bases(_number(value), _unit_of(metric))
 
 
 @register.filter
-def as_written(text: Any) -> str:
+def as_written(text: object) -> str:
     """Return a sentence with quantities (`apps.core.quantities`) in the reader's units, for `title`."""
     return quantities.written(str(text), base())
 
 
 @register.filter
-def in_units(text: Any) -> str | SafeString:
+def in_units(text: object) -> str | SafeString:
     """Return a sentence with quantities as HTML in which each number shows its exact value on hover."""
     parts = quantities.parts_of(str(text), base())
     every = "; ".join(dict.fromkeys(exact for _, exact in parts if exact))
@@ -90,14 +86,14 @@ def _pointed_at(words: str, exact: str) -> str | SafeString:
 
 
 @register.filter
-def count(value: Any) -> str:
+def count(value: object) -> str:
     """Return a whole number with thin spaces: `12 345`."""
     number = _number(value)
     return units.NO_VALUE if number is None else units.plain(number)
 
 
 @register.filter
-def share_of(part: Any, whole: Any) -> str:
+def share_of(part: object, whole: object) -> str:
     """Return a part of a whole in percent: `73.5 %`."""
     a, b = _number(part), _number(whole)
     return units.NO_VALUE if a is None or not b else units.human(a / b, "fraction")

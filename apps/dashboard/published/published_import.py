@@ -29,9 +29,7 @@ _READ = ("tool", "tool_version", "workload", "labels", "problem", "started_at", 
 
 
 def adopt_earlier_runs(study: Study) -> None:
-    """Put each earlier run in the place of the new run of the same configuration and file sizes, with the new values
-    and file.
-    """
+    """Put each earlier run in the place of the new run of the same configuration and file sizes, with the new values and file."""
     published = Run.objects.filter(study_run__configuration__study=study, origin=Run.Origin.PUBLISHED)
     earlier = published.filter(uploaded_from=None)
     if not earlier.exists():
@@ -86,10 +84,10 @@ def bring_files(source: StudySource, described: DescribedStudy) -> list[str]:
     return text
 
 
-def mapping_of(table: bytes) -> dict[str, Any]:
+def mapping_of(table: bytes) -> dict[str, object]:
     """Return the mapping of a table of figures, whose column names say what they are."""
     head = next(csv.reader(table.decode().splitlines()))
-    columns: dict[str, dict[str, Any]] = {
+    columns: dict[str, dict[str, object]] = {
         str(place): {"word": _ROLES.get(name, name), "unit": "B" if name.endswith("_size") else "", "fixed": {}}
         for place, name in enumerate(head)
     }

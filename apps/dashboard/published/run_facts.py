@@ -138,7 +138,7 @@ def _artefacts_of(study: Study) -> dict[int, dict[str, int]]:
     return result
 
 
-def _state(run: Run) -> dict[str, Any]:
+def _state(run: Run) -> dict[str, object]:
     return {field.attname: getattr(run, field.attname) for field in run._meta.concrete_fields}
 
 

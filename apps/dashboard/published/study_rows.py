@@ -64,8 +64,9 @@ def _beneath(study: Entry, entry: Entry, host: Host, parts: Parts) -> dict[str, 
 
 
 def _is_meant(filesystem: Entry, entry: Entry) -> bool:
-    """Return whether the filesystem is on the configuration's array and of its type; without an array, the system
-    disk's.
+    """Return whether the filesystem is on the configuration's array and of its type.
+
+    Without an array it is the system disk's.
     """
     kind, _, mount = str(entry.get("filesystem") or "").partition(" ")
     if not kind or filesystem.get("type") != kind:

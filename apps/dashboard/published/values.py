@@ -77,7 +77,7 @@ def _put(sample: Sample, wanted: ParsedSample) -> list[str]:
     return differing + _change(provenance, _fields(wanted))
 
 
-def _change(row: Sample | Provenance, fields: dict[str, Any]) -> list[str]:
+def _change(row: Sample | Provenance, fields: dict[str, object]) -> list[str]:
     differing = [name for name, value in fields.items() if not _same(getattr(row, name), value)]
     for name in differing:
         setattr(row, name, fields[name])
@@ -96,7 +96,7 @@ def _fields(wanted: ParsedSample) -> dict[str, Any]:
     return fields
 
 
-def _same(held: Any, wanted: Any) -> bool:
+def _same(held: object, wanted: object) -> bool:
     if isinstance(held, float) and isinstance(wanted, float):
         return math.isclose(held, wanted, rel_tol=_CLOSE)
     return bool(held == wanted)

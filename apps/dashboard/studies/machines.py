@@ -118,7 +118,7 @@ def facts_of(host: Host) -> list[Fact]:
 def configuration_table(report: StudyReport | None, configurations: Sequence[Configuration]) -> ConfigurationTable:
     """Return configurations with the facts in which they differ, from the first run of each, in one query."""
     runs = Run.objects.filter(study_run__configuration__in=configurations).order_by("id")
-    facts: dict[int, dict[str, Any]] = {}
+    facts: dict[int, dict[str, object]] = {}
     counts: dict[int, int] = {}
     for configuration, result in runs.values_list("study_run__configuration_id", "facts"):
         facts.setdefault(configuration, result)

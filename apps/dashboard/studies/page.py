@@ -1,7 +1,6 @@
 """A study's page as one context. The number of queries does not grow with what was measured."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -30,7 +29,7 @@ PICTURES = (("svg", "SVG"), ("png", "PNG"), ("csv", "CSV"), ("json", "JSON"))
 Contents = list[tuple[str, str, list[tuple[str, str]]]]  # anchor, words, and what stands below it
 
 
-def context_of(study: Study) -> dict[str, Any]:
+def context_of(study: Study) -> dict[str, object]:
     results = results_of(study)
     configurations = list(study.configurations.select_related("host", "target"))
     machines = machines_of(study, results.report, configurations)

@@ -67,11 +67,11 @@ def told_of(study: Study, report: StudyReport | None) -> StudyMetadata:
     )  # fmt: skip
 
 
-def _joined(result: Any) -> str:
+def _joined(result: object) -> str:
     return ", ".join(map(str, result)) if isinstance(result, list) else str(result or "")
 
 
-def _lines(result: Iterable[Any]) -> list[str]:
+def _lines(result: Iterable[object]) -> list[str]:
     """Return the entries as text; YAML reads a sentence with a colon as a mapping."""
     return [
         "; ".join(f"{name}: {value}" for name, value in item.items()) if isinstance(item, dict) else str(item)

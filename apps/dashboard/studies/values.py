@@ -20,8 +20,9 @@ BETWEEN = "; "  # sentences of a note
 
 @dataclass(frozen=True)
 class ValueRow:
-    """`value` for reading, `exact` to the last digit in base units, `both` in both bases; `quality` in a word, or why there is no
-    value. `note`: what its neighbours do not say too.
+    """`value` for reading, `exact` to the last digit in base units, `both` in both bases.
+
+    `quality` in a word, or why there is no value. `note`: what its neighbours do not say too.
     """
 
     measured: str

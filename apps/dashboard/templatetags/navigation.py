@@ -14,10 +14,12 @@ INVENTORY = (
     "hosts", "controllers", "disks", "arrays", "filesystems", "targets", "enclosures", "nics", "switches", "snapshots",
 )  # fmt: skip
 LABELS = {"nics": "NICs"}
+RUN_TABS = (("runs", gettext_noop("All runs")), ("queue", gettext_noop("Queue")))
 SECTIONS = (
     (gettext_noop("Overview"), "overview", ("",)),
     (gettext_noop("Hosts"), "hosts", (*INVENTORY, "inventory", "findings", "network-links", "storage-paths")),
-    (gettext_noop("Runs"), "runs", ("runs",)),
+    (gettext_noop("Runs"), "runs", ("runs", "queue")),
+    (gettext_noop("Plans"), "plans", ("plans",)),
     (gettext_noop("Uploads"), "uploads", ("uploads",)),
     (gettext_noop("Compare"), "compare", ("compare", "comparisons")),
     (gettext_noop("Studies"), "studies", ("studies", "claims", "study-comparisons")),
@@ -52,6 +54,14 @@ def sections(context: dict[str, Any]) -> dict[str, Any]:
 def languages() -> dict[str, Any]:
     """Write a button for each language; the one that is read is pressed."""
     return {"languages": settings.LANGUAGES, "current": get_language()}
+
+
+@register.simple_tag(takes_context=True)
+def run_tabs(context: dict[str, Any]) -> list[NavigationLink]:
+    """Return the two lists of runs, all of them and the queue, for the tabs above them."""
+    first = context["request"].path.strip("/").split("/")[0]
+    links = (_link(label, name, name == first) for name, label in RUN_TABS)
+    return [link for link in links if link]
 
 
 @register.simple_tag(takes_context=True)

@@ -24,7 +24,7 @@ WHY = {
 
 @register.simple_tag
 def absence(part: Any, field: str) -> SafeString:
-    """Return `not printed`, `unknown` or `none` as markup that tells them apart."""
+    """Return `not reported`, `unknown` or `none` as markup that tells them apart."""
     return why_empty(part.absent.get(field, Absence.UNKNOWN))
 
 
@@ -36,13 +36,13 @@ def why_empty(reason: str) -> SafeString:
 
 
 @register.filter
-def items_sorted(mapping: Any) -> list[tuple[str, Any]]:
+def items_sorted(mapping: object) -> list[tuple[str, Any]]:
     """Return a mapping's pairs sorted by name."""
     return sorted(mapping.items()) if isinstance(mapping, dict) else []
 
 
 @register.filter
-def words(name: Any) -> str:
+def words(name: object) -> str:
     """Return a name in words: `raid_level` → `raid level`."""
     return str(name).replace("_", " ")
 
@@ -51,7 +51,7 @@ register.filter("fact_name", label_of)
 
 
 @register.filter
-def shown(value: Any) -> Any:
+def shown(value: object) -> Any:
     """Return a fact's value for people: lists joined, booleans in words, a dash for nothing."""
     if value is None or value in ("", []):
         return "–"
@@ -61,12 +61,12 @@ def shown(value: Any) -> Any:
 
 
 @register.filter
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """Return indented JSON."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     """Return whether the value is a size or a time that units can express; hosts and files may have given anything."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST
 

@@ -30,7 +30,7 @@ def enrol(request: LabRequest) -> HttpResponse:
     if request.method == "POST":
         enrolment, secret = Enrolment.objects.issue(request.lab, str(request.user))
         AuditEvent.objects.record(
-            request.lab.pk, "enrolment token made", f"enrolment {enrolment.pk}", who=str(request.user)
+            request.lab.pk, "enrolment token made", f"enrolment {enrolment.pk}", actor=str(request.user)
         )
         context |= {"enrolment": enrolment, "secret": secret, "line": install_line(settings.SITE_URL, secret)}
     return render(request, "agents/enrol.html", context)
@@ -102,8 +102,9 @@ def is_local_only(server: str) -> bool:
 
 
 def install_line(server: str, token: str) -> str:
-    """Return the command to paste on a host; its token is in the environment, for every account can read command
-    lines.
+    """Return the command to paste on a host.
+
+    Its token is in the environment, for every account can read command lines.
     """
     script = f"{server}/agent/install.sh"
     python = f"python3 -c \"import urllib.request as r;print(r.urlopen('{script}').read().decode())\""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Case, Count, When
 from django.http import HttpResponse
 from django.shortcuts import render
 
@@ -12,7 +12,7 @@ from apps.inventory.models import Host
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
 from apps.labs.models import Lab
-from apps.runs.models import Run
+from apps.runs.models import DISPATCH_ORDER, Run
 from apps.runs.states import ON_HOST, State
 from apps.studies.models import Study
 
@@ -23,7 +23,9 @@ def live_part(lab: Lab) -> dict[str, Any]:
     """Return the context of the part that refreshes itself, in seven queries whatever the lab's size."""
     ours = Run.objects.filter(lab=lab)
     queue = ours.filter(state__in=[State.QUEUED, State.OFFERED])
-    waiting = list(queue.select_related("host", "target__host", "workload").order_by("id")[:QUEUE])
+    offered_first = Case(When(state=State.OFFERED, then=0), default=1)
+    in_order = queue.select_related("host", "target__host", "workload").order_by(offered_first, *DISPATCH_ORDER)
+    waiting = list(in_order[:QUEUE])
     reasons = waiting_reasons(waiting)
     for run in waiting:
         run.waiting_because = reasons.get(run.pk, "")

@@ -26,9 +26,11 @@ from apps.labs.models import Role
 from apps.runs.models import Run
 from apps.runs.series.latencies import PERCENTS, latencies_of
 from apps.runs.series.progress import series_of
+from apps.runs.start.details import RunDescriptionForm
+from apps.runs.start.repeat import template_of
 from apps.runs.states import State
 from apps.runs.workload import job_file
-from apps.studies.models import study_of
+from apps.studies.models import PlannedRun, study_of
 from apps.uploads.log_runs import beside_of
 from apps.uploads.models import UploadedRun
 
@@ -87,12 +89,18 @@ def run(request: LabRequest, pk: int) -> HttpResponse:
         if result.tool == "fio" and result.workload and result.workload.jobs
         else "",
         "study": study_of(result),
+        "planned": PlannedRun.objects.select_related("row__plan__study", "row__configuration", "point")
+        .filter(run=result)
+        .first(),
         "uploaded": uploaded,
         "beside": beside,
         "logs": logs_of(beside.logs),
         "since": since_last(result),
         "formats": FORMATS,
         "is_being_read": any(attempt.is_to_be_read for attempt in attempts),
+        "abandoned": next((attempt for attempt in reversed(attempts) if attempt.abandoned_at), None),
+        "may_repeat": bool(template_of(result).jobs),
+        "description": RunDescriptionForm(result) if may_describe(request, result) else None,
         "dead_letter": next((attempt for attempt in attempts if attempt.read_problem), None),
         "waiting_because": waiting_reasons([result]).get(result.pk, ""),
         **(results(result) if result.has_ended else so_far(result)),
@@ -113,6 +121,11 @@ def read_result_again(request: LabRequest, pk: int) -> HttpResponse:
     else:
         messages.success(request, f"The result of run {pk} is read again as soon as a worker can be reached.")
     return redirect(result)
+
+
+def may_describe(request: LabRequest, result: Run) -> bool:
+    """Return whether the reader may change labels and note of the run."""
+    return result.lab_id == request.lab.pk and request.member.covers(Role.ENGINEER)
 
 
 def so_far(result: Run) -> dict[str, Any]:

@@ -46,9 +46,7 @@ def entries_of(host: Host) -> list[TimelineEntry]:
 
 
 def with_changes(entries: Sequence[TimelineEntry]) -> None:
-    """Set the snapshots of a page's entries, and their differences from the one before on the same target, in one
-    query.
-    """
+    """Set the snapshots of a page's entries, and their differences from the one before on the same target, in one query."""
     wanted = {pk for entry in entries for pk in (entry.snapshot_id, entry.before_id) if pk}
     snapshots = {snapshot.pk: snapshot for snapshot in Snapshot.objects.filter(pk__in=wanted)}
     for item in entries:

@@ -38,53 +38,53 @@ def likely(candidates: Sequence[DuplicateCandidate], names_are_hosts: bool = Fal
 
     Reasons, strongest first: WWN, serial number, UUID, name. Sorted by the titles of the two parts.
     """
-    found: Pairs = {}
+    pairs: Pairs = {}
     for why, key in (("the same WWN", _wwn), ("the same serial number", _serial), ("the same UUID", _uuid)):
-        _pair(found, candidates, why, key)
+        _pair(pairs, candidates, why, key)
     _pair(
-        found,
+        pairs,
         candidates,
         "the same name with and without a domain" if names_are_hosts else "the same name",
         _host if names_are_hosts else _name,
     )
-    return sorted(found.values(), key=lambda one: (one.first.title, one.second.title))
+    return sorted(pairs.values(), key=lambda pair: (pair.first.title, pair.second.title))
 
 
 def _pair(
-    found: Pairs, candidates: Iterable[DuplicateCandidate], why: str, key: Callable[[DuplicateCandidate], str]
+    pairs: Pairs, candidates: Iterable[DuplicateCandidate], why: str, key: Callable[[DuplicateCandidate], str]
 ) -> None:
     groups = defaultdict(list)
-    for one in candidates:
-        if word := key(one):
-            groups[one.place, word].append(one)
+    for candidate in candidates:
+        if word := key(candidate):
+            groups[candidate.place, word].append(candidate)
     for first, *others in groups.values():
         for other in others:
-            found.setdefault((first.id, other.id), Likely(first, other, why))
+            pairs.setdefault((first.id, other.id), Likely(first, other, why))
 
 
 def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def _wwn(one: DuplicateCandidate) -> str:
-    return _plain(one.wwn.lower().removeprefix("0x").removeprefix("naa."))
+def _wwn(duplicate_candidate: DuplicateCandidate) -> str:
+    return _plain(duplicate_candidate.wwn.lower().removeprefix("0x").removeprefix("naa."))
 
 
-def _serial(one: DuplicateCandidate) -> str:
+def _serial(duplicate_candidate: DuplicateCandidate) -> str:
     """Return the serial number without blanks, hyphens and case; '' for placeholders such as 0000."""
-    plain = _plain(one.serial)
+    plain = _plain(duplicate_candidate.serial)
     return plain if len(set(plain)) > 2 else ""
 
 
-def _uuid(one: DuplicateCandidate) -> str:
-    return _plain(one.uuid)
+def _uuid(duplicate_candidate: DuplicateCandidate) -> str:
+    return _plain(duplicate_candidate.uuid)
 
 
-def _name(one: DuplicateCandidate) -> str:
-    return " ".join(one.name.lower().split())
+def _name(duplicate_candidate: DuplicateCandidate) -> str:
+    return " ".join(duplicate_candidate.name.lower().split())
 
 
-def _host(one: DuplicateCandidate) -> str:
+def _host(duplicate_candidate: DuplicateCandidate) -> str:
     """Return the first part of a full host name in lower case; an IP address stays whole."""
-    name = one.name.strip().lower().rstrip(".")
+    name = duplicate_candidate.name.strip().lower().rstrip(".")
     return name if re.fullmatch(r"[0-9.]+|.*:.*", name) else name.partition(".")[0]

@@ -37,8 +37,8 @@ class ManyEdit:
     def wanted(self, row: Part) -> Wanted:
         values = dict(self.values)
         if self.labels_set or self.labels_removed:
-            kept = {name: value for name, value in row.labels.items() if name not in self.labels_removed}
-            values["labels"] = kept | dict(self.labels_set)
+            remaining = {name: value for name, value in row.labels.items() if name not in self.labels_removed}
+            values["labels"] = remaining | dict(self.labels_set)
         return Wanted(values, self.absent)
 
 
@@ -93,7 +93,7 @@ def _one(kind: PartKind, row: Part, edit: ManyEdit) -> OutcomeEntry:
     return entry
 
 
-def _state(kind: PartKind, row: Part) -> dict[str, Any]:
+def _state(kind: PartKind, row: Part) -> dict[str, object]:
     """Return the part's values as people read them: references by name, an empty field by why it is empty."""
     return {name: _said(row, name) for name in (*kind.fields, "labels", "notes")}
 

@@ -27,7 +27,7 @@ class ManyForm(SiteForm):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
-    def __init__(self, kind: PartKind, lab: Lab, data: Any = None) -> None:
+    def __init__(self, kind: PartKind, lab: Lab, data: object = None) -> None:
         super().__init__(data)
         self.kind = kind
         for name in fields_of(kind):
@@ -51,14 +51,14 @@ class ManyForm(SiteForm):
         return self[f"on-{name}"], self[name], self[f"why-{name}"] if f"why-{name}" in self.fields else None
 
     def clean_labels_set(self) -> dict[str, str]:
-        found = {}
+        results = {}
         for number, line in enumerate(str(self.cleaned_data["labels_set"]).splitlines(), 1):
             name, sign, value = (part.strip() for part in line.partition("="))
             if line.strip() and not (name and sign and value):
                 raise forms.ValidationError(f"line {number}: found {line.strip()[:80]!r}, expected name=value")
             if line.strip():
-                found[name] = value
-        return found
+                results[name] = value
+        return results
 
     def clean_labels_removed(self) -> list[str]:
         return [name.strip() for name in str(self.cleaned_data["labels_removed"]).split(",") if name.strip()]

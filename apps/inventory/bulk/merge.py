@@ -70,18 +70,18 @@ class Merged:
     def digest(self) -> str:
         from apps.inventory.exchange.outcome import OutcomeEntry
 
-        said = [*(f"{word} {count}" for word, count in sorted(self.moved.items())), *self.also, *self.problems]
-        return Outcome((OutcomeEntry("", "", "\n".join(said), changes=self.changes),)).digest
+        lines = [*(f"{word} {count}" for word, count in sorted(self.moved.items())), *self.also, *self.problems]
+        return Outcome((OutcomeEntry("", "", "\n".join(lines), changes=self.changes),)).digest
 
 
 def choices_of(stays: Part, goes: Part) -> list[tuple[FieldChange, bool]]:
     """Return each field that differs, and whether the other part's value is preferable because the own one is empty."""
-    found = []
-    for one in stays._meta.concrete_fields:
-        mine, other = _value(stays, one), _value(goes, one)
-        if one.name not in NOT_CHOSEN and mine != other:
-            found.append((FieldChange(one.name, _said(mine), _said(other)), mine in EMPTY))
-    return found
+    results = []
+    for column in stays._meta.concrete_fields:
+        mine, other = _value(stays, column), _value(goes, column)
+        if column.name not in NOT_CHOSEN and mine != other:
+            results.append((FieldChange(column.name, _said(mine), _said(other)), mine in EMPTY))
+    return results
 
 
 def preview(lab: Lab, stays: Part, goes: Part, taken: Collection[str]) -> Merged:
@@ -95,13 +95,13 @@ def preview(lab: Lab, stays: Part, goes: Part, taken: Collection[str]) -> Merged
     return merged
 
 
-def merge(lab: Lab, stays: Part, goes: Part, taken: Collection[str], who: str, digest: str) -> Merged:
+def merge(lab: Lab, stays: Part, goes: Part, taken: Collection[str], actor: str, digest: str) -> Merged:
     """Merge the part `goes` into `stays`, record it in the audit trail and return what was done.
 
     Raises:
         MergeError: if the parts cannot be merged, or the merge is no longer what the preview with this digest showed.
     """
-    said = f"{goes} into {stays}"
+    message = f"{goes} into {stays}"
     with lab_scope(lab.pk), transaction.atomic():
         gone = goes.pk
         merged = _try(stays, goes, taken)
@@ -112,7 +112,7 @@ def merge(lab: Lab, stays: Part, goes: Part, taken: Collection[str], who: str, d
                 ["The inventory has changed since this preview was made; nothing was merged. Look at it again."]
             )
         detail = {"kind": stays._meta.model_name, "stays": stays.pk, "goes": gone, "moved": dict(merged.moved)}
-        AuditEvent.objects.record(lab.pk, "inventory merged", said[:200], who=who, **detail)
+        AuditEvent.objects.record(lab.pk, "inventory merged", message[:200], actor=actor, **detail)
     return merged
 
 
@@ -159,7 +159,7 @@ class Merger:
         self._open_differences(stays, goes)
         if isinstance(stays, Enclosure):
             self._slots(stays, goes)
-        after = {one.name: _value(goes if one.name in taken else stays, one) for one in _chosen(stays)}
+        after = {column.name: _value(goes if column.name in taken else stays, column) for column in _chosen(stays)}
         reasons = [_reasons(stays, goes, taken, word) for word in ("sources", "absent")]
         gone = goes.pk
         goes.delete()
@@ -206,7 +206,7 @@ class Merger:
         if theirs is None:
             return
         if mine is not None:
-            gone = next((one for one in (theirs, mine) if getattr(one, "is_out_of_use", False)), None)
+            gone = next((row for row in (theirs, mine) if getattr(row, "is_out_of_use", False)), None)
             word = str(theirs._meta.verbose_name)
             if gone is None:
                 self.merged.problems.append(
@@ -231,7 +231,7 @@ class Merger:
                 part is not False and (part != "" or name == "round") for name, part in zip(keys, key, strict=True)
             ):
                 self.merged.also.append(f"{model._meta.verbose_name} {row} is merged with the one of the same name")
-                empty = [one.name for one in _chosen(row) if _value(mine[key], one) in EMPTY]
+                empty = [column.name for column in _chosen(row) if _value(mine[key], column) in EMPTY]
                 self.unite(mine[key], row, empty, is_top=False)
 
     def _keep_apart(self, row: Any, mine: dict[tuple[Any, ...], Any]) -> None:
@@ -272,30 +272,34 @@ class Merger:
 def _relations(row: models.Model) -> list[Any]:
     """Return all references to this row, including those without an accessor on its side."""
     fields = row._meta.get_fields(include_hidden=True)
-    return [one for one in fields if one.auto_created and not one.concrete and (one.one_to_many or one.one_to_one)]
+    return [
+        column
+        for column in fields
+        if column.auto_created and not column.concrete and (column.one_to_many or column.one_to_one)
+    ]
 
 
 def _chosen(row: models.Model) -> list[Any]:
-    return [one for one in row._meta.concrete_fields if one.name not in NOT_CHOSEN]
+    return [column for column in row._meta.concrete_fields if column.name not in NOT_CHOSEN]
 
 
 def _value(row: Any, field: Any) -> Any:
     return getattr(row, field.name)
 
 
-def _said(value: Any) -> Any:
+def _said(value: object) -> Any:
     return str(value) if isinstance(value, models.Model) else None if value in EMPTY else value
 
 
-def _reasons(stays: Any, goes: Any, taken: Collection[str], word: str) -> dict[str, str]:
+def _reasons(stays: object, goes: object, taken: Collection[str], word: str) -> dict[str, str]:
     """Return the sources or absences of the merged part: each goes with the value that was chosen."""
-    kept = {name: why for name, why in getattr(stays, word).items() if name not in taken}
-    return kept | {name: why for name, why in getattr(goes, word).items() if name in taken}
+    remaining = {name: why for name, why in getattr(stays, word).items() if name not in taken}
+    return remaining | {name: why for name, why in getattr(goes, word).items() if name in taken}
 
 
 def _elsewhere(disk: Disk) -> list[str]:
     members = disk.memberships.exclude(array__host=disk.host_id).select_related("array__host")
     return [
-        f"It is a member of {one.array} in {one.array.host}, so it must stay there; choose that host."
-        for one in members
+        f"It is a member of {member.array} in {member.array.host}, so it must stay there; choose that host."
+        for member in members
     ]

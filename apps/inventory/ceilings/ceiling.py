@@ -39,14 +39,14 @@ def network_ways(network: Content, unknown: list[str]) -> Iterator[CeilingPart]:
     """
     nic = network["nic"]
     here = str(nic.get("name"))
-    found = [_part(f"network interface {here}", nic)]
+    results = [_part(f"network interface {here}", nic)]
     for cable in network["way"]:
         far, there = cable.get("nic"), str(cable.get("to"))
-        found.append(_part(f"cable {here} to {there}", cable))
+        results.append(_part(f"cable {here} to {there}", cable))
         if far:
-            found.append(_part(f"interface at the other end, {there}", far))
+            results.append(_part(f"interface at the other end, {there}", far))
         here = there
-    known = [part for part in found if part]
+    known = [part for part in results if part]
     yield from known
     if not network["way"]:
         unknown.append("which cables lead to the other end")
@@ -73,29 +73,31 @@ def buses(carriers: Carriers, direction: str, unknown: list[str]) -> Iterator[Ce
 
     The bus of an NVMe disk is its link, which `links` counts, so NVMe and virtio controllers are left out here.
     """
-    controllers = [one for one in carriers.controllers.values() if one.get("kind") not in ("nvme", "virtio")]
-    if carriers.is_whole and any(one.controller is None and one.interface != "NVMe" for one in carriers.disks):
+    controllers = [
+        controller for controller in carriers.controllers.values() if controller.get("kind") not in ("nvme", "virtio")
+    ]
+    if carriers.is_whole and any(disk.controller is None and disk.interface != "NVMe" for disk in carriers.disks):
         unknown.append("the controller, or its host bus")
         return
-    rates = [(one, bus_rate(str(one.get("bus") or ""))) for one in controllers]
+    rates = [(controller, bus_rate(str(controller.get("bus") or ""))) for controller in controllers]
     if missing := [str(one.get("name")) for one, rate in rates if rate is None]:
         unknown.append(f"the host bus of {', '.join(missing)}")
     elif rates and len(rates) == len(carriers.controllers):
         counted = Counter(rate for _, rate in rates if rate)
         total = sum(rate.value * count for rate, count in counted.items())
-        told = " + ".join(f"{n} × {mb(rate.value)} {rate.name} ({rate.sum})" for rate, n in counted.items())
-        yield through_host(CeilingPart("host bus", total, f"{told} = {mb(total)}"), carriers, direction)
+        message = " + ".join(f"{n} × {mb(rate.value)} {rate.name} ({rate.sum})" for rate, n in counted.items())
+        yield through_host(CeilingPart("host bus", total, f"{message} = {mb(total)}"), carriers, direction)
 
 
 def fc_channels(carriers: Carriers, unknown: list[str]) -> Iterator[CeilingPart]:
     """Yield the bound of the host's Fibre Channel ports when every controller is a Fibre Channel adapter."""
-    controllers = [one for one in carriers.controllers.values() if one.get("kind") == "fc"]
+    controllers = [controller for controller in carriers.controllers.values() if controller.get("kind") == "fc"]
     if not controllers or len(controllers) < len(carriers.controllers):
         return
-    parts = [_section(f"{one.get('ports') or ''}×{one.get('bus')}") for one in controllers]
+    parts = [_section(f"{controller.get('ports') or ''}×{controller.get('bus')}") for controller in controllers]
     known = [part for part, one in zip(parts, controllers, strict=True) if part and one.get("ports")]
     if len(known) < len(controllers):
-        unknown.append(f"the FC channels of {', '.join(str(one.get('name')) for one in controllers)}")
+        unknown.append(f"the FC channels of {', '.join(str(controller.get('name')) for controller in controllers)}")
         return
     total = sum(value for value, _ in known)
     yield CeilingPart("FC channels", total, f"{' + '.join(text for _, text in known)} = {mb(total)}")
@@ -106,51 +108,53 @@ def section_parts(content: Content, unknown: list[str]) -> Iterator[CeilingPart]
 
     Each section of a single path is a bound. Several paths stand side by side, each as wide as its narrowest section.
     """
-    ways = [[part for one in path["sections"] if (part := _of_section(one, unknown))] for path in _paths(content)]
+    ways = [
+        [part for section in path["sections"] if (part := _of_section(section, unknown))] for path in _paths(content)
+    ]
     if len(ways) == 1:
         yield from ways[0]
     elif ways and all(ways):
         yield _side_by_side([min(way, key=lambda part: part.value) for way in ways])
     for name, told in sorted((content["target"].get("labels") or {}).items()):
         if name.startswith("path"):
-            if found := _section(str(told)):
-                yield CeilingPart(name, found[0], f"{found[1]} = {mb(found[0])}")
+            if section := _section(str(told)):
+                yield CeilingPart(name, section[0], f"{section[1]} = {mb(section[0])}")
             else:
                 unknown.append(f"{name}: {told}")
 
 
 def _paths(content: Content) -> list[Content]:
-    found: list[Content] = content.get("storage_paths") or []
-    return [path for path in found if path["sections"]]
+    storage_paths: list[Content] = content.get("storage_paths") or []
+    return [path for path in storage_paths if path["sections"]]
 
 
 def _side_by_side(narrowest: list[CeilingPart]) -> CeilingPart:
     total = sum(part.value for part in narrowest)
-    told = " + ".join(f"{mb(part.value)} ({part.name})" for part in narrowest)
-    return CeilingPart("storage paths", total, f"{told} = {mb(total)}", "Of each path its narrowest section counts.")
+    message = " + ".join(f"{mb(part.value)} ({part.name})" for part in narrowest)
+    return CeilingPart("storage paths", total, f"{message} = {mb(total)}", "Of each path its narrowest section counts.")
 
 
 def _of_section(section: Content, unknown: list[str]) -> CeilingPart | None:
     """Return the bound of a section: by its links in use, or by the printed bandwidth if the link is not known."""
     standby, in_use, printed = section.get("standby_count", 0), links_in_use(section), section.get("bytes_per_second")
-    found = _section(f"{in_use} × {section.get('link', '')}") if section.get("link") else None
-    if not found and not printed:
+    result = _section(f"{in_use} × {section.get('link', '')}") if section.get("link") else None
+    if not result and not printed:
         unknown.append(f"what {section['name']} carries")
         return None
     why = f"{standby} more only stand{'s' * (standby == 1)} by." if standby else ""
-    if not found:
+    if not result:
         return CeilingPart(section["name"], float(printed or 0), f"{mb(printed or 0)} as printed", why)
-    if printed and printed != found[0]:
+    if printed and printed != result[0]:
         why = f"{why} Printed is {mb(printed)}; the links' own rate counts.".strip()
-    return CeilingPart(section["name"], found[0], f"{found[1]} = {mb(found[0])}", why)
+    return CeilingPart(section["name"], result[0], f"{result[1]} = {mb(result[0])}", why)
 
 
-def _section(told: str) -> tuple[float, str] | None:
+def _section(message: str) -> tuple[float, str] | None:
     """Parse `4 × FC-2G`, `2 x 10 Gb/s` or `PCIe 3.0 x8` to (bytes/s, the product in words)."""
-    found = _SECTION.fullmatch(told.strip())
-    if not found:
+    match = _SECTION.fullmatch(message.strip())
+    if not match:
         return None
-    count, link = int(found[1] or 1), found[2]
+    count, link = int(match[1] or 1), match[2]
     rate = link_rate("FC", link) if _FC.search(link) else bus_rate(link) or rate_in_words(link)
     if rate is None or rate.is_guess:
         return None
@@ -167,18 +171,18 @@ def network_parts(content: Content, unknown: list[str]) -> list[CeilingPart]:
         return list(network_ways(content["network"], unknown))
     target, filesystem = content["target"], content.get("filesystem") or {}
     is_remote = target.get("kind") == "network" or filesystem.get("type") in NETWORK_FILESYSTEMS
-    told = (target.get("labels") or {}).get("network") or (
+    network = (target.get("labels") or {}).get("network") or (
         is_remote and (content["host"].get("labels") or {}).get("network")
     )
-    if not told:
+    if not network:
         if is_remote:
             unknown.append("how fast the network is")
         return []
-    found = _section(str(told))
-    if not found:
-        unknown.append(f"network: {told}")
+    section = _section(str(network))
+    if not section:
+        unknown.append(f"network: {network}")
         return []
-    return [CeilingPart("network", found[0], f"{found[1]} = {mb(found[0])}")]
+    return [CeilingPart("network", section[0], f"{section[1]} = {mb(section[0])}")]
 
 
 SHARED = ("SCSI", "FC", "PATA")  # one channel or loop carries many disks
@@ -200,10 +204,10 @@ class _Group:
         return self.count * self.rate.value * (float(self.data / self.disks) if direction == WRITE else 1.0)
 
     def text(self, direction: str) -> str:
-        told = f"{self.count} × {mb(self.rate.value)} {self.noun}"
+        message = f"{self.count} × {mb(self.rate.value)} {self.noun}"
         if direction != WRITE or self.data == self.disks:
-            return told
-        return f"{told} × {float(self.data):g}/{self.disks} that carry data"
+            return message
+        return f"{message} × {float(self.data):g}/{self.disks} that carry data"
 
 
 def _summed(name: str, groups: Sequence[_Group], direction: str) -> CeilingPart:
@@ -215,7 +219,7 @@ def _summed(name: str, groups: Sequence[_Group], direction: str) -> CeilingPart:
 
 def media(carriers: Carriers, direction: str, unknown: list[str]) -> Iterator[CeilingPart]:
     """Yield the bound that the disks' media set together, if the rate of every disk's medium is known."""
-    known = [(one, _media_rate(one.disk)) for one in carriers.disks]
+    known = [(disk, _media_rate(disk.disk)) for disk in carriers.disks]
     rates = [(one, rate) for one, rate in known if rate]
     if len(rates) < len(known) or not known or not carriers.is_whole:
         unknown.append("how fast the disks' media are")
@@ -235,7 +239,7 @@ def _media_rate(disk: Content) -> Rate | None:
 
 
 def _group_of(disks: Sequence[Carrier], rate: Rate, noun: str, count: int | None = None, why: str = "") -> _Group:
-    data = sum((one.share for one in disks), Fraction(0))
+    data = sum((disk.share for disk in disks), Fraction(0))
     return _Group(rate, noun, len(disks) if count is None else count, len(disks), data, why)
 
 
@@ -263,13 +267,13 @@ def _unknown_link(interface: str) -> str:
 
 
 def _by_link(disks: Sequence[Carrier]) -> dict[tuple[Rate | None, str], list[Carrier]]:
-    found: dict[tuple[Rate | None, str], list[Carrier]] = {}
-    for one in disks:
-        rate = link_rate(one.interface, str(one.disk.get("link_generation") or one.disk.get("generation") or ""))
-        if rate is None and one.interface == "NVMe" and one.controller:
-            rate = bus_rate(str(one.controller.get("bus") or ""))
-        found.setdefault((rate, one.interface), []).append(one)
-    return found
+    results: dict[tuple[Rate | None, str], list[Carrier]] = {}
+    for disk in disks:
+        rate = link_rate(disk.interface, str(disk.disk.get("link_generation") or disk.disk.get("generation") or ""))
+        if rate is None and disk.interface == "NVMe" and disk.controller:
+            rate = bus_rate(str(disk.controller.get("bus") or ""))
+        results.setdefault((rate, disk.interface), []).append(disk)
+    return results
 
 
 def _passed(disks: Sequence[Carrier], rate: Rate, interface: str, unknown: list[str]) -> list[_Group]:
@@ -298,10 +302,10 @@ def _own_links(disks: Sequence[Carrier], rate: Rate) -> _Group:
 
 
 def _by_controller(disks: Sequence[Carrier]) -> list[list[Carrier]]:
-    found: dict[str, list[Carrier]] = {}
-    for one in disks:
-        found.setdefault(str(one.controller.get("name")) if one.controller else "", []).append(one)
-    return list(found.values())
+    results: dict[str, list[Carrier]] = {}
+    for disk in disks:
+        results.setdefault(str(disk.controller.get("name")) if disk.controller else "", []).append(disk)
+    return list(results.values())
 
 
 def _name(disks: Sequence[Carrier]) -> str:
@@ -309,8 +313,8 @@ def _name(disks: Sequence[Carrier]) -> str:
     return str(controller.get("name") or "the controller")
 
 
-def _ports(one: Carrier) -> int:
-    return int((one.controller or {}).get("ports") or 0)
+def _ports(carrier: Carrier) -> int:
+    return int((carrier.controller or {}).get("ports") or 0)
 
 
 def _channels(disks: Sequence[Carrier], rate: Rate, interface: str, unknown: list[str]) -> _Group:
@@ -318,7 +322,7 @@ def _channels(disks: Sequence[Carrier], rate: Rate, interface: str, unknown: lis
 
     Counted are the channels known to be used; where that is not known, all that there are, or one for each disk.
     """
-    named = {one.disk.get("channel") or (one.disk.get("labels") or {}).get("channel") for one in disks}
+    named = {disk.disk.get("channel") or (disk.disk.get("labels") or {}).get("channel") for disk in disks}
     ports = _ports(disks[0])
     if None not in named:
         count = len(named)

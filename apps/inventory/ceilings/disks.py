@@ -56,47 +56,47 @@ class Carriers:
 
 
 def carriers_of(content: Content) -> Carriers:
-    found = Carriers()
+    carriers = Carriers()
     kind = (content.get("published") or {}).get("disk")
     distinct: dict[Any, Carrier] = {}
-    for one in _walk(content["storage"], None, found, _kind_of_disk(kind)):
+    for one in _walk(content["storage"], None, carriers, _kind_of_disk(kind)):
         distinct.setdefault(one.number, one)  # two partitions of one disk have one link
-    found.disks = list(distinct.values())
-    for one in found.disks:
-        _keep(found, one.controller)
-    return found
+    carriers.disks = list(distinct.values())
+    for disk in carriers.disks:
+        _keep(carriers, disk.controller)
+    return carriers
 
 
-def _keep(found: Carriers, controller: Content | None) -> None:
+def _keep(carriers: Carriers, controller: Content | None) -> None:
     if controller:
-        found.controllers.setdefault(str(controller.get("name")), controller)
+        carriers.controllers.setdefault(str(controller.get("name")), controller)
 
 
-def _walk(node: Content, above: Content | None, found: Carriers, kind: Content) -> Iterator[Carrier]:
+def _walk(node: Content, above: Content | None, carriers: Carriers, kind: Content) -> Iterator[Carrier]:
     controller = node["controller"] or above
     if "disk" in node:
         yield Carrier(node["disk"], controller, node["disk"].get("number", id(node)))
         return
     array = node["array"]
-    share = _share(array, node["members"], found)
+    share = _share(array, node["members"], carriers)
     host_share = WHOLE if array.get("implementation") == "hardware" else share
-    for member in _members(node, found, kind):
+    for member in _members(node, carriers, kind):
         if member["state"] not in _NO_DATA:
-            for one in _walk(member, controller, found, kind):
+            for one in _walk(member, controller, carriers, kind):
                 yield replace(one, share=one.share * share, host_share=one.host_share * host_share)
     if not node["members"]:
-        _keep(found, controller)
+        _keep(carriers, controller)
 
 
-def _members(node: Content, found: Carriers, kind: Content) -> list[Content]:
+def _members(node: Content, carriers: Carriers, kind: Content) -> list[Content]:
     """Return the members as listed; where a report only counts them, that many of the kind of disk that it names."""
     if node["members"]:
         members: list[Content] = node["members"]
         return members
     name, count = node["array"].get("name", "the array"), node["array"].get("member_count")
     if not count:
-        found.unknown.append(f"how many disks {name} has")
-        found.is_whole = False
+        carriers.unknown.append(f"how many disks {name} has")
+        carriers.is_whole = False
         return []
     return [
         {"state": "", "controller": None, "disk": {**kind, "number": f"{name} {place}"}} for place in range(int(count))
@@ -108,13 +108,13 @@ def _kind_of_disk(published: Content | None) -> Content:
     return {"interface": interface, "generation": generation} if interface in INTERFACES else {}
 
 
-def _share(array: Content, members: list[Content], found: Carriers) -> Fraction:
+def _share(array: Content, members: list[Content], carriers: Carriers) -> Fraction:
     """Return the fraction of what is written to the members that is data."""
     total = sum(member["state"] not in _NO_PLACE for member in members) or int(array.get("member_count") or 0)
     active = sum(member["state"] not in _NO_DATA for member in members) or total
     level = array.get("level")
     if not level:
-        found.unknown.append(f"the RAID level of {array.get('name', 'an array')}: taken as if all members held data")
+        carriers.unknown.append(f"the RAID level of {array.get('name', 'an array')}: taken as if all members held data")
     if not active or _is_over_groups(level, members):
         return WHOLE
     if level == "1":
@@ -122,11 +122,11 @@ def _share(array: Content, members: list[Content], found: Carriers) -> Fraction:
     if level == "10":
         return min(WHOLE, data_members("10", total, copies=_copies(array)) / active)
     missing_is_known = active < total or array.get("state") not in _BROKEN
-    data = data_members(str(level), total, _groups(array, total, found)) if missing_is_known else active
+    data = data_members(str(level), total, _groups(array, total, carriers)) if missing_is_known else active
     return Fraction(max(1, min(active, data)), active)
 
 
-def _is_over_groups(level: Any, members: list[Content]) -> bool:
+def _is_over_groups(level: object, members: list[Content]) -> bool:
     """Return whether the members of a RAID 10, 50 or 60 are its groups.
 
     Then the array only stripes them, and each group has its own copies or parity.
@@ -136,11 +136,11 @@ def _is_over_groups(level: Any, members: list[Content]) -> bool:
     )
 
 
-def _groups(array: Content, members: int, found: Carriers) -> int:
+def _groups(array: Content, members: int, carriers: Carriers) -> int:
     level = str(array.get("level"))
     groups = groups_of(level, str(array.get("layout") or ""), members)
     if groups is None and level in GROUPED:
-        found.unknown.append(f"how many groups {array.get('name', 'the array')} has: taken as two, the widest case")
+        carriers.unknown.append(f"how many groups {array.get('name', 'the array')} has: taken as two, the widest case")
     return groups or FEWEST_GROUPS
 
 

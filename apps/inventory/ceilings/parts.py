@@ -28,7 +28,7 @@ def through_host(part: CeilingPart, carriers: Carriers, direction: str) -> Ceili
     Software RAID sends its copies and parity along the same way.
     """
     disks = carriers.disks
-    share = sum((one.host_share for one in disks), Fraction(0)) / len(disks) if disks else WHOLE
+    share = sum((disk.host_share for disk in disks), Fraction(0)) / len(disks) if disks else WHOLE
     if direction == READ or share == WHOLE:
         return part
     value = part.value * float(share)

@@ -69,16 +69,16 @@ def link_rate(interface: str, generation: str) -> Rate | None:
 
 
 def _serial(interface: str, generation: str) -> Rate:
-    found = _SERIAL.search(generation)
-    speed = float(found[1]) if found else 0.0
+    match = _SERIAL.search(generation)
+    speed = float(match[1]) if match else 0.0
     is_known = speed in _GIGABITS[interface]
     speed = speed if is_known else _GIGABITS[interface][-1]
     return Rate(speed * 100 * MB, f"{interface}-{speed:g}G", not is_known)
 
 
 def _parallel(interface: str, generation: str) -> Rate:
-    found = _PARALLEL[interface].search(generation)
-    speed = int(found[1]) if found else 0
+    match = _PARALLEL[interface].search(generation)
+    speed = int(match[1]) if match else 0
     is_known = speed in _MEGABYTES[interface]
     speed = speed if is_known else _MEGABYTES[interface][-1]
     return Rate(speed * MB, f"{'U' if interface == 'SCSI' else 'ATA-'}{speed}", not is_known)
@@ -87,12 +87,12 @@ def _parallel(interface: str, generation: str) -> Rate:
 @lru_cache(maxsize=1024)
 def bus_rate(text: str) -> Rate | None:
     """Return the rate of `PCIe 3.0 x4`, `PCI-X 133` or `PCI 64 bit 66 MHz`; None where a part of that is missing."""
-    if (found := _PCIE.search(text)) and int(found[1]) in _GIGATRANSFERS:
-        return _pcie(int(found[1]), int(found[2]))
-    if found := _PCI_X.search(text):
-        return _pci(64, found[1], f"PCI-X {found[1]}")
-    if found := _PCI.search(text):
-        return _pci(int(found[1]), found[2], f"PCI {found[1]}/{found[2]}")
+    if (match := _PCIE.search(text)) and int(match[1]) in _GIGATRANSFERS:
+        return _pcie(int(match[1]), int(match[2]))
+    if match := _PCI_X.search(text):
+        return _pci(64, match[1], f"PCI-X {match[1]}")
+    if match := _PCI.search(text):
+        return _pci(int(match[1]), match[2], f"PCI {match[1]}/{match[2]}")
     return None
 
 
@@ -109,10 +109,10 @@ def _pci(bits: int, clock: str, name: str) -> Rate:
 
 def rate_in_words(text: str) -> Rate | None:
     """Parse a rate such as `10 Gb/s`, `10 Gbs`, `180 MB/s` or `170 MiB/s` (b is a bit, B a byte); None without one."""
-    found = _TEXT.search(text)
-    if not found:
+    match = _TEXT.search(text)
+    if not match:
         return None
-    power = _POWERS.index(found[2]) + 1
-    bits = not found[4].startswith("B")
-    value = float(found[1]) * (1024 if found[3] else 1000) ** power / (8 if bits else 1)
-    return Rate(value, found[0], sum=f"{found[0]} ÷ 8" if bits else "")
+    power = _POWERS.index(match[2]) + 1
+    bits = not match[4].startswith("B")
+    value = float(match[1]) * (1024 if match[3] else 1000) ** power / (8 if bits else 1)
+    return Rate(value, match[0], sum=f"{match[0]} ÷ 8" if bits else "")

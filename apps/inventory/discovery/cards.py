@@ -47,7 +47,8 @@ class CardVolume:
 
     `spans` are the places of the drives, one tuple for each span; RAID 10, 50 and 60 have several. `naa` is the `wwn`
     of the device that the kernel sees; `device` is its name if the tool knows it. `span_depth` is how many spans the
-    tool counts, also where it does not print which drives are in which.
+    tool counts, also where it does not print which drives are in which. `former` is the number that it had while only its
+    group of drives was known.
     """
 
     number: str
@@ -66,6 +67,7 @@ class CardVolume:
     spares: tuple[str, ...] = ()
     member_count: int | None = None
     shares_drives: bool = False
+    former: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,13 @@ class Card:
 class Cards:
     cards: tuple[Card, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def empty_because(self) -> str:
+        """Return why nothing of this can go into the inventory; '' where there is something."""
+        if any(card.model or card.serial or card.drives or card.volumes or card.shelves for card in self.cards):
+            return ""
+        return "it lists no controller's model, no drives and no volumes"
 
 
 Thing = TypeVar("Thing", Drive, CardVolume, Shelf)

@@ -28,7 +28,7 @@ def decide(difference: Difference, decision: Decision, who: str) -> None:
         difference.decision, difference.decided_by = decision, who
         difference.save()
         said = {"field": difference.field, "typed": difference.typed, "discovered": difference.discovered}
-        AuditEvent.objects.record(difference.lab_id, f"kept as {decision}", difference.part_name, who=who, **said)
+        AuditEvent.objects.record(difference.lab_id, f"kept as {decision}", difference.part_name, actor=who, **said)
 
 
 def _take(difference: Difference) -> None:

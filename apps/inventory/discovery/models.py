@@ -126,6 +126,7 @@ class FoundArray:
     """An array.
 
     `inferred` are fields that follow from others by a rule and are not printed; `level` is '' where nothing tells it.
+    `formers` are names that it had while less was known.
     """
 
     name: str
@@ -145,6 +146,7 @@ class FoundArray:
     controller: FoundController | None = None
     write_policy: str = ""
     read_policy: str = ""
+    formers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

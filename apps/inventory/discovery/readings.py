@@ -1,11 +1,12 @@
 """The tools that discovery reads. A new one is its module, a line here and a field of `Readings`."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from apps.inventory.discovery.cards import Card, Cards, without_doubles
+from apps.inventory.discovery.looks import PARTIAL, ToolLook, look_of
 from apps.inventory.discovery.tool_values import UnreadableError, text
 from apps.inventory.discovery.tools import (
     arcconf,
@@ -67,6 +68,13 @@ PARSERS: dict[str, Callable[[str], Any]] = {
 } | {mkfs.EXT: mkfs.discover_ext, mkfs.XFS: mkfs.discover_xfs, zpool.DATASETS: zpool.discover_datasets}  # fmt: skip
 MAY_BE_MISSING = {mdstat.TOOL: MdStat()}  # a kernel without md has no /proc/mdstat
 ALWAYS_THERE = {lsblk.TOOL, findmnt.TOOL, uname.TOOL}  # any other tool may be absent from a host
+LISTING = {
+    lsblk.TOOL,
+    findmnt.TOOL,
+    mdstat.TOOL,
+    lspci.TOOL,
+    zpool.TOOL,
+}  # a partial look of these adds to the looks before
 GATHERED = {module.TOOL for module in (smartctl, mdadm, *RAID_TOOLS)}  # tools whose outputs come in pieces
 NOT_INSTALLED = 127  # the exit status of a shell
 _NO_MAPPER = "/dev/mapper/control: open failed: No such"  # a kernel without device-mapper
@@ -85,7 +93,10 @@ class Output(Protocol):
 
 @dataclass
 class Readings:
-    """The parsed output of each tool, None if there was none that can be read; `problems` gives the reasons by tool."""
+    """The parsed output of each tool, None if there was none that can be read.
+
+    `problems` gives the reasons by tool, `looks` what each of the newest outputs looked at.
+    """
 
     lsblk: BlockDevices | None = None
     findmnt: Mounts | None = None
@@ -117,22 +128,50 @@ class Readings:
     tw_cli: Cards | None = None
     omreport: Cards | None = None
     problems: dict[str, str] = field(default_factory=dict)
+    looks: dict[str, ToolLook] = field(default_factory=dict)
+
+    def look(self, *tools: str) -> ToolLook:
+        """Return what these tools looked at together; nothing where none of them could be read."""
+        looks = [self.looks.get(tool, PARTIAL) for tool in tools if getattr(self, tool) is not None]
+        kinds = frozenset.intersection(*(one.kinds for one in looks)) if looks else frozenset[str]()
+        return ToolLook(kinds, frozenset[str]().union(*(one.omitted for one in looks)))
 
     def raid_cards(self) -> list[Card]:
         found = (getattr(self, module.TOOL) for module in RAID_TOOLS)
         return without_doubles([card for cards in found if cards for card in cards.cards])
 
 
-def read(outputs: Iterable[Output]) -> Readings:
+def read(outputs: Iterable[Output], earlier: Mapping[str, Sequence[Output]] | None = None) -> Readings:
     """Parse the outputs of the tools that have a parser; the others are skipped.
 
-    An output that cannot be parsed is noted in the problems and leaves the others intact.
+    An output that cannot be parsed is noted in the problems and leaves the others intact. `earlier` has, for tools
+    whose output is that of a partial look, the outputs before it, the newest first, back to the last whole look.
     """
     readings = Readings()
     for output in outputs:
         if output.tool in PARSERS:
-            setattr(readings, output.tool.replace("-", "_"), _read_one(output, readings.problems))
+            found = _read_one(output, readings.problems)
+            readings.looks[output.tool] = _look(output, found)
+            if found is not None and earlier and output.tool in earlier:
+                found = _with_earlier(found, readings.looks[output.tool], earlier[output.tool])
+            setattr(readings, output.tool.replace("-", "_"), found)
     return readings
+
+
+def _look(output: Output, found: Any) -> ToolLook:
+    """Return what an output looked at; what could be read only in part is a partial look."""
+    if found is None or bool(getattr(found, "warnings", None)):
+        return PARTIAL
+    return look_of(output.tool, output.argv, output.stdout)
+
+
+def _with_earlier(newest: Any, look: ToolLook, outputs: Sequence[Output]) -> Any:
+    """Return the reading of a partial look with what the looks before it found."""
+    looks = [(found, _look(one, found)) for one in outputs if (found := _read_one(one, {})) is not None]
+    whole: Any = None
+    for found, look_before in reversed(looks):
+        whole = found if whole is None else found.with_earlier(whole, look_before)
+    return newest if whole is None else newest.with_earlier(whole, look)
 
 
 def _read_one(output: Output, problems: dict[str, str]) -> Any:

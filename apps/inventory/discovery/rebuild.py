@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from apps.inventory.discovery.differences import Ledger
 from apps.inventory.discovery.host_facts import host_values, kept, made_of, nics
+from apps.inventory.discovery.looks import PARTIAL, look_of
 from apps.inventory.discovery.models import NOTHING, FoundFilesystem
-from apps.inventory.discovery.readings import Readings, read
+from apps.inventory.discovery.readings import LISTING, RAID_TOOLS, Readings, read
 from apps.inventory.discovery.rows.arrays import Context, hardware_layer, typed_hardware, write_arrays
 from apps.inventory.discovery.rows.controllers import drop_superseded, write_controllers
 from apps.inventory.discovery.rows.disks import CLAIM, ToolCoverage, write_disks
@@ -24,6 +25,7 @@ from apps.labs.isolation import lab_scope
 from apps.labs.models import Lab
 
 MOST_CLAIMS = 20  # claims listed for one host
+MOST_EARLIER = 20  # outputs of a tool that are read before a partial look
 MOST_WAITING = 5  # hosts rebuilt after another host's discovery
 Rows = tuple[dict[str, Disk] | None, dict[str, Array]]
 
@@ -42,7 +44,7 @@ def rebuild(host: Host) -> Readings:
         # One rebuild of a lab at a time: disks move between its hosts. Other writes go on.
         Lab.objects.select_for_update(no_key=True).get(pk=host.lab_id)
         outputs = list(newest_outputs(host))
-        readings = read(outputs)
+        readings = read(outputs, _earlier_outputs(host, outputs))
         ledger = Ledger(host)
         _write_host(host, readings, ledger)
         mounts = readings.findmnt or Mounts(())
@@ -51,13 +53,27 @@ def rebuild(host: Host) -> Readings:
         filesystems, (disks, arrays) = _write_storage(host, readings, filesystems, ledger)
         write_nics(host, nics(readings), ledger)
         if readings.findmnt:
-            written = write_filesystems(host, filesystems, disks, arrays, ledger)
+            written = write_filesystems(host, filesystems, (disks, arrays), readings, ledger)
             write_targets(host, mounts, written, readings.machine.directories if readings.machine else ())
         elif readings.machine:
             write_targets(host, mounts, {}, readings.machine.directories)
         ledger.write()
         _write_problems(outputs, readings.problems)
     return readings
+
+
+def _earlier_outputs(host: Host, newest: list[ToolOutput]) -> dict[str, list[ToolOutput]]:
+    """Return, for each tool whose newest output is of a partial look, those before it back to the last whole look."""
+    earlier: dict[str, list[ToolOutput]] = {}
+    for output in newest:
+        if output.tool not in LISTING or look_of(output.tool, output.argv, output.stdout).is_whole:
+            continue
+        before = ToolOutput.objects.filter(host=host, tool=output.tool, id__lt=output.pk).order_by("-id")
+        for one in before[:MOST_EARLIER]:
+            earlier.setdefault(output.tool, []).append(one)
+            if look_of(one.tool, one.argv, one.stdout).is_whole:
+                break
+    return earlier
 
 
 def waiting_for(host: Host) -> list[Host]:
@@ -91,7 +107,7 @@ def _write_storage(
     found = storage.found(below.values())
     if found.warnings:
         readings.problems["lsblk"] = "; ".join(filter(None, [readings.problems.get("lsblk"), *found.warnings]))
-    told = ToolCoverage(readings.lsblk is not None, bool(storage.cards))
+    told = _coverage(readings)
     controllers = write_controllers(host, found.controllers, ledger)
     claims: list[str] = []
     disks = write_disks(host, found.disks, controllers, ledger, told, claims)
@@ -100,7 +116,7 @@ def _write_storage(
     left = [row for name, row in hardware.items() if name not in storage.names]
     arrays = write_arrays(host, found.arrays, disks, left, Context(controllers, told, ledger))
     drop_superseded(host, found.controllers)
-    write_enclosures(host, found.enclosures, told.by_cards or readings.sysfs is not None, ledger)
+    write_enclosures(host, found.enclosures, told.cards.is_whole or readings.sysfs is not None, ledger)
     if readings.lsblk is None:
         return filesystems, (None, {})
     placed = [
@@ -108,6 +124,16 @@ def _write_storage(
         for one in filesystems
     ]
     return placed, (disks, arrays)
+
+
+def _coverage(readings: Readings) -> ToolCoverage:
+    """Return what the tools looked at."""
+    cards = readings.look(*(module.TOOL for module in RAID_TOOLS)) if readings.raid_cards() else PARTIAL
+    block = readings.lsblk.earlier if readings.lsblk else frozenset[str]()
+    only_md = readings.mdstat.earlier if readings.mdstat else frozenset[str]()
+    devices = {device.kname for device in readings.lsblk.devices} - block if readings.lsblk else set[str]()
+    arrays = readings.mdstat.by_name().keys() - only_md if readings.mdstat else set[str]()
+    return ToolCoverage(readings.look("lsblk"), cards, (block - arrays) | (only_md - devices))
 
 
 def _write_host(host: Host, readings: Readings, ledger: Ledger) -> None:

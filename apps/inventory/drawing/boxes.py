@@ -105,8 +105,10 @@ def _digests(
 ) -> dict[str, int]:
     """Return a number for each part, equal where it and everything on that side of it look alike."""
     numbers: dict[Hashable, int] = {}
-    found: dict[str, int] = {}
+    results: dict[str, int] = {}
     for key in order:
-        others = () if stops(key) else tuple(sorted(found[other] for other in beside.get(key, ()) if other in found))
-        found[key] = numbers.setdefault((look[key], others), len(numbers))
-    return found
+        others = (
+            () if stops(key) else tuple(sorted(results[other] for other in beside.get(key, ()) if other in results))
+        )
+        results[key] = numbers.setdefault((look[key], others), len(numbers))
+    return results

@@ -53,19 +53,19 @@ def in_order(graph: Graph) -> list[str]:
     for _, right in graph.edges:
         left_of[right] += 1
     beside = neighbours(graph.edges)
-    found = [key for key, count in left_of.items() if not count]
-    for key in found:  # the list grows during the loop
+    results = [key for key, count in left_of.items() if not count]
+    for key in results:  # the list grows during the loop
         for right in beside.get(key, ()):
             left_of[right] -= 1
             if not left_of[right]:
-                found.append(right)
-    return found
+                results.append(right)
+    return results
 
 
 def neighbours(edges: "dict[tuple[str, str], None]", *, to_the_left: bool = False) -> dict[str, list[str]]:
     """Map each part to the parts to its right (or left)."""
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for left, right in edges:
         key, other = (right, left) if to_the_left else (left, right)
-        found.setdefault(key, []).append(other)
-    return found
+        results.setdefault(key, []).append(other)
+    return results

@@ -57,24 +57,24 @@ def _join(topology: Thing, graph: Graph, own: set[int]) -> None:
 def _distances(pairs: list[tuple[str, str]], start: set[str]) -> dict[str, int]:
     both = dict.fromkeys([*pairs, *(pair[::-1] for pair in pairs)])
     beside = neighbours(both)
-    found, waiting = dict.fromkeys(start, 0), sorted(start)
+    result, waiting = dict.fromkeys(start, 0), sorted(start)
     for key in waiting:  # the list grows during the loop
         for other in beside.get(key, ()):
-            if other not in found:
-                found[other] = found[key] + 1
+            if other not in result:
+                result[other] = result[key] + 1
                 waiting.append(other)
-    return found
+    return result
 
 
-def _network_target(one: Thing, topology: Thing, graph: Graph) -> None:
+def _network_target(thing: Thing, topology: Thing, graph: Graph) -> None:
     """Add a network target to the left of the peer's NIC if a cable leads there, else of the own NIC."""
-    name, detail, look = words.target(one)
+    name, detail, look = words.target(thing)
     key = graph.put(
-        DrawingPart(f"target-{one['id']}", "far-target", name, detail, "", look, "targets", ("target", one["id"]))
+        DrawingPart(f"target-{thing['id']}", "far-target", name, detail, "", look, "targets", ("target", thing["id"]))
     )
     ends = (end for link in topology["links"] for end in link["ends"] if end["nic"])
-    far = [_key(end) for end in ends if one["peer"] and end["host"] == one["peer"]]
-    own = f"nic-{one['nic']}"
+    far = [_key(end) for end in ends if thing["peer"] and end["host"] == thing["peer"]]
+    own = f"nic-{thing['nic']}"
     graph.join(far[0] if far else own if own in graph.parts else HOST, key)
 
 
@@ -93,11 +93,13 @@ class _Building:
         self.behind: dict[int, str] = {}  # controller → the section behind it, over which its disks are reached
         self.ends: dict[int, str] = {}  # array → where its storage path ends
         self.fed: set[int] = set()  # controllers that a section leads to
-        self.disks_on = {one["id"]: {disk["id"] for disk in one["disks"]} for one in topology["controllers"]}
-        disks = [disk for one in topology["controllers"] for disk in one["disks"]] + topology["disks"]
+        self.disks_on = {
+            controller["id"]: {disk["id"] for disk in controller["disks"]} for controller in topology["controllers"]
+        }
+        disks = [disk for controller in topology["controllers"] for disk in controller["disks"]] + topology["disks"]
         self.has_places = len({words.place(disk) for disk in disks}) > 1  # a single chassis is not worth showing
-        used = {one["array"] for one in topology["filesystems"] if one["targets"]}
-        self.arrays = {one["id"]: one for one in topology["arrays"] if one["is_present"] or one["id"] in used}
+        used = {filesystem["array"] for filesystem in topology["filesystems"] if filesystem["targets"]}
+        self.arrays = {array["id"]: array for array in topology["arrays"] if array["is_present"] or array["id"] in used}
         self.array_of = {m["disk"]: pk for pk, one in self.arrays.items() for m in one["members"] if m["disk"]}
 
     def build(self) -> None:
@@ -133,16 +135,16 @@ class _Building:
         if path["array"]:
             self.ends[path["array"]] = left
 
-    def _controller(self, one: Thing) -> None:
-        left = f"controller-{one['sits_on']}" if one["sits_on"] else "" if one["id"] in self.fed else HOST
-        detail, look = words.controller(one)
-        page = ("controller", one["id"])
-        key = f"controller-{one['id']}"
+    def _controller(self, thing: Thing) -> None:
+        left = f"controller-{thing['sits_on']}" if thing["sits_on"] else "" if thing["id"] in self.fed else HOST
+        detail, look = words.controller(thing)
+        page = ("controller", thing["id"])
+        key = f"controller-{thing['id']}"
         self.graph.put(
-            DrawingPart(key, "controller", one["name"], detail, "", look, one["model"] or "controllers", page), left
+            DrawingPart(key, "controller", thing["name"], detail, "", look, thing["model"] or "controllers", page), left
         )
-        for disk in one["disks"]:
-            self._disk(disk, one["id"])
+        for disk in thing["disks"]:
+            self._disk(disk, thing["id"])
 
     def _disk(self, disk: Thing, controller: int | None) -> None:
         array = self.array_of.get(disk["id"])
@@ -160,13 +162,13 @@ class _Building:
             DrawingPart(f"disk-{disk['id']}", "disk", name, detail, state, look, words.kind_of_disk(disk), page), left
         )
 
-    def _array(self, one: Thing) -> None:
-        members = [f"disk-{m['disk']}" if m["disk"] else f"array-{m['array']}" for m in one["members"]]
-        name, detail, look = words.array(one)
-        state = (one["state"] or "") if one["is_present"] else "gone"
-        page = ("array", one["id"])
-        part = DrawingPart(f"array-{one['id']}", "array", name, detail, state, look, words.level(one), page)
-        self.graph.put(part, *members, *self._beside(one, bool(members)))
+    def _array(self, thing: Thing) -> None:
+        members = [f"disk-{m['disk']}" if m["disk"] else f"array-{m['array']}" for m in thing["members"]]
+        name, detail, look = words.array(thing)
+        state = (thing["state"] or "") if thing["is_present"] else "gone"
+        page = ("array", thing["id"])
+        part = DrawingPart(f"array-{thing['id']}", "array", name, detail, state, look, words.level(thing), page)
+        self.graph.put(part, *members, *self._beside(thing, bool(members)))
 
     def _beside(self, array: Thing, has_members: bool) -> list[str]:
         """Return what leads to an array not over a disk: its RAID controller if on no disk's way, or its path's end."""
@@ -179,26 +181,27 @@ class _Building:
         on_the_way = any(m["array"] or m["disk"] in own for m in array["members"])
         return [f"controller-{controller}"] if controller and not on_the_way else []
 
-    def _filesystem(self, one: Thing) -> None:
-        left = self._under(one)
-        if not one["targets"] and (left is None or not one["is_present"]):
+    def _filesystem(self, thing: Thing) -> None:
+        left = self._under(thing)
+        if not thing["targets"] and (left is None or not thing["is_present"]):
             return  # tmpfs without a target, and filesystems of the past
-        name, detail, look = words.filesystem(one)
-        key = f"filesystem-{one['id']}"
-        state = "" if one["is_present"] else "gone"
+        name, detail, look = words.filesystem(thing)
+        key = f"filesystem-{thing['id']}"
+        state = "" if thing["is_present"] else "gone"
         self.graph.put(
-            DrawingPart(key, "filesystem", name, detail, state, look, one["type"], ("filesystem", one["id"])),
+            DrawingPart(key, "filesystem", name, detail, state, look, thing["type"], ("filesystem", thing["id"])),
             left or HOST,
         )
-        for target in one["targets"]:
+        for target in thing["targets"]:
             self._target(target, key)
 
-    def _under(self, one: Thing) -> str | None:
-        key = f"array-{one['array']}" if one["array"] else f"disk-{one['disk']}" if one["disk"] else ""
+    def _under(self, thing: Thing) -> str | None:
+        key = f"array-{thing['array']}" if thing["array"] else f"disk-{thing['disk']}" if thing["disk"] else ""
         return key if key in self.graph.parts else None
 
-    def _target(self, one: Thing, left: str) -> None:
-        name, detail, look = words.target(one)
+    def _target(self, thing: Thing, left: str) -> None:
+        name, detail, look = words.target(thing)
         self.graph.put(
-            DrawingPart(f"target-{one['id']}", "target", name, detail, "", look, "targets", ("target", one["id"])), left
+            DrawingPart(f"target-{thing['id']}", "target", name, detail, "", look, "targets", ("target", thing["id"])),
+            left,
         )

@@ -65,13 +65,15 @@ class DrawingLayout:
 def layout_of(boxes: Boxes) -> DrawingLayout:
     columns, kinds = _columns(boxes)
     spots = {key: Spot(key, column, True) for key, column in columns.items()}
-    found = DrawingLayout(spots, [_line(spots, a, b) for a, b in boxes.edges], kinds)
-    passages = [spot for _, _, way in found.lines for spot in way[1:-1]]
-    found.columns = [[spot for spot in [*spots.values(), *passages] if spot.column == n] for n in range(len(kinds))]
-    _untangle(found)
-    _straighten(found)
-    _measure(found)
-    return found
+    drawing_layout = DrawingLayout(spots, [_line(spots, a, b) for a, b in boxes.edges], kinds)
+    passages = [spot for _, _, way in drawing_layout.lines for spot in way[1:-1]]
+    drawing_layout.columns = [
+        [spot for spot in [*spots.values(), *passages] if spot.column == n] for n in range(len(kinds))
+    ]
+    _untangle(drawing_layout)
+    _straighten(drawing_layout)
+    _measure(drawing_layout)
+    return drawing_layout
 
 
 def _columns(boxes: Boxes) -> tuple[dict[str, int], list[str]]:
@@ -135,13 +137,13 @@ def _inversions(values: list[int]) -> int:
     if len(values) < 2:
         return 0
     half = len(values) // 2
-    one, other = values[:half], values[half:]
-    count = _inversions(one) + _inversions(other)
-    one.sort()
-    other.sort()
+    left, right = values[:half], values[half:]
+    count = _inversions(left) + _inversions(right)
+    left.sort()
+    right.sort()
     row = 0
-    for value in one:
-        while row < len(other) and other[row] < value:
+    for value in left:
+        while row < len(right) and right[row] < value:
             row += 1
         count += row
     return count
@@ -270,8 +272,8 @@ def drawing_of(graph: Graph, title: str, address: Address, opened: Collection[st
 
     `address` gives the address that a box leads to, empty for none; `opened` are the keys of boxes shown part by part.
     """
-    found = boxes_of(graph, opened)
-    layout, boxes = layout_of(found), {box.key: box for box in found.boxes}
+    result = boxes_of(graph, opened)
+    layout, boxes = layout_of(result), {box.key: box for box in result.boxes}
     lines = [DrawnLine(left, right, _curve(way)) for left, right, way in layout.lines]
     columns, last = list[DrawnColumn](), ""
     for column, kind in enumerate(layout.kinds):
@@ -285,15 +287,15 @@ def drawing_of(graph: Graph, title: str, address: Address, opened: Collection[st
 def _curve(way: list[Spot]) -> str:
     """Return the path from one box's right side to the other's left side, level where it passes a column."""
     x, y = way[0].x + WIDTH, way[0].y
-    told = [f"M{x} {y:g}"]
+    steps = [f"M{x} {y:g}"]
     for spot in way[1:]:
         half = ACROSS / 2
-        told.append(f"C{x + half:g} {y:g} {spot.x - half:g} {spot.y:g} {spot.x} {spot.y:g}")
+        steps.append(f"C{x + half:g} {y:g} {spot.x - half:g} {spot.y:g} {spot.x} {spot.y:g}")
         x, y = spot.x, spot.y
         if not spot.is_box:
             x += WIDTH
-            told.append(f"H{x}")
-    return "".join(told)
+            steps.append(f"H{x}")
+    return "".join(steps)
 
 
 def _box(box: Box, spot: Spot, address: Address) -> DrawnBox:

@@ -30,19 +30,19 @@ def sold(value: int | None) -> str:
     return units.capacity(value) if value else ""
 
 
-def host(one: Thing) -> str:
-    return joined(one["model"] or one["os"], bytes_or_nothing(one["ram_bytes"]))
+def host(thing: Thing) -> str:
+    return joined(thing["model"] or thing["os"], bytes_or_nothing(thing["ram_bytes"]))
 
 
-def controller(one: Thing) -> tuple[str, tuple[Any, ...]]:
-    model = one["model"] if one["model"] != one["name"] else ""
-    cache = f"cache {units.size(one['cache_bytes'])}" if one["cache_bytes"] else ""
-    kind = CONTROLLER_KINDS.get(one["kind"] or "", "")
-    return joined(kind, model, one["bus"], cache), (kind, one["vendor"], one["model"], one["bus"])
+def controller(thing: Thing) -> tuple[str, tuple[Any, ...]]:
+    model = thing["model"] if thing["model"] != thing["name"] else ""
+    cache = f"cache {units.size(thing['cache_bytes'])}" if thing["cache_bytes"] else ""
+    kind = CONTROLLER_KINDS.get(thing["kind"] or "", "")
+    return joined(kind, model, thing["bus"], cache), (kind, thing["vendor"], thing["model"], thing["bus"])
 
 
-def section(one: Thing) -> Words:
-    return one["name"], section_in_words(one), (one["name"],)
+def section(thing: Thing) -> Words:
+    return thing["name"], section_in_words(thing), (thing["name"],)
 
 
 def place(disk: Thing) -> str:
@@ -74,55 +74,59 @@ def turns(disk: Thing) -> str:
     return "solid state" if disk["is_solid_state"] else f"{disk['rpm']} rpm" if disk["rpm"] else ""
 
 
-def disk(one: Thing) -> Words:
-    kind = kind_of_disk(one)
-    detail = joined(slot(one), kind, link(one))
-    look = (kind, link(one), turns(one), one["is_present"], says_bad(one["health"]))
-    return name_of_disk(one), detail, look
+def disk(thing: Thing) -> Words:
+    kind = kind_of_disk(thing)
+    detail = joined(slot(thing), kind, link(thing))
+    look = (kind, link(thing), turns(thing), thing["is_present"], says_bad(thing["health"]))
+    return name_of_disk(thing), detail, look
 
 
-def state_of_disk(one: Thing) -> str:
-    if not one["is_present"]:
+def state_of_disk(thing: Thing) -> str:
+    if not thing["is_present"]:
         return "gone"
-    return "failed" if says_bad(one["health"]) else ""
+    return "failed" if says_bad(thing["health"]) else ""
 
 
 def level(array: Thing) -> str:
-    found = str(array["level"] or "")
-    return LEVEL_WORDS.get(found, f"RAID {found}").removeprefix("a ") if found else "array"
+    result = str(array["level"] or "")
+    return LEVEL_WORDS.get(result, f"RAID {result}").removeprefix("a ") if result else "array"
 
 
-def array(one: Thing) -> Words:
-    members = len(one["members"]) or one["member_count"]
+def array(thing: Thing) -> Words:
+    members = len(thing["members"]) or thing["member_count"]
     count = f"{members} members" if members else ""
-    maker = one["software"] or ("hardware" if one["implementation"] == "hardware" else "")
-    chunk = f"chunk {units.size(one['chunk_size'])}" if one["chunk_size"] else ""
-    detail = joined(level(one), count, maker, chunk, sold(one["capacity_bytes"]))
-    return name_of_array(one), detail, (level(one), members, maker, one["chunk_size"], one["state"], one["is_present"])
-
-
-def filesystem(one: Thing) -> Words:
-    name = one["mount_point"] or one["device_name"] or one["type"]
-    return name, joined(one["type"], sold(one["size_bytes"])), (one["type"], one["is_present"])
-
-
-def target(one: Thing) -> Words:
+    maker = thing["software"] or ("hardware" if thing["implementation"] == "hardware" else "")
+    chunk = f"chunk {units.size(thing['chunk_size'])}" if thing["chunk_size"] else ""
+    detail = joined(level(thing), count, maker, chunk, sold(thing["capacity_bytes"]))
     return (
-        one["name"],
-        joined(one["path"] or one["kind"], "the agent's" if one["is_agents_own"] else ""),
-        (one["kind"], one["is_agents_own"]),
+        name_of_array(thing),
+        detail,
+        (level(thing), members, maker, thing["chunk_size"], thing["state"], thing["is_present"]),
     )
 
 
-def nic(one: Thing) -> Words:
-    name = f"{one['name']} ({one['count']} alike)" if one["count"] > 1 else one["name"]
-    rate = units.bit_rate(one["bits_per_second"]) if one["bits_per_second"] else ""
-    detail = joined(rate, f"MTU {one['mtu']}" if one["mtu"] else "", one["model"])
+def filesystem(thing: Thing) -> Words:
+    name = thing["mount_point"] or thing["device_name"] or thing["type"]
+    return name, joined(thing["type"], sold(thing["size_bytes"])), (thing["type"], thing["is_present"])
+
+
+def target(thing: Thing) -> Words:
+    return (
+        thing["name"],
+        joined(thing["path"] or thing["kind"], "the agent's" if thing["is_agents_own"] else ""),
+        (thing["kind"], thing["is_agents_own"]),
+    )
+
+
+def nic(thing: Thing) -> Words:
+    name = f"{thing['name']} ({thing['count']} alike)" if thing["count"] > 1 else thing["name"]
+    rate = units.bit_rate(thing["bits_per_second"]) if thing["bits_per_second"] else ""
+    detail = joined(rate, f"MTU {thing['mtu']}" if thing["mtu"] else "", thing["model"])
     return name, detail, (detail,)
 
 
-def switch(one: Thing) -> str:
-    return joined(" ".join(filter(None, [one["vendor"], one["model"]])), one["ports"])
+def switch(thing: Thing) -> str:
+    return joined(" ".join(filter(None, [thing["vendor"], thing["model"]])), thing["ports"])
 
 
 def far_nic(end: Thing) -> Words:

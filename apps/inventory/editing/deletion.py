@@ -55,27 +55,27 @@ def delete(kind: PartKind, row: Part, version: int | None = None) -> None:
         held.delete()
 
 
-def _evidence(said: str, model: type[models.Model]) -> str:
+def _evidence(message: str, model: type[models.Model]) -> str:
     ending = (
-        "evidence keeps what it was measured on"
+        "parts with runs cannot be deleted"
         if model._meta.app_label == "runs"
-        else "it would lose what it speaks of"
+        else "parts that it refers to cannot be deleted"
     )
-    return f"{said}: {ending}."
+    return f"{message}: {ending}."
 
 
-def _member_of(one: Any) -> str:
-    array = getattr(one, "array", None)
-    return f"It is a member of {array} in {array.host}; take it out of there first." if array else f"{one} needs it."
+def _member_of(item: object) -> str:
+    array = getattr(item, "array", None)
+    return f"It is a member of {array} in {array.host}; take it out of there first." if array else f"{item} needs it."
 
 
-def _some(found: Iterable[Any]) -> list[Any]:
-    return list(found)[:MOST_NAMED]
+def _some(rows: Iterable[object]) -> list[Any]:
+    return list(rows)[:MOST_NAMED]
 
 
-def _said(found: Iterable[models.Model]) -> list[tuple[str, type[models.Model]]]:
+def _said(rows: Iterable[models.Model]) -> list[tuple[str, type[models.Model]]]:
     """Return a count in words, such as `12 runs`, with the model for each kind of row."""
-    counts = Counter(type(one) for one in found)
+    counts = Counter(type(row) for row in rows)
     return [(_counted(count, model), model) for model, count in counts.items()]
 
 
@@ -89,7 +89,7 @@ def _lost(collector: Collector, row: Part) -> list[str]:
     for model, found in collector.data.items():
         others = [one for one in found if one != row]
         rows[model] += len(others)
-        names[model] += sorted(str(one) for one in others if isinstance(one, Part))
+        names[model] += sorted(str(other) for other in others if isinstance(other, Part))
     for queryset in collector.fast_deletes:
         rows[queryset.model] += queryset.count()
     return [_counted(count, model) + _named(names[model]) for model, count in rows.items() if count]
@@ -110,6 +110,6 @@ def _freed(collector: Collector) -> list[str]:
         ]
         if rows:
             verb = "loses its" if len(rows) == 1 else "lose their"
-            named = _named(sorted(str(one) for one in rows if isinstance(one, Part)))
+            named = _named(sorted(str(row) for row in rows if isinstance(row, Part)))
             sentences.append(f"{_counted(len(rows), changed.model)} {verb} {changed.name.replace('_', ' ')}{named}")
     return sentences

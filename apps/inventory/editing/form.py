@@ -136,39 +136,43 @@ class PlaceRows:
         disks = Disk.objects.filter(Q(host=self.host) | Q(host=None), lab=self.lab)
         return [*disks, *Array.objects.filter(lab=self.lab, host=self.host)]
 
-    def texts_of(self, row: Any) -> list[Texts]:
+    def texts_of(self, row: object) -> list[Texts]:
         """Return the members or sections of a part as texts for the form."""
         if row is None:
             return []
         references = ("disk", "member_array") if self.is_members else ("controller",)
         manager: Any = self.of.model._default_manager
-        found = manager.filter(**{self.of.parent: row}).select_related(*references).order_by("position")
-        return [self._texts(one) for one in found]
+        result = manager.filter(**{self.of.parent: row}).select_related(*references).order_by("position")
+        return [self._texts(place) for place in result]
 
-    def _texts(self, one: Any) -> Texts:
+    def _texts(self, place: Any) -> Texts:
         if self.is_members:
-            return {"what": spelled(one.disk or one.member_array), "partition": one.partition, "state": one.state}
-        return {name: _text(name, getattr(one, name)) for name in self.of.fields}
+            return {
+                "what": spelled(place.disk or place.member_array),
+                "partition": place.partition,
+                "state": place.state,
+            }
+        return {name: _text(name, getattr(place, name)) for name in self.of.fields}
 
-    def values_of(self, rows: list[Texts], problems: Problems) -> list[dict[str, Any]]:
+    def values_of(self, rows: list[Texts], problems: Problems) -> list[dict[str, object]]:
         """Return the values of the rows and add what is wrong to `problems`; rows left blank are skipped."""
-        said = [
+        entered = [
             (number, row)
             for number, row in enumerate(rows)
             if any(row[name] != self.blank[name] for name in self.names)
         ]
-        return [self._values(row, f"{self.of.name}.{number}", problems) for number, row in said]
+        return [self._values(row, f"{self.of.name}.{number}", problems) for number, row in entered]
 
-    def _values(self, row: Texts, at: str, problems: Problems) -> dict[str, Any]:
-        values: dict[str, Any] = {name: text for name, text in row.items() if name not in ("what", "controller")}
+    def _values(self, row: Texts, at: str, problems: Problems) -> dict[str, object]:
+        values: dict[str, object] = {name: text for name, text in row.items() if name not in ("what", "controller")}
         for name in ("count", "standby_count", "bytes_per_second"):
             if name in values:
                 values[name] = self._number(name, row[name], at, problems)
         if not self.is_members:
             return values | {"controller": self._find(row["controller"], f"{at}.controller", problems)}
-        found = self._find(row["what"], f"{at}.what", problems, "a disk or an array")
-        key = "member_array" if isinstance(found, Array) else "disk"
-        return values | ({key: found} if found else {})
+        result = self._find(row["what"], f"{at}.what", problems, "a disk or an array")
+        key = "member_array" if isinstance(result, Array) else "disk"
+        return values | ({key: result} if result else {})
 
     def _number(self, name: str, text: str, at: str, problems: Problems) -> int | None:
         try:
@@ -180,26 +184,26 @@ class PlaceRows:
     def _find(self, text: str, at: str, problems: Problems, needed: str = "") -> Any:
         if not text:
             return None
-        found = self._by_name().get(text, [])
-        if len(found) == 1:
-            return found[0][0]
+        result = self._by_name().get(text, [])
+        if len(result) == 1:
+            return result[0][0]
         number = text.rpartition("#")[2]
-        exact = [row for row, _ in found if row.pk == whole_number(number)]
+        exact = [row for row, _ in result if row.pk == whole_number(number)]
         if exact:
             return exact[0]
         expected = needed or "a controller"
-        many = f"which means {len(found)} things" if found else f"expected {expected} of {self.host or 'this host'}"
+        many = f"which means {len(result)} things" if result else f"expected {expected} of {self.host or 'this host'}"
         problems.add(at, f"found {text[:80]!r}, {many}")
         return None
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: object) -> str:
     if isinstance(value, int):
         return units.typed(value, unit_of(name))
     return spelled(value) if isinstance(value, Controller) else str(value or "")
 
 
-def spelled(row: Any) -> str:
+def spelled(row: object) -> str:
     """Return what a part is called in a row of a form; a disk without a device name by its number."""
     if isinstance(row, Disk) and not row.device_name:
         return f"{row.serial or row.model or 'disk'} #{row.pk}"
@@ -233,7 +237,7 @@ class PartForm(SiteForm):
     `fixed` fields are not asked for: a part stays in its host, except for disks.
     """
 
-    def __init__(self, kind: PartKind, lab: Lab, part: Part | None, host: Host | None, data: Any = None) -> None:
+    def __init__(self, kind: PartKind, lab: Lab, part: Part | None, host: Host | None, data: object = None) -> None:
         self.kind, self.lab, self.part, self.host = kind, lab, part, host
         self.fixed = _fixed(kind, part)
         self.places = PlaceRows(kind.places, lab, host) if kind.places else None
@@ -307,7 +311,7 @@ class PartForm(SiteForm):
             {name: _as_it_was(getattr(self.part, name, None), value) for name, value in values.items()}, absent, places
         )
 
-    def _labels(self, problems: Problems) -> dict[str, Any]:
+    def _labels(self, problems: Problems) -> dict[str, object]:
         """Return the labels; numbers that scripts set stay numbers."""
         before = self.part.labels if self.part else {}
         return {
@@ -336,7 +340,7 @@ def _fixed(kind: PartKind, part: Part | None) -> tuple[str, ...]:
     return () if part is not None and kind.name == "disk" else ("host",)
 
 
-def _initial(kind: PartKind, part: Part | None) -> dict[str, Any]:
+def _initial(kind: PartKind, part: Part | None) -> dict[str, object]:
     if part is None:
         return {field.name: field.get_default() for field in kind_fields(kind, ()) if field.has_default()}
     initial = {field.name: _shown(field, getattr(part, field.attname)) for field in kind_fields(kind, ())}
@@ -347,7 +351,7 @@ def _shown(field: "models.Field[Any, Any]", value: Any) -> Any:
     return {True: "yes", False: "no"}.get(value, "") if field.null and isinstance(field, models.BooleanField) else value
 
 
-def _as_it_was(before: Any, value: Any) -> Any:
+def _as_it_was(before: object, value: object) -> Any:
     """Return the former value if only line ends or outer blanks differ, which browsers change."""
     if isinstance(value, str):
         value = value.replace("\r\n", "\n")
@@ -379,10 +383,10 @@ def after_button(form: PartForm, data: QueryDict) -> QueryDict:
 
 
 def _prefixes(form: PartForm) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:
-    found: list[tuple[str, tuple[str, ...], dict[str, str]]] = [("label", LABEL, dict.fromkeys(LABEL, ""))]
+    results: list[tuple[str, tuple[str, ...], dict[str, str]]] = [("label", LABEL, dict.fromkeys(LABEL, ""))]
     if form.places:
-        found.append((form.places.of.word, form.places.names, form.places.blank))
-    return found
+        results.append((form.places.of.word, form.places.names, form.places.blank))
+    return results
 
 
 def has_rows_button(data: QueryDict) -> bool:

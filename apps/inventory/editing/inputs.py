@@ -13,7 +13,7 @@ from apps.inventory.vocabulary import Absence
 from apps.labs.models import Lab
 
 EXAMPLES = {"B": "4 MiB, 250 GB", "B/s": "200 MB/s", "bit/s": "10 Gb/s"}
-WHY = [(Absence.UNKNOWN, "unknown"), (Absence.NOT_PRINTED, "not printed"), (Absence.NONE, "none")]
+WHY = [(Absence.UNKNOWN, "unknown"), (Absence.NOT_PRINTED, "not reported"), (Absence.NONE, "none")]
 
 
 class QuantityField(forms.CharField):
@@ -25,14 +25,14 @@ class QuantityField(forms.CharField):
         example = EXAMPLES.get(unit, "")
         self.widget.attrs |= {"inputmode": "text" if unit else "numeric", "autocomplete": "off", "placeholder": example}
 
-    def clean(self, value: Any) -> Any:
+    def clean(self, value: object) -> Any:
         text = super().clean(value)
         try:
             return units.parse(text, self.unit) if text else None
         except ValueError as error:
             raise forms.ValidationError(str(error)) from None
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> Any:
         return units.typed(value, self.unit) if isinstance(value, int) else value
 
 
@@ -41,17 +41,17 @@ class SettingsField(forms.CharField):
 
     widget = forms.Textarea(attrs={"rows": 3})
 
-    def to_python(self, value: Any) -> Any:
-        found = {}
+    def to_python(self, value: object) -> Any:
+        results = {}
         for number, line in enumerate((super().to_python(value) or "").splitlines(), 1):
-            name, equals, said = (word.strip() for word in line.partition("="))
-            if line.strip() and not (name and equals and said):
+            name, equals, reported = (word.strip() for word in line.partition("="))
+            if line.strip() and not (name and equals and reported):
                 raise forms.ValidationError(f"line {number}: found {line.strip()[:80]!r}, expected name = value")
             if line.strip():
-                found[name] = said
-        return found
+                results[name] = reported
+        return results
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> Any:
         return (
             "\n".join(f"{name} = {said}" for name, said in sorted(value.items())) if isinstance(value, dict) else value
         )
@@ -113,12 +113,12 @@ def _choice_of_part(
     field: Any, lab: Lab, host: Host | None, common: dict[str, Any], with_all_hosts: bool
 ) -> forms.Field:
     model: type[Part] = field.related_model
-    found = model.objects.filter(lab=lab)
+    result = model.objects.filter(lab=lab)
     has_host = any(one.name == "host" for one in model._meta.concrete_fields)
     if has_host:
-        found = found.select_related("host").order_by("host__name", *(model._meta.ordering or []))
-        found = found if host is None or with_all_hosts else found.filter(host=host)
-    choice = PartChoiceField(queryset=found, empty_label="–", **common)
+        result = result.select_related("host").order_by("host__name", *(model._meta.ordering or []))
+        result = result if host is None or with_all_hosts else result.filter(host=host)
+    choice = PartChoiceField(queryset=result, empty_label="–", **common)
     choice.home = host.pk if host else None
     return choice
 

@@ -49,13 +49,13 @@ def wanted_of(kind: PartKind, lab: Lab, body: Any) -> Wanted:
     return Wanted(values, absent, places)
 
 
-def _absent(said: Any, problems: Problems) -> dict[str, str]:
-    if said is None:
+def _absent(reported: object, problems: Problems) -> dict[str, str]:
+    if reported is None:
         return {}
-    if not isinstance(said, Mapping) or not all(isinstance(why, str) for why in said.values()):
-        problems.add("absent", f"found {said!r}, expected an object: field → {', '.join(Absence)}")
+    if not isinstance(reported, Mapping) or not all(isinstance(why, str) for why in reported.values()):
+        problems.add("absent", f"found {reported!r}, expected an object: field → {', '.join(Absence)}")
         return {}
-    return dict(said)
+    return dict(reported)
 
 
 def _value(field: Any, value: Any, lab: Lab, at: str, problems: Problems) -> Any:
@@ -87,35 +87,35 @@ def _reference(field: Any, value: Any, lab: Lab, at: str, problems: Problems) ->
     if value is None:
         return None
     model = field.related_model
-    found: Part | None = None
+    part: Part | None = None
     if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**63:
-        found = model.objects.filter(lab=lab, pk=value).first()
-    if found is None:
+        part = model.objects.filter(lab=lab, pk=value).first()
+    if part is None:
         problems.add(at, f"found {value!r}, expected the id of a {model._meta.verbose_name} of this lab, or null"[:300])
-    return found
+    return part
 
 
-def _places(of: Places, lab: Lab, body: Mapping[str, Any], problems: Problems) -> list[dict[str, Any]] | None:
-    said = body.get(of.name)
-    if said is None:
+def _places(of: Places, lab: Lab, body: Mapping[str, object], problems: Problems) -> list[dict[str, Any]] | None:
+    reported = body.get(of.name)
+    if reported is None:
         return None
-    if not isinstance(said, list) or not all(isinstance(one, Mapping) for one in said):
-        problems.add(of.name, f"found {type(said).__name__}, expected a list of objects")
+    if not isinstance(reported, list) or not all(isinstance(one, Mapping) for one in reported):
+        problems.add(of.name, f"found {type(reported).__name__}, expected a list of objects")
         return None
-    return [_place(of, lab, one, f"{of.name}.{number}", problems) for number, one in enumerate(said)]
+    return [_place(of, lab, entry, f"{of.name}.{number}", problems) for number, entry in enumerate(reported)]
 
 
-def _place(of: Places, lab: Lab, said: Mapping[str, Any], at: str, problems: Problems) -> dict[str, Any]:
+def _place(of: Places, lab: Lab, entry: Mapping[str, object], at: str, problems: Problems) -> dict[str, Any]:
     names = {JSON_NAMES.get(name, name): name for name in of.fields}
-    for name in said:
+    for name in entry:
         if name not in names and name != "position":
             problems.add(
                 f"{at}.{str(name)[:80]}", f"found a field that cannot be set, expected one of: {', '.join(names)}"
             )
     return {
-        name: _value(of.model._meta.get_field(name), said[shown], lab, f"{at}.{shown}", problems)
-        for shown, name in names.items()
-        if shown in said
+        name: _value(of.model._meta.get_field(name), entry[json_name], lab, f"{at}.{json_name}", problems)
+        for json_name, name in names.items()
+        if json_name in entry
     }
 
 
@@ -126,19 +126,19 @@ def rows_of(kind: PartKind, rows: list[Any]) -> list[dict[str, Any]]:
 
 
 def _row(kind: PartKind, row: Part) -> dict[str, Any]:
-    shown: dict[str, Any] = {"id": row.pk}
+    document: dict[str, Any] = {"id": row.pk}
     for name in kind.fields:
         value = getattr(row, kind.field(name).attname)
-        shown[name] = None if value == "" else value
-    said = {"labels": row.labels, "notes": row.notes, "absent": row.absent, "sources": row.sources}
-    return {**shown, **said, "created_at": row.created_at, "updated_at": row.updated_at}
+        document[name] = None if value == "" else value
+    common = {"labels": row.labels, "notes": row.notes, "absent": row.absent, "sources": row.sources}
+    return {**document, **common, "created_at": row.created_at, "updated_at": row.updated_at}
 
 
 def _places_of(of: Places, rows: list[Any]) -> dict[int, list[dict[str, Any]]]:
-    found: dict[int, list[dict[str, Any]]] = {}
+    results: dict[int, list[dict[str, Any]]] = {}
     manager: Any = of.model._default_manager
     for one in manager.filter(**{f"{of.parent}__in": [row.pk for row in rows]}).order_by(of.parent, "position"):
         values = {JSON_NAMES.get(name, name): getattr(one, of.column(name)) for name in of.fields}
         place = {"position": one.position} | {name: None if value == "" else value for name, value in values.items()}
-        found.setdefault(getattr(one, f"{of.parent}_id"), []).append(place)
-    return found
+        results.setdefault(getattr(one, f"{of.parent}_id"), []).append(place)
+    return results

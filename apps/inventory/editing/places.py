@@ -88,8 +88,8 @@ def _check_members(
     for number, place in enumerate(places):
         disk, array = place.get("disk"), place.get("member_array")
         if (disk is None) == (array is None):
-            found = "both" if disk else "neither"
-            problems.add(f"members.{number}.disk", f"found {found}, expected a disk or an array")
+            text = "both" if disk else "neither"
+            problems.add(f"members.{number}.disk", f"found {text}, expected a disk or an array")
             continue
         key = (disk and disk.pk, array and array.pk, place.get("partition") or "")
         if key in seen:
@@ -122,7 +122,7 @@ def place_key(of: Places, place: Place) -> tuple[Any, ...]:
     return _key(of, row)
 
 
-def _key(of: Places, row: Any) -> tuple[Any, ...]:
+def _key(of: Places, row: object) -> tuple[Any, ...]:
     return tuple(getattr(row, of.column(name)) for name in of.fields)
 
 
@@ -131,7 +131,7 @@ def _present(of: Places, row: Any) -> list[Any]:
     return list(manager.filter(**{of.parent: row}).order_by("position")) if row.pk else []
 
 
-def write_places(kind: PartKind, row: Any, places: Sequence[Place]) -> bool:
+def write_places(kind: PartKind, row: object, places: Sequence[Place]) -> bool:
     """Write the places in this order and return whether anything differs from before.
 
     Rows stay at their position; what is in them changes.

@@ -91,9 +91,9 @@ class PartKind:
         return tuple(spec.name for spec in self.specs if spec.has_own_page)
 
     def field(self, name: str) -> "models.Field[Any, Any]":
-        found = self.model._meta.get_field(name)
-        assert isinstance(found, models.Field)
-        return found
+        result = self.model._meta.get_field(name)
+        assert isinstance(result, models.Field)
+        return result
 
     @property
     def words(self) -> str:

@@ -81,7 +81,7 @@ def same_host(*fields: str) -> Callable[[Any], Found]:
 
 
 def at_most_one(*fields: str) -> Callable[[Any], Found]:
-    def rule(row: Any) -> Found:
+    def rule(row: object) -> Found:
         given = [name for name in fields if getattr(row, name) is not None]
         if len(given) > 1:
             names = " and ".join(given)
@@ -192,7 +192,7 @@ RULES: dict[str, tuple[Callable[[Any], Found], ...]] = {
 }  # fmt: skip
 
 
-def violated(error: Any) -> str:
+def violated(error: object) -> str:
     """Return a sentence for a violated database constraint; its own message where there is no sentence."""
     for name, sentence in SENTENCES.items():
         if name in str(error):

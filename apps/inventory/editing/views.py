@@ -45,17 +45,17 @@ def rebased(form: PartForm, kind: PartKind, lab: Lab, row: Part, since: list[Cha
     return PartForm(kind, lab, row, form.host, data)
 
 
-def _as_it_was(since: list[Change], kind: PartKind) -> dict[str, Any]:
+def _as_it_was(since: list[Change], kind: PartKind) -> dict[str, object]:
     """Return what the changed fields were when the form was made, which the oldest change knows."""
     names = {kind.field(name).attname: name for name in (*kind.fields, "labels", "notes")}
-    found: dict[str, Any] = {}
+    results: dict[str, object] = {}
     for later in since:
         if later.row_kind == kind.name and later.act == Change.Act.CHANGED:
-            found |= {names[column]: value for column, value in (later.before or {}).items() if column in names}
-    return found
+            results |= {names[column]: value for column, value in (later.before or {}).items() if column in names}
+    return results
 
 
-def _is_typed(form: PartForm, name: str, before: Any) -> bool:
+def _is_typed(form: PartForm, name: str, before: object) -> bool:
     """Return whether the person at this form has changed the field."""
     field = form.fields[name]
     return (
@@ -135,10 +135,10 @@ def new(request: LabRequest, kind: str) -> HttpResponse:
 
 def _host(request: LabRequest, kind: PartKind) -> tuple[Host | None, bool]:
     """Return (the host, whether it is known); disks may be in none."""
-    asked = request.POST.get("in_host", request.GET.get("host", ""))
-    if not kind.has_host or (asked == "none" and kind.name == "disk"):
+    in_host = request.POST.get("in_host", request.GET.get("host", ""))
+    if not kind.has_host or (in_host == "none" and kind.name == "disk"):
         return None, True
-    number = whole_number(asked)
+    number = whole_number(in_host)
     if number is None:
         return None, False
     return get_object_or_404(Host, pk=number, lab=request.lab), True
@@ -184,8 +184,8 @@ def edit(request: LabRequest, kind: str, pk: int) -> HttpResponse:
 
 
 def _own(request: LabRequest, kind: PartKind, pk: int) -> Part:
-    found = kind.model.objects.select_related("host") if kind.has_host else kind.model.objects
-    part: Part = get_object_or_404(found.filter(lab=request.lab), pk=pk)
+    objects = kind.model.objects.select_related("host") if kind.has_host else kind.model.objects
+    part: Part = get_object_or_404(objects.filter(lab=request.lab), pk=pk)
     return part
 
 

@@ -62,20 +62,20 @@ class Outgoing:
         This has a lab scope of its own, as the request may be over when a streamed response asks for rows.
         """
         with lab_scope(self.lab.pk):
-            found = self._found(kind).filter(pk__gt=after).select_related(*kind.near).order_by("pk")[:AT_ONCE]
-            parts = list(found)
+            result = self._found(kind).filter(pk__gt=after).select_related(*kind.near).order_by("pk")[:AT_ONCE]
+            parts = list(result)
             places = _places(kind.places, parts) if kind.places else {}
             names = self._keys.find(_references(kind, parts, places))
             return [
-                (one.pk, {"key": self._keys.of(kind, one), **_shown(kind, one, places.get(one.pk, ()), names)})
-                for one in parts
+                (part.pk, {"key": self._keys.of(kind, part), **_shown(kind, part, places.get(part.pk, ()), names)})
+                for part in parts
             ]
 
     def _found(self, kind: FileKind) -> QuerySet[Any]:
-        found: QuerySet[Any] = kind.model.objects.filter(lab=self.lab)
+        result: QuerySet[Any] = kind.model.objects.filter(lab=self.lab)
         if self.only is not None:
-            found = found.filter(pk__in=self.only.order_by().values("pk"))
-        return found.filter(_in_host(kind, self.host)) if self.host else found
+            result = result.filter(pk__in=self.only.order_by().values("pk"))
+        return result.filter(_in_host(kind, self.host)) if self.host else result
 
 
 def _in_host(kind: FileKind, host: Host) -> Q:
@@ -91,39 +91,39 @@ def _in_host(kind: FileKind, host: Host) -> Q:
 
 
 def _places(places: ExchangePlaces, parts: Iterable[Part]) -> dict[int, list[Any]]:
-    found = defaultdict(list)
+    results = defaultdict(list)
     manager: Any = places.model._default_manager
     parent = f"{places.parent}_id"
-    for row in manager.filter(**{f"{parent}__in": [one.pk for one in parts]}).order_by(parent, "position"):
-        found[getattr(row, parent)].append(row)
-    return found
+    for row in manager.filter(**{f"{parent}__in": [part.pk for part in parts]}).order_by(parent, "position"):
+        results[getattr(row, parent)].append(row)
+    return results
 
 
 def _references(kind: FileKind, parts: Iterable[Part], places: dict[int, list[Any]]) -> dict[type[Any], set[int]]:
     """Return the numbers of the rows that are referred to, by model."""
-    found: dict[type[Any], set[int]] = defaultdict(set)
+    results: dict[type[Any], set[int]] = defaultdict(set)
     of_places = kind.places.fields if kind.places else ()
-    all_places = [one for some in places.values() for one in some]
+    all_places = [place for some in places.values() for place in some]
     for fields, rows in ((kind.fields.values(), parts), (of_places, all_places)):
-        for one in (one for one in fields if one.is_relation):
-            model: Any = one.related_model
-            found[BY_MODEL[model].model] |= {getattr(row, one.attname) for row in rows} - {None}
-    return {model: ids for model, ids in found.items() if ids}
+        for column in (column for column in fields if column.is_relation):
+            model: Any = column.related_model
+            results[BY_MODEL[model].model] |= {getattr(row, column.attname) for row in rows} - {None}
+    return {model: ids for model, ids in results.items() if ids}
 
 
-def _shown(kind: FileKind, row: Part, places: Sequence[Any], names: Names) -> Row:
-    shown: Row = {}
-    for name, one in kind.fields.items():
-        value = _value(one, row, names)
+def _shown(kind: FileKind, row: Part, places: Sequence[object], names: Names) -> Row:
+    visible: Row = {}
+    for name, column in kind.fields.items():
+        value = _value(column, row, names)
         if value not in (None, "", {}, []) or name in ALWAYS:
-            shown[name] = value
+            visible[name] = value
     if kind.places:
-        shown[kind.places.name] = [_place(kind.places, one, names) for one in places]
-    return shown
+        visible[kind.places.name] = [_place(kind.places, place, names) for place in places]
+    return visible
 
 
-def _place(places: ExchangePlaces, row: Any, names: Names) -> Row:
-    values = {one.name: _value(one, row, names) for one in places.fields}
+def _place(places: ExchangePlaces, row: object, names: Names) -> Row:
+    values = {column.name: _value(column, row, names) for column in places.fields}
     return {name: value for name, value in values.items() if value not in (None, "")}
 
 

@@ -58,7 +58,7 @@ def read(data: bytes, name: str, kind: str = "", most: int | None = MAX_ROWS) ->
         raise FileError(
             name, f"{len(rows)} rows", f"at most {most} in one file; the command import_inventory takes more"
         )
-    order = {one.name: place for place, one in enumerate(KINDS)}
+    order = {part_kind.name: place for place, part_kind in enumerate(KINDS)}
     return sorted(rows, key=lambda row: order[row.kind.name])
 
 
@@ -72,7 +72,7 @@ def _text(data: bytes, name: str) -> str:
 def _of_zip(data: bytes, name: str) -> Iterator[IncomingFile]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = [one for one in archive.infolist() if not one.is_dir()]
+            entries = [member for member in archive.infolist() if not member.is_dir()]
             if sum(one.file_size for one in entries) > MAX_BYTES or len(entries) > len(KINDS):
                 raise FileError(name, f"{len(entries)} files", f"at most {len(KINDS)} of {MAX_BYTES} bytes together")
             for entry in entries:
@@ -93,14 +93,14 @@ def _of_json(text: str, name: str) -> Iterator[IncomingFile]:
     except RecursionError:
         raise FileError(name, "lists in lists in lists …", "JSON of a few levels") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
-        found = f"{document.get('format')} {document.get('version')}" if isinstance(document, dict) else "a list"
-        raise FileError(name, found, f'"format": "{FORMAT}", "version": {VERSION}')
+        value = f"{document.get('format')} {document.get('version')}" if isinstance(document, dict) else "a list"
+        raise FileError(name, value, f'"format": "{FORMAT}", "version": {VERSION}')
     for kind_name, rows in document.items():
         if kind_name not in ("format", "version"):
             yield from _rows_of(kind_name, rows)
 
 
-def _rows_of(kind_name: str, rows: Any) -> Iterator[IncomingFile]:
+def _rows_of(kind_name: str, rows: object) -> Iterator[IncomingFile]:
     kind = BY_NAME.get(kind_name)
     if kind is None:
         raise FileError(kind_name, kind_name, f"one of: {', '.join(BY_NAME)}")
@@ -122,7 +122,7 @@ def _refuse_unknown(where: str, names: Any, kind: FileKind) -> None:
 
 def _of_csv(text: str, name: str, kind_name: str) -> Iterator[IncomingFile]:
     stem = name.rsplit("/", 1)[-1].removesuffix(".csv").partition(" ")[0].lower()
-    kind = BY_NAME.get(kind_name) or next((one for one in KINDS if stem.startswith(one.name)), None)
+    kind = BY_NAME.get(kind_name) or next((part_kind for part_kind in KINDS if stem.startswith(part_kind.name)), None)
     if kind is None:
         raise FileError(name, "a table of unknown kind", f"a file name that begins with one of: {', '.join(BY_NAME)}")
     lines = csv.reader(io.StringIO(text, newline=""), strict=True)

@@ -29,7 +29,7 @@ def preview(lab: Lab, rows: Sequence[IncomingFile]) -> Outcome:
     return outcome
 
 
-def bring_in(lab: Lab, rows: Sequence[IncomingFile], who: str, digest: str = "") -> Outcome:
+def bring_in(lab: Lab, rows: Sequence[IncomingFile], actor: str, digest: str = "") -> Outcome:
     """Write all rows that are not refused and return the outcome.
 
     `digest` is that of the preview that a person agreed to, if there was one.
@@ -37,7 +37,7 @@ def bring_in(lab: Lab, rows: Sequence[IncomingFile], who: str, digest: str = "")
     Raises:
         StaleOutcomeError: if the import would now do anything else than that preview showed.
     """
-    with lab_scope(lab.pk), by(Author.IMPORT, who), transaction.atomic():
+    with lab_scope(lab.pk), by(Author.IMPORT, actor), transaction.atomic():
         list(
             Host.objects.filter(lab=lab).select_for_update(no_key=True).order_by("id").values_list("id")
         )  # locks out discoveries during the import
@@ -75,12 +75,12 @@ def _pass(
 ) -> tuple[list[OutcomeEntry], dict[str, OutcomeEntry]]:
     """Write every row, then references to rows of the same kind; return (entries, those refused late)."""
     matching = Matching(lab)
-    writing = Writing(one_by_one, Counter(one.kind.model for one in rows))
+    writing = Writing(one_by_one, Counter(row.kind.model for row in rows))
     writer = RowWriter(lab, matching, writing)
-    for kind in {one.kind.name: one.kind for one in rows}.values():
+    for kind in {row.kind.name: row.kind for row in rows}.values():
         writing.know(kind.model, matching.ring.rows[kind.name].values())
     taken: list[Taken] = []
-    for _, group in groupby(rows, key=lambda one: one.kind.name):
+    for _, group in groupby(rows, key=lambda row: row.kind.name):
         taken += [(one, *((refused[one.where], None) if one.where in refused else writer.take(one))) for one in group]
         writing.flush()
     late = _late(writer, taken)

@@ -86,8 +86,8 @@ class Keys:
     def _numbered(self, kind: FileKind) -> dict[int, int]:
         assert kind.doubles
         number = Window(RowNumber(), partition_by=[*kind.doubles.alike], order_by="id")
-        found = kind.model.objects.filter(kind.doubles.may, lab=self.lab).annotate(number=number).filter(number__gt=1)
-        return dict(found.order_by().values_list("id", "number"))
+        result = kind.model.objects.filter(kind.doubles.may, lab=self.lab).annotate(number=number).filter(number__gt=1)
+        return dict(result.order_by().values_list("id", "number"))
 
     def of(self, kind: FileKind, row: Part) -> str:
         """Return the key of a row that was loaded with what is `near` it."""

@@ -61,7 +61,7 @@ class OutcomeEntry:
             self.act = CHANGED
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return vars(value) if isinstance(value, OutcomeEntry | FieldChange | Problem) else str(value)
 
 
@@ -71,8 +71,8 @@ class Outcome:
 
     @property
     def counts(self) -> dict[str, int]:
-        found = Counter(one.act for one in self.entries)
-        return {act: found[act] for act in ACTS}
+        results = Counter(entry.act for entry in self.entries)
+        return {act: results[act] for act in ACTS}
 
     @property
     def to_write(self) -> int:

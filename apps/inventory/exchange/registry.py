@@ -40,7 +40,7 @@ class ExchangePlaces:
 
     @cached_property
     def fields(self) -> tuple["models.Field[Any, Any]", ...]:
-        return tuple(one for one in self.model._meta.concrete_fields if one.name not in ("id", self.parent))
+        return tuple(field for field in self.model._meta.concrete_fields if field.name not in ("id", self.parent))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class FileKind:
     @cached_property
     def fields(self) -> dict[str, "models.Field[Any, Any]"]:
         """Return the fields that stand in files, by name, those that every part has last."""
-        own = {one.name: one for one in self.model._meta.concrete_fields if one.name not in LEFT_OUT}
+        own = {field.name: field for field in self.model._meta.concrete_fields if field.name not in LEFT_OUT}
         return {name: own[name] for name in own if name not in PART_FIELDS} | {name: own[name] for name in PART_FIELDS}
 
     @property

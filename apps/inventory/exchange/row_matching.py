@@ -30,19 +30,23 @@ class Matching:
         Raises:
             ValueProblem: if another row of the file is the same part.
         """
-        kind, said = incoming.kind, str(incoming.values.get("key") or "")
-        row = self.ring.find(kind, said) if said else None
+        kind, reported = incoming.kind, str(incoming.values.get("key") or "")
+        row = self.ring.find(kind, reported) if reported else None
         if row is None:
             key = self._next(kind, probe())
             plain = key.partition("#")[0]
-            row = None if said and said != key and said.partition("#")[0] == plain else self.ring.find(kind, key)
+            row = (
+                None
+                if reported and reported != key and reported.partition("#")[0] == plain
+                else self.ring.find(kind, key)
+            )
             self.taken.add((kind.name, key))
         else:
-            key = said
+            key = reported
         if row is not None and (before := self.used.get((kind.name, row.pk))):
             raise ValueProblem(key, f"another key: {before} is the same {kind.word}")
-        if said and (kind.name, said) in self.named:
-            raise ValueProblem(said, "each key once in a file")
+        if reported and (kind.name, reported) in self.named:
+            raise ValueProblem(reported, "each key once in a file")
         return key, row
 
     def _next(self, kind: FileKind, probe: Part) -> str:
@@ -56,8 +60,8 @@ class Matching:
     def note(self, incoming: IncomingFile, row: Part, key: str, is_new: bool) -> None:
         kind = incoming.kind
         self.used[kind.name, row.pk] = incoming.where
-        if said := str(incoming.values.get("key") or ""):
-            self.named[kind.name, said] = row
+        if reported := str(incoming.values.get("key") or ""):
+            self.named[kind.name, reported] = row
         if is_new:
             self.ring.add(kind, row)
 
@@ -72,8 +76,8 @@ class Matching:
             raise ValueProblem(key, f"the key of a {kind.word}")
         local = key_of((host.name, key), slash_may_stay=False) if host is not None else key
         for name in (key, local):
-            if found := self.named.get((kind.name, name)) or self.ring.find(kind, name):
-                return found
+            if result := self.named.get((kind.name, name)) or self.ring.find(kind, name):
+                return result
         raise ValueProblem(key, f"the key of a {kind.word} in the file or in the lab")
 
 

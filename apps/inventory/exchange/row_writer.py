@@ -52,14 +52,21 @@ class HeldConstraint:
 
 def held_by(model: type[Part], rows: Iterable[Part]) -> list[HeldConstraint]:
     known = list(rows)
-    return [HeldConstraint(one, model, known) for one in model._meta.constraints if isinstance(one, UniqueConstraint)]
+    return [
+        HeldConstraint(constraint, model, known)
+        for constraint in model._meta.constraints
+        if isinstance(constraint, UniqueConstraint)
+    ]
 
 
 def _holds(condition: Q, row: Part) -> bool:
     """Return whether a row meets a condition made of equalities; the database checks it anyway."""
-    each = [_holds(one, row) if isinstance(one, Q) else getattr(row, one[0]) == one[1] for one in condition.children]  # type: ignore[index]
-    found = all(each) if condition.connector == Q.AND else any(each)
-    return found != condition.negated
+    each = [
+        _holds(child, row) if isinstance(child, Q) else getattr(row, child[0]) == child[1]  # type: ignore[index]
+        for child in condition.children
+    ]
+    result = all(each) if condition.connector == Q.AND else any(each)
+    return result != condition.negated
 
 
 AT_ONCE = 500  # rows in one statement
@@ -100,7 +107,7 @@ class Writing:
     def change(self, row: Part, names: Iterable[str]) -> str:
         return self._taken(row, self.changed[type(row)][frozenset(names)])
 
-    def replace(self, model: Model, gone: Iterable[int], changed: Iterable[Any], made: Iterable[Any]) -> str:
+    def replace(self, model: Model, gone: Iterable[int], changed: Iterable[object], made: Iterable[object]) -> str:
         """Queue the changes to one part's members or sections; return why they cannot be made, or ''.
 
         `changed` rows are written with all their columns.
@@ -110,7 +117,7 @@ class Writing:
         self.made[model] += made
         return self._alone(model) if model in self.one_by_one else ""
 
-    def _taken(self, row: Part, waiting: list[Any]) -> str:
+    def _taken(self, row: Part, waiting: list[object]) -> str:
         model = type(row)
         for held in self.held.get(model, ()):
             if held.is_broken_by(row):
@@ -174,26 +181,27 @@ def _update(model: Model, fields: Sequence[Any], rows: Sequence[Any]) -> None:
     Django's own bulk update writes every value in a WHEN, which costs five times as much.
     """
     now = timezone.now()
-    said = [
-        {"id": row.pk} | {one.column: now if one.name == "updated_at" else getattr(row, one.attname) for one in fields}
+    records = [
+        {"id": row.pk}
+        | {field.column: now if field.name == "updated_at" else getattr(row, field.attname) for field in fields}
         for row in rows
     ]
     quoted, table = connection.ops.quote_name, connection.ops.quote_name(model._meta.db_table)
-    columns = ", ".join(f"{quoted(one.column)} = said.{quoted(one.column)}" for one in fields)
-    records = f"jsonb_populate_recordset(NULL::{table}, %s::jsonb) said"
+    columns = ", ".join(f"{quoted(field.column)} = said.{quoted(field.column)}" for field in fields)
+    source = f"jsonb_populate_recordset(NULL::{table}, %s::jsonb) said"
     with connection.cursor() as cursor:  # the names are those of the models
-        text = json.dumps(said, cls=DjangoJSONEncoder)
-        cursor.execute(f"UPDATE {table} SET {columns} FROM {records} WHERE {table}.id = said.id", [text])  # noqa: S608
+        text = json.dumps(records, cls=DjangoJSONEncoder)
+        cursor.execute(f"UPDATE {table} SET {columns} FROM {source} WHERE {table}.id = said.id", [text])  # noqa: S608
 
 
-def _batched(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+def _batched(rows: Sequence[object], size: int) -> Iterator[Sequence[Any]]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _numbers(model: Model, lump: int) -> Iterator[int]:
     for _ in count():
         with connection.cursor() as cursor:
-            asked = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
-            cursor.execute(asked, [model._meta.db_table, lump])
-            found = cursor.fetchall()
-        yield from (number for (number,) in found)
+            query = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
+            cursor.execute(query, [model._meta.db_table, lump])
+            result = cursor.fetchall()
+        yield from (number for (number,) in result)

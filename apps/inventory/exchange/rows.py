@@ -44,9 +44,9 @@ class PlaceWriter:
     def know(self, places: ExchangePlaces, parents: Iterable[int]) -> None:
         """Load the places of these parts in one query and, for array members, which arrays lie on which in another."""
         manager: Any = places.model._default_manager
-        found = self.present[places.model] = defaultdict(dict)
+        results = self.present[places.model] = defaultdict(dict)
         for place in manager.filter(**{f"{places.parent}__in": list(parents)}):
-            found[getattr(place, f"{places.parent}_id")][place.position] = place
+            results[getattr(place, f"{places.parent}_id")][place.position] = place
         if places.model is ArrayMember:
             below = manager.filter(array__lab=self.matching.lab, member_array__isnull=False)
             for array, member in below.values_list("array_id", "member_array_id"):
@@ -67,28 +67,32 @@ class PlaceWriter:
             self._write(places, entry, row, wanted)
 
     def _members(self, arrays: set[int]) -> set[int]:
-        return set().union(*(self.arrays_in.get(one, ()) for one in arrays))
+        return set().union(*(self.arrays_in.get(array, ()) for array in arrays))
 
-    def _wanted(self, places: ExchangePlaces, said: Any, entry: OutcomeEntry, row: Part) -> list[Place]:
-        if said in (None, ""):
+    def _wanted(self, places: ExchangePlaces, reported: Any, entry: OutcomeEntry, row: Part) -> list[Place]:
+        if reported in (None, ""):
             return []
-        if not isinstance(said, list):
-            entry.refuse(places.name, f"found {type(said).__name__}, expected a list")
+        if not isinstance(reported, list):
+            entry.refuse(places.name, f"found {type(reported).__name__}, expected a list")
             return []
-        wanted = [self._place(places, one, number, entry, row) for number, one in enumerate(said)]
-        positions = [one.get("position") for one in wanted]
+        wanted = [self._place(places, one, number, entry, row) for number, one in enumerate(reported)]
+        positions = [wanted_place.get("position") for wanted_place in wanted]
         if len(set(positions)) != len(positions):
             entry.refuse(places.name, "found a position twice, expected each once")
         return wanted
 
-    def _place(self, places: ExchangePlaces, said: Any, number: int, entry: OutcomeEntry, row: Part) -> Place:
+    def _place(self, places: ExchangePlaces, reported: Any, number: int, entry: OutcomeEntry, row: Part) -> Place:
         fields = {field.name: field for field in places.fields}
-        if not isinstance(said, dict) or set(said) - set(fields):
-            found = type(said).__name__ if not isinstance(said, dict) else ", ".join(sorted(set(said) - set(fields)))
-            entry.refuse(f"{places.name}.{number}", f"found {found}, expected names of: {', '.join(fields)}")
+        if not isinstance(reported, dict) or set(reported) - set(fields):
+            text = (
+                type(reported).__name__
+                if not isinstance(reported, dict)
+                else ", ".join(sorted(set(reported) - set(fields)))
+            )
+            entry.refuse(f"{places.name}.{number}", f"found {text}, expected names of: {', '.join(fields)}")
             return {"position": number}
         place: Place = {"position": number}
-        for name, value in said.items():
+        for name, value in reported.items():
             try:
                 place[name] = self._value(fields[name], value, row)
             except ValueProblem as problem:
@@ -102,7 +106,9 @@ class PlaceWriter:
 
     def _write(self, places: ExchangePlaces, entry: OutcomeEntry, row: Part, wanted: list[Place]) -> None:
         present = self.present[places.model][row.pk]
-        made: dict[int, Any] = {one["position"]: places.model(**{places.parent: row}, **one) for one in wanted}
+        made: dict[int, Any] = {
+            wanted_place["position"]: places.model(**{places.parent: row}, **wanted_place) for wanted_place in wanted
+        }
         before, after = (self._said(places, rows) for rows in (present, made))
         if before == after:
             return
@@ -111,7 +117,7 @@ class PlaceWriter:
             return
         self.present[places.model][row.pk] = made
         if places.model is ArrayMember:
-            self.arrays_in[row.pk] = {one.member_array_id for one in made.values() if one.member_array_id}
+            self.arrays_in[row.pk] = {place.member_array_id for place in made.values() if place.member_array_id}
         entry.note([FieldChange(places.name, before, after)])
 
     def _replace(self, places: ExchangePlaces, present: dict[int, Any], wanted: dict[int, Any]) -> str:
@@ -132,14 +138,14 @@ class PlaceWriter:
         return [self._said_of(places, rows[position]) for position in sorted(rows)]
 
     def _said_of(self, places: ExchangePlaces, row: Any) -> Place:
-        said = {}
+        values = {}
         for field in places.fields:
             value = getattr(row, field.attname)
             if field.is_relation and value is not None:
                 value = self.matching.ring.keys[BY_MODEL[field.related_model].model, value]
             if value not in (None, ""):
-                said[field.name] = value
-        return said
+                values[field.name] = value
+        return values
 
 
 EMPTY: tuple[Any, ...] = (None, "", {}, [])
@@ -193,7 +199,7 @@ class RowWriter:
         values: Values = {}
         fields = incoming.kind.fields
         for name in sorted(
-            incoming.values, key=lambda one: one != "host"
+            incoming.values, key=lambda item: item != "host"
         ):  # the host comes first, as other names are within it
             if name not in fields or (name in incoming.kind.late) != late:
                 continue
@@ -267,7 +273,7 @@ class RowWriter:
             return False
         if isinstance(row, Host) and "is_in_maintenance" in differs:
             transaction.on_commit(lambda: ring_bell(f"host:{row.pk}"))  # what waits may start
-        entry.note([one for one in changes if one.before != one.after])
+        entry.note([change for change in changes if change.before != change.after])
         return True
 
     def _said(self, kind: FileKind, name: str, value: Any) -> Any:
@@ -299,7 +305,7 @@ class RowWriter:
     def offering(self) -> set[int]:
         """Return the ids of the hosts whose agents offered a directory before this file was read."""
         targets: Any = self.matching.ring.rows["targets"].values()
-        return {one.host_id for one in targets if one.is_agents_own}
+        return {target.host_id for target in targets if target.is_agents_own}
 
     def _offered(self, target: Target, before: Values | None) -> list[tuple[str, str]]:
         """Refuse a change of whether the host's own agent offers the target; a file may restore a known one."""
@@ -321,13 +327,13 @@ def _reasons(row: Part, differs: list[str], values: Values) -> tuple[dict[str, s
 
     What differs counts as typed, unless the file names another source than the part had.
     """
-    said, absent = values.get("sources"), dict(values.get("absent", row.absent))
-    sources = dict(row.sources if said is None else said)
-    for name in (one for one in differs if one not in PART_FIELDS):
+    reported, absent = values.get("sources"), dict(values.get("absent", row.absent))
+    sources = dict(row.sources if reported is None else reported)
+    for name in (differ for differ in differs if differ not in PART_FIELDS):
         if getattr(row, name) in EMPTY:
             sources.pop(name, None)
             continue
-        if said is None or said.get(name) in (None, row.sources.get(name)):
+        if reported is None or reported.get(name) in (None, row.sources.get(name)):
             sources[name] = str(Source.TYPED)
         if absent.get(name) == row.absent.get(name):
             absent.pop(name, None)

@@ -109,7 +109,7 @@ _WORDS: dict[type, str] = {
 }
 
 
-def _is_plain(value: Any, depth: int = 0) -> bool:
+def _is_plain(value: object, depth: int = 0) -> bool:
     """Return whether the database can store the value: no NUL, no half surrogate pair, no infinity."""
     if depth > MAX_DEPTH:
         return False
@@ -146,5 +146,5 @@ def _reasons(name: str, value: dict[str, Any]) -> dict[str, str]:
     return value
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -83,9 +83,9 @@ class _Sink(io.RawIOBase):
         return len(data)
 
     def taken(self) -> bytes:
-        found = bytes(self._kept)
+        result = bytes(self._kept)
         self._kept.clear()
-        return found
+        return result
 
 
 def _lines(rows: Iterable[list[str]]) -> bytes:
@@ -94,7 +94,7 @@ def _lines(rows: Iterable[list[str]]) -> bytes:
     return out.getvalue().encode()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):

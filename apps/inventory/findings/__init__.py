@@ -38,9 +38,9 @@ __all__ = ["RULES", "Finding", "findings_of"]
 def findings_of(topology: Thing) -> list[Finding]:
     """Return what the rules find in a topology (from `apps.inventory.topology.tree`), most severe first."""
     machine = MachineFacts(topology)
-    found = [
+    results = [
         Finding(rule.name, rule.title, rule.text, hit.severity or rule.severity, hit.line, hit.parts)
         for rule in RULES
         for hit in rule.check(machine)
     ]
-    return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
+    return sorted(results, key=lambda result: SEVERITIES.index(result.severity))

@@ -17,7 +17,7 @@ def check(machine: MachineFacts) -> Iterator[FindingHit]:
 
 RULE = FindingRule(
     name="array_in_itself",
-    title="An array lies on itself",
+    title="Circular array definition",
     text="Arrays end at disks. One of these members was entered wrongly, and until it is corrected no stack is known.",
     severity=SERIOUS,
     check=check,

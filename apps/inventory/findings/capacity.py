@@ -25,8 +25,8 @@ def check(machine: MachineFacts) -> Iterator[FindingHit]:
         if array["capacity_bytes"] and sizes and len(sizes) == len(members):
             groups = groups_of(str(array["level"]), array["layout"] or "", len(sizes))
             span = span_of(str(array["level"]), sizes, groups=groups)
-            if span and (told := _told(array, span, members)):
-                yield FindingHit(f"{_sum(array, span, min(sizes))}; {told}", (the_array(array),))
+            if span and (message := _told(array, span, members)):
+                yield FindingHit(f"{_sum(array, span, min(sizes))}; {message}", (the_array(array),))
 
 
 def _sum(array: Thing, span: ArraySpan, smallest: int) -> str:
@@ -46,7 +46,7 @@ def _told(array: Thing, span: ArraySpan, members: list[MemberPlace]) -> str:
 
 RULE = FindingRule(
     name="capacity",
-    title="The capacity does not fit the geometry",
+    title="Capacity does not match the geometry",
     text="Level, members or sizes are not what is written here, and with them every ceiling that is computed from them. "
     "Tolerated are 2 % too much (printed sizes are rounded) and 10 % too little.",
     severity=WARNING,

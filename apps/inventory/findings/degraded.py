@@ -27,7 +27,7 @@ def _left(left: int) -> str:
 
 RULE = FindingRule(
     name="degraded",
-    title="The array is not in order",
+    title="Array degraded",
     text="A degraded array computes what is missing from the rest and measures slower than it is; another failure may end it.",
     severity=SERIOUS,
     check=check,

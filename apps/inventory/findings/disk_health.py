@@ -14,8 +14,8 @@ _NOT_BAD = re.compile(r"\b(no|not|never|without|0)\b", re.IGNORECASE)
 def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for disk in machine.disks.values():
         if disk["is_present"] and says_bad(disk["health"]):
-            told = f"{name_of_disk(disk)} ({disk['model'] or 'model unknown'}) says: {disk['health']}"
-            yield FindingHit(told, (the_disk(disk),))
+            message = f"{name_of_disk(disk)} ({disk['model'] or 'model unknown'}) says: {disk['health']}"
+            yield FindingHit(message, (the_disk(disk),))
 
 
 def says_bad(health: str | None) -> bool:
@@ -24,7 +24,7 @@ def says_bad(health: str | None) -> bool:
 
 RULE = FindingRule(
     name="disk_health",
-    title="A disk says that it fails",
+    title="Disk reports a failure",
     text="Its own assessment is bad: copy what is on it, and do not trust times measured with it, for it reads again and again.",
     severity=SERIOUS,
     check=check,

@@ -31,31 +31,34 @@ class MachineFacts:
 
     @cached_property
     def controllers(self) -> dict[int, Thing]:
-        return {one["id"]: one for one in self.topology["controllers"]}
+        return {controller["id"]: controller for controller in self.topology["controllers"]}
 
     @cached_property
     def disks(self) -> dict[int, Thing]:
         """Return all disks by id with their `controller`, including array members that sit in another host by now."""
-        found = {}
+        results = {}
         for controller in self.topology["controllers"]:
             for disk in controller["disks"]:
-                found[disk["id"]] = disk | {"controller": controller["id"]}
+                results[disk["id"]] = disk | {"controller": controller["id"]}
         for disk in [*self.topology["disks"], *self.topology["disks_elsewhere"]]:
-            found[disk["id"]] = disk | {"controller": None}
-        return found
+            results[disk["id"]] = disk | {"controller": None}
+        return results
 
     @cached_property
     def arrays(self) -> dict[int, Thing]:
-        return {one["id"]: one for one in self.topology["arrays"]}
+        return {array["id"]: array for array in self.topology["arrays"]}
 
     @cached_property
     def present(self) -> list[Thing]:
-        return [one for one in self.topology["arrays"] if one["is_present"]]
+        return [array for array in self.topology["arrays"] if array["is_present"]]
 
     @cached_property
     def places(self) -> dict[int, list[MemberPlace]]:
         """Map each array's id to its members in order."""
-        return {one["id"]: [self._place(one, member) for member in one["members"]] for one in self.topology["arrays"]}
+        return {
+            array["id"]: [self._place(array, member) for member in array["members"]]
+            for array in self.topology["arrays"]
+        }
 
     def _place(self, array: Thing, member: Thing) -> MemberPlace:
         is_disk = member["disk"] is not None
@@ -71,23 +74,25 @@ class MachineFacts:
 
     def below(self, array: Thing) -> list[Thing]:
         """Return the array and all arrays under it, each once, even if they lie on themselves."""
-        found, waiting = {array["id"]: array}, [array]
+        result, waiting = {array["id"]: array}, [array]
         while waiting:
             for place in self.places[waiting.pop()["id"]]:
-                if place.layer and not place.is_disk and place.layer["id"] not in found:
-                    found[place.layer["id"]] = place.layer
+                if place.layer and not place.is_disk and place.layer["id"] not in result:
+                    result[place.layer["id"]] = place.layer
                     waiting.append(place.layer)
-        return list(found.values())
+        return list(result.values())
 
     @cached_property
     def system_disks(self) -> dict[int, list[int]]:
         """Map each disk that carries / or /boot to the arrays through which it does so."""
-        found: dict[int, list[int]] = {}
-        for one in self.topology["filesystems"]:
-            if one["is_present"] and (one["mount_point"] == "/" or str(one["mount_point"]).startswith("/boot")):
-                for disk, arrays in self._carriers(one):
-                    found.setdefault(disk, []).extend(arrays)
-        return found
+        results: dict[int, list[int]] = {}
+        for filesystem in self.topology["filesystems"]:
+            if filesystem["is_present"] and (
+                filesystem["mount_point"] == "/" or str(filesystem["mount_point"]).startswith("/boot")
+            ):
+                for disk, arrays in self._carriers(filesystem):
+                    results.setdefault(disk, []).extend(arrays)
+        return results
 
     def _carriers(self, filesystem: Thing) -> Iterator[tuple[int, list[int]]]:
         if filesystem["disk"]:

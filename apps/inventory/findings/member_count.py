@@ -14,8 +14,8 @@ def check(machine: MachineFacts) -> Iterator[FindingHit]:
         count = len(members) or array["member_count"]
         if not count or not array["level"] or _counts_groups(array, all(place.is_disk for place in members)):
             continue
-        if told := _problem(array, count):
-            yield FindingHit(f"{name_of_array(array)}: {level_of(array)} of {count}, {told}", (the_array(array),))
+        if problem := _problem(array, count):
+            yield FindingHit(f"{name_of_array(array)}: {level_of(array)} of {count}, {problem}", (the_array(array),))
 
 
 def _counts_groups(array: Thing, of_disks: bool) -> bool:
@@ -33,7 +33,7 @@ def _problem(array: Thing, count: int) -> str:
 
 RULE = FindingRule(
     name="member_count",
-    title="Not the number of members that the level needs",
+    title="Member count does not fit the RAID level",
     text="Either members are missing from the list, or the level is another.",
     severity=WARNING,
     check=check,

@@ -21,27 +21,35 @@ def check(machine: MachineFacts) -> Iterator[FindingHit]:
                 yield _hit(one, other)
 
 
-def _both_claim(one: MemberPlace, other: MemberPlace) -> bool:
-    return one.array["id"] != other.array["id"] and clash(one.partition, other.partition) and not _is_shared(one, other)
+def _both_claim(member_place: MemberPlace, other: MemberPlace) -> bool:
+    return (
+        member_place.array["id"] != other.array["id"]
+        and clash(member_place.partition, other.partition)
+        and not _is_shared(member_place, other)
+    )
 
 
-def _is_shared(one: MemberPlace, other: MemberPlace) -> bool:
+def _is_shared(member_place: MemberPlace, other: MemberPlace) -> bool:
     """Return whether two places may share a device because volumes of one volume group or pool lie side by side."""
     pooled = ("LVM", "ZFS", "btrfs")
-    return one.array["software"] in pooled and one.array["software"] == other.array["software"]
+    return member_place.array["software"] in pooled and member_place.array["software"] == other.array["software"]
 
 
-def _hit(one: MemberPlace, other: MemberPlace) -> FindingHit:
-    layer: Thing = one.layer or {}
-    name = one.partition or other.partition or (name_of_disk(layer) if one.is_disk else name_of_array(layer))
-    part = the_disk(layer) if one.is_disk else the_array(layer)
-    line = f"{name} is a member of {name_of_array(one.array)} and of {name_of_array(other.array)}"
-    return FindingHit(line, (part, the_array(one.array), the_array(other.array)))
+def _hit(member_place: MemberPlace, other: MemberPlace) -> FindingHit:
+    layer: Thing = member_place.layer or {}
+    name = (
+        member_place.partition
+        or other.partition
+        or (name_of_disk(layer) if member_place.is_disk else name_of_array(layer))
+    )
+    part = the_disk(layer) if member_place.is_disk else the_array(layer)
+    line = f"{name} is a member of {name_of_array(member_place.array)} and of {name_of_array(other.array)}"
+    return FindingHit(line, (part, the_array(member_place.array), the_array(other.array)))
 
 
 RULE = FindingRule(
     name="member_in_two_arrays",
-    title="A member of two arrays",
+    title="Disk is a member of two arrays",
     text="Two arrays cannot own the same bytes: one of the two lists is wrong, or one array destroys the other. Arrays of "
     "different rounds may share disks.",
     severity=SERIOUS,

@@ -15,9 +15,9 @@ def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for array in machine.present:
         disks = [disk for _, disk in machine.member_disks(array)]
         if array["level"] in SPREADING and len(disks) > 1:
-            told = [text for text in (_sizes(disks), _turns(disks), _interfaces(disks)) if text]
-            if told:
-                yield FindingHit(f"{name_of_array(array)}: {'; '.join(told)}", (the_array(array),))
+            sentences = [text for text in (_sizes(disks), _turns(disks), _interfaces(disks)) if text]
+            if sentences:
+                yield FindingHit(f"{name_of_array(array)}: {'; '.join(sentences)}", (the_array(array),))
 
 
 def _sizes(disks: list[Thing]) -> str:
@@ -43,8 +43,8 @@ def _interfaces(disks: list[Thing]) -> str:
 
 RULE = FindingRule(
     name="mixed_members",
-    title="Members that are not alike",
-    text="An array works at the pace and with the size of its least member.",
+    title="Mixed array members",
+    text="An array has the speed of its slowest member and the size of its smallest.",
     severity=NOTE,
     check=check,
 )

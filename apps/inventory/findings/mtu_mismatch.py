@@ -12,9 +12,9 @@ from apps.inventory.findings.rule import WARNING, FindingHit, FindingRule
 
 def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for link in machine.topology["links"]:
-        told = dict(_told(link))
-        if len(set(told.values())) > 1:
-            sizes = ", ".join(f"{name} {mtu}" for name, mtu in told.items())
+        mtus = dict(_told(link))
+        if len(set(mtus.values())) > 1:
+            sizes = ", ".join(f"{name} {mtu}" for name, mtu in mtus.items())
             yield FindingHit(f"{ends_in_words(link)}: {sizes}", nic_parts(link))
 
 
@@ -29,7 +29,7 @@ def _told(link: Thing) -> Iterator[tuple[str, int]]:
 
 RULE = FindingRule(
     name="mtu_mismatch",
-    title="The MTU differs along a cable",
+    title="MTU mismatch along a cable",
     text="Large frames are dropped or cut at the end that does not take them: transfers stall or run at the smaller size.",
     severity=WARNING,
     check=check,

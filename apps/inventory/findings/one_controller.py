@@ -36,18 +36,18 @@ def _hit(
     machine: MachineFacts, array: Thing, many: dict[str, list[str]], may_fail: int, rows: list[int], has_others: bool
 ) -> FindingHit:
     total = len(machine.active(array))
-    told = "; ".join(
+    message = "; ".join(
         f"{place} carries{' all members,' if len(some) == total else ''} {len(some)}: {listed(some)}"
         for place, some in many.items()
     )
-    line = f"{with_level(array)} survives {may_fail} failed member{'s' * (may_fail != 1)}; {told}"
+    line = f"{with_level(array)} survives {may_fail} failed member{'s' * (may_fail != 1)}; {message}"
     parts = (the_array(array), *(the_controller(machine.controllers[pk]) for pk in rows))
     return FindingHit(line, parts, WARNING if has_others else NOTE)
 
 
 RULE = FindingRule(
     name="one_controller",
-    title="A controller's fault would end the array",
+    title="Controller is a single point of failure",
     text="Redundancy counts disks, but a controller takes all of its disks with it; they share its bandwidth too. Spread the "
     "members over controllers where there are several.",
     severity=WARNING,

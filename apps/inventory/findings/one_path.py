@@ -10,10 +10,10 @@ from apps.inventory.topology.shared_paths import is_single, section_in_words
 
 def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for path in machine.topology["storage_paths"]:
-        single = [one for one in path["sections"] if is_single(one)]
+        single = [section for section in path["sections"] if is_single(section)]
         if single:
-            told = "; ".join(f"{one['name']}: {section_in_words(one)}" for one in single)
-            yield FindingHit(f"{path['name']}: all goes over one link ({told})", about(machine, path))
+            message = "; ".join(f"{one['name']}: {section_in_words(one)}" for one in single)
+            yield FindingHit(f"{path['name']}: all goes over one link ({message})", about(machine, path))
 
 
 def about(machine: MachineFacts, path: Thing) -> tuple[PartName, ...]:
@@ -23,7 +23,7 @@ def about(machine: MachineFacts, path: Thing) -> tuple[PartName, ...]:
 
 RULE = FindingRule(
     name="one_path",
-    title="All members behind one link",
+    title="All members share one link",
     text="However many disks lie behind it, they share what this link carries; a link that stands by carries nothing.",
     severity=NOTE,
     check=check,

@@ -9,21 +9,21 @@ from apps.inventory.findings.rule import WARNING, FindingHit, FindingRule
 
 def check(machine: MachineFacts) -> Iterator[FindingHit]:
     for path in machine.topology["storage_paths"]:
-        alone = [one for one in path["sections"] if one["count"] == 1 and one["kind"] != "bus"]
+        alone = [section for section in path["sections"] if section["count"] == 1 and section["kind"] != "bus"]
         if alone and not _has_second(machine, path):
-            told = "; ".join(f"{one['name']}: 1 link ({one['link'] or 'kind unknown'})" for one in alone)
-            yield FindingHit(f"{path['name']}: {told}, and none stands by", about(machine, path))
+            message = "; ".join(f"{one['name']}: 1 link ({one['link'] or 'kind unknown'})" for one in alone)
+            yield FindingHit(f"{path['name']}: {message}, and none stands by", about(machine, path))
 
 
 def _has_second(machine: MachineFacts, path: Thing) -> bool:
     """Return whether there is another path to the same array, or to everything."""
     others = [one for one in machine.topology["storage_paths"] if one["id"] != path["id"]]
-    return any(one["array"] in (path["array"], None) for one in others)
+    return any(other["array"] in (path["array"], None) for other in others)
 
 
 RULE = FindingRule(
     name="redundant_path_missing",
-    title="A second path is missing",
+    title="No redundant path",
     text="A fault of this cable, port or transceiver takes everything behind it off the host.",
     severity=WARNING,
     check=check,

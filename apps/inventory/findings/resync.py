@@ -15,7 +15,7 @@ def check(machine: MachineFacts) -> Iterator[FindingHit]:
 
 RULE = FindingRule(
     name="resyncing",
-    title="The array works for itself",
+    title="Array resync in progress",
     text="A resync reads and writes all members beside every test. Wait for its end before measuring.",
     severity=WARNING,
     check=check,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from apps.core.quantities import written
 from apps.inventory.findings.machine import MachineFacts
@@ -54,6 +53,6 @@ class Finding:
     def is_about(self, kind: str, pk: int) -> bool:
         return any((part.kind, part.id) == (kind, pk) for part in self.parts)
 
-    def as_json(self, base: int = 1000) -> dict[str, Any]:
-        said = {"arithmetic": written(self.arithmetic, base), "parts": [asdict(part) for part in self.parts]}
-        return asdict(self) | said
+    def as_json(self, base: int = 1000) -> dict[str, object]:
+        more = {"arithmetic": written(self.arithmetic, base), "parts": [asdict(part) for part in self.parts]}
+        return asdict(self) | more

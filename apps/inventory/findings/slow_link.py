@@ -30,13 +30,13 @@ def _cable(link: Thing) -> Iterator[FindingHit]:
     rates = [end["bits_per_second"] for end in link["ends"] if end["nic"] and end["bits_per_second"]]
     runs = link["bits_per_second"]
     if runs and len(rates) == 2 and runs < min(rates):
-        told = f"{ends_in_words(link)}: the cable runs at {bit_rate(runs)}; both ends can {bit_rate(min(rates))}"
-        yield FindingHit(told, nic_parts(link))
+        message = f"{ends_in_words(link)}: the cable runs at {bit_rate(runs)}; both ends can {bit_rate(min(rates))}"
+        yield FindingHit(message, nic_parts(link))
 
 
 RULE = FindingRule(
     name="slow_link",
-    title="A link is slower than its ends",
+    title="Link slower than its end points",
     text="A bad cable, a backplane or a port of an older generation made them agree on less. The ceiling uses what it runs at.",
     severity=WARNING,
     check=check,

@@ -24,7 +24,7 @@ def _is_systems(machine: MachineFacts, array: Thing, disk: Thing) -> bool:
 
 RULE = FindingRule(
     name="system_disk_member",
-    title="The system's disk is a member",
+    title="System disk is an array member",
     text="Logs, swap and the tools themselves move its heads during every test, and the array is as slow as its slowest member.",
     severity=WARNING,
     check=check,

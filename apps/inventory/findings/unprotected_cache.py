@@ -29,20 +29,20 @@ def _is_wb(part: Thing) -> bool:
 def _judged(controller: Thing, arrays: list[Thing]) -> Iterator[FindingHit]:
     protection, state = controller["cache_protection"], str(controller["protection_state"] or "")
     cache = f"{size(controller['cache_bytes'])} of cache" if controller["cache_bytes"] else "its cache"
-    whose = f" for {', '.join(name_of_array(one) for one in arrays)}" if arrays else ""
-    said = f"{controller['name']} writes back into {cache}{whose}"
-    parts = (the_controller(controller), *(the_array(one) for one in arrays))
+    whose = f" for {', '.join(name_of_array(array) for array in arrays)}" if arrays else ""
+    message = f"{controller['name']} writes back into {cache}{whose}"
+    parts = (the_controller(controller), *(the_array(array) for array in arrays))
     if _BAD_STATE.search(state):
-        yield FindingHit(f"{said}; its {protection or 'battery'} is {state}", parts, SERIOUS)
+        yield FindingHit(f"{message}; its {protection or 'battery'} is {state}", parts, SERIOUS)
     elif protection == "none":
-        yield FindingHit(f"{said}; nothing protects it", parts, SERIOUS)
+        yield FindingHit(f"{message}; nothing protects it", parts, SERIOUS)
     elif protection not in _PROTECTED:
-        yield FindingHit(f"{said}; whether a battery protects it is not known", parts, NOTE)
+        yield FindingHit(f"{message}; whether a battery protects it is not known", parts, NOTE)
 
 
 RULE = FindingRule(
     name="unprotected_cache",
-    title="A write-back cache without battery",
+    title="Write-back cache without battery",
     text="What the host takes for written lies in the controller's memory. Without a working battery or flash a power cut loses "
     "it, and a fast synchronous write measured here is not a safe one.",
     severity=WARNING,

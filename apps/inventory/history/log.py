@@ -72,10 +72,10 @@ def told(changes: Iterable[Change]) -> list[HistoryEntry]:
 
     Takes one query for each kind of part that is referred to.
     """
-    found = list(changes)
-    names, positions = _names(found), _positions(found)
+    results = list(changes)
+    names, positions = _names(results), _positions(results)
     entries: list[HistoryEntry] = []
-    for change in found:
+    for change in results:
         last = entries[-1].change if entries else None
         lines = _lines(change, names, positions)
         if last is not None and change.together and _key(last) == _key(change):
@@ -121,12 +121,12 @@ def _summary(change: Change, row: Json, names: Names) -> str:
     """Describe a member in one line: `sda, sda1, in sync`."""
     if not row:
         return NOTHING
-    said = [
+    places = [
         _text(field, row[field.attname], names)
         for field in MODELS[change.row_kind]._meta.concrete_fields
         if field.attname not in _SILENT and row.get(field.attname) not in (None, "", 0, 1)
     ]
-    return ", ".join(said) or NOTHING
+    return ", ".join(places) or NOTHING
 
 
 def _of_field(field: Any, change: Change, names: Names, place: str) -> list[HistoryLine]:
@@ -202,8 +202,8 @@ def _names(changes: list[Change]) -> Names:
     for change in changes:
         for field in MODELS[change.row_kind]._meta.concrete_fields:
             if field.is_relation and field.attname not in _SILENT:
-                found = [(row or {}).get(field.attname) for row in (change.before, change.after)]
-                wanted[field.related_model] |= {value for value in found if value is not None}
+                results = [(row or {}).get(field.attname) for row in (change.before, change.after)]
+                wanted[field.related_model] |= {value for value in results if value is not None}
     names: Names = {}
     for model, keys in wanted.items():
         kind = str(model._meta.model_name)
@@ -221,10 +221,10 @@ def _former_names(gone: set[int], wanted: dict[type[models.Model], set[int]]) ->
 
 def _positions(changes: list[Change]) -> dict[tuple[str, int], int]:
     """Return the present positions of members and sections, for changes that do not record them."""
-    found: dict[tuple[str, int], int] = {}
+    results: dict[tuple[str, int], int] = {}
     for kind in ("arraymember", "pathsection"):
         keys = {change.row_id for change in changes if change.row_kind == kind and change.act == Change.Act.CHANGED}
         if keys:
             rows = MODELS[kind].objects.filter(pk__in=keys).values_list("pk", "position")
-            found |= {(kind, pk): position for pk, position in rows}
-    return found
+            results |= {(kind, pk): position for pk, position in rows}
+    return results

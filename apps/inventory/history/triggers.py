@@ -96,9 +96,9 @@ CROSS JOIN LATERAL (
 
 def _select(watched: Watched, row: str, hosts: str = "", **more: str) -> str:
     kind = watched.model._meta.model_name or ""
-    said = {name: getattr(watched, name).format(row=row) for name in ("lab", "part_id", "name", "hosts")}
-    said |= {"hosts": hosts} if hosts else {}
-    return _INSERT + _WHOLE.format(row=row, row_kind=kind, part_kind=watched.part_kind or kind, **said, **more)
+    columns = {name: getattr(watched, name).format(row=row) for name in ("lab", "part_id", "name", "hosts")}
+    columns |= {"hosts": hosts} if hosts else {}
+    return _INSERT + _WHOLE.format(row=row, row_kind=kind, part_kind=watched.part_kind or kind, **columns, **more)
 
 
 def _parent(watched: Watched, row: str) -> str:

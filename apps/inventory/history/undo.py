@@ -13,7 +13,7 @@ from apps.inventory.services import constraints_in_words
 from apps.inventory.vocabulary import Absence, Source
 from apps.labs.isolation import LabScoped
 
-MODELS: dict[str, Any] = {str(one.model._meta.model_name): one.model for one in WATCHED}
+MODELS: dict[str, Any] = {str(watched.model._meta.model_name): watched.model for watched in WATCHED}
 _SAYS = ("sources", "absent")  # these change along with the fields
 Json = dict[str, Any]
 
@@ -38,14 +38,14 @@ def undo(change: Change) -> list[Change]:
         UndoError: if a tool made the change, or it can no longer be undone.
     """
     if not change.is_by_person:
-        raise UndoError(["Only what a person did can be taken back: tools would say the same again."])
+        raise UndoError(["Only changes made by a person can be undone: the tools would report the same again."])
     changes = undone_with(change)
     try:
         with transaction.atomic(), constraints_in_words():
             for one in changes:
                 _take_back(one)
     except EditError as error:
-        raise UndoError([said for sentences in error.errors.values() for said in sentences]) from None
+        raise UndoError([sentence for sentences in error.errors.values() for sentence in sentences]) from None
     return changes
 
 
@@ -67,8 +67,8 @@ def _present(model: Any, change: Change) -> Json | None:
     table = connection.ops.quote_name(model._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT to_jsonb(t)::text FROM {table} t WHERE id = %s FOR UPDATE", [change.row_id])  # noqa: S608
-        found = cursor.fetchone()
-    return models.JSONField().from_db_value(found[0], None, connection) if found else None  # type: ignore[arg-type]
+        result = cursor.fetchone()
+    return models.JSONField().from_db_value(result[0], None, connection) if result else None  # type: ignore[arg-type]
 
 
 def _refuse_later(change: Change, present: Json | None, wanted: Json) -> None:
@@ -91,7 +91,7 @@ def _later(change: Change, names: set[str]) -> list[Change]:
 
 def _reasons(change: Change) -> list[tuple[str, str | None, str | None]]:
     """Return (field, why it was empty before, why after) where the reason changed."""
-    before, after = ((one or {}).get("absent", {}) for one in (change.before, change.after))
+    before, after = ((row or {}).get("absent", {}) for row in (change.before, change.after))
     return [
         (name, before.get(name), after.get(name))
         for name in before.keys() | after.keys()
@@ -116,7 +116,7 @@ def _restore(model: Any, change: Change) -> None:
     row.save()
 
 
-def _note_source(row: Part, name: str, value: Any, sources: Json | None) -> None:
+def _note_source(row: Part, name: str, value: object, sources: Json | None) -> None:
     """Give the source of a value back to the tool that had it, so that the next discovery may change it.
 
     `sources` are all sources before the change, None where the change left them as they were.

@@ -44,30 +44,30 @@ def of_part(request: LabRequest, kind: str, pk: int) -> HttpResponse:
     return _page(request, changes, {"title": title, "of": BY_NAME[kind], **more})
 
 
-def _page(request: LabRequest, changes: Any, context: dict[str, Any]) -> HttpResponse:
-    asked = {name: request.GET.get(name, "").strip() for name in NAMES_FIRST}
-    page = Paginator(_narrowed(changes, asked), PAGE).get_page(request.GET.get("page"))
-    context |= {"page": page, "entries": told(page.object_list), "asked": asked, "is_narrowed": any(asked.values())}
+def _page(request: LabRequest, changes: object, context: dict[str, object]) -> HttpResponse:
+    query = {name: request.GET.get(name, "").strip() for name in NAMES_FIRST}
+    page = Paginator(_narrowed(changes, query), PAGE).get_page(request.GET.get("page"))
+    context |= {"page": page, "entries": told(page.object_list), "asked": query, "is_narrowed": any(query.values())}
     context |= {"kinds": KINDS, "authors": Author.choices, "acts": Change.Act.choices}
     is_fragment = request.htmx and not request.htmx.boosted  # type: ignore[attr-defined]
     return render(request, "inventory/_changes.html" if is_fragment else "inventory/history.html", context)
 
 
-def _narrowed(changes: Any, asked: dict[str, str]) -> Any:
+def _narrowed(changes: Any, requested: dict[str, str]) -> Any:
     """Filter by kind, author, words and days; values without a meaning are ignored."""
-    if asked["kind"] in BY_NAME:
-        changes = changes.filter(part_kind=asked["kind"])
-    if asked["act"] in Change.Act:
-        changes = changes.filter(act=asked["act"])
-    if asked["by"] == Author.SYSTEM:
+    if requested["kind"] in BY_NAME:
+        changes = changes.filter(part_kind=requested["kind"])
+    if requested["act"] in Change.Act:
+        changes = changes.filter(act=requested["act"])
+    if requested["by"] == Author.SYSTEM:
         changes = changes.filter(who=None)
-    elif asked["by"] in Author:
-        changes = changes.filter(who__by=asked["by"])
-    if asked["who"]:
-        changes = changes.filter(who__name__icontains=asked["who"])
-    if asked["q"]:
-        changes = changes.filter(part_name__icontains=asked["q"])
-    since, until = _moment(asked["since"], time.min), _moment(asked["until"], time.max)
+    elif requested["by"] in Author:
+        changes = changes.filter(who__by=requested["by"])
+    if requested["who"]:
+        changes = changes.filter(who__name__icontains=requested["who"])
+    if requested["q"]:
+        changes = changes.filter(part_name__icontains=requested["q"])
+    since, until = _moment(requested["since"], time.min), _moment(requested["until"], time.max)
     changes = changes.filter(at__gte=since) if since else changes
     return changes.filter(at__lte=until) if until else changes
 
@@ -84,7 +84,7 @@ def _moment(text: str, of_day: time) -> datetime | None:
 def undo_change(request: LabRequest, pk: int) -> HttpResponse:
     """Show what undoing a change would restore; POST undoes it or says what stands in the way."""
     change = get_object_or_404(Change, pk=pk, lab=request.lab)
-    context: dict[str, Any] = {"change": change, "entries": told(undone_with(change)), "back": _history_of(change)}
+    context: dict[str, object] = {"change": change, "entries": told(undone_with(change)), "back": _history_of(change)}
     if request.method != "POST":
         return render(request, "inventory/undo.html", context)
     try:

@@ -20,5 +20,5 @@ class Part(LabScoped):
         abstract = True
 
     def why_empty(self, field: str) -> str:
-        """Return why a field is empty: `not printed`, `unknown` or `none`; unknown where nothing is recorded."""
+        """Return why a field is empty: `not reported`, `unknown` or `none`; unknown where nothing is recorded."""
         return words.Absence(self.absent.get(field, "unknown")).label

@@ -26,8 +26,8 @@ def path_of(device_name: str, interface: str, model: str, serial: str, wwn: str)
     """
     if interface == "NVMe" and wwn.lower().startswith(("eui.", "nvme.", "uuid.")):
         return f"/dev/disk/by-id/nvme-{_safe(wwn)}", True
-    if found := _HEX.fullmatch(wwn.strip().removeprefix("naa.")):
-        return f"/dev/disk/by-id/wwn-0x{found[1].lower()}", True
+    if match := _HEX.fullmatch(wwn.strip().removeprefix("naa.")):
+        return f"/dev/disk/by-id/wwn-0x{match[1].lower()}", True
     bus = {"SATA": "ata", "PATA": "ata", "NVMe": "nvme"}.get(interface)
     if bus and model and serial:
         return f"/dev/disk/by-id/{bus}-{_safe(model)}_{_safe(serial)}", True
@@ -42,21 +42,21 @@ def _safe(text: str) -> str:
 
 def commands(wish: RaidWish, groups: Sequence[SpreadGroup]) -> list[tuple[str, str]]:
     """Return (what it is for, the command) for each command that makes the arrays, in the order to run them."""
-    found: list[tuple[str, str]] = []
+    results: list[tuple[str, str]] = []
     each = len(groups) // wish.arrays
     for number in range(wish.arrays):
         name = wish.name if wish.arrays == 1 else f"{wish.name}{number}"
         own = groups[number * each : (number + 1) * each]
         if wish.level in INNER:
             parts = [f"{name}-{place}" for place in range(each)]
-            found += [(f"Group {part}", _create(wish, part, group)) for part, group in zip(parts, own, strict=True)]
-            found.append((f"Array {name} over its groups", _over(wish, name, parts)))
+            results += [(f"Group {part}", _create(wish, part, group)) for part, group in zip(parts, own, strict=True)]
+            results.append((f"Array {name} over its groups", _over(wish, name, parts)))
         else:
-            found.append((f"Array {name}", _create(wish, name, own[0])))
+            results.append((f"Array {name}", _create(wish, name, own[0])))
         if wish.filesystem != "none":
-            found.append((f"Filesystem on {name}", mkfs(wish, name, own)))
+            results.append((f"Filesystem on {name}", mkfs(wish, name, own)))
     scan = f"mdadm --detail --scan >> {CONFIGURATION}"
-    return [*found, ("Remember the arrays at boot", scan), ("Watch the first resync", "cat /proc/mdstat")]
+    return [*results, ("Remember the arrays at boot", scan), ("Watch the first resync", "cat /proc/mdstat")]
 
 
 def _create(wish: RaidWish, name: str, group: SpreadGroup) -> str:

@@ -39,14 +39,16 @@ class RaidPlanForm(SiteForm):
         r"\A[A-Za-z0-9][A-Za-z0-9_-]{0,30}\Z", required=False, label="Name", help_text="Of the array: /dev/md/name."
     )
 
-    def __init__(self, told: QueryDict) -> None:
+    def __init__(self, query_dict: QueryDict) -> None:
         """Fill in defaults for what the address does not say; the level is then RAID 6."""
-        data = told.copy()
+        data = query_dict.copy()
         for name, value in _initial().items():
             if name not in data:
                 data[name] = str(value)
-        if told.getlist("level"):
-            data.setlist("level", [level for given in told.getlist("level") for level in given.split(",") if level])
+        if query_dict.getlist("level"):
+            data.setlist(
+                "level", [level for given in query_dict.getlist("level") for level in given.split(",") if level]
+            )
         super().__init__(data)
 
     def clean_level(self) -> list[str]:
@@ -72,7 +74,7 @@ class RaidPlanForm(SiteForm):
         ]
 
 
-def _initial() -> dict[str, Any]:
+def _initial() -> dict[str, object]:
     return {
         "level": "6",
         "arrays": 1,
@@ -84,21 +86,21 @@ def _initial() -> dict[str, Any]:
     }
 
 
-def chosen_disks(told: QueryDict, offered: Sequence[Offer]) -> tuple[list[Offer], list[str]]:
+def chosen_disks(query_dict: QueryDict, offered: Sequence[Offer]) -> tuple[list[Offer], list[str]]:
     """Return the disks that `disks` names, else all offered ones, and sentences on what could not be used.
 
     `disks=3,7` and `disks=3&disks=7` are the same; `size` keeps only disks of that many bytes.
     """
-    wanted = {word for given in told.getlist("disks") for word in given.split(",") if word}
+    wanted = {word for given in query_dict.getlist("disks") for word in given.split(",") if word}
     by_id = {str(offer.disk.pk): offer for offer in offered}
-    size = told.get("size", "")
-    found = [
+    size = query_dict.get("size", "")
+    results = [
         offer
         for offer in offered
         if (str(offer.disk.pk) in wanted or not wanted) and size in ("", str(offer.disk.capacity_bytes))
     ]
     unknown = sorted(word[:20] for word in wanted if word not in by_id)
-    refused = [f"{offer.disk} is not proposed: {offer.why_not}." for offer in found if offer.why_not and wanted]
+    refused = [f"{offer.disk} is not proposed: {offer.why_not}." for offer in results if offer.why_not and wanted]
     if unknown:
         refused.append(f"Found {', '.join(unknown[:5])} in disks, expected numbers of this host's disks.")
-    return found, refused
+    return results, refused

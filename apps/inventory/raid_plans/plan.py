@@ -128,16 +128,16 @@ def plan(wish: RaidWish, disks: Sequence[RaidCandidate]) -> RaidPlan:
     Raises:
         RaidPlanError: if the wish is not valid or there are too few disks.
     """
-    found = spread(wish, disks)
-    each = len(found.groups) // wish.arrays
-    trees = [tree_of(wish, found.groups[start : start + each]) for start in range(0, len(found.groups), each)]
-    capacity, arithmetic = _capacity(wish, found.groups[:each])
+    result = spread(wish, disks)
+    each = len(result.groups) // wish.arrays
+    trees = [tree_of(wish, result.groups[start : start + each]) for start in range(0, len(result.groups), each)]
+    capacity, arithmetic = _capacity(wish, result.groups[:each])
     lost = _loss(trees)
-    sizes = [disk.size for group in found.groups for disk in group.members]
+    sizes = [disk.size for group in result.groups for disk in group.members]
     return RaidPlan(
         wish,
-        found.groups,
-        found.left_out,
+        result.groups,
+        result.left_out,
         capacity,
         sum(filter(None, sizes)) if None not in sizes else None,
         arithmetic,
@@ -145,8 +145,8 @@ def plan(wish: RaidWish, disks: Sequence[RaidCandidate]) -> RaidPlan:
         _least([redundancy.survives_at_best(tree) for tree in trees]),
         tuple(place for place, is_safe in lost if is_safe),
         tuple(place for place, is_safe in lost if not is_safe),
-        tuple(_notes(wish, found)),
-        tuple(commands.commands(wish, found.groups)) if _can_be_named(found.groups) else (),
+        tuple(_notes(wish, result)),
+        tuple(commands.commands(wish, result.groups)) if _can_be_named(result.groups) else (),
     )
 
 
@@ -164,11 +164,11 @@ def _least(values: Sequence[int | None]) -> int | None:
 
 def _loss(trees: Sequence[redundancy.Group]) -> list[tuple[str, bool]]:
     """Return (controller, whether all arrays survive its loss), sorted by controller."""
-    found: dict[str, bool] = {}
+    results: dict[str, bool] = {}
     for tree in trees:
         for place, is_safe in redundancy.places_lost(tree).items():
-            found[place] = found.get(place, True) and is_safe is True
-    return sorted(found.items(), key=lambda pair: natural(pair[0]))
+            results[place] = results.get(place, True) and is_safe is True
+    return sorted(results.items(), key=lambda pair: natural(pair[0]))
 
 
 def _capacity(wish: RaidWish, groups: Sequence[SpreadGroup]) -> tuple[int | None, str]:
@@ -202,27 +202,27 @@ def _b(value: int) -> str:
     return f"{value:,} B".replace(",", "\u202f")
 
 
-def _notes(wish: RaidWish, found: Spread) -> list[str]:
+def _notes(wish: RaidWish, result: Spread) -> list[str]:
     notes = []
-    unknown = sum(not disk.controller for group in found.groups for disk in group.members)
+    unknown = sum(not disk.controller for group in result.groups for disk in group.members)
     if unknown:
         notes.append(
             f"The controller of {unknown} of the disks is not known, so how they are spread is not known either."
         )
-    elif (worst := max(group.most_on_one for group in found.groups)) > 1:
-        names = sorted({name for group in found.groups for name in group.by_controller}, key=natural)
+    elif (worst := max(group.most_on_one for group in result.groups)) > 1:
+        names = sorted({name for group in result.groups for name in group.by_controller}, key=natural)
         many = f"{len(names)} controllers" if len(names) > 1 else "one controller"
         notes.append(f"The disks are on {many}, so up to {worst} members of a group share one.")
     else:
         notes.append("No two members of a group share a controller.")
-    if len({disk.size for group in found.groups for disk in group.members}) > 1:
+    if len({disk.size for group in result.groups for disk in group.members}) > 1:
         notes.append("Sizes differ by less than 1 %; what is more than the smallest is not used, but by RAID 0.")
-    fleeting = [disk.name for group in found.groups for disk in (*group.members, *group.spares) if not disk.is_lasting]
+    fleeting = [disk.name for group in result.groups for disk in (*group.members, *group.spares) if not disk.is_lasting]
     if fleeting:
         notes.append(
             f"No serial or WWN is known of {_few(fleeting)}: kernel names may change from boot to boot. Check them first."
         )
-    if not _can_be_named(found.groups):
+    if not _can_be_named(result.groups):
         notes.append("Some disks have neither a device name nor a serial or WWN, so there are no commands to show.")
     if wish.inner_level == "0":
         notes.append("RAID 0 loses everything with one disk.")

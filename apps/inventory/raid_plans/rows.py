@@ -44,9 +44,15 @@ def offers(host: Host) -> list[Offer]:
     """Return the host's disks with why each cannot be used, ordered by controller and name; six queries."""
     disks = list(Disk.objects.filter(host=host).select_related("controller"))
     reasons = _reasons(host, disks)
-    found = [Offer(disk, _candidate(disk), reasons.get(disk.pk, "")) for disk in disks]
+    results = [Offer(disk, _candidate(disk), reasons.get(disk.pk, "")) for disk in disks]
     return sorted(
-        found, key=lambda one: (one.candidate.controller, len(one.candidate.name), one.candidate.name, one.disk.pk)
+        results,
+        key=lambda result: (
+            result.candidate.controller,
+            len(result.candidate.name),
+            result.candidate.name,
+            result.disk.pk,
+        ),
     )
 
 
@@ -57,21 +63,21 @@ def _candidate(disk: Disk) -> RaidCandidate:
 
 def _reasons(host: Host, disks: Sequence[Disk]) -> dict[int, str]:
     """Map each disk that must not be used to the first reason that applies."""
-    found: dict[int, str] = {}
+    results: dict[int, str] = {}
     for disk in disks:
         if not disk.is_present:
-            found[disk.pk] = "not seen at the last look"
+            results[disk.pk] = "not seen in the last scan"
         elif disk.health.lower() not in GOOD_HEALTH:
-            found[disk.pk] = f"its health is {disk.health}"
+            results[disk.pk] = f"its health is {disk.health}"
     mounted = Filesystem.objects.filter(host=host, is_present=True).exclude(disk=None)
     for disk_id, kind, mount in mounted.values_list("disk_id", "type", "mount_point"):
-        found.setdefault(disk_id, f"{kind} on {mount}" if mount else f"holds {kind}")
+        results.setdefault(disk_id, f"{kind} on {mount}" if mount else f"holds {kind}")
     members = ArrayMember.objects.filter(disk__host=host, array__is_present=True)
     for disk_id, name, round_ in members.values_list("disk_id", "array__name", "array__round"):
-        found.setdefault(disk_id, f"member of {name}{f', round {round_}' if round_ else ''}")
+        results.setdefault(disk_id, f"member of {name}{f', round {round_}' if round_ else ''}")
     for disk_id, name in Target.objects.filter(disk__host=host).values_list("disk_id", "name"):
-        found.setdefault(disk_id, f"target {name}")
-    return _boot_reasons(host, disks) | found
+        results.setdefault(disk_id, f"target {name}")
+    return _boot_reasons(host, disks) | results
 
 
 def _boot_reasons(host: Host, disks: Iterable[Disk]) -> dict[int, str]:
@@ -94,9 +100,9 @@ def options(host: Host, wishes: Iterable[RaidWish], chosen: Sequence[Offer]) -> 
     rows = {offer.disk.pk: offer.disk for offer in free}
     paths = list(paths_of(host.pk))
 
-    def ceiling(wish: RaidWish, found: RaidPlan) -> Ceiling:
+    def ceiling(wish: RaidWish, raid_plan: RaidPlan) -> Ceiling:
         target = Target(host=host, name=wish.name)
-        stack = Stack(target, host, None, _layer(wish, found.arrays[0], rows))
+        stack = Stack(target, host, None, _layer(wish, raid_plan.arrays[0], rows))
         return ceiling_of(content_of_stack(stack, paths, None))
 
     return [_option(wish, [offer.candidate for offer in free], ceiling) for wish in wishes]
@@ -106,10 +112,10 @@ def _option(
     wish: RaidWish, candidates: Sequence[RaidCandidate], ceiling: Callable[[RaidWish, RaidPlan], Ceiling]
 ) -> Option:
     try:
-        found = plan(wish, candidates)
+        result = plan(wish, candidates)
     except RaidPlanError as error:
         return Option(wish.level, None, None, str(error))
-    return Option(wish.level, found, ceiling(wish, found))
+    return Option(wish.level, result, ceiling(wish, result))
 
 
 def _layer(wish: RaidWish, groups: Sequence[SpreadGroup], rows: dict[int, Disk]) -> Layer:

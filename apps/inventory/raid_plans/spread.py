@@ -110,21 +110,23 @@ def choose(disks: Sequence[RaidCandidate], count: int, taken: Counter[str] | Non
     for disk in disks:
         queues.setdefault(disk.controller, []).append(disk)
     given, enclosures = Counter(taken or ()), Counter[str]()
-    found: list[RaidCandidate] = []
+    results: list[RaidCandidate] = []
     for _ in range(count):
         controller = min((name for name in queues if queues[name]), key=lambda name: (given[name], _natural(name)))
         queue = queues[controller]
-        disk = min(queue, key=lambda one: (enclosures[one.enclosure], len(one.name), one.name, one.key))
+        disk = min(queue, key=lambda item: (enclosures[item.enclosure], len(item.name), item.name, item.key))
         queue.remove(disk)
         given[controller] += 1
         enclosures[disk.enclosure] += 1
-        found.append(disk)
-    return found
+        results.append(disk)
+    return results
 
 
 def deal(disks: Sequence[RaidCandidate], groups: int) -> list[list[RaidCandidate]]:
     """Deal the disks out to groups in turn, controller by controller and within it enclosure by enclosure."""
-    order = sorted(disks, key=lambda one: (_natural(one.controller), one.enclosure, len(one.name), one.name, one.key))
+    order = sorted(
+        disks, key=lambda disk: (_natural(disk.controller), disk.enclosure, len(disk.name), disk.name, disk.key)
+    )
     return [order[start::groups] for start in range(groups)]
 
 

@@ -19,10 +19,10 @@ def raid_plan(request: LabRequest, pk: int) -> HttpResponse:
     offered = offers(host)
     form = RaidPlanForm(request.GET)
     chosen, refused = chosen_disks(request.GET, offered)
-    found = options(host, form.wishes(), chosen) if form.is_valid() else []
+    results = options(host, form.wishes(), chosen) if form.is_valid() else []
     context = {
         "host": host, "form": form, "offers": _shown(request, offered), "sizes": _sizes(offered), "refused": refused,
-        "options": found, "ticked": _ticked(request, offered), "size": request.GET.get("size", ""),
+        "options": results, "ticked": _ticked(request, offered), "size": request.GET.get("size", ""),
         "free": sum(not offer.why_not for offer in offered), "others": _others(host),
     }  # fmt: skip
     return render(request, "inventory/raid-plan.html", context)
@@ -35,15 +35,15 @@ def _others(host: Host) -> Any:
 
 def _shown(request: LabRequest, offered: list[Offer]) -> list[Offer]:
     size, free = request.GET.get("size", ""), request.GET.get("free")
-    return [one for one in offered if size in ("", str(one.disk.capacity_bytes)) and not (free and one.why_not)]
+    return [offer for offer in offered if size in ("", str(offer.disk.capacity_bytes)) and not (free and offer.why_not)]
 
 
 def _ticked(request: LabRequest, offered: list[Offer]) -> set[int]:
     wanted = {word for given in request.GET.getlist("disks") for word in given.split(",") if word}
-    return {one.disk.pk for one in offered if not one.why_not and (not wanted or str(one.disk.pk) in wanted)}
+    return {offer.disk.pk for offer in offered if not offer.why_not and (not wanted or str(offer.disk.pk) in wanted)}
 
 
 def _sizes(offered: list[Offer]) -> list[tuple[int, int]]:
     """Return (bytes, how many disks have that size), largest first."""
-    counts = Counter(one.disk.capacity_bytes for one in offered if one.disk.capacity_bytes)
+    counts = Counter(offer.disk.capacity_bytes for offer in offered if offer.disk.capacity_bytes)
     return sorted(counts.items(), reverse=True)

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -43,7 +42,7 @@ class SlotPreview:
     fingerprint: str
 
     def count(self, act: str) -> int:
-        return sum(one.act == act for one in self.placements)
+        return sum(placement.act == act for placement in self.placements)
 
     @property
     def problems(self) -> int:
@@ -64,10 +63,10 @@ def place(enclosure: Enclosure, wish: SlotWish, consent: Collection[str], finger
     """
     with transaction.atomic():
         rows = list(Disk.objects.filter(host=enclosure.host_id).select_for_update(no_key=True).order_by("id"))
-        found = _preview(enclosure, wish, known := _known(rows))
-        if fingerprint is not None and fingerprint != found.fingerprint:
+        result = _preview(enclosure, wish, known := _known(rows))
+        if fingerprint is not None and fingerprint != result.fingerprint:
             raise PlacingError("The inventory has changed since this preview. Look at it again; nothing was written.")
-        wanted = [one for one in found.placements if one.disk or wish.makes_new]
+        wanted = [placement for placement in result.placements if placement.disk or wish.makes_new]
         if names := doubles(wanted, known, consent):
             raise PlacingError(
                 f"Two disks would be called {', '.join(names[:5])}. Tick the other disk too, or take the name from it first."
@@ -78,12 +77,17 @@ def place(enclosure: Enclosure, wish: SlotWish, consent: Collection[str], finger
 def _preview(enclosure: Enclosure, wish: SlotWish, known: list[KnownDisk]) -> SlotPreview:
     per = enclosure.disks_per_controller or DISKS_PER_CONTROLLER
     slots = _slots(enclosure)
-    found = proposed(wish.listing, wish.inferred, known, enclosure.name, per, wish.gives_names, slots)
+    result = proposed(wish.listing, wish.inferred, known, enclosure.name, per, wish.gives_names, slots)
     seen = [
-        [str(one.slot), one.disk and one.disk.key, [asdict(change) for change in one.changes], one.problem]
-        for one in found
+        [
+            str(placement.slot),
+            placement.disk and placement.disk.key,
+            [asdict(change) for change in placement.changes],
+            placement.problem,
+        ]
+        for placement in result
     ]
-    return SlotPreview(tuple(found), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest())
+    return SlotPreview(tuple(result), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest())
 
 
 def _slots(enclosure: Enclosure) -> frozenset[Slot]:
@@ -103,26 +107,26 @@ def slot_of_disk(row: Disk) -> Slot | None:
 
 def _write(enclosure: Enclosure, wanted: Sequence[Placement], consent: Collection[str], rows: dict[int, Disk]) -> int:
     changed, new = list[Disk](), list[Disk]()
-    for one in wanted:
-        if changes := one.written(consent):
-            row = rows[one.disk.key] if one.disk else _new(enclosure, one)
+    for placement in wanted:
+        if changes := placement.written(consent):
+            row = rows[placement.disk.key] if placement.disk else _new(enclosure, placement)
             for change in changes:
                 _set(row, change.field, change.after, change.source)
-            (changed if one.disk else new).append(row)
+            (changed if placement.disk else new).append(row)
     Disk.objects.bulk_update(changed, [*PLACE, "device_name", "sources", "absent", "updated_at"], batch_size=500)
     Disk.objects.bulk_create(new)
     return len(changed) + len(new)
 
 
-def _new(enclosure: Enclosure, one: Placement) -> Disk:
+def _new(enclosure: Enclosure, placement: Placement) -> Disk:
     row = Disk(lab_id=enclosure.lab_id, host_id=enclosure.host_id)
-    if one.drive:
-        _set(row, "vendor", one.drive, TYPED)
+    if placement.drive:
+        _set(row, "vendor", placement.drive, TYPED)
     row.absent |= {"serial": "not_printed", "model": "not_printed"}
     return row
 
 
-def _set(row: Disk, name: str, value: Any, source: str) -> None:
+def _set(row: Disk, name: str, value: object, source: str) -> None:
     setattr(row, name, value)
     row.sources = {**row.sources, name: source}
     row.absent = {field: why for field, why in row.absent.items() if field != name}

@@ -51,14 +51,14 @@ class Naming:
     @property
     def disagreements(self) -> list[str]:
         return [
-            f"{one.slot} holds {one.disk.device_name}, but by the driver's entry numbers it would be {one.by_rule}."
-            for one in self.lines
-            if not one.agrees
+            f"{line.slot} holds {line.disk.device_name}, but by the driver's entry numbers it would be {line.by_rule}."
+            for line in self.lines
+            if not line.agrees
         ]
 
     @property
     def as_numbers(self) -> list[int]:
-        return [one.entry for one in self.lines]
+        return [line.entry for line in self.lines]
 
     @property
     def as_text(self) -> list[int]:
@@ -68,7 +68,7 @@ class Naming:
     def at_most(self, disks: Iterable[int]) -> int | None:
         """Return how many controllers these disks can touch at most; None where no name among them is inferred."""
         keys = list(disks)
-        inferred = {one.disk.key for one in self.lines if one.possible}
+        inferred = {line.disk.key for line in self.lines if line.possible}
         if not keys or not inferred.intersection(keys) or not self.controllers.keys() >= set(keys):
             return None
         return most_controllers([self.controllers[key] for key in keys])
@@ -95,7 +95,7 @@ def naming_of(row: Enclosure, rows: Rows, disks: Iterable[DiskHere]) -> Naming |
     controllers = {
         disk.key: _controllers(ranges[disk.key] or [entry_of(slot, per)], per) for slot, disk in placed.items()
     }
-    return Naming(per, tuple(sorted(lines, key=lambda one: one.entry)), controllers)
+    return Naming(per, tuple(sorted(lines, key=lambda line: line.entry)), controllers)
 
 
 def _is_numbered(slot: Slot, per: int) -> bool:

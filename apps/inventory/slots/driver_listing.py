@@ -45,7 +45,7 @@ def read(text: str, per_controller: int = DISKS_PER_CONTROLLER) -> Listing:
     Raises:
         SlotError: with the line, what was found and what was expected.
     """
-    found: dict[Slot, ListingEntry] = {}
+    results: dict[Slot, ListingEntry] = {}
     last: Slot | None = None
     has_gaps = False
     for number, line in enumerate(_lines(text), 1):
@@ -54,13 +54,13 @@ def read(text: str, per_controller: int = DISKS_PER_CONTROLLER) -> Listing:
         if line in ("...", "…"):
             has_gaps = True
         elif last and not _ENTRY.fullmatch(line) and not _SLOT.fullmatch(line) and _DRIVE.fullmatch(line):
-            found[last] = replace(found[last], drive=line.split()[0])
+            results[last] = replace(results[last], drive=line.split()[0])
             last = None
         else:
             entry = _entry(line, number, per_controller)
-            found[entry.slot] = _joined(found.get(entry.slot), entry, number)
+            results[entry.slot] = _joined(results.get(entry.slot), entry, number)
             last = entry.slot if "/" in line or ":" in line else None
-    return Listing(tuple(found.values()), has_gaps)
+    return Listing(tuple(results.values()), has_gaps)
 
 
 def _lines(text: str) -> list[str]:

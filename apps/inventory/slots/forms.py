@@ -62,7 +62,7 @@ class EnclosureForm(SiteForm):
     )
     version = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, host: Host, enclosure: Enclosure | None = None, data: Any = None) -> None:
+    def __init__(self, host: Host, enclosure: Enclosure | None = None, data: object = None) -> None:
         self.host, self.enclosure = host, enclosure
         super().__init__(data, initial=_initial(enclosure))
 
@@ -78,13 +78,13 @@ class EnclosureForm(SiteForm):
         return [str(_checked(slot_named, word)) for word in words]
 
     def clean_version(self) -> str:
-        told, now = self.cleaned_data["version"], version_of(self.enclosure)
-        if told and told != now:
+        version, now = self.cleaned_data["version"], version_of(self.enclosure)
+        if version and version != now:
             raise forms.ValidationError(
                 "Somebody has changed this enclosure since you opened it. "
                 "Your rows are kept below; open it anew to see theirs."
             )
-        return str(told)
+        return str(version)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -117,13 +117,13 @@ class EnclosureForm(SiteForm):
 
     def as_filled(self) -> "EnclosureForm":
         """Return the same form with the preset's rows as text, to look at before they are saved."""
-        told: Any = self.data.copy()  # type: ignore[attr-defined]
-        told["layout"], told["preset"] = physical.as_text(self.cleaned_data["rows_found"]), ""
+        data: Any = self.data.copy()  # type: ignore[attr-defined]
+        data["layout"], data["preset"] = physical.as_text(self.cleaned_data["rows_found"]), ""
         if self.cleaned_data["preset"] == "x4500":
-            told["boot_slots"] = told.get("boot_slots") or " ".join(map(str, physical.X4500_BOOT))
-            told["naming_rule"] = told.get("naming_rule") or str(NamingRule.DRIVER_ENTRY)
-            told["disks_per_controller"] = told.get("disks_per_controller") or str(DISKS_PER_CONTROLLER)
-        return EnclosureForm(self.host, self.enclosure, told)
+            data["boot_slots"] = data.get("boot_slots") or " ".join(map(str, physical.X4500_BOOT))
+            data["naming_rule"] = data.get("naming_rule") or str(NamingRule.DRIVER_ENTRY)
+            data["disks_per_controller"] = data.get("disks_per_controller") or str(DISKS_PER_CONTROLLER)
+        return EnclosureForm(self.host, self.enclosure, data)
 
     def save(self) -> Enclosure:
         """Save the enclosure; its disks stay in it when it is renamed."""
@@ -144,7 +144,7 @@ def version_of(enclosure: Enclosure | None) -> str:
     return enclosure.updated_at.isoformat() if enclosure else ""
 
 
-def _initial(row: Enclosure | None) -> dict[str, Any]:
+def _initial(row: Enclosure | None) -> dict[str, object]:
     if row is None:
         return {"order": "across", "version": ""}
     try:
@@ -197,15 +197,15 @@ class PlaceForm(SiteForm):
         required=False, initial=True, label="Name devices by the rule, in ascending order of entries"
     )
 
-    def __init__(self, enclosure: Enclosure, data: Any = None) -> None:
+    def __init__(self, enclosure: Enclosure, data: object = None) -> None:
         self.per = enclosure.disks_per_controller or DISKS_PER_CONTROLLER
         super().__init__(data)
         if not enclosure.naming_rule:  # then no name follows from a place
             del self.fields["gives_names"]
 
     def clean_listing(self) -> Listing:
-        found: Listing = _checked(read, self.cleaned_data["listing"], self.per)
-        return found
+        checked: Listing = _checked(read, self.cleaned_data["listing"], self.per)
+        return checked
 
     def clean_inferred(self) -> Any:
         return _checked(read_slots, self.cleaned_data["inferred"], self.per)
@@ -227,7 +227,7 @@ class SlotPutForm(SiteForm):
     slot = forms.CharField(label="Slot", widget=forms.TextInput(attrs={"size": 8, "list": "slots-known"}))
     disk: "forms.ModelChoiceField[Disk]" = forms.ModelChoiceField(queryset=None, label="Disk", empty_label="choose …")
 
-    def __init__(self, enclosure: Enclosure, data: Any = None, **kwargs: Any) -> None:
+    def __init__(self, enclosure: Enclosure, data: object = None, **kwargs: Any) -> None:
         super().__init__(data, **kwargs)
         field = self.fields["disk"]
         assert isinstance(field, forms.ModelChoiceField)

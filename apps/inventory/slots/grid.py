@@ -52,8 +52,8 @@ class DiskHere:
     @property
     def inferred(self) -> str:
         """Return what follows from a rule and is not printed: `slot and name`, `slot`, `name` or ''."""
-        told = [word for word, is_so in (("slot", self.is_place_inferred), ("name", self.is_name_inferred)) if is_so]
-        return " and ".join(told)
+        words = [word for word, is_so in (("slot", self.is_place_inferred), ("name", self.is_name_inferred)) if is_so]
+        return " and ".join(words)
 
 
 @dataclass(frozen=True)
@@ -121,14 +121,14 @@ def group_of(disk: DiskHere, colour: str) -> str:
 def legend_of(disks: Iterable[DiskHere], colour: str) -> dict[str, Shade]:
     counts = Counter(group_of(disk, colour) for disk in disks)
     ordered = sorted(counts, key=lambda name: (name in PLAIN, _rank(name, colour), natural(name)))
-    found, index = dict[str, Shade](), 0
+    result, index = dict[str, Shade](), 0
     for name in ordered:
         plain = name in PLAIN
-        found[name] = Shade(
+        result[name] = Shade(
             name, "–" if plain else letters(index).upper(), 0 if plain else index % TONES + 1, counts[name]
         )
         index += not plain
-    return found
+    return result
 
 
 def _rank(name: str, colour: str) -> int:
@@ -149,18 +149,18 @@ def grid_of(
         here = tuple(by_slot.pop(slot, ())) if slot else ()
         return SlotCell(slot, here, slot in boots, legend[group_of(here[0], colour)] if here else None)
 
-    found = tuple(GridRow(row.label, tuple(map(cell, row.slots)), starts) for row, starts in _with_starts(rows))
+    results = tuple(GridRow(row.label, tuple(map(cell, row.slots)), starts) for row, starts in _with_starts(rows))
     outside = tuple(disk for here in by_slot.values() for disk in here)
-    counts = Counter(one.shade.name for row in found for one in row.cells if one.shade)
-    shown = tuple(replace(shade, count=counts[shade.name]) for shade in legend.values() if counts[shade.name])
-    return SlotGrid(found, shown, outside)
+    counts = Counter(one.shade.name for row in results for one in row.cells if one.shade)
+    visible = tuple(replace(shade, count=counts[shade.name]) for shade in legend.values() if counts[shade.name])
+    return SlotGrid(results, visible, outside)
 
 
 def _with_starts(rows: Rows) -> list[tuple[Row, bool]]:
     """Return each row, and whether it begins another controller than the row above has."""
-    found, before = list[tuple[Row, bool]](), object()
+    result, before = list[tuple[Row, bool]](), object()
     for row in rows:
         controller: object = next((slot.controller for slot in row.slots if slot), before)
-        found.append((row, bool(found) and controller != before))
+        result.append((row, bool(result) and controller != before))
         before = controller
-    return found
+    return result

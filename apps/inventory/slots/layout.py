@@ -6,7 +6,6 @@ Ctrl 1: c1d3 c1d2 c1d1 c1d0          a row; the label before the colon may be mi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from apps.inventory.slots.names import Slot, SlotError, slot_named
 
@@ -24,7 +23,7 @@ class Row:
 Rows = tuple[Row, ...]
 
 
-def rows_of(layout: Any) -> Rows:
+def rows_of(layout: object) -> Rows:
     """Parse `Enclosure.layout`.
 
     Raises:
@@ -35,7 +34,7 @@ def rows_of(layout: Any) -> Rows:
     return checked([_row(number, row) for number, row in enumerate(layout, 1)])
 
 
-def _row(number: int, row: Any) -> Row:
+def _row(number: int, row: object) -> Row:
     if not isinstance(row, dict) or not isinstance(row.get("slots"), list):
         raise SlotError(str(row), "a row such as {“label”: “Ctrl 0”, “slots”: [“c0d3”, null]}", number)
     slots = tuple(None if name is None else slot_named(str(name), number) for name in row["slots"])
@@ -48,10 +47,10 @@ def checked(rows: Iterable[Row]) -> Rows:
     Raises:
         SlotError: if a slot occurs twice or there are more slots than a page can hold.
     """
-    found, seen = tuple(rows), dict[Slot, int]()
-    if len(found) > MOST_ROWS:
-        raise SlotError(f"{len(found)} rows", f"at most {MOST_ROWS}")
-    for number, row in enumerate(found, 1):
+    result, seen = tuple(rows), dict[Slot, int]()
+    if len(result) > MOST_ROWS:
+        raise SlotError(f"{len(result)} rows", f"at most {MOST_ROWS}")
+    for number, row in enumerate(result, 1):
         if len(row.slots) > MOST_COLUMNS:
             raise SlotError(f"{len(row.slots)} slots in a row", f"at most {MOST_COLUMNS}", number)
         for slot in filter(None, row.slots):
@@ -60,10 +59,10 @@ def checked(rows: Iterable[Row]) -> Rows:
             seen[slot] = number
     if len(seen) > MOST_SLOTS:
         raise SlotError(f"{len(seen)} slots", f"at most {MOST_SLOTS}")
-    return found
+    return result
 
 
-def as_json(rows: Rows) -> list[dict[str, Any]]:
+def as_json(rows: Rows) -> list[dict[str, object]]:
     return [{"label": row.label, "slots": [str(slot) if slot else None for slot in row.slots]} for row in rows]
 
 
@@ -118,14 +117,14 @@ def by_controller(controllers: Sequence[int], disks: int, columns: int, descendi
     """
     if not controllers or disks < 1 or not 1 <= columns <= MOST_COLUMNS or len(controllers) * disks > MOST_SLOTS:
         raise SlotError(f"{len(controllers)} controllers of {disks} disks", f"1 to {MOST_SLOTS} slots in all")
-    found = []
+    results = []
     for controller in controllers:
         numbers = sorted(range(disks), reverse=descending)
         parts = [numbers[start : start + columns] for start in range(0, disks, columns)]
         for part in parts:
             label = f"Ctrl {controller}" if part is parts[-1] else ""
-            found.append(Row(label, tuple(Slot(controller, number) for number in part)))
-    return checked(found)
+            results.append(Row(label, tuple(Slot(controller, number) for number in part)))
+    return checked(results)
 
 
 def default_rows(slots: Iterable[Slot]) -> Rows:
@@ -133,14 +132,14 @@ def default_rows(slots: Iterable[Slot]) -> Rows:
     by_number: dict[int | None, list[int]] = {}
     for slot in sorted(set(slots), key=lambda slot: slot.order):
         by_number.setdefault(slot.controller, []).append(slot.number)
-    found = []
+    results = []
     first = min((numbers[0] for numbers in by_number.values()), default=0)
     for controller, numbers in by_number.items():
         counted = _without_holes(numbers, min(first, 1))
         for start in range(0, len(counted), ROW):
             label = "" if controller is None or start else f"Ctrl {controller}"
-            found.append(Row(label, tuple(Slot(controller, number) for number in counted[start : start + ROW])))
-    return tuple(found)
+            results.append(Row(label, tuple(Slot(controller, number) for number in counted[start : start + ROW])))
+    return tuple(results)
 
 
 def _without_holes(numbers: list[int], first: int) -> list[int]:

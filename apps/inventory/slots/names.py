@@ -36,7 +36,7 @@ def slot_named(text: str, line: int | None = None) -> Slot:
     Raises:
         SlotError: for anything else.
     """
-    found = _NAME.fullmatch(text.strip())
-    if not found:
+    match = _NAME.fullmatch(text.strip())
+    if not match:
         raise SlotError(text.strip(), "a slot such as c1d4 or d7", line)
-    return Slot(int(found[1]) if found[1] else None, int(found[2]))
+    return Slot(int(match[1]) if match[1] else None, int(match[2]))

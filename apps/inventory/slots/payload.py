@@ -14,42 +14,48 @@ from apps.inventory.slots.spans import SlotSpan
 Shown = dict[str, Any]
 
 
-def map_json(found: SlotMap) -> Shown:
+def map_json(slot_map: SlotMap) -> Shown:
     """Return a slot map for the REST interface.
 
     The shape is `{host, round, rounds, enclosures: [{rows: [{label, slots}], naming}], unplaced, arrays,
     contradictions}`. A slot is null for a gap, else `{slot, boot, disks}`.
     """
     return {
-        "host": found.host.pk,
-        "round": found.round,
-        "rounds": found.rounds,
-        "enclosures": [_enclosure(one) for one in found.enclosures],
-        "unplaced": [_disk(disk) for disk in found.unplaced],
+        "host": slot_map.host.pk,
+        "round": slot_map.round,
+        "rounds": slot_map.rounds,
+        "enclosures": [_enclosure(enclosure) for enclosure in slot_map.enclosures],
+        "unplaced": [_disk(disk) for disk in slot_map.unplaced],
         "arrays": [
             {
-                "id": one.row.pk,
-                "name": one.row.name,
-                "level": one.row.level or None,
-                "disks": sorted(one.disks),
-                **_span(one.span),
+                "id": array.row.pk,
+                "name": array.row.name,
+                "level": array.row.level or None,
+                "disks": sorted(array.disks),
+                **_span(array.span),
             }
-            for one in found.arrays
+            for array in slot_map.arrays
         ],
-        "contradictions": found.contradictions,
+        "contradictions": slot_map.contradictions,
     }
 
 
-def _enclosure(one: EnclosureMap) -> Shown:
-    rows = [{"label": row.label, "slots": [_cell(cell) for cell in row.cells]} for row in one.grid.rows]
-    outside = [_disk(disk) for disk in one.grid.outside]
+def _enclosure(enclosure_map: EnclosureMap) -> Shown:
+    rows = [{"label": row.label, "slots": [_cell(cell) for cell in row.cells]} for row in enclosure_map.grid.rows]
+    outside = [_disk(disk) for disk in enclosure_map.grid.outside]
     named = {
-        "id": one.row.pk if one.row else None,
-        "name": one.name,
-        "slots": len(one.grid.cells),
-        "occupied": one.grid.occupied,
+        "id": enclosure_map.row.pk if enclosure_map.row else None,
+        "name": enclosure_map.name,
+        "slots": len(enclosure_map.grid.cells),
+        "occupied": enclosure_map.grid.occupied,
     }
-    return {**named, "rows": rows, "outside": outside, "naming": _naming(one.naming), "problem": one.problem or None}
+    return {
+        **named,
+        "rows": rows,
+        "outside": outside,
+        "naming": _naming(enclosure_map.naming),
+        "problem": enclosure_map.problem or None,
+    }
 
 
 def _cell(cell: SlotCell) -> Shown | None:
@@ -87,16 +93,16 @@ def _naming(naming: Naming | None) -> Shown | None:
         return None
     lines = [
         {
-            "slot": str(one.slot), "entry": one.entry, "device_name": one.disk.device_name or None, "by_rule": one.by_rule,
-            "major": one.block[0] if one.block else None, "minor": one.block[1] if one.block else None,
-            "possible": [str(end) for end in one.possible] if one.possible else None,
+            "slot": str(line.slot), "entry": line.entry, "device_name": line.disk.device_name or None, "by_rule": line.by_rule,
+            "major": line.block[0] if line.block else None, "minor": line.block[1] if line.block else None,
+            "possible": [str(end) for end in line.possible] if line.possible else None,
         }
-        for one in naming.lines
+        for line in naming.lines
     ]  # fmt: skip
     return {"rule": "driver_entry", "disks_per_controller": naming.per_controller, "disks": lines}
 
 
-def placement_json(one: Placement) -> Shown:
+def placement_json(placement: Placement) -> Shown:
     changes = [
         {
             "field": change.field,
@@ -105,50 +111,50 @@ def placement_json(one: Placement) -> Shown:
             "source": change.source,
             "replaces": change.replaces,
         }
-        for change in one.changes
+        for change in placement.changes
     ]
     return {
-        "slot": str(one.slot), "entry": one.entry, "device_name": one.device_name or None, "act": one.act, "changes": changes,
-        "disk": one.disk.key if one.disk else None, "problem": one.problem or None,
+        "slot": str(placement.slot), "entry": placement.entry, "device_name": placement.device_name or None, "act": placement.act, "changes": changes,
+        "disk": placement.disk.key if placement.disk else None, "problem": placement.problem or None,
     }  # fmt: skip
 
 
-def plans_json(found: list[Option], offered: list[Offer], refused: list[str]) -> Shown:
-    """Return RAID plans for the REST interface; `plans` has one for each wanted level, or its `problem`."""
-    in_use = [{"disk": one.disk.pk, "why": one.why_not} for one in offered if one.why_not]
-    return {"plans": [_option(one) for one in found], "in_use": in_use, "refused": refused, "executed": False}
+def plans_json(options: list[Option], offered: list[Offer], refused: list[str]) -> Shown:
+    """Return RAID plans for the REST interface; `plans` has option for each wanted level, or its `problem`."""
+    in_use = [{"disk": option.disk.pk, "why": option.why_not} for option in offered if option.why_not]
+    return {"plans": [_option(option) for option in options], "in_use": in_use, "refused": refused, "executed": False}
 
 
-def _option(one: Option) -> Shown:
-    if one.plan is None:
-        return {"level": one.level, "problem": one.problem}
+def _option(option: Option) -> Shown:
+    if option.plan is None:
+        return {"level": option.level, "problem": option.problem}
     return {
-        "level": one.level,
+        "level": option.level,
         "problem": None,
-        **_plan(one.plan),
-        "ceiling": one.ceiling.as_json(base()) if one.ceiling else None,
+        **_plan(option.plan),
+        "ceiling": option.ceiling.as_json(base()) if option.ceiling else None,
     }
 
 
-def _plan(found: RaidPlan) -> Shown:
+def _plan(raid_plan: RaidPlan) -> Shown:
     groups = [
         {
             "members": [disk.key for disk in group.members], "spares": [disk.key for disk in group.spares],
             "most_on_one_controller": group.most_on_one,
         }
-        for group in found.groups
+        for group in raid_plan.groups
     ]  # fmt: skip
     return {
-        "arrays": found.wish.arrays,
+        "arrays": raid_plan.wish.arrays,
         "groups": groups,
-        "capacity": found.capacity,
-        "arithmetic": found.arithmetic,
-        "survives_any": found.any_disks,
-        "survives_at_best": found.best_case,
-        "survives_loss_of": list(found.bears),
-        "does_not_survive_loss_of": list(found.breaks),
-        "small_writes": found.small_writes,
-        "notes": list(found.notes),
-        "left_out": [{"disk": disk.key, "why": why} for disk, why in found.left_out],
-        "commands": [{"what": what, "command": command} for what, command in found.commands],
+        "capacity": raid_plan.capacity,
+        "arithmetic": raid_plan.arithmetic,
+        "survives_any": raid_plan.any_disks,
+        "survives_at_best": raid_plan.best_case,
+        "survives_loss_of": list(raid_plan.bears),
+        "does_not_survive_loss_of": list(raid_plan.breaks),
+        "small_writes": raid_plan.small_writes,
+        "notes": list(raid_plan.notes),
+        "left_out": [{"disk": disk.key, "why": why} for disk, why in raid_plan.left_out],
+        "commands": [{"what": what, "command": command} for what, command in raid_plan.commands],
     }

@@ -117,21 +117,23 @@ def proposed(
     can_name = gives_names and (not listing.has_gaps or bool(inferred))
     by_rule = device_names(all_slots, per_controller) if can_name else {}
     finder = _Finder(known, enclosure, all_slots)
-    found = []
+    results = []
     for slot in sorted(all_slots, key=lambda slot: (entry_of(slot, per_controller), slot.order)):
         entry = printed.get(slot)
-        told = entry.device_name if entry else ""
-        name, rule = told or by_rule.get(slot, ""), by_rule.get(slot, "")
+        device_name = entry.device_name if entry else ""
+        name, rule = device_name or by_rule.get(slot, ""), by_rule.get(slot, "")
         disk, problem = finder.find(slot, name)
-        if told and rule and told != rule:
-            problem = f"{told} is printed here, but the rule gives {rule}: a disk before it is missing or too many."
+        if device_name and rule and device_name != rule:
+            problem = (
+                f"{device_name} is printed here, but the rule gives {rule}: a disk before it is missing or too many."
+            )
         elif slots and slot not in slots:
             problem = f"{enclosure} has no slot {slot}."
-        sources = (TYPED if entry else INFERRED, TYPED if told else INFERRED)
+        sources = (TYPED if entry else INFERRED, TYPED if device_name else INFERRED)
         changes = _changes(disk, enclosure, slot, name, *sources)
         drive = entry.drive if entry else ""
-        found.append(Placement(slot, entry_of(slot, per_controller), name, *sources, drive, disk, changes, problem))
-    return found
+        results.append(Placement(slot, entry_of(slot, per_controller), name, *sources, drive, disk, changes, problem))
+    return results
 
 
 class _Finder:
@@ -158,8 +160,8 @@ class _Finder:
             return None, "" if _is_weak(called[0], "device_name") else f"{name} sits in {called[0].slot} already."
         if here and called and here[0].key != called[0].key and not _is_weak(called[0], "device_name"):
             return None, f"{slot} holds {here[0].device_name or 'a disk without a name'}, but {name} is another disk."
-        found = here or called
-        return (found[0], "") if found else (None, "")
+        result = here or called
+        return (result[0], "") if result else (None, "")
 
 
 def _is_weak(disk: KnownDisk, name: str) -> bool:
@@ -191,12 +193,12 @@ def doubles(placements: Iterable[Placement], known: Iterable[KnownDisk], consent
     names = {disk.key: disk.device_name for disk in known}
     given: list[str] = []
     new: list[str] = []
-    for one in placements:
-        for change in one.written(consent):
+    for placement in placements:
+        for change in placement.written(consent):
             if change.field == "device_name":
                 given.append(str(change.after))
-                if one.disk:
-                    names[one.disk.key] = str(change.after)
+                if placement.disk:
+                    names[placement.disk.key] = str(change.after)
                 else:
                     new.append(str(change.after))
     counts = Counter([*names.values(), *new])

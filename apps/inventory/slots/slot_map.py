@@ -56,13 +56,13 @@ class SlotMap:
 
     @property
     def is_wide(self) -> bool:
-        return any(one.grid.is_wide for one in self.enclosures)
+        return any(enclosure.grid.is_wide for enclosure in self.enclosures)
 
     @cached_property
     def disks(self) -> list[DiskHere]:
         """Return the disks that sit in slots, in the order of the table."""
-        here = [disk for one in self.enclosures for cell in one.grid.cells for disk in cell.disks]
-        return here + [disk for one in self.enclosures for disk in one.grid.outside]
+        here = [disk for enclosure in self.enclosures for cell in enclosure.grid.cells for disk in cell.disks]
+        return here + [disk for enclosure in self.enclosures for disk in enclosure.grid.outside]
 
 
 def slot_map(host: Host, colour: str = "array", round_: str | None = None, lit: int | None = None) -> SlotMap:
@@ -73,16 +73,16 @@ def slot_map(host: Host, colour: str = "array", round_: str | None = None, lit: 
     """
     rows = _Rows(host)
     rounds = sorted({array.round for array in rows.arrays}, key=natural)
-    found = SlotMap(host, colour if colour in COLOURS else COLOURS[0], rows.round(round_), rounds)
-    here = rows.disks_here(found.round)
-    legend = legend_of(here, found.colour)
-    found.enclosures = _enclosures(rows.enclosures, here, legend, found.colour)
-    found.unplaced = [disk for disk in here if disk.slot is None]
-    found.legend = list(legend.values())
-    found.arrays = _arrays(rows, found.round, found.enclosures, legend if found.colour == "array" else {})
-    found.contradictions = _contradictions(here, found.enclosures)
-    found.lit = next((array for array in found.arrays if array.row.pk == lit), None)
-    return found
+    result = SlotMap(host, colour if colour in COLOURS else COLOURS[0], rows.round(round_), rounds)
+    here = rows.disks_here(result.round)
+    legend = legend_of(here, result.colour)
+    result.enclosures = _enclosures(rows.enclosures, here, legend, result.colour)
+    result.unplaced = [disk for disk in here if disk.slot is None]
+    result.legend = list(legend.values())
+    result.arrays = _arrays(rows, result.round, result.enclosures, legend if result.colour == "array" else {})
+    result.contradictions = _contradictions(here, result.enclosures)
+    result.lit = next((array for array in result.arrays if array.row.pk == lit), None)
+    return result
 
 
 class _Rows:
@@ -115,13 +115,13 @@ class _Rows:
         return [array for array in self.arrays if array.round == round_ and (array.is_present or round_)]
 
     def disks_here(self, round_: str) -> list[DiskHere]:
-        shown = {array.pk for array in self.in_round(round_)}
+        visible = {array.pk for array in self.in_round(round_)}
         places: dict[int, list[ArrayMember]] = {}
         for member in self.members:
-            if member.array_id in shown and member.disk_id is not None:
+            if member.array_id in visible and member.disk_id is not None:
                 places.setdefault(member.disk_id, []).append(member)
         over: dict[int, list[int]] = {}
-        for pk in shown:
+        for pk in visible:
             for leaf in {leaf.key for leaf in leaves(self.trees[pk])}:
                 over.setdefault(int(str(leaf)), []).append(pk)
         return [self._disk(disk, places.get(pk, []), over.get(pk, [])) for pk, disk in self.disks.items()]
@@ -151,8 +151,8 @@ def _state(disk: Disk, places: Sequence[ArrayMember], arrays: Sequence[Array]) -
         return "gone"
     if disk.health.lower() not in GOOD_HEALTH:
         return "failed"
-    if told := next((place.state for place in places if place.state), ""):
-        return told
+    if message := next((place.state for place in places if place.state), ""):
+        return message
     if arrays:
         return f"in a {arrays[0].state} array" if arrays[0].state else "in an array"
     return ""
@@ -163,11 +163,11 @@ def _enclosures(
 ) -> list[EnclosureMap]:
     named = {row.name for row in rows}
     others = sorted({disk.enclosure for disk in disks if disk.slot and disk.enclosure not in named})
-    found = [_laid_out(row, [disk for disk in disks if disk.enclosure == row.name], legend, colour) for row in rows]
+    results = [_laid_out(row, [disk for disk in disks if disk.enclosure == row.name], legend, colour) for row in rows]
     for name in others:
         here = [disk for disk in disks if disk.enclosure == name and disk.slot]
-        found.append(EnclosureMap(None, name, grid_of(_default(here), here, (), legend, colour)))
-    return found
+        results.append(EnclosureMap(None, name, grid_of(_default(here), here, (), legend, colour)))
+    return results
 
 
 def _laid_out(row: Enclosure, here: list[DiskHere], legend: dict[str, Shade], colour: str) -> EnclosureMap:
@@ -187,25 +187,25 @@ def _default(disks: Iterable[DiskHere]) -> Rows:
 
 def boot_slots(row: Enclosure) -> tuple[Slot, ...]:
     """Return the boot slots of an enclosure, skipping those whose name cannot be parsed."""
-    found = []
+    results = []
     for name in row.boot_slots if isinstance(row.boot_slots, list) else ():
         try:
-            found.append(slot_named(str(name)))
+            results.append(slot_named(str(name)))
         except SlotError:
             continue
-    return tuple(found)
+    return tuple(results)
 
 
 def _arrays(rows: _Rows, round_: str, enclosures: Iterable[EnclosureMap], legend: dict[str, Shade]) -> list[ArrayOnMap]:
-    namings = [one.naming for one in enclosures if one.naming]
-    found = []
+    namings = [enclosure.naming for enclosure in enclosures if enclosure.naming]
+    results = []
     for array in rows.in_round(round_):
         tree: Group = rows.trees[array.pk]
         keys = frozenset(int(str(leaf.key)) for leaf in leaves(tree))
         at_most = next((most for naming in namings if (most := naming.at_most(keys)) is not None), None)
         span = span_of(array.name, _level(array, tree), tree, at_most)
-        found.append(ArrayOnMap(array, span, keys, legend.get(array.name)))
-    return sorted(found, key=lambda one: (one.row.name, one.row.pk))
+        results.append(ArrayOnMap(array, span, keys, legend.get(array.name)))
+    return sorted(results, key=lambda result: (result.row.name, result.row.pk))
 
 
 def _level(array: Array, tree: Group) -> str:
@@ -217,15 +217,15 @@ def _level(array: Array, tree: Group) -> str:
 
 
 def _contradictions(disks: Iterable[DiskHere], enclosures: Iterable[EnclosureMap]) -> list[str]:
-    found = [f"{disk.name} is a member of {' and of '.join(disk.arrays)}." for disk in disks if len(disk.arrays) > 1]
-    for one in enclosures:
-        for cell in one.grid.cells:
+    results = [f"{disk.name} is a member of {' and of '.join(disk.arrays)}." for disk in disks if len(disk.arrays) > 1]
+    for enclosure in enclosures:
+        for cell in enclosure.grid.cells:
             if len(cell.disks) > 1:
                 names = " and ".join(disk.name for disk in cell.disks)
-                found.append(f"{names} are both said to be in slot {cell.slot} of {one.name or 'the host'}.")
-        outside = ", ".join(f"{disk.name} ({disk.slot})" for disk in one.grid.outside)
+                results.append(f"{names} are both said to be in slot {cell.slot} of {enclosure.name or 'the host'}.")
+        outside = ", ".join(f"{disk.name} ({disk.slot})" for disk in enclosure.grid.outside)
         if outside:
-            found.append(f"{one.name} has no such slot for {outside}.")
-        if one.naming:
-            found += one.naming.disagreements
-    return found
+            results.append(f"{enclosure.name} has no such slot for {outside}.")
+        if enclosure.naming:
+            results += enclosure.naming.disagreements
+    return results

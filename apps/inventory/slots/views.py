@@ -26,9 +26,9 @@ def host_slots(request: LabRequest, pk: int) -> HttpResponse:
     host = get_object_or_404(Host, pk=pk)
     lit = request.GET.get("array", "")
     number = whole_number(lit)
-    found = slot_map(host, request.GET.get("colour", ""), request.GET.get("round"), number)
+    result = slot_map(host, request.GET.get("colour", ""), request.GET.get("round"), number)
     may_edit = request.member.covers(Role.ENGINEER) and host.lab_id == request.lab.pk
-    context = {"host": host, "map": found, "colours": COLOURS, "may_edit": may_edit}
+    context = {"host": host, "map": result, "colours": COLOURS, "may_edit": may_edit}
     return render(request, "inventory/slots.html", context)
 
 
@@ -133,8 +133,8 @@ def enclosure_put(request: LabRequest, pk: int) -> HttpResponse:
 @member_required(Role.ENGINEER)
 def enclosure_take_out(request: LabRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(_own(request), pk=pk)
-    told = request.POST.get("disk", "")
-    disk = get_object_or_404(Disk.objects.filter(host=row.host_id), pk=whole_number(told) or 0)
+    message = request.POST.get("disk", "")
+    disk = get_object_or_404(Disk.objects.filter(host=row.host_id), pk=whole_number(message) or 0)
     try:
         messages.success(request, take_out(row, disk))
     except PlacingError as error:

@@ -32,12 +32,14 @@ class Shown:
 def differences_of(context: template.Context, part: Part) -> dict[str, Any]:
     """Return the context for the differences of a part; on a host's page those of all its parts."""
     if isinstance(part, Host):
-        found = Difference.objects.filter(host=part)
+        result = Difference.objects.filter(host=part)
     else:
-        found = Difference.objects.filter(part_kind=part._meta.model_name, part_id=part.pk)
+        result = Difference.objects.filter(part_kind=part._meta.model_name, part_id=part.pk)
     rows = [
-        shown(one)
-        for one in found.exclude(decision=Decision.DISCOVERED).order_by("part_kind", "part_name", "field", "id")[:MOST]
+        shown(difference)
+        for difference in result.exclude(decision=Decision.DISCOVERED).order_by(
+            "part_kind", "part_name", "field", "id"
+        )[:MOST]
     ]
     return {
         "open": [row for row in rows if row.difference.decision == Decision.OPEN],
@@ -49,16 +51,23 @@ def differences_of(context: template.Context, part: Part) -> dict[str, Any]:
     }
 
 
-def shown(one: Difference) -> Shown:
-    label = "members" if one.field == "members" else label_of(one.field)
+def shown(difference: Difference) -> Shown:
+    label = "members" if difference.field == "members" else label_of(difference.field)
     try:
-        address = reverse(one.part_kind, args=[one.part_id])
+        address = reverse(difference.part_kind, args=[difference.part_id])
     except NoReverseMatch:
         address = ""
-    return Shown(one, label, _words(one, one.typed), _words(one, one.discovered), is_bytes(one.field), address)
+    return Shown(
+        difference,
+        label,
+        _words(difference, difference.typed),
+        _words(difference, difference.discovered),
+        is_bytes(difference.field),
+        address,
+    )
 
 
-def _words(one: Difference, value: Any) -> Any:
+def _words(difference: Difference, value: object) -> Any:
     if value in (None, "", [], {}):
         return None
     if isinstance(value, bool):
@@ -71,16 +80,16 @@ def _words(one: Difference, value: Any) -> Any:
         )
     if isinstance(value, list):
         return ", ".join(str(item) for item in value if not isinstance(item, dict)) or f"{len(value)} rows"
-    return _chosen(one, value)
+    return _chosen(difference, value)
 
 
-def _chosen(one: Difference, value: Any) -> Any:
+def _chosen(difference: Difference, value: object) -> Any:
     """Return the word for a value from a fixed list, such as RAID 5 for 5; rates with their unit."""
-    if unit_of(one.field) in ("B/s", "bit/s") and isinstance(value, int):
-        return text_of(one.field, value)
+    if unit_of(difference.field) in ("B/s", "bit/s") and isinstance(value, int):
+        return text_of(difference.field, value)
     choices = (
-        dict(getattr(model_of(one.part_kind)._meta.get_field(one.field), "flatchoices", ()))
-        if one.field != "members"
+        dict(getattr(model_of(difference.part_kind)._meta.get_field(difference.field), "flatchoices", ()))
+        if difference.field != "members"
         else {}
     )
     return choices.get(value, value)

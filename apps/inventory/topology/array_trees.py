@@ -54,9 +54,9 @@ class _ArrayTreeBuilder:
             return self.built[pk]
         if pk in above or len(above) >= MAX_DEPTH:
             return _group(array, ()), 0
-        found = [self._node(member, (*above, pk)) for member in self.members.get(pk, ()) if not is_idle(member.state)]
-        nodes = tuple(node for node, _ in found if node)
-        count = sum(leaves for _, leaves in found)
+        results = [self._node(member, (*above, pk)) for member in self.members.get(pk, ()) if not is_idle(member.state)]
+        nodes = tuple(node for node, _ in results if node)
+        count = sum(leaves for _, leaves in results)
         self.built[pk] = (_group(array, nodes), count) if count <= MOST_LEAVES else (_group(array, ()), 0)
         return self.built[pk]
 

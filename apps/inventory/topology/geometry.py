@@ -84,12 +84,12 @@ def groups_of(level: str, layout: str, members: int) -> int | None:
     """
     if level not in GROUPED:
         return None
-    if found := _EACH.search(layout):
-        each = [int(one) for one in found[0].split("+")]
+    if match := _EACH.search(layout):
+        each = [int(word) for word in match[0].split("+")]
         fits = sum(each) == members and min(each) >= _least_of_group(level)
         return len(each) if fits else None
-    found = _GROUPS.search(layout)
-    groups = int(found[1] or found[2]) if found else 0
+    match = _GROUPS.search(layout)
+    groups = int(match[1] or match[2]) if match else 0
     return groups if groups > 1 and groups * _least_of_group(level) <= members else None
 
 
@@ -125,6 +125,6 @@ def _grouped(level: str, n: int, small: int, groups: int | None) -> ArraySpan:
     return ArraySpan(least * small, most * small, most, f"({n} − {fewest} × {GROUPED[level]}) × {{size}}")
 
 
-def clash(one: str | None, other: str | None) -> bool:
+def clash(item: str | None, other: str | None) -> bool:
     """Return whether two places on one disk share bytes: the same partition, or one of them is the whole disk."""
-    return (one or "") == (other or "") or not (one and other)
+    return (item or "") == (other or "") or not (item and other)

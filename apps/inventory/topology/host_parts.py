@@ -48,16 +48,16 @@ class HostParts:
 
 def parts_of(hosts: Iterable[Host]) -> dict[int, HostParts]:
     """Return the parts of each host by its pk; at most thirteen queries for all hosts together."""
-    found = {host.pk: HostParts(host) for host in hosts}
-    for name, rows in _rows(list(found)).items():
+    results = {host.pk: HostParts(host) for host in hosts}
+    for name, rows in _rows(list(results)).items():
         for row in rows:
-            getattr(found[row.host_id], name).append(row)
-    _members(found)
-    for pk, network in networks_of([parts.host for parts in found.values()]).items():
-        found[pk].network = network
-    for parts in found.values():
+            getattr(results[row.host_id], name).append(row)
+    _members(results)
+    for pk, network in networks_of([parts.host for parts in results.values()]).items():
+        results[pk].network = network
+    for parts in results.values():
         _tie(parts)
-    return found
+    return results
 
 
 def _rows(hosts: list[int]) -> dict[str, Sequence[Any]]:
@@ -70,19 +70,19 @@ def _rows(hosts: list[int]) -> dict[str, Sequence[Any]]:
     return {name: manager.filter(host__in=hosts).defer(*_NOT_NEEDED) for name, manager in models.items()}
 
 
-def _members(found: dict[int, HostParts]) -> None:
-    owners = {array.pk: parts for parts in found.values() for array in parts.arrays}
-    members = ArrayMember.objects.filter(array__host__in=found).order_by("array_id", "position")
+def _members(results: dict[int, HostParts]) -> None:
+    owners = {array.pk: parts for parts in results.values() for array in parts.arrays}
+    members = ArrayMember.objects.filter(array__host__in=results).order_by("array_id", "position")
     by_array: dict[int, list[ArrayMember]] = defaultdict(list)
     for member in members:
         by_array[member.array_id].append(member)
     for pk, some in by_array.items():
         owners[pk].members[pk] = some
-    known = {disk.pk: disk for parts in found.values() for disk in parts.disks}
+    known = {disk.pk: disk for parts in results.values() for disk in parts.disks}
     missing = {m.disk_id for some in by_array.values() for m in some if m.disk_id and m.disk_id not in known}
     others = Disk.objects.filter(pk__in=missing).select_related("controller", "host")
     far = known | {disk.pk: disk for disk in others}
-    for parts in found.values():
+    for parts in results.values():
         own = {disk.pk for disk in parts.disks}
         away = {m.disk_id for some in parts.members.values() for m in some if m.disk_id and m.disk_id not in own}
         parts.elsewhere = [far[pk] for pk in sorted(away & far.keys())]
@@ -115,7 +115,7 @@ def _tie(parts: HostParts) -> None:
     _point([section for path in parts.paths for section in path.sections.all()], rows, "controller")
 
 
-def _point(rows: Sequence[Any], known: dict[str, dict[int, Any]], *names: str) -> None:
+def _point(rows: Sequence[object], known: dict[str, dict[int, Any]], *names: str) -> None:
     for row in rows:
         for name in names:
             there = known[name].get(getattr(row, f"{name}_id"))

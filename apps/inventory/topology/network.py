@@ -64,21 +64,21 @@ def networks_of(hosts: Iterable[Host]) -> dict[int, Network]:
 
     They read their NICs, the cables at these, those between switches, and those at switches.
     """
-    found = {host.pk: Network() for host in hosts}
-    nics = list(Nic.objects.filter(host__in=found).select_related("host"))
+    results = {host.pk: Network() for host in hosts}
+    nics = list(Nic.objects.filter(host__in=results).select_related("host"))
     for nic in nics:
-        found[nic.host_id].nics.append(nic)
+        results[nic.host_id].nics.append(nic)
     if not nics:
-        return found
-    own = list(_links().filter(Q(nic__host__in=found) | Q(far_nic__host__in=found)))
+        return results
+    own = list(_links().filter(Q(nic__host__in=results) | Q(far_nic__host__in=results)))
     trunks = list(_links().filter(lab__in={nic.lab_id for nic in nics}, nic=None, far_nic=None)) if own else []
     reached = Network(nics, _reached(nics, _beside([*own, *trunks]))).switches
     at_switches = _links().filter(Q(switch__in=reached, far_switch=None) | Q(far_switch__in=reached, switch=None))
     every = {link.pk: link for link in [*own, *trunks, *(at_switches if reached else [])]}
     beside = _beside(every.values())
-    for network in found.values():
+    for network in results.values():
         network.links = _reached(network.nics, beside)
-    return found
+    return results
 
 
 def links_at(where: Q) -> LabQuerySet[NetworkLink]:
@@ -102,8 +102,8 @@ def cables_of(name: str) -> CombinedExpression:
 
 def _links() -> LabQuerySet[NetworkLink]:
     ends = ("nic__host", "far_nic__host", "switch", "far_switch")
-    found: LabQuerySet[NetworkLink] = NetworkLink.objects.select_related(*ends).order_by("pk")
-    return found
+    result: LabQuerySet[NetworkLink] = NetworkLink.objects.select_related(*ends).order_by("pk")
+    return result
 
 
 def _beside(links: Iterable[NetworkLink]) -> dict[Key, list[tuple[End, NetworkLink]]]:
@@ -117,11 +117,11 @@ def _beside(links: Iterable[NetworkLink]) -> dict[Key, list[tuple[End, NetworkLi
 
 def _reached(nics: list[Nic], beside: dict[Key, list[tuple[End, NetworkLink]]]) -> list[NetworkLink]:
     waiting = [key_of(nic) for nic in nics]
-    seen, found = set(waiting), dict[int, NetworkLink]()
+    seen, result = set(waiting), dict[int, NetworkLink]()
     while waiting:
         for end, link in beside.get(waiting.pop(0), []):
-            found.setdefault(link.pk, link)
+            result.setdefault(link.pk, link)
             if isinstance(end, Switch) and key_of(end) not in seen:
                 seen.add(key_of(end))
                 waiting.append(key_of(end))
-    return list(found.values())
+    return list(result.values())

@@ -135,8 +135,8 @@ def survives_at_best(node: Node) -> int | None:
     if node.level in PARITY:
         return least + sum(more[: PARITY[node.level]])
     if node.level == "10" and node.knows_groups and len(set(more)) == 1:
-        kept = -(-len(more) // min(node.copies, len(more)))
-        return least + (len(more) - kept) * more[0]
+        stored = -(-len(more) // min(node.copies, len(more)))
+        return least + (len(more) - stored) * more[0]
     return None
 
 

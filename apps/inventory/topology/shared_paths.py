@@ -20,10 +20,10 @@ def crowded(members: Iterable[tuple[Key, str]]) -> dict[Key, list[str]]:
 
     `members` are pairs of (controller, member's name).
     """
-    found: dict[Key, list[str]] = {}
+    results: dict[Key, list[str]] = {}
     for key, name in members:
-        found.setdefault(key, []).append(name)
-    return {key: names for key, names in found.items() if len(names) > 1}
+        results.setdefault(key, []).append(name)
+    return {key: names for key, names in results.items() if len(names) > 1}
 
 
 def links_in_use(section: Mapping[str, Any]) -> int:
@@ -31,7 +31,7 @@ def links_in_use(section: Mapping[str, Any]) -> int:
     return int(section.get("count") or 1) - int(section.get("standby_count") or 0)
 
 
-def is_single(section: Mapping[str, Any]) -> bool:
+def is_single(section: Mapping[str, object]) -> bool:
     """Return whether one cable carries all of a section; a bus inside a box is no cable."""
     return links_in_use(section) == 1 and section.get("kind") != "bus"
 

@@ -146,7 +146,7 @@ class _Builder:
         """Return the layer and how many places it has in all."""
         if array in above:
             circle = " → ".join(each.name for each in (*above[above.index(array) :], array))
-            raise StackError(f"Arrays lie on themselves: {circle}, expected disks at the bottom")
+            raise StackError(f"Circular array definition: {circle}, expected disks at the bottom")
         if array.pk not in self.built:
             places, count = [], 0
             for member in self.members[array.pk]:

@@ -95,9 +95,9 @@ def _end(end: Nic | Switch) -> Thing:
 
 
 def _shown(row: Part) -> Thing:
-    shown = {"id": row.pk} | _fields(row)
-    absent = {name: why for name, why in row.absent.items() if name in shown and shown[name] is None}
-    return shown | {"absent": absent, "labels": row.labels}
+    visible = {"id": row.pk} | _fields(row)
+    absent = {name: why for name, why in row.absent.items() if name in visible and visible[name] is None}
+    return visible | {"absent": absent, "labels": row.labels}
 
 
 def _fields(row: Part | PathSection) -> Thing:

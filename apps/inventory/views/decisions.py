@@ -22,20 +22,22 @@ WORDS = {Decision.TYPED: "What was typed stays", Decision.DISCOVERED: "What the 
 @member_required(Role.ENGINEER)
 def decide_difference(request: LabRequest, pk: int) -> HttpResponse:
     """Decide a difference for the value that was typed or the one that was discovered, as `decision` says."""
-    found = get_object_or_404(Difference.objects.select_related("host"), pk=pk, lab=request.lab)
+    object_or_404 = get_object_or_404(Difference.objects.select_related("host"), pk=pk, lab=request.lab)
     decision = request.POST.get("decision", "")
     if decision not in WORDS:
         messages.error(request, f"Found the decision “{decision[:40]}”, expected typed or discovered.")
-        return redirect(_back(request, found))
+        return redirect(_back(request, object_or_404))
     try:
-        decide(found, Decision(decision), str(request.user))
-        messages.success(request, f"{WORDS[Decision(decision)]}: {found.part_name}, {found.field.replace('_', ' ')}.")
+        decide(object_or_404, Decision(decision), str(request.user))
+        messages.success(
+            request, f"{WORDS[Decision(decision)]}: {object_or_404.part_name}, {object_or_404.field.replace('_', ' ')}."
+        )
     except (GoneError, IntegrityError) as error:
         messages.error(
             request,
             f"Nothing was changed. {error if isinstance(error, GoneError) else 'Another part has that already.'}",
         )
-    return redirect(_back(request, found))
+    return redirect(_back(request, object_or_404))
 
 
 def _back(request: HttpRequest, difference: Difference) -> str:

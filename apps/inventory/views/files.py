@@ -104,25 +104,27 @@ def _refused(request: LabRequest, form: InventoryFileForm) -> HttpResponse:
 @member_required(Role.ENGINEER)
 def one_import(request: LabRequest, pk: int) -> HttpResponse:
     """Show what applying a file would do now, or what it did; POST does what the preview of this digest showed."""
-    found = get_object_or_404(InventoryImport, pk=pk, lab=request.lab)
-    if found.applied_at:
-        return render(request, "inventory/import.html", {"found": found})
+    object_or_404 = get_object_or_404(InventoryImport, pk=pk, lab=request.lab)
+    if object_or_404.applied_at:
+        return render(request, "inventory/import.html", {"found": object_or_404})
     if request.method != "POST":
-        return _preview(request, found, preview_of(found))
+        return _preview(request, object_or_404, preview_of(object_or_404))
     try:
-        outcome = apply(found, str(request.user), request.POST.get("digest", ""))
+        outcome = apply(object_or_404, str(request.user), request.POST.get("digest", ""))
     except StaleOutcomeError as stale:
-        return _preview(request, found, stale.outcome, str(stale), 409)
+        return _preview(request, object_or_404, stale.outcome, str(stale), 409)
     messages.success(
-        request, f"{found.name}: {outcome.counts['created']} created, {outcome.counts['changed']} changed."
+        request, f"{object_or_404.name}: {outcome.counts['created']} created, {outcome.counts['changed']} changed."
     )
-    return redirect(found)
+    return redirect(object_or_404)
 
 
 def _preview(
-    request: LabRequest, found: InventoryImport, outcome: Outcome, stale: str = "", status: int = 200
+    request: LabRequest, inventory_import: InventoryImport, outcome: Outcome, stale: str = "", status: int = 200
 ) -> HttpResponse:
-    by_act = [(act, [one for one in outcome.entries if one.act == act]) for act in ("refused", "changed", "created")]
-    shown = [(act, entries[:SHOWN], len(entries)) for act, entries in by_act if entries]
-    context = {"found": found, "outcome": outcome, "acts": ACTS, "shown": shown, "stale": stale}
+    by_act = [
+        (act, [entry for entry in outcome.entries if entry.act == act]) for act in ("refused", "changed", "created")
+    ]
+    visible = [(act, entries[:SHOWN], len(entries)) for act, entries in by_act if entries]
+    context = {"found": inventory_import, "outcome": outcome, "acts": ACTS, "shown": visible, "stale": stale}
     return render(request, "inventory/import.html", context, status=status)

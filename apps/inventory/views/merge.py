@@ -19,8 +19,8 @@ SHOWN = 200
 @member_required(Role.ENGINEER)
 def duplicates(request: LabRequest) -> HttpResponse:
     """Show the likely duplicates of the lab, with five queries whatever its size."""
-    found = [(kind, pairs[:SHOWN], len(pairs)) for kind in MERGED if (pairs := likely_in(request.lab, kind))]
-    return render(request, "inventory/duplicates.html", {"found": found, "kinds": MERGED})
+    results = [(kind, pairs[:SHOWN], len(pairs)) for kind in MERGED if (pairs := likely_in(request.lab, kind))]
+    return render(request, "inventory/duplicates.html", {"found": results, "kinds": MERGED})
 
 
 @member_required(Role.ENGINEER)

@@ -22,14 +22,18 @@ MAX_ID = 2**63 - 1
 def compare(request: LabRequest) -> HttpResponse:
     """Compare two snapshots, `?a=&b=`, each an id or the beginning of a SHA-256; without both, ask for them."""
     ticked = sorted(request.GET.getlist("pk")[:2], key=lambda pk: (len(pk), pk))  # on the list: the older one first
-    asked = {side: request.GET.get(side, "").strip() for side in ("a", "b")} | dict(zip("ab", ticked, strict=False))
-    found = {side: find(word) for side, word in asked.items()}
-    missing = [f"{side}: found no snapshot “{word}”" for side, word in asked.items() if word and not found[side]]
-    a, b = found["a"], found["b"]
-    context: dict[str, Any] = {"asked": asked, "a": a, "b": b, "missing": missing, "offered": _offered(a or b)}
+    query = {side: request.GET.get(side, "").strip() for side in ("a", "b")} | dict(zip("ab", ticked, strict=False))
+    results = {side: find(word) for side, word in query.items()}
+    missing = [f"{side}: found no snapshot “{word}”" for side, word in query.items() if word and not results[side]]
+    a, b = results["a"], results["b"]
+    context: dict[str, Any] = {"asked": query, "a": a, "b": b, "missing": missing, "offered": _offered(a or b)}
     if a and b:
         changes = differences_of(a.content, b.content)
-        context |= {"changes": changes, "groups": grouped(changes), "known": sum(one.is_knowledge for one in changes)}
+        context |= {
+            "changes": changes,
+            "groups": grouped(changes),
+            "known": sum(change.is_knowledge for change in changes),
+        }
     return render(request, "inventory/snapshot-compare.html", context, status=404 if missing else 200)
 
 
@@ -39,20 +43,20 @@ def find(word: str) -> Snapshot | None:
     At least 6 digits are needed, so that no number is mistaken for a SHA-256 by chance.
     """
     snapshots: QuerySet[Any] = Snapshot.objects.order_by("-id")
-    found = snapshots.filter(pk=whole_number(word) or 0).first()
-    if found is None and 6 <= len(word) <= 64:
-        found = snapshots.filter(sha256__startswith=word.lower()).first()
-    return found
+    snapshot = snapshots.filter(pk=whole_number(word) or 0).first()
+    if snapshot is None and 6 <= len(word) <= 64:
+        snapshot = snapshots.filter(sha256__startswith=word.lower()).first()
+    return snapshot
 
 
 def grouped(changes: list[SnapshotDifference]) -> list[tuple[str, list[SnapshotDifference]]]:
     """Return (title, differences) for each kind of part that has any."""
-    return [(GROUP_TITLES[group], list(found)) for group, found in groupby(changes, key=lambda one: one.group)]
+    return [(GROUP_TITLES[group], list(found)) for group, found in groupby(changes, key=lambda change: change.group)]
 
 
-def _offered(one: Snapshot | None) -> list[Snapshot]:
+def _offered(snapshot: Snapshot | None) -> list[Snapshot]:
     """Return the snapshots to choose from, newest first: of the same host if one is known."""
     snapshots = Snapshot.objects.defer("content").order_by("-id")
-    if one and one.facts.get("host"):
-        snapshots = snapshots.filter(facts__host=one.facts["host"])
+    if snapshot and snapshot.facts.get("host"):
+        snapshots = snapshots.filter(facts__host=snapshot.facts["host"])
     return list(snapshots[:OFFERED])

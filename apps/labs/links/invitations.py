@@ -69,7 +69,7 @@ def invite(lab: Lab, email: str, role: str, maker: Maker) -> tuple[Invitation, s
             lab=lab, email=email, role=role, secret_sha256=one_use.hash_of(secret),
             expires_at=one_use.last_day(), **maker.fields(),
         )  # fmt: skip
-        AuditEvent.objects.record(lab.pk, "member invited", email, who=maker.name, role=role)
+        AuditEvent.objects.record(lab.pk, "member invited", email, actor=maker.name, role=role)
     return invitation, secret
 
 
@@ -161,7 +161,7 @@ def accept_as_new(invitation: Invitation, email: str, password: str, network: st
         # without the address, or the lab's owners would learn of it what the page hides
         with lab_scope(invitation.lab_id):
             AuditEvent.objects.record(
-                invitation.lab_id, "new account refused", invitation.email, who="who holds the link",
+                invitation.lab_id, "new account refused", invitation.email, actor="who holds the link",
                 reason="the chosen address cannot be used", **{"from": network},
             )  # fmt: skip
         raise
@@ -198,7 +198,7 @@ def _join(invitation: Invitation, user: User) -> Member:
     member = Member.objects.create(lab_id=invitation.lab_id, user=user, role=invitation.role)
     more = {} if user.email == invitation.email else {"account": user.email}
     AuditEvent.objects.record(
-        invitation.lab_id, "invitation accepted", invitation.email, who=user.email, role=invitation.role,
+        invitation.lab_id, "invitation accepted", invitation.email, actor=user.email, role=invitation.role,
         invited_by=invitation.created_by, **more,
     )  # fmt: skip
     return member
@@ -214,7 +214,7 @@ def decline(invitation: Invitation, who: str) -> None:
     with lab_scope(invitation.lab_id):
         if not Invitation.objects.end(invitation.pk, LinkState.DECLINED):
             raise EndedError
-        AuditEvent.objects.record(invitation.lab_id, "invitation declined", invitation.email, who=who)
+        AuditEvent.objects.record(invitation.lab_id, "invitation declined", invitation.email, actor=who)
 
 
 def is_taken(email: str) -> bool:

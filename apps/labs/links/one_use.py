@@ -134,7 +134,7 @@ def revoke(link: OneUseLink, who: str, reason: str = "") -> bool:
     if not type(link).objects.end(link.pk, LinkState.REVOKED):
         return False
     act = "invitation revoked" if isinstance(link, Invitation) else "renewal link revoked"
-    AuditEvent.objects.record(link.lab_id, act, subject_of(link), who=who, **({"reason": reason} if reason else {}))
+    AuditEvent.objects.record(link.lab_id, act, subject_of(link), actor=who, **({"reason": reason} if reason else {}))
     return True
 
 

@@ -49,7 +49,7 @@ def renew(member: Member, maker: Maker) -> tuple[Renewal, str]:
             lab=lab, user=member.user, secret_sha256=one_use.hash_of(secret),
             expires_at=one_use.last_day(), **maker.fields(),
         )  # fmt: skip
-        AuditEvent.objects.record(lab.pk, "renewal link made", member.user.email, who=maker.name)
+        AuditEvent.objects.record(lab.pk, "renewal link made", member.user.email, actor=maker.name)
     return renewal, secret
 
 
@@ -96,7 +96,7 @@ def set_password(renewal: Renewal, password: str) -> User:
             EmailAddress.objects.filter(user=user).update(verified=False)
         audit.record_account_event(user, "password changed", who=user.email)
         AuditEvent.objects.record(
-            renewal.lab_id, "access renewed", user.email, who=user.email, link_made_by=renewal.created_by
+            renewal.lab_id, "access renewed", user.email, actor=user.email, link_made_by=renewal.created_by
         )
     user.refresh_from_db()
     return user

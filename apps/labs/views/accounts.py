@@ -41,7 +41,7 @@ class PasswordChangeView(allauth.PasswordChangeView):  # type: ignore[misc]
 class ForgottenPasswordView(allauth.PasswordResetView):  # type: ignore[misc]
     """Ask for a link. The answer is the same for every address; where no mail can be sent it says so and nothing is made."""
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+    def get_context_data(self, **kwargs: Any) -> dict[str, object]:
         return {**super().get_context_data(**kwargs), "has_mail": has_mail()}
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

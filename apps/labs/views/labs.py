@@ -219,7 +219,7 @@ def tokens(request: LabRequest) -> HttpResponse:
     maker: Any = request.user
     token, secret = Token.objects.issue(request.lab, data["scope"], data["name"], data["days"], maker=maker)
     AuditEvent.objects.record(
-        request.lab.pk, "token created", token.name, who=str(maker), scope=token.scope, maker=token.made_by
+        request.lab.pk, "token created", token.name, actor=str(maker), scope=token.scope, maker=token.made_by
     )
     return _shown_once(request, "labs/token-made.html", {"token": token, "secret": secret})
 
@@ -236,7 +236,7 @@ def revoke_token(request: LabRequest, pk: int) -> HttpResponse:
     token = get_object_or_404(Token, pk=pk, lab=request.lab)
     if Token.objects.filter(pk=pk).end(f"revoked by {request.user}"):
         AuditEvent.objects.record(
-            request.lab.pk, "token revoked", token.name, who=str(request.user), maker=token.made_by or "unknown"
+            request.lab.pk, "token revoked", token.name, actor=str(request.user), maker=token.made_by or "unknown"
         )
         messages.success(request, f"The token “{token.name}” no longer opens anything.")
     return redirect("tokens")

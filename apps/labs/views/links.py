@@ -32,7 +32,7 @@ INVITATION_KEY, RENEWAL_KEY = "invitation", "renewal"
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
-def _page(request: HttpRequest, template: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, template: str, context: dict[str, object], status: int = 200) -> HttpResponse:
     response = render(request, template, context, status=status)
     add_never_cache_headers(response)
     return response
@@ -107,9 +107,7 @@ def accept(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("password", "again")
 @require_POST
 def accept_as_new(request: HttpRequest) -> HttpResponse:
-    """Create an account with the password of the form, and with its address where the link was not mailed, and let it
-    join.
-    """
+    """Create an account with the password of the form, and with its address where the link was not mailed, and let it join."""
     if request.user.is_authenticated:
         return redirect("invitation")
     try:

@@ -17,7 +17,7 @@ import threading
 import time
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -83,7 +83,7 @@ def signature(secret: str, body: bytes, at: int) -> str:
     return f"t={at},v1={mac.hexdigest()}"
 
 
-def post(url: str, payload: dict[str, Any], *, secret: str, delivery: int, at: int, private: bool) -> str:
+def post(url: str, payload: dict[str, object], *, secret: str, delivery: int, at: int, private: bool) -> str:
     """Post signed JSON and return the server's answer in words; `at` is in seconds since 1970.
 
     Raises:

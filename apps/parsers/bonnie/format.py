@@ -30,6 +30,7 @@ from functools import lru_cache
 from itertools import zip_longest
 
 from apps.parsers.bonniepp import caption as bonniepp_caption
+from apps.parsers.bonniepp.failures import find_attempts
 from apps.parsers.core.models import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.core.source_text import SourceText
 
@@ -247,15 +248,19 @@ _SIZE = re.compile(r"(?P<label>.*?)(?:(?<![0-9])(?P<volumes>[0-9]{1,4})\* ?|(?:^
 _LARGEST = 2**63 - 1
 _STRAY = "a header of Bonnie's that is not whole: what stands below is not read"  # shown to users
 _MISSING = {"*": "*****: wider than its column", "x": "xxxx: not run"}
+_STOPPED = "Bonnie stopped before its table"
 _CUT = "Bonnie began here, and its table is missing"
 
 
 def looks_like(text: SourceText) -> float:
-    """Return 1 if the text has a header of Bonnie, else 0. bonnie++ writes `-Per Chr-` and `%CP` instead."""
+    """Return 1 if the text has a header of Bonnie, 0.9 if it began and its table is missing, else 0.
+
+    bonnie++ writes `-Per Chr-` and `%CP` instead.
+    """
     whole = text.text
-    if "-Rewrite-" not in whole or "%CPU" not in whole:
-        return 0.0
-    return 1.0 if any(map(is_header, text.lines)) else 0.0
+    if "-Rewrite-" in whole and "%CPU" in whole and any(map(is_header, text.lines)):
+        return 1.0
+    return 0.9 if "size:" in whole and any(_find_missing_tables(text)) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -286,9 +291,10 @@ def parse(text: SourceText) -> ParsedFile:
             runs.append(_make_run(header, row, text, position == 0, caption, command))
             at = row.last + 1
         floor = index
+    broken += _find_missing_tables(text)
     if not runs:
         raise _make_error(broken)
-    return ParsedFile(tuple(runs), broken=(*broken, *_find_missing_tables(text)))
+    return ParsedFile(tuple(runs), broken=tuple(broken))
 
 
 def _find_missing_tables(text: SourceText) -> Iterator[Broken]:
@@ -303,7 +309,12 @@ def _find_missing_tables(text: SourceText) -> Iterator[Broken]:
     for index, following in zip_longest(begun, begun[1:], fillvalue=len(text.lines)):
         behind = bisect_right(headers, index)
         if behind == len(headers) or headers[behind] > following:
-            yield Broken(_CUT, text.number(index), text.lines[index].strip()[:120], "its table")
+            attempts = find_attempts(text.lines[index:following])
+            if attempts and attempts[0].failure:
+                failed = text.number(index + attempts[0].failure_line)
+                yield Broken(_STOPPED, failed, attempts[0].failure[:120], "its table")
+            else:
+                yield Broken(_CUT, text.number(index), text.lines[index].strip()[:120], "its table")
 
 
 def _make_error(broken: list[Broken]) -> ParseError:

@@ -41,8 +41,11 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
+from msgspec.structs import replace as with_fields
+
 from apps.parsers.bonniepp import caption as bonniepp_caption
 from apps.parsers.bonniepp import csv as bonniepp_csv
+from apps.parsers.bonniepp import failures as bonniepp_failures
 from apps.parsers.bonniepp import html as bonniepp_html
 from apps.parsers.bonniepp import text as bonniepp_text
 from apps.parsers.bonniepp.csv import FEWEST_OLD_FIELDS, NEW_FIELDS, OLD_FIELDS, SEEK_FIELDS
@@ -209,6 +212,8 @@ def _make_cut(line: str, index: int) -> Broken:
 NAME = "bonnie++"
 TITLE = "bonnie++"
 
+_STOPPED = "bonnie++ stopped before its table"
+_NO_TABLE = "bonnie++ began here, and its table is missing"
 _HAS_CSV = re.compile(
     r"[0-9]\.[0-9]{2}[a-z]?,[0-9]\.[0-9]{2}[a-z]{0,2},|,[0-9]{1,9}[MG](?::[0-9]{1,7}k?)?,|\+{5},|,{13}"
 )
@@ -221,17 +226,21 @@ _BY_HOST = re.compile(r"^[\w.-]+: (?:Version  ?[0-9]|[0-9]\.[0-9]{2}[a-z]?,[0-9]
 def looks_like(text: SourceText) -> float:
     """Return how sure it is that the text has results of bonnie++.
 
-    1 for the header of a table or a CSV line with versions, 0.9 for one without that only bonnie++ prints, 0.6 for one
-    that is cut off.
+    1 for the header of a table or a CSV line with versions, 0.9 for one without that only bonnie++ prints, or for a run
+    that ended before its table, 0.6 for a CSV line that is cut off.
     """
     whole = text.text
     if bonniepp_text.IO_HEADER in whole or bonniepp_text.FILES_HEADER in whole or bonniepp_html.has_header(whole):
         return 1.0
-    if not _HAS_CSV.search(whole):
-        return 0.0
-    if record := _find_first_csv(text.lines):
+    has_csv = _HAS_CSV.search(whole) is not None
+    if has_csv and (record := _find_first_csv(text.lines)):
         return 1.0 if record.version else 0.9
-    return 0.6 if any(find_cut_line(text.lines, index) for index in range(len(text.lines))) else 0.0
+    if has_csv and any(find_cut_line(text.lines, index) for index in range(len(text.lines))):
+        return 0.6
+    if not bonniepp_failures.may_be_in(whole):
+        return 0.0
+    attempts = bonniepp_failures.find_attempts(text.lines)
+    return 0.9 if _find_unfinished(text.lines, attempts, []) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -257,10 +266,14 @@ def _parse(text: SourceText, host: str) -> ParsedFile:
     broken, warnings = scan.broken, list[str]()
     records = deque(merge_duplicates(scan.records, text, warnings))
     scan.records.clear()
+    starts = [record.first for record in records]
+    attempts = bonniepp_failures.find_attempts(text.lines) if bonniepp_failures.may_be_in(text.text) else []
     runs, floor = [], 0
     while records:
         record = records.popleft()  # frees its memory for the run
         run = _make_run(record, text, floor, host)
+        if problem := _find_problem(attempts, record.first):
+            run = with_fields(run, problem=problem)
         floor = max(floor, record.last + 1)
         if run.samples:
             runs.append(run)
@@ -270,8 +283,37 @@ def _parse(text: SourceText, host: str) -> ParsedFile:
             warnings.append(f"line {run.line}: the CSV line is cut off; what is missing says so")
         if record.has_unread:
             warnings += _warn_of_unread(run)
+    broken = broken + _find_unfinished(text.lines, attempts, starts)
     placed = [replace(item, line=text.number(item.line or 0)) for item in broken]
     return ParsedFile(tuple(runs), tuple(warnings), tuple(placed))
+
+
+def _find_problem(attempts: Sequence[bonniepp_failures.BonnieAttempt], first: int) -> str:
+    """Return the failure above the table that begins in line `first`, of the same run; "" where there is none."""
+    matches = [attempt for attempt in attempts if attempt.first <= attempt.failure_line < first < attempt.behind]
+    return next((attempt.failure for attempt in matches if attempt.failure), "")
+
+
+def _find_unfinished(
+    lines: Sequence[str], attempts: Sequence[bonniepp_failures.BonnieAttempt], starts: Sequence[int]
+) -> list[Broken]:
+    """Return a `Broken` for each run that ended before its table; `starts` are the first lines of those that did not.
+
+    Nothing where there is a table for each: runs at the same time mix their lines.
+    """
+    attempts = [attempt for attempt in attempts if not attempt.is_of_bonnie]
+    if len(starts) >= len(attempts):
+        return []
+    unfinished = [
+        attempt for attempt in attempts if not any(attempt.first <= start < attempt.behind for start in starts)
+    ]
+    return [_make_unfinished(attempt, lines) for attempt in unfinished]
+
+
+def _make_unfinished(attempt: bonniepp_failures.BonnieAttempt, lines: Sequence[str]) -> Broken:
+    if attempt.failure:
+        return Broken(_STOPPED, attempt.failure_line, attempt.failure[:120], "its table or its CSV line")
+    return Broken(_NO_TABLE, attempt.first, lines[attempt.first].strip()[:120], "its table or its CSV line")
 
 
 def _warn_of_unread(run: ParsedRun) -> list[str]:

@@ -5,9 +5,8 @@ One real line each, of bash and zsh:
     `real\\t0m0.512s`  behind  `$ time cp big /mnt/raid/`
     `cp big /mnt/raid/  0.00s user 0.42s system 98% cpu 0.430 total`
 
-    real 0m0.512s | real 0m 0.51s (busybox) | real 0.51 | 0.51 real 0.00 user 0.42 sys | 0.00user 0.42system 0:00.51elapsed 82%CPU …
-    0.002u 0.421s 0:00.51 82.3% … | Elapsed (wall clock) time (h:mm:ss or m:ss): 0:00.51 | Executed in 512.10 millis …
-    (fish, below a line of underscores; below it `usr time` and `sys time`, whose first figure is that of both the shell and cp)
+The forms of all of them are in `core/shell_times.py`. fish prints below a line of underscores; below it stand `usr time`
+and `sys time`, whose first figure is that of both the shell and cp.
 
 Each copy is a run with `elapsed` and, where the size of the copied file is in the text, `bandwidth`. The size comes
 from a line of `ls -l` or from a dd that wrote the file, for the one file that the command copies; never from `ls -lh`,
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 
 from apps.parsers.core.models import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
 from apps.parsers.core.prompts import find_prompt_host
+from apps.parsers.core.shell_times import ZSH, ShellTimes
 from apps.parsers.core.source_text import SourceText
 
 LISTED = re.compile(
@@ -72,34 +72,16 @@ def _get_name(path: str) -> str:
 NAME = "time cp"
 TITLE = "time cp"
 
-_N = r"(\d{1,9}(?:[.,]\d{1,9})?)"
-_CLOCK = r"((?:\d{1,6}:){1,2}\d{1,2}(?:[.,]\d{1,9})?)"
 _TIME = re.compile(r"(?:^|[\s#$%>;&|(\\`])((?:/usr/bin/|/bin/)?time\s)")
 _CP = re.compile(r"(?:^|[\s(;&|'\"])((?:/\S{0,200}/)?cp\s+\S)")
-_ZSH = re.compile(rf"\s{_N}s user {_N}s system [\d.,]{{1,8}}% cpu (?:{_CLOCK}|{_N}) total")
 _VERBOSE = re.compile(r'\s*Command being timed: "(.*\bcp\s+\S.*)"')
-_MINUTES = r"(?:(?:(\d{1,5})h ?)?(\d{1,6})m ?(?=\S{1,20}s)|(?=\S{0,20}(?:[.,]|s)))(\d{1,9}(?:[.,]\d{1,9})?)s?"  # 1m3.4 is cut off, and 1 alone
-_LINES = {name: re.compile(rf"\s*{name}\s+{_MINUTES}\s*(?:#.*)?$") for name in ("real", "user", "sys")}
-_BSD = re.compile(rf"\s*{_N} real\s+{_N} user\s+{_N} sys")
-_GNU = re.compile(rf"\s*{_N}user {_N}system {_CLOCK}elapsed")
-_TCSH = re.compile(rf"\s*{_N}u {_N}s {_CLOCK} ")
-_FISH_UNIT = "(millis|secs|mins|hours|micros)"
-_FISH = re.compile(rf"\s*Executed in\s+{_N} {_FISH_UNIT}")
-_FISH_CPU = re.compile(rf"\s*(usr|sys) time\s+{_N} {_FISH_UNIT}")
-_WALL = re.compile(
-    r"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): (\d{1,6}:\d\d(?:[.,]\d{1,9}|:\d\d(?:[.,]\d{1,9})?))\s*$"
-)
-_WALL_OF_BUSYBOX = re.compile(  # 1h 02m 03s, or 0m 0.51s
-    r"\s*Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): ((?:\d{1,6}h )?\d{1,6}m \d{1,2}(?:[.,]\d{1,9})?)s\s*$"
-)
-_VERBOSE_CPU = re.compile(rf"\s*(User|System) time \(seconds\): {_N}")
-_FISH_UNITS = {"micros": 1e-6, "millis": 1e-3, "secs": 1.0, "mins": 60.0, "hours": 3600.0}
 _UNREAD = re.compile(  # a line that should have a wall time
     r"\s*(?:real\s+(?:\d{1,6}[hm] ){0,2}\S*\d\S*\s*(?:$|[#(<])|\S+ real\s+\S+ user\s|\S+user \S+system \S+elapsed|Executed in\s)"
 )
 _UNREAD_CPU = re.compile(r"\s*(?:(?:user|sys)\s+\S*\d\S*\s*$|(?:usr|sys) time\s)")
 _SKIPPED = re.compile(
     r"\s*(?:`{3}\w{0,20}\s*)?$|_{20,80}\s*$|\s*(?:(?:cp|sudo|Password|Command exited)\b|\[sudo\])|\s*\[?(?:\.{3}|…)\]?\s*$"
+    r"|\s*(?:\^T\s{0,8})?load: [\d.,]{1,12} {1,4}cmd: "  # Ctrl-T on BSD and macOS
 )
 _LISTED = re.compile(  # lines of cp -v, old and new, and of BSD's, which prints names without quotes
     r"\s*(?:(?:['`‘\"][^\n]{1,4096}['’\"]|\S+) -> \S|(?:removed|created directory) ['`‘])"
@@ -113,23 +95,15 @@ _NO_CPU = "a time in the processor that cannot be read"
 _LONGEST = 1000
 _MOST_AFTER = 30
 _MOST_BLANK = 2
-_ROUGH = 0.01
 _NS = 1e9
 FileSizes = list[tuple[int, str, int]]  # see `find_file_sizes`
 
 
 @dataclass(slots=True)
-class CopyTiming:
-    """The times of one copy in seconds, as far as they were printed."""
+class CopyTiming(ShellTimes):
+    """The times of one copy, and what went wrong with it."""
 
-    real: float | None = None
-    user: float | None = None
-    sys: float | None = None
-    printed: str = ""
-    decimals: int = 0  # printed decimals of the wall time
     failure: str = ""
-    line: int = 0  # index of the line with the wall time
-    last: int = 0
     unread: str = ""  # a line with a time that can not be read
 
 
@@ -173,22 +147,17 @@ def _iterate_copies(text: SourceText, broken: list[Broken]) -> Iterator[TimedCop
     for index, line in enumerate(lines):
         if "cp " not in line or len(line) > _LONGEST or _LISTED.match(line):
             continue
-        if (zsh := _ZSH.search(line)) and (command_match := _CP.search(line, 0, zsh.start() + 1)):
-            wall = zsh[3] or zsh[4]
-            seconds = _parse_clock(wall)
-            timing = CopyTiming(
-                seconds,
-                _parse_number(zsh[1]),
-                _parse_number(zsh[2]),
-                f"{wall} total",
-                _count_decimals(wall),
-                "",
-                index,
-                index,
-            )
+        timing = CopyTiming()
+        if (
+            "% cpu " in line
+            and (zsh := ZSH.search(line))
+            and (command_match := _CP.search(line, 0, zsh.start() + 1))
+            and timing.take_zsh(line, index)
+        ):
             yield TimedCopy(line[command_match.start(1) : zsh.start()].strip(), index, timing)
         elif verbose := _VERBOSE.match(line):
-            if (timing := _read_verbose(lines, index)).real is not None:
+            timing.take_verbose(lines, index)
+            if timing.real is not None:
                 yield TimedCopy(verbose[1], index, timing)
             else:
                 broken.append(_make_unreadable(text, index, line))
@@ -238,91 +207,13 @@ def _read_times(lines: list[str], index: int, printed: Sequence[re.Pattern[str]]
         if line.startswith(("cp: ", "Command exited with non-zero")) and timing.real is None:
             timing.failure = timing.failure or line.strip()[:200]
         blank = 0 if line.strip() else blank + 1
-        if not _take_times(timing, line, at) and (blank > _MOST_BLANK or not _SKIPPED.match(line)):
+        if not timing.take(line, at) and (blank > _MOST_BLANK or not _SKIPPED.match(line)):
             if timing.real is None and _UNREAD.match(line):
                 timing.unread, timing.line = line, at
             elif timing.real is not None and _UNREAD_CPU.match(line):
                 timing.unread = line
             break
     return timing
-
-
-def _take_times(timing: CopyTiming, line: str, index: int) -> bool:
-    """Read the times of a line, if it has any; return whether it does. A second wall time belongs to the next command."""
-    for name, pattern in _LINES.items():
-        if match := pattern.match(line):
-            if getattr(timing, name) is not None:
-                return False
-            setattr(timing, name, int(match[1] or 0) * 3600 + int(match[2] or 0) * 60 + _parse_number(match[3]))
-            return _note_line(timing, line, index, match[3] if name == "real" else "")
-    if timing.real is not None:
-        return _take_fish_cpu(timing, line, index)
-    if match := _BSD.match(line):
-        timing.real, timing.user, timing.sys = (_parse_number(text) for text in match.groups())
-        return _note_line(timing, line, index, match[1])
-    if match := _GNU.match(line) or _TCSH.match(line):
-        timing.user, timing.sys, timing.real = _parse_number(match[1]), _parse_number(match[2]), _parse_clock(match[3])
-        return _note_line(timing, line, index, match[3])
-    if match := _FISH.match(line):
-        timing.real = _parse_number(match[1]) * _FISH_UNITS[match[2]]
-        return _note_line(timing, line, index, match[1]) and bool(_add_decimals(timing, match[2]))
-    return False
-
-
-def _take_fish_cpu(timing: CopyTiming, line: str, index: int) -> bool:
-    match = _FISH_CPU.match(line)
-    name = "user" if match and match[1] == "usr" else "sys"
-    if match is None or getattr(timing, name) is not None:
-        return False
-    setattr(timing, name, _parse_number(match[2]) * _FISH_UNITS[match[3]])
-    return _note_line(timing, line, index, "")
-
-
-def _add_decimals(timing: CopyTiming, unit: str) -> CopyTiming:
-    """Add the decimals of fish's millis and micros, which are fractions of a second."""
-    timing.decimals += {"millis": 3, "micros": 6}.get(unit, 0)
-    return timing
-
-
-def _note_line(timing: CopyTiming, line: str, index: int, wall: str) -> bool:
-    """Note where the times stand; `wall` is the printed wall time if the line has it. Always returns True."""
-    timing.last = index
-    if wall:
-        timing.line, timing.decimals = index, _count_decimals(wall)
-        timing.printed = " ".join(line.partition("#")[0].split())[:80]
-    return True
-
-
-def _count_decimals(text: str) -> int:
-    return len(text.replace(",", ".").partition(".")[2])
-
-
-def _read_verbose(lines: list[str], index: int) -> CopyTiming:
-    """Read the output of GNU time -v: two dozen lines with one figure each."""
-    timing = CopyTiming(last=index)
-    for at in range(index + 1, min(len(lines), index + _MOST_AFTER)):
-        if ": " not in lines[at]:
-            break
-        if match := _WALL.match(lines[at]) or _WALL_OF_BUSYBOX.match(lines[at]):
-            wall = match[1].replace("h ", ":").replace("m ", ":")
-            timing.real = _parse_clock(wall)
-            timing.line, timing.printed, timing.decimals = at, f"{match[1]} elapsed", _count_decimals(wall)
-        elif match := _VERBOSE_CPU.match(lines[at]):
-            setattr(timing, "user" if match[1] == "User" else "sys", _parse_number(match[2]))
-        timing.last = at
-    return timing
-
-
-def _parse_number(text: str) -> float:
-    return float(text.replace(",", "."))
-
-
-def _parse_clock(text: str) -> float:
-    """Parse h:mm:ss or m:ss into seconds."""
-    seconds = 0.0
-    for part in text.split(":"):
-        seconds = seconds * 60 + _parse_number(part)
-    return seconds
 
 
 def _make_run(copy: TimedCopy, text: SourceText, sizes: FileSizes) -> ParsedRun:
@@ -351,10 +242,9 @@ def _make_samples(copy: TimedCopy, text: SourceText, sizes: FileSizes) -> tuple[
     )
     if not size or seconds <= 0:
         return (elapsed,)
-    is_rough = 0.5 * 10.0**-timing.decimals > _ROUGH * seconds
     bandwidth = ParsedSample(
         "copy", "bandwidth", size / seconds, file_size=size, printed=f"{size} bytes, {timing.printed}", line=line,
-        quality="approximate" if is_rough else "exact",
+        quality="approximate" if timing.is_rough() else "exact",
     )  # fmt: skip
     return (elapsed, bandwidth)
 

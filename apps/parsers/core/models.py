@@ -185,6 +185,32 @@ class ParsedHistogram:
     bins: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ParsedHistory:
+    """Latency histograms of intervals that follow each other; their sum is the `ParsedHistogram` of the same place.
+
+    `times_s` are the ends of the intervals in seconds since the run began, `bins` the tool's values for the bins in ns,
+    ascending, and `counts` the completions, an array of intervals × bins of whole numbers.
+    """
+
+    operation: str
+    kind: str
+    section: int
+    times_s: Sequence[float]
+    bins: tuple[int, ...]
+    counts: Any
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all fields, the counts as a whole."""
+        if not isinstance(other, ParsedHistory):
+            return NotImplemented
+        mine, theirs = ((h.operation, h.kind, h.section, tuple(h.times_s), h.bins) for h in (self, other))
+        return mine == theirs and bool((self.counts == other.counts).all())
+
+    def __hash__(self) -> int:
+        return hash((self.operation, self.kind, self.section, self.bins))
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedSeries:
     """The values of a metric over time, in seconds since the run began."""
@@ -233,6 +259,7 @@ class ParsedRun(msgspec.Struct, frozen=True, gc=False):
     line: int | None = None  # the first and the last line that belong to it
     last_line: int | None = None
     is_transcribed: bool = False  # has figures that no tool prints so: written or corrected by hand
+    histories: tuple[ParsedHistory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

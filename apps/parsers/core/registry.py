@@ -4,7 +4,8 @@
 
 A format is any module of `apps.parsers`, or of a package that called `register`, with `NAME`, `TITLE`, `looks_like` and
 `parse` (see `models.py`). Detection looks at the content: every format says how sure it is, those that are sure enough
-parse the text, and where two of them claim the same lines both readings are returned.
+parse the text, and where two of them claim the same lines both readings are returned. What a format read is held to the
+laws between figures (`apps.parsers.laws`) before anybody sees it.
 """
 
 import importlib
@@ -18,6 +19,7 @@ from apps.parsers.cleanup.backslashes import without_backslashes
 from apps.parsers.cleanup.blank_lines import without_double_spacing, without_spaced_stretches
 from apps.parsers.cleanup.json_interruptions import was_left_out
 from apps.parsers.cleanup.line_marks import without_marks
+from apps.parsers.cleanup.log_messages import without_message_heads
 from apps.parsers.cleanup.margins import without_block_margins, without_margin
 from apps.parsers.cleanup.post_tags import without_tags
 from apps.parsers.cleanup.string_literals import without_quotes
@@ -25,14 +27,17 @@ from apps.parsers.cleanup.timestamps import without_times
 from apps.parsers.cleanup.typography import with_plain_characters
 from apps.parsers.cleanup.web_pages import without_html
 from apps.parsers.core.models import Broken, ParsedFile, ParseError
+from apps.parsers.core.precision import mark_rounded
 from apps.parsers.core.source_text import SourceText
-from apps.parsers.core.system_tools import detect_system_tool
+from apps.parsers.core.unread_tools import UnreadOutput, detect_unread_tool
+from apps.parsers.laws import apply_laws
 
 LEAST = 0.15  # the least score at which a format is tried at all
 RECOGNISED = 0.5  # from this score on, a format counts as recognised
 _TAIL = 4096
 _LARGE = 64 << 20  # bytes
 _LONGEST_WRAPPED = 16 << 20  # bytes; logs may be longer
+_LONGEST_NAMED = 1 << 20  # bytes; of longer texts only the plain form is searched for an unread tool's output
 _packages = {
     "apps.parsers": "results",
     "apps.parsers.tables": "table",
@@ -101,8 +106,8 @@ def recognise(text: SourceText) -> list[FormatReading]:
     - Otherwise each form of the text (`iterate_forms`) is offered to all formats, until one of them is sure and reads
       something.
     - Formats that are unsure are used only where none is sure.
-    - Any rows of figures make a table, so the table format is tried last, and not on the output of system tools such as
-      vmstat.
+    - Any rows of figures make a table, so the table format is tried last, and not on the output of tools that are known
+      and not read, such as vmstat.
     """
     for format in formats():
         if format.begins(text.head):
@@ -115,9 +120,15 @@ def recognise(text: SourceText) -> list[FormatReading]:
         if sure := _select_sure(readings):
             return sure
         unsure = readings if form is text else unsure
-    if detect_system_tool(text):  # its rows of figures are no results
+    if find_unread_output(text):  # its rows of figures are no results
         return unsure
     return unsure + _read_candidates(text, [format for format in formats() if format.kind == "table"])
+
+
+def find_unread_output(text: SourceText) -> UnreadOutput | None:
+    """Return the output of a tool that is not read (`unread_tools`) with which any form of the text begins."""
+    forms = iterate_forms(text) if len(text.data) <= _LONGEST_NAMED else iter((text,))
+    return next(filter(None, map(detect_unread_tool, forms)), None)
 
 
 def iterate_forms(text: SourceText) -> Iterator[SourceText]:
@@ -153,6 +164,7 @@ def strip_wrappings(text: SourceText) -> list[SourceText]:
     remove(without_backslashes)
     remove(without_double_spacing)
     remove(without_times)
+    remove(without_message_heads)
     remove(without_marks)
     if remove(without_quotes):
         remove(without_times)  # inside the strings of a container's log
@@ -254,4 +266,10 @@ def _make_format(module: ModuleType) -> Format:
     begins = {"begins": module.begins} if hasattr(module, "begins") else {}
     kind = _packages[max((name for name in _packages if f"{module.__name__}.".startswith(f"{name}.")), key=len)]
     is_asked_for = {"is_asked_for": module.IS_ASKED_FOR} if hasattr(module, "IS_ASKED_FOR") else {}
-    return Format(module.NAME, module.TITLE, kind, module.looks_like, module.parse, **begins, **is_asked_for)
+    parse = _hold_to_laws(module.parse, module.NAME)
+    return Format(module.NAME, module.TITLE, kind, module.looks_like, parse, **begins, **is_asked_for)
+
+
+def _hold_to_laws(parse: Callable[[SourceText], ParsedFile], name: str) -> Callable[[SourceText], ParsedFile]:
+    """Return the function followed by what holds for whatever a format read: marks of rounding, laws between figures."""
+    return lambda text: apply_laws(mark_rounded(parse(text), name))

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from apps.parsers.core.shell_times import ZSH, ShellTimes
 from apps.parsers.core.source_text import SourceText
+from apps.parsers.dd import interim_reports
 from apps.parsers.dd.command import DdCommand, read_command
 from apps.parsers.dd.lines import (
     ALONE,
@@ -111,10 +113,14 @@ def _mark_progress(events: list[DdEvent], text: SourceText) -> None:
 
 
 def _is_next_progress(event: DdEvent, after: DdEvent) -> bool:
-    """Return whether the event behind reports the progress of the same copy."""
+    """Return whether the event behind reports the progress of the same copy.
+
+    A blocked dd prints its lines far apart: any distance is one where the lines end above a report.
+    """
     other = after.result
     is_whole = isinstance(other, DdResult) and other.is_whole_seconds
-    return is_whole and after.index == event.last + 1 and _goes_on(event.result, other, least=1)
+    most = None if after.is_progress else _MOST_PROGRESS_SECONDS
+    return is_whole and after.index == event.last + 1 and _goes_on(event.result, other, least=1, most=most)
 
 
 def _is_last_progress(events: list[DdEvent]) -> bool:
@@ -133,15 +139,21 @@ def _is_more(result: DdResult | UnclearResult | None, other: DdResult | UnclearR
     return not (isinstance(result, DdResult) and isinstance(other, DdResult)) or result.bytes != other.bytes
 
 
-def _goes_on(result: DdResult | UnclearResult | None, other: DdResult | UnclearResult | None, least: int) -> bool:
-    """Return whether the other result is of the same copy, a few seconds and at least `least` bytes later."""
+def _goes_on(
+    result: DdResult | UnclearResult | None,
+    other: DdResult | UnclearResult | None,
+    least: int,
+    most: float | None = _MOST_PROGRESS_SECONDS,
+) -> bool:
+    """Return whether the other result is of the same copy, `most` seconds later and by at least `least` bytes longer."""
     if (
         not (isinstance(result, DdResult) and isinstance(other, DdResult))
         or result.seconds is None
         or other.seconds is None
     ):
         return False
-    return 0 <= other.seconds - result.seconds <= _MOST_PROGRESS_SECONDS and other.bytes - result.bytes >= least
+    later = other.seconds - result.seconds
+    return later >= 0 and (most is None or later <= most) and other.bytes - result.bytes >= least
 
 
 def _may_be_progress(result: DdResult | UnclearResult | None) -> bool:
@@ -161,13 +173,13 @@ _FENCE_OR_HEADING = re.compile(  # a fence in Markdown, or a heading such as "Ou
     r"| \w{1,10})?[:：]{0,2}\*{0,2}[:：]?)\s*$",
     re.IGNORECASE,
 )
-_TIMED = re.compile(
-    r"\s*(?:real|user|sys)\s+\d|\s*[\d.,]+ (?:real|user|sys)\b"
-    r"|[^\n]{1,400}? [\d.,]{1,12}s user [\d.,]{1,12}s system \d{1,6}% cpu [\d.,:]{1,16} total\s*$"  # zsh, behind the command
-)
+_BESIDE_TIMES = re.compile(r"\s*_{20,80}\s*$|\s*\d{1,12}inputs\+\d{1,12}outputs |\s*Command exited with non-zero")
+_WORDS_OF_TIMES = ("real", "user", "sys", "elapsed", "Executed in", "inputs+", "u ", "____", "Command ")
+_VERBOSE_TIMES = "\tCommand being timed: "
 _BSD_PROGRESS = re.compile(r"\s*[0-9][0-9.,'’ ]{0,30} bytes \([^()]{1,40}\) transferred [0-9.,]{1,12}s, ")
 _USER_AND_HOST = re.compile(r"\s*`?\[?[\w.-]{1,32}@([\w.-]{1,64})[:\s]")
 _MOST_BACK = 3
+_MOST_BEFORE_TIMES = 5  # lines
 
 
 class DdBlock(Struct):
@@ -181,6 +193,15 @@ class DdBlock(Struct):
     host: str = ""
     problem: str = ""
     caption: str = ""
+    times: ShellTimes | None = None  # what the shell measured
+    is_requested: bool = False  # a line above asks for an interim report
+    has_interim: bool = False  # such a report was read
+
+    def go_on(self, later: "DdBlock") -> None:
+        """Become the copy of which `later` is a later report."""
+        self.records, self.results, self.last = later.records, later.results, later.last
+        self.problem, self.has_interim = later.problem or self.problem, True
+        self.is_requested = later.is_requested
 
     def compute_block_size(self, size: int) -> int | None:
         """Return the bytes per record where all records were full, in as well as out; else None."""
@@ -202,6 +223,12 @@ def find_copies(text: SourceText) -> Iterator[DdBlock]:
             before.results += block.results
             before.last = block.last
             continue
+        above = max(before.last + 1 if before else 0, block.first - _MOST_BACK)
+        block.is_requested = any(map(interim_reports.is_request, lines[above : block.first]))
+        if before and _is_later_report(before, block, lines, len(waiting), loop):
+            before.go_on(block)
+            _read_times(before, lines)
+            continue
         if typed := _read_typed_above(block, lines, before.last if before else -1):
             waiting, loop = list(typed.commands), typed if typed.is_loop else None
         elif before is None or not _follows(before, block, lines, loop):
@@ -214,7 +241,7 @@ def find_copies(text: SourceText) -> Iterator[DdBlock]:
             block.command = waiting.pop(0)
         elif before and _is_again(before, block, lines):
             block.command, block.host = before.command, before.host
-        block.last = _find_time_end(lines, block.last, block.command.text if block.command else "")
+        _read_times(block, lines)
         if before:
             yield before
         before = block
@@ -316,7 +343,8 @@ def _read_typed_above(block: DdBlock, lines: list[str], floor: int) -> TypedComm
     while index > floor and left and _may_stand_between(lines[index]):
         if lines[index].lstrip().startswith("dd: "):
             block.problem = lines[index].strip()[:200]
-        left -= 0 if _is_progress(lines[index]) or _FENCE_OR_HEADING.match(lines[index]) else 1
+        is_free = _is_progress(lines[index]) or _FENCE_OR_HEADING.match(lines[index])
+        left -= 0 if is_free or interim_reports.is_beside(lines[index]) else 1
         index -= 1
     if index <= floor:
         return None
@@ -356,26 +384,91 @@ def _get_start(block: DdBlock) -> int:
 
 
 def _may_stand_between(line: str) -> bool:
-    return bool(
-        not line.strip() or _INTERLUDE.match(line) or ("=" not in line and _FENCE_OR_HEADING.match(line))
-    ) or _is_progress(line)
+    is_empty = not line.strip() or _INTERLUDE.match(line) or ("=" not in line and _FENCE_OR_HEADING.match(line))
+    return bool(is_empty) or _is_progress(line) or interim_reports.is_beside(line)
 
 
-def _find_time_end(lines: list[str], last: int, command: str) -> int:
-    """Return the last line of the shell's real, user and sys below a dd that was timed, or of zsh's line with them.
+def _read_times(block: DdBlock, lines: list[str]) -> None:
+    """Read the times that the shell printed below a dd that was timed, of every shell, into the block.
 
     They are not taken where a command behind the dd was timed.
     """
-    index = last + 1 if command.rfind("time ") <= command.rfind("dd ") else len(lines)
-    while index < len(lines) and index - last < 5:
+    command = block.command.text if block.command else ""
+    times, last, index = ShellTimes(), block.last, block.last + 1
+    if command.rfind("time ") > command.rfind("dd "):
+        return
+    while index < len(lines) and index - last < _MOST_BEFORE_TIMES:
         line = lines[index]
-        if not line or line.isspace():
-            index += 1
-        elif ("user" in line or "real" in line or "sys" in line) and _TIMED.match(line):
-            last, index = index, index + 1
-        else:
+        if line.startswith(_VERBOSE_TIMES) and times.real is None:
+            times.take_verbose(lines, index)
+            last = times.last
+        elif "% cpu " in line and ZSH.search(line) and times.take_zsh(line, index):
+            last = index
+        elif any(word in line for word in _WORDS_OF_TIMES) and (times.take(line, index) or _BESIDE_TIMES.match(line)):
+            last = index if times.real is not None or times.user is not None else last
+        elif line and not line.isspace():
             break
-    return last
+        index = max(index, last) + 1
+    block.times, block.last = (times, last) if last > block.last else (None, block.last)
+
+
+def _is_later_report(
+    before: DdBlock, block: DdBlock, lines: list[str], waiting: int, loop: TypedCommands | None
+) -> bool:
+    """Return whether a block is a later report of the copy before it, of which that one was an interim report."""
+    if before.times or (before.command and before.command.pipe > 1):
+        return False
+    between = lines[before.last + 1 : block.first]
+    if not all(_may_stand_between_reports(line) for line in between) or _has_label(block, lines):
+        return False
+    is_requested = before.is_requested or block.is_requested or any(map(interim_reports.is_request, between))
+    if not _is_longer(before, block, is_requested) or ((waiting or loop) and not is_requested):
+        return False
+    block.problem = next((line.strip()[:200] for line in between if line.startswith("dd: ")), "")
+    if is_requested or before.command:
+        return True
+    is_typed = interim_reports.is_typed_count(before.records) and not interim_reports.is_in_flight(before.records)
+    return bool(before.records and before.results) and not is_typed
+
+
+def _is_longer(before: DdBlock, block: DdBlock, is_requested: bool) -> bool:
+    """Return whether the figures of a block are those of the copy before it at a later time."""
+    if not interim_reports.has_later_records(before.records, block.records) or bool(before.results) != bool(
+        block.results
+    ):
+        return False
+    if not before.results:
+        return sum(block.records[-1]) > sum(before.records[-1])
+    result, later = before.results[-1].result, block.results[-1].result
+    if not interim_reports.is_later(result, later, is_requested=is_requested or before.has_interim):
+        return False
+    if _get_bytes(before) == _get_bytes(block):
+        return True
+    size, later_size = _get_record_size(before), _get_record_size(block)
+    most = before.command.get_largest_size() if before.command else None
+    is_whole = most is not None and (_get_bytes(before) >= most or _get_bytes(block) > most)
+    return not is_whole and (size is None or later_size is None or size == later_size)
+
+
+def _get_bytes(block: DdBlock) -> int:
+    result = block.results[-1].result if block.results else None
+    return result.bytes if isinstance(result, DdResult) else 0
+
+
+def _get_record_size(block: DdBlock) -> float | None:
+    """Return the bytes of a record that was written, None where not all were full."""
+    full, part = block.records[-1] if block.records else (0, 0)
+    return _get_bytes(block) / full if full and not part else None
+
+
+def _has_label(block: DdBlock, lines: list[str]) -> bool:
+    """Return whether words stand before a bare result, as in a list of results."""
+    return not block.records and bool(lines[block.first][: _get_start(block)].strip())
+
+
+def _may_stand_between_reports(line: str) -> bool:
+    is_blank = not line or line.isspace()
+    return is_blank or line.startswith("dd: ") or interim_reports.is_beside(line) or _is_progress(line)
 
 
 def _is_next(before: DdBlock, block: DdBlock, lines: list[str]) -> bool:

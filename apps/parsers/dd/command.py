@@ -87,18 +87,22 @@ class DdCommand(Struct):
         return parse_size(size_text)
 
     def get_announced_size(self) -> int | None:
-        """Return how many bytes the command writes from an endless source; None where it does not say, or the number is impossible.
+        """Return how many bytes the command writes from an endless source; None where it does not say, or the number is impossible."""
+        is_endless = self.operation == "write" and self.source in _SOURCES and not self.is_looped
+        return self.get_largest_size() if is_endless else None
+
+    def get_largest_size(self) -> int | None:
+        """Return how many bytes the command copies at most; None where it does not say, or the number is impossible.
 
         `count` is in input blocks. One that ends in `B` is in blocks for older versions of dd, and in bytes for newer
         ones.
         """
         count_text, get = self.operands.get("count", ""), self.operands.get
         count, size = parse_size(count_text), parse_size(get("bs") or get("ibs") or "512")
-        is_endless = self.operation == "write" and self.source in _SOURCES and not self.is_looped
-        if not is_endless or count is None or size is None or count_text.strip("\"'").endswith("B"):
+        if count is None or size is None or count_text.strip("\"'").endswith("B"):
             return None
-        announced = count if "count_bytes" in get("iflag", "").split(",") else count * size
-        return announced if announced < _GREATEST else None
+        largest = count if "count_bytes" in get("iflag", "").split(",") else count * size
+        return largest if largest < _GREATEST else None
 
     def make_workload(self) -> dict[str, str | int | float]:
         """Return the workload in fio's words, without the block size."""

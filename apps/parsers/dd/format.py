@@ -1,11 +1,13 @@
-"""Parser of dd's last lines, which it prints to standard error: GNU (fileutils 4 to coreutils 9), BSD, macOS, busybox, toybox.
+"""Parser of dd's last lines, which it prints to standard error.
 
-One real line each, of coreutils 9.1 (twice), FreeBSD and busybox:
+GNU (fileutils 4 to coreutils 9), BSD, macOS, illumos, busybox, toybox. One real line each, of coreutils 9.1 (twice),
+FreeBSD, busybox and illumos:
 
     `3145728 bytes (3,1 MB, 3,0 MiB) copied, 0,00183079 s, 1,7 GB/s`
     `скопійовано 3145728 байтів (3,1 MB, 3,0 MiB), 0,00305499 s, 1,0 GB/s`
     `805306368 bytes transferred in 10.373802 secs (77628853 bytes/sec)`
     `1048576 bytes (1.0MB) copied, 0.000943 seconds, 1.0GB/s`
+    `2147483648 (2.00 GiB) bytes transferred in 4.000000 secs (512 MiB/sec)`
 
 A result is a run with `bandwidth` and `elapsed`, at file_size = the bytes that were moved. Only its structure is
 checked (bytes, a word, perhaps a bracket, words, seconds, rate), so that it is read in any language. The records lines
@@ -23,7 +25,9 @@ checked (bytes, a word, perhaps a bracket, words, seconds, rate), so that it is 
 - **Block size**: bs= as shown (512 without, POSIX); without a command, bytes / records where all records were full.
 - The outputs of a loop belong to its commands in turn, also behind lines that it prints itself; the last of these is
   the caption. Where one of several has its output hidden, none is assigned.
-- **time**: the wall time of a dd that was timed is a label (`real`), because it may include a `sync` behind dd.
+- **time**: the wall time of a dd that was timed is a label (`real`). Where the shell timed the dd together with a sync
+  behind it (`timed_sync.py`) it gives the figures of section 0, and dd's own, which end in memory, are section 1.
+- **Interim reports** (Ctrl-T, SIGUSR1) are no results: the last report of a copy counts (`interim_reports.py`).
 - Without a result line (fileutils, busybox without FEATURE_DD_THIRD_STATUS_LINE, a cut file) there are the bytes where
   the block size is known, and no rate. `status=progress` lines are no results. The two dd of a pipe report one copy,
   which is one run.
@@ -39,11 +43,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from apps.parsers.core.models import Broken, ParsedFile, ParsedRun, ParsedSample, ParseError
+from msgspec.structs import replace
+
+from apps.parsers.core.models import Broken, ParsedFile, ParsedRun, ParsedSample, ParsedSection, ParseError
 from apps.parsers.core.source_text import SourceText, find_blocks
 from apps.parsers.dd.blocks import DdBlock, find_copies
 from apps.parsers.dd.command import DdCommand
-from apps.parsers.dd.lines import ALONE, BSD, GNU, LONE, RECORDS, DdResult, UnclearResult, is_near, read_result
+from apps.parsers.dd.lines import ALONE, BSD, GNU, ILLUMOS, LONE, RECORDS, DdResult, UnclearResult, is_near, read_result
+from apps.parsers.dd.timed_sync import is_sync_timed
 
 _SHORT = 23  # characters; two records lines have more
 _TWO_RESULTS = 80  # characters; two results have more
@@ -113,7 +120,7 @@ def _find_items(text: str) -> list[Span]:
     """Return where the records lines and results in a text begin and end."""
     records = [match.span() for match in RECORDS.finditer(text)]
     extended = [(start, rest.end() if (rest := _WORDS.match(text, end)) else end) for start, end in records]
-    return sorted([*extended, *(match.span() for pattern in (GNU, BSD) for match in pattern.finditer(text))])
+    return sorted([*extended, *(match.span() for pattern in (GNU, BSD, ILLUMOS) for match in pattern.finditer(text))])
 
 
 NAME = "dd"
@@ -123,7 +130,9 @@ NO_COMMAND = "the command is not shown: whether this wrote or read the disk is n
 _EXPECTED = "3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.0018 s, 1.7 GB/s"
 _NS = 1e9
 _MOST_TOLD = 20
-_REAL = re.compile(r"\s*real\s+(\d[\dhms., ]{0,20}?)\s*$|\s*([\d.,]{1,12}) real\b")
+WITH_SYNC, WITHOUT_SYNC = "with the sync", "dd without the sync"  # the sections of a dd whose sync was timed
+_BEFORE_SYNC = "dd's own time: the sync that followed is not in it, so that data may still have been in memory"
+_BY_SHELL = "the shell's time, of dd and the sync behind it"
 _NO_RESULT = re.compile(r"\bstatus=no(?:xfer|ne)|\bbusybox\b")
 _LATIN, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 
@@ -196,7 +205,13 @@ class _DdReader:
         size = (command.get_block_size() if command else None) or block.compute_block_size(result.bytes)
         label = self.text.lines[event.index][: result.start].strip() if not block.records else block.caption
         samples = self._make_samples(block, result, size, self.text.number(event.index))
-        return self._build_run(block, samples, size, label[:200], result.is_transcribed)
+        if synced := self._make_synced_samples(block, result, size):
+            samples = synced + tuple(
+                replace(sample, section=1, note=f"{sample.note}; {_BEFORE_SYNC}".removeprefix("; "))
+                for sample in samples
+            )
+        run = self._build_run(block, samples, size, label[:200], result.is_transcribed)
+        return _divide_by_sync(run) if synced else run
 
     def _build_run(
         self, block: DdBlock, samples: tuple[ParsedSample, ...], size: int | None, caption: str, is_transcribed: bool
@@ -213,16 +228,40 @@ class _DdReader:
             workload["header_file_size"] = announced
         number, target = self.text.number, command.target if command else ""
         return ParsedRun(
-            "dd", "", (), samples, (), (), None, None, self._read_wall_time(block), block.problem, workload, block.host, target, caption,
+            "dd", "", (), samples, (), (), None, None, _get_wall_time(block), block.problem, workload, block.host, target, caption,
             number(block.first), number(block.last), is_transcribed,
         )  # fmt: skip
 
-    def _read_wall_time(self, block: DdBlock) -> dict[str, str]:
-        """Return what the shell measured, `time sh -c "dd … && sync"`, which is no figure of dd."""
-        if not block.results or (behind := block.results[-1].index + 1) > block.last:
-            return {}
-        matches = (_REAL.match(line) for line in self.text.lines[behind : block.last + 1])
-        return next(({"real": match[1] or match[2]} for match in matches if match), {})
+    def _make_synced_samples(self, block: DdBlock, result: DdResult, size: int | None) -> tuple[ParsedSample, ...]:
+        """Return rate and time of a write with the sync behind it, () where the shell did not time both together."""
+        command, times = block.command, block.times
+        if (
+            command is None
+            or command.operation == "read"
+            or not times
+            or not times.real
+            or not is_sync_timed(command.text)
+        ):
+            return ()
+        if result.seconds is None or not result.bytes:
+            return ()
+        line = self.text.number(times.line)
+        if times.real < result.seconds - 10.0**-times.decimals:
+            took = f"{times.printed} is less than dd's own {result.seconds_text}"
+            self.warnings.append(f"line {line}: {took}: not taken as the time of dd and sync")
+            return ()
+        note, quality = command.make_note(), "approximate" if times.is_rough() else "exact"
+        note = f"{note}; {_BY_SHELL}" if note else _BY_SHELL
+        figures = (
+            ("bandwidth", result.bytes / times.real, f"{result.bytes} bytes, {times.printed}"),
+            ("elapsed", round(times.real * _NS, 3), times.printed),
+        )
+        return tuple(
+            ParsedSample(
+                command.operation, metric, value, 0, result.bytes, size, None, None, printed, line, quality, note=note
+            )
+            for metric, value, printed in figures
+        )
 
     def _make_samples(self, block: DdBlock, result: DdResult, size: int | None, line: int) -> tuple[ParsedSample, ...]:
         operation, note = _get_operation(block.command)
@@ -300,6 +339,19 @@ class _DdReader:
         if not is_asked and len(self.warnings) < _MOST_TOLD:
             number = self.text.number(block.last)
             self.warnings.append(f"line {number}: no bytes, seconds and rate stand behind dd's records lines")
+
+
+def _divide_by_sync(run: ParsedRun) -> ParsedRun:
+    """Return a run whose figures are those with the sync, and behind them dd's own, which lack it."""
+    sections = (ParsedSection(0, WITH_SYNC), ParsedSection(1, WITHOUT_SYNC))
+    is_unsynced = run.workload.get("sync") == "none"
+    workload = run.workload | ({"sync": "fsync"} if is_unsynced else {})
+    return replace(run, sections=sections, workload=workload)
+
+
+def _get_wall_time(block: DdBlock) -> dict[str, str]:
+    """Return what the shell measured, which is no figure of dd, as a label."""
+    return {"real": block.times.wall} if block.times and block.times.wall else {}
 
 
 def _get_operation(command: DdCommand | None) -> tuple[str, str]:

@@ -27,6 +27,11 @@ BSD = re.compile(
     rf"(?:{_LETTERS}{{1,20}}{_S}){{1,3}}(?P<seconds>{_NUMBER}){_S}{_SECONDS}{_S}"
     rf"\((?P<rate>{_NUMBER}|inf|nan){_S}(?![kKMGT]i?[bB]){_LETTERS}{{1,10}}/{_LETTERS}{{1,10}}\)"
 )
+ILLUMOS = re.compile(  # N (human) bytes, as illumos prints it, or N bytes (human)
+    rf"(?P<bytes>{_WHOLE}){_S}(?:\([0-9.,]{{1,12}}{_S}?[kKMGTPE]?i?B?\){_S}bytes|bytes{_S}\([0-9.,]{{1,12}}{_S}?[kKMGTPE]?i?B?\)){_S}"
+    rf"transferred in{_S}(?P<seconds>{_NUMBER}){_S}(?P<unit>secs?|seconds?){_S}"
+    rf"\((?P<rate>{_NUMBER}){_S}?(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<base>B?)/s(?:ec)?\)"
+)
 _PLAIN = (
     re.compile(  # the usual line of GNU dd, in English and with a point; `GNU` reads what it matches in the same way
         r"([0-9]{4,18}) bytes \([^()（）]{1,60}\) copied, (([0-9]{1,9}(?:\.[0-9]{1,9})?) s), "
@@ -45,7 +50,9 @@ ALONE = re.compile(  # a cut-off result without records lines; only words that n
     r"\([0-9][^()]{1,60}\) copied,(?: [0-9][0-9.,e+-]{0,30}(?: s[a-z]{0,6}(?:, ?(?:[0-9.,]{1,12}(?: [kKMGTPE]?B?/?)?)?)?)?)?"
     r"|transferred in [0-9][0-9.,]{0,20}(?: (?:secs?)?| (?:secs|seconds) \([0-9]{0,19}(?: b[a-z]{0,4}/?[a-z]{0,2})?)?)\s*$"
 )
-RECORDS = re.compile(r"(?<![A-Za-z0-9_.,+:-])(?P<full>[0-9]{1,18})\+(?P<part>[0-9]{1,18})[ \u00a0\u202f][^\W\d_]{2}")
+RECORDS = re.compile(
+    r"(?:(?<![A-Za-z0-9_.,+:-])|(?<=\^C))(?P<full>[0-9]{1,18})\+(?P<part>[0-9]{1,18})[ \u00a0\u202f][^\W\d_]{2}"
+)
 PLAIN_RECORDS = re.compile(r"([0-9]{1,18})\+([0-9]{1,18}) records (?:in|out)").fullmatch  # the usual line
 LONE = re.compile(r"\s*(?:\^C)?[0-9]{1,18}\+[0-9]{1,18} records (?:in|out)\s*$", re.MULTILINE)
 _SECONDS_GROUP, _UNIT_GROUP, _RATE_GROUP = 2, 3, 4  # groups of both patterns by number, which is quicker than by name
@@ -88,7 +95,7 @@ def read_result(line: str) -> DdResult | UnclearResult | None:
     if plain := _PLAIN.fullmatch(line):
         return _make_plain_result(*plain.groups())
     first, second = (BSD, GNU) if ")" in line[-12:] and "/s" in line[line.rfind("(") :] else (GNU, BSD)
-    match = first.search(line) or second.search(line)
+    match = first.search(line) or second.search(line) or (ILLUMOS.search(line) if " transferred in " in line else None)
     if match is None:
         return _find_damaged(line)
     printed, time, _, printed_rate, *prefix = match.groups()

@@ -29,6 +29,8 @@ _FLAGS = re.compile(
 _OPERATOR = re.compile(r"[;&|<>()`]|[12]>")
 _LOOP_BEGINS = re.compile(r"(?:^|[\s;#$%>])(?:for|while|until)\s")
 _LOOP_ENDS = re.compile(r"\s*done\s*(?:$|[;&|<>])").match
+_GROUP_BEGINS = re.compile(r"(?:^|[\s;#$%>])time\s+(?:-p\s+)?(?:[({]|begin)\s*(?:$|;)|(?:^|[\s;#$%>])time\s+\(")
+_GROUP_ENDS = re.compile(r"\s*(?:[)}]|end)\s*$").match
 _LONGEST_LOOP = 12
 _PRINTS = re.compile(r"\b(?:echo|printf|date)\b")
 _HIDES = re.compile(r"2>\s*/|&>|status=none")
@@ -62,6 +64,8 @@ def read_typed(lines: Sequence[str], index: int, floor: int) -> TypedCommands:
     """Read what was typed in the lines that end with this one, down from below `floor`; without commands where there was no dd."""
     if _LOOP_ENDS(lines[index]):
         return _read_loop(lines, index, floor) or TypedCommands(index, lines[index], [])
+    if _GROUP_ENDS(lines[index]) and (group := _read_group(lines, index, floor)):
+        return group
     first = _find_first(lines, index, floor)
     text = _join_lines(lines[first : index + 1]) if first < index else lines[index]
     if commands := read_command(text):
@@ -157,4 +161,16 @@ def _read_loop(lines: Sequence[str], index: int, floor: int) -> TypedCommands | 
                 text = text.removesuffix("\\") + mark + line.strip() if line.strip() else text
             commands = read_command(text)
             return TypedCommands(first, text, commands) if commands and commands[0].is_looped else None
+    return None
+
+
+def _read_group(lines: Sequence[str], index: int, floor: int) -> TypedCommands | None:
+    """Read commands in brackets over several lines, which were timed together and end in this line."""
+    for first in range(index - 1, max(floor, index - _LONGEST_LOOP), -1):
+        if _GROUP_BEGINS.search(lines[first]):
+            text = lines[first].rstrip()
+            for line in lines[first + 1 : index + 1]:
+                mark = " " if text.endswith(("\\", "(", "{", ";", "begin", "&&")) or line.strip() == ")" else "; "
+                text = text.removesuffix("\\") + mark + line.strip() if line.strip() else text
+            return TypedCommands(first, text, read_command(text))
     return None

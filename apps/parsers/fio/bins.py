@@ -77,7 +77,8 @@ def sort_bins(bins: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 _BITS_OF_LONG_DOUBLE = 64
 BITS = 6  # FIO_IO_U_PLAT_BITS: 64 bins to a power of two
-GROUPS = 29  # of 64 bins each; 19 before fio 2.99, which counted µs
+GROUPS = 29  # of 64 bins each, of ns
+GROUPS_IN_US = 19  # before fio 2.99
 
 
 def get_middle(index: int) -> int:
@@ -87,3 +88,18 @@ def get_middle(index: int) -> int:
     error_bits = (index >> BITS) - 1
     base = 1 << (error_bits + BITS)
     return int(base + (index % (1 << BITS) + 0.5) * (1 << error_bits))
+
+
+def get_last_bin(*, in_us: bool) -> tuple[float, float, float]:
+    """Return where the last bin of fio's table begins and ends and what it stands for, in ns.
+
+    `in_us` is for fio before 2.99. It counts everything that is longer, too (`plat_val_to_idx` in stat.c).
+    """
+    groups, scale = (GROUPS_IN_US, 1000) if in_us else (GROUPS, 1)
+    power = groups + BITS - 1
+    width = 1 << (power - 1 - BITS)
+    end = 1 << power
+    return float((end - width) * scale), float(end * scale), float(get_middle((groups << BITS) - 1) * scale)
+
+
+LAST_BIN = get_middle((GROUPS << BITS) - 1)  # ns; an I/O may have taken any time from 17.0 s on

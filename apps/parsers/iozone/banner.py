@@ -57,11 +57,13 @@ class IozoneBanner:
     facts: dict[str, str] = field(default_factory=dict)
     each: tuple[int, int | None] | None = None  # file and record size per process, bytes
     sizes: dict[str, set[int]] = field(default_factory=dict)
+    is_started: bool = False  # IOzone's first line was read
 
     def read(self, line: str, index: int) -> bool:
         """Read a line; return whether it is one of IOzone's banner."""
         stripped = line.strip()
         if stripped.startswith(START):
+            self.is_started = True
             return self._note_line(index)
         fact = _match_fact(stripped) if len(stripped) < _LONGEST_KEPT else _match_fact.__wrapped__(stripped)
         if fact is None:

@@ -25,6 +25,7 @@ Peculiarities:
 - -R repeats the figures of its run: only those that the table or the blocks lack are taken from it.
 - -t: `bandwidth` is that of all children together, with the CPU utilisation of -+u; the lines of -C for each child are
   not read. The parent's ops/sec, the smallest transfer in ops, and the second pass of -E's tests have no metric.
+- What failed is the run's problem (`failures.py`). A throughput of 0.00 of all children is no measurement.
 - "Run began" has no time zone and is not read. Mails wrap the table: its header tells how many figures make a row.
 """
 
@@ -36,6 +37,7 @@ from apps.parsers.core.models import Broken, ParsedFile, ParsedSample, ParseErro
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.iozone.banner import KIB, START, IozoneBanner
 from apps.parsers.iozone.columns import HEADER, TableColumns, is_above_header, is_rest_of_header, read_header
+from apps.parsers.iozone.failures import IozoneFailure, find_failure
 from apps.parsers.iozone.run import DEFAULT_NOTE, IozoneDraft
 from apps.parsers.iozone.table import TableReader
 from apps.parsers.iozone.throughput import LIKE_ONE, SEEN, find_problem, read_phase
@@ -217,6 +219,8 @@ NAME = "iozone"
 TITLE = "IOzone"
 
 _DAMAGED = "a line of IOzone's whose figures cannot be read"
+_NO_FIGURES = "no figures of IOzone"
+_ENDED = "no figures of IOzone, which ended before the first"
 _PHASE = "Children see throughput for N initial writers = X kB/sec"
 _MOST_BLANK = 2  # lines between labelled rows
 _LOOSE = 12  # lines between a banner and its figures
@@ -245,11 +249,12 @@ def parse(text: SourceText) -> ParsedFile:
     """
     reader = _IozoneReader(text)
     reader.read()
+    reader.report_without_figures()
     runs = tuple(run for draft in reader.drafts if (run := draft.make_run(text)))
-    if not runs and not reader.broken:
-        raise ParseError(
-            "no figures of IOzone", expected='a "kB reclen" table, "Children see throughput", or a -R report'
-        )
+    if not runs and all(broken.message == _ENDED for broken in reader.broken):
+        first = next(iter(reader.broken), Broken(_NO_FIGURES))
+        expected = 'a "kB reclen" table, "Children see throughput", or a -R report'
+        raise ParseError(first.message, line=first.line, found=first.found, expected=expected)
     return ParsedFile(runs, tuple(dict.fromkeys(reader.warnings)), tuple(reader.broken))
 
 
@@ -260,6 +265,7 @@ class _IozoneReader:
     drafts: list[IozoneDraft] = field(default_factory=list)
     broken: list[Broken] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    failures: list[IozoneFailure] = field(default_factory=list)  # of a run that has no figures yet
 
     def read(self) -> None:
         lines = self.text.lines
@@ -287,6 +293,9 @@ class _IozoneReader:
     def _read_other(self, line: str, index: int) -> None:
         if not line or line.isspace() or line.lstrip()[0].isdigit():
             return
+        if failure := find_failure(self.text.lines, index):
+            self._note_failure(failure)
+            return
         banner = IozoneBanner() if self._is_used(line) else self.banner
         if banner.read(line, index):
             self.banner = banner
@@ -298,14 +307,40 @@ class _IozoneReader:
     def _is_used(self, line: str) -> bool:
         """Return whether a banner line that comes now belongs to a new run."""
         if START in line:
+            self.report_without_figures()
             return True
         return self._get_current() is not None and "Each " not in line
+
+    def _note_failure(self, failure: IozoneFailure) -> None:
+        """Add a failure to the run whose figures stand above it, or to the one that is still to come."""
+        draft = self._get_current()
+        known = draft.failures if draft else self.failures
+        if known and known[-1].last >= failure.first:  # a further line of it
+            return
+        known.append(failure)
+        if draft:
+            draft.last = max(draft.last, failure.last)
+        elif self.banner.first is not None:
+            self.banner.last = failure.last
+
+    def report_without_figures(self) -> None:
+        """Report a run of IOzone as broken of which there is the banner, and no figure."""
+        first = self.banner.first
+        if first is None or not self.banner.is_started or self._get_current() is not None:
+            self.failures = []
+            return
+        number, last = self.text.number(first), self.banner.last or first
+        excerpt = self.failures[0].text if self.failures else self.text.lines[last].strip()[:100]
+        if not self.broken or (self.broken[-1].line or 0) < number:
+            self.broken.append(Broken(_ENDED, number, excerpt, "a table, or a throughput"))
+        self.failures = []
 
     def _begin_draft(self, kind: str, index: int) -> IozoneDraft:
         is_near = self.banner.last is not None and index - self.banner.last <= _LOOSE
         if not is_near or self._get_current() is not None:
             self.banner = IozoneBanner()
-        self.drafts.append(IozoneDraft(kind, self.banner, index, index))
+        self.drafts.append(IozoneDraft(kind, self.banner, index, index, failures=self.failures))
+        self.failures = []
         return self.drafts[-1]
 
     def _break(self, message: str, index: int, expected: str) -> None:

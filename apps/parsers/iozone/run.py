@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from apps.parsers.core.models import ParsedRun, ParsedSample, ParsedTable, Samples
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.iozone.banner import KIB, IozoneBanner
+from apps.parsers.iozone.failures import IozoneFailure, describe_failures
 from apps.parsers.iozone.throughput import ThroughputPhase, iterate_samples
 
 DEFAULT_NOTE = "the text does not say the unit: kB/s, which IOzone prints unless -O or -N is asked for"
@@ -35,6 +36,7 @@ class IozoneDraft:
     record: int | None = None  # bytes of a record as in the throughput report
     caption: str = ""  # the words that somebody put before its row
     mark: str = ""  # the word before its lines, usually a host name
+    failures: list[IozoneFailure] = field(default_factory=list)
 
     def add_rows(self, rows: ParsedTable) -> None:
         """Add rows that have all their figures."""
@@ -113,6 +115,7 @@ class IozoneDraft:
             caption=self.caption or (self.mark if not host else "") or _find_title(text.lines, first),
             line=text.number(first),
             last_line=text.number(self.last),
+            problem=describe_failures(self.failures, [text.number(failure.first) for failure in self.failures]),
         )
 
     def _make_workload(self) -> dict[str, str | int | float]:

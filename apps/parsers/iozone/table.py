@@ -12,6 +12,7 @@ from apps.parsers.core.models import Broken, ParsedSample, ParsedTable
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.iozone.banner import KIB
 from apps.parsers.iozone.columns import HEADER, ROW, TableColumns, place_figures
+from apps.parsers.iozone.failures import find_failure
 from apps.parsers.iozone.run import IozoneDraft
 
 GREATEST = 10**15
@@ -119,6 +120,7 @@ _MOST_STRANGE = 3
 _MOST_BROKEN = 1000
 _MOST_AT_ONCE = 128
 _ZERO, _NONE = repeat(0), repeat(None)
+_MISFIT = "a row that does not fit the header"
 _CELL_PLACES = "as many figures as the header has columns, or figures under its words"
 
 
@@ -175,7 +177,7 @@ class TableReader:
             if len(line) < LONGEST_ROW and len(tokens) == full:
                 self._add(tokens, self.columns.operations, index)
             elif last > index:
-                self._break(line, index, "a row that does not fit the header", _CELL_PLACES)
+                self._break(line, index, _MISFIT, _CELL_PLACES)
             else:
                 self._add_placed(line, tokens, index)
             draft.last, index = last, last + 1
@@ -316,9 +318,18 @@ class TableReader:
             tokens = tokens + lines[index].split()
         return tokens, index
 
+    def _find_stop(self, index: int) -> str:
+        """Return the failure below a row, "" where there is none."""
+        lines = self.text.lines
+        below = next((at for at in range(index + 1, min(index + 4, len(lines))) if lines[at].strip()), None)
+        failure = find_failure(lines, below) if below is not None else None
+        return failure.text if failure else ""
+
     def _add_placed(self, line: str, tokens: list[str], index: int) -> None:
         if not 2 < len(tokens) <= len(self.columns.operations) + 2:
-            self._break(line, index, "a row that does not fit the header", _CELL_PLACES)
+            stopped = self._find_stop(index) if len(tokens) == 2 else ""
+            message = f"IOzone stopped before the figures of this row: {stopped}" if stopped else _MISFIT
+            self._break(line, index, message, _CELL_PLACES)
             return
         tail = line[line.index(tokens[1], line.index(tokens[0]) + len(tokens[0])) + len(tokens[1]) :]
         behind = self.spans[-1][1] if self.spans else 0

@@ -33,6 +33,7 @@ OPERATIONS = {
 }  # fmt: skip
 _RATES = {"Children": "", "Parent": "_parent", "Min": "_min", "Max": "_max", "Avg": "_mean"}
 _UNITS = {"kb": ("bandwidth", 1024.0), "ops": ("iops", 1.0)}
+_NOTHING = "no process moved anything"
 _EXPECTED = "Children see throughput for N initial writers, rewriters, readers, re-readers…"
 
 
@@ -136,10 +137,14 @@ def _scale_finite(figure: str, factor: float) -> float | None:
 def iterate_samples(phase: ThroughputPhase, record: int | None) -> Iterator[ParsedSample]:
     """Yield the samples of a test, except the parent's ops/sec and the smallest transfer in operations, which have no metric."""
 
+    is_nothing = bool(phase.children) and _scale_finite(phase.children, 1.0) == 0
+
     def sample(metric: str, printed: str, value: float | None, line: int) -> ParsedSample:
+        value = None if is_nothing else value
+        reason = _NOTHING if is_nothing else "" if value is not None else "no number is printed"
         return ParsedSample(
             phase.operation, metric, value, 0, phase.file_size, phase.record or record, phase.threads, None, printed, line,
-            missing_reason="" if value is not None else "no number is printed",
+            missing_reason=reason,
             cpu=phase.cpu if metric in ("bandwidth", "iops") else None,
         )  # fmt: skip
 

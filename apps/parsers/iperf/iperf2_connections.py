@@ -9,7 +9,14 @@ from apps.parsers.core.models import ParsedSample, ParsedSeries
 from apps.parsers.core.numbers import read_non_negative, read_number
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.iperf.commands import starts_client
-from apps.parsers.iperf.lines import ConnectionLine, IperfReport, SamplePosition, make_series, read_datagrams
+from apps.parsers.iperf.lines import (
+    ConnectionLine,
+    IperfReport,
+    SamplePosition,
+    explain_missing_loss,
+    make_series,
+    read_datagrams,
+)
 
 DEFAULT_PORT = 5001  # iperf 2's default (Settings.cpp)
 CUT = "the line over the whole time is missing"
@@ -192,8 +199,9 @@ def _iterate_report_samples(
         jitter, jitter_text, lost, lost_text = counts
         if jitter is not None:
             yield point.make_sample(operation, "jitter", jitter, jitter_text, line)
-        if lost is not None:
-            yield point.make_sample(operation, "lost", lost, lost_text, line)
+        reason = explain_missing_loss(lost_text) if lost is None else ""
+        if lost is not None or reason:
+            yield point.make_sample(operation, "lost", lost, lost_text, line, reason=reason)
     elif (match := _RETRIES.match(report.rest)) and (count := read_non_negative(match[1])) is not None:
         yield point.make_sample(operation, "retransmits", count, f"Rtry {match[1]}", line)
     if match := _TRIPS.match(report.rest):

@@ -37,7 +37,7 @@ from apps.parsers.core.models import (
 )
 from apps.parsers.core.numbers import read_non_negative, read_number
 from apps.parsers.core.source_text import SourceText
-from apps.parsers.iperf.lines import SamplePosition
+from apps.parsers.iperf.lines import SamplePosition, explain_loss
 
 _HEADER = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed"
 _BASIC = ("time", "srcaddress", "srcport", "dstaddr", "dstport", "transferid", "interval", "bytes", "speed")
@@ -379,8 +379,10 @@ def _iterate_samples(
         lost, total = read_non_negative(cells.get("errors", "")), read_non_negative(cells["datagrams"])
         if (jitter := read_non_negative(cells.get("jitter", ""))) is not None:
             yield point.make_sample(operation, "jitter", round(jitter * 1e6, 3), f"{cells['jitter']} ms", line)
-        if lost is not None and total and lost <= total:
-            yield point.make_sample(operation, "lost", lost / total, f"{cells['errors']},{cells['datagrams']}", line)
+        if lost is not None and total:
+            reason = explain_loss(lost, total)
+            share, printed = None if reason else lost / total, f"{cells['errors']},{cells['datagrams']}"
+            yield point.make_sample(operation, "lost", share, printed, line, reason=reason)
     elif (count := read_non_negative(cells.get("tcpretry", ""))) is not None:
         yield point.make_sample(operation, "retransmits", count, cells["tcpretry"], line)
 

@@ -13,8 +13,11 @@ the process's CPU time over wall time (iperf_util.c `cpu_util`), so 100 is one c
 
 Peculiarities:
 
-- A server's log is one document after another. 3.0 to 3.10 have only `sum` for UDP: the rate is what this side saw. A
-  server that sends does not know what arrived since 3.1, and prints zeros for jitter and losses, which are left out.
+- A server's log is one document after another. 3.0 to 3.10 have only `sum` for UDP: its bytes are those that were sent,
+  also where this side received (as are those of a stream's `udp` in all versions), and what arrived is summed up from the
+  intervals. A server that sends does not know what arrived since 3.1, and prints zeros for jitter and losses, which are
+  left out.
+- More datagrams lost than sent (counters went wrong with -O) are no loss.
 - A side whose figures never arrived prints zeros beside the other side's bytes: not measured.
 - 3.7 to 3.10 have the sums of `--bidir` twice under the same keys (`rename_repeated_sums`).
 - A server that is stopped while it waits prints a document without a test.
@@ -41,10 +44,10 @@ from apps.parsers.core.models import (
     ParsedSeries,
     ParseError,
 )
-from apps.parsers.core.numbers import INT4, read_epoch, read_non_negative, read_whole
+from apps.parsers.core.numbers import INT4, read_epoch, read_non_negative, read_number, read_whole
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.core.strict_json import JsonLines
-from apps.parsers.iperf.lines import NO_TOTAL, SamplePosition
+from apps.parsers.iperf.lines import NO_ARRIVAL, NO_TOTAL, SENDERS, SamplePosition, explain_loss
 
 _SUM = re.compile(r'"(sum(?:_sent|_received)?)"\s{0,8}:\s{0,8}\{[^{}]*\}')
 _BESIDE = re.compile(r"[\s,]*")
@@ -113,6 +116,7 @@ class Iperf3JsonTest:
 
     def __init__(self, document: JsonDocument, value: Mapping[str, object]) -> None:
         self.document, self.value = document, value
+        self._by_socket: dict[int | None, list[object]] | None = None  # see `_get_intervals`
         self.settings = _get_object(get_member(value, "start", "test_start"))
         self.end = _get_object(get_member(value, "end"))
         self.is_client = isinstance(get_member(value, "start", "connecting_to"), dict)
@@ -208,11 +212,45 @@ class Iperf3JsonTest:
         key = f"sum{direction.suffix}"
         total = get_member(self.end, key)
         if not is_reported and isinstance(total, dict):
-            operation = "net_send" if direction.is_sent_here else "net_receive"
             knows = self.is_client or not direction.is_sent_here or bool(read_non_negative(total.get("jitter_ms")))
-            yield from self._iterate_side(
-                _SideFigures(point, operation, total, self._find_offset(key), knows), False, self._get_cpu(operation)
+            parts_of_sum = [get_member(interval, key) for interval in get_items(self.value.get("intervals"))]
+            yield from self._iterate_senders(
+                point, total, self._find_offset(key), parts_of_sum, direction.is_sent_here, knows
             )
+
+    def _iterate_senders(
+        self,
+        point: SamplePosition,
+        part: Mapping[str, object],
+        at: int,
+        intervals: Sequence[object],
+        sends: bool,
+        knows: bool,
+    ) -> Iterator[ParsedSample]:
+        """Yield the figures of an object that holds what was sent, beside the jitter and loss that the receiver saw.
+
+        `sum` (alone, up to 3.10) and a stream's `udp` (of all versions) are such objects on either side (iperf_api.c,
+        `iperf_print_results`: total_sent, bytes_sent). What arrived is in the intervals of a side that receives, which
+        is this one unless it `sends`. A server that receives does not know what was sent, and has 0 there.
+        """
+        has_sent = bool(read_non_negative(part.get("bytes")))
+        operation = "net_send" if sends or has_sent else "net_receive"
+        if not sends and has_sent:
+            yield self._sum_up_arrivals(point, intervals, at)
+        cpu = self._get_cpu(operation) if not point.section else None
+        yield from self._iterate_side(_SideFigures(point, operation, part, at, knows), False, cpu)
+
+    def _sum_up_arrivals(self, point: SamplePosition, intervals: Sequence[object], at: int) -> ParsedSample:
+        """Return the bandwidth of what arrived, as the intervals say."""
+        parts = [part for part in intervals if isinstance(part, dict) and part.get("omitted") is not True]
+        amounts = [read_non_negative(part.get("bytes")) for part in parts]
+        seconds = [read_non_negative(part.get("seconds")) for part in parts]
+        line = self.document.lines.number(at)
+        if not parts or None in amounts or None in seconds or not sum(second or 0.0 for second in seconds):
+            return point.make_sample("net_receive", "bandwidth", None, "", line, reason=NO_ARRIVAL)
+        moved, took = sum(amount or 0.0 for amount in amounts), sum(second or 0.0 for second in seconds)
+        note = f"{SENDERS}: {moved:.0f} bytes in {len(parts)} of them"
+        return point.make_sample("net_receive", "bandwidth", moved / took, "", line, note=note)
 
     def _iterate_stream(
         self, point: SamplePosition, stream: Mapping[str, object], places: Iterator[int]
@@ -220,17 +258,16 @@ class Iperf3JsonTest:
         for key, part in stream.items():
             if key not in ("sender", "receiver", "udp") or not isinstance(part, dict):
                 continue
-            sends = part.get("sender") if isinstance(part.get("sender"), bool) else self.is_sender
-            operation = {"sender": "net_send", "receiver": "net_receive"}.get(key) or (
-                "net_send" if sends else "net_receive"
-            )
-            other = get_member(stream, "sender" if key == "receiver" else "receiver", "bytes")
             at = next(places, self.end_at)
-            yield from self._iterate_side(
-                _SideFigures(point, operation, part, at, key == "udp" and (self.is_client or not sends)),
-                bool(other),
-                None,
-            )
+            if key == "udp":
+                flag = part.get("sender")
+                sends = flag if isinstance(flag, bool) else self.is_sender
+                intervals = self._get_intervals().get(_get_socket(stream), [])
+                yield from self._iterate_senders(point, part, at, intervals, sends, self.is_client or not sends)
+                continue
+            operation, other_key = ("net_send", "receiver") if key == "sender" else ("net_receive", "sender")
+            is_other_reported = bool(get_member(stream, other_key, "bytes"))
+            yield from self._iterate_side(_SideFigures(point, operation, part, at), is_other_reported, None)
 
     def _iterate_side(
         self, figures: _SideFigures, is_other_reported: bool, cpu: float | None
@@ -272,11 +309,14 @@ class Iperf3JsonTest:
     def _iterate_datagrams(self, figures: _SideFigures) -> Iterator[ParsedSample]:
         """Yield jitter and loss: only a receiver sees them, also where the rate beside them is the sender's."""
         for name, metric, factor, unit in (("jitter_ms", "jitter", 1e6, "ms"), ("lost_percent", "lost", 0.01, "%")):
-            value = read_non_negative(figures.part.get(name))
+            value = read_number(figures.part.get(name))
             if value is not None and read_non_negative(figures.part.get("packets")):
                 where = self._find_place(figures, name)
-                printed = f"{where.printed} {unit}"
-                yield figures.point.make_sample("net_receive", metric, round(value * factor, 15), printed, where.line)
+                printed, reason = f"{where.printed} {unit}", explain_loss(value, 100.0) if metric == "lost" else ""
+                if not reason and value < 0:
+                    continue
+                known = None if reason else round(value * factor, 15)
+                yield figures.point.make_sample("net_receive", metric, known, printed, where.line, reason=reason)
 
     def _get_cpu(self, operation: str) -> float | None:
         if self.is_bidir:
@@ -297,14 +337,20 @@ class Iperf3JsonTest:
             parts = [get_member(interval, f"sum{item.suffix}") for interval in intervals]
             yield from self._iterate_points(parts, item.section, item.is_sent_here)
         if self._has_streams():
-            streams = [part for interval in intervals for part in get_items(interval.get("streams"))]
-            by_socket: dict[int | None, list[object]] = {}
-            for part in streams:
-                by_socket.setdefault(read_whole(get_member(part, "socket")), []).append(part)
+            by_socket = self._get_intervals()
             for place, stream in enumerate(self.streams):
                 yield from self._iterate_points(
                     by_socket.get(_get_socket(stream), []), len(self.sums) + place, self.is_sender
                 )
+
+    def _get_intervals(self) -> dict[int | None, list[object]]:
+        """Return the intervals of each stream, by its socket."""
+        if self._by_socket is None:
+            self._by_socket = {}
+            intervals = [item for item in get_items(self.value.get("intervals")) if isinstance(item, dict)]
+            for part in (part for interval in intervals for part in get_items(interval.get("streams"))):
+                self._by_socket.setdefault(read_whole(get_member(part, "socket")), []).append(part)
+        return self._by_socket
 
     def _iterate_points(self, parts: list[object], section: int, sends: bool) -> Iterator[ParsedSeries]:
         points = []

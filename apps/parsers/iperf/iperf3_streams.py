@@ -9,7 +9,18 @@ from dataclasses import dataclass, field, replace
 from apps.parsers.core.models import ParsedRun, ParsedSample, ParsedSection, ParsedSeries
 from apps.parsers.core.numbers import read_non_negative
 from apps.parsers.core.source_text import SourceText
-from apps.parsers.iperf.lines import NO_TOTAL, ConnectionLine, IperfReport, SamplePosition, make_series, read_datagrams
+from apps.parsers.iperf.lines import (
+    NO_ARRIVAL,
+    NO_TOTAL,
+    NO_UNIT,
+    SENDERS,
+    ConnectionLine,
+    IperfReport,
+    SamplePosition,
+    explain_missing_loss,
+    make_series,
+    read_datagrams,
+)
 
 StreamKey = tuple[str, str]  # role and id
 
@@ -199,7 +210,7 @@ class Iperf3TextTest:
     def _iterate_samples(
         self, key: StreamKey, finals: list[IperfReport], point: SamplePosition, text: SourceText
     ) -> Iterator[ParsedSample]:
-        sides = {_get_side(row) or self._choose_operation(key[0]): row for row in finals}
+        sides = {self._find_side(key, row): row for row in finals}
         if len(sides) > 1:
             sides.pop("", None)
         elif sum(not _get_side(row) for row in finals) > 1:  # lines of both sides, which can not be assigned
@@ -213,22 +224,49 @@ class Iperf3TextTest:
         for operation, report in sides.items():
             line = text.number(report.index)
             is_alone = not _get_side(report) and "net_receive" not in sides
+            arrives = is_alone and operation == "net_send" and self._choose_operation(key[0]) == "net_receive"
             if reason := self._explain_doubt(key, operation, report, sides.values()):
                 yield point.make_sample(
                     operation or "net_send", "bandwidth", None, report.printed_rate, line, reason=reason
                 )
             else:
                 yield from self._iterate_figures(point, key, operation, report, line)
+            if arrives:
+                yield self._sum_up_arrivals(point, key, report, text)
             if operation and reason != _NO_FIGURES:
                 yield from self._iterate_datagrams(point, operation, report, line, is_alone)
+
+    def _find_side(self, key: StreamKey, row: IperfReport) -> str:
+        """Return the operation of a summary line: the side that it names, or that of the test.
+
+        The one line of UDP that names none, of 3.0 and 3.1, has the sender's bytes on either side (iperf_api.c,
+        `iperf_print_results`: bytes_sent). A server that receives does not know them and prints 0.
+        """
+        if side := _get_side(row):
+            return side
+        is_senders = bool(row.moved) and read_datagrams(row.rest) is not None
+        return "net_send" if is_senders else self._choose_operation(key[0])
+
+    def _sum_up_arrivals(
+        self, point: SamplePosition, key: StreamKey, report: IperfReport, text: SourceText
+    ) -> ParsedSample:
+        """Return what arrived, as the intervals of a receiver say; no value where they do not reach to the end."""
+        rows = self.intervals.get(key, [])
+        covered = sum(row.end - row.start for row in rows)
+        is_whole = bool(rows) and max(abs(row_end - report.end) for row_end in (rows[-1].end, covered)) <= _LATE_S
+        if not is_whole or not rows[-1].end:
+            return point.make_sample("net_receive", "bandwidth", None, "", text.number(report.index), reason=NO_ARRIVAL)
+        value, line = self.moved[key] / rows[-1].end, text.number(rows[-1].index)
+        note = f"{SENDERS}: {len(rows)} of them"
+        return point.make_sample("net_receive", "bandwidth", value, "", line, note=note, quality="approximate")
 
     def _explain_doubt(
         self, key: StreamKey, operation: str, report: IperfReport, sides: Collection[IperfReport]
     ) -> str:
         """Return why the rate of this line is none; "" where it is valid."""
-        if not report.moved and any(row.moved for row in sides):
+        if report.has_amount and not report.moved and any(row.moved for row in sides):
             return _NO_FIGURES
-        if not report.moved and self.moved.get(key):
+        if report.has_amount and not report.moved and self.moved.get(key):
             return NO_TOTAL
         return "" if operation else _SIDE_UNKNOWN
 
@@ -238,7 +276,8 @@ class Iperf3TextTest:
         is_whole = key[1] == "SUM" or len(self.finals) == 1
         cpu = self.cpu.get("sender" if operation == "net_send" else "receiver") if is_whole and not key[0] else None
         yield point.make_sample(operation, "bandwidth", report.rate, report.printed_rate, line, cpu=cpu)
-        yield point.make_sample(operation, "io_bytes", report.moved, report.printed_moved, line)
+        amount, reason = (report.moved, "") if report.has_amount else (None, NO_UNIT)
+        yield point.make_sample(operation, "io_bytes", amount, report.printed_moved, line, reason=reason)
 
     def _iterate_datagrams(
         self, point: SamplePosition, operation: str, report: IperfReport, line: int, is_alone: bool
@@ -250,8 +289,9 @@ class Iperf3TextTest:
             if operation == "net_receive" or (is_alone and is_known):
                 if jitter is not None:
                     yield point.make_sample("net_receive", "jitter", jitter, jitter_text, line)
-                if lost is not None:
-                    yield point.make_sample("net_receive", "lost", lost, lost_text, line)
+                reason = explain_missing_loss(lost_text) if lost is None else ""
+                if lost is not None or reason:
+                    yield point.make_sample("net_receive", "lost", lost, lost_text, line, reason=reason)
         elif (
             operation == "net_send" and (match := _RETRIES.match(report.rest)) and not self.is_udp
         ):  # a single number of UDP is the number of datagrams

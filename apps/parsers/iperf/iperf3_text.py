@@ -11,9 +11,12 @@ One run per test (a server's log holds many). Lines of the summary are samples: 
 
 Peculiarities:
 
-- `Bandwidth` became `Bitrate` in 3.2; 3.0 and 3.1 end UDP tests with one line, the client's rate beside the receiver's
-  jitter. That line has no `sender`: it is this side's, as the header above tells (`Connecting to host` sends, unless
-  `Reverse mode`; a server sends where it prints `Retr` or `Total Datagrams`).
+- `Bandwidth` became `Bitrate` in 3.2; 3.0 and 3.1 end UDP tests with one line, the sender's bytes and rate beside the
+  receiver's jitter and loss, on either side (iperf_api.c, `iperf_print_results`). It has no `sender`. What arrived at a
+  client with -R is summed up from its intervals.
+- Other lines without side are this side's, as the header above tells (`Connecting to host` sends, unless `Reverse mode`;
+  a server sends where it prints `Retr` or `Total Datagrams`).
+- 3.0 cuts rates off behind ten characters (`147641 Kbis/sec`), and has no unit above GBytes (`0.00 (null)s`).
 - Where the rule above it is missing, a line without side belongs to the summary if it adds up two intervals or more.
   Lines of both sides without their words are missing. A line that has lost its id, or has a wrong letter, is reported.
 - 3.0's betas name the sides of the summary on lines of their own, `Sent` and `Received`.

@@ -81,8 +81,8 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _NUMBER = r"(\d{1,20}(?:\.\d{1,10})?)"
 _REPORT = re.compile(
     r"\[ {0,6}(SUM|\*?\d{1,6}|FD\d{1,6})(?:-\d{1,6})?\](?:\[([TR]X-[CS])\])? {1,8}"
-    rf"(\d{{1,9}}\.\d{{1,6}})- ?(\d{{1,9}}\.\d{{1,6}})( {{1,6}})sec {{1,6}}{_NUMBER} ([KMGTP]?)Bytes {{1,6}}"
-    rf"{_NUMBER} ([KMGTP]?)(bits|Bytes)/sec(.*)$"
+    rf"(\d{{1,9}}\.\d{{1,6}})- ?(\d{{1,9}}\.\d{{1,6}})( {{1,6}})sec {{1,6}}{_NUMBER} ([KMGTP]?Bytes|[KMGTP]?bits|\(null\)s) {{1,6}}"
+    rf"{_NUMBER} ([KMGTP]?)(bits|Bytes|bi?s|By?t?s)/sec(.*)$"  # 3.0 cuts rate and unit off behind ten characters: 147641 Kbis/sec
 )
 _LOCAL = re.compile(
     r"\[ {0,6}(\*?\d{1,6})\] local (\S{1,100}) port (\d{1,5}) connected (with|to) (\S{1,100}) port (\d{1,5})(.*)$"
@@ -90,8 +90,11 @@ _LOCAL = re.compile(
 _NEEDLE = re.compile(r"\](?:\[[TR]X-[CS]\])? {1,8}\d{1,9}\.\d{1,6}- ?\d{1,9}\.\d{1,6} {1,6}sec {1,6}\d")
 _OF_2 = re.compile(r"Client connecting to |Server listening on (?:TCP|UDP)|iperf version 2")
 _OF_3 = re.compile(
-    r"Connecting to host |Server listening on \d|Accepted connection from |iperf3|(?:^\s{0,16}| 20\d\d )iperf 3\.|iperf Done"
+    r"Starting Test: protocol: |Test Complete\. Summary Results|CPU Utilization: local/|Connecting to host "
+    r"|Server listening on \d|Accepted connection from |iperf3|(?:^\s{0,16}| 20\d\d )iperf 3\.|iperf Done"
 )
+_HAS_SIDE = re.compile(r"/sec[^\n]{0,80} (?:sender|receiver)[ \t]*$", re.MULTILINE)  # only iperf 3 names them
+_HEADING_OF_3 = re.compile(r"\] Interval {1,16}Transfer {1,12}B\w{4,8} {1,12}(?:Retr|Total Datagrams)")
 _LIKE_REPORT = re.compile(
     r"\[([^\]]{1,12})\](?:\[[^\]]{4}\])? {0,8}[\w.]{1,16}- ?[\w.]{1,16} {0,6}sec {0,6}[\w.]{1,24} [KMGTP]?Bytes"
     r" {0,6}[\w.]{1,24} [KMGTP]?(?:bits|Bytes)/sec"
@@ -119,6 +122,9 @@ _SHORT = 80  # most characters of the wrapped end
 _REMARK = re.compile(r"[ \t]{1,8}(?:\u2190|<-)")  # an arrow and a remark behind a line
 _END_MARKS = re.compile(r"[ \t]{0,40}[|`]{1,8}[ \t]{0,40}$")  # the right border of a box
 LONGEST = 4096
+NO_UNIT = "its unit is not printed: iperf 3.0 has none above GBytes"
+SENDERS = "iperf3 prints only what was sent here; this is the sum of the intervals, which are what arrived"
+NO_ARRIVAL = "iperf3 prints only what was sent here, and no interval says what arrived"
 NO_TOTAL = "0 bytes in all, where the intervals have some"  # printed by servers of iperf 3.0 and 3.1 after UDP tests
 _MOST_BROKEN = 1000
 
@@ -140,6 +146,7 @@ class IperfReport:
     printed_rate: str
     rest: str
     decimals: int = 0  # printed decimals of its times
+    has_amount: bool = True  # `moved` is 0 where the unit of the bytes is not printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +186,13 @@ def iterate_lines(text: SourceText, tool: Tool) -> Iterator[IperfLine]:
     """Yield the lines that belong to this tool: all behind a line that is typical for it, up to one of the other tool."""
     now: Tool = 0
     lines = add_ids(text.lines, text.text)
+    default: Tool = 3 if _HAS_SIDE.search(text.text) and not _OF_2.search(text.text) else 2
     for index, line in enumerate(lines):
         if not line or len(line) > LONGEST:
             continue
         line = _restore_line(lines, index)
         report, local = (_read_report(index, line), _read_connection(line)) if "[" in line else (None, None)
-        now = _find_tool(line, report, local) or now or (2 if report else 0)
+        now = _find_tool(line, report, local) or now or (default if report else 0)
         if now == tool:
             yield IperfLine(index, line, report[0] if report else None, local[0] if local else None)
 
@@ -215,9 +223,12 @@ def _unwrap_connection(line: str, following: str) -> str:
 def _find_tool(line: str, report: tuple[IperfReport, Tool] | None, local: tuple[ConnectionLine, Tool] | None) -> Tool:
     if report or local:
         return (report or local or (None, 0))[1]
-    if "iperf" in line or "onnect" in line or "Server listening" in line:
+    if any(
+        word in line for word in ("iperf", "onnect", "Server listening", "Starting Test", "Test Complete", "CPU Util")
+    ):
         return 2 if _OF_2.search(line) else 3 if _OF_3.search(line) else 2 if find_command(line) else 0
-    return 3 if "Bitrate" in line or "Reverse mode, remote host" in line else 0
+    is_of_3 = "Bitrate" in line or "Reverse mode, remote host" in line
+    return 3 if is_of_3 or ("] Interval" in line and _HEADING_OF_3.search(line)) else 0
 
 
 def read_report(line: str) -> IperfReport | None:
@@ -267,11 +278,13 @@ def _read_report(index: int, line: str) -> tuple[IperfReport, Tool] | None:
     if None in values or "/sec" in rest:  # the next line stands behind it
         return None
     begin, until, amount, speed = (value or 0.0 for value in values)
-    per_second = speed * 1024.0 ** _POWERS[rate_unit] if unit == "Bytes" else speed * 1000.0 ** _POWERS[rate_unit] / 8
+    is_in_bytes, has_amount = unit.startswith("B"), moved_unit.endswith("Bytes")
+    per_second = speed * 1024.0 ** _POWERS[rate_unit] if is_in_bytes else speed * 1000.0 ** _POWERS[rate_unit] / 8
     decimals = len(start.partition(".")[2])
+    in_bytes = amount * 1024.0 ** _POWERS[moved_unit.removesuffix("Bytes")] if has_amount else 0.0
     report = IperfReport(
-        index, name, role or "", begin, until, amount * 1024.0 ** _POWERS[moved_unit], round(per_second, 6),
-        f"{moved} {moved_unit}Bytes", f"{rate} {rate_unit}{unit}/sec", rest, decimals,
+        index, name, role or "", begin, until, in_bytes, round(per_second, 6),
+        f"{moved} {moved_unit}", f"{rate} {rate_unit}{unit}/sec", rest, decimals, has_amount,
     )  # fmt: skip
     if role or rest.rstrip().endswith(("sender", "receiver", "(omitted)")) or (decimals == 2 and len(gap) > 1):
         return report, 3
@@ -296,12 +309,12 @@ class SamplePosition:
 
     def make_sample(
         self, operation: str, metric: str, value: float | None, printed: str, line: int | None, *,
-        reason: str = "", cpu: float | None = None, note: str = "",
+        reason: str = "", cpu: float | None = None, note: str = "", quality: str = "exact",
     ) -> ParsedSample:  # fmt: skip
         """Make a sample at this position."""
         return ParsedSample(
             operation, metric, value, section=self.section, threads=self.threads, block_size=self.block_size,
-            printed=printed[:80], line=line, missing_reason=reason, cpu=cpu, note=note,
+            printed=printed[:80], line=line, missing_reason=reason, cpu=cpu, note=note, quality=quality,
         )  # fmt: skip
 
 
@@ -313,15 +326,37 @@ def make_series(operation: str, section: int, reports: Sequence[IperfReport]) ->
     return [ParsedSeries(operation, "bandwidth", section, "report", times, values)]
 
 
-_DATAGRAMS = re.compile(r"^ {1,8}(?:([\d.]{1,20}) ms {1,6})?(-?\d{1,18})/ {0,10}(-?\d{1,18}) (\([^)]{0,20}%\))")
+_DATAGRAMS = re.compile(
+    r"^ {1,8}(?:([\d.]{1,20}) ms {1,6})?(-?\d{1,18}|Unknown)/ {0,10}(-?\d{1,18})(?: (\([^)]{0,20}%\))|(?=\s))"
+)
+_MOST_DATAGRAMS_LOST = "more datagrams lost than sent"
+_FEWER = "a number of lost datagrams below zero"
+_UNKNOWN_LOSS = "the receiver does not know how many datagrams were lost while it left the first seconds out"
 
 
 def read_datagrams(rest: str) -> tuple[float | None, str, float | None, str] | None:
     """Return (jitter in ns, its text, lost as a fraction, its text) behind a report line of UDP; None where there are none."""
     match = _DATAGRAMS.match(rest)
-    if match is None:
+    if match is None or (match[4] is None and match[2] != "Unknown"):
         return None
-    lost, total = int(match[2]), int(match[3])
+    total = int(match[3])
     jitter = read_non_negative(match[1]) if match[1] and total else None  # without datagrams there is no jitter
-    share = lost / total if total > 0 and 0 <= lost <= total else None
-    return (None if jitter is None else round(jitter * 1e6, 3)), f"{match[1]} ms", share, f"{lost}/{total} {match[4]}"
+    lost = int(match[2]) if match[2] != "Unknown" else None
+    share = lost / total if lost is not None and total > 0 and 0 <= lost <= total else None
+    printed = f"{match[2]}/{total} {match[4] or ''}".rstrip()
+    return (None if jitter is None else round(jitter * 1e6, 3)), f"{match[1]} ms", share, printed
+
+
+def explain_loss(lost: float | None, total: float | None) -> str:
+    """Return why a number of lost datagrams is none of a total; "" where it can be, and where no datagram was counted."""
+    if not total or total < 0:
+        return ""
+    if lost is None:
+        return _UNKNOWN_LOSS
+    return _FEWER if lost < 0 else _MOST_DATAGRAMS_LOST if lost > total else ""
+
+
+def explain_missing_loss(printed: str) -> str:
+    """Return why the loss printed as `12/10 (120%)` is none; "" where no datagram was counted."""
+    lost, _, total = printed.partition(" ")[0].partition("/")
+    return explain_loss(None if lost == "Unknown" else int(lost), int(total))

@@ -5,13 +5,46 @@ $ netperf -P 0 -t TCP_RR -H 10.0.0.2 -- -o P50_LATENCY,P99_LATENCY
 """
 
 import re
+from collections.abc import Sequence
 
 from apps.parsers.core.numbers import read_non_negative
 
 _HOST = re.compile(r" -H {0,4}([^\s,]{1,200})")
 _TEST = re.compile(r" -t {0,4}(\w{1,40})")
 _ASKED = re.compile(r" -t\b")
-_NAMES = re.compile(r" -o {0,4}([A-Za-z][\w,]{1,2000})(?: |$)")
+_NAMES = re.compile(r" -o {0,4}[\"']?([A-Za-z][\w,]{1,2000})[\"']?(?: |$)")
+_UNNAMED = re.compile(r" -o(?: {1,4}-|\s*$)")
+_TPUT = ("elapsed_time", "throughput", "throughput_units")
+_OF_CPU = ("percent_user", "percent_system", "percent_iowait", "percent_irq", "percent_swintr", "method")
+_DEFAULT_NAMES = {  # nettest_omni.c, set_output_list_by_test
+    "net_request": (
+        "lss_size_end",
+        "lsr_size_end",
+        "rsr_size_end",
+        "rss_size_end",
+        "request_size",
+        "response_size",
+        *_TPUT,
+    ),
+    "net_send": ("lss_size_end", "rsr_size_end", "local_send_size", *_TPUT),
+    "net_receive": ("rss_size_end", "lsr_size_end", "remote_send_size", *_TPUT),
+}
+_CPU_NAMES = (
+    "local_cpu_util", *(f"local_cpu_{name}" for name in _OF_CPU),
+    "remote_cpu_util", *(f"remote_cpu_{name}" for name in _OF_CPU), "local_sd", "remote_sd", "sd_units",
+)  # fmt: skip
+_DIRECTIONS = {
+    "xmit": "OMNI SEND", "send": "OMNI SEND", "stream": "OMNI SEND", "transmit": "OMNI SEND",
+    "recv": "OMNI RECEIVE", "receive": "OMNI RECEIVE", "maerts": "OMNI RECEIVE", "rr": "OMNI RR",
+}  # fmt: skip
+_DIRECTION = re.compile(r" -d {0,4}[\"']?([A-Za-z|]{1,20})[\"']?(?: |$)")
+_BURST = re.compile(r" -b {0,4}(\d{1,6})(?: |$)")
+_BRAND = re.compile(r" -B {0,4}(?:\"([^\"]{0,200})\"|'([^']{0,200})'|([^\s\"']{1,200}))")
+_WORD = r"(?:\"[^\"]{0,300}\"|'[^']{0,300}'|[^\s;|&\"'<>`]{1,300})"
+_COMMAND = re.compile(
+    rf"(?:^|[$#>%/] ?|\s)(netperf(?:\s{{1,8}}-{_WORD}(?:\s{{1,8}}{_WORD}){{0,60}})?)\s*(?:$|[;|&<>`]|\\\s*$)"
+)
+_AFTER = re.compile(r"\s*(?:$|&|;|\|\s*tee\b|2?>)")  # what may stand behind a command that is typed
 _UNTITLED = re.compile(r" -P {0,4}0(?: |$)")
 _QUIET = re.compile(r" -v {0,4}0(?: |$)")
 _UNIT = re.compile(r" -f {0,4}(\S{1,40})")
@@ -54,14 +87,51 @@ def read_protocol(command: str) -> str:
 
 
 def read_direction(command: str) -> str:
-    """Return the test if that alone tells who sends, "" where an option of omni reverses it."""
-    return "" if _TURNED.search(command.partition(" -- ")[2]) else read_kind(command)
+    """Return the test if that, or omni's -d, tells who sends; "" where it does not."""
+    own = f" {command.partition(' -- ')[2]} "
+    if match := _DIRECTION.search(own):
+        kind = _DIRECTIONS.get(match[1].lower(), "OMNI RR" if "|" in match[1] else "")
+        return kind if kind != "OMNI RR" or read_kind(command) == "OMNI" else ""  # a stream both ways has no direction
+    return "" if _TURNED.search(own) else read_kind(command)
 
 
-def read_figures(command: str, line: str) -> dict[str, str]:
-    """Return the cells of a line by the names of -o, in small letters; {} where their number differs, or there are no figures."""
-    match = _NAMES.search(f" {command.partition(' -- ')[2]}")
-    names = match[1].lower().split(",") if match else []
+def find_command(line: str) -> str:
+    """Return the last command of a line that runs netperf, "" where there is none."""
+    matches = [match for match in _COMMAND.finditer(line) if _AFTER.match(line, match.end(1)) or line.endswith("\\")]
+    return matches[-1][1] if matches else ""
+
+
+def read_burst(command: str) -> int | None:
+    """Return the number of requests sent at first (-b), None where there is none, or a variable."""
+    match = _BURST.search(f" {command.partition(' -- ')[2]} ")
+    return int(match[1]) if match else None
+
+
+def read_brand(command: str) -> str:
+    """Return the words that -B puts behind a result, "" where there are none."""
+    match = _BRAND.search(f" {command.partition(' -- ')[0]}")
+    return next((word for word in match.groups() if word), "") if match else ""
+
+
+def split_brand(command: str, line: str) -> tuple[str, str]:
+    """Return a row without the words that -B put behind it, and these words; "" where the command has no -B."""
+    if not read_brand(command):
+        return line, ""
+    words = line.split()
+    figures = next((place for place, word in enumerate(words) if read_non_negative(word) is None), len(words))
+    return " ".join(words[:figures]), " ".join(words[figures:])
+
+
+def read_figures(command: str, line: str, operation: str) -> dict[str, str]:
+    """Return the cells of a line by the names of -o, in small letters; {} where their number differs, or there are no figures.
+
+    Without names -o has those of its test (nettest_omni.c), which `operation` tells.
+    """
+    global_options, _, own = command.partition(" -- ")
+    match = _NAMES.search(f" {own}")
+    names: Sequence[str] = match[1].lower().split(",") if match else ()
+    if not match and _UNNAMED.search(f" {own}"):
+        names = (*_DEFAULT_NAMES.get(operation, ()), *(_CPU_NAMES if _CPU.search(global_options) else ()))
     cells = [cell.strip() for cell in line.split(",")]
     if not names or len(cells) != len(names) or not any(read_non_negative(cell) is not None for cell in cells):
         return {}
@@ -105,6 +175,11 @@ def read_unit(command: str, *, is_request: bool) -> str:
     if is_request and letter in ("", "x"):
         return "Trans"
     return _UNITS.get("" if letter == "x" else letter, "")  # netsh.c: no transactions in a stream
+
+
+def has_unit(command: str) -> bool:
+    """Return whether the command line chooses a unit."""
+    return _UNIT.search(command.partition(" -- ")[0]) is not None
 
 
 def is_quiet(command: str) -> bool:

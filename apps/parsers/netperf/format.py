@@ -39,6 +39,8 @@ Peculiarities:
   banner names; titles of requests and datagrams are specific.
 - Rows behind words (`no debug: 87380 16384 16384 30.00 41624.72`) below one title are runs with these words as
   captions.
+- A burst (-b N) has one request more than N in flight: `iodepth`. -v 2 prints the mean round trip below the table.
+- Rows of a loop without titles may have the words of -B behind them, which are the run's caption.
 - Without banner (-P 0) `KEY=VALUE` and the names over CSV suffice where they state the direction or a transaction rate,
   or the command line directly above: by the names of -o for CSV, by test, -f, -c and -C for a row of a classic table.
   Without -f, requests are transactions and all else is 10^6bits (netsh.c). Other bare numbers are read as runs of their
@@ -47,7 +49,7 @@ Peculiarities:
 
 import re
 from collections.abc import Iterator
-from itertools import chain, pairwise
+from itertools import chain, pairwise, starmap
 
 from apps.parsers.core.models import Broken, ParsedFile, ParsedRun, ParseError
 from apps.parsers.core.numbers import read_non_negative, read_number
@@ -214,7 +216,25 @@ def _read_requests(test: NetperfTest, title: str, row: TableRow) -> bool:
         _add_sample(test, "net_request", "bandwidth", values[5], unit, line)
     else:
         _add_sample(test, "net_request", "rate", values[5], "Trans", line)
+    _read_round_trip(test)
     return True
+
+
+def _read_round_trip(test: NetperfTest) -> None:
+    """Read what -v 2 prints below the table: the mean round trip in µs, and the rate where the table has a bandwidth."""
+    heading = next((place for place, (_, text) in enumerate(test.lines) if _ROUND_TRIP.match(text)), None)
+    if heading is None:
+        return
+    for number, text in test.lines[heading + 1 : heading + 5]:
+        words = text.split()
+        if len(words) < 6 or any(read_non_negative(word) is None for word in words):
+            continue
+        known = {sample.metric for sample in test.samples}
+        if "rate" not in known:
+            _add_sample(test, "net_request", "rate", words[5], "Trans", number)
+        if "latency_mean" not in known and (mean := read_non_negative(words[4])) is not None:
+            test.add("net_request", "latency_mean", round(mean * 1e3, 6), f"{words[4]} usec/Tran", number)
+        return
 
 
 def _add_sample(test: NetperfTest, operation: str, metric: str, word: str, unit: str, line: int) -> None:
@@ -242,7 +262,17 @@ _TITLE = re.compile(  # title of a classic table
 _INTERIM = re.compile(
     rf"Interim result: {{1,8}}([\d.]{{1,20}}) {UNIT}/s over {{1,4}}([\d.]{{1,20}}) seconds(?: ending at (\d{{1,12}}\.\d{{1,6}}))?\s*$"
 )
-_COMMAND = re.compile(r"(?:^|[$#>%/] ?|\s)(netperf(?: -[^|;&\"]*)?)$")
+_SHELL_WORDS = re.compile(  # what stands around commands of a loop, and between them and their output
+    r"\s*(?:(?:do|done|then|fi|else|wait|esac|[})]|&)\s*[;&]?|(?:for|while|until|if)\b.{0,200}|sleep \S{1,20}|\[\d{1,3}\]\S?\s.{0,200}"
+    r"|(?:>\s*)?-- .{0,200}|echo\b.{0,200}|[\w./-]{1,60} [^<>\n]{0,200}> ?[\w./-]{1,100})\s*$"
+)
+_BURST = re.compile(r" : first burst (\d{1,6})\b")
+_ROUND_TRIP = re.compile(r"\s*Alignment {1,16}Offset {1,16}RoundTrip {1,8}Trans {1,8}Throughput")
+_NO_SERVER = re.compile(
+    r"establish[ _]control(?:: are you sure there is a netserver listening| could not establish the control connection).{0,200}"
+)
+_WORDS_OF_KEYS = ("THROUGHPUT", "_LATENCY=", "TRANSACTION_RATE=", "NETPERF_INTERIM_RESULT")
+_ENDED = "the output ends before its result"
 _NOBODY = ("0.0.0.0", "::", "::0", "(null)", "")  # noqa: S104 - addresses for "any", and hosts that the tool could not name
 _WARNING = "Desired confidence was not achieved"
 
@@ -252,7 +282,9 @@ def looks_like(text: SourceText) -> float:
     body = text.text
     if " TEST from " in body or " TEST to " in body:
         return 1.0 if any(" TEST " in line and _BANNER.search(line[:_LONGEST]) for line in text.lines) else 0.0
-    if "THROUGHPUT=" in body and "THROUGHPUT_UNITS=" in body:
+    if any(word in body for word in _WORDS_OF_KEYS) and omni.HAS_KEY.search(body):
+        return 0.9
+    if "establish" in body and _NO_SERVER.search(body):
         return 0.9
     if ("Throughput Units," in body or ",Throughput Units" in body or "Transaction Rate Tran/s" in body) and any(
         omni.is_header(line) for line in text.lines
@@ -260,7 +292,9 @@ def looks_like(text: SourceText) -> float:
         return 0.9
     if "Elapsed" in body and "bytes" in body and _TITLE.search(body):
         return 0.8
-    is_bare = "netperf " in body and (" -o" in body or " -P" in body)
+    if body.count("Throughput") > 1 and "Units" in body and any(starmap(omni.is_column_title, pairwise(text.lines))):
+        return 0.9
+    is_bare = "netperf " in body and (" -o" in body or " -P" in body or "-O" in body)
     return (
         0.9 if is_bare and any(test.figures or test.operation for test in _iterate_tests(_iterate_lines(text))) else 0.0
     )
@@ -273,7 +307,7 @@ def parse(text: SourceText) -> ParsedFile:
         ParseError: if there is none.
     """
     runs: list[ParsedRun] = []
-    broken: list[Broken] = []
+    broken = _find_unreached(text)
     warnings: list[str] = []
     for test in _iterate_tests(_iterate_lines(text)):
         result = _read_test(test, warnings)
@@ -295,36 +329,55 @@ def parse(text: SourceText) -> ParsedFile:
     return ParsedFile(tuple(runs), tuple(warnings), tuple(broken))
 
 
+def _find_unreached(text: SourceText) -> list[Broken]:
+    """Return a `Broken` for each netperf that did not reach its server, which prints two lines and no test."""
+    if "establish" not in text.text:
+        return []
+    matches = [(index, match) for index, line in enumerate(text.lines) if (match := _NO_SERVER.search(line[:_LONGEST]))]
+    first = [
+        (index, match) for place, (index, match) in enumerate(matches) if not place or matches[place - 1][0] < index - 1
+    ]
+    return [
+        Broken("netperf did not reach its server", text.number(index), match[0][:100], "a test's banner and figures")
+        for index, match in first
+    ]
+
+
 def _iterate_lines(text: SourceText) -> Iterator[tuple[int, str]]:
     """Yield the lines with their numbers; of consecutive blank ones only the first."""
-    was_blank = False
+    was_blank, begun = False, ""  # `begun`: a command that goes on in the next line
     for index, line in enumerate(text.lines):
         is_blank = not line or line.isspace()
+        if line.endswith("\\") and (begun or "netperf" in line) and len(begun) < _LONGEST:
+            begun += line[:_LONGEST].removesuffix("\\")
+            continue
         if not (is_blank and was_blank):
-            cleaned = line[:_LONGEST].removesuffix("\\n")  # an escaped line end of a program's string
+            cleaned = begun + line[:_LONGEST].removesuffix("\\n")  # an escaped line end of a program's string
             yield text.number(index), cleaned.expandtabs()
-        was_blank = is_blank
+        was_blank, begun = is_blank, ""
 
 
 def _iterate_tests(lines: Iterator[tuple[int, str]]) -> Iterator[NetperfTest]:
     test: NetperfTest | None = None
     command = typed = alone = ""
+    rivals: list[str] = []  # commands that were typed together with the last one
     interim: list[tuple[int, str]] = []  # lines of -D, below a command whose figures are bare
     for (number, line), (_, below) in pairwise(chain(lines, [(0, "")])):
         key = omni.find_key(line) if "=" in line else ""
-        begun, alone = _begin_test(test, command, number, line, key, alone), _find_alone(line, alone)
+        begun, alone = _begin_test(test, command, number, line, key, alone, below), _find_alone(line, alone)
         if begun is not None:
             if test is not None:
                 yield test
-            test, command, typed = begun, "", ""
-        elif "netperf" in line and (match := _COMMAND.search(line.rstrip())):
+            test, command, typed, rivals = begun, "", "", []
+        elif "netperf" in line and (last_command := netperf_command.find_command(line.rstrip())):
             if test is not None:
                 yield test
-            test, command, typed, interim = None, match[1], match[1], []
+            rivals = [typed, *rivals] if typed and test is None else []
+            test, command, typed, interim = None, last_command, last_command, []
         elif typed and test is None and _INTERIM.match(line) and len(interim) < _MOST_LINES:
             interim.append((number, line))
-        elif typed and line.strip():  # directly below the command, or below its figures
-            bare = _make_bare(typed, number, line, below)
+        elif typed and line.strip() and not _SHELL_WORDS.match(line):  # below the command, or below its figures
+            bare = _make_bare([typed, *rivals], number, line, below)
             if bare is not None and test is not None:
                 yield test
             if bare is not None and bare.lines:
@@ -333,7 +386,8 @@ def _iterate_tests(lines: Iterator[tuple[int, str]]) -> Iterator[NetperfTest]:
             goes_on = bare is not None or (test is not None and netperf_command.is_second_row(typed, line))
             test, command, typed = bare or test, "" if bare else command, typed if goes_on else ""
         if test is not None and len(test.lines) < _MOST_LINES:
-            test.lines.append((number, line))
+            test.lines.append((number, test.row or line))
+            test.row = ""
             test.keys |= {key} - {""}
     if test is not None:
         yield test
@@ -347,17 +401,18 @@ def _find_alone(line: str, before: str) -> str:
 
 
 def _begin_test(
-    test: NetperfTest | None, command: str, number: int, line: str, key: str, alone: str
+    test: NetperfTest | None, command: str, number: int, line: str, key: str, alone: str, below: str
 ) -> NetperfTest | None:
     """Return the test that begins with this line, None where none does. `alone` is the test named by the banner directly above."""
     if " TEST " in line and (match := _BANNER.search(line)):
         return NetperfTest(match[1].removeprefix("MIGRATED "), command)
     if test is not None and key in test.keys and test.keys.intersection(omni.FIGURES):
         return NetperfTest(test.kind, "")  # without banners, a repeated key begins the next test
-    if test is None and key in omni.BEGINNINGS:
+    if test is None and (key in omni.BEGINNINGS or key.startswith("NETPERF_INTERIM_RESULT[")):
         return NetperfTest(netperf_command.read_direction(command) if command else "", command)
-    if test is None and not command and omni.is_header(line):
-        return NetperfTest("", "", [(number, "")], has_banner=False)
+    if test is None and (omni.is_header(line) or omni.is_column_title(line, below)):
+        kind = netperf_command.read_direction(command) if command else ""
+        return NetperfTest(kind, command, [(number, "")], has_banner=False)
     is_free = test is None or not test.has_banner or alone
     return _make_untitled(command, alone, number, line) if is_free and _TITLE.match(line) else None
 
@@ -371,16 +426,39 @@ def _make_untitled(command: str, alone: str, number: int, title: str) -> Netperf
     return test
 
 
-def _make_bare(typed: str, number: int, line: str, below: str) -> NetperfTest | None:
-    """Return the test of bare figures, if the command states what they are; `below` is the next line."""
-    kind = netperf_command.read_kind(typed)
-    if cells := netperf_command.read_figures(typed, line):
-        return NetperfTest(kind, typed, figures=cells)
-    if netperf_command.is_quiet(typed) and read_non_negative(line.strip()) is not None:
-        return NetperfTest(kind, typed, [(number, "")], has_banner=False)
-    if title := netperf_command.make_title(typed, line, below):
-        return NetperfTest(kind, typed, [(number, ""), (number, title)], has_banner=False)
+def _make_bare(typed: list[str], number: int, line: str, below: str) -> NetperfTest | None:
+    """Return the test of bare figures, if the commands above state what they are; `below` is the next line."""
+    command = _choose_command(typed, line)
+    if not command:
+        return None
+    row, brand = netperf_command.split_brand(command, line)
+    kind = netperf_command.read_direction(command) or netperf_command.read_kind(command)
+    test = NetperfTest(kind, command, caption=brand)
+    if cells := netperf_command.read_figures(command, line, test.operation):
+        test.figures = cells
+        test.kind = "OMNI" if cells.get("direction") else kind  # the row itself tells who sent
+        return test
+    test.has_banner, test.row = False, row if brand else ""
+    if netperf_command.is_quiet(command) and read_non_negative(row.strip()) is not None:
+        test.lines = [(number, "")]
+        return test
+    if title := netperf_command.make_title(command, row, below):
+        test.lines = [(number, ""), (number, title)]
+        return test
     return None
+
+
+def _choose_command(typed: list[str], line: str) -> str:
+    """Return the one of several commands that printed a bare row; "" where nothing tells.
+
+    -B repeats its words behind the row, and a row with a column of directions says itself who sent.
+    """
+    kinds = {netperf_command.read_direction(command) or command for command in typed}
+    if len(kinds) == 1 or all("direction" in command.lower() for command in typed):
+        return typed[0]
+    brands = {command: netperf_command.read_brand(command) for command in typed}
+    branded = [command for command, brand in brands.items() if brand and line.rstrip().endswith(f" {brand}")]
+    return branded[0] if len(branded) == 1 else ""
 
 
 def _read_test(test: NetperfTest, warnings: list[str]) -> ParsedRun | Broken:
@@ -389,6 +467,9 @@ def _read_test(test: NetperfTest, warnings: list[str]) -> ParsedRun | Broken:
         if test.kind and not test.figures and (match := pattern.search(head)):
             setattr(test, attribute, next((name for name in (match[1], match[2] or "") if name not in _NOBODY), ""))
     test.target = test.target or netperf_command.read_peer(test.command)
+    if test.operation in ("net_request", ""):
+        burst = _BURST.search(" ".join(line for _, line in test.lines[:3]))
+        test.set_burst(int(burst[1]) if burst else netperf_command.read_burst(test.command))
     for number, line in test.lines:
         if _WARNING in line:
             warnings.append(f"line {number}: {_WARNING.lower()}")
@@ -396,7 +477,13 @@ def _read_test(test: NetperfTest, warnings: list[str]) -> ParsedRun | Broken:
             rate, over = parse_rate(match[1], match[2]), read_non_negative(match[3])
             if rate is not None and over:
                 test.add_interim(rate, over, read_non_negative(match[4] or ""), number)
-    if not omni.read_omni(test, warnings) and not read_tables(test):
+    is_read = omni.read_omni(test, warnings) or read_tables(test)
+    if not is_read and test.has_interim and test.operation and test.broken is None:
+        test.problem = _ENDED
+        metric = "rate" if test.operation == "net_request" else "bandwidth"
+        test.add(test.operation, metric, None, "", test.last, reason=_ENDED)
+        return test.make_run()
+    if not is_read:
         last = next((line for _, line in reversed(test.lines) if line.strip()), "")
         return test.broken or Broken(
             "the test has no figures", test.lines[0][0], last.strip()[:100], "a row of numbers"

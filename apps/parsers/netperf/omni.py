@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise, takewhile
 
 from apps.parsers.core.models import Broken
-from apps.parsers.core.numbers import read_non_negative, read_number
+from apps.parsers.core.numbers import read_non_negative, read_number, read_whole
 from apps.parsers.netperf import command as netperf_command
 from apps.parsers.netperf.report import NO_WAY, NetperfTest, parse_rate
 
@@ -22,10 +22,11 @@ _LATENCIES = {
     "latency_p99": ("p99_latency", "99th_percentile_latency_microseconds"),
     "latency_min": ("min_latency", "minimum_latency_microseconds"),
     "latency_max": ("max_latency", "maximum_latency_microseconds"),
-    "latency_mean": ("mean_latency", "mean_latency_microseconds"),
+    "latency_mean": ("mean_latency", "mean_latency_microseconds", "rt_latency", "round_trip_latency_usec_tran"),
     "latency_stdev": ("stddev_latency", "stddev_latency_microseconds"),
 }
 _RATES = ("transaction_rate", "transaction_rate_tran_s")  # its unit is in its name (nettest_omni.c, TRANSACTION_RATE)
+_IN_FLIGHT = ("burst_size", "initial_burst_requests")
 _HEADS = ("Throughput", "Transaction Rate", "Latency")  # the names over figures contain one of them
 _SUFFICIENT = (
     "throughput_units",
@@ -43,8 +44,15 @@ _OF_BANNER = re.compile(r'\bAF_INET6?\b|^\s{0,16}: |",\s{0,16}$')  # the rest of
 _LONGEST_HEADER = 8000
 _MOST_NAMES = 100  # lines of a wrapped header
 _MOST_BLOCKS, _MOST_TITLES = 4, 4  # blocks of -O (nettest_omni.c, NETPERF_MAX_BLOCKS), and lines of a title
-BEGINNINGS = ("THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "DIRECTION", "PROTOCOL", "SOCKET_TYPE", "LSS_SIZE_REQ")
-FIGURES = ("THROUGHPUT", "TRANSACTION_RATE", "MEAN_LATENCY")
+_LATENCY_KEYS = tuple(names[0].upper() for names in _LATENCIES.values()) + ("RT_LATENCY",)
+BEGINNINGS = (
+    "THROUGHPUT", "THROUGHPUT_UNITS", "TRANSACTION_RATE", "ELAPSED_TIME", "DIRECTION", "PROTOCOL", "SOCKET_TYPE", "LSS_SIZE_REQ",
+    *_LATENCY_KEYS,
+)  # fmt: skip
+FIGURES = ("THROUGHPUT", "TRANSACTION_RATE", *_LATENCY_KEYS)
+HAS_KEY = re.compile(
+    r"^\s*(?:THROUGHPUT|TRANSACTION_RATE|(?:MEAN|RT|MIN|MAX|STDDEV|P50|P90|P99)_LATENCY)=-?\d", re.MULTILINE
+)
 _CPU = ("local_cpu_util", "remote_cpu_util")
 _UNREADABLE = "not readable"
 _NO_UNIT = "its unit is not printed"
@@ -66,6 +74,12 @@ def is_header(line: str) -> bool:
     return (
         is_named and len(cells) > 1 and all(_normalise_name(cell) and read_non_negative(cell) is None for cell in cells)
     )
+
+
+def is_column_title(line: str, below: str) -> bool:
+    """Return whether a line is the first one of the titles of -O: a throughput, and beside it its unit in the next line."""
+    is_titled = line.count("Throughput") > 1 and "Units" in below
+    return is_titled and all(read_non_negative(word) is None for word in line[:_LONGEST_HEADER].split())
 
 
 def read_omni(test: NetperfTest, warnings: list[str]) -> bool:
@@ -143,6 +157,8 @@ def _read_bare(test: NetperfTest) -> bool:
 def _read_chosen(test: NetperfTest, fields: Fields) -> bool:
     """Read the figures that were chosen: there may be latencies without a throughput, or a throughput without its unit."""
     throughput, unit = _get_first(fields, ("throughput",)), _get_first(fields, ("throughput_units",))
+    if throughput and not unit and (printed := _find_command_unit(test, fields)):
+        unit = (printed, throughput[1])
     if throughput and unit:
         return _read_measured(test, fields, throughput, unit)
     rate = _get_first(fields, _RATES)
@@ -163,6 +179,15 @@ def _read_chosen(test: NetperfTest, fields: Fields) -> bool:
         test.add(operation, metric, None, throughput[0], throughput[1], reason=_NO_UNIT)
     _read_latencies(test, fields, operation)
     return bool(test.samples)
+
+
+def _find_command_unit(test: NetperfTest, fields: Fields) -> str:
+    """Return the unit of the throughput that the command line chooses with -f, "" where it does not."""
+    operation = _find_operation(test, fields, "")
+    if not operation or not netperf_command.has_unit(test.command):
+        return ""
+    unit = netperf_command.read_unit(test.command, is_request=operation == "net_request")
+    return f"{unit}/s" if unit else ""
 
 
 def _read_measured(test: NetperfTest, fields: Fields, throughput: tuple[str, int], unit: tuple[str, int]) -> bool:
@@ -205,10 +230,8 @@ def _read_sent(test: NetperfTest, fields: Fields, unit: str) -> None:
 def _find_operation(test: NetperfTest, fields: Fields, unit: str) -> str:
     if unit.startswith("Trans"):
         return "net_request"
-    if test.operation:
-        return test.operation
     direction = (_get_first(fields, ("direction",)) or ("", 0))[0].strip().lower()
-    return {"send": "net_send", "receive": "net_receive", "recv": "net_receive"}.get(direction, "")
+    return {"send": "net_send", "receive": "net_receive", "recv": "net_receive"}.get(direction, test.operation)
 
 
 def _get_first(fields: Mapping[str, tuple[str, int]], names: tuple[str, ...]) -> tuple[str, int] | None:
@@ -216,6 +239,8 @@ def _get_first(fields: Mapping[str, tuple[str, int]], names: tuple[str, ...]) ->
 
 
 def _read_facts(test: NetperfTest, fields: Fields) -> None:
+    if field := _get_first(fields, _IN_FLIGHT):
+        test.set_burst(read_whole(field[0]))
     for name, keys in _SIZES.items():
         if field := _get_first(fields, keys):
             size = test.read_size(name, field[0].strip())

@@ -30,6 +30,7 @@ class NetperfTest:
     host: str = ""
     target: str = ""
     block_size: int | None = None
+    iodepth: int | None = None  # requests in flight of a burst
     workload: dict[str, str | int | float] = field(default_factory=dict)
     samples: list[ParsedSample] = field(default_factory=list)
     problem: str = ""
@@ -38,6 +39,7 @@ class NetperfTest:
     has_banner: bool = True
     note: str = ""
     caption: str = ""
+    row: str = ""  # the first row without the words that -B put behind it
     of_interim: str = ""  # the operation of the interim results, where it differs from that of the first figure
     _points: list[tuple[float, float]] = field(default_factory=list)
     _began: float | None = None
@@ -52,11 +54,23 @@ class NetperfTest:
     def operation(self) -> str:
         """Return the operation that the banner names, "" where it does not (omni without direction)."""
         kind = self.kind.upper()
-        if "REQUEST" in kind or "/RR" in kind or "CONNECT" in kind or kind.endswith((" RR", " CRR", " CC")):
+        if (
+            "SEND|RECV" in kind
+            or "REQUEST" in kind
+            or "/RR" in kind
+            or "CONNECT" in kind
+            or kind.endswith((" RR", " CRR", " CC"))
+        ):
             return "net_request"
         if "MAERTS" in kind or kind.startswith("OMNI RECEIVE"):
             return "net_receive"
         return "net_send" if "STREAM" in kind or "SEND" in kind else ""
+
+    def set_burst(self, burst: int | None) -> None:
+        """Set how many requests were sent at first; one more is in flight (nettest_omni.c, rtt_latency). 0 is no burst."""
+        if burst:
+            self.workload["burst"] = burst
+            self.iodepth = self.workload["iodepth"] = burst + 1
 
     def add_interim(self, rate: float, over: float, ending: float | None, line: int) -> None:
         """Add an interim result."""
@@ -74,9 +88,14 @@ class NetperfTest:
         """Add a sample."""
         self.last = max(self.last, line)
         self.samples.append(ParsedSample(
-            operation, metric, value, block_size=self.block_size, printed=printed[:80], line=line,
+            operation, metric, value, block_size=self.block_size, iodepth=self.iodepth, printed=printed[:80], line=line,
             missing_reason=reason, note=self.note,
         ))  # fmt: skip
+
+    @property
+    def has_interim(self) -> bool:
+        """Return whether an interim result was read."""
+        return bool(self._points)
 
     def read_size(self, name: str, word: str) -> int | None:
         """Return a size in bytes and add it to the workload; -1 is a size that was left to the system."""

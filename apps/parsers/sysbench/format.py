@@ -23,6 +23,8 @@ Peculiarities:
 - Latencies include fsync() requests since 1.0 (an fsync is an event of its own).
 - A failed run prints zeros and `min: 18446744073709.55ms`: all its figures are missing.
 - A report that was cut out without its banner is read where it counts reads and writes: only random r/w does both.
+- Some 1.1 count writes and fsync() in asynchronous mode as reads, and print 0 for both; others only the bytes
+  (sb_fileio.c, `file_wait`, before August 2017). What cannot be told apart is missing.
 - The percentile is 95 unless chosen otherwise; others than 50, 90, 95 and 99 become labels. 0 prints `percentile stats:
   disabled`.
 """
@@ -174,8 +176,11 @@ _OWN = ("Extra file open flags:", *FIRST, OLD_SPEED, ": IOPS=", ":  IOPS=", "rea
 _CHECKPOINT = re.compile(r"\[ {0,8}(\d{1,9})s ?\] Checkpoint report:")
 _OF_MEMORY = " ops/sec)"
 _RATES = re.compile(r"\s*(?:reads|writes)/s:\s+\d").match  # may stand without the titles
+_BYTES_AS_READS = "this sysbench added the bytes that were written to those that were read: they cannot be told apart"
 _PERCENTILES = ("50", "90", "95", "99")
+_COUNTS = ("reads", "writes", "syncs", "read_bytes", "written_bytes")
 _FAILED = "sysbench did no request"
+_COUNTED_AS_READS = "this sysbench counted what was written, and each fsync(), as reads: they cannot be told apart"
 _NOT_PRINTED = "not printed"
 _DAMAGED = "a line of sysbench's whose figures cannot be read"
 _WHOLE = re.compile(
@@ -230,7 +235,7 @@ def parse(text: SourceText) -> ParsedFile:
             if isinstance(result, ParsedRun) and (cut := _find_cut(result, lines, len(whole) < len(lines))):
                 broken.append(cut)
             if isinstance(result, ParsedRun) and (beside := _describe_beside(banner, report)):
-                warnings.append(f"line {result.line}: {beside}")
+                warnings.append(f"line {_find_beside_line(report) or result.line}: {beside}")
     if not runs and not broken:
         raise ParseError("no fileio test of sysbench in the text", expected="'Extra file open flags:' and results")
     return ParsedFile(tuple(runs), broken=tuple(broken), warnings=tuple(warnings))
@@ -240,6 +245,24 @@ def _describe_beside(banner: SysbenchBanner, report: SysbenchReport) -> str:
     sides = {_get_side(operation) for operation in banner.operations}
     name = report.counts_beside("read" in sides, "write" in sides)
     return f"{name} are counted in a test that does none: they are not taken" if name else ""
+
+
+def _find_beside_line(report: SysbenchReport) -> int:
+    """Return the line of the reads that were counted, 0 where only intervals have them."""
+    figure = report.figures.get("reads") or report.figures.get("read_bytes")
+    return figure.line if figure and figure.value else 0
+
+
+def _explain_uncounted(banner: SysbenchBanner, report: SysbenchReport, name: str) -> str:
+    """Return why a figure of a test that writes is none: 1.1 counts in asynchronous mode some of it as reads; "" elsewhere."""
+    sides = {_get_side(operation) for operation in banner.operations}
+    if "write" not in sides:
+        return ""
+    is_known = sides == {"write"} or banner.workload.get("ioengine") == "libaio"
+    if name in _COUNTS and is_known and report.counts_only_reads():
+        return _COUNTED_AS_READS
+    is_of_bytes = name in ("read_bytes", "written_bytes") and report.adds_written_to_read(banner.block_size)
+    return _BYTES_AS_READS if is_of_bytes else ""
 
 
 def _is_test(lines: list[tuple[int, str]]) -> bool:
@@ -349,9 +372,9 @@ def _iterate_samples(
     failed = _FAILED if report.counted_nothing() else ""
     for operation, metric, name, note in _iterate_wanted(banner, report):
         figure = report.figures.get(name)
-        reason = failed or ("" if figure else _NOT_PRINTED)
+        reason = failed or ("" if figure else _NOT_PRINTED) or _explain_uncounted(banner, report, name)
         yield ParsedSample(
-            operation, metric, None if failed or figure is None else figure.value, section, file_size=banner.file_size,
+            operation, metric, None if reason or figure is None else figure.value, section, file_size=banner.file_size,
             block_size=banner.block_size, threads=banner.threads, printed=figure.printed if figure else "",
             line=figure.line if figure else first, missing_reason=reason, note=note, quality=_get_quality(figure),
         )  # fmt: skip
@@ -388,7 +411,8 @@ def _iterate_by_direction(banner: SysbenchBanner, report: SysbenchReport) -> Ite
         yield operation, "iops", f"{side}s", ""
         yield operation, "bandwidth", "read_bytes" if side == "read" else "written_bytes", ""
     writes = any(_get_side(operation) == "write" for operation in banner.operations)
-    if "syncs" in report.figures and (writes or report.figures["syncs"].value):
+    is_configured = not banner.file_size or not {"fsync", "end_fsync"}.isdisjoint(banner.workload)
+    if "syncs" in report.figures and ((writes and is_configured) or report.figures["syncs"].value):
         yield "sync", "rate", "syncs", ""
 
 
@@ -404,7 +428,8 @@ def _iterate_series(banner: SysbenchBanner, report: SysbenchReport) -> Iterator[
     if not report.intervals:
         return
     times = tuple(row[0] for row in report.intervals)
-    for operation in banner.operations:
+    counted = () if _explain_uncounted(banner, report, "written_bytes") else banner.operations
+    for operation in counted:
         column = 1 if _get_side(operation) == "read" else 2
         yield ParsedSeries(operation, "bandwidth", 0, "report", times, tuple(row[column] for row in report.intervals))
     if any(row[3] for row in report.intervals):

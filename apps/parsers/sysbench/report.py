@@ -91,6 +91,23 @@ class SysbenchReport:
                 return name
         return ""
 
+    def counts_only_reads(self) -> bool:
+        """Return whether reads were counted and neither a write nor an fsync()."""
+        others = ("writes", "written_bytes", "syncs")
+        reads = any(self.figures[name].value for name in ("reads", "read_bytes") if name in self.figures)
+        others_counted = any(self.figures[name].value for name in others if name in self.figures)
+        is_in_intervals = any(row[1] for row in self.intervals) and not any(row[2] or row[3] for row in self.intervals)
+        return (reads and not others_counted) or (not self.has_results() and is_in_intervals)
+
+    def adds_written_to_read(self, block_size: int | None) -> bool:
+        """Return whether requests wrote and no byte did, beside bytes that were read; below 0.01 MiB/s it is a matter of rounding."""
+        values = [
+            self.figures[name].value if name in self.figures else -1
+            for name in ("writes", "written_bytes", "read_bytes")
+        ]
+        writes, written, read = values
+        return writes * (block_size or 1024) >= MIB / 100 and written == 0 and read > 0
+
     def counted_nothing(self) -> bool:
         """Return whether no request was done, so that every figure is a zero that was not measured."""
         events = self.figures.get("events")

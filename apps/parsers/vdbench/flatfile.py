@@ -22,6 +22,7 @@ from apps.parsers.core.models import Broken, ParsedFile, ParsedRun, ParsedSample
 from apps.parsers.core.numbers import INT4, read_non_negative, read_number, read_whole
 from apps.parsers.core.source_text import SourceText
 from apps.parsers.vdbench.clock import VdbenchClock
+from apps.parsers.vdbench.samples import NOTHING_DONE
 
 NAME = "vdbench flatfile"
 TITLE = "Vdbench flatfile"
@@ -148,8 +149,9 @@ class _FlatRun:
             if column not in row.cells:
                 continue
             word = row.cells[column]
-            value = read_non_negative(word) if self.whole else None
-            reason = _MISSING if not self.whole else "" if value is not None else "n/a"
+            is_idle = row.value("rate") == 0
+            value = read_non_negative(word) if self.whole and not is_idle else None
+            reason = _MISSING if not self.whole else NOTHING_DONE if is_idle else "" if value is not None else "n/a"
             printed = f"{word} {_UNITS.get(column, 'ms' if factor == 1e6 else '/s')}" if self.whole else ""
             yield ParsedSample(
                 operation, metric, None if value is None else round(value * factor, 6), block_size=size,
@@ -164,7 +166,8 @@ class _FlatRun:
         for operation, metric, column, factor in wanted:
             if metric not in ("iops", "rate", "bandwidth", "latency_mean") or column not in self.rows[0].cells:
                 continue
-            values = [row.value(column) for row in self.rows]
+            is_latency = metric == "latency_mean"
+            values = [None if is_latency and row.value("rate") == 0 else row.value(column) for row in self.rows]
             numbers = tuple(float("nan") if value is None else round(value * factor, 6) for value in values)
             yield ParsedSeries(operation, metric, 0, "report", times, numbers)
 

@@ -9,6 +9,7 @@ from apps.parsers.core.models import ParsedSample, ParsedSeries
 from apps.parsers.core.numbers import INT4, INT8, read_non_negative, read_number, read_whole
 from apps.parsers.vdbench.columns import VdbenchColumns
 
+NOTHING_DONE = "no I/O was done"
 _WORD = re.compile(r"\S+")
 _DRIFT = 3
 
@@ -55,15 +56,17 @@ class _SampleContext:
     block_size: int | None
     threads: int | None
     note: str
+    is_idle: bool = False  # no I/O was done, so that every figure is a zero that was not measured
 
     def make_sample(
         self, operation: str, metric: str, word: str, unit: str, factor: float, line: int | None = None
     ) -> ParsedSample:
-        value = read_non_negative(word)
+        value = None if self.is_idle else read_non_negative(word)
+        reason = NOTHING_DONE if self.is_idle else "" if value is not None else "not a number"
         return ParsedSample(
             operation, metric, None if value is None else round(value * factor, 6), block_size=self.block_size,
             threads=self.threads, printed=f"{word} {unit}".strip(), line=line or self.row.line, note=self.note,
-            missing_reason="" if value is not None else "not a number",
+            missing_reason=reason,
         )  # fmt: skip
 
 
@@ -83,7 +86,11 @@ def make_samples(
     block_size = loops.get("xfersize") or _get_fixed_size(size_column, whole_row, intervals)
     threads = loops.get("threads")
     point = _SampleContext(
-        whole_row, block_size, threads if threads and threads <= INT4 else None, _make_cpu_note(whole_row)
+        whole_row,
+        block_size,
+        threads if threads and threads <= INT4 else None,
+        _make_cpu_note(whole_row),
+        whole_row.value("ReqstdOps rate" if columns.is_files else "i/o rate") == 0,
     )
     if columns.is_files:
         yield from _iterate_file_samples(point, spread, largest)
@@ -168,6 +175,7 @@ def make_series(
             (speed, "bandwidth", columns.megabyte),
             (latency, "latency_mean", 1e6),
         ):
-            values = [row.value(column) for row in intervals]
+            is_latency = metric == "latency_mean"
+            values = [None if is_latency and row.value(rate) == 0 else row.value(column) for row in intervals]
             numbers = tuple(float("nan") if value is None else round(value * factor, 6) for value in values)
             yield ParsedSeries(operation, metric, 0, "report", times, numbers)

@@ -91,8 +91,9 @@ def _keep_file(lab_id: int, pieces: Iterable[bytes]) -> Artefact:
 
 
 def _held(lab_id: int, hashes: Collection[str]) -> dict[str, Artefact]:
-    """Return the lab's artefacts with these hashes whose bytes exist; lost ones are missing, so that they are stored
-    again.
+    """Return the lab's artefacts with these hashes whose bytes exist.
+
+    Lost ones are missing, so that they are stored again.
     """
     here = Artefact.objects.filter(lab_id=lab_id, sha256__in=hashes).select_related("small").defer("small__packed")
     return {row.sha256: row for row in here if hasattr(row, "small") or path_of(row.sha256).exists()}

@@ -3,13 +3,16 @@
 from apps.runs.models.attempt import (
     LEASE,
     MAX_TRIES,
+    MAY_BE_ON_HOST,
     Attempt,
     AttemptQuerySet,
     Chunk,
     NextFencingToken,
     request_dispatch,
+    send_run_ended,
 )
 from apps.runs.models.run import (
+    DISPATCH_ORDER,
     FEW,
     IN_TIME,
     TAKE_SAMPLES_ALONG,
@@ -32,10 +35,12 @@ from apps.runs.models.run import (
 )
 
 __all__ = [
+    "DISPATCH_ORDER",
     "FEW",
     "IN_TIME",
     "LEASE",
     "MAX_TRIES",
+    "MAY_BE_ON_HOST",
     "TAKE_SAMPLES_ALONG",
     "TOOLS",
     "Artefact",
@@ -58,4 +63,5 @@ __all__ = [
     "measures",
     "operations_of",
     "request_dispatch",
+    "send_run_ended",
 ]

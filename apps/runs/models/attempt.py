@@ -3,7 +3,7 @@
 If the UPDATE changes no row, somebody else was first: the method returns False and changes nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
@@ -18,6 +18,8 @@ from apps.runs.models.run import Run
 from apps.runs.states import ENDED, ON_HOST, OPEN, State, before
 
 LEASE = timedelta(seconds=60)
+# What keeps a host from new work: an open attempt, or an abandoned one of which the host has not said yet that it has ended.
+MAY_BE_ON_HOST = Q(state__in=sorted(OPEN)) | Q(abandoned_at__isnull=False, answered_at__isnull=True)
 MAX_TRIES = 3  # of reading a result in; after that it is a dead letter, shown on the run
 
 
@@ -40,9 +42,35 @@ def request_dispatch(host_id: int | None) -> None:
     send_on_commit("agents.dispatch_host", host_id, expires=60)
 
 
+def send_run_ended(run_id: int) -> None:
+    """Send the task that goes on with a plan when one of its runs ends without a result, when the transaction commits.
+
+    It is named, not imported: plans are above runs. What a lost message leaves, the beat finds.
+    """
+    send_on_commit("plans.run_ended", run_id, expires=60)
+
+
 class AttemptQuerySet(LabQuerySet["Attempt"]):
     def open(self) -> Self:
         return self.filter(state__in=OPEN)
+
+    def may_be_on_host(self) -> Self:
+        """Return the attempts that keep their host from new work."""
+        return self.filter(MAY_BE_ON_HOST)
+
+    def abandoned(self) -> Self:
+        """Return the abandoned attempts whose host has not been heard of since."""
+        return self.filter(abandoned_at__isnull=False, answered_at=None)
+
+    def settle_abandoned(self, host_id: int) -> int:
+        """Note that the host has nothing of its abandoned attempts any more, so that its queue goes on; return how many.
+
+        It has said so, or its agent was revoked and will never say anything.
+        """
+        settled: int = self.abandoned().filter(host_id=host_id).update(answered_at=timezone.now())
+        if settled:
+            request_dispatch(host_id)
+        return settled
 
     def lease_expired(self, now: datetime) -> Self:
         return self.filter(state__in=[State.ACCEPTED, State.RUNNING], lease_until__lt=now)
@@ -72,7 +100,10 @@ def _of_run(moved: dict[str, Any]) -> dict[str, Any]:
         # measured, being read: it is finished when its samples are there (`Run.is_reading`)
         fields["state"] = State.RUNNING
     if moved["state"] in ENDED:
-        fields |= {"finished_at": moved.get("ended_at") or timezone.now(), "problem": moved.get("reason", "")}
+        ended_at = moved.get("ended_at") or timezone.now()
+        fields |= {"finished_at": ended_at, "problem": moved.get("reason", "")}
+    if moved.get("abandoned_at"):
+        fields |= {"finished_at": None, "abandoned_at": moved["abandoned_at"]}  # nobody knows when it ended
     if "started_at" in moved:
         fields["started_at"] = moved["started_at"]
     return fields
@@ -112,6 +143,13 @@ class Attempt(LabScoped):
         null=True, help_text="by the server's clock: three times its estimate and a margin"
     )
 
+    abandoned_at = models.DateTimeField(null=True, help_text="when a person gave it up")
+    abandoned_by = models.CharField(max_length=200, blank=True, default="", db_default="")
+    abandon_reason = models.TextField(blank=True, default="", db_default="")
+    answered_at = models.DateTimeField(
+        null=True, help_text="of an abandoned attempt: when its host was back and said whether it still has it"
+    )
+
     objects: ClassVar[Any] = LabManager.from_queryset(AttemptQuerySet)()
 
     class Meta:
@@ -119,9 +157,8 @@ class Attempt(LabScoped):
         constraints = [
             models.UniqueConstraint(fields=["run", "number"], name="attempt_number_in_run"),
             # Two benchmarks on one host would measure each other, so the fence is the host, not only the disk.
-            models.UniqueConstraint(
-                fields=["host"], condition=Q(state__in=sorted(OPEN)), name="one_open_attempt_per_host"
-            ),
+            # An abandoned attempt may still run there until the host has said something.
+            models.UniqueConstraint(fields=["host"], condition=MAY_BE_ON_HOST, name="one_open_attempt_per_host"),
         ]
 
     def __str__(self) -> str:
@@ -136,20 +173,22 @@ class Attempt(LabScoped):
     def is_overdue(self) -> bool:
         return bool(self.state == State.RUNNING and self.overdue_at and self.overdue_at < timezone.now())
 
-    def move(self, state: State, **fields: Any) -> bool:
+    def move(self, state: State, *, out_of: Collection[State] = (), **fields: Any) -> bool:
         """Change the state if it may follow the one in the database now; the run follows its attempt.
 
         The end of an attempt lets its host have the next run. Returns False where the attempt has another state or
-        token by now: nothing is changed then.
+        token by now: nothing is changed then. `out_of`: the only states to leave, where not every one may be left.
         """
         changes = {"state": state, **fields}
         with transaction.atomic():
-            current = Attempt.objects.filter(pk=self.pk, token=self.token, state__in=before(state))
+            current = Attempt.objects.filter(pk=self.pk, token=self.token, state__in=out_of or before(state))
             if not current.update(**changes):
                 return False
             Run.objects.filter(pk=self.run_id).exclude(state__in=ENDED).update(**_of_run(changes))
             if state in ENDED:
                 request_dispatch(self.host_id)
+                if not changes.get("manifest"):  # else the end is announced when the result is read in
+                    send_run_ended(self.run_id)
         for name, value in changes.items():
             setattr(self, name, value)
         return True
@@ -180,6 +219,40 @@ class Attempt(LabScoped):
     def lose(self) -> bool:
         """Mark the attempt as `unknown` after its lease expired; nothing is started anywhere."""
         return self.move(State.UNKNOWN)
+
+    def abandon(self, actor: str, reason: str) -> bool:
+        """End an attempt whose host has gone quiet, by a person's decision; return False where it is not `unknown`.
+
+        When it ended is not known, so no time is stored. Its host gets nothing new before it is back and has said
+        whether it still has it.
+        """
+        fields: dict[str, Any] = {
+            "abandoned_at": timezone.now(), "abandoned_by": actor[:200], "abandon_reason": reason, "answered_at": None,
+            "reason": f"Given up by {actor}, because its host had gone quiet: {reason}",
+        }  # fmt: skip
+        return self.move(State.INTERRUPTED, out_of=[State.UNKNOWN], **fields)
+
+    def resume(self, reported: str = State.RUNNING) -> bool:
+        """Open an abandoned attempt again, because its host is back and still has it; return whether it was one.
+
+        It blocks its host like any other then, and its result counts as late. One that the host had only accepted is
+        cancelled: what was given up does not begin any more. A wish to cancel it from before stays.
+        """
+        now = timezone.now()
+        is_begun = reported != State.ACCEPTED
+        fields: dict[str, Any] = {
+            "state": State.RUNNING if is_begun else State.ACCEPTED, "answered_at": now, "reason": "",
+            "lease_until": now + LEASE, **({} if is_begun else {"cancel_wanted_at": now}),
+        }  # fmt: skip
+        with transaction.atomic():
+            abandoned = Attempt.objects.abandoned().filter(pk=self.pk, token=self.token, state=State.INTERRUPTED)
+            if not abandoned.update(**fields):
+                return False
+            given_up = Run.objects.filter(pk=self.run_id, state=State.INTERRUPTED, abandoned_at__isnull=False)
+            given_up.update(state=fields["state"], problem="")
+        for name, value in fields.items():
+            setattr(self, name, value)
+        return True
 
     def want_cancel(self) -> bool:
         """Ask the host to stop; an offer nobody accepted yet ends here at once."""

@@ -14,7 +14,7 @@ import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.urls import reverse
@@ -24,7 +24,7 @@ from apps.inventory.models import Host, Snapshot, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent, visible_labs
 from apps.runs.metrics import DISK, METRICS, OPERATIONS, Metric
 from apps.runs.sections import jobs_of, names_of, options_of, told_apart
-from apps.runs.states import ENDED, OPEN, READING, State
+from apps.runs.states import ENDED, OPEN, READING, Priority, State
 from apps.runs.workload import SAID, operations
 
 FEW = 64  # samples: as quick to read as two or three steps
@@ -70,11 +70,15 @@ def operations_of(measures: Collection[int] | None) -> list[str]:
 
 # When a run ended; where its result does not say, when it began, or else when it came here.
 IN_TIME = Coalesce("finished_at", "started_at", "created_at")
+# The order in which a host takes its waiting runs: an explicit place, or else the age, decides among those of a priority.
+PLACE_IN_QUEUE = Coalesce("position", "id")
+DISPATCH_ORDER = ("priority", PLACE_IN_QUEUE, "id")
 
 
 class Artefact(LabScoped):
-    """Raw bytes as they came, by SHA-256; once per lab, kept for good. Few bytes lie in `SmallBytes`, many in the artefact folder
-    (`artefacts/store.py`).
+    """Raw bytes as they came, by SHA-256; once per lab, kept for good.
+
+    Few bytes lie in `SmallBytes`, many in the artefact folder (`artefacts/store.py`).
     """
 
     sha256 = models.CharField(max_length=64)
@@ -142,6 +146,10 @@ class RunQuerySet(LabQuerySet["Run"]):
         runs = self.select_related("host", "target", "workload").order_by("-created_at", "-id")
         return runs.annotate(measures=RawSQL(measures("runs_run"), ()))  # noqa: S611
 
+    def in_dispatch_order(self) -> Self:
+        """Return the runs in the order in which their host takes them."""
+        return self.order_by(*DISPATCH_ORDER)
+
     def open(self) -> Self:
         return self.filter(state__in=OPEN)
 
@@ -149,10 +157,18 @@ class RunQuerySet(LabQuerySet["Run"]):
         return self.filter(state=State.FINISHED)
 
     def tools(self) -> list[str]:
-        """Return the names of all tools of the runs in scope, by one index step per tool instead of DISTINCT over all
-        runs.
-        """
+        """Return the names of all tools of the runs in scope, by one index step per tool instead of DISTINCT over all runs."""
         return sorted({tool for (tool,) in sql.rows(TOOLS, {"labs": visible_labs()})})
+
+    def fact_names(self, names: Collection[str]) -> set[str]:
+        """Return those of the names that some run has as a fact or label, in at most one query."""
+        if not names:
+            return set()
+        first, *others = [
+            self.filter(Q(facts__has_key=name) | Q(labels__has_key=name)).order_by().values_list(Value(name))[:1]
+            for name in sorted(names)
+        ]
+        return {name for (name,) in first.union(*others, all=True)}
 
 
 class Run(LabScoped):
@@ -190,6 +206,13 @@ class Run(LabScoped):
         default=dict, help_text="what comparisons group by, taken from the snapshot and the workload"
     )
     labels = models.JSONField(default=dict, blank=True)
+    note = models.TextField(default="", db_default="", blank=True, help_text="what a person wrote about it")
+    priority = models.PositiveSmallIntegerField(
+        choices=Priority.choices, default=Priority.NORMAL, db_default=Priority.NORMAL
+    )
+    position = models.BigIntegerField(
+        null=True, blank=True, help_text="its place among the waiting runs of its host and priority; null: its own id"
+    )
     sections = models.JSONField(
         default=dict, db_default=models.Value({}, models.JSONField()), blank=True,
         help_text="number → {name, options}: jobs, streams and clients of an output, which have figures of their own",
@@ -204,6 +227,9 @@ class Run(LabScoped):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    abandoned_at = models.DateTimeField(
+        null=True, blank=True, help_text="when a person gave it up, because its host had gone quiet"
+    )
 
     objects: ClassVar[Any] = LabManager.from_queryset(RunQuerySet)()
 
@@ -212,7 +238,9 @@ class Run(LabScoped):
         indexes = [
             GinIndex(fields=["facts"], opclasses=["jsonb_path_ops"], name="run_facts"),
             models.Index(fields=["lab", "-created_at", "-id"], name="run_newest"),
-            models.Index(fields=["host", "id"], condition=Q(state="queued"), name="run_queue"),
+            models.Index(
+                F("host"), F("priority"), PLACE_IN_QUEUE, F("id"), condition=Q(state="queued"), name="run_queue"
+            ),
             models.Index(fields=["lab", "tool"], name="run_tool"),
             models.Index(
                 F("target"), F("finished_at").desc(nulls_last=True), F("id").desc(), condition=Q(state="finished"),
@@ -239,6 +267,21 @@ class Run(LabScoped):
     def is_reading(self) -> bool:
         """Return whether the host is done and the result is being read into samples."""
         return self.state == State.RUNNING and self.finished_at is not None
+
+    @property
+    def is_late(self) -> bool:
+        """Return whether its host delivered how it ended after a person had given it up."""
+        return self.abandoned_at is not None and self.finished_at is not None
+
+    @property
+    def has_own_labels(self) -> bool:
+        """Return whether its labels are set here; those of an uploaded run are its file's, or its output's."""
+        return self.origin == self.Origin.DISPATCHED
+
+    @property
+    def can_run_again(self) -> bool:
+        """Return whether an agent was asked for it, so that its workload and its target are known in full."""
+        return self.origin == self.Origin.DISPATCHED and bool(self.workload and self.workload.jobs and self.target_id)
 
     @property
     def state_words(self) -> str:
@@ -344,8 +387,9 @@ class Point(models.Model):
 
 
 class Sample(ThroughParent):
-    """One measured value in base units, with the text and the line that it was read from. Narrow, because there will be millions; what else
-    is to be said of it is in `Provenance`.
+    """One measured value in base units, with the text and the line that it was read from.
+
+    Narrow, because there will be millions; what else is to be said of it is in `Provenance`.
 
     What it refers to is not checked with each row: `samples.py` holds the run while it writes, a trigger deletes, `artefacts/integrity.py` proves it.
     """
@@ -445,6 +489,9 @@ class Histogram(ThroughParent):
     kind = models.CharField(max_length=4, help_text="clat, slat or lat")
     section = models.SmallIntegerField(default=0)
     bins = models.JSONField(help_text="[[ns, count], …], ascending")
+    intervals = models.BinaryField(
+        null=True, help_text="the same over time, where the tool wrote a log of it: see `series/intervals.py`"
+    )
 
     class Meta:
         ordering = ["section", "operation"]

@@ -1,5 +1,6 @@
-"""Series as packed arrays: float64 seconds, then float64 values, little-endian, zlib. One row per series, never one per
-value.
+"""Series as packed arrays: float64 seconds, then float64 values, little-endian, zlib.
+
+One row per series, never one per value.
 """
 
 import zlib
@@ -32,8 +33,9 @@ def pack(times_s: ArrayLike, values: ArrayLike) -> bytes:
 
 
 def _column(numbers: ArrayLike) -> Any:
-    """Return the numbers as an array; a lazy column stays as it is, because a long one would take much memory at
-    once.
+    """Return the numbers as an array.
+
+    A lazy column stays as it is, because a long one would take much memory at once.
     """
     makes_them = hasattr(numbers, "__array__") and not isinstance(numbers, np.ndarray)
     return numbers if makes_them else np.asarray(numbers, dtype=_FLOAT).ravel()
@@ -53,8 +55,7 @@ def unpack(packed: bytes | memoryview) -> tuple[Array, Array]:
 
 
 def overview(times_s: ArrayLike, values: ArrayLike, buckets: int = BUCKETS) -> list[list[float]]:
-    """Return at most `buckets` rows of [seconds of the first, minimum, mean, maximum, count], so that stalls and
-    peaks stay visible.
+    """Return at most `buckets` rows of [seconds of the first, minimum, mean, maximum, count], so that stalls and peaks stay visible.
 
     Missing values (NaN) are left out, and so are buckets without any value.
     """

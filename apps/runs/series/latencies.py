@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.parsers.fio.bins import Bins, compute_percentiles, merge_bins
+from apps.parsers.fio.bins import LAST_BIN, Bins, compute_percentiles, merge_bins
 from apps.runs.models import Histogram, Run
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99)
@@ -20,7 +20,10 @@ MOST_JOBS = 6  # that are shown one by one
 
 @dataclass(frozen=True)
 class LatencySummary:
-    """Percentiles of one operation's latency bins, in ns. `curve`: (percent, its place on an axis of nines, ns)."""
+    """Percentiles of one operation's latency bins, in ns. `curve`: (percent, its place on an axis of nines, ns).
+
+    `end` is the last bin of fio's table, which counts everything that is longer: percentiles in it are lower bounds.
+    """
 
     name: str
     kind: str
@@ -29,6 +32,7 @@ class LatencySummary:
     largest: int
     curve: Sequence[tuple[float, float, int | None]]
     bars: Sequence[tuple[float, int]]
+    end: int = LAST_BIN
 
     @property
     def label(self) -> str:
@@ -41,11 +45,11 @@ def job_name(run: Run, section: int) -> str:
 
 
 def latencies_of(run: Run) -> list[LatencySummary]:
-    """Return completion latencies where the tool printed bins: per section and operation, and for all sections
-    together.
-    """
+    """Return completion latencies where the tool printed bins: per section and operation, and for all sections together."""
     histograms = [
-        histogram for histogram in run.histograms.all() if histogram.bins and histogram.kind in ("clat", "lat")
+        histogram
+        for histogram in run.histograms.defer("intervals")
+        if histogram.bins and histogram.kind in ("clat", "lat")
     ]
     together: dict[tuple[str, str], list[Histogram]] = {}
     for histogram in histograms:

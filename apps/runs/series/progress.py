@@ -99,14 +99,14 @@ def _seconds(point: ProgressPoint, started_at: float | None) -> float:
     return point.elapsed_s or 0.0
 
 
-def _job(interval: Interval) -> dict[str, Any]:
+def _job(interval: Interval) -> dict[str, object]:
     figures = {name: interval.values[name] for name in ("bandwidth", "iops", "latency_mean")}
     return {"name": interval.name, "operation": interval.operation, **figures, "done": round(interval.done, 4)}
 
 
-def _waiting(point: ProgressPoint) -> list[dict[str, Any]]:
+def _waiting(point: ProgressPoint) -> list[dict[str, object]]:
     """Return the jobs that wait for a stonewall or lay out their files, with null figures."""
-    nothing: dict[str, Any] = {"operation": "", "bandwidth": None, "iops": None, "latency_mean": None, "done": 0.0}
+    nothing: dict[str, object] = {"operation": "", "bandwidth": None, "iops": None, "latency_mean": None, "done": 0.0}
     return [{"name": job.name, **nothing, "operation": job.planned} for job in point.jobs if not job.totals]
 
 
@@ -141,8 +141,9 @@ def series_of(run: Run) -> list[Series]:
 
 
 def series_so_far(run: Run) -> list[Series]:
-    """Return the unsaved series of a running run's newest attempt, from the messages that Redis remembers; empty
-    without Redis.
+    """Return the unsaved series of a running run's newest attempt, from the messages that Redis remembers.
+
+    They are empty without Redis.
     """
     columns: dict[Key, list[tuple[float, float]]] = defaultdict(list)
     sections = {job["name"]: place for place, job in enumerate(run.workload.jobs if run.workload else [])}
@@ -156,9 +157,7 @@ def series_so_far(run: Run) -> list[Series]:
 
 
 def newest_attempt(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages of the newest attempt, without repeated moments: where time goes back, another attempt
-    began.
-    """
+    """Return the messages of the newest attempt, without repeated moments: where time goes back, another attempt began."""
     newest: list[dict[str, Any]] = []
     for message in messages:
         if "t" not in message or (newest and message["t"] == newest[-1]["t"]):

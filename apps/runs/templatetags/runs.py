@@ -1,7 +1,6 @@
 """Tables of runs in templates."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from django import template
 from django.utils.html import format_html_join
@@ -27,6 +26,6 @@ def breakable(address: str) -> SafeString:
 
 
 @register.filter
-def is_rate(name: Any) -> bool:
+def is_rate(name: object) -> bool:
     """Return whether this fact is in bytes per second."""
     return name in RATES

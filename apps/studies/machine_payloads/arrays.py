@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from apps.studies.machine_payloads.index import MachineIndex
 from apps.studies.machine_payloads.part_text import DescribedPart, Entry, PartFields, plain
@@ -55,7 +54,7 @@ def _controller_of_array(study: MachineIndex, host: str, entry: Entry) -> dict[s
     return {}
 
 
-def _members(study: MachineIndex, host: str, entry: Entry) -> list[dict[str, Any]]:
+def _members(study: MachineIndex, host: str, entry: Entry) -> list[dict[str, object]]:
     if entry.get("nested"):
         return [{"member_array": f"array {name}"} for name in entry["nested"]]
     devices = entry.get("command_members") or entry.get("text_members") or []

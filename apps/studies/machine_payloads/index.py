@@ -17,9 +17,7 @@ class MachineIndex:
         self.by_kind: dict[tuple[str, str], list[str]] = {}  # (host, kind of disk) → keys
 
     def host_of(self, entry: Entry) -> str:
-        """Return the host of an entry: by a configuration, its controller, or a common word; else the study's first
-        host.
-        """
+        """Return the host of an entry: by a configuration, its controller, or a common word; else the study's first host."""
         names = [host["name"] for host in self.host_entries]
         names_given = [
             configuration.get("host")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from apps.studies.machine_payloads.index import MachineIndex
 from apps.studies.machine_payloads.part_text import DescribedPart, Entry, PartFields, plain
@@ -26,8 +25,9 @@ def network(study: MachineIndex) -> Iterator[DescribedPart]:
 
 
 def _links(drawn: Entry, nics: Sequence[DescribedPart], first: str, second: str) -> Iterator[DescribedPart]:
-    """Yield the cables of a drawing with two switches; only a rule that is given (`inferred`) says what is connected
-    to which.
+    """Yield the cables of a drawing with two switches.
+
+    Only a rule that is given (`inferred`) says what is connected to which.
     """
     rates = {_END.sub("", str(text)): bits(str(text)) for text in drawn.get("links") or []}
     if "switch to switch" in rates:
@@ -99,7 +99,7 @@ def paths(study: MachineIndex) -> Iterator[DescribedPart]:
                 )
 
 
-def _sections(study: MachineIndex, host: str, entry: Entry) -> Iterator[dict[str, Any]]:
+def _sections(study: MachineIndex, host: str, entry: Entry) -> Iterator[dict[str, object]]:
     counts = {"one": 1, "two": 2, "four": 4, "six": 6, "eight": 8}
     unit = study.controller_name(entry).partition(" (")[0]
     for match in re.finditer(

@@ -12,8 +12,10 @@ WORDS = ("none", "unknown")
 
 @dataclass(frozen=True)
 class DescribedPart:
-    """One part. `identity`: how it is found again; `refers`: field → key of another part; `places`: members or sections, `disk`, `member_array`
-    and `controller` in them are keys too.
+    """One part.
+
+    `identity`: how it is found again; `refers`: field → key of another part; `places`: members or sections, `disk`,
+    `member_array` and `controller` in them are keys too.
     """
 
     kind: str
@@ -34,7 +36,7 @@ class PartFields:
     absent: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def text(self, name: str, value: Any, words: Sequence[str] = ()) -> None:
+    def text(self, name: str, value: object, words: Sequence[str] = ()) -> None:
         """Set a text field; `words` are those of the field that are no reason for an empty value."""
         if value is None or value == "" or NOT_PRINTED.match(str(value)):
             self.absent[name] = "not_printed"
@@ -43,7 +45,7 @@ class PartFields:
         else:
             self.values[name] = str(value)
 
-    def number(self, name: str, value: Any) -> None:
+    def number(self, name: str, value: object) -> None:
         """Set a number; a figure that is no whole number stays in the notes as printed."""
         if isinstance(value, int) and not isinstance(value, bool):
             self.values[name] = value
@@ -52,7 +54,7 @@ class PartFields:
             if name in self.values:
                 self.note(name.replace("_", " "), self.values.pop(name))
 
-    def note(self, name: str, value: Any) -> None:
+    def note(self, name: str, value: object) -> None:
         if value not in (None, "", [], {}):
             self.notes.append(f"{name}: {value}" if name else str(value))
 
@@ -60,5 +62,5 @@ class PartFields:
         return self.values | {"notes": "; ".join(self.notes)}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     return ", ".join(f"{name} {part}" for name, part in value.items()) if isinstance(value, Mapping) else value

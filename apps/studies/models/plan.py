@@ -18,20 +18,27 @@ from apps.studies.plans.guards import KINDS, GuardKind
 from apps.studies.plans.order import ORDERS
 from apps.studies.plans.stopping_rule import Stopping, stopping_of
 
-# How far a plan's order, rounds and guards can be trusted: nothing checks them yet.
+GUARD_PASSED, GUARD_FAILED, GUARD_NOT_CHECKED = "passed", "failed", "not checked"
+# How far the order, rounds and guards of a plan can be trusted as they are written; what was found is with each run.
 NOT_CHECKED, AS_REPORTED = "asked for; not checked", "as reported"
 
 
 class PlanQuerySet(LabQuerySet["Plan"]):
-    def whole(self) -> Self:
-        """Prefetch all that a page shows of the plans, in a constant number of queries."""
+    def whole(self, host_id: int | None = None) -> Self:
+        """Prefetch all that a page shows of the plans, in a constant number of queries.
+
+        Args:
+            host_id: Only the rows and cells whose target is on this host.
+        """
+        rows, cells = PlanConfiguration.objects.all(), PlanCell.objects.all()
+        if host_id is not None:
+            rows = rows.filter(configuration__target__host=host_id)
+            cells = cells.filter(row__configuration__target__host=host_id)
         return self.select_related("study").prefetch_related(
-            models.Prefetch(
-                "rows", PlanConfiguration.objects.select_related("configuration__host", "configuration__target__host")
-            ),
+            models.Prefetch("rows", rows.select_related("configuration__host", "configuration__target__host")),
             "points",
             "guards",
-            models.Prefetch("cells", PlanCell.objects.select_related("runs_of")),
+            models.Prefetch("cells", cells.select_related("runs_of")),
         )
 
 
@@ -52,6 +59,10 @@ class Plan(ThroughParent):
     is_from_report = models.BooleanField(
         default=False, help_text="a published report's procedure, not one to carry out"
     )
+    repeats = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="repetitions",
+        help_text="the published report's plan whose procedure it follows",
+    )  # fmt: skip
     changed_by = models.CharField(max_length=200, blank=True)
     changed_at = models.DateTimeField(auto_now=True)
 
@@ -65,7 +76,10 @@ class Plan(ThroughParent):
         return self.title
 
     def get_absolute_url(self) -> str:
-        return f"{reverse('study-plan', args=[self.study.slug])}#plan-{self.name}"
+        """Return the address of the plan's own page; a report's plan is read on its study's page."""
+        if self.is_from_report:
+            return f"{reverse('study-plan', args=[self.study.slug])}#plan-{self.name}"
+        return reverse("plan", args=[self.pk])
 
     @property
     def standing(self) -> str:
@@ -141,7 +155,10 @@ class PlanPoint(ThroughParent):
 
 
 class Guard(ThroughParent):
-    """What shall hold before a step, as it is asked for. Nothing checks it yet: whoever shows it says `Plan.standing` beside it."""
+    """What shall hold before a step, as it is asked for: whoever shows it says `Plan.standing` beside it.
+
+    What was found is in the evidence of each run (`PlannedRun.evidence`).
+    """
 
     lab_path: ClassVar[str] = "plan__study__lab_id"
 
@@ -200,9 +217,26 @@ class PlannedRun(ThroughParent):
     row = models.ForeignKey(PlanConfiguration, on_delete=models.CASCADE, related_name="planned_runs")
     point = models.ForeignKey(PlanPoint, on_delete=models.CASCADE, related_name="planned_runs")
     round = models.PositiveIntegerField()
+    is_retried = models.BooleanField(default=False, help_text="it failed, and its step is to be made again")
+    evidence = models.JSONField(
+        default=list, blank=True, help_text="of the guards: guard, outcome, text, source, is_required, checked_at"
+    )
+    judged_at = models.DateTimeField(null=True, blank=True, help_text="when its guards were judged by its result")
 
     class Meta:
         indexes = [models.Index(fields=["row", "point", "round"], name="planned_step")]
 
     def __str__(self) -> str:
         return f"round {self.round} of {self.row}"
+
+    @property
+    def failed_guard(self) -> str:
+        """Return the first required guard that did not hold, with what was found: such a run does not count."""
+        failed = (entry for entry in self.evidence if entry["outcome"] == GUARD_FAILED and entry["is_required"])
+        return next((f"guard {entry['guard'].replace('_', ' ')}: {entry['text']}" for entry in failed), "")
+
+    @property
+    def guard_outcome(self) -> str:
+        """Return the worst outcome of its guards, or an empty text where there is no evidence."""
+        outcomes = {entry["outcome"] for entry in self.evidence}
+        return next((outcome for outcome in (GUARD_FAILED, GUARD_NOT_CHECKED, GUARD_PASSED) if outcome in outcomes), "")

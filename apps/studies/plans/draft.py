@@ -145,7 +145,7 @@ class PlanDraft:
             for number, form in enumerate(self.points, 1)
         ]
         guards = [form.data_of(self.kept_guards.get(form.cleaned_data["kind"])) for form in self._chosen_guards()]
-        name = self.plan.name if self.plan else _free_name(self.study, str(self.form.cleaned_data["title"]))
+        name = self.plan.name if self.plan else free_name(self.study, str(self.form.cleaned_data["title"]))
         means = self.plan.are_means if self.plan else False
         data = {"configurations": rows, "points": _named_once(points), "guards": guards}
         return {"name": name, "are_means": means, **self.form.data_of(), **data, "cells": self._cells(rows, points)}
@@ -222,7 +222,8 @@ def _named_once(points: list[Data]) -> list[Data]:
     return points
 
 
-def _free_name(study: Study, title: str) -> str:
+def free_name(study: Study, title: str) -> str:
+    """Return a name for a plan of this title that no other plan of the study has."""
     taken = set(Plan.objects.filter(study=study).values_list("name", flat=True))
     base = slugify(title)[:50] or "plan"
     return next(

@@ -7,7 +7,8 @@ from django import forms
 from django.utils.text import slugify
 
 from apps.core.forms import SiteForm
-from apps.runs.forms import PATTERNS, SYNCS, SizeField
+from apps.runs.fio_options import PATTERNS, SYNCS
+from apps.runs.forms import SizeField
 from apps.runs.workload import RW, SYNC, parse_size, spelled
 from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint
 from apps.studies.plans.order import ORDERS
@@ -93,8 +94,8 @@ class PointForm(SiteForm):
     name = forms.CharField(required=False, widget=forms.HiddenInput)
     label = forms.CharField(required=False, max_length=120, label="Label", help_text="empty: its sizes")
     file_size = forms.CharField(required=False, label="File size", help_text="1g, 100 MiB or 4 x RAM")
-    block_size = SizeField(required=False, label="Block size", help_text="bytes per call, 4k = 4096")
-    threads = forms.IntegerField(required=False, min_value=1, label="Jobs side by side")
+    block_size = SizeField(required=False, label="Block size", help_text="bytes per I/O, 4k = 4096")
+    threads = forms.IntegerField(required=False, min_value=1, label="Parallel jobs (numjobs)")
     iodepth = forms.IntegerField(required=False, min_value=1, label="I/O depth")
     rw = forms.ChoiceField(
         required=False,
@@ -107,7 +108,7 @@ class PointForm(SiteForm):
         required=False, choices=[(word, SYNCS[word]) for word in SYNC], label="Sync", initial="none"
     )
     runtime = forms.IntegerField(
-        required=False, min_value=1, label="Time, s", help_text="empty: one pass over the file"
+        required=False, min_value=1, label="Runtime (s)", help_text="empty: one pass over the file"
     )
     tool = forms.CharField(required=False, max_length=40, label="Other tool", help_text="where it is not fio")
     operations = forms.CharField(

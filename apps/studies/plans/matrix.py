@@ -46,8 +46,9 @@ class MatrixCell:
 
 
 def file_size_for(column: MatrixColumn, ram: int | None) -> int | None:
-    """Return a file size in bytes; a multiple of RAM is rounded up to whole MiB, so that it never falls below its
-    rule.
+    """Return a file size in bytes.
+
+    A multiple of RAM is rounded up to whole MiB, so that it never falls below its rule.
     """
     if column.ram_multiple is None:
         return column.file_size

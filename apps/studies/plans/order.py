@@ -54,8 +54,9 @@ def _round(cells: Collection[Cell], order: str, number: int, seed: int) -> list[
 
 
 def _drawn(seed: int, number: int, cell: Cell) -> bytes:
-    """Return a pseudo-random number that is the same with every Python; the library's shuffle may change between
-    versions.
+    """Return a pseudo-random number that is the same with every Python.
+
+    The library's shuffle may change between versions.
     """
     return hashlib.sha256(f"{seed}/{number}/{cell[0]}/{cell[1]}".encode()).digest()
 

@@ -52,9 +52,7 @@ class PlanPageCell:
 
     @property
     def can_be_started(self) -> bool:
-        """Return whether the cell can be started by hand: fio can run it in the directory that the host's agent
-        offers.
-        """
+        """Return whether the cell can be started by hand: fio can run it in the directory that the host's agent offers."""
         configuration = self.row.configuration
         return bool(
             not self.reason
@@ -133,7 +131,7 @@ class PlanPage:
         plan, cell = self.plan, self.matrix.cell(row.name, point.name)
         runs, rule = self.held[row.pk, point.pk], plan.rule
         known = self.assignment.values.get((row.pk, point.pk), {})
-        values = [known[run.pk] for run in runs if run.state == "finished" and run.pk in known]
+        values = [known[run.pk] for run in runs if run.is_counted and run.pk in known]
         progress = progress_of(
             runs,
             rule.least,
@@ -225,6 +223,12 @@ class PlanPage:
         return any(cell.workload for cell in self.cells)
 
 
+def target_host(row: PlanConfiguration) -> int | None:
+    """Return the id of the host on which the steps of a row run."""
+    target = row.configuration.target if row.configuration else None
+    return target.host_id if target else None
+
+
 def plans_of_study(study: Study) -> list[PlanPage]:
     """Return every plan of a study, in a constant number of queries."""
     plans = list(Plan.objects.whole().filter(study=study))
@@ -249,7 +253,7 @@ def guard_text(guard: Guard) -> str:
 
 
 def with_standing(text: str, standing: str) -> str:
-    """Add who vouches for a plan's statement: `The host is closed to users (asked for; not checked).`"""
+    """Add who vouches for a plan's statement, as in `The host is closed to users (asked for; not checked).`."""
     body, stop = (text[:-1], ".") if text.endswith(".") else (text, "")
     return f"{body} ({_(standing)}){stop}"
 

@@ -19,13 +19,24 @@ OPEN_STATES = {"queued", "offered", "accepted", "running", "unknown"}
 
 @dataclass(frozen=True)
 class HeldRun:
-    """What a cell needs of a run. `round`: 0 where it was not made for a step; `seconds`: how long it took."""
+    """What a cell needs of a run. `round`: 0 where it was not made for a step; `seconds`: how long it took.
+
+    `is_retried`: somebody asked for its step to be made again. `failed_guard`: a guard that the plan requires and that
+    did not hold, with what was found, so that the run does not count; empty where all held.
+    """
 
     pk: int
     state: str
     progress: float = 0.0
     round: int = 0
     seconds: float | None = None
+    is_retried: bool = False
+    failed_guard: str = ""
+    guard_outcome: str = ""  # of all guards together: passed, failed, not checked; empty where there is no guard
+
+    @property
+    def is_counted(self) -> bool:
+        return self.state == "finished" and not self.failed_guard
 
 
 @dataclass(frozen=True)
@@ -55,7 +66,7 @@ def progress_of(
     `are_means`: a run holds the mean of all rounds, so one is enough. `is_enough`: what the stopping rule returns for
     the values, once there are `least` rounds.
     """
-    finished = [run for run in _counting(runs) if run.state == "finished"]
+    finished = [run for run in _counting(runs) if run.is_counted]
     done = most if are_means and finished else len(finished)
     going = [run.progress for run in runs if run.state in OPEN_STATES]
     fraction = sum(going) / len(going) if going else 0.0
@@ -74,7 +85,7 @@ def _state(runs: Sequence[HeldRun], done: int, needed: int, reason: str, is_repo
         return RUNNING
     if reason:
         return NOT_RUN
-    if runs and done < needed and runs[-1].state != "finished":
+    if runs and done < needed and not runs[-1].is_counted and not runs[-1].is_retried:
         return FAILED
     if is_report:
         return AS_REPORTED if done else NOT_HELD

@@ -63,10 +63,13 @@ class Assignment:
     values: dict[Place, dict[int, float]] = field(default_factory=dict)
 
 
-def runs_of(study: Study) -> StudysRuns:
-    """Return the study's runs in three queries, whatever there is."""
+def runs_of(study: Study, host_id: int | None = None) -> StudysRuns:
+    """Return the study's runs in three queries, whatever there is; with `host_id` those of that host's configurations."""
+    wanted: dict[str, Any] = {"configuration__study": study}
+    if host_id is not None:
+        wanted["configuration__target__host"] = host_id
     places = (
-        StudyRun.objects.filter(configuration__study=study)
+        StudyRun.objects.filter(**wanted)
         .select_related("run__workload", "run__host", "run__target__host")
         .order_by("run_id")
     )
@@ -74,7 +77,7 @@ def runs_of(study: Study) -> StudysRuns:
     points: dict[int, list[MeasuredPoint]] = defaultdict(list)
     for place in places:
         runs[place.configuration_id].append(place.run)
-    measured = Sample.objects.filter(run__study_run__configuration__study=study).values_list(
+    measured = Sample.objects.filter(**{f"run__study_run__{name}": value for name, value in wanted.items()}).values_list(
         "run_id", "measure__operation", "point__file_size", "point__block_size", "point__threads", "point__iodepth",
         "section",
     )  # fmt: skip
@@ -82,7 +85,10 @@ def runs_of(study: Study) -> StudysRuns:
     for run, *point in measured.annotate(bandwidth=bandwidth).order_by():
         points[run].append(MeasuredPoint(*point))
     facts = {run.pk: _facts(run, points[run.pk]) for some in runs.values() for run in some}
-    planned = {planned_run.run_id: planned_run for planned_run in PlannedRun.objects.filter(row__plan__study=study)}
+    steps = PlannedRun.objects.filter(row__plan__study=study)
+    if host_id is not None:
+        steps = steps.filter(run__host=host_id)
+    planned = {planned_run.run_id: planned_run for planned_run in steps}
     return StudysRuns(dict(runs), facts, planned)
 
 
@@ -247,6 +253,17 @@ def _plain(value: Any) -> Any:
 
 
 def _held(run: Run, study_runs: StudysRuns) -> HeldRun:
-    planned: Any = study_runs.planned.get(run.pk)
+    planned = study_runs.planned.get(run.pk)
     took = (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None
-    return HeldRun(run.pk, run.state, run.progress, planned.round if planned else 0, took)
+    if planned is None:
+        return HeldRun(run.pk, run.state, run.progress, seconds=took)
+    return HeldRun(
+        run.pk,
+        run.state,
+        run.progress,
+        planned.round,
+        took,
+        planned.is_retried,
+        planned.failed_guard,
+        planned.guard_outcome,
+    )

@@ -20,8 +20,9 @@ class Fitting:
 
 
 def fitting_runs(plan_shown: PlanPage) -> list[Fitting]:
-    """Return runs that fit cells of the plan and are in no study, oldest first; none for a report's plan, which is
-    over.
+    """Return runs that fit cells of the plan and are in no study, oldest first.
+
+    There are none for a report's plan, which is over.
     """
     if plan_shown.plan.is_from_report:
         return []

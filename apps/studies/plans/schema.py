@@ -22,7 +22,7 @@ from apps.studies.plans.workload import check_job
 
 SLUG = re.compile(r"[A-Za-z0-9_-]{1,60}")
 TIB = 1024**4
-MOST_ROWS, MOST_POINTS = 60, 60
+MOST_ROWS, MOST_POINTS = 1000, 60
 PLAN = (
     "name", "title", "order", "seed", "stopping", "are_means", "notes", "configurations", "points", "guards", "cells",
 )  # fmt: skip
@@ -143,9 +143,7 @@ def _row(where: str, data: Any) -> WrittenRow:
 
 
 def _check_reasons(where: str, rows: list[WrittenRow], points: list[WrittenPoint], cells: list[WrittenCell]) -> None:
-    """Check that a row without a configuration says why it is not run, or that each of its cells says where its
-    numbers are.
-    """
+    """Check that a row without a configuration says why it is not run, or that each of its cells says where its numbers are."""
     places = {(cell.row, cell.point) for cell in cells}
     for row in rows:
         if not row.configuration and not row.reason and any((row.name, point.name) not in places for point in points):

@@ -53,7 +53,7 @@ def _write(request: LabRequest, study: Study, plan: Plan | None) -> HttpResponse
     """Show the plan (GET), or change the draft (POST): `act` is save, add, remove-<n> or up-<n>."""
     draft = PlanDraft(study, plan, request.POST if request.method == "POST" else None)
     if draft.act == "save" and (saved := draft.save(str(request.user))):
-        AuditEvent.objects.record(request.lab.pk, "plan written", _subject(saved), who=str(request.user))
+        AuditEvent.objects.record(request.lab.pk, "plan written", _subject(saved), actor=str(request.user))
         messages.success(request, f"{saved} is written.")
         return redirect(saved)
     context = {"draft": draft, "study": study, "plan": plan}
@@ -70,7 +70,7 @@ def delete(request: LabRequest, pk: int) -> HttpResponse:
     plan = _own(request, pk)
     if request.method != "POST":
         return render(request, "studies/plan-delete.html", {"plan": plan, "study": plan.study})
-    AuditEvent.objects.record(request.lab.pk, "plan deleted", _subject(plan), who=str(request.user))
+    AuditEvent.objects.record(request.lab.pk, "plan deleted", _subject(plan), actor=str(request.user))
     plan.delete()
     messages.success(request, f"{plan} is deleted; all runs stay.")
     return redirect("study-plan", plan.study.slug)
@@ -96,7 +96,7 @@ def cell(request: LabRequest, pk: int) -> HttpResponse:
     form = PlanCellForm(request.POST or None, initial={"reason": plan_cell.reason, "note": plan_cell.note})
     if request.method == "POST" and form.is_valid():
         _say(plan_cell, form.cleaned_data)
-        AuditEvent.objects.record(request.lab.pk, "plan cell written", f"{row}, {point}", who=str(request.user))
+        AuditEvent.objects.record(request.lab.pk, "plan cell written", f"{row}, {point}", actor=str(request.user))
         return redirect(plan)
     context = {"plan": plan, "study": plan.study, "row": row, "point": point, "form": form}
     return render(request, "studies/plan-cell.html", context)
@@ -117,7 +117,7 @@ def take_runs(request: LabRequest, pk: int) -> HttpResponse:
     plan = _own(request, pk)
     count = take(PlanPage(plan, runs_of(plan.study)))
     AuditEvent.objects.record(
-        request.lab.pk, "runs taken into a plan", _subject(plan), who=str(request.user), runs=count
+        request.lab.pk, "runs taken into a plan", _subject(plan), actor=str(request.user), runs=count
     )
     messages.success(request, f"{count} run{'' if count == 1 else 's'} taken into {plan}.")
     return redirect(plan)

@@ -105,10 +105,8 @@ def chart_form(entry: Mapping[str, Any]) -> ChartDefinition:
     )
 
 
-def in_words(described: Any) -> str:
-    """Format what a report says of an axis: `{label: file size, unit: MB, scale: category}` → `file size; MB;
-    category`.
-    """
+def in_words(described: object) -> str:
+    """Format what a report says of an axis: `{label: file size, unit: MB, scale: category}` → `file size; MB; category`."""
     if isinstance(described, Mapping) and "label" in described:
         limits = f"{described['min']} to {described['max']}" if {"min", "max"} <= set(described) else ""
         ticks = f"ticks {in_words(described['ticks'])}" if described.get("ticks") else ""

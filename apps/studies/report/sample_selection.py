@@ -15,7 +15,9 @@ METRIC = "bandwidth"  # where a definition names none
 
 @dataclass(frozen=True)
 class ReportSample:
-    """One sample. Values in base units, `cpu` as a fraction of one core; `printed` has its unit behind it. `alternatives`: other
+    """One sample.
+
+    Values in base units, `cpu` as a fraction of one core; `printed` has its unit behind it. `alternatives`: other
     readings of what is printed, in base units. `source_line`: of the file that it was read from, from 1.
     """
 

@@ -111,7 +111,7 @@ def table_form(entry: Mapping[str, Any]) -> TableDefinition:
     return form
 
 
-def _head(data: Any) -> Head:
+def _head(data: object) -> Head:
     return Head(**data) if isinstance(data, Mapping) else Head(str(data))
 
 

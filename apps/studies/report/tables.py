@@ -27,8 +27,10 @@ NO_CPU = "+++"  # what bonnie++ prints for the CPU of a test that was too short 
 
 @dataclass(frozen=True)
 class PrintedCell:
-    """`kind`: doubtful, repaired, approximate, from the text, bound, range, not readable, not available, not measured, missing; empty
-    where the figure stands as it is.
+    """A cell of a printed table.
+
+    `kind`: doubtful, repaired, approximate, from the text, bound, range, not readable, not available, not measured,
+    missing; empty where the figure stands as it is.
     """
 
     text: str

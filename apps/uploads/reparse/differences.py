@@ -32,9 +32,7 @@ Values = dict[Key, float | None]
 
 
 def differences(row: UploadedRun, now: ReadRun) -> tuple[str, ...]:
-    """Return sentences about what differs between a saved run and a new reading: some values, series, histograms,
-    fields.
-    """
+    """Return sentences about what differs between a saved run and a new reading: some values, series, histograms, fields."""
     sentences = [*_of_values(dict(_stored(row.run)), now.samples), *of_stored(row.run, now), *_beside(row, now)]
     return tuple(sentences) or (_SAME,)
 
@@ -46,8 +44,9 @@ def differences_read(before: ReadRun, now: ReadRun) -> tuple[str, ...]:
 
 
 def is_as_read(row: UploadedRun, now: ReadRun) -> bool:
-    """Return whether the saved run equals the reading. Sections are compared too, because early versions did not save
-    them.
+    """Return whether the saved run equals the reading.
+
+    Sections are compared too, because early versions did not save them.
     """
     is_uploaded = row.run.origin == Run.Origin.UPLOADED
     return row.digest == now.digest and (not is_uploaded or row.run.sections == sections_of(now.run))
@@ -167,14 +166,18 @@ def _words(key: Key) -> str:
 
 def of_stored(run: Run, now: ReadRun) -> Iterator[str]:
     series = Series.objects.filter(run=run).values_list("operation", "metric", "section", "source", "packed")
-    bins = Histogram.objects.filter(run=run).values_list("operation", "kind", "section", "bins")
+    histograms = Histogram.objects.filter(run=run)
+    bins = histograms.values_list("operation", "kind", "section", "bins")
+    over_time = histograms.filter(intervals__isnull=False).values_list("operation", "kind", "section", "intervals")
     yield from _of_series({tuple(row[:-1]): bytes(row[-1]) for row in series}, _series(now))
     yield from _of_bins({tuple(row[:-1]): [list(pair) for pair in row[-1]] for row in bins}, _bins(now))
+    yield from _of_histories({tuple(row[:-1]): bytes(row[-1]) for row in over_time}, _histories(now))
 
 
 def of_read(before: ReadRun, now: ReadRun) -> Iterator[str]:
     yield from _of_series(_series(before), _series(now))
     yield from _of_bins(_bins(before), _bins(now))
+    yield from _of_histories(_histories(before), _histories(now))
 
 
 def _series(reading: ReadRun) -> dict[Key, bytes]:
@@ -183,6 +186,17 @@ def _series(reading: ReadRun) -> dict[Key, bytes]:
 
 def _bins(reading: ReadRun) -> dict[Key, list[list[int]]]:
     return {(h.operation, h.kind, h.section): [list(pair) for pair in h.bins] for h in reading.run.histograms}
+
+
+def _histories(reading: ReadRun) -> dict[Key, bytes]:
+    return {(item.operation, item.kind, item.section): item.packed for item in reading.histories}
+
+
+def _of_histories(before: Mapping[Key, bytes], after: Mapping[Key, bytes]) -> Iterator[str]:
+    for key in {**before, **after}:
+        if before.get(key) != after.get(key):
+            what = "gone" if key not in after else "new" if key not in before else "other counts"
+            yield f"{key[0]} {key[1]} histogram over time: {what}"
 
 
 def _of_series(before: Mapping[Key, bytes], after: Mapping[Key, bytes]) -> Iterator[str]:

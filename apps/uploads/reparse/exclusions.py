@@ -16,7 +16,7 @@ class LeftOut:
     words: str
 
 
-def left_out_of(reading: FileReading) -> list[dict[str, Any]]:
+def left_out_of(reading: FileReading) -> list[dict[str, object]]:
     """Return what identifies the unticked runs, except those that only gave way to another reading of the same lines."""
     if all(run.is_chosen for run in reading.runs):
         return []
@@ -31,7 +31,7 @@ def remembered(reading: FileReading, places: Iterable[int]) -> list[dict[str, An
     return [_remembered(every[place], reading.runs[place]) for place in places]
 
 
-def _remembered(place: RunPlace, reading: ReadRun) -> dict[str, Any]:
+def _remembered(place: RunPlace, reading: ReadRun) -> dict[str, object]:
     return {
         "format": place.format, "number": place.number, "digest": place.digest, "words": described(reading),
         "span": list(place.whole) if place.whole else None, "told": sorted(map(list, place.printed)),

@@ -75,9 +75,7 @@ class _Pairing:
             self._pair(place, result.get((entry.format, entry.digest)))
 
     def by_values(self) -> None:
-        """Pair runs with the same values at any lines, for lines are counted anew where a text is unpacked in another
-        way.
-        """
+        """Pair runs with the same values at any lines, for lines are counted anew where a text is unpacked in another way."""
         of_values: dict[tuple[str, Values], list[int]] = defaultdict(list)
         for new in self._new():
             of_values[self.now[new].format, self.now[new].values].append(new)
@@ -178,7 +176,7 @@ STORED = (
 _TELLING = ("machine", "path", "caption")
 
 
-def key_of(sample: ParsedSample) -> tuple[Any, ...]:
+def key_of(sample: ParsedSample) -> tuple[object, ...]:
     """Return what a sample is a value of: the columns of `STORED` without the value."""
     return (
         sample.operation,

@@ -94,8 +94,9 @@ def _changes(before: UploadedFile, reading: FileReading, apply: bool, keep_new: 
 
 
 def _offer(file: UploadedFile, reading: FileReading, apply: bool) -> Iterator[ReparseChange]:
-    """Update the preview of a file of which nothing is saved, without runs that a person unticked; save them if no
-    preview was asked for.
+    """Update the preview of a file of which nothing is saved, without runs that a person unticked.
+
+    Save them if no preview was asked for.
     """
     old = file.reading
     runs = old.runs if old else ()

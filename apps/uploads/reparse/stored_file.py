@@ -113,9 +113,7 @@ class KeptFile:
             self.file.save(update_fields=["left_out"])
 
     def _renumber(self) -> None:
-        """Set the rows' numbers to their places in the new reading, and put runs that are not found any more behind
-        them.
-        """
+        """Set the rows' numbers to their places in the new reading, and put runs that are not found any more behind them."""
         places = [(item.format, item.number) for item in self.now]
         behind: dict[str, int] = {item.format: item.number + 1 for item in self.now}  # numbers ascend
         wanted: list[tuple[str, int]] = []

@@ -297,10 +297,8 @@ def lines_of(runs: Sequence[ShownRun]) -> set[int]:
     return {line for line in lines if line is not None}
 
 
-def shown_file(file: UploadedFile, number: str | None) -> dict[str, Any]:
-    """Return the template context about a file's content: a page of runs, conflicts, problems and an excerpt of its
-    lines.
-    """
+def shown_file(file: UploadedFile, number: str | None) -> dict[str, object]:
+    """Return the template context about a file's content: a page of runs, conflicts, problems and an excerpt of its lines."""
     result = file.reading or FileReading()
     pages = RunPages(result)
     page = Paginator(range(len(pages)), 1).get_page(number)

@@ -62,9 +62,7 @@ def excerpt(text: SourceText, used: Collection[int], broken: Collection[int]) ->
 
 
 def _readable(text: SourceText, used: Collection[int]) -> SourceText:
-    """Return the text with an output that stands in one long line (of a page or a string) spread over the tool's
-    lines.
-    """
+    """Return the text with an output that stands in one long line (of a page or a string) spread over the tool's lines."""
     long = {text.number(index) for index, line in enumerate(text.lines) if len(line) > LONGEST}.intersection(used)
     if not long:
         return text

@@ -26,7 +26,7 @@ ONE_HALF = ("operation", "metric", "unit")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def try_out(file: UploadedFile, mapping: dict[str, Any] | None) -> FileReading:
+def try_out(file: UploadedFile, mapping: dict[str, object] | None) -> FileReading:
     """Parse the beginning of a table with a mapping, or without one for the questions of the dialog.
 
     Raises:
@@ -50,7 +50,7 @@ def last_mapping(file: UploadedFile, signature: str) -> TableMapping | None:
     return mapping
 
 
-def from_form(data: Mapping[str, str], columns: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def from_form(data: Mapping[str, str], columns: Sequence[dict[str, object]]) -> dict[str, object]:
     """Return the mapping that a form describes, as JSON for `Mapping.from_json`, which validates it."""
     roles = {str(column["index"]): role for column in columns if (role := _role(data, column))}
     values = [role for role in roles.values() if role["word"] == "value"]

@@ -246,7 +246,7 @@ def _options(job: dict[str, Any]) -> str:
     return " ".join(f"{name}={_word(value)}" for name, value in text.items() if value is not None)
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 

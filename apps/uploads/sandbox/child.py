@@ -126,7 +126,7 @@ def _send_read(link: socket.socket, request: ReadRequest) -> None:
         frames.send(link, _read(request, leaves_out_unfit=True))
 
 
-def _read(request: ReadRequest, *, leaves_out_unfit: bool = False) -> dict[str, Any]:
+def _read(request: ReadRequest, *, leaves_out_unfit: bool = False) -> dict[str, object]:
     try:
         text = SourceText(request.data, request.name, request.beside)
         result = read_file(text, request.only, request.mapping, leaves_out_unfit=leaves_out_unfit)

@@ -2,7 +2,6 @@
 
 import socket
 import struct
-from typing import Any
 
 import msgspec
 
@@ -15,7 +14,7 @@ class ClosedError(EOFError):
     """The other side is gone."""
 
 
-def send(link: socket.socket, message: Any) -> None:
+def send(link: socket.socket, message: object) -> None:
     body = msgspec.msgpack.encode(message)
     if len(body) < _PIECE:
         link.sendall(_LENGTH.pack(len(body)) + body)

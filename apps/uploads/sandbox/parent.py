@@ -67,7 +67,7 @@ class Sandbox:
         self._owes = False  # an answer that nobody waited for
 
     def read(
-        self, data: bytes | IO[bytes], name: str = "", only: str = "", mapping: dict[str, Any] | None = None,
+        self, data: bytes | IO[bytes], name: str = "", only: str = "", mapping: dict[str, object] | None = None,
         beside: Beside = NOTHING,
     ) -> FileReading:  # fmt: skip
         """Parse bytes, or an open file from its position, in the child.
@@ -156,7 +156,7 @@ class Sandbox:
             child.kill()
             child.wait()
 
-    def _ask(self, message: Any, seconds: float, count: int = 1, file: IO[bytes] | None = None) -> None:
+    def _ask(self, message: object, seconds: float, count: int = 1, file: IO[bytes] | None = None) -> None:
         if self._owes or self._served >= FILES_A_CHILD:
             self.close()
         if self._child is None or self._child.poll() is not None:

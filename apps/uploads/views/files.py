@@ -116,7 +116,7 @@ def belongs(request: LabRequest, upload: int, pk: int) -> HttpResponse:
         moved = follow(result, place, labels) if result.kept_at else 0
     if moved:
         AuditEvent.objects.record(
-            request.lab.pk, "runs moved", result.name[-200:], who=str(request.user), upload=upload, runs=moved,
+            request.lab.pk, "runs moved", result.name[-200:], actor=str(request.user), upload=upload, runs=moved,
             to=str(result.target or result.host or ""), labels=result.labels,
         )  # fmt: skip
     messages.success(request, f"Saved, for {moved} kept run{'s' * (moved != 1)}." if moved else "Saved.")
@@ -138,7 +138,12 @@ def left_out(request: LabRequest, upload: int, pk: int) -> HttpResponse:
         messages.warning(request, f"Nothing was kept: {result.name} could not be read again: {error}")
         return redirect(result)
     AuditEvent.objects.record(
-        request.lab.pk, "upload kept", result.upload.name[:200], who=str(request.user), upload=upload, runs=len(stored)
+        request.lab.pk,
+        "upload kept",
+        result.upload.name[:200],
+        actor=str(request.user),
+        upload=upload,
+        runs=len(stored),
     )
     messages.success(request, f"{len(stored)} run{'s' * (len(stored) != 1)} kept after all.")
     return redirect(result)

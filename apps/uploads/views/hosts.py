@@ -22,8 +22,9 @@ MOST = 200  # names on one page
 
 @member_required(Role.ENGINEER)
 def named(request: LabRequest, pk: int) -> HttpResponse:
-    """Show the unknown host names of an upload; on POST, assign the names in the fields `of-NAME` to hosts and add
-    missing hosts.
+    """Show the unknown host names of an upload.
+
+    On POST, assign the names in the fields `of-NAME` to hosts and add missing hosts.
     """
     upload = get_object_or_404(Upload.objects.select_related("lab", "host"), pk=pk, lab=request.lab)
     result = named_hosts(upload)
@@ -43,7 +44,7 @@ def _answered(request: LabRequest, upload: Upload, result: list[NamedHost]) -> H
         done = answer(upload, pairs)
         for pair, host in pairs:
             AuditEvent.objects.record(
-                request.lab.pk, "host named", str(host), who=str(request.user), upload=upload.pk, printed=pair.names
+                request.lab.pk, "host named", str(host), actor=str(request.user), upload=upload.pk, printed=pair.names
             )
     if not pairs:
         messages.warning(request, "Nothing was changed: no name was given a host.")

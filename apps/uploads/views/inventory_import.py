@@ -39,14 +39,15 @@ def _decide(request: LabRequest, output: FoundInventory) -> None:
     else:
         messages.success(request, inventory_import.take(output, host))
         AuditEvent.objects.record(
-            request.lab.pk, "inventory taken", str(host), who=str(request.user), tool=output.tool, found=output.pk
+            request.lab.pk, "inventory taken", str(host), actor=str(request.user), tool=output.tool, found=output.pk
         )
 
 
 @member_required(Role.ENGINEER)
 def all_of(request: LabRequest, pk: int) -> HttpResponse:
-    """Show what importing all outputs with a certain host changes; on POST, import them if `digest` matches what was
-    shown.
+    """Show what importing all outputs with a certain host changes.
+
+    On POST, import them if `digest` matches what was shown.
     """
     upload = get_object_or_404(Upload.objects.select_related("host", "lab"), pk=pk, lab=request.lab)
     if request.method != "POST":
@@ -58,7 +59,7 @@ def all_of(request: LabRequest, pk: int) -> HttpResponse:
     for host in outcome.hosts:
         tools = ", ".join(dict.fromkeys(result.tool for result, _ in host.taken))
         AuditEvent.objects.record(
-            request.lab.pk, "inventory taken", str(host.host), who=str(request.user), tool=tools,
+            request.lab.pk, "inventory taken", str(host.host), actor=str(request.user), tool=tools,
             found=[result.pk for result, _ in host.taken],
         )  # fmt: skip
         messages.success(request, f"{host.host}: {len(host.taken)} description{'s' * (len(host.taken) != 1)} taken.")

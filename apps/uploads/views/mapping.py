@@ -22,8 +22,9 @@ from apps.uploads.views.files import mine
 
 @member_required(Role.ENGINEER)
 def mapping(request: LabRequest, upload: int, pk: int) -> HttpResponse:
-    """Show the mapping dialog of a table with the last mapping or a guess; on POST, try the form's mapping or use it
-    (`act`).
+    """Show the mapping dialog of a table with the last mapping or a guess.
+
+    On POST, try the form's mapping or use it (`act`).
     """
     file = mine(request, upload, pk)
     try:
@@ -51,7 +52,7 @@ def _said(request: LabRequest, file: UploadedFile, reading: FileReading) -> dict
 
 
 def _shown(
-    request: LabRequest, file: UploadedFile, reading: FileReading, text: dict[str, Any], status: int = 200
+    request: LabRequest, file: UploadedFile, reading: FileReading, text: dict[str, object], status: int = 200
 ) -> HttpResponse:
     pages = RunPages(reading)
     runs = pages[0] if pages else []
@@ -71,13 +72,13 @@ def _shown(
     return render(request, template, context, status=status)
 
 
-def _use(request: LabRequest, file: UploadedFile, text: dict[str, Any], signature: str) -> HttpResponse:
+def _use(request: LabRequest, file: UploadedFile, text: dict[str, object], signature: str) -> HttpResponse:
     try:
         read_again(file, mapping=text)
     except UploadError as error:
         messages.warning(request, f"It was not read again: found {error.found}, expected {error.expected}.")
         return redirect(file)
     remember(file, signature, text, str(request.user))
-    AuditEvent.objects.record(request.lab.pk, "table mapped", file.name[:200], who=str(request.user), file=file.pk)
+    AuditEvent.objects.record(request.lab.pk, "table mapped", file.name[:200], actor=str(request.user), file=file.pk)
     messages.success(request, "The mapping is saved, and used for the next table of this look too.")
     return redirect(file)

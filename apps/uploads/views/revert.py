@@ -30,17 +30,15 @@ def taken_back(request: LabRequest, pk: int) -> HttpResponse:
         return render(request, "uploads/take-back.html", context)
     is_for_worker = going.runs > AT_ONCE
     if is_for_worker and not publish(take_back_upload, upload.pk, files):
-        message = "Nothing was taken back: Redis, which brings work to the workers, does not answer. Try again soon."
+        message = "Nothing was undone: Redis, which brings work to the workers, does not answer. Try again soon."
         messages.warning(request, message)
         return redirect(back)
     AuditEvent.objects.record(
-        request.lab.pk, "runs taken back", upload.name[:200], who=str(request.user), upload=pk, runs=going.runs, files=going.files
+        request.lab.pk, "runs taken back", upload.name[:200], actor=str(request.user), upload=pk, runs=going.runs, files=going.files
     )  # fmt: skip
     if is_for_worker:
-        messages.success(request, f"{going.runs} runs are being taken back; that goes on without this page.")
+        messages.success(request, f"{going.runs} runs are being removed; that goes on without this page.")
     else:
         count = take_back(upload, files)
-        messages.success(
-            request, f"{count} run{'s' * (count != 1)} taken back. What was read is shown again in a moment."
-        )
+        messages.success(request, f"{count} run{'s' * (count != 1)} removed. The preview is shown again in a moment.")
     return redirect(back)

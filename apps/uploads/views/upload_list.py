@@ -63,7 +63,7 @@ def _unfit(request: HttpRequest) -> tuple[str, int]:
 def _list(request: LabRequest, form: UploadForm | None = None, problem: str = "", status: int = 200) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"error": problem or _sentence(form)}, status=status)
-    context: dict[str, Any] = {"page": _page(request), "problem": problem}
+    context: dict[str, object] = {"page": _page(request), "problem": problem}
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "uploads/_rows.html", context, status=status)
     context["form"] = form or UploadForm(request.lab, hosts_with_targets(request.lab))
@@ -71,9 +71,7 @@ def _list(request: LabRequest, form: UploadForm | None = None, problem: str = ""
 
 
 def _page(request: LabRequest) -> "Page[Upload]":
-    """Return a page of uploads; files are counted for its uploads only, because counting all takes long in an old
-    lab.
-    """
+    """Return a page of uploads; files are counted for its uploads only, because counting all takes long in an old lab."""
     every = Upload.objects.filter(lab=request.lab).newest()
     page: Any = Paginator(every.values_list("pk", flat=True), PAGE).get_page(request.GET.get("page"))
     page.object_list = every.filter(pk__in=list(page.object_list)).with_counts().select_related("study", "host")

@@ -66,7 +66,9 @@ def _mine(request: LabRequest, pk: int) -> Upload:
 
 
 def _record(request: LabRequest, act: str, upload: Upload, **detail: Any) -> None:
-    AuditEvent.objects.record(request.lab.pk, act, upload.name[:200], who=str(request.user), upload=upload.pk, **detail)
+    AuditEvent.objects.record(
+        request.lab.pk, act, upload.name[:200], actor=str(request.user), upload=upload.pk, **detail
+    )
 
 
 @require_POST

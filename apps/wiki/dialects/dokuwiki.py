@@ -1,5 +1,7 @@
-"""DokuWiki. It knows no entities, so text stands between `%%` marks, where nothing is read; percent signs that would end
-that stand in `<nowiki>`. Plain words and numbers need neither.
+"""DokuWiki.
+
+It knows no entities, so text stands between `%%` marks, where nothing is read; percent signs that would end that stand
+in `<nowiki>`. Plain words and numbers need neither.
 """
 
 import re

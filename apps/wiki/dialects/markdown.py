@@ -1,6 +1,7 @@
-"""Markdown as GitHub reads it. Marks become entities or get a backslash. Links, mentions, issue numbers and emoji are
-made
-by GitHub from finished text, where escapes are gone; an empty comment in their middle keeps them apart.
+"""Markdown as GitHub reads it.
+
+Marks become entities or get a backslash. Links, mentions, issue numbers and emoji are made by GitHub from finished
+text, where escapes are gone; an empty comment in their middle keeps them apart.
 """
 
 import re

@@ -1,6 +1,8 @@
-"""MediaWiki. Every character that could mean something where it stands becomes a numeric entity (as MediaWiki's own
-wfEscapeWikiText does); entities are shown and never read as markup, also inside templates. `<nowiki>` is not used: text
-can close it. What is harmless where it stands stays as it is, because people edit the page afterwards.
+"""MediaWiki.
+
+Every character that could mean something where it stands becomes a numeric entity (as MediaWiki's own wfEscapeWikiText
+does); entities are shown and never read as markup, also inside templates. `<nowiki>` is not used: text can close it.
+What is harmless where it stands stays as it is, because people edit the page afterwards.
 """
 
 import re

@@ -14,8 +14,9 @@ LINK, FILE = "link", "file"  # how a wiki has the pictures
 
 
 def addresses_of(request: HttpRequest, study: Study, pictures: str = LINK) -> Addresses:
-    """Return the addresses of a study's document; pictures may be files that were uploaded to the wiki under these
-    names.
+    """Return the addresses of a study's document.
+
+    Pictures may be files that were uploaded to the wiki under these names.
     """
     return Addresses(
         permalink=request.build_absolute_uri(page_of(study)),

@@ -81,8 +81,10 @@ class Contents:
 
 @dataclass(frozen=True)
 class Addresses:
-    """`picture(name)`: absolute address of a chart of the study as PNG; `file(name)`: its name as a file of the wiki, empty
-    where the wiki has it not.
+    """The addresses of a document's pictures and files.
+
+    `picture(name)`: absolute address of a chart of the study as PNG; `file(name)`: its name as a file of the wiki,
+    empty where the wiki has it not.
     """
 
     permalink: str
@@ -105,8 +107,7 @@ class DocumentEvidence:
 
 
 def document_of(study: Study, language: str, addresses: Addresses) -> Document:
-    """Build the document in `language` (one of `formats.LANGUAGES`), with the study's own texts translated where they
-    are.
+    """Build the document in `language` (one of `formats.LANGUAGES`), with the study's own texts translated where they are.
 
     Called inside the scope of the study's lab.
     """

@@ -39,7 +39,7 @@ def date(at: datetime) -> str:
 
 def absence(reason: str) -> str:
     return {
-        Absence.NOT_PRINTED: pgettext("why a field is empty", "not printed"),
+        Absence.NOT_PRINTED: pgettext("why a field is empty", "not reported"),
         Absence.UNKNOWN: pgettext("why a field is empty", "unknown"),
         Absence.NONE: pgettext("why a field is empty", "none"),
     }[Absence(reason)]

@@ -16,7 +16,7 @@ TITLES_OF_CAVEATS = (
     gettext_noop("The array was not in order"),
     gettext_noop("Members share a controller or a path"),
     gettext_noop("Measured inside a guest"),
-    gettext_noop("The CPU was the narrow part"),
+    gettext_noop("CPU-bound"),
     gettext_noop("fio's clock is not known"),
     gettext_noop("fio's logs were on"),
     gettext_noop("The machine was not idle"),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Count
 from django.utils.translation import gettext as _
@@ -94,7 +93,7 @@ def _rounds(plan_shown: PlanPage) -> str:
     return with_standing(_(_RULES[rule.kind]) % {"rounds": rule.least, **_figures(rule.data)}, plan_shown.plan.standing)
 
 
-def _figures(rule: Mapping[str, Any]) -> dict[str, str]:
+def _figures(rule: Mapping[str, object]) -> dict[str, str]:
     """Return the figures of a stopping rule in the document's language."""
     return {name: number(f"{value:g}") for name, value in rule.items() if isinstance(value, int | float)}
 
@@ -118,9 +117,7 @@ def _size(point: PlanPoint) -> str:
 
 
 def _state(cell: PlanPageCell) -> str:
-    """Return `done 5/5 (2 000 MiB)`: rounds done and wanted, and the size where the plan gives it as a multiple of
-    RAM.
-    """
+    """Return `done 5/5 (2 000 MiB)`: rounds done and wanted, and the size where the plan gives it as a multiple of RAM."""
     size = number(units.size(cell.file_size)) if cell.file_size and cell.point.ram_multiple else ""
     is_counted = not cell.reason and not cell.row.plan.is_from_report
     rounds = f" {cell.progress.done}/{cell.progress.needed}" if is_counted else ""

@@ -7,6 +7,7 @@ import pytest
 from apps.comparison.answer import caveats_of_runs
 from apps.comparison.caveats.disk_count import check
 from apps.comparison.queries import samples
+from apps.comparison.question import Question
 from apps.labs.models import Lab
 from apps.parsers.core.models import ParsedSample
 from apps.runs.samples import save_samples
@@ -77,3 +78,56 @@ def test_it_is_found_in_each_part_of_a_run_that_is_read_part_by_part(lab: Lab, m
         ("io_bytes", {"disk_reads": 15.0}), ("bandwidth", {"disk_reads": 15.0}),
     ]  # fmt: skip
     assert all(map(check, readings))
+
+
+def four_processes(lab: Lab, each: float, at_disks: float, operation: str = "randread") -> Any:
+    """A run whose four processes are reported one by one, 20 s each."""
+    sections = {str(number): {"name": "r", "options": {"rw": operation}} for number in range(4)}
+    one = run(lab, sections=sections)
+    counted = "disk_bytes_read" if "read" in operation else "disk_bytes_written"
+    counts = "disk_reads" if "read" in operation else "disk_writes"
+    own = [
+        ParsedSample(operation, metric, value, section=number, block_size=4096, threads=4)
+        for number in range(4)
+        for metric, value in (("bandwidth", each / 20), ("io_bytes", each))
+    ]
+    save_samples(one, [*own, ParsedSample("disk", counts, 327680.0), ParsedSample("disk", counted, at_disks)])
+    return one
+
+
+@pytest.mark.parametrize(("operation", "did"), [("randread", "read"), ("write", "wrote")])
+def test_what_all_processes_moved_together_is_held_against_the_disks(lab: Lab, operation: str, did: str) -> None:
+    one = four_processes(lab, GIB, 1342177280.0, operation)
+    (found,) = [caveat for caveat in caveats_of_runs([one.pk])[one.pk] if caveat.rule == "disk_count"]
+    assert [plain(line) for line in found.arithmetic] == [f"the test {did} 4.29 GB, its disks 1.34 GB (31%)"]
+
+
+def test_disks_that_did_what_all_processes_moved_are_silent(lab: Lab) -> None:
+    one = four_processes(lab, GIB, 4.0 * GIB)
+    assert "disk_count" not in {caveat.rule for caveat in caveats_of_runs([one.pk])[one.pk]}
+
+
+def test_jobs_of_other_operations_count_too(lab: Lab) -> None:
+    """The disks read for a sequential job what a random one did not ask of them."""
+    one = run(lab)
+    save_samples(one, [
+        ParsedSample("read", "bandwidth", 1e8), ParsedSample("read", "io_bytes", 1e9),
+        ParsedSample("randread", "bandwidth", 1e8, section=1), ParsedSample("randread", "io_bytes", 1e9, section=1),
+        ParsedSample("disk", "disk_reads", 5.0), ParsedSample("disk", "disk_bytes_read", 1.5e9),
+    ])  # fmt: skip
+    (found,) = [caveat for caveat in caveats_of_runs([one.pk])[one.pk] if caveat.rule == "disk_count"]
+    assert [plain(line) for line in found.arithmetic] == ["the test read 2.00 GB, its disks 1.50 GB (75%)"]
+
+
+def test_parts_of_a_run_know_what_all_of_it_moved(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = four_processes(lab, GIB, 1342177280.0)
+    monkeypatch.setattr(samples, "SAMPLES_AT_ONCE", 1)
+    readings = [reading for part in samples.by_parts([one.pk]) for reading in part]
+    assert {reading.moved["randread"] for reading in readings} == {4.0 * GIB}
+
+
+def test_a_comparison_of_one_metric_knows_it(lab: Lab) -> None:
+    one = four_processes(lab, GIB, 1342177280.0)
+    (loaded,) = samples.load(Question(operation="randread", metric="bandwidth"))
+    assert (loaded.run, loaded.moved) == (one.pk, {"randread": 4.0 * GIB})
+    assert plain(check(loaded) or "") == "the test read 4.29 GB, its disks 1.34 GB (31%)"

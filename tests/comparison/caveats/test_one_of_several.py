@@ -21,12 +21,29 @@ from tests.parsers.fixture_pairs import FIXTURES
 
 
 def one(value: float | None, section: int = 0, name: str = "clones", **more: Any) -> Reading:
-    return reading(section, value, **{"run": 7, "section": section, "section_name": name, "threads": 3, **more})
+    beside = {"bandwidth": value, "io_bytes": value * 10} if value else {}
+    known = {"run": 7, "section": section, "section_name": name, "threads": 3, "beside": beside}
+    return reading(section, value, **{**known, **more})
 
 
 def test_processes_of_one_name_are_told_with_their_sum() -> None:
     some = [one(30e6), one(40e6, 1), one(50e6, 2), one(90e6, 3, name="other")]
     assert plain(check(some) or "") == "run 7: 3 processes of clones, 40.0 MB/s each in mean, 120 MB/s together"
+
+
+def test_processes_that_ran_for_different_times_are_summed_over_the_longest() -> None:
+    """One moved 300 MB in 10 s, the other 1.2 GB in 30 s: together 1.5 GB in 30 s."""
+    some = [one(30e6), one(40e6, 1, beside={"bandwidth": 40e6, "io_bytes": 1.2e9})]
+    assert plain(check(some) or "") == "run 7: 2 processes of clones, 35.0 MB/s each in mean, 50.0 MB/s together"
+
+
+def test_processes_whose_time_is_not_known_have_no_sum() -> None:
+    assert (
+        plain(check([one(30e6), one(40e6, 1, beside={})]) or "")
+        == "run 7: 2 processes of clones, 35.0 MB/s each in mean"
+    )
+    moved = [one(3e9, metric="io_bytes", beside={}), one(4e9, 1, metric="io_bytes", beside={})]
+    assert plain(check(moved) or "").endswith("7.00 GB together")
 
 
 @pytest.mark.parametrize(

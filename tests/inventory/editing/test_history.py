@@ -167,7 +167,7 @@ def test_what_tools_did_is_not_undone(ours: Machine, engineer: Client) -> None:
         Disk.objects.filter(pk=ours.disks[0].pk).update(rpm=5400)
     change = Change.objects.of_part("disk", ours.disks[0].pk).first()
     page = engineer.post(f"/hosts/changes/{change.pk}/undo/")
-    assert (page.status_code, "Only what a person did" in page.content.decode()) == (409, True)
+    assert (page.status_code, "Only changes made by a person" in page.content.decode()) == (409, True)
 
 
 def test_members_go_back_in_their_order(ours: Machine, engineer: Client) -> None:

@@ -33,7 +33,7 @@ def test_it_is_begun_and_ended_on_the_hosts_page(cast: Cast, target: Target, sig
     engineer = sign_in("engineer")
     text = begin(engineer, target.host).content.decode()
     assert "new cables until Friday" in text
-    assert "End the maintenance" in text
+    assert "End maintenance" in text
     for page in ("/hosts/", "/", "/runs/new/"):
         assert "maintenance" in engineer.get(page).content.decode(), page
     engineer.post(f"/hosts/{target.host_id}/maintenance/", {"is_on": "0"})

@@ -195,7 +195,7 @@ def test_who_was_slower_sees_the_difference_and_loses_nothing(ours: Machine, sig
     assert page.status_code == 409
     form, text = page.context["form"], page.content.decode()
     assert (form["rpm"].value(), form["firmware"].value(), form["vendor"].value()) == ("7200", "A1", "Seagate")
-    assert "Somebody was faster" in text
+    assert "Somebody else saved first" in text
     assert "owner@example.org" in text
     assert Disk.objects.get(pk=ours.disks[0].pk).rpm == 10000
     assert engineer.post(address, form_of(page)).status_code == 302
@@ -227,7 +227,7 @@ def test_a_member_and_a_host_with_evidence_cannot_be_deleted(ours: Machine, lab:
     assert (page.status_code, "It is a member of md0 in node7" in page.content.decode()) == (409, True)
     Run.objects.create(lab=lab, tool="fio", origin="uploaded", host=ours.host, target=ours.target)
     text = engineer.get(f"/hosts/{ours.host.pk}/delete/").content.decode()
-    assert "1 run: evidence keeps what it was measured on." in text
+    assert "1 run: parts with runs cannot be deleted." in text
     assert '<button class="btn btn-danger">' not in text
     assert Target.objects.count() == 1
 

@@ -28,9 +28,7 @@ class Amount:
 
 
 def format_range(low: float, high: float, unit: str) -> str:
-    """Format a range, such as `122 MB/s`, `71.0 … 79.0 MB/s` or `at least 33.6 MB/s`, in units chosen when it is
-    read.
-    """
+    """Format a range, such as `122 MB/s`, `71.0 … 79.0 MB/s` or `at least 33.6 MB/s`, in units chosen when it is read."""
     if low == high:
         return _number(low, unit)
     if math.isinf(high):

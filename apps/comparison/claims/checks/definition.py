@@ -124,8 +124,9 @@ class Equality(Check, frozen=True, tag="equality", tag_field="kind"):
 
 
 class Monotony(Check, frozen=True, tag="monotony", tag_field="kind"):
-    """Values rise (or fall) along a dimension, one series for each value of `per`. Steps of up to `slack` the other way,
-    a fraction, are no step.
+    """Values rise (or fall) along a dimension, one series for each value of `per`.
+
+    Steps of up to `slack` the other way, a fraction, are no step.
     """
 
     of: SampleGroup | None = None
@@ -151,8 +152,10 @@ class Meaning(Strict, frozen=True):
 
 
 class TextAgainstTable(Check, frozen=True, tag="text_against_table", tag_field="kind"):
-    """The quoted figure is `of` within `within` (in the quoted unit; half a unit of its last digit where left out), under
-    at least one meaning of its unit; all usual meanings are tried where none is given.
+    """The quoted figure is `of` within `within`, under at least one meaning of its unit.
+
+    `within` is in the quoted unit; left out, it is half a unit of its last digit. All usual meanings of the unit are
+    tried where none is given.
     """
 
     quoted: Quoted | None = None
@@ -171,8 +174,9 @@ class Members(Strict, frozen=True):
 
 
 class Sets(Check, frozen=True, tag="facts", tag_field="kind"):
-    """Sets of things, such as the member disks of arrays: no two share one, all are equal, the first lies in the second,
-    or each has `count` of them.
+    """Sets of things, such as the member disks of arrays.
+
+    No two share one, all are equal, the first lies in the second, or each has `count` of them.
     """
 
     relation: Literal["disjoint", "equal", "subset", "count"] = "disjoint"

@@ -30,9 +30,7 @@ _RELATIONS = {
 
 
 def sentence_of(check: AnyCheck, labels: Labels) -> str:
-    """Return a check as a sentence, such as `largest read bandwidth of a > largest read bandwidth of b; for each file
-    size`.
-    """
+    """Return a check as a sentence, such as `largest read bandwidth of a > largest read bandwidth of b; for each file size`."""
     per = f"; for each {' and '.join(label_of(name) for name in check.per)}" if check.per else ""
     denied = "not so: " if check.is_denied else ""
     return f"{denied}{_describe_term(check, labels)}{per}"

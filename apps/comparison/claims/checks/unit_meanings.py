@@ -1,5 +1,7 @@
-"""What a unit in a report's prose may mean, in base units. `MB` may be 1000², 1024², or 1000 × 1024 bytes (a report that
-divides its tool's Kbyte by 1000); `Gb` may be a gigabit or, on more than one page, a gigabyte.
+"""What a unit in a report's prose may mean, in base units.
+
+`MB` may be 1000², 1024², or 1000 × 1024 bytes (a report that divides its tool's Kbyte by 1000); `Gb` may be a gigabit
+or, on more than one page, a gigabyte.
 """
 
 import re

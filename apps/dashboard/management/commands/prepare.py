@@ -50,7 +50,7 @@ class Command(BaseCommand):
         return changed
 
 
-def _first(agent: int | None, name: str, owner: str) -> dict[str, Any]:
+def _first(agent: int | None, name: str, owner: str) -> dict[str, object]:
     """Create the first lab, its owner, and a token for this machine's agent unless that is enrolled."""
     try:
         first = first_lab(owner, name)

@@ -50,7 +50,7 @@ def write_arrays(
     Arrays of this host that were not found are marked as not present.
     """
     written = _write_rows(host, found, context) | {hardware_layer(row): row for row in hardware}
-    _write_members(found, written, disks, context.ledger)
+    _write_members([one for one in found if one.name in written], written, disks, context.ledger)
     return written
 
 
@@ -61,16 +61,26 @@ def _write_rows(host: Host, found: list[FoundArray], context: Context) -> dict[s
     sheet, written = Sheet(Array, context.ledger), {}
     for one in found:
         row = known.take(one)
+        if one.device_name.removeprefix("/dev/") in context.told.earlier:
+            if row is not None and not _is_another(row, one):
+                values = {name: value for name, value in _values(one).items() if name != "is_present"}
+                written[one.name] = sheet.put(row, values, inferred=one.inferred)
+            continue
         if row is not None and _is_another(row, one):
             _retire(row, sheet, taken)
             row = None
         if row is None:
             row = Array(lab_id=host.lab_id, host=host, name=_free(one, taken), sources={"name": "discovered"})
         controller = context.controllers.get(one.controller.address) if one.controller else None
-        values = _values(one) | ({"controller": controller.pk} if controller else {})
+        if row.pk is not None and row.name in one.formers and not is_typed(row, "name"):
+            taken.discard((row.name, ""))
+            values = _values(one) | {"name": _free(one, taken)}
+        else:
+            values = _values(one)
+        values |= {"controller": controller.pk} if controller else {}
         written[one.name] = sheet.put(row, values, inferred=one.inferred)
     for row in known.rest():
-        if row.is_present and was_discovered(row) and _would_be_told(row, context.told):
+        if row.is_present and was_discovered(row) and context.told.would_list_array(row):
             sheet.put(row, {"is_present": False})
     sheet.write()
     return written
@@ -93,7 +103,8 @@ class KnownArrays:
 
     def take(self, one: FoundArray) -> Array | None:
         is_hardware = one.implementation == RaidImplementation.HARDWARE
-        tried = (("device", one.device_name), ("uuid", one.uuid if is_hardware else ""), ("name", one.name))
+        names = (("name", label) for label in (one.name, *one.formers))
+        tried = (("device", one.device_name), ("uuid", one.uuid if is_hardware else ""), *names)
         for kind, key in tried:
             row = self.rows.get(self.keys.get((is_hardware, kind, key), 0)) if key else None
             if row and (kind != "name" or not row.device_name or not one.device_name):
@@ -102,14 +113,6 @@ class KnownArrays:
 
     def rest(self) -> Iterable[Array]:
         return self.rows.values()
-
-
-def _would_be_told(row: Array, told: ToolCoverage) -> bool:
-    """Return whether this discovery would have reported the array.
-
-    lsblk lists every device; a RAID controller's array without a device is listed only by the controller's tool.
-    """
-    return told.by_cards or (told.by_lsblk and bool(row.device_name)) if _is_hardware(row) else told.by_lsblk
 
 
 def _is_hardware(row: Array) -> bool:

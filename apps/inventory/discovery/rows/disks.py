@@ -13,9 +13,11 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from apps.inventory.discovery.differences import Ledger
+from apps.inventory.discovery.looks import ARRAYS, DISKS, PARTIAL, WHOLE, ToolLook
 from apps.inventory.discovery.models import FoundDisk
 from apps.inventory.discovery.rows.writer import Sheet, is_typed, was_discovered
-from apps.inventory.models import Controller, Disk, Host, ToolOutput
+from apps.inventory.models import Array, Controller, Disk, Host, ToolOutput
+from apps.inventory.vocabulary import RaidImplementation
 
 HEARD_WITHIN = timedelta(minutes=10)
 CLAIM = "also shown by {host}"
@@ -23,10 +25,34 @@ CLAIM = "also shown by {host}"
 
 @dataclass(frozen=True)
 class ToolCoverage:
-    """Which tools could be read: what they do not list is gone. `by_cards`: those of RAID controllers."""
+    """What the tools of a discovery looked at: what they would have listed and did not is gone.
 
-    by_lsblk: bool = True
-    by_cards: bool = False
+    `cards` is the look of the tools of RAID controllers. `earlier` are the kernel names of devices that only looks
+    before this one listed: they are what others lie on, and nothing is said of them.
+    """
+
+    block: ToolLook = WHOLE
+    cards: ToolLook = PARTIAL
+    earlier: frozenset[str] = frozenset()
+
+    def would_list_disk(self, row: Disk) -> bool:
+        """Return whether a tool would have listed this disk of the host."""
+        return self.block.lists(DISKS, row.device_name) if row.device_name else self.cards.lists(DISKS)
+
+    def would_list_array(self, row: Array) -> bool:
+        """Return whether a tool would have listed this array of the host.
+
+        lsblk lists every device; a RAID controller's array without a device is listed only by the controller's tool.
+        """
+        by_block = self.block.lists(ARRAYS, row.device_name)
+        if row.implementation != RaidImplementation.HARDWARE:
+            return by_block
+        return self.cards.lists(ARRAYS) or (by_block and bool(row.device_name))
+
+    def is_only_earlier(self, one: FoundDisk) -> bool:
+        """Return whether this disk was only seen before."""
+        names = {one.device_name, *one.aliases} - {""}
+        return bool(names) and names <= self.earlier
 
 
 def write_disks(
@@ -46,6 +72,12 @@ def write_disks(
     sheet = Sheet(Disk, ledger)
     written: dict[str, Disk] = {}
     for seen, matched in rows.matched(found):
+        if told.is_only_earlier(seen):
+            if matched is not None and matched.host_id == host.pk:
+                values = rows.without_clash(matched, seen)
+                sheet.put(matched, values)
+                written.update(dict.fromkeys((seen.key, *seen.aliases), matched))
+            continue
         one, row = rows.without_anothers(seen, matched, problems if problems is not None else [])
         if row is None:
             row = Disk(lab_id=host.lab_id)
@@ -60,7 +92,7 @@ def write_disks(
                 row,
                 values,
                 inferred=("controller",),
-                exact=(*exact, "device_name") if one.label and told.by_lsblk else exact,
+                exact=(*exact, "device_name") if one.label and told.block.lists(DISKS) else exact,
             )
         written.update(dict.fromkeys((one.key, *one.aliases), row))
     for row in rows.gone(told):
@@ -187,8 +219,7 @@ class DiskRows:
     def gone(self, told: ToolCoverage) -> list[Disk]:
         """Return the present, discovered disks that a tool of this discovery would have listed but did not."""
         mine = (row for row in self.rows if row.host_id == self.host.pk and row.pk not in self.used)
-        could = (row for row in mine if (told.by_lsblk if row.device_name else told.by_cards))
-        return [row for row in could if row.is_present and was_discovered(row)]
+        return [row for row in mine if row.is_present and was_discovered(row) and told.would_list_disk(row)]
 
 
 def _wwn(one: Disk | FoundDisk) -> object:

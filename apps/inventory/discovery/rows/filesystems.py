@@ -5,40 +5,56 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apps.inventory.discovery.differences import Ledger
+from apps.inventory.discovery.looks import FILESYSTEMS
 from apps.inventory.discovery.models import NOTHING, FoundFilesystem
+from apps.inventory.discovery.readings import Readings
 from apps.inventory.discovery.rows.writer import Sheet, is_typed, was_discovered
 from apps.inventory.discovery.tools.findmnt import Mount, Mounts
 from apps.inventory.models import Array, Disk, Filesystem, Host, Target
 from apps.inventory.target_identity import Place, is_same_filesystem, offer_directories, settle_typed_target
 from apps.inventory.vocabulary import TargetKind
 
+UNKNOWN_TYPE = "unknown"  # of a filesystem whose type was not printed
 SECTOR = 512  # bytes; XFS prints sunit and swidth in sectors
 
 
 def write_filesystems(
     host: Host,
     found: list[FoundFilesystem],
-    disks: Mapping[str, Disk] | None,
-    arrays: Mapping[str, Array],
+    below: tuple[Mapping[str, Disk] | None, Mapping[str, Array]],
+    readings: Readings,
     ledger: Ledger | None = None,
 ) -> dict[str, Filesystem]:
     """Write the mounted filesystems and return their rows by mount point.
 
-    `disks` is None if lsblk could not be read; what the filesystems lie on then stays as it was.
+    `below` are the disks and arrays; the disks are None if lsblk could not be read, and what the filesystems lie on then
+    stays as it was. Those that only an earlier look of findmnt listed stay as they were.
     """
+    look, earlier = readings.look("findmnt"), readings.findmnt.earlier if readings.findmnt else frozenset()
+    disks, arrays = below
     rows = list(Filesystem.objects.filter(host=host).order_by("-is_present", "-id"))
     matches = {one.mount.target: _matching(rows, one.mount) for one in found}
     used = {row.pk for row in matches.values() if row}
     sheet, written = Sheet(Filesystem, ledger), {}
     for row in rows:
-        is_in_the_way = row.mount_point in matches and row.pk not in used
-        if row.pk not in used and row.is_present and (was_discovered(row) or is_in_the_way):
+        is_in_the_way = row.mount_point in matches and row.mount_point not in earlier and row.pk not in used
+        is_gone = was_discovered(row) and look.lists(FILESYSTEMS, row.type)
+        if row.pk not in used and row.is_present and (is_gone or is_in_the_way):
             sheet.put(row, {"is_present": False})
     sheet.write()  # first, to free the mount points for others
     for one in found:
-        row = matches[one.mount.target] or Filesystem(lab_id=host.lab_id, host=host)
-        below = {} if disks is None else _below(one, disks, arrays)
-        written[one.mount.target] = sheet.put(row, _values(one.mount) | _as_made(one) | below, exact=("disk", "array"))
+        known = matches[one.mount.target]
+        if one.mount.target in earlier:
+            if known is not None:
+                values = {name: value for name, value in _values(one.mount).items() if name != "is_present"}
+                written[one.mount.target] = sheet.put(known, values | _as_made(one))
+            continue
+        row = known or Filesystem(lab_id=host.lab_id, host=host, type=UNKNOWN_TYPE)
+        is_told = disks is not None and (one.layer is not None or readings.look("lsblk").is_whole)
+        lies_on = _below(one, disks or {}, arrays) if is_told and (one.mount.source or one.mount.numbers) else {}
+        written[one.mount.target] = sheet.put(
+            row, _values(one.mount) | _as_made(one) | lies_on, exact=("disk", "array")
+        )
     sheet.write()
     return written
 
@@ -51,7 +67,7 @@ def _matching(rows: list[Filesystem], mount: Mount) -> Filesystem | None:
 def _is_another(row: Filesystem, mount: Mount) -> bool:
     if is_typed(row, "is_present"):
         return False
-    if row.type != mount.fstype and not is_typed(row, "type"):
+    if mount.fstype and row.type not in (mount.fstype, UNKNOWN_TYPE) and not is_typed(row, "type"):
         return True
     return bool(row.uuid and mount.uuid and row.uuid != mount.uuid and not is_typed(row, "uuid"))
 
@@ -65,7 +81,7 @@ def _below(one: FoundFilesystem, disks: Mapping[str, Disk], arrays: Mapping[str,
 def _values(mount: Mount) -> dict[str, object]:
     return {
         "mount_point": mount.target,
-        "type": mount.fstype or "unknown",
+        "type": mount.fstype,
         "device_name": mount.source,
         "uuid": mount.uuid,
         "mount_options": mount.options,

@@ -7,10 +7,10 @@ from apps.inventory.discovery.models import FoundArray, FoundStorage
 from apps.inventory.discovery.readings import Readings
 from apps.inventory.discovery.storage import drive_matching, vdevs, volumes
 from apps.inventory.discovery.storage.drive_matching import Disks
-from apps.inventory.discovery.storage.layers import Layers
+from apps.inventory.discovery.storage.layers import MD_TYPES, Layers
 from apps.inventory.discovery.storage.pci_controllers import Bus, one_for_each
 from apps.inventory.discovery.tools.lsblk.devices import BlockDevices
-from apps.inventory.discovery.tools.mdadm.arrays import with_arrays
+from apps.inventory.discovery.tools.mdadm.arrays import with_arrays, with_kernel_names
 from apps.inventory.discovery.tools.smartctl.drives import drives_of
 
 
@@ -33,7 +33,26 @@ class Storage:
         self.unclaimed = volumes.unclaimed(self.block.devices, claimed)
         self.names = self._names()
         hardware = {**{name: name for name in self._unclaimed_names()}, **typed, **self.names}
-        self.layers = Layers(self.block, with_arrays(readings.mdstat, readings.mdadm), hardware)
+        members = self._md_members()
+        self.details = with_kernel_names(readings.mdadm, members, self._md_uuids(members))
+        self.layers = Layers(self.block, with_arrays(readings.mdstat, self.details), hardware)
+
+    def _md_members(self) -> dict[str, set[str]]:
+        """Return the names of the members of each md array of which the kernel tells, by the array's name."""
+        arrays = self.readings.mdstat.arrays if self.readings.mdstat else ()
+        containers = {one.name for one in arrays if one.is_container}
+        members = {one.kname: set(one.parents) for one in self.block.devices if one.type in MD_TYPES and one.parents}
+        members |= {one.name: {member.device for member in one.members} for one in arrays if one.members}
+        return {name: devices for name, devices in members.items() if name not in containers}
+
+    def _md_uuids(self, members: Mapping[str, Iterable[str]]) -> dict[str, str]:
+        """Return the UUID of each of these md arrays, which lsblk prints for its members."""
+        devices = self.block.by_kname()
+        found = {
+            name: {devices[one].uuid for one in parts if one in devices and devices[one].fstype == "linux_raid_member"}
+            for name, parts in members.items()
+        }
+        return {name: uuids.pop() for name, uuids in found.items() if len(uuids) == 1}
 
     def _is_alone(self, tool: str) -> bool:
         return sum(card.tool == tool for _, card in self.cards) == 1
@@ -58,7 +77,7 @@ class Storage:
         enclosures = [
             one for label, card in self.cards for one in drive_matching.shelves(label, card)
         ] + drive_matching.with_seats(disks, self.readings.sysfs)
-        arrays = vdevs.with_details(below.arrays, self.readings.mdadm)
+        arrays = vdevs.with_details(below.arrays, self.details)
         arrays = vdevs.with_volumes(arrays, self.readings.lvs, self.readings.dmsetup)
         arrays = vdevs.with_pools(
             arrays, self.readings.zpool, self.layers.rests_on, lambda path: self.layers.device_of("", path)

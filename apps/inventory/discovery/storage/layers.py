@@ -75,6 +75,7 @@ def _raid_level(volume: Device, images: list[Device]) -> str:
 POOLS = {"btrfs": "btrfs", "zfs_member": "ZFS", "bcachefs": "bcachefs"}
 _SOFTWARE = {"lvm": "LVM", "crypt": "dm-crypt", "dmraid": "dmraid", "vdo": "VDO"}
 _LEVELS = {"raid0": "0", "raid1": "1", "raid4": "4", "raid5": "5", "raid6": "6", "raid10": "10", "linear": "linear"}
+MD_TYPES = {*_LEVELS, "md"}
 _STATES = {
     "clean": "clean", "degraded": "degraded", "recovering": "degraded", "failed": "failed", "inactive": "failed",
     "resyncing": "resyncing", "reshaping": "resyncing", "checking": "resyncing",
@@ -178,7 +179,11 @@ class Layers:
         """Return the devices that are arrays, and those that only mdstat knows (inactive ones)."""
         listed = [device for device in self.devices.values() if self._is_array(device)]
         known = {device.kname for device in listed}
-        return listed + [Device(name, name, f"/dev/{name}", type="md") for name in self.md if name not in known]
+        return listed + [
+            Device(name, name, f"/dev/{name}" if name.startswith("md") else "", type="md")
+            for name in self.md
+            if name not in known
+        ]
 
     @cached_property
     def _stacked_names(self) -> dict[str, str]:
@@ -197,7 +202,7 @@ class Layers:
 
     def _array(self, device: Device) -> FoundArray:
         md = self.md.get(device.kname)
-        if md or device.type in _LEVELS:
+        if md or device.type in MD_TYPES:
             return self._md_array(device, md)
         members = self._members(device.kname, device.parents)
         kind = device.kname.rstrip("0123456789") if device.type == "disk" else device.type
@@ -218,6 +223,7 @@ class Layers:
 
     def _md_array(self, device: Device, md: MdArray | None) -> FoundArray:
         level = _LEVELS.get(md.level if md and md.level else device.type, "")
+        is_started = md is not None and md.activity != "inactive"
         below = [member.device for member in md.members] if md else list(device.parents)
         states = {member.device: member.state for member in md.members} if md else {}
         uuids = {self.devices[name].uuid for name in below if name in self.devices and _is_md_part(self.devices[name])}
@@ -230,8 +236,9 @@ class Layers:
             chunk_size=(md.chunk_size if md else None) or _no_chunk(level),
             layout=(md.layout if md else "") or (NOTHING if level in ("0", "1", "linear") else ""),
             state=_STATES.get(md.state, "") if md else "",
-            capacity_bytes=(md.size if md else None) or device.size,
-            members=self._members(device.kname, below, states),
+            # of an array that is not started, md prints the size of its members together and calls them all spares
+            capacity_bytes=(md.size if md and is_started else None) or device.size,
+            members=self._members(device.kname, below, states if is_started else None),
             member_count=(md.raid_devices if md else None) or len(below) or None,
         )
 

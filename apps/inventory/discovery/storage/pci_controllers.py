@@ -52,7 +52,7 @@ class Bus:
 
     def _told(self, controller: FoundController, pci: str) -> FoundController:
         card = self.cards.get(pci)
-        bus = self.tree.buses.get(pci) or controller.bus
+        bus = self.tree.buses.get(pci) or (card.bus if card else "") or controller.bus
         driver = (card.driver if card else "") or self.tree.drivers.get(pci, "")
         if card is None:
             return replace(controller, bus=bus, driver=driver)

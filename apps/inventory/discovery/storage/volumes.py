@@ -116,7 +116,7 @@ def _volume(label: str, volume: CardVolume, device: Device | None, controller: F
         uuid=volume.naa, chunk_size=volume.chunk_size or (NOTHING if level in ("1", "single", "jbod") else None),
         layout=NOTHING if level in ("0", "1") else "", state=volume.state, implementation="hardware", controller=controller,
         capacity_bytes=(device.size if device else None) or volume.capacity_bytes, write_policy=volume.write_policy,
-        read_policy=volume.read_policy,
+        read_policy=volume.read_policy, formers=(f"{label}/{volume.former}",) if volume.former else (),
     )  # fmt: skip
 
 
@@ -124,7 +124,8 @@ def _span(whole: FoundArray, number: int, level: str, members: tuple[FoundMember
     degraded = any(member.state in ("faulty", "rebuilding") for member in members)
     state = "degraded" if degraded and whole.state not in ("", "clean") else "clean" if whole.state == "clean" else ""
     return replace(
-        whole, name=f"{whole.name} span {number}"[:120], device_name="", uuid="", level=level, members=members, state=state,
+        whole, name=f"{whole.name} span {number}"[:120], device_name="",
+        formers=tuple(f"{former} span {number}" for former in whole.formers), uuid="", level=level, members=members, state=state,
         chunk_size=NOTHING if level == "1" else whole.chunk_size, capacity_bytes=None, member_count=len(members) or None,
         inferred=frozenset({"level"}),
     )  # fmt: skip

@@ -77,6 +77,7 @@ _REST = re.compile(r"\s*\S[^:\n]{0,60}  : \S")
 _SECTION = re.compile(  # of its own, where a page lost the blanks that tell them from a device's
     r"(?:Controller|Logical device|Physical device|Array|Connector|Task|maxCache) information", re.IGNORECASE
 )
+_DEVICES = re.compile(r"\s*(?:Logical|Physical) device information\s*$", re.IGNORECASE)
 _TITLES = {  # a version writes them with capitals; whoever reads on knows them by these
     name.lower(): name
     for name in ("Controller information", "Logical device information", "Physical Device information")
@@ -103,7 +104,7 @@ def _begins(lines: Sequence[str], index: int, *, with_parts: bool = False) -> bo
     It begins with its own line, with the dashes over the controller, or with a device alone (`with_parts`).
     """
     line = lines[index]
-    if "---" not in line and not line.startswith("Controllers") and "evice " not in line:
+    if "---" not in line and not line.startswith("Controllers") and "evice " not in line and "nformation" not in line:
         return False  # rules out most lines fast
     if with_parts and _PART.match(line):
         return any(map(_OF_PART.match, lines[index + 1 : index + 3]))
@@ -116,13 +117,21 @@ def _begins(lines: Sequence[str], index: int, *, with_parts: bool = False) -> bo
     return not is_below and any(map(_MODEL.match, lines[index + 3 : index + 8]))
 
 
+def _begins_section(lines: Sequence[str], index: int) -> bool:
+    """Return whether a section alone begins here, as `GETCONFIG n LD` prints it below the number of controllers."""
+    if "nformation" not in lines[index] or not _DEVICES.match(lines[index]):
+        return False
+    below = [line for line in lines[index + 1 : index + 6] if line.strip()]
+    return bool(below) and _is_dashes(below[0]) and any(map(_PART.match, below[1:3]))
+
+
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     """Yield each block from `Controllers found` to the end of its sections, an empty one included."""
     index = 0
     # dashes behind a margin are those of a whole output, whose devices are no parts
     with_parts = not any(line[:1].isspace() and _is_dashes(line) for line in lines)
     while index < len(lines):
-        if not _begins(lines, index, with_parts=with_parts):
+        if not _begins(lines, index, with_parts=with_parts) and not _begins_section(lines, index):
             index += 1
             continue
         first = last = index
@@ -152,6 +161,8 @@ def _is_dashes(line: str) -> bool:
 
 
 def _read(lines: Sequence[str]) -> tuple[str, Content]:
+    if _DEVICES.match(lines[0]):
+        lines = ["-" * 30, *lines]  # those above a title, which were not copied
     head = _BEGIN.match(lines[0])
     content: Content = {"Controllers found": int(head[1])} if head else {}
     section = item = here = content
@@ -230,6 +241,9 @@ _AT = re.compile(
 )
 _LOCATION = re.compile(r"(?:Enclosure|Connector) (\d+|Direct Attached), (?:Slot|Device) (\d+)")
 _HALVED = re.compile(r"(?=\S*\d)\S{8}")  # the first part of a SATA drive's name, where a vendor is asked for
+_DRIVE_WORDS = re.compile(r"\w{1,20} \(([\d,.]{1,12} ?[KMGT]B),\s?(\w{2,8}),\s?(SSD|HDD)?")
+_MEDIA = {"SSD": True, "HDD": False}
+_SEGMENT_STATES = {"present": "online", "rebuilding": "rebuilding", "missing": "missing", "failed": "failed"}
 _PRESENT = re.compile(r"Present \(.{0,100}\) (\S{1,60})")
 _STATES = {"online": "online", "ready": "unconfigured", "hot spare": "spare", "hot-spare": "spare", "failed": "failed",
            "rebuilding": "rebuilding", "raw": "jbod", "raw (pass through)": "jbod", "online (jbod)": "jbod", "defunct": "failed",
@@ -369,7 +383,9 @@ def _spans(card: Building, fields: dict[str, Any]) -> tuple[tuple[str, ...], ...
         match, at = _SEGMENT.fullmatch(str(key)), _AT.search(told(value, 200))
         if match and at:
             serial = told(told(value, 200).rpartition(")")[2], 80)  # some versions print none
-            groups.setdefault(int(match[1] or 0), {})[int(match[2])] = places.get(serial) or _known_as(card, at, serial)
+            place = places.get(serial) or _known_as(card, at, serial)
+            groups.setdefault(int(match[1] or 0), {})[int(match[2])] = place
+            _segment(card, place, told(value, 200))
     found = tuple(tuple(groups[group][place] for place in sorted(groups[group])) for group in sorted(groups))
     return found or _by_serial(places, dictionary(fields.get("Array Physical Device Information")))
 
@@ -396,7 +412,19 @@ def _known_as(card: Building, at: "re.Match[str]", serial: str) -> str:
     place = _place(at[1] or at[3], at[2] or at[4])
     known = card.card.get("at", {}).get(place, place)
     slot = int(at[2] or at[4])
-    card.drives.put(
-        known, serial="" if card.drives.of(known).get("serial") else told(serial, 80), slot=slot, state="online"
-    )
+    card.drives.put(known, serial="" if card.drives.of(known).get("serial") else told(serial, 80), slot=slot)
     return str(known)
+
+
+def _segment(card: Building, place: str, printed: str) -> None:
+    """Add what the words of a segment tell of its drive where no list of drives has told it.
+
+    They are its state, and in newer versions its size in MB, its interface and its medium: `Present (457862MB, SATA, SSD, …`.
+    """
+    words = _DRIVE_WORDS.match(printed)
+    values: dict[str, Any] = {"state": _SEGMENT_STATES.get(printed.split(" ", 1)[0].lower(), "")}
+    if words:
+        kind = interface_named(words[2])
+        values |= {"capacity_bytes": size_of(words[1]), "interface": kind, "is_solid_state": _MEDIA.get(words[3])}
+    known = card.drives.of(place)
+    card.drives.put(place, **{name: value for name, value in values.items() if known.get(name) in (None, "")})

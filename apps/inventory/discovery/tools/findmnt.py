@@ -31,6 +31,7 @@ from itertools import takewhile
 from typing import Any
 
 from apps.inventory.discovery import util_linux
+from apps.inventory.discovery.looks import ToolLook
 from apps.inventory.discovery.tool_output import MARGIN, Content, count, unescaped
 from apps.inventory.discovery.tool_text import contents, rows
 from apps.inventory.discovery.tool_values import UnreadableError, json_object, name, nodes, pairs, size, text
@@ -178,6 +179,13 @@ class Mounts:
 
     mounts: tuple[Mount, ...]
     warnings: tuple[str, ...] = ()
+    earlier: frozenset[str] = frozenset()  # mount points that only an earlier look listed
+
+    def with_earlier(self, before: "Mounts", look: ToolLook) -> "Mounts":
+        """Return the mounts with those of the looks before, which this partial `look` did not look for."""
+        mine = {mount.target for mount in self.mounts}
+        rest = tuple(mount for mount in before.mounts if mount.target not in mine)
+        return Mounts((*rest, *self.mounts), self.warnings, frozenset(mount.target for mount in rest))
 
     def holder_of(self, path: str) -> Mount | None:
         """Return the mount that `path` lies on: the one with the longest target that `path` begins with."""

@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.inventory.discovery.looks import ToolLook
 from apps.inventory.discovery.tool_output import (
     MARGIN,
     Block,
@@ -322,6 +323,9 @@ _KINDS = (
 _KINDS_BY_CLASS = {
     "0104": "raid", "0108": "nvme", "0c04": "fc", "0106": "hba", "0107": "hba", "0100": "hba", "0101": "ide", "0200": "network", "0207": "network",
 }  # fmt: skip
+_LINK = re.compile(r"Speed (\d{1,3}(?:\.\d)?) ?GT/s(?: \(\w{1,20}\))?,\s{0,10}Width x(\d{1,2})")
+_LINK_GENERATIONS = {2.5: "1.0", 5.0: "2.0", 8.0: "3.0", 16.0: "4.0", 32.0: "5.0", 64.0: "6.0"}  # GT/s of a lane
+_MOST_LANES = 32
 _MAKER = re.compile(
     r"(Broadcom / LSI|.{2,60}?(?:Corporation|Corp\.|Co\.,? Ltd\.?|, Inc\.?(?: \[[^\]]{1,20}\])?|Inc\.?|Ltd\.?|Technology|Technologies))\s+(.+)"
 )
@@ -329,7 +333,10 @@ _MAKER = re.compile(
 
 @dataclass(frozen=True)
 class PciCard:
-    """A PCI card: `kind` is raid, hba, nvme, fc, ide or network, `address` such as 0000:03:00.0."""
+    """A PCI card: `kind` is raid, hba, nvme, fc, ide or network, `address` such as 0000:03:00.0.
+
+    `bus` is the link as it runs (`PCIe 3.0 x8`), which may be slower than what the card can.
+    """
 
     address: str
     kind: str
@@ -337,11 +344,16 @@ class PciCard:
     model: str = ""
     sold_as: str = ""
     driver: str = ""
+    bus: str = ""
 
 
 @dataclass(frozen=True)
 class PciCards:
     cards: tuple[PciCard, ...]
+
+    def with_earlier(self, before: "PciCards", look: ToolLook) -> "PciCards":
+        """Return the cards with those of the looks before, which this partial `look` did not look for."""
+        return PciCards(tuple((before.by_address() | self.by_address()).values()))
 
     def by_address(self) -> dict[str, PciCard]:
         return {card.address: card for card in self.cards}
@@ -367,7 +379,23 @@ def _card(device: dict[str, Any]) -> PciCard | None:
     if not vendor and (match := _MAKER.fullmatch(told(device.get("name")))):
         vendor, model = match[1][:120], match[2]
     driver = told(device.get("driver") or details.get("Kernel driver in use"), 60)
-    return PciCard(address, kind, vendor, model or told(device.get("name")), _sold(device, details), driver)
+    bus = link_of(details.get("LnkSta"), details.get("LnkCap"))
+    return PciCard(address, kind, vendor, model or told(device.get("name")), _sold(device, details), driver, bus)
+
+
+def link_of(state: object, capability: object = "") -> str:
+    """Return the PCI Express link as it runs: `Speed 8GT/s (ok), Width x4 (downgraded)` → `PCIe 3.0 x4`.
+
+    From 3.6 on pciutils compares it with LnkCap and says so: ok (left out from 3.9 on), downgraded, overdriven or strange. ''
+    where there is no link (`Speed unknown, Width x0`), and where it is faster or wider than LnkCap allows.
+    """
+    runs, can = _LINK.search(told(state, 200)), _LINK.search(told(capability, 200))
+    generation = _LINK_GENERATIONS.get(float(runs[1])) if runs else None
+    if not runs or not generation or not 0 < int(runs[2]) <= _MOST_LANES:
+        return ""
+    if can and (float(runs[1]) > float(can[1]) or int(runs[2]) > int(can[2])) and "overdriven" not in told(state, 200):
+        return ""
+    return f"PCIe {generation} x{int(runs[2])}"
 
 
 def _kind(device: dict[str, Any]) -> str:

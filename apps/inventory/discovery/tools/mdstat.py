@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from apps.inventory.discovery.looks import ToolLook
 from apps.inventory.discovery.tool_output import Block, Content, blanked, count, parse_blocks
 from apps.inventory.discovery.tool_values import UnreadableError
 from apps.parsers.core.models import ParsedFile
@@ -45,7 +46,10 @@ _BEGINS = re.compile(
     r"\s*(?:Personalities\b|unused devices|md\S{0,60}\s*:\s|\d+ blocks|bitmap:|\[[=>.]|(?:resync|recovery|check|repair|reshape)\s*=)"
 )
 _LONGEST = 20_000
-_BLOCKS = re.compile(r"(?<=\s)\d{1,15} blocks\b.*")
+_SIZES = re.compile(  # what follows the members: on a line of its own, except where there are none
+    r"(?:(?<=\s)|^)(?:\d{1,15} blocks\b|super \S|level \d{1,3},|\d{1,12}[kK] (?:chunks?|rounding)\b|\d{1,3} (?:near|far|offset)-copies"
+    r"|\[\d{1,6}/\d{1,6}\]).*"
+)
 _TOLERATED = {"raid0": 0, "linear": 0, "raid4": 1, "raid5": 1, "raid6": 2}
 
 
@@ -93,15 +97,21 @@ class MdArray:
     def missing(self) -> int:
         if self.places:
             return self.places.count("_")
-        return max(0, (self.raid_devices or 0) - (self.active_devices or 0))
+        if self.raid_devices is not None:
+            return max(0, self.raid_devices - (self.active_devices or 0))
+        return sum(member.state == "faulty" for member in self.members)
 
     @property
     def state(self) -> str:
-        """Return clean, checking, resyncing, recovering, reshaping, degraded, failed or inactive."""
+        """Return clean, checking, resyncing, recovering, reshaping, degraded, failed, inactive or '' (not printed)."""
+        if not self.activity:
+            return ""
         if self.activity == "inactive":
             return "inactive"
-        if self.activity == "broken" or self.missing > self._tolerated:
+        if self.activity == "broken" or self.missing > self._tolerated or self._has_lost_copies:
             return "failed"
+        if self.level and not self.members and not self.places:
+            return "failed"  # nothing is left of a striped array, of which the kernel counts no places
         doing = {"resync": "resyncing", "recovery": "recovering", "reshape": "reshaping"}.get(self.action, "")
         if doing or self.missing:
             return doing or "degraded"
@@ -113,12 +123,34 @@ class MdArray:
         places = len(self.places) or self.raid_devices or 0
         return _TOLERATED.get(self.level, {"raid1": places - 1, "raid10": places // 2}.get(self.level, places))
 
+    @property
+    def _has_lost_copies(self) -> bool:
+        """Return whether all places that hold the copies of some chunk of a RAID 10 are missing.
+
+        Copies stand in adjacent places (md(4)), which are the same ones for each chunk where the copies divide the places.
+        """
+        layout = re.match(r"(\d{1,3}) (near|far|offset)-copies", self.layout)
+        if self.level != "raid10" or not layout or not self.places:
+            return False
+        copies, places = int(layout[1]), self.places
+        if layout[2] == "near" and copies and len(places) % copies == 0:
+            return any(set(places[at : at + copies]) == {"_"} for at in range(0, len(places), copies))
+        return "_" * copies in places + places[: copies - 1]
+
 
 @dataclass(frozen=True)
 class MdStat:
     arrays: tuple[MdArray, ...] = ()
     personalities: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=())
+    earlier: frozenset[str] = frozenset()  # names of arrays that only an earlier look listed
+
+    def with_earlier(self, before: "MdStat", look: ToolLook) -> "MdStat":
+        """Return the arrays with those of the looks before, which this partial `look` did not look for."""
+        mine = self.by_name()
+        rest = tuple(array for array in before.arrays if array.name not in mine)
+        personalities = self.personalities or before.personalities
+        return MdStat((*self.arrays, *rest), personalities, self.warnings, frozenset(one.name for one in rest))
 
     def by_name(self) -> dict[str, MdArray]:
         return {array.name: array for array in self.arrays}
@@ -140,9 +172,10 @@ def read_arrays(lines: Sequence[str]) -> MdStat | None:
         elif head := _ARRAY.match(begun.rstrip()):
             current = head[1]
             arrays[current] = _begun(head, number, warnings)
-            if blocks := _BLOCKS.search(begun[:_LONGEST]):  # all of it in one line, as a mail program may flow it
-                arrays[current] = _measured(arrays[current], blocks[0][:2000])
-                arrays[current] = _acting(arrays[current], blocks[0][:2000])
+            # All in one line: the kernel begins no other one for an array without members, and mail programs flow them.
+            if sizes := _SIZES.search(head[4][:_LONGEST]):
+                arrays[current] = _measured(arrays[current], sizes[0][:2000])
+                arrays[current] = _acting(arrays[current], sizes[0][:2000])
         elif begun.startswith("unused devices"):
             current = ""
         elif current:
@@ -166,7 +199,7 @@ def joined(lines: Sequence[str]) -> list[tuple[int, str]]:
 
 
 def _begun(head: re.Match[str], number: int, warnings: list[str]) -> MdArray:
-    words = _BLOCKS.sub("", head[4]).split()
+    words = _SIZES.sub("", head[4][:_LONGEST]).split()
     level = words.pop(0) if words and "[" not in words[0] else ""
     members = []
     for word in words:
@@ -215,9 +248,10 @@ def _acting(array: MdArray, line: str) -> MdArray:
 
 
 def _measured(array: MdArray, line: str) -> MdArray:
-    blocks = re.match(r"\s*(\d{1,15}) blocks", line)
-    if not blocks:
+    sizes = _SIZES.match(line.lstrip())
+    if not sizes:
         return array
+    blocks = re.match(r"\s*(\d{1,15}) blocks", line)
     chunk = re.search(r"(\d{1,12})[kK] chunks?\b", line)
     algorithm = re.search(r"algorithm (\d{1,3})\b", line)
     copies = re.search(r"\d+ (?:near|far|offset)-copies", line)
@@ -226,14 +260,20 @@ def _measured(array: MdArray, line: str) -> MdArray:
     places = re.search(r"\[([U_]{1,2000})\]", line)
     return replace(
         array,
-        size=int(blocks[1]) * 1024,
-        chunk_size=int(chunk[1]) * 1024 if chunk else None,
-        layout=_ALGORITHMS.get(int(algorithm[1]), algorithm[0]) if algorithm else copies[0] if copies else "",
-        metadata=metadata[1] if metadata else "",
-        raid_devices=int(counts[1]) if counts else None,
-        active_devices=int(counts[2]) if counts else None,
-        places=places[1] if places else "",
+        size=int(blocks[1]) * 1024 if blocks else array.size,
+        chunk_size=int(chunk[1]) * 1024 if chunk else array.chunk_size,
+        layout=_layout(algorithm, copies) or array.layout,
+        metadata=metadata[1] if metadata else array.metadata,
+        raid_devices=int(counts[1]) if counts else array.raid_devices,
+        active_devices=int(counts[2]) if counts else array.active_devices,
+        places=places[1] if places else array.places,
     )
+
+
+def _layout(algorithm: re.Match[str] | None, copies: re.Match[str] | None) -> str:
+    if algorithm:
+        return _ALGORITHMS.get(int(algorithm[1]), algorithm[0])
+    return copies[0] if copies else ""
 
 
 NAME = "mdstat"

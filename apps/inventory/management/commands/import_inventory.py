@@ -29,16 +29,19 @@ class Command(BaseCommand):
         for entry in outcome.entries:
             if entry.act != UNCHANGED:
                 self.stdout.write(_line(entry))
-        said = ", ".join(f"{count} {act}" for act, count in outcome.counts.items())
+        message = ", ".join(f"{count} {act}" for act, count in outcome.counts.items())
         self.stdout.write(
-            f"{said}." if options["apply"] else f"Would be: {said}. Nothing was written; --apply does it."
+            f"{message}." if options["apply"] else f"Would be: {message}. Nothing was written; --apply does it."
         )
 
 
 def _line(entry: OutcomeEntry) -> str:
     if entry.act == REFUSED:
-        return f"{entry.where}: refused: " + "; ".join(f"{one.field} {one.sentence}".strip() for one in entry.problems)
+        return f"{entry.where}: refused: " + "; ".join(
+            f"{problem.field} {problem.sentence}".strip() for problem in entry.problems
+        )
     changes = "; ".join(
-        f"{one.label} {one.before_text or 'nothing'} → {one.after_text or 'nothing'}" for one in entry.changes
+        f"{change.label} {change.before_text or 'nothing'} → {change.after_text or 'nothing'}"
+        for change in entry.changes
     )
     return f"{entry.where}: {entry.act} {entry.key}" + (f": {changes}" if entry.act == "changed" else "")

@@ -27,6 +27,6 @@ class Command(BaseCommand):
         with lab_scope(lab.pk):
             _, secret = Token.objects.issue(lab, options["scope"], options["name"], options["days"])
             AuditEvent.objects.record(
-                lab.pk, "token created", options["name"], who=COMMAND_LINE, scope=options["scope"], maker=COMMAND_LINE
+                lab.pk, "token created", options["name"], actor=COMMAND_LINE, scope=options["scope"], maker=COMMAND_LINE
             )
         self.stdout.write(secret)

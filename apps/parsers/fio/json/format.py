@@ -39,6 +39,7 @@ import msgspec
 from apps.parsers.core.models import Broken, ParsedFile, ParsedRun, ParsedSample, ParsedSection, ParseError
 from apps.parsers.core.source_text import SourceText, decode_for_message, get_ascii_bytes
 from apps.parsers.fio.disks import FioDisk, iterate_disk_samples, read_disks
+from apps.parsers.fio.engines import apply_engines, iterate_warnings
 from apps.parsers.fio.json.documents import FioDocument, JsonDirection, JsonJob, JsonLatency
 from apps.parsers.fio.json.doubts import without_repeated_keys
 from apps.parsers.fio.json.faults import NoJsonError
@@ -134,7 +135,12 @@ def parse(text: str | bytes | SourceText) -> ParsedFile:
         data, groups[-1], broken
     ):
         warnings.append(tail)
-    return ParsedFile(tuple(runs), tuple(dict.fromkeys(warnings)), (*(error.broken for error in broken), *repeated))
+    warnings += chain.from_iterable(map(iterate_warnings, runs))
+    return ParsedFile(
+        tuple(map(apply_engines, runs)),
+        tuple(dict.fromkeys(warnings)),
+        (*(error.broken for error in broken), *repeated),
+    )
 
 
 def _make_nothing_error(data: bytes) -> ParseError:

@@ -1,6 +1,6 @@
-"""Parser of fio's logs of single I/Os, of averages (`write_bw_log`, `write_iops_log`, `write_lat_log`, `log_avg_msec`) and of histograms
+"""Parser of fio's logs of single I/Os, of averages and of histograms, with one file for each job and measure.
 
-(`write_hist_log`): one file for each job and measure.
+They are written by `write_bw_log`, `write_iops_log`, `write_lat_log`, `log_avg_msec` and `write_hist_log`.
 
 One real line, from `fio_clat.1.log` of fio 3.7: `1000, 1273222, 0, 0`
 
@@ -26,11 +26,14 @@ Peculiarities:
 - A `_bw` log of single I/Os has the rate of each, its bytes by its latency, which is no bandwidth of the job.
 - With log_unix_epoch the time is ms since 1970: the series then begins at its first line.
 - A log does not distinguish random from sequential: read, write and trim.
-- Histogram counts are those of each interval; they are added up over time. Some fio servers (3.7) send other memory in
-  their place: numbers of 19 digits, which are refused.
+- Histogram counts are those of each interval (`log_hist_msec`). They are read over time, with percentiles of each
+  interval, and added up; intervals beyond `MOST_INTERVALS` are joined with their neighbours. A bin stands for its middle
+  (`plat_idx_to_val` in stat.c), a coarse one for the middle of the bins that it joins (`hist_sum` in iolog.c). Some fio
+  servers (3.7) send other memory in their place: numbers of 19 digits, which are refused.
 - Rows may stand behind the quote marks of a mail, or below what somebody wrote above them.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,12 +41,21 @@ from pathlib import PurePosixPath
 from typing import Any, cast, overload
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import DTypeLike, NDArray
 
 from apps.parsers.core.compact_array import Integers
-from apps.parsers.core.models import Broken, ParsedFile, ParsedHistogram, ParsedRun, ParsedSeries, ParseError
+from apps.parsers.core.models import (
+    Broken,
+    ParsedFile,
+    ParsedHistogram,
+    ParsedHistory,
+    ParsedRun,
+    ParsedSeries,
+    ParseError,
+)
 from apps.parsers.core.source_text import SourceText, get_ascii_bytes
-from apps.parsers.fio.bins import BITS, GROUPS, get_middle
+from apps.parsers.fio.bins import BITS, GROUPS, GROUPS_IN_US, compute_percentiles, get_middle
 from apps.parsers.fio.logs.columns import LogTable, get_first_rows, read_table
 from apps.parsers.fio.logs.names import get_measure, make_caption
 from apps.parsers.fio.logs.units import SCALES, LogUnit, find_unit
@@ -209,7 +221,9 @@ _MOST_BROKEN = 20
 _LOOKED_AT = 8
 _KEPT_COLUMNS = 4  # the direction is the last column that is read row by row, and may be the fourth
 _LEAST_COLUMNS, _LEAST_BINS = 4, 22
-_MICROSECOND_GROUPS = 19
+_SHARES = (50.0, 99.0, 99.9)
+_SHARE_METRICS = ("clat_p50", "clat_p99", "clat_p99_9")
+MOST_INTERVALS = 4000  # of one log; neighbours of a longer one are added up
 _EXPECTED = "a name like job_bw.1.log, with _bw, _iops, _lat, _clat, _slat or _clat_hist"
 
 
@@ -386,31 +400,89 @@ class _Log:
             )
             return ParsedFile(broken=(strange,))
         broken, possible = [*self.table.broken, *self._find_impossible()], ~self._is_impossible()
-        histograms = []
-        for number, name in enumerate(_DIRECTIONS):
-            counts = self._counts(possible & (self.table.columns[1] == number))
-            pairs = tuple((value, count) for value, count in zip(bins, counts, strict=True) if count)
-            histograms += [ParsedHistogram(name, "clat", 0, pairs)] if pairs else []
-        rows = (0, len(self.table))
-        runs = (
-            (self._run((), tuple(histograms), self._read_since(rows) / 1000.0 or None, 1, rows),) if histograms else ()
+        parts = self._split_histograms()
+        read = (
+            self._make_histogram_run(rows, bins, possible, number if len(parts) > 1 else 0)
+            for number, rows in enumerate(parts, 1)
         )
-        return ParsedFile(runs, (), tuple(broken))
+        again = f"line {int(self.table.lines[parts[1][0]])}: the times begin again: " if len(parts) > 1 else ""
+        warnings = (f"{again}{len(parts)} jobs in one log, each a run of its own here",) if again else ()
+        return ParsedFile(tuple(run for run in read if run), warnings, tuple(broken))
+
+    def _split_histograms(self) -> Sequence[RowRange]:
+        """Return the rows of each job; directions may stand one behind the other in one job's log."""
+        times, directions = self.table.columns[:2]
+        is_split = any(
+            len(split_jobs(times[directions == place])) > 1 for place in range(3) if (directions == place).any()
+        )
+        return split_jobs(times) if is_split else [(0, len(self.table))]
+
+    def _make_histogram_run(
+        self, rows: RowRange, bins: list[int], possible: NDArray[np.bool_], number: int
+    ) -> ParsedRun | None:
+        """Return the histograms of one job's rows, over time and added up; None where nothing was counted."""
+        since = self._read_since(rows)
+        histories = [
+            history
+            for place, name in enumerate(_DIRECTIONS)
+            if (history := self._make_history(name, rows, bins, possible & (self.table.columns[1] == place), since))
+        ]
+        if not histories:
+            return None
+        totals = (history.counts.sum(axis=0, dtype=np.int64).tolist() for history in histories)
+        histograms = tuple(
+            ParsedHistogram(history.operation, "clat", 0, tuple(zip(history.bins, counts, strict=True)))
+            for history, counts in zip(histories, totals, strict=True)
+        )
+        series = tuple(item for history in histories for item in iterate_percentiles(history, bins[-1]))
+        run = self._run(series, histograms, since / 1000.0 or None, 1, rows, number)
+        return structs.replace(run, histories=tuple(histories))
+
+    def _make_history(
+        self, name: str, rows: RowRange, bins: list[int], mine: NDArray[np.bool_], since: int
+    ) -> ParsedHistory | None:
+        """Return the intervals of one direction with the bins that counted anything in them."""
+        begin, end = rows
+        places = np.flatnonzero(mine[begin:end]) + begin
+        if not len(places):
+            return None
+        counts = np.concatenate(
+            [self.table.columns[3][places, np.newaxis].astype(np.int64), self.table.rest[places].astype(np.int64)],
+            axis=1,
+        )
+        filled = np.flatnonzero(counts.any(axis=0))
+        if not len(filled):
+            return None
+        step = -(-len(places) // MOST_INTERVALS)
+        starts = np.arange(0, len(places), step)
+        counts = np.add.reduceat(counts[:, filled], starts, axis=0)
+        ends = np.minimum(starts + step, len(places)) - 1
+        times = (self.table.columns[0][places[ends]].astype(np.int64) - since) / 1000.0
+        return ParsedHistory(name, "clat", 0, tuple(times.tolist()), tuple(bins[at] for at in filled.tolist()), counts)
 
     def _is_impossible(self) -> NDArray[np.bool_]:
         """Return which rows have more completions than any machine has in a log's time: fio wrote other memory."""
         counted = self.table.columns[3].astype(np.float64) + self.table.rest.sum(axis=1, dtype=np.float64)
         return np.asarray(counted > _MOST_COMPLETIONS)
 
-    def _counts(self, mine: NDArray[np.bool_]) -> list[int]:
-        """Return the count of each bin, summed over those rows."""
-        first = int(self.table.columns[3].sum(dtype=np.int64, where=mine))
-        return [first, *self.table.rest.sum(axis=0, dtype=np.int64, where=mine[:, np.newaxis]).tolist()]
-
     def _find_impossible(self) -> list[Broken]:
         message, expected = "a histogram that cannot be", f"at most {_MOST_COMPLETIONS:.0e} completions in one interval"
         rows = np.flatnonzero(self._is_impossible())[:_MOST_BROKEN].tolist()
         return [Broken(message, int(self.table.lines[row]), "more than that", expected) for row in rows]
+
+
+def iterate_percentiles(history: ParsedHistory, last_bin: int) -> Iterator[ParsedSeries]:
+    """Yield the percentiles of each interval by fio's own rule.
+
+    They have no value (NaN) where nothing was counted, or where they lie in the table's last bin, which has no end.
+    """
+    rows = [
+        compute_percentiles([(ns, count) for ns, count in zip(history.bins, counts, strict=True) if count], _SHARES)
+        for counts in history.counts.tolist()
+    ]
+    for metric, values in zip(_SHARE_METRICS, zip(*rows, strict=True), strict=True):
+        known = tuple(math.nan if value is None or value >= last_bin else float(value) for value in values)
+        yield ParsedSeries(history.operation, metric, history.section, "fio_log", history.times_s, known)
 
 
 def _select(mine: NDArray[np.bool_], column: Integers) -> Integers:
@@ -425,7 +497,7 @@ def _make_series(
 
 def _make_bins(count: int) -> list[int] | None:
     """Return the ns for which each of so many counts stands; None for a number of bins that fio does not write."""
-    for groups, scale in ((GROUPS, 1), (_MICROSECOND_GROUPS, 1000)):
+    for groups, scale in ((GROUPS, 1), (GROUPS_IN_US, 1000)):
         for coarseness in range(BITS + 1):
             if groups << BITS == count << coarseness:
                 step = 1 << coarseness

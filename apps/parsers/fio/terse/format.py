@@ -42,6 +42,7 @@ from apps.parsers.core.models import Broken, ParsedFile, ParsedRun, ParsedSeries
 from apps.parsers.core.source_text import SourceText, get_ascii_bytes
 from apps.parsers.fio.disks import iterate_printed_samples, read_terse_disks
 from apps.parsers.fio.duplicates import collect_figures, iterate_json_figures
+from apps.parsers.fio.engines import apply_engines, iterate_warnings
 from apps.parsers.fio.json.documents import MOST_JOBS, SUM
 from apps.parsers.fio.json.progress import SHORTEST_MS
 from apps.parsers.fio.options import choose_operation
@@ -165,7 +166,8 @@ def parse(text: SourceText) -> ParsedFile:
         raise ParseError("no terse record of fio", line=1, expected="a line like 3;fio-3.33;job;0;0;…")
     context.apply(reports.runs, warnings)
     runs = tuple(_make_run(group, warnings) for group in _iterate_new_runs(reports.runs, text, warnings))
-    return ParsedFile(runs, tuple(warnings), tuple(broken))
+    warnings += chain.from_iterable(map(iterate_warnings, runs))
+    return ParsedFile(tuple(map(apply_engines, runs)), tuple(warnings), tuple(broken))
 
 
 def _iterate_new_runs(

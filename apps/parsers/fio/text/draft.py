@@ -1,5 +1,6 @@
 """A run of fio's normal report in the making, while its lines are read."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from apps.parsers.core.models import ParsedRun
@@ -43,6 +44,8 @@ class ReportDraft:
     calls: int = 0  # how often a host was named; several may be named before the first report
     reports: int = 1
     errors: set[int] = field(default_factory=set)
+    reasons: list[tuple[int, str]] = field(default_factory=list)  # lines in which fio says what went wrong
+    is_started: bool = False  # whether fio printed its version, or that it starts the jobs
     rates: set[str] = field(default_factory=set)  # lines of directions and sums, without blanks
     first: int | None = None
     last: int = 0
@@ -60,6 +63,15 @@ class ReportDraft:
         """Return whether a job or a sum was read."""
         return bool(self.jobs or self.groups or self.sums)
 
+    @property
+    def has_failed(self) -> bool:
+        """Return whether fio was started, or says that something went wrong, and no figure of it was read."""
+        return not self.has_results and bool(self.errors or self.reasons or (self.definitions and self.is_started))
+
+    def describe_reasons(self) -> str:
+        """Return fio's own words about what went wrong, each with its line."""
+        return "; ".join(f"line {line}: {reason}" for line, reason in self.reasons)
+
     def claim(self, line: int) -> None:
         """Add a line to the range of the run."""
         self.first = self.first or line
@@ -72,6 +84,13 @@ class ReportDraft:
         ] = definition
         self.kinds.setdefault(definition.group, {})[tuple(definition.options.items())] = definition.name
         self.hosts |= {definition.host} - {""}
+
+    def find_name(self, printed: str, group: int) -> str:
+        """Return the name of the job that was defined with it, where a logger's words stand before it; else as printed."""
+        if (printed, group) in self.definitions or not self.definitions:
+            return printed
+        names = (name for name, of in self.definitions if name and of == group)
+        return next((name for name in names if printed.endswith((f" {name}", f":{name}", f"]{name}"))), printed)
 
     def options(self, name: str, group: int, host: str = "") -> dict[str, str]:
         """Return what the definition and the command line say of a job. A report that has lost its name is that of the only job."""
@@ -157,7 +176,7 @@ def _make_run(draft: ReportDraft) -> ParsedRun:
         tool_version=draft.version,
         sections=tuple(job.section(number, with_host=len(hosts) > 1) for number, job in enumerate(jobs)),
         samples=(*iterate_samples(jobs, hosts=max(1, len(hosts))), *iterate_printed_samples(draft.disks)),
-        problem="; ".join(f"fio's {job.name} ended with {describe_error(job.error)}" for job in jobs if job.error),
+        problem=_describe_problem(draft, jobs),
         workload=make_workload([job.load() for job in jobs], command),
         host=hosts.pop() if len(hosts) == 1 else "",
         target=_get_target(jobs[0]) if len(jobs) == 1 else "",
@@ -165,6 +184,14 @@ def _make_run(draft: ReportDraft) -> ParsedRun:
         line=draft.first,
         last_line=draft.last,
     )
+
+
+def _describe_problem(draft: ReportDraft, jobs: Sequence[ReportedJob]) -> str:
+    """Return which jobs ended with an error, and fio's own words where it printed no report."""
+    problems = [f"fio's {job.name} ended with {describe_error(job.error)}" for job in jobs if job.error]
+    if not draft.has_results and draft.reasons:
+        problems.append(draft.describe_reasons())
+    return "; ".join(problems)
 
 
 def _get_target(job: ReportedJob) -> str:

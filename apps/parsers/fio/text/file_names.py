@@ -1,4 +1,4 @@
-"""Lines of fio's normal report behind a name, as grep prints those of several files, or as people compare runs:
+"""Lines of fio's normal report behind a name, as grep prints those of several files, or as people compare runs.
 
 old.1.log:  write: IOPS=122k, BW=478MiB/s (501MB/s)(14.0GiB/30001msec)
 old.1.log:   clat (usec): min=43, max=9120, avg=240.10, stdev=160.50

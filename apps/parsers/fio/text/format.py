@@ -32,6 +32,8 @@ Peculiarities:
   broken.
 - The depths of I/O stand below the figures of every job, and the sums below all jobs: a text that ends before the
   former, or between two jobs that are defined, is cut off.
+- A text without any report is one of fio that failed or was cut off: a run without figures where fio names the error
+  of a job that was defined, else a broken place; both with fio's own words.
 - Beside JSON or terse output in the same file (`--output-format=normal,json`) it repeats their figures, rounded: then
   those are read, and this is not.
 """
@@ -41,6 +43,7 @@ import re
 from apps.parsers.core.models import ParsedFile, ParseError
 from apps.parsers.core.source_text import SourceText, get_ascii_bytes
 from apps.parsers.fio.duplicates import iterate_elsewhere
+from apps.parsers.fio.engines import apply_engines, iterate_warnings
 from apps.parsers.fio.text.report import SYNC_HEADING, FioReport
 
 NAME = "fio text"
@@ -52,6 +55,11 @@ _SPOKEN = re.compile(
     rb"IOPS=\s{0,8}[\d.]{1,20}\w?,?\s{1,8}BW=\s{0,8}[\d.]{1,20}[kKMGT]?i?B/s(?!, IOS/call)"
 )  # "IOS/call" is printed by t/io_uring
 _ALL_JOBS = b"Run status group 0 (all jobs)"
+_FAILED = re.compile(rb"^(?:<[^<>\s]{1,255}> )?fio: pid=\d{1,12}, (?:err=-?\d|got signal)", re.MULTILINE)
+_DEFINED = re.compile(rb": \(g=\d{1,9}\): rw=[a-z]")
+_STARTED = re.compile(rb"^(?:fio-\d|Starting \d{1,9} (?:process|thread))", re.MULTILINE)
+_COMPLAINT = re.compile(rb"^(?:fio: \S|verify: bad )", re.MULTILINE)
+_ELSEWHERE = re.compile(rb'"fio version"\s*:|^[345];fio[- ]', re.MULTILINE)
 _SYNC = re.compile(rb"sync \([num]sec\)\s{0,8}: min=")
 
 
@@ -64,7 +72,18 @@ def looks_like(text: SourceText) -> float:
         return 0.9
     if _ALL_JOBS in whole or (SYNC_HEADING.encode() in whole and _SYNC.search(whole)):
         return 0.8
-    return 0.3 if b"IOPS=" in whole and _SPOKEN.search(whole) else 0.0
+    if b"IOPS=" in whole and _SPOKEN.search(whole):
+        return 0.3
+    return _rate_failure(whole)
+
+
+def _rate_failure(data: bytes) -> float:
+    """Return how sure it is that fio was started and printed no report, neither here nor as JSON or terse."""
+    if not (b"fio" in data or b": (g=" in data) or _ELSEWHERE.search(data):
+        return 0.0
+    if _FAILED.search(data) or (_DEFINED.search(data) and _STARTED.search(data)):
+        return 0.7
+    return 0.4 if _COMPLAINT.search(data) else 0.0
 
 
 def parse(text: SourceText) -> ParsedFile:
@@ -87,7 +106,8 @@ def parse(text: SourceText) -> ParsedFile:
         if figures and figures <= elsewhere:
             warnings.append(f"line {run.line}: JSON or terse output in this file has these figures; read there")
             continue
-        runs.append(run)
+        runs.append(apply_engines(run))
+        warnings += iterate_warnings(run)
         if repeats:
             warnings.append(f"line {run.line}: {repeats + 1} status reports of one run; the last one is its result")
     return ParsedFile(tuple(runs), tuple(warnings), tuple(reading.messages.broken))

@@ -111,9 +111,16 @@ def _strip_numbers(lines: list[str], index: int) -> None:
             lines[at] = bare
 
 
+NO_REPORT = "fio printed no report"
 _STARTING = re.compile(r"Starting (?:\d+ (?:process|thread)|\d+ threads and)")
 _HOST = re.compile(r"hostname=(\S{1,255}?), be=.*\bfio=(fio-[^,\s]{1,60})")
 _FAILED = re.compile(r"(?:<[^<>\s]{1,255}> )?fio: pid=\d{1,12}, err=(-?\d{1,9})/")
+_COMPLAINT = re.compile(
+    r"(?:<[^<>\s]{1,255}> )?(?:fio: \S|verify: \S|[\w-]{2,20}: verify failed at |Bad option |bs=.{1,60}: bad|Run failed)"
+)  # lines in which fio says what went wrong
+_ELSEWHERE = re.compile(rb'"fio version"\s*:|^[345];fio[- ]|^2;[^;\n]{0,255};\d+;\d+;', re.MULTILINE)
+_LONGEST_REASON = 200
+_MOST_REASONS = 5
 _BARE_VERSION = re.compile(r"[12]\.\d{1,2}(?:\.\d{1,2}){0,2}\s*$")
 _ALONE = re.compile(r"fio[- ]v?\d[\w.+-]{0,60}")
 _BOLD = re.compile(r"\*([A-Za-z]{2,5}=\s{0,8}[\w./%]{1,30})\*")  # a word with its figure, as mails and forums print it
@@ -142,11 +149,13 @@ class ReportRuns:
         """Read what stands above the results; each such line begins a new run where there are results already."""
         if ": (g=" in line and (doubt := describe_doubt(self.lines, index)):
             self.messages.warn(number, doubt)
+        if _COMPLAINT.match(line.lstrip()) and len(self.draft.reasons) < _MOST_REASONS:
+            self.draft.reasons.append((number, line.strip()[:_LONGEST_REASON]))
         if definition := read_definition(self.lines, index, number):
-            self._begin_next()
+            self._begin_next(is_another=bool(self.draft.errors))
             self.draft.define(definition)
         elif command := read_command(self.lines, index, number):
-            self._begin_next()
+            self._begin_next(is_another=bool(self.draft.errors))
             self.draft = ReportDraft(Style(kb_base=1000 if _KB_1000.search(command.text) else 1024), command=command)
         elif len(line) < 64 and (version := self._find_version_line(line)):
             self._begin_next()
@@ -163,7 +172,9 @@ class ReportRuns:
         elif "fio: pid=" in line and ", func=" in line:
             self.messages.add_broken("the error of a job cannot be read", number, line, "fio: pid=n, err=n/file:")
         else:
-            return "Starting" in line and bool(_STARTING.match(line.lstrip())) and not self.draft.has_results
+            is_start = "Starting" in line and bool(_STARTING.match(line.lstrip())) and not self.draft.has_results
+            self.draft.is_started |= is_start
+            return is_start
         return True
 
     def _find_version_line(self, line: str) -> tuple[str, Version] | None:
@@ -175,11 +186,13 @@ class ReportRuns:
 
     def _read_version(self, read: tuple[str, Version] | None) -> None:
         if read is not None:
+            self.draft.is_started = True
             self.draft.version = read[0]
             self.draft.style = replace(self.draft.style, version=read[1], is_before_2_17=read[1] < (2, 17))
 
-    def _begin_next(self) -> None:
-        if self.draft.has_results:
+    def _begin_next(self, *, is_another: bool = False) -> None:
+        """End the run if it has results, or if the next line shows that another one begins."""
+        if self.draft.has_results or is_another:
             self._end_draft()
             self.draft, self.reader = ReportDraft(), None
 
@@ -200,6 +213,17 @@ class ReportRuns:
         self.draft.caption = self.caption
         if self.draft.has_results:
             self.done.append(self.draft if self.draft.is_named else finish_draft(self.draft))
+        elif self.draft.has_failed and not _ELSEWHERE.search(self.text.data):
+            self._end_without_report()
+
+    def _end_without_report(self) -> None:
+        """Report a run of which fio printed no figures, with its own words about why."""
+        if self.draft.make_failed_jobs():
+            self.done.append(finish_draft(self.draft))
+            return
+        line = self.draft.last or (self.draft.reasons[0][0] if self.draft.reasons else 1)
+        printed = self.draft.describe_reasons() or next((row for row in reversed(self.lines) if row.strip()), "")
+        self.messages.add_broken(NO_REPORT, line, printed, "name: (groupid=0, jobs=1): err= 0: …")
 
     def _report_cut(self, index: int, expected: str) -> None:
         self.messages.warn_of_cut(self.text.number(index), self.lines[index], expected)
@@ -277,7 +301,7 @@ class FioReport(ReportRuns):
         return read_header(line) or (read_header(f"{line} {more.strip()}") if len(line) <= 1000 else None)
 
     def _read_job(self, header: JobHeader, number: int) -> None:
-        name = header.name
+        name = self.draft.find_name(header.name, header.group or 0)
         host = "" if name == SUM else header.host or self.draft.speaker
         key = header.key(host, self.draft.keys)
         if key in self.draft.keys and name != SUM:  # the sum is repeated where clients end one after the other

@@ -107,10 +107,26 @@ ARCCONF = (
     + "-" * 70
     + "\n   Controller Model                         : Adaptec 6405\n   Channel,Device(T:L)                      : 0,0(0:0)\n"
 )
+NVME = """\
+Node             SN          Model       Namespace Usage                      Format           FW Rev
+---------------- ----------- ----------- --------- -------------------------- ---------------- --------
+/dev/nvme0n1     QQ1         OWN FLASH   1           1.02  TB /   2.00  TB    512   B +  0 B   7B1
+"""
+ZPOOL = """\
+  pool: depot
+ state: ONLINE
+config:
+
+\tNAME    STATE     READ WRITE CKSUM
+\tdepot   ONLINE       0     0     0
+\t  sdq   ONLINE       0     0     0
+
+errors: No known data errors
+"""
 OUTPUTS = {
     "mdadm": DETAIL, "mdstat": MDSTAT, "lsblk": LSBLK, "findmnt": FINDMNT, "lspci": LSPCI, "dmidecode": DMIDECODE, "smartctl text": SMARTCTL,
     "smartctl json": SMARTCTL_JSON, "storcli text": STORCLI, "storcli json": STORCLI_JSON, "megacli": MEGACLI, "omreport": OMREPORT,
-    "tw_cli": TW_CLI, "ssacli": SSACLI, "arcconf": ARCCONF,
+    "tw_cli": TW_CLI, "ssacli": SSACLI, "arcconf": ARCCONF, "nvme": NVME, "zpool": ZPOOL,
 }  # fmt: skip
 
 
@@ -133,6 +149,7 @@ SUMMARIES = {
     "storcli text": "controller 0: AVAGO 3108 MegaRAID, 1 virtual drive", "storcli json": "controller 0: P", "megacli": "adapter 0: 1 physical drive",
     "omreport": "List of Virtual Disks in the System: 2 rows (Non-Critical, Ok)", "tw_cli": "1 unit (OK)",
     "ssacli": "Smart Array P440ar in Slot 0 (Embedded), 1 physical drive, 1 logical drive", "arcconf": "Adaptec 6405",
+    "nvme": "1 NVMe drive: nvme0n1 OWN FLASH", "zpool": "pool depot online",
 }  # fmt: skip
 
 

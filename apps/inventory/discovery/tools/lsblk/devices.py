@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from apps.inventory.discovery.looks import DISKS, ToolLook
 from apps.inventory.discovery.tool_text import contents, rows
 from apps.inventory.discovery.tool_values import (
     UnreadableError,
@@ -28,11 +29,12 @@ from apps.inventory.discovery.tool_values import (
     whole,
 )
 from apps.inventory.discovery.tools.lsblk import listing
+from apps.inventory.discovery.tools.lsblk.kinds import disk_of, with_kinds
 
 TOOL = "lsblk"
 MAX_DEVICES = 8192
 _WITH_KERNEL_NAME = re.compile(r"(\S{1,200}) \((dm-\d{1,5})\)")
-_PARTITION = re.compile(r"(?:(.*\d)p|(.*\D))\d+")  # a disk whose name ends in a digit gets a p
+_PAIRS = re.compile(r'\s*(?:[A-Z][A-Z0-9:_%-]{0,30}="[^"\n]*"\s+)*?K?NAME="')
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,28 @@ class Device:
 
 @dataclass(frozen=True)
 class BlockDevices:
+    """The block devices of a host. `earlier` are kernel names that only an earlier look listed."""
+
     devices: tuple[Device, ...]
     warnings: tuple[str, ...] = ()
+    earlier: frozenset[str] = frozenset()
+
+    def with_earlier(self, before: "BlockDevices", look: ToolLook) -> "BlockDevices":
+        """Return the devices with those of the looks before, where `look` is what this one looked at.
+
+        Not those that this look would have listed, nor what it shows under another name.
+        """
+        mine, known = self.by_kname(), before.by_kname()
+        numbers = {number for device in self.devices for number in (device.serial, device.wwn) if number}
+        rest: dict[str, Device] = {}
+        for device in before.devices:
+            is_gone = device.type == "disk" and look.lists(DISKS, device.kname)
+            has_moved = bool(numbers & {device.serial, device.wwn})
+            is_below = bool(device.parents) and not any(parent in mine or parent in rest for parent in device.parents)
+            if device.kname not in mine and not (is_gone or has_moved or is_below):
+                rest[device.kname] = device
+        seen = [_completed(device, known[name]) if name in known else device for name, device in mine.items()]
+        return BlockDevices((*seen, *rest.values()), self.warnings, frozenset(rest))
 
     def by_kname(self) -> dict[str, Device]:
         return {device.kname: device for device in self.devices}
@@ -86,13 +108,23 @@ class BlockDevices:
         return names
 
 
+def _completed(device: Device, before: Device) -> Device:
+    """Return the device with what an earlier look printed of it, unless that was another device of this name."""
+    for number in ("serial", "wwn", "uuid"):
+        now, then = getattr(device, number), getattr(before, number)
+        if now and then and now != then:
+            return device
+    empty = {name: value for name, value in vars(before).items() if getattr(device, name) in ("", None, ())}
+    return replace(device, **empty)
+
+
 def discover(printed: str) -> BlockDevices:
     """Parse the output of lsblk as pairs, JSON or a table; odd entries become warnings.
 
     Raises:
         UnreadableError: if there is no list of devices at all.
     """
-    if printed.lstrip().startswith(("NAME=", "KNAME=")):
+    if _PAIRS.match(printed[:4000]):
         found = [(pairs(line), None) for line in printed.splitlines()[:MAX_DEVICES] if line.strip()]
         return _gathered(found, len(printed.splitlines()) > MAX_DEVICES)
     if '"blockdevices"' not in printed and "{" not in printed:
@@ -123,18 +155,20 @@ def _of_table(printed: str) -> BlockDevices:
 def _gathered(entries: Iterable[tuple[dict[str, Any], dict[str, Any] | None]], is_cut: bool) -> BlockDevices:
     """Return one device per kernel name, with the parents of all its appearances."""
     devices: dict[str, Device] = {}
-    nameless = 0
+    nameless, untyped = 0, set[str]()
     for entry, above in entries:
         device = _device(entry, above)
         if not device.kname:
             nameless += 1
             continue
+        untyped.update([] if "type" in entry else [device.kname])
         known = devices.setdefault(device.kname, device)
         devices[device.kname] = replace(known, parents=tuple(dict.fromkeys(known.parents + device.parents)))
     warnings = [f"{TOOL}: {nameless} entries have no name, expected name or kname"] if nameless else []
     if is_cut:
         warnings.append(f"{TOOL}: more than {MAX_DEVICES} devices, the rest was not read")
-    return BlockDevices(tuple(_with_guessed_disk(device, devices) for device in devices.values()), tuple(warnings))
+    typed = with_kinds(devices, untyped)
+    return BlockDevices(tuple(_with_guessed_disk(device, typed) for device in typed.values()), tuple(warnings))
 
 
 def _device(entry: dict[str, Any], above: dict[str, Any] | None) -> Device:
@@ -185,7 +219,7 @@ def _mountpoints(entry: dict[str, Any]) -> tuple[str, ...]:
 
 def _with_guessed_disk(device: Device, devices: dict[str, Device]) -> Device:
     """Add the disk of a partition by its name (sda1 lies on sda) if no parent was printed."""
-    if device.parents or device.type != "part" or not (match := _PARTITION.fullmatch(device.kname)):
+    disk = disk_of(device.kname)
+    if device.parents or device.type != "part" or disk not in devices:
         return device
-    disk = match[1] or match[2]
-    return replace(device, parents=(disk,)) if disk in devices else device
+    return replace(device, parents=(disk,))

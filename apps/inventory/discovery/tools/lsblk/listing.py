@@ -31,7 +31,7 @@ from dataclasses import replace
 from typing import Any
 
 from apps.inventory.discovery import util_linux
-from apps.inventory.discovery.tool_output import MARGIN, Block, Content, blanked, count, inventory, unescaped
+from apps.inventory.discovery.tool_output import MARGIN, Block, Content, blanked, count, inventory, starts, unescaped
 from apps.inventory.discovery.util_linux import BESIDE, is_empty_rest, is_folded, unfolded
 from apps.parsers.core.models import Broken, ParsedFile, ParsedInventory, ParseError
 from apps.parsers.core.source_text import SourceText
@@ -203,6 +203,7 @@ def _standing(line: str, above: Sequence[int]) -> list[str | None] | None:
 NAME = "lsblk"
 TITLE = "lsblk"
 KEY = "blockdevices"
+_NAMES = {"NAME", "KNAME", "PATH"}
 _COLUMNS = frozenset(
     re.findall(
         r"\S+",
@@ -213,7 +214,10 @@ _COLUMNS = frozenset(
         "ZONE-NR ZONE-OMAX ZONE-AMAX MAJ MIN",
     )
 )
-_HEADER = re.compile(r"^[>#\s]{0,40}(?:K?NAME|PATH) +[A-Z][^\n]{1,2000}$", re.MULTILINE)
+_HEADER = re.compile(
+    r"^[>#\s]{0,40}(?:(?:K?NAME|PATH) +[A-Z][^\n]{1,2000}|[A-Z][A-Z:% -]{0,400} K?NAME(?: [A-Z:% -]{0,400})?)$",
+    re.MULTILINE,
+)
 _PAIRS = re.compile(  # its columns stand as somebody asked for them, the name not always first
     rf'^{MARGIN}(?:K?NAME="[^"\n]*" [A-Z:_%-]+="'
     r"|(?:ALIGNMENT|DISC-[A-Z]{3,4}|FSTYPE|GROUP|HOTPLUG|LABEL|MAJ[:_-]MIN|MODEL|MOUNTPOINTS?|PATH|PKNAME|RM|RO|ROTA|SERIAL|SIZE"
@@ -299,7 +303,7 @@ def _bare_blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 def _is_header(line: str) -> bool:
     words = line.split()
-    return len(words) > 1 and words[0] in ("NAME", "KNAME", "PATH") and set(words) <= _COLUMNS
+    return len(words) > 1 and not {"NAME", "KNAME", words[0]}.isdisjoint({*words} & _NAMES) and set(words) <= _COLUMNS
 
 
 def _is_row(header: str, line: str) -> bool:
@@ -320,8 +324,8 @@ def _is_sure(header: str, line: str) -> bool:
 
 
 def _read_text(lines: Sequence[str]) -> list[Content]:
-    plain = (_ARROW.sub("", ungarbled(line)) for line in util_linux.without_margin(lines))
-    lines = unwrapped(list(plain))
+    plain = [_ARROW.sub("", ungarbled(line)) for line in lines]
+    lines = unwrapped(name_first(plain))
     mailed = mailed_devices([line for line in lines if not _LEFT_OUT.match(line)])
     if mailed is not None:
         return _with_parents(mailed, _rows(lines))
@@ -338,6 +342,26 @@ def _read_text(lines: Sequence[str]) -> list[Content]:
     devices = util_linux.while_true(devices, lambda one: _NAME.fullmatch(_called(one)) and _may_be(one))
     _more_mounts(devices, lines)
     return _with_parents(devices, _rows(lines))
+
+
+def name_first(lines: Sequence[str]) -> list[str]:
+    """Return the lines with the column of the names, in which the tree is, before all others (`lsblk -o SIZE,NAME`).
+
+    Raises:
+        ValueError: if blanks do not separate the columns.
+    """
+    headings = lines[0].split()
+    if headings[0] in _NAMES:
+        return util_linux.without_margin(lines)
+    begins = starts(lines[0], lines[1:])
+    if len(begins) != len(headings):
+        raise ValueError("columns with blanks between them")
+    edges = list(zip(begins, [*begins[1:], None], strict=True))
+    cut = [[line[first:end].rstrip() for first, end in edges] for line in lines]
+    place = next(at for at, heading in enumerate(headings) if heading in ("NAME", "KNAME"))
+    moved = [[row[place], *(cell.strip() for cell in row[:place] + row[place + 1 :])] for row in cut]
+    widths = [max(map(len, column)) + 2 for column in zip(*moved, strict=True)]
+    return ["".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in moved]
 
 
 def _rows(lines: Sequence[str]) -> list[str]:

@@ -185,7 +185,9 @@ _FIELD = re.compile(
 _TABLE = re.compile(r"\s*(?:this|Number|\d+|-)\s+(?:Major|\d+|-)\s+(?:Minor|\d+|-)\s+(?:RaidDevice|\d+|-)(?:\s|$)")
 _SECTION = SECTION
 _OTHER = re.compile(r"\s{6,}\(?\S")  # a value that continues
-_EXPORT = re.compile(r"MD_[A-Z0-9_]{1,60}=")
+_EXPORT = re.compile(r"MD_[A-Z][\w!-]{0,80}=")
+_EXPORTED = re.compile(r"mdadm [^\n]{0,100}?(?<!\S)(/dev/[^\s:]{1,100})(?: [^\n]{0,60})?$")
+_PARTITION = re.compile(r"(/dev/md.*\d)p\d{1,4}")
 _SLOTS = re.compile(
     r"\s*(?:(?:failed|empty|\d{1,6})(?:[,)]\s?|\s*$))++$"
 )  # of `Array Slot : 2 (failed, 1, …`, which has hundreds
@@ -222,7 +224,20 @@ def looks_like(text: SourceText) -> float:
 def parse(text: SourceText) -> ParsedFile:
     expected = "a device with its fields, such as /dev/md0: and Version : 1.2"
     found = parse_blocks(text, NAME, _blocks, _read, expected)
-    return replace(found, broken=(*found.broken, *filter(None, map(cut_table, found.inventory))))
+    arrays = _without_partitions(found.inventory)
+    return replace(found, inventory=arrays, broken=(*found.broken, *filter(None, map(cut_table, arrays))))
+
+
+def _without_partitions(reports: Sequence[ParsedInventory]) -> tuple[ParsedInventory, ...]:
+    """Return the reports without those of an array's partitions, which are the array's own with another size."""
+    uuids = {one.content.get("device"): one.content.get("uuid") for one in reports if isinstance(one.content, dict)}
+
+    def is_partition(one: ParsedInventory) -> bool:
+        match = _PARTITION.fullmatch(str(one.content.get("device")))
+        uuid = one.content.get("uuid")
+        return bool(match and uuid and uuids.get(match[1]) == uuid)
+
+    return tuple(one for one in reports if not is_partition(one))
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
@@ -244,9 +259,11 @@ def _may_begin(line: str) -> bool:
 
 def _block_end(lines: Sequence[str], index: int) -> int:
     """Return the index after the block that begins at `index`; `index` if none does."""
-    end = index
+    first = index + ("mdadm " in lines[index] and _EXPORTED.search(lines[index]) is not None)
+    end = first
     while end < len(lines) and _EXPORT.match(lines[end]):
         end += 1
+    end = end if end > first else index
     if "ARRAY" in lines[index]:
         end = max(end, scan_end(lines, index))
     return end if end > index else _device_end(lines, index)
@@ -335,15 +352,8 @@ def _joined(lines: Sequence[str]) -> list[str]:
 
 
 def _read(lines: Sequence[str]) -> tuple[str, Any]:
-    if _EXPORT.match(lines[0]):
-        content: Content = {}
-        for line in lines:
-            key, _, value = line.partition("=")
-            put(content, key, typed(key, value.strip()))
-        return (
-            f"{content.get('MD_DEVNAME', 'array')}: {content.get('MD_LEVEL', '')} of {content.get('MD_DEVICES', '?')} devices",
-            content,
-        )
+    if _EXPORT.match(lines[-1]):
+        return _read_export(lines)
     if SCAN_LINE.match(lines[0]):
         return read_scan(lines)
     if is_platform(lines):
@@ -357,6 +367,17 @@ def _read(lines: Sequence[str]) -> tuple[str, Any]:
     if not content.keys() & _TELLING:
         raise ValueError("a Raid Level")
     return _summary(content), content
+
+
+def _read_export(lines: Sequence[str]) -> tuple[str, Content]:
+    """Read `--export`, behind the command line where one stands above it; it tells the device, which may be in no field."""
+    called = None if _EXPORT.match(lines[0]) else _EXPORTED.search(lines[0])
+    content: Content = {"device": called[1]} if called else {}
+    for line in lines[bool(called) :]:
+        key, _, value = line.partition("=")
+        put(content, key, typed(key, value.strip()))
+    label = content.get("MD_DEVNAME") or content.get("device") or content.get("MD_NAME") or "array"
+    return f"{label}: {content.get('MD_LEVEL', '')} of {content.get('MD_DEVICES', '?')} devices", content
 
 
 def _with_head(lines: Sequence[str]) -> list[str]:

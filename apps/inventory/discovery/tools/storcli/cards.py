@@ -78,7 +78,10 @@ def _second_row(row: dict[str, Any]) -> dict[str, Any]:
         return {**row, "State": _second_state(row)}
     if "DG/VD" in row:
         return {**row, "Cache": told(row.get("CurrentCache"), 20).replace(",", "")}
-    return {**row, "Arr": row["Span"]} if "Span" in row else row
+    if "Span" in row:  # of TOPOLOGY, where only drives have a status
+        is_drive = told(row.get("Type"), 20) == "DRIVE"
+        return {**row, "Arr": row["Span"], "DID": row.get("PID")} | ({"State": _second_state(row)} if is_drive else {})
+    return row
 
 
 def _second_state(row: dict[str, Any]) -> str:
@@ -151,6 +154,8 @@ def discover(printed: str) -> Cards:
         number = slot_number(status.get("Controller"))
         if number is not None and data:
             _read(found.card(number), as_first(data) if is_second(status) else data)
+    for card in found.by_number.values():
+        _groups(card)
     return Cards(found.done())
 
 
@@ -301,11 +306,18 @@ def _topology(card: Building, data: dict[str, Any]) -> None:
     for row in rows(data.get("TOPOLOGY")):
         group, place = f"{row.get('DG')}", _place(row.get("EID:Slot"))
         if told(row.get("Type"), 20) != "DRIVE":
+            _drive_group(card, group, row)
             continue
+        _drive_of_topology(card, place, row)
         if _is_spare(row):
             spares.setdefault(group, []).append(place)
         else:
             spans.setdefault(group, {}).setdefault(f"{row.get('Arr')}", []).append(place)
+    for group, parts in spans.items():
+        if group in (known := card.card.setdefault("drive groups", {})):
+            known[group]["spans"] = tuple(tuple(filter(None, places)) for places in parts.values())
+            known[group]["spares"] = tuple(filter(None, spares.get(group, ())))
+            known[group]["member_count"] = sum(map(len, parts.values()))
     groups = dictionary(card.card.get("groups"))
     for number, group in groups.items():
         found = tuple(tuple(filter(None, places)) for places in spans.get(group, {}).values())
@@ -313,6 +325,43 @@ def _topology(card: Building, data: dict[str, Any]) -> None:
             number, spans=found if any(found) else (), shares_drives=list(groups.values()).count(group) > 1,
             spares=tuple(filter(None, spares.get(group, ()))), member_count=sum(map(len, spans.get(group, {}).values())) or None,
         )  # fmt: skip
+
+
+def _drive_group(card: Building, group: str, row: dict[str, Any]) -> None:
+    """Note the level, size and state of a drive group, from the row above those of its spans and drives."""
+    if slot_number(group) is not None and f"{row.get('Arr')}" == "-":
+        card.card.setdefault("drive groups", {})[group] = {
+            "level": told(row.get("Type"), 20), "capacity_bytes": size_of(row.get("Size")), "state": state_of(row.get("State")),
+        }  # fmt: skip
+
+
+def _drive_of_topology(card: Building, place: str, row: dict[str, Any]) -> None:
+    """Add a drive of which TOPOLOGY tells the place, size and state, as the list of drives may not have been copied."""
+    shelf, _, slot = place.rpartition(":")
+    size = size_of(row.get("Size"))
+    if slot_number(slot) is None or not size:
+        return
+    known = card.drives.of(place)
+    state = _STATES.get(told(row.get("State"), 20).lower(), "")
+    card.drives.put(
+        place, shelf=shelf, slot=slot_number(slot), state=known.get("state") or state, capacity_bytes=known.get("capacity_bytes") or size
+    )  # fmt: skip
+
+
+def _groups(card: Building) -> None:
+    """Add a volume for each drive group of which no volume was listed; with one, it is known what is on the group."""
+    listed = set(dictionary(card.card.get("groups")).values())
+    for group, values in dictionary(card.card.get("drive groups")).items():
+        if group not in listed and values.get("spans") and card.card.get("kind") != "hba":
+            card.volumes.put(f"dg{group}", **values)
+    groups = dictionary(card.card.get("groups"))
+    for number, group in groups.items():
+        is_shared = list(groups.values()).count(group) > 1
+        if not card.volumes.of(number).get("spans"):  # the topology may have been copied before the volumes
+            parts = dictionary(card.card.get("drive groups")).get(group, {})
+            places = {name: parts.get(name) for name in ("spans", "spares", "member_count")}
+            card.volumes.put(number, shares_drives=is_shared, **places)
+        card.volumes.put(number, former="" if is_shared else f"dg{group}")
 
 
 def _place(value: object) -> str:

@@ -51,7 +51,11 @@ def summary(controller: Content) -> str:
         basics = data.get("Basics")
         about = {**data, **(basics if isinstance(basics, dict) else {})}
         parts = [str(about[key]) for key in _NAMES if about.get(key)][:1]
-        parts += [drives for what in ("Virtual Drives", "Physical Drives") if (drives := _drives(about, what))]
+        parts += [listed for what in ("Virtual Drives", "Physical Drives") if (listed := _drives(about, what))]
+        topology = data.get("TOPOLOGY")
+        if not parts and isinstance(topology, list):
+            drives = sum(isinstance(row, dict) and row.get("Type") == "DRIVE" for row in topology)
+            parts = [f"topology with {count(drives, 'drive')}"]
     if status.get("Status", "Success") != "Success":
         parts.append(f"{status.get('Status')}: {status.get('Description')}")
     name = f"controller {number}: " if number is not None else ""

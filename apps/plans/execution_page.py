@@ -1,0 +1,224 @@
+"""What the page and the REST answer of a running plan show: progress, hosts, cells with values, guards."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from statistics import fmean
+
+from django.db.models import F
+from django.utils import timezone
+
+from apps.agents.queue import waiting_reasons
+from apps.inventory.models import Host
+from apps.plans.models import Execution, HostWait, execution_of, open_runs
+from apps.plans.published_procedure import SideBySideRow, compare_with_report
+from apps.plans.scheduler import find_waiting_rounds
+from apps.plans.services import find_start_problems
+from apps.plans.steps import cell_progress, find_next_step
+from apps.runs.models import Run
+from apps.runs.states import State
+from apps.studies.models import Plan, PlanConfiguration, PlannedRun, PlanPoint
+from apps.studies.plans.plan_page import PlanPage, PlanPageCell, target_host
+from apps.studies.plans.progress import NOT_RUN
+from apps.studies.plans.run_assignment import runs_of
+from apps.studies.plans.stopping_rule import half_width
+
+CONFIDENCE = 0.95
+LEAST_FOR_INTERVAL = 3
+
+
+@dataclass(frozen=True)
+class CellValue:
+    """The mean bandwidth of a cell's runs in bytes/s, with half of its 95 % interval from three runs on."""
+
+    mean: float
+    half_width: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class ExecutionCell:
+    """A cell with what it measured and what happens to it now."""
+
+    cell: PlanPageCell
+    value: CellValue | None
+    run: Run | None  # under way
+    is_next: bool
+    waits: str  # why its next step is held back
+
+    @property
+    def guard_outcome(self) -> str:
+        """Return the worst outcome of the guards of its counted runs; empty where no run has evidence."""
+        outcomes = {run.guard_outcome for run in self.cell.runs if run.is_counted}
+        return next((word for word in ("failed", "not checked", "passed") if word in outcomes), "")
+
+    @property
+    def problem(self) -> str:
+        """Return why the newest run of a failed cell does not count."""
+        newest = self.cell.runs[-1] if self.cell.state == "failed" and self.cell.runs else None
+        return "" if newest is None else newest.failed_guard or f"run {newest.pk} {newest.state}"
+
+    @property
+    def is_without_guards(self) -> bool:
+        """Return whether runs count that came from elsewhere, so that no guard was looked at."""
+        return any(run.is_counted and not run.round for run in self.cell.runs)
+
+
+@dataclass(frozen=True)
+class ExecutionRow:
+    row: PlanConfiguration
+    cells: list[ExecutionCell]
+
+
+@dataclass(frozen=True)
+class HostProgress:
+    """What one host does for the plan now, in a sentence."""
+
+    host: Host
+    run: Run | None
+    sentence: str
+
+
+class ExecutionPage:
+    """A plan's own page; everything is read once, in a number of statements that does not grow with the plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.execution: Execution | None = execution_of(plan)
+        self.matrix = PlanPage(plan, runs_of(plan.study))
+
+    @property
+    def is_live(self) -> bool:
+        return bool(self.execution and not self.execution.has_ended) or bool(self.open_runs)
+
+    @property
+    def state(self) -> str:
+        return self.execution.state if self.execution else "not started"
+
+    @cached_property
+    def open_runs(self) -> list[Run]:
+        return list(open_runs(self.plan).select_related("host", "target", "workload", "planned_run").order_by("pk"))
+
+    @cached_property
+    def start_problems(self) -> list[str]:
+        return find_start_problems(self.matrix)
+
+    @cached_property
+    def waits(self) -> dict[int, HostWait]:
+        return {wait.host_id: wait for wait in self.execution.waits.all()} if self.execution else {}
+
+    @cached_property
+    def rows(self) -> list[ExecutionRow]:
+        runs = {(run.planned_run.row_id, run.planned_run.point_id): run for run in self.open_runs}
+        return [
+            ExecutionRow(row.row, [self._cell(cell, runs.get((cell.row.pk, cell.point.pk))) for cell in row.cells])
+            for row in self.matrix.rows
+        ]
+
+    def _cell(self, cell: PlanPageCell, run: Run | None) -> ExecutionCell:
+        place = cell.row.pk, cell.point.pk
+        measured = self.matrix.assignment.values.get(place, {})
+        values = [measured[run.pk] for run in cell.runs if run.is_counted and run.pk in measured]
+        wait = self.waits.get(target_host(cell.row) or 0)
+        waits = wait.reason if wait and wait.step.startswith(f"{place[0]}/{place[1]}/") else ""
+        return ExecutionCell(cell, _value(values), run, place in self.next_places, waits)
+
+    @cached_property
+    def next_places(self) -> set[tuple[int, int]]:
+        """Return the cells (ids of row and point) that each host takes next."""
+        if not self.execution or self.execution.has_ended:
+            return set()
+        rows = {row.position: row for row in self.plan.rows.all()}
+        points = {point.position: point for point in self.matrix.points}
+        steps = [
+            find_next_step(self.matrix, self.execution.retries, host_id)
+            for host_id in {target_host(row) for row in rows.values()} - {None}
+        ]
+        return {(rows[step.row].pk, points[step.point].pk) for step in steps if step}
+
+    @cached_property
+    def hosts(self) -> list[HostProgress]:
+        """Return a sentence for each host of the plan, in the order of its rows."""
+        hosts = {
+            row.configuration.target.host_id: row.configuration.target.host
+            for row in self.plan.rows.all()
+            if row.configuration and row.configuration.target
+        }
+        runs = {run.host_id: run for run in self.open_runs}
+        reasons = waiting_reasons(self.open_runs)
+        return [
+            HostProgress(host, runs.get(pk), self._sentence(pk, runs.get(pk), reasons)) for pk, host in hosts.items()
+        ]
+
+    def _sentence(self, host_id: int, run: Run | None, reasons: dict[int, str]) -> str:
+        if run is not None:
+            where = f"{self._place(run.planned_run)}, round {run.planned_run.round}"
+            return f"{run.state_words}: {where}. {reasons.get(run.pk, '')}".strip()
+        if wait := self.waits.get(host_id):
+            return f"waits since {wait.since:%H:%M} UTC. {wait.reason}"
+        if not self.execution or self.execution.has_ended:
+            return "nothing is started"
+        if not self.execution.is_running:
+            return f"{self.execution.state}: nothing more is started"
+        cells = cell_progress(self.matrix, host_id).values()
+        left = any(find_waiting_rounds(cell, self.execution.retries) for cell in cells)
+        return "its next step is started in a moment" if left else "nothing is left to do"
+
+    def _place(self, planned: PlannedRun) -> str:
+        row: PlanConfiguration = next(row for row in self.plan.rows.all() if row.pk == planned.row_id)
+        point: PlanPoint = next(point for point in self.matrix.points if point.pk == planned.point_id)
+        return f"{row.label}, {point}"
+
+    @cached_property
+    def rounds(self) -> tuple[int, int]:
+        """Return how many rounds of all cells are done, and how many are needed as far as is known."""
+        progress = [cell.progress for cell in self.matrix.cells if cell.state != NOT_RUN]
+        return sum(min(entry.done, entry.needed) for entry in progress), sum(entry.needed for entry in progress)
+
+    @property
+    def fraction(self) -> float:
+        done, needed = self.rounds
+        return done / needed if needed else 0.0
+
+    @cached_property
+    def ends_at(self) -> datetime | None:
+        """Return when the plan will probably end; None where the time of some rounds is not known."""
+        rest = self.matrix.remaining
+        if not rest or rest.unknown or self.state != "running":
+            return None
+        return timezone.now() + timedelta(seconds=rest.seconds)
+
+    @cached_property
+    def last_judged(self) -> PlannedRun | None:
+        """Return the newest run of the plan whose guards left evidence."""
+        judged = PlannedRun.objects.filter(row__plan=self.plan).exclude(evidence=[])
+        newest = judged.select_related("row__configuration", "point", "run").order_by(
+            F("judged_at").desc(nulls_last=True)
+        )
+        return newest.first()  # type: ignore[no-any-return]
+
+    @cached_property
+    def report(self) -> tuple[list[str], list[SideBySideRow]]:
+        """Return the configurations of the report that the plan repeats, and its values beside ours."""
+        if not self.plan.repeats_id:
+            return [], []
+        cells = (entry for row in self.rows for entry in row.cells if entry.value)
+        means = {(entry.cell.row.pk, entry.cell.point.pk): entry.value.mean for entry in cells if entry.value}
+        return compare_with_report(self.plan, means)
+
+    @cached_property
+    def failed(self) -> list[PlanPageCell]:
+        return [cell for cell in self.matrix.cells if cell.state == "failed"]
+
+    @property
+    def can_retry(self) -> bool:
+        return bool(self.execution and self.execution.state != State.CANCELLED and self.failed)
+
+
+def _value(values: Sequence[float]) -> CellValue | None:
+    if not values:
+        return None
+    mean = fmean(values)
+    is_interval = len(values) >= LEAST_FOR_INTERVAL
+    return CellValue(mean, half_width(values, CONFIDENCE) * mean if is_interval else None, len(values))

@@ -1,0 +1,124 @@
+"""The form of a new plan: targets, a preset with its values, repetitions, order and guards."""
+
+from typing import Any
+
+from django import forms
+
+from apps.core.forms import SiteForm
+from apps.labs.models import Lab
+from apps.plans.plan_request import PlanRequest, find_preset, make_points
+from apps.plans.presets import PRESETS
+from apps.plans.published_procedure import find_procedures, repeat
+from apps.runs.forms import offered_targets
+from apps.studies.models import Study
+from apps.studies.plans.guards import KINDS
+from apps.studies.plans.problems import PlanError
+from apps.studies.plans.stopping_rule import MOST_ROUNDS
+
+REPORT = "report-"  # before the id of a report's plan
+ORDERS = [
+    ("interleaved", "interleaved: a disturbance hits every target and not only one"),
+    ("randomized", "randomized, by a stored seed"),
+    ("sequential", "sequential: one target after the other"),
+]
+RULES = [
+    ("fixed", "a fixed number of rounds"),
+    ("half_width", "until the 95 % interval is narrow enough"),
+    ("steady_state", "until the steady state of the SNIA performance test"),
+]
+
+
+class NewPlanForm(SiteForm):
+    title = forms.CharField(max_length=200, label="Title", help_text="what you want to know, in a few words")
+    study: Any = forms.ModelChoiceField(
+        queryset=None, required=False, label="Study", empty_label="a new study of this title",
+        help_text="a study can hold several plans",
+    )  # fmt: skip
+    targets: Any = forms.ModelMultipleChoiceField(
+        queryset=None, label="Targets", widget=forms.CheckboxSelectMultiple,
+        help_text="each is one row of the matrix; hosts work side by side",
+    )  # fmt: skip
+    preset = forms.ChoiceField(label="Procedure")
+    is_scaled = forms.BooleanField(
+        required=False, label="for a report: file sizes as the same multiples of RAM, not in bytes"
+    )
+    file_sizes = forms.CharField(
+        required=False, max_length=300, label="File sizes", help_text="4g · 1g..64g · 0.5x, 1x, 2x, 4x RAM"
+    )
+    patterns = forms.CharField(
+        required=False, max_length=100, label="Patterns", help_text="read, write, randread, randwrite, rw, randrw"
+    )
+    block_sizes = forms.CharField(required=False, max_length=300, label="Block sizes", help_text="4k..1m · 4k, 64k, 1m")
+    iodepths = forms.CharField(required=False, max_length=300, label="Queue depths", help_text="1,2,4..256")
+    numjobs = forms.CharField(required=False, max_length=300, label="Parallel jobs (numjobs)", help_text="1,2,4")
+    runtime = forms.IntegerField(
+        required=False, min_value=1, max_value=86400, label="Runtime, s", help_text="of each run, where it is timed"
+    )
+    kind = forms.ChoiceField(choices=RULES, label="Repetitions")
+    rounds = forms.IntegerField(
+        min_value=1, max_value=MOST_ROUNDS, initial=5, label="Rounds", help_text="the most, where a rule decides"
+    )
+    percent = forms.FloatField(
+        min_value=0.1, max_value=50, initial=2, label="Half width, %", help_text="for a narrow interval"
+    )
+    order = forms.ChoiceField(choices=ORDERS, label="Order")
+    guards = forms.MultipleChoiceField(
+        required=False, label="Guards", widget=forms.CheckboxSelectMultiple,
+        choices=[(kind, f"{guard.label}: {guard.sentence({'factor': 2})}") for kind, guard in KINDS.items()],
+        initial=["idle", "array_settled", "space"],
+        help_text="what shall hold before a step; each run shows what was found",
+    )  # fmt: skip
+    notes = forms.CharField(required=False, label="Notes", widget=forms.Textarea(attrs={"rows": 2}))
+
+    def __init__(self, lab: Lab, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lab = lab
+        fields: Any = self.fields
+        fields["targets"].queryset = offered_targets(lab)
+        fields["study"].queryset = Study.objects.filter(lab=lab)
+        self.procedures = {f"{REPORT}{plan.pk}": plan for plan in find_procedures()}
+        fields["preset"].choices = [
+            ("Procedures by name", [(preset.name, preset.title) for preset in PRESETS]),
+            *([("Published reports", [(key, f"{plan.study}: {plan.title}") for key, plan in self.procedures.items()])]
+              if self.procedures else []),
+        ]  # fmt: skip
+
+    @property
+    def has_targets(self) -> bool:
+        fields: Any = self.fields
+        return bool(fields["targets"].queryset.exists())
+
+    def stopping(self) -> dict[str, Any]:
+        """Return the stopping rule as `apps.studies.plans.schema` reads it."""
+        typed = self.cleaned_data
+        most = max(3, typed["rounds"])
+        return {
+            "fixed": {"kind": "fixed", "rounds": typed["rounds"]},
+            "half_width": {
+                "kind": "half_width", "percent": typed["percent"], "at_least": min(3, most), "at_most": most
+            },
+            "steady_state": {"kind": "steady_state", "window": 5, "at_most": max(5, typed["rounds"])},
+        }[typed["kind"]]  # fmt: skip
+
+    def request(self, seed: int) -> PlanRequest:
+        """Return the plan that is asked for. Raises `PlanError`."""
+        typed = self.cleaned_data
+        guards = [{"kind": kind, **({"factor": 2} if KINDS[kind].parameters else {})} for kind in typed["guards"]]
+        report, notes = self.procedures.get(typed["preset"]), typed["notes"]
+        if report:
+            procedure = repeat(report, is_scaled=typed["is_scaled"])
+            points, notes = procedure.points, "\n".join(filter(None, [notes, *procedure.remarks]))
+        else:
+            points = make_points(find_preset(typed["preset"]), typed)
+        return PlanRequest(
+            lab=self.lab, title=typed["title"], targets=list(typed["targets"]), points=points,
+            stopping=self.stopping(), guards=guards, order=typed["order"],
+            seed=seed if typed["order"] == "randomized" else None, notes=notes, study=typed["study"], repeats=report,
+        )  # fmt: skip
+
+    def place_error(self, error: PlanError) -> None:
+        """Put an error on the field that it is about, or at the top of the form."""
+        if error.field in self.fields:
+            self.add_error(error.field, f"Found {error.found!r}, expected {error.expected}.")
+        else:
+            self.add_error(None, f"{error}.")

@@ -1,0 +1,25 @@
+"""No array under the target resyncs or is degraded, by what the host reported last."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.plans.guards.evidence import FAILED, NOT_CHECKED, PASSED, GuardEvidence, StepFacts
+
+KIND = "array_settled"
+IS_LASTING = False
+SETTLED = "clean"
+
+
+def check_before(step: StepFacts, _parameters: Mapping[str, Any]) -> GuardEvidence:
+    """Look at the state of every array in the target's stack."""
+    if not step.is_stack_known:
+        return GuardEvidence(KIND, NOT_CHECKED, "what the target lies on is not known")
+    when = f", as reported {step.reported_at:%Y-%m-%d %H:%M} UTC" if step.reported_at else ""
+    if not step.arrays:
+        return GuardEvidence(KIND, PASSED, f"no array lies under the target{when}")
+    states = ", ".join(f"{array.name}: {array.state or 'state not reported'}" for array in step.arrays)
+    if any(array.state and array.state != SETTLED for array in step.arrays):
+        return GuardEvidence(KIND, FAILED, states + when)
+    if not all(array.state for array in step.arrays):
+        return GuardEvidence(KIND, NOT_CHECKED, states + when)
+    return GuardEvidence(KIND, PASSED, states + when)

@@ -1,0 +1,26 @@
+"""The test file is at least so many times as large as the host's RAM, so that the page cache does not shape the result."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.core.units import plain, size
+from apps.plans.guards.evidence import FAILED, NOT_CHECKED, PASSED, GuardEvidence, StepFacts
+from apps.studies.plans.guards import CacheRule
+
+KIND = "cache_rule"
+IS_LASTING = True  # waiting does not change the outcome
+
+
+def check_before(step: StepFacts, parameters: Mapping[str, Any]) -> GuardEvidence:
+    """Compare the file with the host's RAM as the inventory has it."""
+    if step.file_size is None:
+        return GuardEvidence(KIND, NOT_CHECKED, "the step has no test file of its own size")
+    if step.ram is None:
+        return GuardEvidence(KIND, NOT_CHECKED, "the host's RAM is not known")
+    least = CacheRule(parameters["factor"], parameters.get("tolerance", 0.0)).least
+    multiple = step.file_size / step.ram
+    sign = "≥" if multiple >= least else "<"
+    text = (
+        f"{size(step.file_size)} / {size(step.ram)} RAM = {plain(round(multiple, 2))} {sign} {plain(round(least, 2))}"
+    )
+    return GuardEvidence(KIND, PASSED if multiple >= least else FAILED, text)

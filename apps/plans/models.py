@@ -1,0 +1,107 @@
+"""The execution of a plan: whether it runs, and what each host of it waits for.
+
+The plan itself is a part of its study (`apps/studies/models/plan.py`), and so is each run's place in it. No list of
+steps is stored: which step is next follows from the plan's order and from the runs that exist (`scheduler.py`), so
+that a restart of any process loses nothing and a plan can be changed while it runs.
+"""
+
+from typing import Any, ClassVar, Self
+
+from django.db import models
+from django.utils import timezone
+
+from apps.inventory.models import Host
+from apps.labs.isolation import LabManager, LabQuerySet, ThroughParent
+from apps.runs.models import Run
+from apps.studies.models import Plan, PlanCell, PlanConfiguration, PlanPoint
+
+
+class ExecutionState(models.TextChoices):
+    RUNNING = "running", "running"
+    PAUSED = "paused", "paused"
+    DONE = "done", "done"
+    CANCELLED = "cancelled", "cancelled"
+
+
+class ExecutionQuerySet(LabQuerySet["Execution"]):
+    def running(self) -> Self:
+        return self.filter(state=ExecutionState.RUNNING)
+
+
+class Execution(ThroughParent):
+    """A plan that was started: one for each plan, whatever happened to it since."""
+
+    lab_path: ClassVar[str] = "plan__study__lab_id"
+
+    plan = models.OneToOneField(Plan, on_delete=models.CASCADE, primary_key=True, related_name="execution")
+    state = models.CharField(max_length=9, choices=ExecutionState.choices, default=ExecutionState.RUNNING)
+    reason = models.CharField(max_length=500, blank=True, help_text="why it is paused or cancelled, and by whom")
+    retries = models.PositiveSmallIntegerField(default=0, help_text="how often a failed step is made again by itself")
+    guard_wait = models.PositiveIntegerField(
+        default=3600, help_text="seconds that a required guard may hold a step back; then its cell is excluded"
+    )
+    started_by = models.CharField(max_length=200, blank=True)
+    started_at = models.DateTimeField(default=timezone.now)
+    resumed_at = models.DateTimeField(default=timezone.now, help_text="failures before it are forgiven")
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[Any] = LabManager.from_queryset(ExecutionQuerySet)()
+
+    def __str__(self) -> str:
+        return f"{self.plan}: {self.state}"
+
+    @property
+    def is_running(self) -> bool:
+        return self.state == ExecutionState.RUNNING
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in (ExecutionState.DONE, ExecutionState.CANCELLED)
+
+
+class HostWait(ThroughParent):
+    """Why a host of a running plan does not get its next step now. The row is deleted when the step is started."""
+
+    lab_path: ClassVar[str] = "execution__plan__study__lab_id"
+
+    execution = models.ForeignKey(Execution, on_delete=models.CASCADE, related_name="waits")
+    host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="+")
+    reason = models.CharField(max_length=500)
+    step = models.CharField(max_length=60, help_text="row, point and round that wait, by their ids")
+    since = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["execution", "host"], name="wait_once_per_host")]
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def open_runs(plan: Plan, host_id: int | None = None) -> Any:
+    """Return the queued and running runs that were made for a plan, on one host or on all."""
+    runs = Run.objects.open().filter(planned_run__row__plan=plan)
+    return runs if host_id is None else runs.filter(host_id=host_id)
+
+
+def load_plan(pk: int, host_id: int | None = None) -> Plan:
+    """Return a plan with everything that its page and its steps need, or with the rows of one host alone.
+
+    Raises:
+        Plan.DoesNotExist: There is none in scope.
+    """
+    plan: Plan = Plan.objects.whole(host_id).get(pk=pk)
+    return plan
+
+
+def execution_of(plan: Plan) -> Execution | None:
+    """Return the execution of a plan, or None where it was never started."""
+    execution: Execution | None = Execution.objects.filter(plan=plan).first()
+    return execution
+
+
+def exclude_cell(plan: Plan, row: PlanConfiguration, point: PlanPoint, reason: str) -> PlanCell:
+    """Exclude a cell of a plan with a reason; what was measured of it stays."""
+    cell: PlanCell = PlanCell.objects.update_or_create(
+        row=row, point=point, defaults={"plan": plan, "reason": reason[:1000]}
+    )[0]
+    return cell

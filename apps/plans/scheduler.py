@@ -1,0 +1,66 @@
+"""Which step of a plan a host takes next. Pure: from the plan's order and the runs that exist, each time anew.
+
+A step is a cell (row and point) in one round. It is settled when a run of it is under way or has finished, or when it
+failed more often than it may be made again. Runs of the cell that were made for no step, such as uploaded ones, stand
+for the first rounds that are not settled.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.studies.plans.order import Cell, Step
+from apps.studies.plans.progress import OPEN_STATES, HeldRun
+
+
+@dataclass(frozen=True)
+class CellProgress:
+    """`needed` rounds as far as the stopping rule tells now, at most `most`; `runs` oldest first."""
+
+    needed: int
+    most: int
+    runs: Sequence[HeldRun] = ()
+
+
+def next_step(steps: Sequence[Step], waiting: Mapping[Cell, Sequence[int]]) -> Step | None:
+    """Return the first step in the plan's order that is still to be made, or None.
+
+    Args:
+        steps: Steps in the plan's order; those of other hosts' cells are passed over.
+        waiting: The rounds of each cell that are still to be made (`find_waiting_rounds`), by the cell's positions in
+            the plan's rows and points.
+    """
+    rounds = {cell: set(numbers) for cell, numbers in waiting.items()}
+    return next((step for step in steps if step.round in rounds.get((step.row, step.point), ())), None)
+
+
+def find_waiting_rounds(cell: CellProgress, retries: int) -> list[int]:
+    """Return the rounds of a cell that are still to be made, from the lowest."""
+    by_round = _by_round(cell.runs)
+    settled = {number for number, runs in by_round.items() if is_settled(runs, retries)}
+    failed = {number for number in settled if not any(map(_counts, by_round[number]))}
+    # A rule that looks at the values goes on past a round that failed for good; a fixed number of rounds does not.
+    last = min(cell.most, cell.needed + len(failed))
+    rounds = [number for number in range(1, last + 1) if number not in settled]
+    unplanned = sum(1 for run in cell.runs if not run.round and _counts(run))
+    return rounds[unplanned:]
+
+
+def is_settled(runs: Sequence[HeldRun], retries: int) -> bool:
+    """Return whether nothing more is to be done for a step of which these are the runs."""
+    if any(_counts(run) for run in runs):
+        return True
+    failures = [run for run in runs if not run.is_retried]
+    return len(failures) > retries
+
+
+def _by_round(runs: Sequence[HeldRun]) -> dict[int, list[HeldRun]]:
+    rounds: dict[int, list[HeldRun]] = {}
+    for run in runs:
+        if run.round:
+            rounds.setdefault(run.round, []).append(run)
+    return rounds
+
+
+def _counts(run: HeldRun) -> bool:
+    """Return whether a run is under way, or has finished with its required guards passed."""
+    return run.state in OPEN_STATES or run.is_counted

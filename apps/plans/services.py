@@ -1,0 +1,285 @@
+"""Services of plans: start, pause, resume and cancel them, skip and retry cells, add repetitions.
+
+Pages, REST and commands call these functions; the audit event and the checks are inside. The steps themselves are
+started by tasks (`steps.py`).
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from apps.core.task_queue import send_on_commit
+from apps.inventory.models import Target
+from apps.labs.models import AuditEvent, Lab
+from apps.plans.models import Execution, ExecutionState, exclude_cell, execution_of, load_plan, open_runs
+from apps.plans.plan_request import PlanRequest
+from apps.runs.services import cancel_run
+from apps.runs.states import ENDED
+from apps.studies.models import Configuration, Plan, PlanCell, PlanConfiguration, PlannedRun, PlanPoint, Study
+from apps.studies.plans.draft import free_name
+from apps.studies.plans.plan_import import save_plan
+from apps.studies.plans.plan_page import PlanPage
+from apps.studies.plans.problems import PlanError
+from apps.studies.plans.run_assignment import runs_of
+from apps.studies.plans.schema import plan_of
+from apps.studies.plans.stopping_rule import MOST_ROUNDS, stopping_of
+
+MOST_RETRIES = 10
+
+
+class ExecutionError(ValueError):
+    """What was asked of a plan cannot be done in its state; the message is a sentence for people."""
+
+
+@transaction.atomic
+def create_plan(wanted: PlanRequest, *, actor: str) -> Plan:
+    """Write a plan for targets of the lab, into a study of its own or into an existing one; nothing is started.
+
+    Raises:
+        PlanError: A target is not the lab's own, there is none, or a point, the stopping rule or a guard does not fit.
+    """
+    if not wanted.targets:
+        raise PlanError("targets", [], "at least one target")
+    for target in wanted.targets:
+        if target.lab_id != wanted.lab.pk:
+            raise PlanError("targets", target.pk, "targets of this lab")
+    title = wanted.title.strip()
+    if not title:
+        raise PlanError("title", wanted.title, "a title")
+    study = wanted.study or Study.objects.create(lab=wanted.lab, slug=_free_slug(wanted.lab, title), title=title)
+    configurations = [_configuration_of(study, target) for target in wanted.targets]
+    data = {
+        "name": free_name(study, title), "title": title, "order": wanted.order, "seed": wanted.seed,
+        "stopping": dict(wanted.stopping), "notes": wanted.notes, "points": list(wanted.points),
+        "guards": [dict(guard) for guard in wanted.guards],
+        "configurations": [{"configuration": configuration.name} for configuration in configurations],
+    }  # fmt: skip
+    position = Plan.objects.filter(study=study).count()
+    plan, _ = save_plan(study, plan_of(data), actor=actor, position=position)
+    if wanted.repeats:
+        plan.repeats = wanted.repeats
+        plan.save(update_fields=["repeats"])
+    record_act(plan, "plan written", actor)
+    return plan
+
+
+def _free_slug(lab: Lab, title: str) -> str:
+    base = slugify(title)[:70] or "plan"
+    taken = set(Study.objects.filter(lab=lab, slug__startswith=base).values_list("slug", flat=True))
+    return next(
+        slug
+        for number in range(1, len(taken) + 2)
+        if (slug := base if number == 1 else f"{base}-{number}") not in taken
+    )
+
+
+def _configuration_of(study: Study, target: Target) -> Configuration:
+    """Return the study's configuration of a target, which is made where there is none."""
+    known: Configuration | None = Configuration.objects.filter(study=study, target=target).first()
+    if known:
+        return known
+    return Configuration.objects.create(  # type: ignore[no-any-return]
+        study=study, name=f"target-{target.pk}", label=str(target)[:200], host=target.host, target=target,
+        position=Configuration.objects.filter(study=study).count(),
+    )  # fmt: skip
+
+
+def find_start_problems(page: PlanPage) -> list[str]:
+    """Return why a plan cannot be started: one sentence each; empty where it can."""
+    if page.plan.is_from_report:
+        return ["This plan is the procedure of a published report, and was carried out by its authors."]
+    if not page.cells:
+        return ["The plan has no cells."]
+    if not any(cell.can_be_started for cell in page.cells):
+        return [
+            "No cell can be started: that needs a workload that fio can run, and a configuration whose target is a"
+            " directory that a host's agent offers."
+        ]
+    return []
+
+
+@transaction.atomic
+def start_plan(plan: Plan, *, actor: str, retries: int = 0) -> Execution:
+    """Start a plan, or start it again after it was cancelled or done; its hosts get their first steps at once.
+
+    Raises:
+        ExecutionError: It runs already, is paused, or has nothing that can be started.
+    """
+    if not 0 <= retries <= MOST_RETRIES:
+        raise ExecutionError(f"retries: found {retries}, expected 0 to {MOST_RETRIES}")
+    _lock(plan)
+    execution = execution_of(plan)
+    if execution and not execution.has_ended:
+        raise ExecutionError(f"The plan is {execution.state} already.")
+    if problems := find_start_problems(PlanPage(load_plan(plan.pk), runs_of(plan.study))):
+        raise ExecutionError(" ".join(problems))
+    execution = execution or Execution(plan=plan)
+    execution.state, execution.reason, execution.ended_at = ExecutionState.RUNNING, "", None
+    execution.started_by, execution.started_at, execution.retries = actor, timezone.now(), retries
+    execution.resumed_at = execution.started_at
+    execution.save()
+    record_act(plan, "plan started", actor, retries=retries)
+    _advance_on_commit(plan)
+    return execution
+
+
+@transaction.atomic
+def pause_plan(plan: Plan, *, actor: str, reason: str = "") -> Execution:
+    """Start no more steps; what runs now goes on to its end.
+
+    Raises:
+        ExecutionError: It does not run.
+    """
+    execution = _in_state(plan, ExecutionState.RUNNING)
+    execution.state, execution.reason = ExecutionState.PAUSED, reason or f"Paused by {actor}."
+    execution.save(update_fields=["state", "reason"])
+    execution.waits.all().delete()
+    record_act(plan, "plan paused", actor, reason=execution.reason)
+    return execution
+
+
+@transaction.atomic
+def resume_plan(plan: Plan, *, actor: str) -> Execution:
+    """Go on with a paused plan.
+
+    Raises:
+        ExecutionError: It is not paused.
+    """
+    execution = _in_state(plan, ExecutionState.PAUSED)
+    execution.state, execution.reason, execution.resumed_at = ExecutionState.RUNNING, "", timezone.now()
+    execution.save(update_fields=["state", "reason", "resumed_at"])
+    record_act(plan, "plan resumed", actor)
+    _advance_on_commit(plan)
+    return execution
+
+
+@transaction.atomic
+def cancel_plan(plan: Plan, *, actor: str) -> Execution:
+    """End a plan: nothing more is started, and its queued and running runs are cancelled. What was measured stays.
+
+    Raises:
+        ExecutionError: It neither runs nor is paused.
+    """
+    execution = _in_state(plan, ExecutionState.RUNNING, ExecutionState.PAUSED)
+    execution.state, execution.reason = ExecutionState.CANCELLED, f"Cancelled by {actor}."
+    execution.ended_at = timezone.now()
+    execution.save(update_fields=["state", "reason", "ended_at"])
+    execution.waits.all().delete()
+    record_act(plan, "plan cancelled", actor)
+    for run in open_runs(plan):
+        cancel_run(run, actor)
+    return execution
+
+
+@transaction.atomic
+def skip_cell(plan: Plan, row: PlanConfiguration, point: PlanPoint, *, actor: str, reason: str) -> PlanCell:
+    """Exclude a cell with a reason; a run of it that is under way goes on.
+
+    Raises:
+        ExecutionError: The reason is empty, or the plan is a report's.
+    """
+    if plan.is_from_report:
+        raise ExecutionError("A published report's plan cannot be changed.")
+    if not reason.strip():
+        raise ExecutionError("A cell is skipped with a reason; none was given.")
+    cell = exclude_cell(plan, row, point, reason.strip())
+    record_act(plan, "plan cell skipped", actor, row=row.name, point=point.name, reason=reason.strip())
+    _advance_on_commit(plan)
+    return cell
+
+
+@transaction.atomic
+def retry_failed(
+    plan: Plan, *, actor: str, row: PlanConfiguration | None = None, point: PlanPoint | None = None
+) -> int:
+    """Make the failed steps of a plan, or of one cell, again; return how many.
+
+    A plan that is done runs again. Raises `ExecutionError` where nothing has failed or the plan was never started.
+    """
+    _lock(plan)
+    execution = execution_of(plan)
+    if execution is None:
+        raise ExecutionError("The plan was not started yet.")
+    failed = [planned for planned in _newest_of_steps(plan, row, point) if _has_failed(planned)]
+    if not failed:
+        raise ExecutionError("No step has failed.")
+    PlannedRun.objects.filter(
+        row__in={planned.row_id for planned in failed}, pk__in=_all_runs_of_steps(plan, failed)
+    ).update(is_retried=True)
+    if execution.state == ExecutionState.DONE:
+        execution.state, execution.ended_at = ExecutionState.RUNNING, None
+        execution.save(update_fields=["state", "ended_at"])
+    record_act(plan, "plan steps retried", actor, steps=len(failed))
+    _advance_on_commit(plan)
+    return len(failed)
+
+
+@transaction.atomic
+def add_repetitions(plan: Plan, number: int, *, actor: str) -> Plan:
+    """Ask for more rounds of every cell; a plan that is done runs again.
+
+    Raises:
+        ExecutionError: The number does not fit, or the plan is a report's.
+    """
+    if plan.is_from_report:
+        raise ExecutionError("A published report's plan cannot be changed.")
+    rule = plan.rule
+    if not 1 <= number <= MOST_ROUNDS - rule.most:
+        raise ExecutionError(f"repetitions: found {number}, expected 1 to {MOST_ROUNDS - rule.most} more")
+    changed = {**plan.stopping}
+    for name in ("rounds", "at_least", "at_most"):
+        if name in changed:
+            changed[name] += number
+    plan.stopping = stopping_of(changed).data
+    plan.changed_by = actor
+    plan.save(update_fields=["stopping", "changed_by", "changed_at"])
+    Execution.objects.filter(plan=plan, state=ExecutionState.DONE).update(state=ExecutionState.RUNNING, ended_at=None)
+    record_act(plan, "plan repetitions added", actor, number=number)
+    _advance_on_commit(plan)
+    return plan
+
+
+def _newest_of_steps(plan: Plan, row: PlanConfiguration | None, point: PlanPoint | None) -> Iterable[PlannedRun]:
+    runs = PlannedRun.objects.filter(row__plan=plan).select_related("run").order_by("run_id")
+    if row is not None:
+        runs = runs.filter(row=row, point=point)
+    return {(planned.row_id, planned.point_id, planned.round): planned for planned in runs}.values()
+
+
+def _has_failed(planned: PlannedRun) -> bool:
+    is_counted = planned.run.state == "finished" and not planned.failed_guard
+    return planned.run.state in ENDED and not is_counted and not planned.is_retried
+
+
+def _all_runs_of_steps(plan: Plan, failed: Iterable[PlannedRun]) -> list[int]:
+    steps = {(planned.row_id, planned.point_id, planned.round) for planned in failed}
+    runs = PlannedRun.objects.filter(row__plan=plan).values_list("pk", "row_id", "point_id", "round")
+    return [pk for pk, *step in runs if tuple(step) in steps]
+
+
+def _lock(plan: Plan) -> None:
+    Plan.objects.select_for_update(of=("self",)).get(pk=plan.pk)
+
+
+def _in_state(plan: Plan, *states: str) -> Execution:
+    _lock(plan)
+    execution = execution_of(plan)
+    if execution is None:
+        raise ExecutionError("The plan was not started yet.")
+    if execution.state not in states:
+        raise ExecutionError(f"The plan is {execution.state}, not {' or '.join(states)}.")
+    return execution
+
+
+def _advance_on_commit(plan: Plan) -> None:
+    rows = PlanConfiguration.objects.filter(plan=plan).exclude(configuration__target=None)
+    for host_id in sorted(set(rows.values_list("configuration__target__host_id", flat=True))):
+        send_on_commit("plans.advance_host", plan.pk, host_id, expires=60)
+
+
+def record_act(plan: Plan, action: str, actor: str, **details: Any) -> None:
+    """Write an act on a plan into the audit trail."""
+    AuditEvent.objects.record(plan.study.lab_id, action, f"{plan.name} of {plan.study.slug}", actor=actor, **details)

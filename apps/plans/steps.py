@@ -1,0 +1,220 @@
+"""Each host's next step of a plan: start it, let it wait with the reason, or exclude its cell.
+
+A step is started by `advance`, under a lock on the host's rows of the plan, as an ordinary run with its place in the
+plan (`PlannedRun`). Which step is next follows from the runs that exist (`scheduler.py`).
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.inventory.topology.stack import StackError, stack_of
+from apps.plans.guards import check_after, check_before, find_obstacle, is_lasting
+from apps.plans.guards.evidence import ArrayReport, GuardEvidence, RunReport, StepFacts
+from apps.plans.models import Execution, ExecutionState, HostWait, exclude_cell, load_plan, open_runs
+from apps.plans.scheduler import CellProgress, find_waiting_rounds, next_step
+from apps.plans.services import pause_plan, record_act
+from apps.runs.models import Run
+from apps.runs.services import start_runs
+from apps.runs.states import ENDED
+from apps.runs.workload import WorkloadError, files_bytes
+from apps.studies.models import Plan, PlanConfiguration, PlannedRun, StudyRun
+from apps.studies.plans.order import Cell, Step, steps
+from apps.studies.plans.plan_page import PlanPage, PlanPageCell, target_host
+from apps.studies.plans.run_assignment import runs_of
+
+BY_PLAN = "plan"  # what runs and reasons of a plan have as their author, before its title
+MOST_FAILURES = 3  # in a row on one host; then somebody has to look before more is started
+
+
+def advance(plan_id: int, host_id: int | None) -> str:
+    """Start the next step of a plan on a host; return in a few words what was done.
+
+    Any number of workers may call it at once: the host's rows of the plan are locked, and a host that has a run of
+    the plan under way gets no other one.
+    """
+    if host_id is None:
+        return "no host"
+    with transaction.atomic():
+        rows = PlanConfiguration.objects.filter(plan=plan_id, configuration__target__host=host_id)
+        if not list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True)):
+            return "no row of this host"
+        execution = Execution.objects.filter(plan=plan_id).first()
+        if execution is None or not execution.is_running:
+            return "does not run"
+        plan = load_plan(plan_id, host_id)
+        if open_runs(plan, host_id).exists():
+            return "under way"
+        return _advance(execution, plan, host_id)
+
+
+def _advance(execution: Execution, plan: Plan, host_id: int) -> str:
+    if _pause_after_failures(execution, plan, host_id):
+        return "paused"
+    page = PlanPage(plan, runs_of(plan.study, host_id))
+    for _ in range(len(page.cells) + 1):  # each turn starts a step, waits, or excludes a cell
+        step = find_next_step(page, execution.retries)
+        if step is None:
+            execution.waits.filter(host=host_id).delete()
+            return _finish_if_done(execution, plan)
+        outcome = _begin_step(execution, page, step)
+        if outcome != "excluded":
+            return outcome
+        plan = load_plan(plan.pk, host_id)
+        page = PlanPage(plan, runs_of(plan.study, host_id))
+    return "nothing left"
+
+
+def find_next_step(page: PlanPage, retries: int, host_id: int | None = None) -> Step | None:
+    """Return the next step of a plan, or of one of its hosts.
+
+    Its row and point are positions in the whole plan, also where the page has the rows of one host alone.
+    """
+    waiting = {cell: find_waiting_rounds(progress, retries) for cell, progress in cell_progress(page, host_id).items()}
+    rounds = max((numbers[-1] for numbers in waiting.values() if numbers), default=0)
+    return next_step(steps(waiting, page.plan.order, rounds, page.plan.seed or 0), waiting)
+
+
+def cell_progress(page: PlanPage, host_id: int | None = None) -> dict[Cell, CellProgress]:
+    """Return the progress of the cells that can be started, of all hosts or of one, by the positions of row and point."""
+    return {
+        (cell.row.position, cell.point.position): CellProgress(cell.progress.needed, cell.progress.most, cell.runs)
+        for cell in page.cells
+        if cell.can_be_started and host_id in (None, target_host(cell.row))
+    }
+
+
+def _begin_step(execution: Execution, page: PlanPage, step: Step) -> str:
+    """Start a step, or let it wait, or exclude its cell for good; return `started`, `waits` or `excluded`."""
+    cell = _cell_of(page, step)
+    target = cell.row.configuration.target if cell.row.configuration else None
+    assert target is not None, "only cells that can be started have steps"
+    evidence = check_before(page.plan.guards.all(), _step_facts(cell, target), timezone.now())
+    if obstacle := find_obstacle(evidence):
+        return _hold_back(execution, cell, step, obstacle)
+    if target.host.is_in_maintenance:
+        note = f" ({target.host.maintenance_note})" if target.host.maintenance_note else ""
+        _wait(execution, cell, step, f"{target.host} is in maintenance{note}.")
+        return "waits"
+    try:
+        _start(page.plan, cell, step, evidence)
+    except WorkloadError as error:
+        exclude_cell(page.plan, cell.row, cell.point, f"It could not be started: {error}.")
+        return "excluded"
+    execution.waits.filter(host=target.host_id).delete()
+    return "started"
+
+
+def _start(plan: Plan, cell: PlanPageCell, step: Step, evidence: Sequence[GuardEvidence]) -> Run:
+    configuration = cell.row.configuration
+    assert configuration is not None
+    assert configuration.target is not None
+    assert cell.workload is not None
+    [run] = start_runs(
+        lab=plan.study.lab, target=configuration.target, spec=cell.workload, who=f"{BY_PLAN} {plan.title}"
+    )
+    StudyRun.objects.create(run=run, configuration=configuration)
+    PlannedRun.objects.create(
+        run=run, row=cell.row, point=cell.point, round=step.round, evidence=[entry.to_json() for entry in evidence]
+    )
+    Run.objects.filter(pk=run.pk).update(repetition=step.round)
+    return run
+
+
+def _hold_back(execution: Execution, cell: PlanPageCell, step: Step, obstacle: GuardEvidence) -> str:
+    """Let a step wait for a guard, or exclude its cell where waiting does not help or has lasted too long."""
+    words = f"Guard {obstacle.guard.replace('_', ' ')}: {obstacle.text}."
+    since = timezone.now()
+    if not is_lasting(obstacle):
+        wait = _wait(execution, cell, step, words)
+        since = wait.since
+    if is_lasting(obstacle) or timezone.now() - since >= timedelta(seconds=execution.guard_wait):
+        exclude_cell(execution.plan, cell.row, cell.point, words)
+        return "excluded"
+    return "waits"
+
+
+def _wait(execution: Execution, cell: PlanPageCell, step: Step, reason: str) -> HostWait:
+    """Store why a host's next step waits; the time is that of the first look at the same step."""
+    key = f"{cell.row.pk}/{cell.point.pk}/{step.round}"
+    host = target_host(cell.row)
+    assert host is not None, "only cells that can be started have steps"
+    wait: HostWait | None = HostWait.objects.filter(execution=execution, host=host).first()
+    if wait is None:
+        wait = HostWait(execution=execution, host_id=host)
+    if wait.step != key:
+        wait.step, wait.since = key, timezone.now()
+    wait.reason = reason[:500]
+    wait.save()
+    return wait
+
+
+def _pause_after_failures(execution: Execution, plan: Plan, host_id: int) -> bool:
+    """Pause the plan where the last runs of a host all failed: something is wrong there that more runs do not mend."""
+    most = max(MOST_FAILURES, execution.retries + 1)
+    newest = PlannedRun.objects.filter(row__plan=plan, run__host=host_id, run__created_at__gt=execution.resumed_at)
+    newest = list(newest.exclude(run__state="cancelled").select_related("run__host").order_by("-run_id")[:most])
+    if len(newest) < most or any(planned.run.state == "finished" and not planned.failed_guard for planned in newest):
+        return False
+    run, words = newest[0].run, newest[0].failed_guard or newest[0].run.problem
+    reason = f"The last {most} runs on {run.host} do not count. The newest is run {run.pk}: {words}"
+    reason = f"{reason.rstrip('.')[:400]}. Look there, then retry what failed and resume."
+    pause_plan(plan, actor=f"{BY_PLAN} {plan.title}", reason=reason)
+    return True
+
+
+def _finish_if_done(execution: Execution, plan: Plan) -> str:
+    """End the execution where no host of the plan has anything left."""
+    if open_runs(plan).exists():
+        return "nothing left on this host"
+    page = PlanPage(load_plan(plan.pk), runs_of(plan.study))
+    if any(find_waiting_rounds(cell, execution.retries) for cell in cell_progress(page).values()):
+        return "nothing left on this host"
+    ended = Execution.objects.filter(pk=execution.pk, state=ExecutionState.RUNNING)
+    if ended.update(state=ExecutionState.DONE, ended_at=timezone.now()):
+        record_act(plan, "plan done", f"{BY_PLAN} {plan.title}", **dict(page.counts))
+    return "done"
+
+
+def note_evidence(planned: PlannedRun, now: datetime) -> None:
+    """Store what the guards found in the report of a run that has ended; once."""
+    run = planned.run
+    if run.state not in ENDED or planned.judged_at:
+        return
+    report = RunReport(run.state == "finished", run.facts, files_bytes(run.workload.spec) if run.workload else 0)
+    after = check_after(planned.row.plan.guards.all(), report, now)
+    PlannedRun.objects.filter(pk=planned.pk, judged_at=None).update(
+        evidence=[*planned.evidence, *(entry.to_json() for entry in after)], judged_at=now
+    )
+
+
+def find_unjudged_runs(most: int = 500) -> list[int]:
+    """Return the ids of runs of plans that ended and whose guards were not judged yet."""
+    unjudged = PlannedRun.objects.filter(judged_at=None, run__state__in=ENDED, row__plan__execution__isnull=False)
+    return list(unjudged.values_list("pk", flat=True)[:most])
+
+
+def find_idle_hosts() -> list[tuple[int, int]]:
+    """Return the ids of running plans and of their hosts that have none of the plan's runs under way."""
+    rows = PlanConfiguration.objects.filter(plan__execution__state=ExecutionState.RUNNING)
+    hosts = set(rows.exclude(configuration__target=None).values_list("plan_id", "configuration__target__host_id"))
+    busy = Run.objects.open().filter(planned_run__row__plan__execution__state=ExecutionState.RUNNING)
+    return sorted(hosts - set(busy.values_list("planned_run__row__plan_id", "host_id")))
+
+
+def _step_facts(cell: PlanPageCell, target: Any) -> StepFacts:
+    host = target.host
+    try:
+        stack = stack_of(target)
+    except StackError:
+        return StepFacts(cell.file_size, host.ram_bytes, is_stack_known=False)
+    arrays = tuple(ArrayReport(array.name, array.state) for array in stack.arrays)
+    newest = host.tool_outputs.order_by("-id").values_list("received_at", flat=True).first()
+    return StepFacts(cell.file_size, host.ram_bytes, arrays, stack.storage is not None, newest)
+
+
+def _cell_of(page: PlanPage, step: Step) -> PlanPageCell:
+    return next(cell for cell in page.cells if (cell.row.position, cell.point.position) == (step.row, step.point))

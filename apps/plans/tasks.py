@@ -1,0 +1,52 @@
+"""Celery tasks of plans. The database holds the state, so a task that runs twice finds nothing to do."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from apps.core.task_queue import publish
+from apps.labs.isolation import all_labs, lab_scope
+from apps.plans.models import Execution
+from apps.plans.steps import advance, find_idle_hosts, find_unjudged_runs, note_evidence
+from apps.studies.models import PlannedRun
+
+
+@shared_task(name="plans.run_ended")
+def run_ended(run_id: int) -> str:
+    """Store what a planned run's guards found, and start its host's next step.
+
+    Sent when an attempt ends without a result, and when a result was read in. It does nothing for other runs.
+    """
+    with all_labs():
+        planned = PlannedRun.objects.select_related("run", "row__plan").filter(run=run_id).first()
+    if planned is None:
+        return "not planned"
+    with lab_scope(planned.run.lab_id):
+        note_evidence(planned, timezone.now())
+        return advance(planned.row.plan_id, planned.run.host_id)
+
+
+@shared_task(name="plans.advance_host")
+def advance_host(plan_id: int, host_id: int) -> str:
+    """Start the next step of a running plan on one host, if the host has none of its runs under way."""
+    with all_labs():
+        execution = Execution.objects.select_related("plan__study").filter(pk=plan_id).first()
+    if execution is None:
+        return "no such plan"
+    with lab_scope(execution.plan.study.lab_id):
+        return advance(plan_id, host_id)
+
+
+@shared_task(name="plans.sweep")
+def sweep() -> int:
+    """Send `advance_host` for the hosts of running plans that have nothing under way; every 10 s.
+
+    It finds what a lost message, a worker that was killed, or a guard that held a step back left behind.
+    """
+    with all_labs():
+        idle = find_idle_hosts()
+        left = find_unjudged_runs()
+    for plan_id, host_id in idle:
+        publish(advance_host, plan_id, host_id)
+    for run_id in left:
+        publish(run_ended, run_id)
+    return len(idle)

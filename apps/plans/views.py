@@ -1,0 +1,142 @@
+"""Pages of plans: the list, a new plan, one plan that fills up, and what can be done with it."""
+
+import secrets
+from typing import Any
+
+from django.contrib import messages
+from django.core.cache import cache
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import get_language
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.core.text import whole_number
+from apps.core.unit_base import base
+from apps.labs.access import member_required
+from apps.labs.middleware import LabRequest
+from apps.labs.models import Role
+from apps.plans import services
+from apps.plans.execution_page import ExecutionPage
+from apps.plans.forms import NewPlanForm
+from apps.plans.presets import PRESETS
+from apps.plans.services import ExecutionError
+from apps.runs.states import OPEN, State
+from apps.studies.models import Plan
+from apps.studies.plans.problems import PlanError
+
+PAGE = 50
+FRESH_S = 1  # seconds that one rendering of the live part serves everybody who looks
+
+
+@require_safe
+@member_required()
+def plans(request: LabRequest) -> HttpResponse:
+    """List the lab's own plans, newest first, each with how many of its runs have finished and how many are open."""
+    own = Plan.objects.filter(study__lab=request.lab, is_from_report=False).select_related("study", "execution")
+    of_plan = "rows__planned_runs__run__state"
+    counted = own.annotate(
+        finished=Count("rows__planned_runs", filter=Q(**{of_plan: State.FINISHED})),
+        under_way=Count("rows__planned_runs", filter=Q(**{f"{of_plan}__in": OPEN})),
+    )
+    context = {
+        "page": Paginator(counted.order_by("-pk"), PAGE).get_page(request.GET.get("page")),
+        "may_edit": request.member.covers(Role.ENGINEER),
+    }
+    return render(request, "plans/list.html", context)
+
+
+@member_required(Role.ENGINEER)
+def new(request: LabRequest) -> HttpResponse:
+    """GET: the form. POST: write the plan; nothing is started yet."""
+    first = {"targets": request.GET.getlist("target"), "preset": request.GET.get("procedure", "")}
+    first = {name: value for name, value in first.items() if value}
+    form = NewPlanForm(request.lab, request.POST or None, initial=first)
+    if request.method == "POST" and form.is_valid():
+        try:
+            plan = services.create_plan(form.request(secrets.randbelow(10**6)), actor=str(request.user))
+        except PlanError as error:
+            form.place_error(error)
+        else:
+            messages.success(request, f"{plan} is written. Look at its matrix, then start it.")
+            return redirect("plan", plan.pk)
+    context = {"form": form, "presets": PRESETS}
+    return render(request, "plans/new.html", context, status=422 if form.errors else 200)
+
+
+@require_safe
+@member_required()
+def plan(request: LabRequest, pk: int) -> HttpResponse:
+    """Show one plan; htmx asks for its live part alone."""
+    found: Plan = get_object_or_404(Plan.objects.whole(), pk=pk)
+    may_edit = found.study.lab_id == request.lab.pk and request.member.covers(Role.ENGINEER)
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(_live_part(request, found, may_edit))
+    page = ExecutionPage(found)
+    return render(request, "plans/plan.html", {"page": page, "plan": found, "may_edit": may_edit})
+
+
+def _live_part(request: LabRequest, found: Plan, may_edit: bool) -> str:
+    """Return the live part; a hundred readers of one plan share a rendering of the same second."""
+    key = f"plan-live:{found.pk}:{may_edit}:{get_language()}:{base()}"
+    text: str | None = cache.get(key)
+    if text is None:
+        context = {"page": ExecutionPage(found), "plan": found, "may_edit": may_edit}
+        text = render(request, "plans/_live.html", context).content.decode()
+        cache.set(key, text, FRESH_S)
+    return text
+
+
+@require_POST
+@member_required(Role.ENGINEER)
+def act(request: LabRequest, pk: int, act: str) -> HttpResponse:
+    """Start, pause, resume or cancel a plan, retry what failed, or add repetitions."""
+    found = _own(request, pk)
+    try:
+        message = _do(request, found, act)
+    except ExecutionError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, message)
+    return redirect("plan", found.pk)
+
+
+def _do(request: LabRequest, found: Plan, act: str) -> str:
+    actor, typed = str(request.user), request.POST
+    if act == "start":
+        services.start_plan(found, actor=actor, retries=_number(typed, "retries", 0))
+        return f"{found} is started."
+    if act == "pause":
+        services.pause_plan(found, actor=actor)
+        return f"{found} is paused; what runs now goes on to its end."
+    if act == "resume":
+        services.resume_plan(found, actor=actor)
+        return f"{found} goes on."
+    if act == "cancel":
+        services.cancel_plan(found, actor=actor)
+        return f"{found} is cancelled; what was measured stays."
+    if act == "retry":
+        count = services.retry_failed(found, actor=actor)
+        return f"{count} failed step{'' if count == 1 else 's'} of {found} will be made again."
+    number = _number(typed, "repetitions", 0)
+    services.add_repetitions(found, number, actor=actor)
+    return f"{number} more round{'' if number == 1 else 's'} of every cell."
+
+
+def _number(typed: Any, name: str, default: int) -> int:
+    value = whole_number(typed.get(name, ""))
+    return default if value is None else value
+
+
+@member_required(Role.ENGINEER)
+def cancel(request: LabRequest, pk: int) -> HttpResponse:
+    """Say what would be lost; the button on the page cancels."""
+    found = _own(request, pk)
+    return render(request, "plans/cancel.html", {"plan": found, "page": ExecutionPage(found)})
+
+
+def _own(request: HttpRequest, pk: int) -> Plan:
+    lab: Any = getattr(request, "lab", None)
+    found: Plan = get_object_or_404(Plan.objects.whole(), pk=pk, study__lab=lab, is_from_report=False)
+    return found

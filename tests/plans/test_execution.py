@@ -1,0 +1,308 @@
+"""Plans that run: each host gets one step after another, in the plan's order, until all is done."""
+
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+
+from apps.inventory.models import Host, Target
+from apps.labs.isolation import lab_scope
+from apps.labs.models import AuditEvent
+from apps.plans import services
+from apps.plans.execution_page import ExecutionPage
+from apps.plans.models import Execution, HostWait
+from apps.plans.services import ExecutionError
+from apps.plans.tasks import advance_host, run_ended, sweep
+from apps.runs.models import Run
+from apps.runs.services import start_runs
+from apps.runs.states import State
+from apps.studies.models import Plan, PlanCell, PlannedRun, StudyRun
+from apps.studies.plans.plan_page import plans_of_study
+from tests.conftest import Cast
+from tests.plans.conftest import GIB, HOSTS, JOB, MIB, advance_all, end, end_all, host_id, steps_of
+
+WritePlan = Callable[..., Plan]
+
+
+def states(plan: Plan) -> dict[tuple[str, str], str]:
+    [page] = plans_of_study(plan.study)
+    return {(cell.row.name, cell.point.name): cell.state for cell in page.cells}
+
+
+def start(plan: Plan, **more: int) -> Execution:
+    execution = services.start_plan(plan, actor="eve", **more)
+    advance_all(plan)
+    return execution
+
+
+def drain(plan: Plan, most: int = 50) -> list[tuple[str, str, int]]:
+    """End whatever runs until the plan has ended; the steps of each host in the order in which they were made."""
+    steps: list[tuple[str, str, int]] = []
+    for _ in range(most):
+        if not Run.objects.open().exists():
+            return steps
+        steps += end_all()
+    raise AssertionError(f"not over after {most} turns: {steps}")
+
+
+def test_each_host_takes_its_steps_in_the_order_of_the_plan(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    execution = start(plan)
+    assert steps_of(Run.objects.open()) == [("alpha", "small", 1), ("beta", "small", 1)]
+    steps = drain(plan)
+    of_alpha = [(point, number) for row, point, number in steps if row == "alpha"]
+    assert of_alpha == [("small", 1), ("large", 1), ("small", 2), ("large", 2)]
+    assert sorted(steps) == sorted((row, point, n) for row in HOSTS for point in ("small", "large") for n in (1, 2))
+    execution.refresh_from_db()
+    assert (execution.state, execution.ended_at is not None) == ("done", True)
+    assert set(states(plan).values()) == {"done"}
+    assert StudyRun.objects.count() == 8
+    assert set(Run.objects.filter(planned_run__round=2).values_list("repetition", flat=True)) == {2}
+
+
+def test_one_configuration_after_the_other_where_the_order_is_sequential(write_plan: WritePlan) -> None:
+    plan = write_plan(order="sequential")
+    start(plan)
+    of_beta = [(point, number) for row, point, number in drain(plan) if row == "beta"]
+    assert of_beta == [("small", 1), ("small", 2), ("large", 1), ("large", 2)]
+
+
+def test_a_message_that_comes_twice_or_late_starts_nothing_twice(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    start(plan)
+    assert advance_all(plan) == ["under way", "under way"]
+    run = Run.objects.open().filter(host__name="alpha").get()
+    end(run)
+    assert run_ended(run.pk) == "under way"
+    assert Run.objects.filter(host__name="alpha").count() == 2
+
+
+def test_the_sweeper_finds_what_a_lost_message_left(write_plan: WritePlan, django_capture_on_commit_callbacks) -> None:
+    plan = write_plan()
+    services.start_plan(plan, actor="eve")
+    assert sweep() == len(HOSTS), "nothing was started yet"
+    advance_all(plan)
+    assert sweep() == 0
+
+
+def test_a_rule_that_looks_at_values_stops_when_they_agree(write_plan: WritePlan) -> None:
+    rule = {"kind": "half_width", "percent": 2, "at_least": 3, "at_most": 6}
+    plan = write_plan(
+        stopping=rule, points=[{"name": "small", "tool": "fio", "file_size": GIB, "block_size": MIB, "job": JOB}]
+    )
+    start(plan)
+    alpha = iter([1e8, 1e8, 1e8])
+    beta = iter([1e8, 2e8, 1e8, 2e8, 1e8, 2e8])
+    for _ in range(20):
+        for run in Run.objects.open().select_related("workload", "host"):
+            end(run, value=next(alpha if run.host.name == "alpha" else beta))
+    counts = {name: Run.objects.filter(host__name=name).count() for name in HOSTS}
+    assert counts == {"alpha": 3, "beta": 6}
+    assert Execution.objects.get().state == "done"
+
+
+def test_a_paused_plan_starts_nothing_and_goes_on_where_it_was(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    start(plan)
+    services.pause_plan(plan, actor="eve")
+    end_all()
+    assert not Run.objects.open().exists()
+    assert Execution.objects.get().reason == "Paused by eve."
+    services.resume_plan(plan, actor="eve")
+    advance_all(plan)
+    assert steps_of(Run.objects.open()) == [("alpha", "large", 1), ("beta", "large", 1)]
+
+
+def test_a_cancelled_plan_cancels_its_runs_and_keeps_what_was_measured(write_plan: WritePlan, lab) -> None:
+    plan = write_plan()
+    start(plan)
+    end_all()
+    target = Target.objects.get(host__name="alpha")
+    other = start_runs(lab=lab, target=target, spec={"jobs": [{**JOB, "file_size": GIB, "block_size": MIB}]})[0]
+    services.cancel_plan(plan, actor="eve")
+    assert list(Run.objects.open()) == [other], "the plan's runs alone are cancelled"
+    assert Run.objects.filter(state=State.FINISHED).count() == 2
+    assert advance_all(plan) == ["does not run", "does not run"]
+    services.start_plan(plan, actor="eve")  # and it can be started again
+    assert Execution.objects.get().state == "running"
+
+
+def test_a_failed_step_is_made_again_as_often_as_the_plan_says(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan, retries=1)
+    run = Run.objects.open().filter(host__name="alpha").get()
+    end(run, State.FAILED)
+    assert steps_of(Run.objects.open().filter(host__name="alpha")) == [("alpha", "small", 1)]
+    end(Run.objects.open().filter(host__name="alpha").get(), State.FAILED)
+    assert steps_of(Run.objects.open().filter(host__name="alpha")) == [("alpha", "large", 1)]
+    drain(plan)
+    assert states(plan)["alpha", "small"] == "failed"
+    assert Execution.objects.get().state == "done"
+
+
+def test_failed_steps_are_retried_on_request_and_the_plan_runs_again(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan)
+    end(Run.objects.open().filter(host__name="alpha").get(), State.FAILED)
+    drain(plan)
+    assert services.retry_failed(plan, actor="eve") == 1
+    assert Execution.objects.get().state == "running"
+    assert states(plan)["alpha", "small"] == "waiting"
+    advance_all(plan)
+    assert steps_of(Run.objects.open()) == [("alpha", "small", 1)]
+    drain(plan)
+    assert set(states(plan).values()) == {"done"}
+    with pytest.raises(ExecutionError, match=r"No step has failed\."):
+        services.retry_failed(plan, actor="eve")
+
+
+def test_after_three_failures_on_a_host_the_plan_waits_for_somebody(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 5})
+    start(plan)
+    for _ in range(3):
+        end(Run.objects.open().filter(host__name="alpha").get(), State.FAILED)
+    execution = Execution.objects.get()
+    assert execution.state == "paused"
+    assert execution.reason.startswith("The last 3 runs on alpha do not count.")
+    assert not Run.objects.open().filter(host__name="alpha").exists()
+    services.resume_plan(plan, actor="eve")
+    assert advance_host(plan.pk, host_id("alpha")) == "started", "what failed before is forgiven"
+
+
+def test_a_host_that_is_never_idle_stops_the_plan_and_its_values_do_not_count(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 5}, guards=[{"kind": "idle"}])
+    start(plan)
+    for _ in range(3):
+        end(Run.objects.open().filter(host__name="alpha").get(), facts={"load_before": 6.9})
+    execution = Execution.objects.get()
+    assert execution.state == "paused"
+    assert "guard idle: load before 6.9" in execution.reason
+    cell = next(entry for row in ExecutionPage(plan).rows for entry in row.cells if entry.cell.runs)
+    assert cell.value is None
+    assert cell.problem.startswith("guard idle: load before 6.9")
+
+
+def test_a_skipped_cell_is_not_run_and_says_why(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan)
+    row, point = plan.rows.get(name="alpha"), plan.points.get(name="large")
+    services.skip_cell(plan, row, point, actor="eve", reason="Takes too long.")
+    assert ("alpha", "large", 1) not in drain(plan)
+    assert states(plan)["alpha", "large"] == "not run"
+    with pytest.raises(ExecutionError, match="with a reason"):
+        services.skip_cell(plan, row, point, actor="eve", reason=" ")
+
+
+def test_repetitions_can_be_added_to_a_plan_that_is_done(write_plan: WritePlan) -> None:
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    start(plan)
+    drain(plan)
+    services.add_repetitions(plan, 2, actor="eve")
+    advance_all(plan)
+    assert len(drain(plan)) == 8
+    assert Execution.objects.get().state == "done"
+
+
+def test_a_host_in_maintenance_waits_with_the_reason(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    Host.objects.filter(name="alpha").update(is_in_maintenance=True, maintenance_note="new disks")
+    start(plan)
+    assert HostWait.objects.get().reason == "alpha is in maintenance (new disks)."
+    assert steps_of(Run.objects.open()) == [("beta", "small", 1)]
+    Host.objects.filter(name="alpha").update(is_in_maintenance=False)
+    assert advance_host(plan.pk, host_id("alpha")) == "started"
+    assert not HostWait.objects.exists()
+
+
+def test_what_a_host_can_never_run_is_excluded_with_the_reason(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    start(plan)
+    Target.objects.filter(host__name="alpha").update(is_agents_own=False)
+    end_all()
+    assert states(plan)["alpha", "large"] in ("waiting", "not run")
+    drain(plan)
+    assert Execution.objects.get().state == "done"
+
+
+def test_runs_from_elsewhere_stand_for_rounds(write_plan: WritePlan, lab) -> None:
+    """An earlier run of the cell's own workload that was taken into the study is not made again."""
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1})
+    target = Target.objects.get(host__name="alpha")
+    run = start_runs(lab=lab, target=target, spec={"jobs": [{**JOB, "file_size": GIB, "block_size": MIB}]})[0]
+    StudyRun.objects.create(run=run, configuration=plan.rows.get(name="alpha").configuration)
+    end(run)
+    start(plan)
+    assert steps_of(Run.objects.open()) == [("alpha", "large", 1), ("beta", "small", 1)]
+
+
+@pytest.mark.parametrize("act", ["pause", "resume", "cancel"])
+def test_acts_that_do_not_fit_the_state_are_refused(write_plan: WritePlan, act: str) -> None:
+    plan = write_plan()
+    with pytest.raises(ExecutionError, match="not started yet"):
+        getattr(services, f"{act}_plan")(plan, actor="eve")
+
+
+def test_a_plan_without_anything_to_run_is_refused_with_the_reason(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    Target.objects.update(is_agents_own=False)
+    with pytest.raises(ExecutionError, match="No cell can be started"):
+        services.start_plan(plan, actor="eve")
+
+
+def test_every_act_is_in_the_audit_trail(write_plan: WritePlan) -> None:
+    plan = write_plan()
+    start(plan)
+    services.pause_plan(plan, actor="eve")
+    services.resume_plan(plan, actor="eve")
+    services.add_repetitions(plan, 1, actor="eve")
+    services.cancel_plan(plan, actor="eve")
+    acts = set(AuditEvent.objects.filter(who="eve").values_list("act", flat=True))
+    assert {"plan started", "plan paused", "plan resumed", "plan repetitions added", "plan cancelled"} <= acts
+
+
+def test_guards_leave_evidence_and_a_failed_required_one_does_not_count(write_plan: WritePlan) -> None:
+    guards = [{"kind": "idle"}, {"kind": "cache_rule", "factor": 2, "required": False}, {"kind": "users_out"}]
+    plan = write_plan(stopping={"kind": "fixed", "rounds": 1}, guards=guards)
+    start(plan)
+    busy = Run.objects.open().filter(host__name="alpha").get()
+    end(busy, facts={"load_before": 3.0, "disk_before": 10})
+    quiet = Run.objects.open().filter(host__name="beta").get()
+    end(quiet, facts={"load_before": 0.05, "disk_before": 10})
+    outcomes = {
+        planned.run.host.name: {entry["guard"]: entry["outcome"] for entry in planned.evidence}
+        for planned in PlannedRun.objects.filter(run__in=[busy, quiet]).select_related("run__host")
+    }
+    assert outcomes == {
+        "alpha": {"cache_rule": "failed", "idle": "failed", "users_out": "not checked"},
+        "beta": {"cache_rule": "failed", "idle": "passed", "users_out": "not checked"},
+    }
+    found = states(plan)
+    assert found["alpha", "small"] == "failed", "the host was busy"
+    assert found["beta", "small"] == "done"
+
+
+def test_a_required_guard_that_lasts_excludes_its_cell(write_plan: WritePlan) -> None:
+    plan = write_plan(guards=[{"kind": "cache_rule", "factor": 2}])
+    start(plan)
+    assert steps_of(Run.objects.open()) == [("alpha", "large", 1), ("beta", "large", 1)]
+    cell = PlanCell.objects.get(row__name="alpha", point__name="small")
+    assert cell.reason == "Guard cache rule: 1\u00a0GiB / 1\u00a0GiB RAM = 1 < 2."
+
+
+def test_a_plan_of_another_lab_is_not_there(write_plan: WritePlan, cast: Cast) -> None:
+    plan = write_plan()
+    with lab_scope(cast.other_lab.pk), pytest.raises(Plan.DoesNotExist):
+        services.start_plan(plan, actor="mallory")
+
+
+def test_the_evidence_of_a_run_is_judged_once(write_plan: WritePlan) -> None:
+    plan = write_plan(guards=[{"kind": "idle"}])
+    start(plan)
+    run = Run.objects.open().first()
+    end(run)
+    planned = PlannedRun.objects.get(run=run)
+    assert planned.judged_at <= timezone.now()
+    assert len(planned.evidence) == 1
+    run_ended(run.pk)
+    planned.refresh_from_db()
+    assert len(planned.evidence) == 1

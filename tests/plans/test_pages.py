@@ -1,0 +1,196 @@
+"""Pages of plans: made from a preset, looked at, started, paused, cancelled; viewers read, strangers find nothing."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from apps.inventory.models import Target
+from apps.labs.isolation import lab_scope
+from apps.plans import services
+from apps.plans.models import Execution
+from apps.plans.presets import PRESETS
+from apps.runs.models import Run
+from apps.runs.states import State
+from apps.studies.models import Plan, PlannedRun, Study
+from tests.conftest import Cast
+from tests.plans.conftest import GIB, HOSTS, advance_all, end
+
+SignIn = Callable[[str], Client]
+WritePlan = Callable[..., Plan]
+
+
+@pytest.fixture(autouse=True)
+def fresh_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Render the live part each time: within a second it would be the one before."""
+    monkeypatch.setattr("apps.plans.views.FRESH_S", 0)
+
+
+def form_of(**changes: object) -> dict[str, object]:
+    targets = list(Target.objects.values_list("pk", flat=True))
+    plan = {
+        "title": "Which is faster", "targets": targets, "preset": "queue-depth", "kind": "fixed", "rounds": 3,
+        "percent": 2, "order": "interleaved", "guards": ["idle", "cache_rule"],
+    }  # fmt: skip
+    return {**plan, **changes}
+
+
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize("preset", [preset.name for preset in PRESETS])
+def test_every_preset_makes_a_plan_that_can_be_started(sign_in: SignIn, preset: str) -> None:
+    answer = sign_in("engineer").post("/plans/new/", form_of(preset=preset))
+    assert answer.status_code == 302, answer.content.decode()
+    plan = Plan.objects.get()
+    assert answer.headers["Location"] == f"/plans/{plan.pk}/"
+    assert plan.rows.count() == len(HOSTS)
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    assert Run.objects.open().count() == len(HOSTS)
+
+
+@pytest.mark.usefixtures("study")
+def test_a_plan_of_own_values_has_every_combination(sign_in: SignIn) -> None:
+    values = {"file_sizes": "1g", "patterns": "randread, write", "block_sizes": "4k,64k", "iodepths": "1,2..8"}
+    sign_in("engineer").post("/plans/new/", form_of(preset="matrix", **values))
+    points = Plan.objects.get().points.all()
+    assert len(points) == 2 * 2 * 4
+    assert {(point.job["rw"], point.block_size, point.iodepth) for point in points} == {
+        (rw, block, depth) for rw in ("randread", "write") for block in (4096, 65536) for depth in (1, 2, 4, 8)
+    }
+    assert {point.job["ioengine"] for point in points if point.iodepth > 1} == {"libaio"}
+    assert Study.objects.filter(title="Which is faster").exists()
+
+
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"file_sizes": "4 GB"}, "expected a size such as 4k"),
+        ({"preset": "matrix", "patterns": "trim"}, "expected some of read"),
+        ({"preset": "matrix", "iodepths": "1,2,3..60", "block_sizes": "4k..1m"}, "fewer values"),
+        ({"targets": []}, "This field is required"),
+        ({"title": ""}, "This field is required"),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field_and_what_was_typed_stays(sign_in: SignIn, changed, sentence: str) -> None:
+    answer = sign_in("engineer").post("/plans/new/", form_of(**changed))
+    text = answer.content.decode()
+    assert answer.status_code == 422
+    assert sentence in text
+    assert not Plan.objects.exists()
+
+
+def test_the_page_fills_up(write_plan: WritePlan, sign_in: SignIn) -> None:
+    plan = write_plan(guards=[{"kind": "idle"}])
+    client = sign_in("engineer")
+    address = f"/plans/{plan.pk}/"
+    assert "not started" in client.get(address).content.decode()
+    assert client.post(f"{address}start/", {"retries": "1"}).status_code == 302
+    advance_all(plan)
+    text = client.get(address).content.decode()
+    run = Run.objects.open().filter(host__name="alpha").get()
+    assert f"/runs/{run.pk}/" in text
+    assert "0 of 8 runs" in text
+    assert "every 2s" in text
+    end(run, value=2e8, facts={"load_before": 0.01})
+    text = client.get(address).content.decode()
+    assert "200\u00a0MB/s" in text
+    assert "1 of 8 runs" in text
+    assert "guards passed" in text
+    assert "load before 0.01" in text
+
+
+def test_htmx_gets_the_live_part_alone(write_plan: WritePlan, sign_in: SignIn) -> None:
+    plan = write_plan()
+    text = sign_in("viewer").get(f"/plans/{plan.pk}/", headers={"HX-Request": "true"}).content.decode()
+    assert 'id="plan-live"' in text
+    assert "<html" not in text
+    for button in (">Start<", "Cancel…", ">skip<"):
+        assert button not in text, "a viewer reads"
+
+
+def test_every_button_does_what_it_says(write_plan: WritePlan, sign_in: SignIn) -> None:
+    plan = write_plan()
+    client = sign_in("engineer")
+
+    def press(act: str, **typed: str) -> str:
+        client.post(f"/plans/{plan.pk}/{act}/", typed)
+        return Execution.objects.get().state
+
+    assert press("start") == "running"
+    assert press("pause") == "paused"
+    assert press("resume") == "running"
+    advance_all(plan)
+    run = Run.objects.open().first()
+    end(run, State.FAILED)
+    assert press("retry") == "running"
+    assert PlannedRun.objects.get(run=run).is_retried
+    press("repetitions", repetitions="3")
+    assert Plan.objects.get().rule.most == 5
+    assert client.get(f"/plans/{plan.pk}/cancelling/").status_code == 200
+    assert press("cancel") == "cancelled"
+    assert not Run.objects.open().exists()
+    assert "already" not in client.get(f"/plans/{plan.pk}/").content.decode()
+
+
+def test_what_cannot_be_done_is_said_and_changes_nothing(write_plan: WritePlan, sign_in: SignIn) -> None:
+    plan = write_plan()
+    client = sign_in("engineer")
+    answer = client.post(f"/plans/{plan.pk}/pause/", follow=True)
+    assert "The plan was not started yet." in answer.content.decode()
+    answer = client.post(f"/plans/{plan.pk}/repetitions/", {"repetitions": "1000"}, follow=True)
+    assert "expected 1 to 98 more" in answer.content.decode()
+
+
+def test_a_viewer_starts_nothing_and_a_stranger_finds_nothing(
+    write_plan: WritePlan, sign_in: SignIn, cast: Cast
+) -> None:
+    plan = write_plan()
+    assert sign_in("viewer").post(f"/plans/{plan.pk}/start/").status_code == 403
+    assert sign_in("viewer").get("/plans/new/").status_code == 403
+    stranger = sign_in("stranger")
+    assert stranger.get(f"/plans/{plan.pk}/").status_code == 404
+    assert stranger.post(f"/plans/{plan.pk}/start/").status_code == 404
+    assert not Execution.objects.exists()
+    with lab_scope(cast.other_lab.pk):
+        assert plan.title not in stranger.get("/plans/").content.decode()
+
+
+def test_the_list_counts_runs_in_one_query_however_many_plans(
+    write_plan: WritePlan, sign_in: SignIn, django_assert_max_num_queries
+) -> None:
+    plan = write_plan()
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    end(Run.objects.open().first())
+    for number in range(5):
+        write_plan(name=f"other-{number}", title=f"Other {number}")
+    client = sign_in("viewer")
+    with django_assert_max_num_queries(20):
+        text = client.get("/plans/").content.decode()
+    assert "Reading" in text
+    assert ">running<" in text
+    assert text.count(">not started<") == 5
+    assert '<td class="num">1</td><td class="num">2</td>' in text
+
+
+def test_a_run_of_a_plan_shows_its_place_and_its_guards(write_plan: WritePlan, sign_in: SignIn) -> None:
+    plan = write_plan(guards=[{"kind": "idle"}, {"kind": "users_out"}])
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    run = Run.objects.open().filter(host__name="alpha").get()
+    end(run, facts={"load_before": 2.5})
+    text = sign_in("viewer").get(f"/runs/{run.pk}/").content.decode()
+    assert f'href="/plans/{plan.pk}/"' in text
+    assert "alpha, small, round 1" in text
+    assert "load before 2.5" in text
+    assert "nothing on the host or the server checks this yet" in text
+
+
+def test_sizes_of_the_form_reach_the_host_as_bytes(study: Study, sign_in: SignIn) -> None:
+    sign_in("engineer").post("/plans/new/", form_of(preset="quick-check", file_sizes="2x RAM"))
+    plan = Plan.objects.get()
+    services.start_plan(plan, actor="eve")
+    advance_all(plan)
+    sizes = {run.workload.jobs[0]["file_size"] for run in Run.objects.open().select_related("workload")}
+    assert sizes == {2 * GIB}, "hosts of 1 GiB"
