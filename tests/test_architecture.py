@@ -42,6 +42,7 @@ COMPARING = ("compare", "cells", "details", "likeness", "fact_names")
 PLANNING = (
     "guards", "matrix", "order", "point_match", "problems", "progress", "schema", "stopping_rule", "workload",
 )  # fmt: skip
+MATCHING = ("answers", "dependence", "fact_codes", "nearest", "run_group", "strata")
 TRENDS = ("types", "steps", "differences", "trend", "words")
 DISCOVERING = (
     "cards", "host_facts", "models", "readings", "tool_output", "tool_text", "tool_values", "util_linux",
@@ -61,6 +62,7 @@ PURE = [
     "apps/comparison/caveats",
     "apps/comparison/charts",
     "apps/comparison/statistics",
+    *(f"apps/comparison/like_for_like/{name}.py" for name in MATCHING),
     "apps/inventory/findings",
     "apps/inventory/drawing",
     "apps/inventory/topology/geometry.py",
@@ -175,7 +177,9 @@ def test_pure_modules_import_nothing_that_acts() -> None:
             assert not acting, f"{path} imports {acting}"
 
 
-REGISTRIES = ("apps/comparison/caveats", "apps/inventory/discovery/tools", "apps/inventory/findings")
+REGISTRIES = (
+    "apps/comparison/caveats", "apps/comparison/questions", "apps/inventory/discovery/tools", "apps/inventory/findings",
+)  # fmt: skip
 # The nouns of the field that end like a participle or a gerund, and the rules of registries, which are named for what they see.
 NOUNS = {"mapping", "table_mapping", "saved_mapping", "listing", "driver_listing", "ceiling", "drawing"}
 NOUN_ENDINGS = ("matching",)

@@ -1,5 +1,6 @@
 """Charts as pictures in the REST interface: size and theme from the address, answered with 304 when unchanged."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -49,13 +50,31 @@ def picture(request: Request, chart: Chart, permalink: str) -> HttpResponse:
     Raises:
         ProblemError: 400 for an unknown theme or a size out of range.
     """
+    return drawn(
+        request,
+        as_json(chart),
+        lambda form, look: render(chart, form, look.width, look.height, look.theme),
+        permalink,
+    )
+
+
+def drawn(
+    request: Request, content: Any, draw: Callable[[str, Look], bytes], permalink: str, height: int = HEIGHT
+) -> HttpResponse:
+    """Answer with what `draw` returns for a form and a look; 304 where nothing has changed.
+
+    `content`: plain data with everything that it is drawn from. `height`: where the address has none.
+
+    Raises:
+        ProblemError: 400 for an unknown theme or a size out of range.
+    """
     renderer: Any = request.accepted_renderer
-    look = _look(request)
-    tag = entity_tag(to_json([as_json(chart), asdict(look)]), renderer.format, settings.VERSION)
+    look = _look(request, height)
+    tag = entity_tag(to_json([content, asdict(look)]), renderer.format, settings.VERSION)
     modified = dated(request, tag)
     if has_it_already(request._request, tag, modified):
         return not_modified(tag, modified)
-    body = render(chart, renderer.format, look.width, look.height, look.theme)
+    body = draw(renderer.format, look)
     response = HttpResponse(body, content_type=renderer.media_type)
     response.headers["Link"] = f'<{permalink}>; rel="canonical"'
     response.headers["X-Content-Type-Options"] = "nosniff"
@@ -64,11 +83,11 @@ def picture(request: Request, chart: Chart, permalink: str) -> HttpResponse:
     return response
 
 
-def _look(request: Request) -> Look:
+def _look(request: Request, height: int = HEIGHT) -> Look:
     theme = request.query_params.get("theme", THEME) or THEME
     if theme not in THEMES:
         raise _refused("theme", theme, f"one of: {', '.join(THEMES)}")
-    return Look(_pixels(request, "width", WIDTH, WIDTHS), _pixels(request, "height", HEIGHT, HEIGHTS), theme)
+    return Look(_pixels(request, "width", WIDTH, WIDTHS), _pixels(request, "height", height, HEIGHTS), theme)
 
 
 def _pixels(request: Request, name: str, otherwise: int, limits: tuple[int, int]) -> int:

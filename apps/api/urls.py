@@ -20,6 +20,7 @@ from apps.api.resources import (
     trends,
     uploads,
 )
+from apps.api.resources.questions import views as questions
 from apps.api.router import LabRouter
 from apps.inventory.editing.registry import BY_NAME
 
@@ -55,6 +56,10 @@ urlpatterns = [
     path("api/v1/samples.<str:format>", samples.SamplesView.as_view(), name="api-samples-as"),
     path("api/v1/compare/side-by-side/", side_by_side.SideBySideView.as_view(), name="api-side-by-side"),
     path("api/v1/inventory/export/", inventory_files.InventoryExportView.as_view(), name="api-inventory-export"),
+    path("api/v1/questions/", questions.QuestionsView.as_view(), name="api-questions"),
+    path("api/v1/questions.<str:format>", questions.QuestionsView.as_view(), name="api-questions-as"),
+    path("api/v1/questions/<slug:factor>/", questions.QuestionView.as_view(), name="api-question"),
+    path("api/v1/questions/<slug:factor>.<str:format>", questions.QuestionView.as_view(), name="api-question-as"),
     path("api/v1/compare/", comparisons.CompareView.as_view(), name="api-compare"),
     path("api/v1/compare.<str:format>", comparisons.CompareView.as_view(), name="api-compare-as"),
     path("api/v1/runs/<int:pk>.<str:format>", runs.RunViewSet.as_view({"get": "retrieve"}), name="api-run-as"),

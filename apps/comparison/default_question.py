@@ -1,4 +1,4 @@
-"""The questions that Compare starts with: a lab's newest configurations, and a run beside a published report.
+"""What the free comparison starts with: a lab's newest configurations, and a run beside a published report.
 
 The newest run says what is compared: its tool, its operation and metric, and the points of its workload. Beside it stand
 the other configurations of the lab that were measured in the same way, each with the runs that are like its newest one.

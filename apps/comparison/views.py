@@ -17,10 +17,11 @@ from apps.comparison.charts.comparison import chart_of, refusals
 from apps.comparison.charts.json_payload import as_json
 from apps.comparison.charts.registry import NAMES, SCALES
 from apps.comparison.confounders import MOST_SERIES
-from apps.comparison.default_question import first_view
+from apps.comparison.default_question import FirstView, first_view
 from apps.comparison.details import effect_rows
 from apps.comparison.grid import grid
 from apps.comparison.labels import label_of, text_of
+from apps.comparison.like_for_like.views import OWN_PARAMETERS, questions
 from apps.comparison.queries.choices import Counts, choices, counts
 from apps.comparison.queries.samples import load
 from apps.comparison.question import NO_BASELINE, Question, QuestionError, parse
@@ -44,11 +45,25 @@ DOWNLOADS = (("csv", "CSV"), ("json", "JSON"), ("svg", "SVG"), ("png", "PNG"))
 @require_safe
 @member_required()
 def compare(request: LabRequest) -> HttpResponse:
+    """Return the comparison of the address; without one, the questions that the lab's runs can answer."""
+    is_fragment = bool(request.htmx)  # type: ignore[attr-defined]
+    if not is_fragment and not set(request.GET) - OWN_PARAMETERS:
+        return questions(request)
+    return _compared(request, None)
+
+
+@require_safe
+@member_required()
+def free(request: LabRequest) -> HttpResponse:
+    """Return the comparison of the lab's newest configurations, to go on from."""
+    return _compared(request, first_view(request.lab.pk))
+
+
+def _compared(request: LabRequest, first: FirstView | None) -> HttpResponse:
     is_fragment = bool(request.htmx)  # type: ignore[attr-defined]
     template = "comparison/_compare.html" if is_fragment else "comparison/compare.html"
     try:
         question = _question_of(request)
-        first = None if is_fragment or set(request.GET) - {"base"} else first_view(request.lab.pk)
         suggested = first.question.with_(base=question.base) if first else question
         context = _context(request, suggested, counts(question) if is_fragment else {})
         context["all_link"] = _link(suggested.with_(filters=())) if first else ""

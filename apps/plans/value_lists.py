@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from apps.runs.workload import parse_size
+from apps.core.quantities import parse_size
 
 RATIOS = frozenset([2**power for power in range(1, 31)] + [10**power for power in range(1, 10)])
 MOST_VALUES = 60  # columns that a plan may have

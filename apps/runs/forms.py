@@ -13,6 +13,7 @@ from django.forms import BaseFormSet, formset_factory
 from django.http import QueryDict
 
 from apps.core.forms import SiteForm
+from apps.core.quantities import parse_size, spell_size
 from apps.core.text import whole_number
 from apps.core.unit_base import base
 from apps.core.units import size
@@ -25,7 +26,7 @@ from apps.runs.models import Run
 from apps.runs.services import MAX_REPETITIONS, MAX_TARGETS, QuotaError, check_quota, start_on_targets
 from apps.runs.start.details import RunDetailsForm
 from apps.runs.start.repeat import JobTemplate, template_of
-from apps.runs.workload import MAX_JOBS, WorkloadError, parse_size, spelled
+from apps.runs.workload import MAX_JOBS, WorkloadError
 
 
 class SizeField(forms.CharField):
@@ -280,7 +281,7 @@ def _typed(job: dict[str, Any]) -> dict[str, Any]:
     sizes = {
         option.name: job[option.name] for option in OPTIONS if isinstance(option.kind, ByteSize) and option.name in job
     }
-    return {**job, **{name: spelled(size) if isinstance(size, int) else size for name, size in sizes.items()}}
+    return {**job, **{name: spell_size(size) if isinstance(size, int) else size for name, size in sizes.items()}}
 
 
 def _edited(data: QueryDict, act: str) -> QueryDict:

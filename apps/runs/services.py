@@ -33,8 +33,8 @@ def announce(lab_id: int, runs: Sequence[int]) -> None:
 
 
 MAX_REPETITIONS = 100
-MAX_TARGETS = 50
 LONGEST_NOTE = 4000
+MAX_TARGETS = 50
 
 
 class QuotaError(workload.WorkloadError):

@@ -14,9 +14,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 
-from apps.core.quantities import SizeError
-from apps.core.quantities import parse_size as parse_size
-from apps.core.quantities import spell_size as spelled
+from apps.core.quantities import SizeError, parse_size, spell_size
 from apps.runs.fio_options import BY_NAME, OPTIONS, PATTERNS, REQUIRED, SYNCS, ByteSize, FioOption, Written
 from apps.runs.fio_options import GIB as GIB
 from apps.runs.fio_options import KIB as KIB
@@ -210,7 +208,7 @@ def _line(option: FioOption, job: dict[str, Any]) -> str:
         return ""
     if option.written in (Written.IF_TRUE, Written.LAST):
         return "" if not value else option.key if option.written is Written.LAST else f"{option.key}=1"
-    return f"{option.key}={spelled(value) if isinstance(option.kind, ByteSize) else int(value) if value is True or value is False else value}"
+    return f"{option.key}={spell_size(value) if isinstance(option.kind, ByteSize) else int(value) if value is True or value is False else value}"
 
 
 def job_file(spec: dict[str, Any]) -> str:

@@ -19,7 +19,18 @@ from tests.statements import statements
 pytestmark = [pytest.mark.benchmark]
 SIZES = (100_000, 1_000_000, 10_000_000) if LONG else (100_000, 500_000)
 CONFIGURATIONS = 4_000 if LONG else 100  # on a quarter as many hosts
-PAGES = ("/", "/runs/", "/hosts/", "/targets/", "/compare/", "/trends/", "/uploads/", "/studies/", "/search/?q=node001")
+PAGES = (
+    "/",
+    "/runs/",
+    "/hosts/",
+    "/targets/",
+    "/compare/",
+    "/compare/free/",
+    "/trends/",
+    "/uploads/",
+    "/studies/",
+    "/search/?q=node001",
+)
 PACE = "/security/"  # reads nothing: how quick this machine is meanwhile
 LIMIT_MS, COMPARISON_MS, EXPONENT = 300, 100, 0.1
 LOOSE_MS = 30_000  # a shared machine may be at something else

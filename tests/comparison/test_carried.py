@@ -34,7 +34,7 @@ def test_machines_with_one_sum_stand_together_and_the_lowest_comes_first() -> No
 
 def test_the_comparison_explains_why_one_lane_is_no_limit(lab: Lab, sign_in: Callable[[str], Client]) -> None:
     sata_run(lab, 1.4e9, snapshot=snapshot(lab, SAS))
-    page = plain(sign_in("viewer").get("/compare/").content.decode())
+    page = plain(sign_in("viewer").get("/compare/free/").content.decode())
     assert "Bandwidth ceilings" in page
     assert "12 × 600 MB/s SAS-6G lanes × 10/12 that carry data = 6 000 MB/s" in page_text(page)
     assert 'id="caveat-above_ceiling"' not in page

@@ -22,7 +22,7 @@ def test_what_is_no_number_is_missing_and_says_so(lab: Lab, sign_in: object, val
     (beta,) = [cell for cell in comparison.cells if cell.series == "beta"]
     assert (beta.n, beta.missing) == (0, NO_NUMBER)
     client: Client = sign_in("viewer")  # type: ignore[operator]
-    assert NO_NUMBER in client.get("/compare/").content.decode()
+    assert NO_NUMBER in client.get("/compare/free/").content.decode()
     assert points_of(Question(filters=(("host", "beta"),)), lab.pk) == []
 
 

@@ -170,16 +170,17 @@ def test_labels_of_two_studies_that_agree_are_told_apart(lab: Lab, sign_in: Sign
 
 def test_text_of_people_is_never_markup(lab: Lab, sign_in: SignIn) -> None:
     measured(lab, "<script>alert(1)</script>", [1e8])
-    page = sign_in("viewer").get("/compare/").content.decode()
+    page = sign_in("viewer").get("/compare/free/").content.decode()
     assert "<script>alert" not in page
     assert "\\u003Cscript\\u003Ealert" in page  # in the chart's data
 
 
 def test_the_page_has_no_inline_script_or_style(lab: Lab, sign_in: SignIn) -> None:
     measured(lab, "alpha", [1e8])
-    page = sign_in("viewer").get("/compare/").content.decode()
-    assert " style=" not in page
-    assert " onclick" not in page
+    for address in ("/compare/", "/compare/free/", "/compare/questions/filesystem/"):
+        page = sign_in("viewer").get(address).content.decode()
+        assert " style=" not in page
+        assert " onclick" not in page
 
 
 def queries(client: Client, address: str) -> int:
@@ -194,10 +195,10 @@ def queries(client: Client, address: str) -> int:
 def test_the_number_of_queries_does_not_grow_with_the_data(lab: Lab, sign_in: SignIn) -> None:
     client = sign_in("viewer")
     measured(lab, "alpha", [1e8])
-    few = queries(client, "/compare/")
+    few = queries(client, "/compare/free/")
     for number in range(12):
         measured(lab, f"host-{number}", [1e8, 2e8, 3e8], file_size=(number + 1) * MIB)
-    assert queries(client, "/compare/") == few
+    assert queries(client, "/compare/free/") == few
     assert few <= 14  # session, person, memberships and labs first
 
 
@@ -305,13 +306,13 @@ def test_one_value_says_what_was_printed_and_where(sign_in: SignIn, lab: Lab) ->
 
 @pytest.mark.usefixtures("paper")
 def test_a_lab_without_results_is_told_that_it_sees_a_published_report(sign_in: SignIn) -> None:
-    text = " ".join(page_text(text_of(sign_in("viewer"), "/compare/")).split())
+    text = " ".join(page_text(text_of(sign_in("viewer"), "/compare/free/")).split())
     assert "This lab has no results of its own yet. Shown is a published report, Paper: its configurations" in text
     assert "The newest configurations" not in text
 
 
 @pytest.mark.usefixtures("paper", "ours")
 def test_a_lab_with_results_sees_its_own_newest(sign_in: SignIn) -> None:
-    text = " ".join(page_text(text_of(sign_in("viewer"), "/compare/")).split())
+    text = " ".join(page_text(text_of(sign_in("viewer"), "/compare/free/")).split())
     assert "The newest configurations, measured alike." in text
     assert "published report" not in text

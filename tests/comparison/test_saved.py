@@ -78,7 +78,7 @@ def test_a_viewer_opens_and_lists_but_changes_nothing(saved: SavedComparison, si
     for address in ("/comparisons/", f"/comparisons/{saved.pk}/rename/", f"/comparisons/{saved.pk}/delete/"):
         assert client.post(address, {"name": "other", "query": QUERY}).status_code == 403
     assert SavedComparison.objects.get().name == "RAID 5"
-    assert "Save under a short address" not in client.get("/compare/").content.decode()
+    assert "Save under a short address" not in client.get("/compare/free/").content.decode()
 
 
 def test_an_engineer_renames(saved: SavedComparison, sign_in: SignIn) -> None:

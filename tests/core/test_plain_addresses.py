@@ -4,7 +4,19 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "page", ["/runs/", "/switches/", "/uploads/", "/search/", "/compare/", "/studies/", "/trends/", "/lab/"]
+    "page",
+    [
+        "/runs/",
+        "/switches/",
+        "/uploads/",
+        "/search/",
+        "/compare/",
+        "/compare/free/",
+        "/compare/questions/host/",
+        "/studies/",
+        "/trends/",
+        "/lab/",
+    ],
 )
 def test_a_nul_in_a_query_is_named(cast, sign_in, page):
     answer = sign_in("owner").get(f"{page}?q=a%00b&label=%00")

@@ -75,7 +75,15 @@ def pages_of(study: Study) -> Iterator[str]:
 
 
 def places() -> Iterator[str]:
-    yield from ("/", "/compare/", "/compare/?axis=log&chart=line", "/hosts/", "/targets/", "/findings/")
+    yield from (
+        "/",
+        "/compare/",
+        "/compare/free/",
+        "/compare/?axis=log&chart=line",
+        "/hosts/",
+        "/targets/",
+        "/findings/",
+    )
     yield from (one.get_absolute_url() for one in [*Host.objects.all(), *Target.objects.all()])
 
 

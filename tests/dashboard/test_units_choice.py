@@ -29,13 +29,13 @@ def test_the_choice_changes_all_pages_and_the_exact_value_has_both_bases(sign_in
     assert ">100 MiB/s<" in page
     assert 'title="104 857 600 B/s = 104.9 MB/s = 100.0 MiB/s"' in page
     assert 'data-base="1024"' in page
-    assert client.get("/compare/").context["question"].base == 1024
-    assert client.get("/compare/?base=1000").context["question"].base == 1000  # the address goes before
+    assert client.get("/compare/free/").context["question"].base == 1024
+    assert client.get("/compare/free/?base=1000").context["question"].base == 1000  # the address goes before
 
 
 def test_what_is_chosen_in_the_comparisons_form_holds_everywhere(sign_in, address):
     client = sign_in("viewer")
-    client.get("/compare/?base=1024")  # somebody's link is not one's own choice
+    client.get("/compare/free/?base=1024")  # somebody's link is not one's own choice
     assert ">105 MB/s<" in page_of(client, address)
     client.get("/compare/?base=1024", headers={"HX-Request": "true"})
     assert ">100 MiB/s<" in page_of(client, address)

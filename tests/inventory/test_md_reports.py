@@ -2,8 +2,12 @@
 
 import pytest
 
+from apps.inventory.discovery.receive import receive
 from apps.inventory.discovery.tools import mdstat
 from apps.inventory.discovery.tools.mdadm import arrays as mdadm
+from apps.inventory.models import Array
+from apps.labs.models import Lab
+from tests.inventory import hosts
 from tests.inventory.brought import BroughtText
 from tests.sampling import for_each
 
@@ -190,3 +194,18 @@ def test_a_superblocks_array_is_the_one_that_its_device_is_in() -> None:
     text = BroughtText(kernels + SUPERBLOCK.format(device="sdk1", place=0))
     assert text.arrays.keys() == {"md21"}
     assert text.arrays["md21"].uuid == "01020304-0506-0708-090a-0b0c0d0e0f10"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "first", [DETAIL.format(name="md/Store1", size=4000, uuid=UUID), EXPORT.format(more="MD_NAME=box:31\n")]
+)
+def test_an_array_gets_the_kernels_name_when_that_is_known(lab: Lab, first: str) -> None:
+    host = hosts.host(lab)
+    members = "sdd1[3] sdc1[1] sdb1[0]" if "Store1" in first else "sdx1[2](S) sdw1[1] sdv1[0]"
+    kernels = f"Personalities : [raid5]\nmd31 : active raid5 {members}\n      4000 blocks [3/3] [UUU]\n\nunused devices: <none>\n"
+    for printed in (first, kernels):
+        receive(host, [vars(one) for one in BroughtText(printed).outputs.values()])
+    (array,) = Array.objects.filter(host=host)
+    assert (array.name, array.device_name, array.is_present) == ("md31", "/dev/md31", True)
+    assert array.uuid == "01020304-0506-0708-090a-0b0c0d0e0f10"

@@ -297,11 +297,11 @@ def test_a_header_that_disagrees_with_the_rows_of_an_upload_is_said(lab: Lab, te
     assert f"the header says file size {says}" in caveats["header_conflict"]["arithmetic"][0].replace("\u00a0", " ")
 
 
-def test_compare_opens_on_the_newest_configurations_measured_alike(lab: Lab, owner: Client) -> None:
+def test_the_free_comparison_opens_on_the_newest_configurations_measured_alike(lab: Lab, owner: Client) -> None:
     labels, block = {"lab_mark": lab.mark, "filesystem": "xfs"}, f"{lab.random.randrange(100, 900)}k"
     lab.measure(lab.name("new"), lab.name("md-ext4"), 2.2e8, times=3, bs=block, labels=labels)
     lab.measure(lab.name("new"), lab.name("md-btrfs"), 1.1e8, times=3, bs=block, labels=labels)
-    page = owner.get("/compare/").text
+    page = owner.get("/compare/free/").text
     heads = re.findall(r'<th scope="col" class="num wrap">([^<]*)', page)
     assert [head.strip() for head in heads] == sorted(
         f"{lab.name('new')} · {lab.name(target)}" for target in ("md-ext4", "md-btrfs")

@@ -361,6 +361,8 @@ def test_no_header_is_an_error_of_the_server(product: Product, owner: Client, ad
         "/api/v1/runs/",
         "/api/v1/studies/thumper-x4500/",
         "/compare/",
+        "/compare/free/",
+        "/compare/questions/filesystem/",
         "/healthz",
         "/events/runs/1/",
         "/agent/agent.pyz",

@@ -5,11 +5,11 @@ import json
 import pytest
 from django.urls import reverse
 
+from apps.core.quantities import parse_size, spell_size
 from apps.labs.isolation import lab_scope
 from apps.labs.models import AuditEvent
 from apps.runs.models import Run
 from apps.runs.states import State
-from apps.runs.workload import parse_size, spelled
 from tests.dashboard import world
 
 pytestmark = pytest.mark.django_db
@@ -254,7 +254,7 @@ def test_a_page_of_the_list_holds_fifty(furnished, sign_in):
 )
 def test_sizes_are_read_as_fio_reads_them(text, size):
     assert parse_size(text) == size
-    assert parse_size(spelled(size)) == size
+    assert parse_size(spell_size(size)) == size
 
 
 @pytest.mark.parametrize("text", ["4kb", "1 MB", "", "-1", "4x", "1e9", "0.3"])

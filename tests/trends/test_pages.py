@@ -137,7 +137,7 @@ def test_an_engineer_watches_what_a_comparison_shows(lab: Lab, sign_in: SignIn) 
     measured_nights(lab, [1e8], host="beta")
     to = destination(lab)
     client = sign_in("engineer")
-    compared = client.get("/compare/")
+    compared = client.get("/compare/free/")
     question = compared.context["comparison"].question.address
     assert f'href="/trends/new/?{question}"'.replace("&", "&amp;") in compared.content.decode()
     page = client.get(f"/trends/new/?{question}")

@@ -157,8 +157,9 @@ def load(state: str) -> Conf:
 
 
 def _make_once(state: str, paths: List[str]) -> None:
-    """Create each directory unless it existed before: then it is on a disk that is not mounted, and a new one would be elsewhere.
+    """Create each directory unless it existed before.
 
+    One that did is on a disk that is not mounted, and a new one would be elsewhere.
     Where a directory may not be used nothing is created, and that is reported when somebody wants to use it.
     """
     note = os.path.join(state, "directory")

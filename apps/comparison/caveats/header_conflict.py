@@ -13,8 +13,8 @@ from typing import Any
 from apps.comparison.caveats.rule import CaveatRule
 from apps.comparison.labels import label_of, text_of
 from apps.comparison.readings import Reading
+from apps.core.quantities import parse_size
 from apps.core.units import exact
-from apps.runs.workload import parse_size
 
 _LIMITS = re.compile(r"(?=from |to )(?:from (?P<least>\d+[kmgt]?))?(?: ?to (?P<greatest>\d+[kmgt]?))?")
 _LABELS = {"file_size": "header_file_size", "block_size": "header_block_size"}

@@ -10,6 +10,7 @@ import io
 import re
 import threading
 import warnings
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -40,13 +41,26 @@ def render(chart: Chart, form: str, width: int = WIDTH, height: int = HEIGHT, th
     Raises:
         ValueError: There is no such form, size or theme.
     """
-    _check(form, width, height, theme)
+    return render_figure(
+        lambda: figure_of(chart, width, height, theme), form, (width, height), theme, (chart.title, chart.description)
+    )
+
+
+def render_figure(
+    draw: Callable[[], "Figure"], form: str, size: tuple[int, int], theme: str, words: tuple[str, str]
+) -> bytes:
+    """Render what `draw` returns as SVG or PNG; `words` are its title and its description.
+
+    Raises:
+        ValueError: There is no such form, size or theme.
+    """
+    _check(form, *size, theme)
     out = io.BytesIO()
     with _one_at_a_time, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # drawn as a box: the table has it
-        figure = figure_of(chart, width, height, theme)
-        figure.savefig(out, format=form, facecolor=figure.get_facecolor(), metadata=_metadata(form, chart))
-    return _with_words(out.getvalue(), chart) if form == "svg" else out.getvalue()
+        figure = draw()
+        figure.savefig(out, format=form, facecolor=figure.get_facecolor(), metadata=_metadata(form, *words))
+    return _with_words(out.getvalue(), *words) if form == "svg" else out.getvalue()
 
 
 def _check(form: str, width: int, height: int, theme: str) -> None:
@@ -61,7 +75,7 @@ def _check(form: str, width: int, height: int, theme: str) -> None:
 
 def figure_of(chart: Chart, width: int = WIDTH, height: int = HEIGHT, theme: str = THEME) -> "Figure":
     """Return the drawn figure, before it becomes bytes."""
-    _set_up()
+    set_up()
     from matplotlib.figure import Figure
 
     from apps.comparison.charts.picture_frame import frame
@@ -76,25 +90,24 @@ def figure_of(chart: Chart, width: int = WIDTH, height: int = HEIGHT, theme: str
 
 
 @cache
-def _set_up() -> None:
+def set_up() -> None:
     """Configure Matplotlib once for the process; nothing else here uses it, and its settings are global."""
     import matplotlib
 
     matplotlib.rcParams.update(_SETTINGS)
 
 
-def _metadata(form: str, chart: Chart) -> dict[str, Any]:
+def _metadata(form: str, title: str, description: str) -> dict[str, Any]:
     """Return metadata without date and version, so that the same chart is the same file."""
     if form == "svg":
         return {"Date": None, "Creator": None}
-    return {"Software": None, "Title": chart.title, "Description": chart.description}
+    return {"Software": None, "Title": title, "Description": description}
 
 
-def _with_words(svg: bytes, chart: Chart) -> bytes:
+def _with_words(svg: bytes, title: str, description: str) -> bytes:
     """Add title and description to an SVG, for screen readers."""
     words = (
-        f'<title id="chart-title">{_plain(chart.title)}</title>\n'
-        f'<desc id="chart-description">{_plain(chart.description)}</desc>\n'
+        f'<title id="chart-title">{_plain(title)}</title>\n<desc id="chart-description">{_plain(description)}</desc>\n'
     )
     # Matplotlib also writes each text into a comment, as it is
     head, start, rest = _FORBIDDEN.sub("\ufffd", svg.decode()).partition("<svg ")

@@ -21,9 +21,8 @@ from apps.comparison.claims.checks.definition import (
 )
 from apps.comparison.claims.checks.quantities import number_of, quantity_of, spelled
 from apps.comparison.claims.checks.validation import BOUNDS, MOST_TERMS, definition_of
+from apps.core.quantities import parse_size, spell_size
 from apps.core.units import machine
-from apps.runs.workload import parse_size
-from apps.runs.workload import spelled as size_spelled
 
 Fields = dict[str, Any]
 WRITTEN = "written"
@@ -268,7 +267,7 @@ def _condition(condition: Fields) -> Fields:
     name = condition["name"]
     if name not in RANGES:
         return {"fact": name, "fact_value": str(condition["equals"][0])}
-    show = size_spelled if name in IN_BYTES else machine
+    show = spell_size if name in IN_BYTES else machine
     same = condition.get("equals", [None])[0]
     ends = [condition.get("at_least", same), condition.get("at_most", same)]
     return {

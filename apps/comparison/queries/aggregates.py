@@ -108,8 +108,10 @@ def _option(row: Row, name: str) -> str | None:
 
 
 def _sum(rows: Sequence[dict[str, Any]], beside: Beside) -> dict[str, Any] | None:
-    """Return the sum of jobs of one turn; None for rates of which not all times are known, and for means of intervals of
-    jobs that did not run for the same time.
+    """Return the sum of jobs of one turn, or None.
+
+    There is none for rates of which not all times are known, and for means of intervals of jobs that did not run for
+    the same time.
     """
     known = [beside.get(tuple(row[name] for name in PLACE), {}) for row in rows]
     times = [time for known_values in known if (time := _runtime(known_values)) is not None]

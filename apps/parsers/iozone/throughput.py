@@ -136,7 +136,6 @@ def _scale_finite(figure: str, factor: float) -> float | None:
 
 def iterate_samples(phase: ThroughputPhase, record: int | None) -> Iterator[ParsedSample]:
     """Yield the samples of a test, except the parent's ops/sec and the smallest transfer in operations, which have no metric."""
-
     is_nothing = bool(phase.children) and _scale_finite(phase.children, 1.0) == 0
 
     def sample(metric: str, printed: str, value: float | None, line: int) -> ParsedSample:

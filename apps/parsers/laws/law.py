@@ -102,7 +102,7 @@ class JobFigures:
         return tuple(metric for metric in metrics if metric in self._values)
 
     def of_kind(self, kind: str) -> tuple[str, ...]:
-        """Return the metrics of a kind of latency that have a value: `clat_mean`, `clat_p99` …"""
+        """Return the metrics of a kind of latency that have a value: `clat_mean`, `clat_p99`."""
         return tuple(metric for metric in self._values if metric.startswith(f"{kind}_"))
 
     def percentiles(self, kind: str) -> list[tuple[str, float, float]]:

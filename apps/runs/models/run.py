@@ -23,6 +23,7 @@ from apps.core import sql
 from apps.inventory.models import Host, Snapshot, Target
 from apps.labs.isolation import LabManager, LabQuerySet, LabScoped, ThroughParent, visible_labs
 from apps.runs.metrics import DISK, METRICS, OPERATIONS, Metric
+from apps.runs.models.likeness import configuration_key
 from apps.runs.sections import jobs_of, names_of, options_of, told_apart
 from apps.runs.states import ENDED, OPEN, READING, Priority, State
 from apps.runs.workload import SAID, operations
@@ -230,6 +231,10 @@ class Run(LabScoped):
     abandoned_at = models.DateTimeField(
         null=True, blank=True, help_text="when a person gave it up, because its host had gone quiet"
     )
+    configuration_key = models.GeneratedField(
+        expression=configuration_key(), output_field=models.BigIntegerField(), db_persist=True,
+        help_text="equal for runs whose facts, labels, tool, workload, host and target are equal",
+    )  # fmt: skip
 
     objects: ClassVar[Any] = LabManager.from_queryset(RunQuerySet)()
 
@@ -241,6 +246,7 @@ class Run(LabScoped):
             models.Index(
                 F("host"), F("priority"), PLACE_IN_QUEUE, F("id"), condition=Q(state="queued"), name="run_queue"
             ),
+            models.Index(fields=["lab", "id", "configuration_key"], condition=Q(state="finished"), name="run_alike"),
             models.Index(fields=["lab", "tool"], name="run_tool"),
             models.Index(
                 F("target"), F("finished_at").desc(nulls_last=True), F("id").desc(), condition=Q(state="finished"),

@@ -7,9 +7,10 @@ from django import forms
 from django.utils.text import slugify
 
 from apps.core.forms import SiteForm
+from apps.core.quantities import parse_size, spell_size
 from apps.runs.fio_options import PATTERNS, SYNCS
 from apps.runs.forms import SizeField
-from apps.runs.workload import RW, SYNC, parse_size, spelled
+from apps.runs.workload import RW, SYNC
 from apps.studies.models import Guard, Plan, PlanConfiguration, PlanPoint
 from apps.studies.plans.order import ORDERS
 from apps.studies.plans.stopping_rule import LABELS, MOST_ROUNDS
@@ -176,7 +177,7 @@ def typed_plan(plan: Plan) -> Data:
 
 
 def typed_row(row: PlanConfiguration) -> Data:
-    size = spelled(row.largest_file_size) if row.largest_file_size else ""
+    size = spell_size(row.largest_file_size) if row.largest_file_size else ""
     configuration = row.configuration.name if row.configuration else ""
     return {
         "name": row.name, "configuration": configuration, "is_included": True, "largest_file_size": size, "limit_reason": row.limit_reason,
@@ -186,10 +187,12 @@ def typed_row(row: PlanConfiguration) -> Data:
 def typed_point(point: PlanPoint) -> Data:
     job = point.job or {}
     size = (
-        f"{point.ram_multiple:g} x RAM" if point.ram_multiple else (spelled(point.file_size) if point.file_size else "")
+        f"{point.ram_multiple:g} x RAM"
+        if point.ram_multiple
+        else (spell_size(point.file_size) if point.file_size else "")
     )
     return {
-        "name": point.name, "label": point.label, "file_size": size, "block_size": spelled(point.block_size) if point.block_size else "",
+        "name": point.name, "label": point.label, "file_size": size, "block_size": spell_size(point.block_size) if point.block_size else "",
         "threads": point.threads, "iodepth": point.iodepth, "rw": job.get("rw", ""), "direct": job.get("direct", not point.job),
         "sync": job.get("sync", "none"), "runtime": job.get("runtime"), "tool": "" if point.job else point.tool,
         "operations": ", ".join(point.operations),

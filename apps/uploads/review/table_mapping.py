@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from apps.core.quantities import parse_size, spell_size
 from apps.parsers.core.models import Broken
 from apps.parsers.tables.mapping import HEADING_ROWS, LABEL, QUALITIES, SIZES
 from apps.parsers.tables.units import UNITS, get_meanings
 from apps.parsers.tables.words import METRICS, OPERATIONS
-from apps.runs.workload import parse_size, spelled
 from apps.uploads.file_reader import FileReading
 from apps.uploads.models import TableMapping, UploadedFile
 from apps.uploads.review.source_lines import head
@@ -282,7 +282,7 @@ def _typed(mapping: dict[str, Any]) -> list[tuple[str, str, str, str]]:
 
 
 def _spelled(word: str, text: str) -> str:
-    return spelled(int(text)) if word in SIZES and text.isdecimal() else text
+    return spell_size(int(text)) if word in SIZES and text.isdecimal() else text
 
 
 def _heading_rows_choice(table: dict[str, Any], mapping: dict[str, Any]) -> MappingChoice:

@@ -10,8 +10,8 @@ from django.db.models import Count, Prefetch, Q, Sum
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from apps.core.quantities import spell_size
 from apps.inventory.models import Host
-from apps.runs.workload import spelled
 from apps.uploads.host_matching import Guesser
 from apps.uploads.inventory_import import likely_host
 from apps.uploads.models import FileState, FoundInventory, FoundWorkload, Upload, UploadedFile, UploadedRun
@@ -242,7 +242,7 @@ class ShownWorkload:
 
 def _options(job: dict[str, Any]) -> str:
     """Return a job's options as in the job file, with sizes in fio's spelling."""
-    text = {name: spelled(value) if name in SIZES else value for name, value in job.items() if name != "name"}
+    text = {name: spell_size(value) if name in SIZES else value for name, value in job.items() if name != "name"}
     return " ".join(f"{name}={_word(value)}" for name, value in text.items() if value is not None)
 
 

@@ -39,7 +39,7 @@ def test_a_runs_page_shows_the_sum_of_its_ceiling(lab: Lab, sign_in: SignIn) -> 
 
 def test_the_comparison_shows_it_too(lab: Lab, sign_in: SignIn) -> None:
     sata_run(lab, 1e9, snapshot=snapshot(lab, disk("sdi")))
-    page = plain(sign_in("viewer").get("/compare/").content.decode())
+    page = plain(sign_in("viewer").get("/compare/free/").content.decode())
     assert 'id="caveat-above_ceiling"' in page
     assert "1 × 300 MB/s SATA-3G links = 300 MB/s" in page_text(page)
 

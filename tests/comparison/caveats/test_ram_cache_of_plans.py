@@ -121,7 +121,7 @@ def test_a_run_that_a_plan_made_is_held_against_that_plan_alone(planned: Configu
 
 def test_the_pages_and_rest_have_it(planned: Configuration, sign_in: Callable[[str], Client]) -> None:
     client, one = sign_in("viewer"), Run.objects.get()
-    for address in ("/compare/", f"/studies/{planned.study.slug}/", one.get_absolute_url()):
+    for address in ("/compare/free/", f"/studies/{planned.study.slug}/", one.get_absolute_url()):
         page = plain(client.get(address).content.decode())
         assert "may be partly memory, the plan asks for at least 4 × RAM" in page.replace("&lt;", "<"), address
     answered = client.get(f"/api/v1/runs/{one.pk}/").json()

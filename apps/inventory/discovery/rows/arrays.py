@@ -103,13 +103,13 @@ class KnownArrays:
 
     def take(self, one: FoundArray) -> Array | None:
         is_hardware = one.implementation == RaidImplementation.HARDWARE
-        names = (("name", label) for label in (one.name, *one.formers))
-        tried = (("device", one.device_name), ("uuid", one.uuid if is_hardware else ""), *names)
+        tried = (("device", one.device_name), ("uuid", one.uuid if is_hardware else ""), ("name", one.name))
         for kind, key in tried:
             row = self.rows.get(self.keys.get((is_hardware, kind, key), 0)) if key else None
             if row and (kind != "name" or not row.device_name or not one.device_name):
                 return self.rows.pop(row.pk)
-        return None
+        formers = (self.keys.get((is_hardware, "name", former), 0) for former in one.formers)
+        return next((self.rows.pop(pk) for pk in formers if pk in self.rows), None)
 
     def rest(self) -> Iterable[Array]:
         return self.rows.values()

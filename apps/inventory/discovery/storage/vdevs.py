@@ -30,7 +30,8 @@ def _detailed(array: FoundArray, details: MdDetails) -> FoundArray:
         return places.get(member.partition or member.layer.name, 1 << 20)
 
     members = tuple(sorted(array.members, key=place))
-    return replace(array, uuid=told.uuid or array.uuid, software_version=told.version, members=members)
+    formers = (told.former,) if told.former else ()
+    return replace(array, uuid=told.uuid or array.uuid, software_version=told.version, members=members, formers=formers)
 
 
 def with_volumes(arrays: list[FoundArray], volumes: Volumes | None, mappings: Mappings | None) -> list[FoundArray]:

@@ -33,13 +33,18 @@ _ROLE = re.compile(r"MD_DEVICE_(.{1,60})_(ROLE|DEV)")
 
 @dataclass(frozen=True)
 class MdDetail:
-    """What mdadm reports of an array. `name` is below /dev, such as `md0` or `md/backup`; else it is md's own name."""
+    """What mdadm reports of an array.
+
+    `name` is below /dev, such as `md0` or `md/backup`; else it is md's own name. `former` is the name under which mdadm
+    reported it, where the kernel's is another one.
+    """
 
     name: str
     uuid: str = ""
     version: str = ""
     array: MdArray | None = None
     places: dict[str, int] = field(default_factory=dict)
+    former: str = ""
 
     @property
     def devices(self) -> frozenset[str]:
@@ -254,7 +259,8 @@ def with_kernel_names(
             )
         if len(knames) == 1:
             array = replace(detail.array, name=knames[0]) if detail.array else None
-            named.setdefault(knames[0], replace(detail, name=knames[0], array=array))
+            former = label if label != knames[0] else ""
+            named.setdefault(knames[0], replace(detail, name=knames[0], array=array, former=former))
     return MdDetails(named, details.left_out)
 
 

@@ -1,0 +1,1 @@
+"""Questions with everything else held equal, and their answers."""

@@ -1,0 +1,123 @@
+"""Answers as documents for wikis."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from apps.api.documents import made
+from apps.comparison.labels import label_of
+from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast
+from apps.comparison.like_for_like.report import QuestionReport
+from apps.comparison.like_for_like.sentences import (
+    finding_words,
+    labels_of_strata,
+    measure_words,
+    missing_words,
+    nearest_words,
+    ratio_text,
+    reason,
+    sentence,
+)
+from apps.comparison.questions import BY_NAME
+from apps.comparison.statistics.method import MATCHED
+from apps.core.tables import Cell, Document, Footer, Section, Table
+
+CSV_FIELDS = (
+    "question", "operation", "metric", "level", "against", "stratum", "n", "n_against", "ratio", "low", "high",
+    "log_ratio", "log_variance", "finding", "p", "p_adjusted", "method", "tau2", "i2",
+)  # fmt: skip
+
+
+def of_answer(answer: FactorAnswer, permalink: str) -> Document:
+    """Return one answer as a document: its sentence, its strata, and what is missing."""
+    factor = BY_NAME[answer.factor]
+    return Document(
+        title=f"{factor.title}: {measure_words(answer)}",
+        paragraphs=(sentence(answer, factor),),
+        sections=tuple(_sections(answer)),
+        footer=Footer(made(f"{answer.runs} runs in {answer.sets} matched sets", None), permalink),
+        data=_table([answer]),
+    )
+
+
+def of_report(report: QuestionReport, permalink: str, newest: datetime | None = None) -> Document:
+    """Return all questions as a document: a table of answers, and one of what is missing."""
+    sections = []
+    if report.answered:
+        rows = [
+            [str(BY_NAME[answer.factor].title), measure_words(answer), sentence(answer, BY_NAME[answer.factor])]
+            for answer in report.answered
+        ]
+        sections.append(Section(_("Answers"), table=Table.of([_("Question"), _("Measure"), _("Answer")], rows)))
+    if report.open:
+        rows = [
+            [str(BY_NAME[answer.factor].title), reason(answer, BY_NAME[answer.factor]), "; ".join(_missing(answer))]
+            for answer in report.open
+        ]
+        titles = [_("Question"), _("Why"), _("What is missing")]
+        sections.append(Section(_("Not answerable yet"), table=Table.of(titles, rows)))
+    sections.append(Section(_("Method"), (MATCHED,)))
+    return Document(
+        title=_("Questions with everything else held equal"),
+        paragraphs=(),
+        sections=tuple(sections),
+        footer=Footer(made(f"{report.runs} runs", newest), permalink),
+        data=_table(report.answers),
+    )
+
+
+def _sections(answer: FactorAnswer) -> list[Section]:
+    sections = [_strata(contrast, answer) for contrast in answer.contrasts]
+    if answer.nearest:
+        sections.append(Section(_("Nearest pairs"), tuple(map(nearest_words, answer.nearest))))
+    if missing := _missing(answer):
+        sections.append(Section(_("What is missing"), tuple(missing)))
+    held = ", ".join(_(label_of(name)) for name in answer.held)
+    if held:
+        sections.append(Section(_("Held equal"), (held,)))
+    if answer.nowhere:
+        names = ", ".join(_(label_of(name)) for name in answer.nowhere)
+        sections.append(Section(_("Could not be held, because no run tells them"), (names,)))
+    return [*sections, Section(_("Method"), (MATCHED,))]
+
+
+def _strata(contrast: LevelContrast, answer: FactorAnswer) -> Section:
+    factor = BY_NAME[answer.factor]
+    titles = [_("Matched set"), "n", "×", _("95 % interval")]
+    rows = [
+        [label, f"{effect.n[0]} / {effect.n[1]}", ratio_text(effect.ratio), _interval(effect.interval)]
+        for effect, label in zip(contrast.effects, labels_of_strata(contrast.effects), strict=True)
+    ]
+    if contrast.combination:
+        rows.append(
+            [finding_words(contrast.finding), "", ratio_text(contrast.ratio or 0.0), _interval(contrast.interval)]
+        )
+    title = f"{factor.level_name(contrast.level)} ÷ {factor.level_name(contrast.against)}"
+    return Section(title, table=Table.of(titles, rows, numbers=titles[2:3], row_heads=True))
+
+
+def _interval(interval: tuple[float, float] | None) -> str:
+    return f"{ratio_text(interval[0])} – {ratio_text(interval[1])}" if interval else _("too few runs")
+
+
+def _missing(answer: FactorAnswer) -> list[str]:
+    return [missing_words(missing, BY_NAME[answer.factor]) for missing in answer.missing]
+
+
+def _table(answers: Sequence[FactorAnswer]) -> Table:
+    """Return one row for each stratum, and one for each combined effect, whose stratum is empty."""
+    rows: list[list[Cell]] = []
+    for answer in answers:
+        for contrast in answer.contrasts:
+            own = [answer.factor, answer.operation, answer.metric, contrast.level, contrast.against]
+            labels = labels_of_strata(contrast.effects)
+            for effect, label in zip(contrast.effects, labels, strict=True):
+                low, high = effect.interval or (None, None)
+                logs = [effect.logs.value, effect.logs.variance] if effect.logs else [None, None]
+                rows.append([*own, label, *effect.n, effect.ratio, low, high, *logs, *[None] * 6])
+            if combined := contrast.combination:
+                figures = [contrast.ratio, *(contrast.interval or (None, None)), combined.value, combined.error**2]
+                judged = [contrast.finding.value, combined.p, contrast.p_adjusted, combined.method]
+                rows.append([*own, "", None, None, *figures, *judged, combined.tau2, combined.i2])
+    return Table.of(CSV_FIELDS, rows)

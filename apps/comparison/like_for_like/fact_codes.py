@@ -1,0 +1,125 @@
+"""The facts of many groups as numbers, so that groups with equal held facts are found at once. Pure; NumPy.
+
+A fact that is not known equals only itself on the same target. Names that no group knows are not held: nobody can tell
+them apart, and the answer lists those of them that every run has.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from apps.comparison.like_for_like.run_group import MACHINE_FACTS, WORKLOAD_FACTS, Facts, RunGroup, inapplicable
+from apps.comparison.readings import POINT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Codes = NDArray[Any]
+
+SEED = 20_130_517
+NONE = "none"
+_BY_TOOL = frozenset({*WORKLOAD_FACTS, *POINT})  # that some tools do not have: known or unknown by tool
+
+
+class FactCodes:
+    """The facts of these groups: one row for each group, one column for each name that some group knows.
+
+    `always` names facts that have a column although no group knows them; `nowhere` are those that none knows.
+    """
+
+    def __init__(self, groups: Sequence[RunGroup], always: Collection[str] = ()) -> None:
+        import numpy as np
+
+        self.groups = groups
+        places: dict[tuple[int, str], int] = {}
+        for group in groups:
+            places.setdefault((id(group.configuration), group.target), len(places))
+        self._place = np.array([places[id(group.configuration), group.target] for group in groups], dtype=np.intp)
+        self._first = {place: row for row, place in reversed(list(enumerate(self._place.tolist())))}
+        firsts = [groups[self._first[place]] for place in range(len(places))]
+        lacking = [inapplicable(group.configuration) for group in firsts]
+        known = {n for group, never in zip(firsts, lacking, strict=True) for n in group.configuration.keys() - never}
+        of_points = {name for group in groups for name in group.point}
+        self.names: tuple[str, ...] = tuple(sorted(known | of_points | set(always)))
+        self.nowhere = frozenset(always) - known  # of `always`, what no group knows
+        tools: dict[str, set[str]] = {}
+        for group in groups:
+            for name in _BY_TOOL & group.point.keys():
+                tools.setdefault(name, set()).add(group.configuration.get("tool", ""))
+        for group in firsts:
+            for name in _BY_TOOL & group.configuration.keys():
+                tools.setdefault(name, set()).add(group.configuration.get("tool", ""))
+        self._tools = tools
+        self.codes: Codes = np.empty((len(groups), len(self.names)), dtype=np.uint64)
+        self.unknown: Codes = np.zeros((len(groups), len(self.names)), dtype=bool)
+        for column, name in enumerate(self.names):
+            if name in of_points:
+                values = [self._value(name, group, group.facts.get(name), row) for row, group in enumerate(groups)]
+                self._fill(column, values, None)
+            else:
+                by_place = [
+                    self._value(name, group, NONE if name in never else group.configuration.get(name), place)
+                    for place, (group, never) in enumerate(zip(firsts, lacking, strict=True))
+                ]
+                self._fill(column, by_place, self._place)
+
+    def _value(self, name: str, group: RunGroup, value: str | None, number: int) -> tuple[str, bool]:
+        """Return what stands for a fact, and whether it is unknown.
+
+        It is where every machine has it, or where this tool tells it of other runs.
+        """
+        if value is not None:
+            return value, False
+        by_tool = name in _BY_TOOL and group.configuration.get("tool", "") in self._tools.get(name, ())
+        if name in MACHINE_FACTS or by_tool:
+            return f"\0unknown {group.target or number}", True
+        return "\0not labelled", False
+
+    def _fill(self, column: int, values: Sequence[tuple[str, bool]], places: "Codes | None") -> None:
+        import numpy as np
+
+        numbers: dict[str, int] = {}
+        codes = np.array([numbers.setdefault(value, len(numbers) + 1) for value, _ in values], dtype=np.uint64)
+        unknown = np.array([is_unknown for _, is_unknown in values], dtype=bool)
+        self.codes[:, column] = codes if places is None else codes[places]
+        self.unknown[:, column] = unknown if places is None else unknown[places]
+
+    def levels(self, level_of: Callable[[Facts], str | None]) -> list[str | None]:
+        """Return the level of each group; it depends on the configuration alone."""
+        by_place = [level_of(self.groups[row].configuration) for _, row in sorted(self._first.items())]
+        return [by_place[place] for place in self._place.tolist()]
+
+    @cached_property
+    def _factors(self) -> "Codes":
+        import numpy as np
+
+        drawn = np.random.default_rng(SEED).integers(0, 2**63, size=len(self.names), dtype=np.uint64)
+        odd: Codes = drawn * np.uint64(2) + np.uint64(1)
+        return odd
+
+    def columns(self, left_out: Collection[str]) -> list[int]:
+        """Return the columns of all names but these; a name that ends in `*` stands for all that begin so."""
+        return [column for column, name in enumerate(self.names) if not matches(name, left_out)]
+
+    def keys(self, columns: Sequence[int]) -> "Codes":
+        """Return a number for each group that is equal where these facts are equal (a hash of 64 bits)."""
+        import numpy as np
+
+        mixed = self.codes[:, columns] * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * self._factors[columns]
+        keys: Codes = mixed.sum(axis=1, dtype=np.uint64)
+        return keys
+
+    def unknown_names(self, row: int, columns: Sequence[int]) -> tuple[str, ...]:
+        """Return the names of these facts that are not known of a group."""
+        return tuple(self.names[column] for column in columns if self.unknown[row, column])
+
+    def differing(self, rows: Sequence[int]) -> tuple[str, ...]:
+        """Return the names of the facts that differ between these groups."""
+        own = self.codes[list(rows)]
+        return tuple(name for name, is_unlike in zip(self.names, (own != own[0]).any(axis=0), strict=True) if is_unlike)
+
+
+def matches(name: str, patterns: Collection[str]) -> bool:
+    """Return whether a name is one of these; a pattern that ends in `*` stands for all that begin so."""
+    return any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in patterns)

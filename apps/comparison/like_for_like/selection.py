@@ -1,0 +1,138 @@
+"""What an address of a question asks: the factor, its measure, filters, and facts that were moved.
+
+    ?operation=write&metric=bandwidth&against=software&hold=controller&ignore=kernel&published=yes&host=bench
+
+`operation` and `metric` are those that the factor asks first where they are left out. Any other name is a filter, as in
+the free comparison: the same name twice means either value.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+from urllib.parse import quote, urlencode
+
+from apps.comparison.labels import UNKNOWN
+from apps.comparison.like_for_like.run_group import RunGroup
+from apps.comparison.like_for_like.strata import MovedFacts
+from apps.comparison.question import MOST_FILTERS, NAME, NOT_FILTERS, QuestionError, text
+from apps.runs.metrics import METRICS, OPERATIONS
+
+WORDS = ("operation", "metric", "against", "hold", "ignore", "published", "study")
+YES = "yes"
+_NOT_FILTERS = frozenset({*NOT_FILTERS, *WORDS})
+
+
+@dataclass(frozen=True)
+class FactorSelection:
+    """`operation` and `metric` are empty where the address leaves them open; `published` adds the published reports."""
+
+    operation: str = ""
+    metric: str = ""
+    against: str = ""
+    moved: MovedFacts = field(default_factory=MovedFacts)
+    published: bool = False
+    study: str = ""
+    filters: tuple[tuple[str, str], ...] = ()
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the canonical address as pairs."""
+        words = [("operation", self.operation), ("metric", self.metric), ("against", self.against)]
+        words += [("hold", ",".join(self.moved.held)), ("ignore", ",".join(self.moved.ignored))]
+        words += [("published", YES if self.published else ""), ("study", self.study)]
+        return [pair for pair in words if pair[1]] + sorted(set(self.filters))
+
+    @property
+    def address(self) -> str:
+        """Return the query string."""
+        return urlencode(self.pairs(), quote_via=quote)
+
+    def with_(self, **changes: object) -> Self:
+        """Return the selection with other values."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def hold(self, name: str) -> Self:
+        """Return the selection with a fact held equal."""
+        moved = self.moved
+        held = tuple(dict.fromkeys((*moved.held, name)))
+        return self.with_(moved=MovedFacts(held, tuple(one for one in moved.ignored if one != name)))
+
+    def ignore(self, name: str) -> Self:
+        """Return the selection with a fact ignored."""
+        moved = self.moved
+        ignored = tuple(dict.fromkeys((*moved.ignored, name)))
+        return self.with_(moved=MovedFacts(tuple(one for one in moved.held if one != name), ignored))
+
+    def unmoved(self, name: str) -> Self:
+        """Return the selection with a fact where the factor has it by itself."""
+        moved = self.moved
+        return self.with_(
+            moved=MovedFacts(
+                tuple(one for one in moved.held if one != name), tuple(one for one in moved.ignored if one != name)
+            )
+        )
+
+    def chosen(self, groups: Sequence[RunGroup]) -> list[RunGroup]:
+        """Return the groups that pass the filters."""
+        wanted: dict[str, set[str]] = {}
+        for name, value in self.filters:
+            wanted.setdefault(name, set()).add(value)
+        return [group for group in groups if all(_passes(group, name, some) for name, some in wanted.items())]
+
+
+def _passes(group: RunGroup, name: str, values: set[str]) -> bool:
+    stored = group.texts.get(name)
+    known = {str(stored) if stored is not None else None, group.facts.get(name)} - {None, ""}
+    return bool(known & values) if known else UNKNOWN in values
+
+
+def parse_selection(query: Mapping[str, Sequence[str]]) -> FactorSelection:
+    """Parse the query of an address; `query` maps names to all their values.
+
+    Raises:
+        QuestionError: A name or value is not known.
+    """
+    words = {
+        name: _single(name, query.get(name, ())) for name in ("operation", "metric", "against", "published", "study")
+    }
+    for name, allowed in (("operation", OPERATIONS), ("metric", METRICS), ("published", ("yes", "no"))):
+        if words[name] and words[name] not in allowed:
+            raise QuestionError(name, words[name], f"one of: {', '.join(allowed)}")
+    if bool(words["operation"]) != bool(words["metric"]):
+        raise QuestionError("metric", words["metric"], "both of operation and metric, or none of them")
+    moved = MovedFacts(_names("hold", query), _names("ignore", query))
+    if both := {*moved.held} & {*moved.ignored}:
+        raise QuestionError("ignore", ", ".join(sorted(both)), "facts that are not held as well")
+    filters = tuple(
+        sorted(
+            {
+                (_name("filter", name), text(name, value))
+                for name, values in query.items()
+                if name not in _NOT_FILTERS
+                for value in values
+                if value != ""
+            }
+        )
+    )
+    if len(filters) > MOST_FILTERS:
+        raise QuestionError("filters", len(filters), f"at most {MOST_FILTERS}")
+    return FactorSelection(
+        words["operation"], words["metric"], words["against"], moved, words["published"] == YES, words["study"], filters
+    )
+
+
+def _single(name: str, values: Sequence[str]) -> str:
+    given = [value for value in values if value != ""]
+    if len(given) > 1:
+        raise QuestionError(name, ", ".join(given), "one value")
+    return text(name, given[0]) if given else ""
+
+
+def _names(word: str, query: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    parts = (part.strip() for value in query.get(word, ()) for part in value.split(","))
+    return tuple(dict.fromkeys(_name(word, part) for part in parts if part))
+
+
+def _name(field: str, name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise QuestionError(field, name, "the name of a fact: letters, digits, _ . and -, beginning with a letter")
+    return name

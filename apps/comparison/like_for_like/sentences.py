@@ -1,0 +1,217 @@
+"""An answer in words: one sentence for the page, a label for each stratum, and what is missing."""
+
+from collections.abc import Mapping, Sequence
+
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+
+from apps.comparison.labels import IN_BYTES, label_of, operation_of, text_of
+from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, MatchedFinding, StratumEffect
+from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair
+from apps.comparison.like_for_like.run_group import POINTS, RunGroup
+from apps.comparison.like_for_like.strata import ENOUGH
+from apps.comparison.questions.factor import Factor
+from apps.core import units
+from apps.runs.metrics import METRICS
+
+MOST_LEVELS = 4  # in one sentence
+MOST_FACTS = 4  # in the label of a stratum
+_IN_SUBTITLE = (
+    "raid_level",
+    "interface",
+    "filesystem",
+    "file_size",
+    "block_size",
+    "iodepth",
+    "sync",
+    "host",
+    "machine",
+)
+_IN_LABEL = (
+    "host", "machine", "raid_level", "raid_implementation", "filesystem", "interface", "disk_model", "controller",
+    "file_size", "block_size", "iodepth", "threads",
+)  # fmt: skip
+
+
+def finding_words(finding: MatchedFinding) -> str:
+    """Return the finding in the reader's language."""
+    words = {
+        MatchedFinding.EFFECT: pgettext("what matched sets say", "effect"),
+        MatchedFinding.NO_EFFECT: pgettext("what matched sets say", "no difference shown"),
+        MatchedFinding.DEPENDS: pgettext("what matched sets say", "depends"),
+        MatchedFinding.TOO_FEW: pgettext("what matched sets say", "too few runs"),
+    }
+    return words[finding]
+
+
+def measure_words(answer: FactorAnswer) -> str:
+    """Return `bandwidth of write`."""
+    metric = METRICS[answer.metric].label
+    return _("%(metric)s of %(operation)s") % {"metric": metric, "operation": operation_of(answer.operation)}
+
+
+def sentence(answer: FactorAnswer, factor: Factor) -> str:
+    """Return the answer as one sentence; for an open question what its levels are."""
+    contrasts = answer.answered
+    if not contrasts:
+        return reason(answer, factor)
+    sets = ngettext("%(n)s matched set", "%(n)s matched sets", answer.sets) % {"n": answer.sets}
+    if answer.finding is MatchedFinding.DEPENDS:
+        contrast = next(one for one in contrasts if one.finding is MatchedFinding.DEPENDS)
+        return capfirst(f"{_dependence(contrast, factor)}, {pgettext('in 3 matched sets', 'in')} {sets}")
+    parts = [_contrast(contrast, factor, contrasts[:place]) for place, contrast in enumerate(contrasts[:MOST_LEVELS])]
+    more = len(contrasts) - len(parts)
+    if more > 0:
+        parts.append(ngettext("%(n)s more level", "%(n)s more levels", more) % {"n": more})
+    told = f"{', '.join(parts)} {pgettext('in 3 matched sets', 'in')} {sets}"
+    told = f"{told}: {finding_words(answer.finding)}" if len(contrasts) == 1 else told
+    is_name = factor.level_name(contrasts[0].level) == contrasts[0].level  # `btrfs` stays as it is
+    return told if is_name else capfirst(told)
+
+
+def _contrast(contrast: LevelContrast, factor: Factor, before: Sequence[LevelContrast]) -> str:
+    """Return `hardware RAID 1.02 × software RAID (0.98 to 1.06)`; what it is held against is not repeated."""
+    level, against = factor.level_name(contrast.level), factor.level_name(contrast.against)
+    low, high = contrast.interval or (0.0, 0.0)
+    interval = _("(%(low)s to %(high)s)") % {"low": ratio_text(low), "high": ratio_text(high)}
+    is_repeated = bool(before) and before[-1].against == contrast.against
+    against = "" if is_repeated else f" {against}"
+    return f"{level} {ratio_text(contrast.ratio or 0.0)} ×{against} {interval}"
+
+
+def _dependence(contrast: LevelContrast, factor: Factor) -> str:
+    low, high = contrast.range
+    words = {
+        "level": factor.level_name(contrast.level), "against": factor.level_name(contrast.against),
+        "low": ratio_text(low), "high": ratio_text(high),
+    }  # fmt: skip
+    if contrast.dependence and contrast.dependence.fact:
+        words["fact"] = _(label_of(contrast.dependence.fact))
+        return _("depends on %(fact)s: %(level)s is %(low)s × to %(high)s × %(against)s") % words
+    return _("sets disagree and no held fact explains it: %(level)s is %(low)s × to %(high)s × %(against)s") % words
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio with three significant digits."""
+    return units.significant(ratio)
+
+
+def reason(answer: FactorAnswer, factor: Factor) -> str:
+    """Return why a question has no answer yet."""
+    levels = list((answer.candidates or {}).items())
+    if not levels:
+        return _("No run says which it has.")
+    if len(levels) == 1:
+        words = {"level": factor.level_name(levels[0][0])}
+        return _("All runs have one level only: %(level)s.") % words
+    if answer.strata:
+        return _("Matched sets exist, but none has %(n)s runs on each side.") % {"n": ENOUGH}
+    if answer.nearest:
+        pair = answer.nearest[0]
+        ours, theirs = (factor.level_name(level) for level in pair.levels)
+        words = {"ours": ours, "theirs": theirs, "facts": facts_in_words((*pair.differs, *pair.unknown))}
+        return (
+            _("No two runs are equal in everything else. Nearest: %(ours)s and %(theirs)s, which differ in %(facts)s.")
+            % words
+        )
+    return _("No two runs are equal in everything else.")
+
+
+def missing_words(missing: MissingRuns, factor: Factor) -> str:
+    """Return which runs would make a matched set."""
+    words = {"n": missing.n, "level": factor.level_name(missing.level), "place": place_words(missing.like)}
+    if not missing.changed:
+        return (
+            ngettext("%(n)s more run of %(level)s on %(place)s", "%(n)s more runs of %(level)s on %(place)s", missing.n)
+            % words
+        )
+    as_there = [
+        f"{_(label_of(name))} {fact_text(name, missing.like)}"
+        if name in missing.like.facts
+        else _("%(fact)s written down") % {"fact": _(label_of(name))}
+        for name in missing.changed[:MOST_FACTS]
+    ]
+    words["facts"] = ", ".join(as_there)
+    return _("%(n)s runs of %(level)s with %(facts)s, as measured on %(place)s") % words
+
+
+def nearest_words(pair: NearestPair) -> str:
+    """Return what else differs between the levels of a pair, in the order in which it matters."""
+    ours, theirs = pair.groups
+    known = [f"{_(label_of(name))} {fact_text(name, ours)} / {fact_text(name, theirs)}" for name in pair.differs]
+    unknown = [_("%(fact)s not known of both") % {"fact": _(label_of(name))} for name in pair.unknown]
+    return ", ".join([*known, *unknown])
+
+
+def place_words(group: RunGroup) -> str:
+    """Return the host of a group, or its target, as far as they are known."""
+    names = (group.facts.get(name) for name in ("host", "machine"))
+    return next((name for name in names if name), None) or str(group.texts.get("target") or _("an unknown host"))
+
+
+def fact_text(name: str, group: RunGroup) -> str:
+    """Return a group's value of a fact for people."""
+    return value_text(name, group.facts.get(name))
+
+
+def value_text(name: str, value: str | None) -> str:
+    """Return a fact's plain text for people: sizes with their unit."""
+    if value is None:
+        return pgettext("why a field is empty", "unknown")
+    if name in IN_BYTES and value.isdigit():
+        return units.size(int(value))
+    if name == "raid_level" and value.isdigit():
+        return f"RAID {value}"
+    return text_of(name, value)
+
+
+def property_text(name: str, value: str) -> str:
+    """Return a fact's value so that it says what it is of, without its name: `1 MiB blocks`, `depth 16`."""
+    words = {
+        "file_size": _("%(value)s file"), "block_size": _("%(value)s blocks"), "iodepth": _("depth %(value)s"),
+        "threads": _("%(value)s jobs"), "disk_count": _("%(value)s disks"), "kernel": _("kernel %(value)s"),
+        "ram": _("%(value)s RAM"), "controller_cache": _("%(value)s cache"), "chunk_size": _("%(value)s chunk"),
+    }  # fmt: skip
+    text = value_text(name, value)
+    return words[name] % {"value": text} if name in words else text
+
+
+def facts_in_words(names: Sequence[str]) -> str:
+    """Return names of facts for a sentence, the first of many."""
+    labels = [_(label_of(name)) for name in names[:MOST_FACTS]]
+    more = len(names) - len(labels)
+    return ", ".join([*labels, *([_("%(n)s more") % {"n": more}] if more > 0 else [])])
+
+
+def labels_of_strata(effects: Sequence[StratumEffect]) -> list[str]:
+    """Return a label for each stratum: the few held facts that tell it from the others, else its host."""
+    facts = [effect.stratum.facts for effect in effects]
+    differing = {name for some in facts for name in some if len({one.get(name) for one in facts}) > 1} - {POINTS}
+    names = [name for name in _IN_LABEL if name in differing]
+    chosen: list[str] = []
+    for name in [*names, *sorted(differing - {*names})]:
+        if len(chosen) < MOST_FACTS and _parts(facts, [*chosen, name]) > _parts(facts, chosen):
+            chosen.append(name)
+    labels = []
+    for number, some in enumerate(facts, start=1):
+        parts = [property_text(name, some[name]) for name in chosen if name in some]
+        own = parts or [text for name in ("host", "machine") if (text := some.get(name))]
+        labels.append(", ".join(own) or _("set %(n)s") % {"n": number})
+    return labels
+
+
+def _parts(facts: Sequence[Mapping[str, str]], names: Sequence[str]) -> int:
+    """Return into how many parts these facts divide the strata."""
+    return len({tuple(some.get(name) for name in names) for some in facts})
+
+
+def subtitle(answer: FactorAnswer) -> str:
+    """Return what all strata of an answer have in common: the measure, then the facts that are equal in all of them."""
+    facts = [effect.stratum.facts for contrast in answer.answered for effect in contrast.usable]
+    common = [
+        property_text(name, facts[0][name])
+        for name in _IN_SUBTITLE
+        if facts and name in facts[0] and len({some.get(name) for some in facts}) == 1 and facts[0][name] != "none"
+    ]
+    return " · ".join([measure_words(answer), *common])

@@ -1,0 +1,171 @@
+"""The runs of a lab in groups that are alike, for questions with everything else held equal.
+
+Five statements, however many runs and questions there are: which measures and configurations there are, the groups with their moments, one
+run of each configuration with its facts, and one example of each set of points; a sixth for dates. PostgreSQL groups by numbers alone
+(`Run.configuration_key`), so no facts are read but those of one run of each configuration.
+
+The unit is the run: of a run that was measured at several points the mean logarithm counts, and only runs that were
+measured at the same points are in one group.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models.expressions import RawSQL
+
+from apps.comparison.fact_names import workload_facts
+from apps.comparison.like_for_like.run_group import NONE, RunGroup, facts_of_run, place_of_run, point_facts
+from apps.comparison.readings import MOST, POINT
+from apps.comparison.statistics.meta_analysis import Moments
+from apps.core import sql
+from apps.runs.models import Measure, Run, Sample
+
+MeasureName = tuple[str, str]  # operation, metric
+MOST_RUNS = 400  # of a group that are named
+
+# Sums by hand, because the ORM cannot group a grouping: 0.2 s for 100,000 runs, and the page waits for it.
+_KEYS = """
+SELECT configuration_key, min(id) FROM runs_run
+WHERE lab_id = ANY(%(labs)s::bigint[]) AND state = 'finished' AND (%(study)s = '' OR id IN (
+    SELECT place.run_id FROM studies_studyrun place
+    JOIN studies_configuration configuration ON configuration.id = place.configuration_id
+    JOIN studies_study study ON study.id = configuration.study_id WHERE study.slug = %(study)s))
+GROUP BY 1"""
+_GROUPS = """
+SELECT run.number, whole.measure_id, whole.points, whole.count, count(*), avg(whole.log), var_samp(whole.log),
+    min(whole.run_id), max(whole.run_id), (array_agg(whole.run_id))[1:%(most_runs)s]
+FROM (
+    SELECT run_id, measure_id, count(*) AS count, avg(ln(value)) AS log, sum(hashint8(point_id)) AS points
+    FROM runs_sample WHERE measure_id = ANY(%(measures)s::smallint[]) AND value > 0 AND value < %(most)s
+    GROUP BY run_id, measure_id OFFSET 0
+) AS whole
+JOIN (
+    SELECT runs_run.id, configuration.number FROM runs_run
+    JOIN unnest(%(keys)s::bigint[], %(numbers)s::int[]) AS configuration(key, number)
+        ON configuration.key = runs_run.configuration_key
+    WHERE lab_id = ANY(%(labs)s::bigint[]) AND state = 'finished'
+    OFFSET 0
+) AS run ON run.id = whole.run_id
+GROUP BY 1, 2, 3, 4"""
+_COLUMNS = (
+    "id", "facts", "labels", "tool", "tool_version", "host__name", "target_id", "target__name", "workload__spec",
+    "study_run__configuration__study__slug",
+)  # fmt: skip
+
+
+def load_groups(
+    labs: Collection[int], measures: Iterable[MeasureName], study: str = "", *, in_detail: bool = False
+) -> dict[MeasureName, list[RunGroup]]:
+    """Return the groups of these labs' finished runs, by operation and metric.
+
+    The caller has checked that the labs may be read. `in_detail`: with the runs of each group and their dates.
+    """
+    ids = _measures(measures)
+    groups: dict[MeasureName, list[RunGroup]] = {name: [] for name in ids.values()}
+    first_of = dict(sql.rows(_KEYS, {"labs": list(labs), "study": study})) if ids and labs else {}
+    known = _configurations(first_of)
+    numbers = {key: known.numbers[key] for key in first_of if key in known.numbers}
+    values = {
+        "labs": list(labs), "measures": list(ids), "most": MOST, "most_runs": MOST_RUNS if in_detail else 0,
+        "keys": list(numbers), "numbers": list(numbers.values()),
+    }  # fmt: skip
+    rows = sql.rows(_GROUPS, values) if numbers else []
+    points = _points({(row[2], row[3]): (row[7], row[1]) for row in rows}, ids)
+    dates = _dates({run for row in rows for run in row[7:9]}) if in_detail else {}
+    for number, measure, signature, count, n, mean, variance, first, last, some in rows:
+        facts, target, stored = known.configurations[number]
+        groups[ids[measure]].append(
+            RunGroup(
+                configuration=facts,
+                logs=Moments(n, mean, variance or 0.0),
+                point=points[signature, count],
+                runs=tuple(sorted(some or ())),
+                target=target,
+                began=min(dates.get(first, ""), dates.get(last, "")),
+                ended=max(dates.get(first, ""), dates.get(last, "")),
+                texts=stored,
+            )
+        )
+    return groups
+
+
+def _measures(names: Iterable[MeasureName]) -> dict[int, MeasureName]:
+    wanted = set(names)
+    operations = {operation for operation, _ in wanted}
+    rows = Measure.objects.filter(operation__in=operations).values_list("id", "operation", "metric")
+    return {pk: (operation, metric) for pk, operation, metric in rows if (operation, metric) in wanted}
+
+
+@dataclass(frozen=True)
+class KnownConfigurations:
+    """The configurations of a lab's runs, and the number of each key's.
+
+    Several keys are of one configuration where they differ in facts of single runs, or in patches of a kernel.
+    """
+
+    configurations: list[tuple[dict[str, str], str, dict[str, Any]]]  # facts, target, what is stored
+    numbers: dict[int, int]  # by key
+
+
+def _configurations(first_of: Mapping[int, int]) -> KnownConfigurations:
+    rows = Run.objects.filter(pk__in=_unnested(first_of.values())).order_by().values_list(*_COLUMNS)
+    runs = {row[0]: dict(zip(_COLUMNS, row, strict=True)) for row in rows}
+    alike: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
+    known = KnownConfigurations([], {})
+    for key, first in first_of.items():
+        if run := runs.get(first):
+            stored = stored_facts(run)
+            facts = facts_of_run(stored, workload_facts(run["workload__spec"] or {})) | _place(run, stored)
+            target = str(run["target_id"] or place_of_run(stored))
+            number = alike.setdefault((target, frozenset(facts.items())), len(alike))
+            if number == len(known.configurations):
+                known.configurations.append((facts, target, stored))
+            known.numbers[key] = number
+    return known
+
+
+def _unnested(numbers: Iterable[int]) -> RawSQL:
+    """Return numbers as one parameter: a thousand of them as a thousand would take longer to send than to find."""
+    return RawSQL("SELECT unnest(%s::bigint[])", [list(numbers)])
+
+
+def _points(
+    examples: Mapping[tuple[int, int], tuple[int, int]], measures: Collection[int]
+) -> dict[tuple[int, int], dict[str, str]]:
+    """Return the facts of each set of points; `examples` has a run and a measure that were measured at it."""
+    points: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
+    runs = {run for run, _ in examples.values()}
+    samples = Sample.objects.filter(
+        run__in=_unnested(runs), measure__in=measures, value__gt=0, value__lt=MOST
+    ).order_by()
+    for run, measure, *place in samples.values_list("run_id", "measure_id", *(f"point__{name}" for name in POINT)):
+        points[run, measure].append(dict(zip(POINT, place, strict=True)))
+    return {
+        (signature, count): point_facts(points[example], f"{count} values, {signature}")
+        for (signature, count), example in examples.items()
+    }
+
+
+def _dates(runs: Collection[int]) -> dict[int, str]:
+    rows = Run.objects.filter(pk__in=_unnested(runs)).order_by().values_list("id", "finished_at", "created_at")
+    return {pk: (finished or created).date().isoformat() for pk, finished, created in rows}
+
+
+def stored_facts(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is stored of a run: labels and facts, and its host, tool and study, which take precedence."""
+    named = {
+        "host": run["host__name"],
+        "target": run["target__name"],
+        "tool": run["tool"],
+        "tool_version": run["tool_version"],
+        "study": run["study_run__configuration__study__slug"],
+    }
+    return {**run["labels"], **run["facts"], **{name: value for name, value in named.items() if value}}
+
+
+def _place(run: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name of the target where it is one disk, for the question about disks among their kind."""
+    is_single = str(stored.get("raid_level", "")).lower() in NONE or str(stored.get("disk_count")) == "1"
+    return {"place": run["target__name"]} if is_single and run["target__name"] else {}

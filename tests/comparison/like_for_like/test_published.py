@@ -1,0 +1,55 @@
+"""The questions that the published reports asked, asked of their own data."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from apps.comparison.like_for_like.report_questions import ASKED, questions_of_reports
+from apps.labs.models import Lab
+from tests.page_text import page_text
+from tests.studies.loading import all_loaded, published
+
+__all__ = ["all_loaded", "published"]
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("published")]
+
+
+def test_each_report_has_the_questions_that_it_asked(published: Lab) -> None:
+    from apps.labs.isolation import lab_scope
+
+    with lab_scope(published.pk):
+        reports = questions_of_reports([published.pk])
+    assert {one.study.slug: tuple(answer.factor for answer in one.answers) for one in reports} == ASKED
+
+
+def test_reports_that_print_one_value_a_set_get_no_verdict(published: Lab) -> None:
+    """CRS4 prints means and no repetitions: its sets are shown, and nothing is called an effect."""
+    from apps.labs.isolation import lab_scope
+
+    with lab_scope(published.pk):
+        reports = {one.study.slug: one for one in questions_of_reports([published.pk])}
+    for one in reports.values():
+        assert not [answer.factor for answer in one.answers if answer.is_answered]
+    levels = next(answer for answer in reports["crs4-sata-scsi"].answers if answer.factor == "raid_level")
+    assert levels.strata
+    assert all(max(effect.n) < 3 for contrast in levels.contrasts for effect in contrast.effects)
+
+
+def test_crs4s_hardware_and_software_raid_are_told_to_differ_in_more(published: Lab) -> None:
+    from apps.labs.isolation import lab_scope
+
+    with lab_scope(published.pk):
+        crs4 = next(one for one in questions_of_reports([published.pk]) if one.study.slug == "crs4-sata-scsi")
+    answer = next(answer for answer in crs4.answers if answer.factor == "raid_implementation")
+    assert {"host", "ram", "raid_level"} <= {*answer.nearest[0].differs}
+    assert answer.contrasts == ()
+
+
+def test_the_switch_shows_them_beside_the_reports_words(sign_in: Callable[[str], Client]) -> None:
+    client = sign_in("viewer")
+    text = page_text(client.get("/compare/?published=yes").content.decode())
+    assert "what this report asked, with what its data support" in text
+    assert "Native against guest" in text
+    assert "what this report asked" not in page_text(client.get("/compare/").content.decode())
+    assert client.get("/compare/questions/interface/?study=crs4-sata-scsi").status_code == 200

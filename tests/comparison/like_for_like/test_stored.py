@@ -1,0 +1,208 @@
+"""Questions asked of runs in the database: the loader, REST, and the pages, all with the same answer."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.comparison.like_for_like.report import answer_one, report
+from apps.comparison.like_for_like.selection import FactorSelection
+from apps.labs.isolation import lab_scope
+from apps.labs.models import Lab
+from apps.runs.models import Run
+from apps.runs.states import State
+from tests.comparison.like_for_like.simulated_labs import old_machine
+from tests.comparison.like_for_like.stored_labs import add_sample, store
+from tests.conftest import Cast
+
+SignIn = Callable[[str], Client]
+
+
+@pytest.fixture
+def runs(lab: Lab) -> list[Run]:
+    return store(lab, old_machine(7))
+
+
+def get(client: Client, path: str, **query: str) -> Any:
+    response = client.get(path, {**query, "format": "json"})
+    assert response.status_code == 200, response.content
+    return response.json()
+
+
+@pytest.mark.usefixtures("runs")
+def test_hardware_raid_is_not_held_against_software_raid_of_another_machine(lab: Lab) -> None:
+    answer = answer_one([lab.pk], "raid_implementation", FactorSelection())
+    (contrast,) = answer.contrasts
+    assert {effect.stratum.facts["host"] for effect in contrast.effects} == {"new"}
+    assert contrast.interval is not None
+    assert contrast.interval[0] < 1 < contrast.interval[1]
+    assert contrast.finding == "no difference shown"
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    ("question", "level", "truth"),
+    [("raid_level", "5", 2.2), ("raid_level", "0", 1.9), ("filesystem", "btrfs", 1 / 1.18)],
+)
+def test_known_effects_are_found(lab: Lab, question: str, level: str, truth: float) -> None:
+    answer = answer_one([lab.pk], question, FactorSelection())
+    contrast = next(one for one in answer.contrasts if one.level == level)
+    assert contrast.ratio == pytest.approx(truth, rel=0.05)
+    assert contrast.finding == "effect"
+
+
+@pytest.mark.usefixtures("runs")
+def test_rest_has_the_answer_with_its_strata_and_runs(sign_in: SignIn) -> None:
+    answer = get(sign_in("viewer"), "/api/v1/questions/raid_level/")
+    assert (answer["question"], answer["operation"], answer["metric"]) == ("raid_level", "write", "bandwidth")
+    contrast = next(one for one in answer["contrasts"] if one["level"] == "5")
+    assert contrast["low"] < 2.2 < contrast["high"]
+    assert {stratum["facts"]["host"] for stratum in contrast["strata"]} <= {"new", "old"}
+    assert all(len(s["runs"]["5"]) == s["n"][0] for s in contrast["strata"])
+    assert answer["permalink"].endswith("/compare/questions/raid_level/")
+
+
+@pytest.mark.usefixtures("runs")
+def test_all_questions_are_corrected_together(sign_in: SignIn) -> None:
+    found = get(sign_in("viewer"), "/api/v1/questions/")
+    contrasts = [contrast for answer in found["answered"] for contrast in answer["contrasts"] if contrast["sets"]]
+    assert found["tests"] == len(contrasts) >= 4
+    assert all(contrast["p_adjusted"] >= contrast["p"] for contrast in contrasts)
+    assert {answer["question"] for answer in found["answered"]} == {"raid_implementation", "raid_level", "filesystem"}
+    assert "kernel" in {answer["question"] for answer in found["open"]}
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize("form", ["csv", "mediawiki", "dokuwiki", "markdown"])
+@pytest.mark.parametrize("path", ["/api/v1/questions/", "/api/v1/questions/filesystem/"])
+def test_every_wiki_format_has_the_ratio(sign_in: SignIn, path: str, form: str) -> None:
+    client = sign_in("viewer")
+    response = client.get(path, {"format": form})
+    assert response.status_code == 200
+    assert "btrfs" in response.content.decode()
+    again = client.get(path, {"format": form}, headers={"If-None-Match": response.headers["ETag"]})
+    assert again.status_code == 304
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_forest_plot_comes_as_svg_and_png(sign_in: SignIn) -> None:
+    client = sign_in("viewer")
+    svg = client.get("/api/v1/questions/raid_level.svg")
+    assert svg.headers["Content-Type"].startswith("image/svg+xml")
+    assert "RAID 5" in svg.content.decode()
+    assert client.get("/api/v1/questions/raid_level/?format=png").content.startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("runs")
+def test_facts_are_moved_by_the_address(sign_in: SignIn) -> None:
+    client = sign_in("viewer")
+    moved = get(client, "/api/v1/questions/raid_implementation/", ignore="filesystem")
+    assert "filesystem" not in moved["held"]
+    assert moved["ignored"] == ["filesystem"]
+    held = get(client, "/api/v1/questions/raid_level/", hold="disk_count")
+    assert "single" not in {one for contrast in held["contrasts"] for one in (contrast["level"], contrast["against"])}
+    assert "hold=disk_count" in held["permalink"]
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    "query",
+    ["metric=bandwidth", "operation=fly&metric=bandwidth", "against=tape", "hold=ram&ignore=ram", "published=maybe"],
+)
+def test_what_is_no_question_is_a_problem(sign_in: SignIn, query: str) -> None:
+    client = sign_in("viewer")
+    assert client.get(f"/api/v1/questions/filesystem/?{query}").status_code == 400
+    assert client.get(f"/compare/questions/filesystem/?{query}").status_code == 400
+    assert client.get("/api/v1/questions/colour/").status_code == 404
+    assert client.get("/compare/questions/colour/").status_code == 404
+
+
+@pytest.mark.usefixtures("runs")
+def test_compare_opens_on_the_questions(sign_in: SignIn) -> None:
+    client = sign_in("viewer")
+    page = " ".join(client.get("/compare/").content.decode().split())
+    assert "Hardware against software RAID" in page
+    told = r"Hardware RAID (0\.9|1\.0)\d+ × software RAID \(0\.9\d+ to 1\.\d+\) in 2 matched sets: no difference shown"
+    assert re.search(told, page)
+    assert '<svg class="forest"' in page
+    assert "Not answerable yet" in page
+    for link in re.findall(r'href="(/compare/questions/[^"#]*)', page):
+        assert client.get(link.replace("&amp;", "&")).status_code == 200
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_question_leads_to_its_runs_and_to_the_free_comparison(sign_in: SignIn) -> None:
+    client = sign_in("viewer")
+    page = client.get("/compare/questions/filesystem/").content.decode()
+    links = {link.replace("&amp;", "&") for link in re.findall(r'href="(/compare/\?[^"]*)', page)}
+    assert any("series=filesystem" in link and "run=" in link for link in links)
+    for link in links:
+        assert client.get(link).status_code == 200
+
+
+def test_another_labs_runs_are_no_part_of_an_answer(cast: Cast, sign_in: SignIn) -> None:
+    with lab_scope(cast.other_lab.pk):
+        store(cast.other_lab, old_machine(3))
+    found = get(sign_in("viewer"), "/api/v1/questions/")
+    assert (found["runs"], found["answered"], found["open"]) == (0, [], [])
+
+
+def test_published_runs_count_where_they_are_asked_for(cast: Cast, sign_in: SignIn) -> None:
+    paper = Lab.objects.create(name="Published", slug="published", is_published=True)
+    with lab_scope(paper.pk):
+        store(paper, old_machine(3))
+    client = sign_in("viewer")
+    assert get(client, "/api/v1/questions/")["runs"] == 0
+    assert get(client, "/api/v1/questions/", published="yes")["runs"] == 70
+    assert "RAID level" in client.get("/compare/?published=yes").content.decode()
+
+
+def test_the_number_of_statements_does_not_grow(lab: Lab, sign_in: SignIn) -> None:
+    client = sign_in("viewer")
+    store(lab, old_machine(1))
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
+        client.get("/compare/")
+    add_sample(store(lab, old_machine(2)), 100.0, "randread", "iops")
+    with CaptureQueriesContext(connection) as many:
+        client.get("/compare/")
+    assert len(many) == len(few)
+
+
+def test_runs_that_did_not_finish_and_values_that_are_none_do_not_count(lab: Lab, runs: list[Run]) -> None:
+    before = report([lab.pk], FactorSelection()).runs
+    Run.objects.filter(pk=runs[0].pk).update(state=State.FAILED)
+    runs[1].samples.update(value=None)
+    runs[2].samples.update(value=0.0)
+    assert report([lab.pk], FactorSelection()).runs == before - 3
+
+
+def test_facts_of_single_runs_do_not_split_groups(lab: Lab, runs: list[Run]) -> None:
+    first = answer_one([lab.pk], "filesystem", FactorSelection())
+    for number, run in enumerate(runs):
+        run.facts |= {"load_before": number / 10, "randseed": number}
+        run.labels = {"note": f"night {number}", "run_id": number, "my_seed": str(number)}
+        run.save()
+    again = answer_one([lab.pk], "filesystem", FactorSelection())
+    assert [one.ratio for one in again.contrasts] == pytest.approx([one.ratio for one in first.contrasts])
+    assert again.sets == first.sets
+
+
+def test_a_run_is_measured_once_however_many_points_it_has(lab: Lab, runs: list[Run]) -> None:
+    from apps.runs.models import Point, Sample
+
+    before = answer_one([lab.pk], "filesystem", FactorSelection())
+    for run in runs:
+        sample = run.samples.get()
+        for size in (1, 2, 3):
+            point = Point.objects.get_or_create(file_size=size << 40, block_size=1 << 20, threads=1, iodepth=16)[0]
+            Sample.objects.create(run=run, measure=sample.measure, point=point, value=sample.value)
+    after = answer_one([lab.pk], "filesystem", FactorSelection())
+    assert [one.ratio for one in after.contrasts] == pytest.approx([one.ratio for one in before.contrasts])
+    assert after.runs == before.runs
+    assert [one.interval for one in after.contrasts] == [pytest.approx(one.interval) for one in before.contrasts]

@@ -1,0 +1,267 @@
+"""What is held equal, what comes with a factor, and what is not known."""
+
+from typing import Any
+
+import pytest
+
+from apps.comparison.like_for_like.answers import FactorAnswer, answer_factor, judge, with_what_is_missing
+from apps.comparison.like_for_like.dependence import find_dependence
+from apps.comparison.like_for_like.fact_codes import FactCodes
+from apps.comparison.like_for_like.forest import forest, ticks
+from apps.comparison.like_for_like.run_group import RunGroup, facts_of_run, point_facts
+from apps.comparison.like_for_like.selection import FactorSelection, parse_selection
+from apps.comparison.like_for_like.sentences import labels_of_strata, missing_words, nearest_words, sentence, subtitle
+from apps.comparison.like_for_like.strata import MovedFacts
+from apps.comparison.question import QuestionError
+from apps.comparison.questions import BY_NAME, FACTORS
+from apps.comparison.statistics.meta_analysis import LogRatio, Moments
+
+GIB = 1024**3
+HOST = {"host": "a", "ram": 64 * GIB, "kernel": "6.1.0-18-amd64", "disk_model": "X", "disk_count": 4, "cpu": "C"}
+
+
+def group(mean: float = 0.0, n: int = 5, target: str = "t", spread: float = 0.03, **facts: Any) -> RunGroup:
+    stored = {"tool": "fio", "tool_version": "fio-3.33", "file_size": 128 * GIB, **HOST, **facts}
+    stored = {name: value for name, value in stored.items() if value is not None}
+    return RunGroup(facts_of_run(stored, {}), Moments(n, mean, spread**2), runs=(1, 2), target=target, texts=stored)
+
+
+def ask(name: str, *groups: RunGroup, **moved: tuple[str, ...]) -> FactorAnswer:
+    factor, facts = BY_NAME[name], MovedFacts(**moved)
+    codes = FactCodes(groups, factor.always)
+    answer = answer_factor(factor, groups, ("write", "bandwidth"), facts, codes=codes)
+    return judge([with_what_is_missing(answer, factor, codes, facts)])[0]
+
+
+def sets(answer: FactorAnswer) -> int:
+    return len(answer.strata)
+
+
+def test_what_differs_besides_makes_no_set() -> None:
+    alike = [group(raid_implementation=kind, raid_level="5") for kind in ("hardware", "software")]
+    assert sets(ask("raid_implementation", *alike)) == 1
+    here = {"filesystem": "ext4", "raid_level": "5", "kernel": "6.1.0", "host": "a", "file_size": 128 * GIB}
+    others = {"filesystem": "xfs", "raid_level": "6", "kernel": "5.10.0", "host": "b", "file_size": GIB}
+    for name, value in others.items():
+        known = group(**here, raid_implementation="hardware")
+        other = group(**{**here, name: value}, raid_implementation="software")
+        assert sets(ask("raid_implementation", known, other)) == 0, name
+
+
+def test_what_comes_with_a_factor_may_differ_and_is_named() -> None:
+    hardware = group(raid_implementation="hardware", controller="9361", controller_cache=GIB, write_policy="WB")
+    software = group(raid_implementation="software", controller="HBA", controller_cache="none")
+    answer = ask("raid_implementation", hardware, software)
+    assert sets(answer) == 1
+    assert {"controller", "controller_cache"} <= {*answer.implied}
+    assert sets(ask("raid_implementation", hardware, software, held=("controller",))) == 0
+
+
+def test_patches_of_a_kernel_line_and_of_a_tools_major_version_are_equal() -> None:
+    one = group(filesystem="ext4", kernel="6.1.0-13-amd64", tool_version="fio-3.28")
+    other = group(filesystem="xfs", kernel="6.1.0-28-amd64", tool_version="fio-3.36")
+    assert sets(ask("filesystem", one, other)) == 1
+    assert sets(ask("filesystem", one, group(filesystem="xfs", kernel="6.2.1"))) == 0
+
+
+def test_an_unknown_fact_equals_itself_on_the_same_target_only() -> None:
+    known = group(filesystem="ext4", target="far")  # so that the disk's model is known of some run
+    here = [group(filesystem=fs, disk_model=None, target="t1") for fs in ("ext4", "xfs")]
+    answer = ask("filesystem", known, *here)
+    assert sets(answer) == 1
+    assert answer.strata[0].unknown == ("disk_model",)
+    there = [
+        group(filesystem="ext4", disk_model=None, target="t1"),
+        group(filesystem="xfs", disk_model=None, target="t2"),
+    ]
+    assert sets(ask("filesystem", known, *there)) == 0
+
+
+def test_an_unknown_fact_does_not_equal_a_known_one() -> None:
+    assert sets(ask("filesystem", group(filesystem="ext4"), group(filesystem="xfs", disk_model=None))) == 0
+
+
+def test_what_no_run_tells_is_named() -> None:
+    answer = ask("filesystem", *[group(filesystem=fs, disk_model=None) for fs in ("ext4", "xfs")])
+    assert sets(answer) == 1
+    assert "disk_model" in answer.nowhere
+
+
+def test_a_label_that_some_runs_have_is_held() -> None:
+    plain, labelled = group(filesystem="ext4"), group(filesystem="xfs", cable="new")
+    assert sets(ask("filesystem", plain, labelled)) == 0
+    assert sets(ask("filesystem", plain, labelled, ignored=("cable",))) == 1
+    assert sets(ask("filesystem", plain, group(filesystem="xfs", note="monday", seed=7))) == 1
+
+
+def test_a_single_disk_has_neither_chunk_nor_raid() -> None:
+    single = group(raid_level="single", disk_count=1, chunk_size="none")
+    array = group(raid_level="RAID-5", raid_implementation="software", chunk_size=65536)
+    answer = ask("raid_level", single, array)
+    assert [(one.level, one.against) for one in answer.contrasts] == [("5", "single")]
+    mirror = group(raid_level="1", raid_implementation="software", disk_count=2)
+    assert not [one for one in ask("raid_level", mirror, array).contrasts if one.effects]  # two disks against four
+
+
+def test_a_mixture_is_no_level() -> None:
+    answer = ask("interface", group(interface="SAS"), group(interface="SAS + SATA"))
+    assert answer.candidates == {"SAS": 5}
+
+
+def test_levels_that_no_set_joins_with_the_reference_are_held_against_another() -> None:
+    groups = [
+        group(filesystem="ext4"), group(0.1, filesystem="xfs"),
+        group(0.3, filesystem="xfs", host="b"), group(0.5, filesystem="zfs", host="b"),
+    ]  # fmt: skip
+    answer = ask("filesystem", *groups)
+    assert {(one.level, one.against) for one in answer.contrasts} == {("xfs", "ext4"), ("zfs", "xfs")}
+
+
+def test_files_of_one_multiple_of_ram_are_equal_where_hosts_are_compared() -> None:
+    small = group(host="a", ram=4 * GIB, file_size=16 * GIB)
+    large = group(host="b", ram=64 * GIB, file_size=256 * GIB)
+    answer = ask("host", small, large)
+    assert [stratum.sizes for stratum in answer.strata] == ["file_size_over_ram"]
+    assert sets(ask("host", small, group(host="b", ram=64 * GIB, file_size=128 * GIB))) == 0
+
+
+def test_a_guest_is_held_against_the_machine_that_it_may_run_on() -> None:
+    native = group(environment="native", host="metal")
+    assert sets(ask("environment", native, group(environment="guest", host="vm", ram=GIB, kernel="5.4.1"))) == 1
+    assert sets(ask("environment", native, group(environment="guest", host="vm", cpu="other"))) == 0
+    unknown = [group(environment=one, host=one, cpu=None, target=one) for one in ("native", "guest")]
+    assert sets(ask("environment", *unknown)) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [("WB", "write-back"), ("Write Back", "write-back"), ("writethrough", "write-through"), ("none", "write-through")],
+)
+def test_write_policies_are_read_as_tools_spell_them(text: str, level: str) -> None:
+    assert BY_NAME["write_policy"].level_of({"write_policy": text}) == level
+
+
+def test_too_few_runs_have_a_ratio_and_no_interval() -> None:
+    answer = ask("filesystem", group(0.1, 2, filesystem="xfs"), group(filesystem="ext4"))
+    (contrast,) = answer.contrasts
+    assert (contrast.combination, contrast.finding) == (None, "too few runs")
+    assert contrast.effects[0].ratio == pytest.approx(1.105, abs=1e-3)
+    assert contrast.effects[0].interval is None
+    assert missing_words(answer.missing[0], BY_NAME["filesystem"]) == "1 more run of xfs on a"
+
+
+def test_without_a_set_the_nearest_pair_says_what_else_differs_in_order() -> None:
+    near, far = group(filesystem="xfs", kernel="5.10"), group(filesystem="xfs", kernel="5.10", host="b", ram=GIB)
+    answer = ask("filesystem", group(filesystem="ext4"), near, far)
+    assert answer.contrasts == ()
+    assert answer.nearest[0].differs == ("kernel",)
+    assert nearest_words(answer.nearest[0]) == "kernel 6.1 / 5.10"
+    assert "differ in kernel" in sentence(answer, BY_NAME["filesystem"])
+    only_far = ask("filesystem", group(filesystem="ext4"), far)
+    assert only_far.nearest[0].differs == ("host", "ram", "kernel")
+
+
+def test_runs_measured_one_level_after_the_other_are_marked() -> None:
+    from dataclasses import replace
+
+    ext4, xfs = group(filesystem="ext4"), group(filesystem="xfs")
+    apart = ask(
+        "filesystem",
+        replace(ext4, began="2019-01-01", ended="2019-02-01"),
+        replace(xfs, began="2021-01-01", ended="2021-02-01"),
+    )
+    assert apart.contrasts[0].effects[0].is_apart_in_time
+    together = ask(
+        "filesystem",
+        replace(ext4, began="2019-01-01", ended="2021-01-01"),
+        replace(xfs, began="2020-01-01", ended="2020-02-01"),
+    )
+    assert not together.contrasts[0].effects[0].is_apart_in_time
+
+
+def test_a_sentence_has_the_ratio_its_interval_and_the_number_of_sets() -> None:
+    groups = [
+        group(gain, raid_implementation=kind, raid_level=level)
+        for kind, gain in (("hardware", 0.02), ("software", 0.0))
+        for level in ("0", "1", "5")
+    ]
+    answer = ask("raid_implementation", *groups)
+    told = sentence(answer, BY_NAME["raid_implementation"])
+    assert told == "Hardware RAID 1.02 × software RAID (0.994 to 1.05) in 3 matched sets: no difference shown"
+    assert labels_of_strata(answer.contrasts[0].effects) == ["RAID 0", "RAID 1", "RAID 5"]
+    assert subtitle(answer).startswith("Bandwidth of write · 128")
+
+
+def test_points_of_a_run_tell_runs_apart() -> None:
+    point = {"file_size": GIB, "block_size": 4096, "threads": None, "iodepth": None}
+    assert point_facts([point], "1") == {"file_size": str(GIB), "block_size": "4096"}
+    two = point_facts([point, {**point, "file_size": 2 * GIB}], "2 values, 17")
+    assert two == {"block_size": "4096", "file_size": "several", "points": "2 values, 17"}
+
+
+def test_a_number_may_explain_a_spread_along_a_line() -> None:
+    effects = [LogRatio(0.2 * step, 1e-4, 8.0) for step in (1, 2, 3, 4)]
+    facts = [{"controller_cache": str(2**step << 20), "host": f"h{step}"} for step in (1, 2, 3, 4)]
+    found = find_dependence(effects, facts)
+    assert (found.fact, found.share > 0.9) == ("controller_cache", True)
+    assert [value for value, _ in found.values] == [fact["controller_cache"] for fact in facts]
+
+
+def test_a_fact_with_a_value_for_each_set_explains_nothing() -> None:
+    effects = [LogRatio(value, 1e-4, 8.0) for value in (0.1, 0.9, 0.2, 0.7)]
+    assert find_dependence(effects, [{"host": f"h{n}"} for n in range(4)]).fact == ""
+    two = find_dependence(effects, [{"host": name} for name in "abab"])
+    assert (two.fact, [value for value, _ in two.values]) == ("host", ["a", "b"])
+
+
+def test_an_address_is_read_and_written_alike() -> None:
+    query = {
+        "operation": ["read"],
+        "metric": ["bandwidth"],
+        "hold": ["ram,cpu"],
+        "ignore": ["kernel"],
+        "host": ["b", "a"],
+    }
+    selection = parse_selection(query)
+    assert selection.moved == MovedFacts(("ram", "cpu"), ("kernel",))
+    assert (
+        parse_selection({name: [value] for name, value in selection.pairs() if name != "host"} | {"host": ["a", "b"]})
+        == selection
+    )
+    assert selection.hold("kernel").moved == MovedFacts(("ram", "cpu", "kernel"), ())
+    assert selection.ignore("ram").moved == MovedFacts(("cpu",), ("kernel", "ram"))
+    assert FactorSelection().address == ""
+    for wrong in ({"hold": ["a b"]}, {"host": ["\0"]}, {"metric": ["bandwidth", "iops"], "operation": ["read"]}):
+        with pytest.raises(QuestionError):
+            parse_selection(wrong)
+
+
+def test_filters_leave_the_groups_that_pass() -> None:
+    groups = [group(host="a"), group(host="b"), group(host="b", disk_model=None)]
+    assert parse_selection({"host": ["b"]}).chosen(groups) == groups[1:]
+    assert parse_selection({"host": ["a", "b"], "disk_model": ["unknown"]}).chosen(groups) == groups[2:]
+
+
+def test_the_axis_has_one_and_room_for_every_tick() -> None:
+    for low, high in ((0.94, 1.07), (0.2, 9.0), (0.9, 1.6), (0.01, 400.0)):
+        found = ticks(low, high)
+        assert 1.0 in found
+        assert all(low <= tick <= high for tick in found)
+        assert 3 <= len(found) <= 8
+
+
+def test_an_endless_interval_does_not_make_all_others_a_dot() -> None:
+    wide = [group(0.1, 3, spread=2.0, filesystem="xfs"), group(0.0, 3, spread=2.0, filesystem="ext4")]
+    near = [group(0.1, filesystem="xfs", host="b"), group(0.0, filesystem="ext4", host="b")]
+    plot = forest(ask("filesystem", *wide, *near), BY_NAME["filesystem"])
+    assert plot.high / plot.low < 30
+    assert all(0 <= plot.place(row.low or 1) <= 1 for row in plot.rows)
+
+
+def test_every_question_has_words_measures_and_a_name_of_its_own() -> None:
+    assert len({factor.name for factor in FACTORS}) == len(FACTORS) >= 12
+    for factor in FACTORS:
+        assert str(factor.title)
+        assert str(factor.question).endswith("?")
+        assert factor.asks
+        assert {*factor.implied}.isdisjoint(factor.facts)
