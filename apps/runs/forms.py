@@ -213,6 +213,7 @@ class RunRequest:
             return None
         data = self.form.cleaned_data
         try:
+            self.details.check_targets(data["target"])
             with transaction.atomic():
                 runs = start_on_targets(
                     data["target"], lab=self.lab, spec=self.spec, repetitions=data["repetitions"], who=who,

@@ -229,3 +229,14 @@ def test_a_target_says_why_it_takes_no_runs(place: Target, token: Callable[[str]
         Target.objects.update(is_agents_own=False)
         host = str(Host.objects.get())
     assert read() == (False, f"{host} has no agent")
+
+
+def test_several_targets_never_go_into_one_configuration(
+    place: Target, token: Callable[[str], str], cast: Cast
+) -> None:
+    with lab_scope(cast.lab.pk):
+        other = target(cast.lab, "alpha", "second")
+    wish = {"targets": [place.pk, other.pk], "workload": JOB, "study": "any", "configuration": "ext4"}
+    answer = _ask(token("run"), wish)
+    assert (answer.status_code, "each target decides" in answer.text) == (400, True)
+    assert _nothing_was_done()

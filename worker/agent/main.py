@@ -47,11 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, act, words in (
         ("enrol", enrol, "make this host known to a server, once"),
         ("run", run, "the agent"),
-        (
-            "allow",
-            allow,
-            "allow further directories for test files in agent.conf; the agent reads it when it is started again",
-        ),
+        ("allow", allow, "allow further directories for test files; the agent is told when it is started again"),
         ("status", status, "what this host allows and what it is doing"),
         ("check-policy", check_policy, "show the job file of a workload, or why it is refused"),
     ):
@@ -68,12 +64,10 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("--token", help=argparse.SUPPRESS)
             sub.add_argument("--shared-directory", action="store_true", help="although other accounts may write there")
             sub.add_argument("--again", action="store_true", help="although this folder is enrolled already")
+        if name in ("enrol", "allow"):
             words = "where test files go; made on the filesystem under test. Say it again for each further filesystem"
-            sub.add_argument("--directory", action="append", metavar="DIRECTORY", help=words)
-        if name == "allow":
-            sub.add_argument(
-                "--directory", action="append", metavar="DIRECTORY", required=True, help="a directory to allow"
-            )
+            required = name == "allow"
+            sub.add_argument("--directory", action="append", metavar="DIRECTORY", required=required, help=words)
         if name == "run":
             sub.add_argument("--once", action="store_true", help="do what is open, then end")
         if name == "check-policy":
@@ -99,12 +93,7 @@ def enrol(arguments: argparse.Namespace) -> int:
     if arguments.token:
         log("A token on the command line can be read by every account of this host (ps). Better use --token-file.")
     conf.create(state, *(arguments.directory or []), shared=arguments.shared_directory)
-    allowed = conf.load(state)
-    for root in allowed.roots:
-        refused = allowed.directory_refused(root.path)
-        if refused:
-            raise conf.Mistake(refused)
-    _say_what_is_not_allowed(arguments.directory or [], allowed)
+    _check_directories(arguments.directory or [], conf.load(state))
     token = client.token(arguments.token_file, arguments.token)
     secret = _enrolment_secret(state, token)
     body = {
@@ -205,8 +194,16 @@ def check_policy(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _say_what_is_not_allowed(asked: List[str], allowed: conf.Conf) -> None:
-    """Tell which directories of the command line an agent.conf that was there before does not allow."""
+def _check_directories(asked: List[str], allowed: conf.Conf) -> None:
+    """Tell which directories of the command line an agent.conf that was there before does not allow.
+
+    Raises:
+        Mistake: One that it allows cannot be used safely.
+    """
+    for root in allowed.roots:
+        refused = allowed.directory_refused(root.path)
+        if refused:
+            raise conf.Mistake(refused)
     for path in asked:
         if directory.resolve(path) not in [root.path for root in allowed.roots]:
             log(f"{path} is not in {allowed.state}/agent.conf, which was there before; agent.pyz allow adds it.")

@@ -191,7 +191,6 @@ class Work:
         """Return whether to flush at once.
 
         One flush a second would be measured if the spool shares the filesystem under test.
-
         """
         return not self.conf.spool_on(os.path.dirname(attempt.run_dir))
 

@@ -209,6 +209,11 @@ class RunStartSerializer(KnownFieldsSerializer):
         keys = attrs.setdefault("targets", [attrs.get("target")])
         if len(set(keys)) < len(keys):
             raise serializers.ValidationError({"targets": "found a target twice, expected each once"})
+        if len(keys) > 1 and "configuration" in attrs:
+            found = attrs["configuration"][:80]
+            raise serializers.ValidationError(
+                {"configuration": f"found {found!r} with several targets, expected none: each target decides"}
+            )
         return attrs
 
 

@@ -7,6 +7,7 @@ from django import forms
 from django.http import QueryDict
 
 from apps.core.forms import SiteForm
+from apps.inventory.models import Target
 from apps.labs.models import Lab
 from apps.runs.labels import parse_labels, spell_labels
 from apps.runs.models import Run
@@ -87,6 +88,12 @@ class RunDetailsForm(SiteForm):
         data = self.cleaned_data
         priority = Priority.find(data["priority"]) or Priority.NORMAL
         return {"priority": priority, "labels": data["labels"], "note": data["note"]}
+
+    def check_targets(self, targets: Sequence[Target]) -> None:
+        """Raise `WorkloadError` where runs on several targets would go into one configuration, whose figures would mix."""
+        choice = self.cleaned_data.get("study") or ""
+        if len(targets) > 1 and choice.startswith("configuration-"):
+            raise WorkloadError("study", "one configuration for several targets", "a configuration for each target")
 
     def place(self, runs: Sequence[Run], actor: str) -> None:
         """Place the started runs in the chosen study, if one is chosen."""
