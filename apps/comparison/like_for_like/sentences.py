@@ -47,8 +47,13 @@ def finding_words(finding: MatchedFinding) -> str:
 
 def measure_words(answer: FactorAnswer) -> str:
     """Return `bandwidth of write`."""
-    metric = METRICS[answer.metric].label
-    return _("%(metric)s of %(operation)s") % {"metric": metric, "operation": operation_of(answer.operation)}
+    return words_of_measure(answer.operation, answer.metric)
+
+
+def words_of_measure(operation: str, metric: str) -> str:
+    """Return `bandwidth of write`."""
+    words = {"metric": _(METRICS[metric].label), "operation": _(operation_of(operation))}
+    return _("%(metric)s of %(operation)s") % words
 
 
 def sentence(answer: FactorAnswer, factor: Factor) -> str:
