@@ -66,6 +66,11 @@ def sentence(answer: FactorAnswer, factor: Factor) -> str:
         contrast = next(one for one in contrasts if one.finding is MatchedFinding.DEPENDS)
         return capfirst(f"{_dependence(contrast, factor)}, {pgettext('in 3 matched sets', 'in')} {sets}")
     parts = [_contrast(contrast, factor, contrasts[:place]) for place, contrast in enumerate(contrasts[:MOST_LEVELS])]
+    if len(contrasts) > 1:  # what each of several says, where it is not an effect
+        parts = [
+            part if contrast.finding is MatchedFinding.EFFECT else f"{part}: {finding_words(contrast.finding)}"
+            for part, contrast in zip(parts, contrasts, strict=False)
+        ]
     more = len(contrasts) - len(parts)
     if more > 0:
         parts.append(ngettext("%(n)s more level", "%(n)s more levels", more) % {"n": more})
