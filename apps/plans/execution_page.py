@@ -12,7 +12,7 @@ from django.utils import timezone
 from apps.agents.queue import waiting_reasons
 from apps.inventory.models import Host
 from apps.plans.models import Execution, HostWait, execution_of, open_runs
-from apps.plans.published_procedure import SideBySideRow, compare_with_report
+from apps.plans.published_procedure import ReportComparison, compare_with_report
 from apps.plans.scheduler import find_waiting_rounds
 from apps.plans.services import find_start_problems
 from apps.plans.steps import cell_progress, find_next_step
@@ -199,7 +199,7 @@ class ExecutionPage:
         return newest.first()  # type: ignore[no-any-return]
 
     @cached_property
-    def report(self) -> tuple[list[str], list[SideBySideRow]]:
+    def report(self) -> tuple[list[str], list[ReportComparison]]:
         """Return the configurations of the report that the plan repeats, and its values beside ours."""
         if not self.plan.repeats_id:
             return [], []

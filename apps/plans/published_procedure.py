@@ -40,7 +40,7 @@ class ReportPoint:
 
 
 @dataclass(frozen=True)
-class Procedure:
+class ReportProcedure:
     """Points for fio, and sentences about what is left out or taken differently."""
 
     points: list[PlanPointData]
@@ -59,7 +59,7 @@ def _published_labs() -> Any:
     return lab_scope(*Lab.objects.published_ids())
 
 
-def repeat(plan: Plan, *, is_scaled: bool) -> Procedure:
+def repeat(plan: Plan, *, is_scaled: bool) -> ReportProcedure:
     """Return the points of a report's plan for fio.
 
     Args:
@@ -88,7 +88,7 @@ def repeat(plan: Plan, *, is_scaled: bool) -> Procedure:
         remarks.append(f"Left out, because fio has no such operation: {', '.join(left_out)}.")
     if any(not point.block_size for point in plan.points.all()):
         remarks.append("The report prints no block size; the tool's own is taken where it is known, else 1 MiB.")
-    return Procedure(points, remarks)
+    return ReportProcedure(points, remarks)
 
 
 def _find_problem(point: PlanPointData) -> str:
@@ -115,7 +115,7 @@ def report_points(plan: Plan, study_runs: StudysRuns) -> list[ReportPoint]:
 
 
 @dataclass(frozen=True)
-class SideBySideRow:
+class ReportComparison:
     """One point: the bandwidths of the report's configurations and of ours, in bytes/s; None where there is none."""
 
     label: str
@@ -123,7 +123,7 @@ class SideBySideRow:
     ours: list[float | None]
 
 
-def compare_with_report(plan: Plan, ours: Mapping[tuple[int, int], float]) -> tuple[list[str], list[SideBySideRow]]:
+def compare_with_report(plan: Plan, ours: Mapping[tuple[int, int], float]) -> tuple[list[str], list[ReportComparison]]:
     """Return the report's configurations, and a row for each point that both sides have.
 
     Args:
@@ -144,7 +144,7 @@ def compare_with_report(plan: Plan, ours: Mapping[tuple[int, int], float]) -> tu
             continue
         theirs = [_measured(study_runs, row.configuration_id, entry) for row in rows]
         own = [ours.get((row.pk, point.pk)) for row in plan.rows.all()]
-        table.append(SideBySideRow(entry.label, theirs, own))
+        table.append(ReportComparison(entry.label, theirs, own))
     return [row.label for row in rows], table
 
 

@@ -40,7 +40,17 @@ def test_what_is_compiled_is_what_is_written(path) -> None:
         read = gettext.GNUTranslations(compiled)
     for entry in polib.pofile(str(path)):
         found = read.pgettext(entry.msgctxt, entry.msgid) if entry.msgctxt else read.gettext(entry.msgid)
-        assert found == entry.msgstr
+        assert found == (entry.msgstr_plural[0] if entry.msgid_plural else entry.msgstr)
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: path.parts[-3])
+def test_every_plural_has_all_forms_of_its_language(path) -> None:
+    catalogue = polib.pofile(str(path))
+    forms = int(re.search(r"nplurals=(\d)", catalogue.metadata["Plural-Forms"])[1])
+    for entry in catalogue:
+        if entry.msgid_plural:
+            assert len(entry.msgstr_plural) == forms
+            assert all(entry.msgstr_plural.values())
 
 
 def test_a_changed_catalogue_is_compiled_again(tmp_path, monkeypatch) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
+from apps.comparison.labels import natural
 from apps.comparison.like_for_like.dependence import Dependence, find_dependence
 from apps.comparison.like_for_like.fact_codes import FactCodes
 from apps.comparison.like_for_like.nearest import MissingRuns, NearestPair, nearest_pairs, runs_for
@@ -17,6 +18,7 @@ from apps.comparison.like_for_like.run_group import MACHINE_FACTS, RunGroup
 from apps.comparison.like_for_like.strata import (
     ENOUGH,
     IDENTITIES,
+    MOST_LEVELS,
     FactorRules,
     MovedFacts,
     Pair,
@@ -168,6 +170,11 @@ class FactorAnswer:
         return tuple(contrast for contrast in self.contrasts if contrast.combination is not None)
 
     @property
+    def levels_left_out(self) -> int:
+        """Return how many levels are not held against others because they have the fewest runs of very many."""
+        return max(0, len(self.candidates or ()) - MOST_LEVELS)
+
+    @property
     def is_answered(self) -> bool:
         return bool(self.answered)
 
@@ -208,7 +215,7 @@ def answer_factor(
     answer = FactorAnswer(factor.name, *measure, candidates=dict(candidates.most_common()))
     if len(candidates) < 2:
         return answer
-    found = tuple(strata(codes, factor, moved))
+    found = tuple(strata(codes, factor, moved, against))
     held = {codes.names[column] for column in held_columns(codes, factor, moved, ())}
     contrasts = tuple(_contrasts(found, factor, against))
     return replace(
@@ -247,7 +254,7 @@ def _rank(name: str) -> tuple[int, str]:
 def _contrasts(found: Sequence[Stratum], factor: QuestionedFactor, against: str) -> list[LevelContrast]:
     """Return each level against the reference, or where no stratum has both, against one that is already placed."""
     together = _together(found)
-    pairs = _tree(together, factor, against, _began(found))
+    pairs = _tree(together, factor, against)
     contrasts = [LevelContrast(level, other, tuple(_effects(found, factor, level, other))) for level, other in pairs]
     return [_combined(contrast) for contrast in contrasts]
 
@@ -263,17 +270,7 @@ def _together(found: Sequence[Stratum]) -> dict[Pair, tuple[int, int]]:
     return together
 
 
-def _began(found: Sequence[Stratum]) -> dict[str, str]:
-    began: dict[str, str] = {}
-    for stratum in found:
-        for level, side in stratum.sides.items():
-            began[level] = min(began.get(level, side.began), side.began)
-    return began
-
-
-def _tree(
-    together: Mapping[Pair, tuple[int, int]], factor: QuestionedFactor, against: str, began: Mapping[str, str]
-) -> list[Pair]:
+def _tree(together: Mapping[Pair, tuple[int, int]], factor: QuestionedFactor, against: str) -> list[Pair]:
     """Return (level, against) for all levels: against the reference where some stratum has both."""
 
     def weight(level: str, others: Sequence[str] | None = None) -> tuple[int, int]:
@@ -286,8 +283,8 @@ def _tree(
         rank = factor.first.index(level) if level in factor.first else len(factor.first)
         usable, every = weight(level)
         if factor.is_order_of_time:
-            return (level != against, usable == 0, began.get(level, ""), level)
-        return (level != against, usable == 0, rank, -usable, -every, level)
+            return (level != against, usable == 0, natural(level))
+        return (level != against, usable == 0, rank, -usable, -every, natural(level))
 
     left = sorted({level for pair in together for level in pair}, key=preference)
     placed: list[str] = []

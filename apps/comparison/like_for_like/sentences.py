@@ -47,8 +47,13 @@ def finding_words(finding: MatchedFinding) -> str:
 
 def measure_words(answer: FactorAnswer) -> str:
     """Return `bandwidth of write`."""
-    metric = METRICS[answer.metric].label
-    return _("%(metric)s of %(operation)s") % {"metric": metric, "operation": operation_of(answer.operation)}
+    return words_of_measure(answer.operation, answer.metric)
+
+
+def words_of_measure(operation: str, metric: str) -> str:
+    """Return `bandwidth of write`."""
+    words = {"metric": _(METRICS[metric].label), "operation": _(operation_of(operation))}
+    return _("%(metric)s of %(operation)s") % words
 
 
 def sentence(answer: FactorAnswer, factor: Factor) -> str:
@@ -61,6 +66,11 @@ def sentence(answer: FactorAnswer, factor: Factor) -> str:
         contrast = next(one for one in contrasts if one.finding is MatchedFinding.DEPENDS)
         return capfirst(f"{_dependence(contrast, factor)}, {pgettext('in 3 matched sets', 'in')} {sets}")
     parts = [_contrast(contrast, factor, contrasts[:place]) for place, contrast in enumerate(contrasts[:MOST_LEVELS])]
+    if len(contrasts) > 1:  # what each of several says, where it is not an effect
+        parts = [
+            part if contrast.finding is MatchedFinding.EFFECT else f"{part}: {finding_words(contrast.finding)}"
+            for part, contrast in zip(parts, contrasts, strict=False)
+        ]
     more = len(contrasts) - len(parts)
     if more > 0:
         parts.append(ngettext("%(n)s more level", "%(n)s more levels", more) % {"n": more})

@@ -18,7 +18,7 @@ from apps.comparison.statistics.meta_analysis import LogRatio, Moments, log_rati
 ENOUGH = 3  # runs on each side, for a variance of its own
 # Names of single disks, which only the question about disks asks for.
 IDENTITIES = ("place", "disk_serial", "serial", "disk")
-MOST_LEVELS = 400
+MOST_LEVELS = 24  # that are held against each other: those with most runs
 Pair = tuple[str, str]
 
 
@@ -104,9 +104,12 @@ class Stratum:
         return combinations(sorted(self.sides), 2)
 
 
-def strata(codes: FactCodes, factor: FactorRules, moved: MovedFacts) -> list[Stratum]:
-    """Return the strata of these groups, those with most runs first."""
-    levels = codes.levels(factor.level_of)
+def strata(codes: FactCodes, factor: FactorRules, moved: MovedFacts, against: str = "") -> list[Stratum]:
+    """Return the strata of these groups, those with most runs first.
+
+    Of more than `MOST_LEVELS` levels only those with most runs are looked at, and `against`.
+    """
+    levels = _most_measured(codes, codes.levels(factor.level_of), against)
     found: list[Stratum] = []
     for implied, pairs in _kinds(factor, levels).items():
         columns = held_columns(codes, factor, moved, implied)
@@ -117,6 +120,15 @@ def strata(codes: FactCodes, factor: FactorRules, moved: MovedFacts) -> list[Str
             others = [row for row in rows if id(codes.groups[row]) not in used]
             found += _by_multiples(codes, levels, others, columns, pairs)
     return sorted(found, key=lambda stratum: -sum(side.n for side in stratum.sides.values()))
+
+
+def _most_measured(codes: FactCodes, levels: Sequence[str | None], against: str) -> list[str | None]:
+    runs: Counter[str] = Counter()
+    for group, level in zip(codes.groups, levels, strict=True):
+        if level is not None:
+            runs[level] += group.n
+    kept = {level for level, _ in runs.most_common(MOST_LEVELS)} | {against}
+    return [level if level in kept else None for level in levels]
 
 
 def held_columns(codes: FactCodes, factor: FactorRules, moved: MovedFacts, implied: Sequence[str]) -> list[int]:
@@ -134,7 +146,7 @@ def held_columns(codes: FactCodes, factor: FactorRules, moved: MovedFacts, impli
 
 def _kinds(factor: FactorRules, levels: Sequence[str | None]) -> dict[tuple[str, ...], set[Pair] | None]:
     """Return which pairs of levels imply the same facts; None stands for all pairs."""
-    distinct = [level for level, _ in Counter(level for level in levels if level is not None).most_common(MOST_LEVELS)]
+    distinct = {level for level in levels if level is not None}
     kinds: dict[tuple[str, ...], set[Pair] | None] = {}
     for pair in combinations(sorted(distinct), 2):
         some = kinds.setdefault(factor.implied_between(*pair), set())

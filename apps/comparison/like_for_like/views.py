@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from apps.comparison.labels import label_of, operation_of
+from apps.comparison.labels import label_of
 from apps.comparison.like_for_like.answers import FactorAnswer, LevelContrast, StratumEffect
 from apps.comparison.like_for_like.forest import FEW_ROWS, MOST_ROWS, forest
 from apps.comparison.like_for_like.forest_svg import ForestPlaces, places
@@ -30,6 +30,7 @@ from apps.comparison.like_for_like.sentences import (
     sentence,
     subtitle,
     value_text,
+    words_of_measure,
 )
 from apps.comparison.like_for_like.strata import IDENTITIES
 from apps.comparison.question import QuestionError
@@ -38,7 +39,6 @@ from apps.comparison.questions.factor import Factor
 from apps.comparison.statistics.method import MATCHED
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
-from apps.runs.metrics import METRICS
 
 OWN_PARAMETERS = frozenset({"base", "published"})  # of the page of questions; with any other it is a comparison
 CHIPS = {"effect": "approved", "depends": "warning", "no difference shown": "none", "too few runs": "pending"}
@@ -155,12 +155,12 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
         "held": _moves(answer.held, lambda name: selection.ignore(name), factor, selection),
         "implied": _moves(answer.implied, lambda name: selection.hold(name), factor, selection),
         "moved": [
-            (label_of(name), _link(factor, selection.unmoved(name)), name in selection.moved.held)
+            (_(label_of(name)), _link(factor, selection.unmoved(name)), name in selection.moved.held)
             for name in (*selection.moved.held, *selection.moved.ignored)
         ],
-        "nowhere": [label_of(name) for name in answer.nowhere],
+        "nowhere": [_(label_of(name)) for name in answer.nowhere],
         "measures": [
-            (_words(measure), _link(factor, selection.with_(operation=measure[0], metric=measure[1])),
+            (words_of_measure(*measure), _link(factor, selection.with_(operation=measure[0], metric=measure[1])),
              measure == (answer.operation, answer.metric))
             for measure in dict.fromkeys((*factor.asks, (answer.operation, answer.metric)))
         ],
@@ -178,14 +178,9 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
     }  # fmt: skip
 
 
-def _words(measure: tuple[str, str]) -> str:
-    words = {"metric": METRICS[measure[1]].label, "operation": operation_of(measure[0])}
-    return _("%(metric)s of %(operation)s") % words
-
-
 def _moves(names: Iterable[str], move: Any, factor: Factor, selection: FactorSelection) -> list[tuple[str, str]]:
     moved = {*selection.moved.held, *selection.moved.ignored}
-    return [(label_of(name), _link(factor, move(name))) for name in names if name not in moved]
+    return [(_(label_of(name)), _link(factor, move(name))) for name in names if name not in moved]
 
 
 def _contrast(contrast: LevelContrast, answer: FactorAnswer, factor: Factor) -> dict[str, Any]:
@@ -208,7 +203,7 @@ def _contrast(contrast: LevelContrast, answer: FactorAnswer, factor: Factor) -> 
         ]
         if contrast.dependence
         else [],
-        "depends_on": label_of(contrast.dependence.fact) if contrast.dependence and contrast.dependence.fact else "",
+        "depends_on": _(label_of(contrast.dependence.fact)) if contrast.dependence and contrast.dependence.fact else "",
         "rows": [_row(effect, label, answer, factor) for effect, label in zip(contrast.effects, labels, strict=True)],
     }
 
@@ -219,10 +214,10 @@ def _row(effect: StratumEffect, label: str, answer: FactorAnswer, factor: Factor
         "n": effect.n,
         "ratio": ratio_text(effect.ratio),
         "interval": _interval(effect.interval),
-        "differs": [label_of(name) for name in effect.stratum.differs if name not in (*factor.facts, *IDENTITIES)],
-        "unknown": [label_of(name) for name in effect.stratum.unknown],
+        "differs": [_(label_of(name)) for name in effect.stratum.differs if name not in (*factor.facts, *IDENTITIES)],
+        "unknown": [_(label_of(name)) for name in effect.stratum.unknown],
         "apart": effect.is_apart_in_time,
-        "facts": [(label_of(name), value_text(name, value)) for name, value in sorted(effect.stratum.facts.items())],
+        "facts": [(_(label_of(name)), value_text(name, value)) for name, value in sorted(effect.stratum.facts.items())],
         "runs": address_of_stratum(effect, answer, factor),
     }
 

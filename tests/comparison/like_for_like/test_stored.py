@@ -206,3 +206,17 @@ def test_a_run_is_measured_once_however_many_points_it_has(lab: Lab, runs: list[
     assert [one.ratio for one in after.contrasts] == pytest.approx([one.ratio for one in before.contrasts])
     assert after.runs == before.runs
     assert [one.interval for one in after.contrasts] == [pytest.approx(one.interval) for one in before.contrasts]
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("it", "in 2 insiemi confrontabili: nessuna differenza mostrata"),
+        ("ru", "в 2 сопоставимых группах: различие не показано"),
+    ],
+)
+def test_answers_are_said_in_the_readers_language(sign_in: SignIn, language: str, told: str) -> None:
+    client = sign_in("viewer")
+    client.post("/language/", {"language": language, "next": "/"})
+    assert told in " ".join(client.get("/compare/", headers={"Accept-Language": language}).content.decode().split())

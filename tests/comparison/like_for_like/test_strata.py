@@ -265,3 +265,22 @@ def test_every_question_has_words_measures_and_a_name_of_its_own() -> None:
         assert str(factor.question).endswith("?")
         assert factor.asks
         assert {*factor.implied}.isdisjoint(factor.facts)
+
+
+def test_an_older_kernel_is_what_a_newer_one_is_held_against() -> None:
+    answer = ask("kernel", group(0.1, kernel="10.2"), group(kernel="9.14"))
+    assert [(one.level, one.against) for one in answer.contrasts] == [("10.2", "9.14")]
+
+
+def test_of_several_levels_those_without_a_difference_say_so() -> None:
+    answer = ask("filesystem", group(filesystem="ext4"), group(0.5, filesystem="xfs"), group(0.001, filesystem="zfs"))
+    told = sentence(answer, BY_NAME["filesystem"])
+    assert told.startswith("xfs 1.65 × ext4 (")
+    assert told.endswith("): no difference shown in 1 matched set")
+
+
+def test_of_very_many_levels_those_with_most_runs_are_held_against_each_other() -> None:
+    hosts = [group(0.001 * number, 3 + number, host=f"h{number}") for number in range(300)]
+    answer = ask("host", *hosts)
+    assert (len(answer.contrasts), answer.levels_left_out) == (23, 276)
+    assert answer.contrasts[0].against == "h276"

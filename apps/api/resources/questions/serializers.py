@@ -179,6 +179,7 @@ class FactorAnswerSerializer(serializers.Serializer[FactorAnswer]):
     sets = serializers.IntegerField(help_text="strata that count")
     runs = serializers.IntegerField(help_text="in the strata that count")
     levels = serializers.SerializerMethodField(help_text="runs by level, matched or not")
+    levels_left_out = serializers.IntegerField(help_text="of very many levels, those with the fewest runs")
     held = serializers.ListField(child=serializers.CharField(), help_text="facts that are held equal")
     implied = serializers.ListField(
         child=serializers.CharField(), help_text="facts that come with the factor and differ"
