@@ -130,6 +130,7 @@ def test_compare_opens_on_the_questions(sign_in: SignIn) -> None:
     assert re.search(told, page)
     assert '<svg class="forest"' in page
     assert "Not answerable yet" in page
+    assert "Could not be held, because no run tells them: controller" in page
     for link in re.findall(r'href="(/compare/questions/[^"#]*)', page):
         assert client.get(link.replace("&amp;", "&")).status_code == 200
 
@@ -220,3 +221,15 @@ def test_answers_are_said_in_the_readers_language(sign_in: SignIn, language: str
     client = sign_in("viewer")
     client.post("/language/", {"language": language, "next": "/"})
     assert told in " ".join(client.get("/compare/", headers={"Accept-Language": language}).content.decode().split())
+
+
+@pytest.mark.usefixtures("runs")
+def test_an_open_question_shows_two_figures_side_by_side_and_what_is_missing(sign_in: SignIn) -> None:
+    page = " ".join(sign_in("viewer").get("/compare/questions/kernel/").content.decode().replace("\u00a0", " ").split())
+    pair = re.search(r"<li>(kernel [^<]*)", page)
+    assert pair
+    assert re.fullmatch(r"kernel 6\.1 [\d.]+ MB/s / kernel 2\.6 [\d.]+ MB/s: host new / old, disk model .*", pair[1]), (
+        pair[1]
+    )
+    assert "3 runs of kernel" in page
+    assert "<svg" not in page.split("</header>")[-1]
