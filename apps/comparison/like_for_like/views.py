@@ -42,6 +42,7 @@ from apps.core import units
 from apps.core.unit_base import base
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
+from apps.labs.models import Role
 from apps.runs.metrics import METRICS
 
 OWN_PARAMETERS = frozenset({"base", "published"})  # of the page of questions; with any other it is a comparison
@@ -185,6 +186,11 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
              measure == (answer.operation, answer.metric))
             for measure in dict.fromkeys((*factor.asks, (answer.operation, answer.metric)))
         ],
+        "missing": [
+            (missing_words(missing, factor), missing.like.runs[-1] if missing.like.runs else None)
+            for missing in answer.missing
+        ],
+        "may_start": request.member.covers(Role.ENGINEER) and not selection.published and not selection.study,
         "levels": [
             (factor.level_name(level), n, _link(factor, selection.with_(against=level)))
             for level, n in (answer.candidates or {}).items()

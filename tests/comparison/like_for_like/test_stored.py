@@ -233,3 +233,11 @@ def test_an_open_question_shows_two_figures_side_by_side_and_what_is_missing(sig
     )
     assert "3 runs of kernel" in page
     assert "<svg" not in page.split("</header>")[-1]
+
+
+@pytest.mark.usefixtures("runs")
+def test_an_engineer_starts_what_is_missing_from_a_run_that_is_like_it(sign_in: SignIn) -> None:
+    page = sign_in("engineer").get("/compare/questions/kernel/").content.decode()
+    (link,) = re.findall(r'href="(/runs/new/\?like=\d+)"', page)
+    assert sign_in("engineer").get(link).status_code == 200
+    assert "/runs/new/?like=" not in sign_in("viewer").get("/compare/questions/kernel/").content.decode()
