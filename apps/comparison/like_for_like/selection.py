@@ -19,7 +19,8 @@ from apps.runs.metrics import METRICS, OPERATIONS
 
 WORDS = ("operation", "metric", "against", "hold", "ignore", "published", "study")
 YES = "yes"
-_NOT_FILTERS = frozenset({*NOT_FILTERS, *WORDS})
+PAGING = ("cursor", "limit")  # of lists; there is one page of questions
+_NOT_FILTERS = frozenset({*NOT_FILTERS, *WORDS, *PAGING})
 
 
 @dataclass(frozen=True)

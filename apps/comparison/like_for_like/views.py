@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import exp
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -37,8 +38,12 @@ from apps.comparison.question import QuestionError
 from apps.comparison.questions import BY_NAME
 from apps.comparison.questions.factor import Factor
 from apps.comparison.statistics.method import MATCHED
+from apps.core import units
+from apps.core.unit_base import base
 from apps.labs.access import member_required
 from apps.labs.middleware import LabRequest
+from apps.labs.models import Role
+from apps.runs.metrics import METRICS
 
 OWN_PARAMETERS = frozenset({"base", "published"})  # of the page of questions; with any other it is a comparison
 CHIPS = {"effect": "approved", "depends": "warning", "no difference shown": "none", "too few runs": "pending"}
@@ -77,6 +82,16 @@ class AnswerCard:
     @property
     def missing(self) -> list[str]:
         return [missing_words(missing, self.factor) for missing in self.answer.missing]
+
+    @property
+    def not_held(self) -> list[str]:
+        """Return the facts that could not be held because no run tells them."""
+        return [_(label_of(name)) for name in self.answer.nowhere]
+
+    @property
+    def is_apart_in_time(self) -> bool:
+        """Return whether in some set one level was measured before the other."""
+        return any(effect.is_apart_in_time for contrast in self.answer.answered for effect in contrast.usable)
 
     @property
     def finding(self) -> str:
@@ -150,7 +165,14 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
         "selection": selection,
         "contrasts": [_contrast(contrast, answer, factor) for contrast in answer.contrasts],
         "nearest": [
-            ([factor.level_name(level) for level in pair.levels], nearest_words(pair)) for pair in answer.nearest
+            (
+                [
+                    f"{factor.level_name(level)} {units.human(exp(group.logs.mean), METRICS[answer.metric].unit, base())}"
+                    for level, group in zip(pair.levels, pair.groups, strict=True)
+                ],
+                nearest_words(pair),
+            )
+            for pair in answer.nearest
         ],
         "held": _moves(answer.held, lambda name: selection.ignore(name), factor, selection),
         "implied": _moves(answer.implied, lambda name: selection.hold(name), factor, selection),
@@ -164,6 +186,11 @@ def _context(request: LabRequest, answer: FactorAnswer, factor: Factor, selectio
              measure == (answer.operation, answer.metric))
             for measure in dict.fromkeys((*factor.asks, (answer.operation, answer.metric)))
         ],
+        "missing": [
+            (missing_words(missing, factor), missing.like.runs[-1] if missing.like.runs else None)
+            for missing in answer.missing
+        ],
+        "may_start": request.member.covers(Role.ENGINEER) and not selection.published and not selection.study,
         "levels": [
             (factor.level_name(level), n, _link(factor, selection.with_(against=level)))
             for level, n in (answer.candidates or {}).items()

@@ -69,11 +69,12 @@ def test_rest_has_the_answer_with_its_strata_and_runs(sign_in: SignIn) -> None:
 @pytest.mark.usefixtures("runs")
 def test_all_questions_are_corrected_together(sign_in: SignIn) -> None:
     found = get(sign_in("viewer"), "/api/v1/questions/")
-    contrasts = [contrast for answer in found["answered"] for contrast in answer["contrasts"] if contrast["sets"]]
+    answered = [answer for answer in found["results"] if answer["answered"]]
+    contrasts = [contrast for answer in answered for contrast in answer["contrasts"] if contrast["sets"]]
     assert found["tests"] == len(contrasts) >= 4
     assert all(contrast["p_adjusted"] >= contrast["p"] for contrast in contrasts)
-    assert {answer["question"] for answer in found["answered"]} == {"raid_implementation", "raid_level", "filesystem"}
-    assert "kernel" in {answer["question"] for answer in found["open"]}
+    assert {answer["question"] for answer in answered} == {"raid_implementation", "raid_level", "filesystem"}
+    assert "kernel" in {answer["question"] for answer in found["results"] if not answer["answered"]}
 
 
 @pytest.mark.usefixtures("runs")
@@ -130,6 +131,7 @@ def test_compare_opens_on_the_questions(sign_in: SignIn) -> None:
     assert re.search(told, page)
     assert '<svg class="forest"' in page
     assert "Not answerable yet" in page
+    assert "Could not be held, because no run tells them: controller" in page
     for link in re.findall(r'href="(/compare/questions/[^"#]*)', page):
         assert client.get(link.replace("&amp;", "&")).status_code == 200
 
@@ -148,7 +150,7 @@ def test_another_labs_runs_are_no_part_of_an_answer(cast: Cast, sign_in: SignIn)
     with lab_scope(cast.other_lab.pk):
         store(cast.other_lab, old_machine(3))
     found = get(sign_in("viewer"), "/api/v1/questions/")
-    assert (found["runs"], found["answered"], found["open"]) == (0, [], [])
+    assert (found["runs"], found["results"]) == (0, [])
 
 
 def test_published_runs_count_where_they_are_asked_for(cast: Cast, sign_in: SignIn) -> None:
@@ -220,3 +222,23 @@ def test_answers_are_said_in_the_readers_language(sign_in: SignIn, language: str
     client = sign_in("viewer")
     client.post("/language/", {"language": language, "next": "/"})
     assert told in " ".join(client.get("/compare/", headers={"Accept-Language": language}).content.decode().split())
+
+
+@pytest.mark.usefixtures("runs")
+def test_an_open_question_shows_two_figures_side_by_side_and_what_is_missing(sign_in: SignIn) -> None:
+    page = " ".join(sign_in("viewer").get("/compare/questions/kernel/").content.decode().replace("\u00a0", " ").split())
+    pair = re.search(r"<li>(kernel [^<]*)", page)
+    assert pair
+    assert re.fullmatch(r"kernel 6\.1 [\d.]+ MB/s / kernel 2\.6 [\d.]+ MB/s: host new / old, disk model .*", pair[1]), (
+        pair[1]
+    )
+    assert "3 runs of kernel" in page
+    assert "<svg" not in page.split("</header>")[-1]
+
+
+@pytest.mark.usefixtures("runs")
+def test_an_engineer_starts_what_is_missing_from_a_run_that_is_like_it(sign_in: SignIn) -> None:
+    page = sign_in("engineer").get("/compare/questions/kernel/").content.decode()
+    (link,) = re.findall(r'href="(/runs/new/\?like=\d+)"', page)
+    assert sign_in("engineer").get(link).status_code == 200
+    assert "/runs/new/?like=" not in sign_in("viewer").get("/compare/questions/kernel/").content.decode()

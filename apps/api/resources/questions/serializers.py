@@ -220,8 +220,11 @@ class QuestionReportSerializer(serializers.Serializer[Any]):
 
     runs = serializers.IntegerField(help_text="that were looked at")
     tests = serializers.IntegerField(help_text="contrasts whose p were adjusted together")
-    answered = FactorAnswerSerializer(many=True)
-    open = FactorAnswerSerializer(many=True, help_text="questions that these runs cannot answer yet")
+    results = FactorAnswerSerializer(
+        source="answers",
+        many=True,
+        help_text="those with an answer first, then those that these runs cannot answer yet",
+    )
     permalink = serializers.SerializerMethodField()
 
     @extend_schema_field(serializers.URLField)
