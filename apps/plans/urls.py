@@ -1,4 +1,4 @@
-from django.urls import path, re_path
+from django.urls import path
 
 from apps.plans import views
 
@@ -6,6 +6,9 @@ urlpatterns = [
     path("plans/", views.plans, name="plans"),
     path("plans/new/", views.new, name="plan-make"),
     path("plans/<int:pk>/", views.plan, name="plan"),
-    path("plans/<int:pk>/cancelling/", views.cancel, name="plan-cancel"),
-    re_path(r"^plans/(?P<pk>\d+)/(?P<act>start|pause|resume|cancel|retry|repetitions)/$", views.act, name="plan-act"),
+    path("plans/<int:pk>/cancel/", views.cancel, name="plan-cancel"),
+    *(
+        path(f"plans/<int:pk>/{act}/", views.act, {"act": act}, name=f"plan-{act}")
+        for act in ("start", "pause", "resume", "retry", "repetitions")
+    ),
 ]

@@ -91,7 +91,7 @@ def _live_part(request: LabRequest, found: Plan, may_edit: bool) -> str:
 @require_POST
 @member_required(Role.ENGINEER)
 def act(request: LabRequest, pk: int, act: str) -> HttpResponse:
-    """Start, pause, resume or cancel a plan, retry what failed, or add repetitions."""
+    """Start, pause or resume a plan, retry what failed, or add repetitions."""
     found = _own(request, pk)
     try:
         message = _do(request, found, act)
@@ -113,9 +113,6 @@ def _do(request: LabRequest, found: Plan, act: str) -> str:
     if act == "resume":
         services.resume_plan(found, actor=actor)
         return f"{found} goes on."
-    if act == "cancel":
-        services.cancel_plan(found, actor=actor)
-        return f"{found} is cancelled; what was measured stays."
     if act == "retry":
         count = services.retry_failed(found, actor=actor)
         return f"{count} failed step{'' if count == 1 else 's'} of {found} will be made again."
@@ -131,8 +128,15 @@ def _number(typed: Any, name: str, default: int) -> int:
 
 @member_required(Role.ENGINEER)
 def cancel(request: LabRequest, pk: int) -> HttpResponse:
-    """Say what would be lost; the button on the page cancels."""
+    """GET says what would be lost; POST cancels the plan."""
     found = _own(request, pk)
+    if request.method == "POST":
+        try:
+            services.cancel_plan(found, actor=str(request.user))
+            messages.success(request, f"{found} is cancelled; what was measured stays.")
+        except ExecutionError as error:
+            messages.error(request, str(error))
+        return redirect("plan", found.pk)
     return render(request, "plans/cancel.html", {"plan": found, "page": ExecutionPage(found)})
 
 

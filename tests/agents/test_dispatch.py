@@ -124,7 +124,10 @@ def test_a_start_and_every_end_send_the_task(agent, start, sent, committed) -> N
     with committed():
         ending = {"outcome": "finished", "exit_status": 0, "streams": {}}
         assert agent.post(f"attempts/{attempt.pk}/finish/", token=attempt.token, **ending).status_code == 200
-    assert sent == [("agents.dispatch_host", agent.row.host_id)] * 3
+    with lab_scope(agent.lab.pk):
+        ended = [("plans.run_ended", pk) for pk in Run.objects.order_by("pk").values_list("pk", flat=True)]
+    of_host = ("agents.dispatch_host", agent.row.host_id)
+    assert sent == [entry for end in ended for entry in (of_host, end)], "its host and its plan go on"
 
 
 def test_nothing_is_sent_for_what_was_rolled_back(agent, start, sent, django_capture_on_commit_callbacks) -> None:

@@ -70,7 +70,7 @@ def test_one_job_may_be_given_by_itself(cast: Cast, script: Scripts) -> None:
         ({"workload": {"jobs": [{**JOB, "rw": "shred"}]}}, "jobs[0].rw", "one of read, write"),
         ({"workload": {"jobs": [{**JOB, "exec_prerun": "rm"}]}}, "jobs[0].exec_prerun", "one of: rw, block_size, "),
         ({"workload": {"jobs": [JOB], "nonsense": 1}}, "nonsense", "one of: tool, jobs"),
-        ({"tags": {"kernel": "6.1"}}, "tags", "one of: target, workload, repetitions"),
+        ({"tags": {"kernel": "6.1"}}, "tags", "one of: target, targets, workload, repetitions"),
     ],
 )
 def test_a_workload_that_may_not_run_is_told_why(

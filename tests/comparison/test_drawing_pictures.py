@@ -180,6 +180,6 @@ def test_labels_that_would_run_into_each_other_are_turned() -> None:
 def test_who_draws_no_picture_never_loads_matplotlib() -> None:
     program = (
         "import sys, apps.comparison.charts.picture as picture, apps.comparison.charts.comparison; "
-        "assert 'matplotlib' not in sys.modules; picture._set_up(); assert 'matplotlib.pyplot' not in sys.modules"
+        "assert 'matplotlib' not in sys.modules; picture.set_up(); assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

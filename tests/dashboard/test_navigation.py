@@ -17,7 +17,7 @@ def test_one_section_is_the_current_one_in_every_language() -> None:
         for language in ("en", "it", "ru", "en"):
             with translation.override(language):
                 found = shown(path)
-            assert found.count("<li>") == 8
+            assert found.count("<li>") == 9
             assert found.count("aria-current") == 1
             assert f'<a href="{reverse(name)}" aria-current="page">' in found
 

@@ -74,6 +74,7 @@ WORDS = {
     "sequence": 0,
     "slug": "their-study",
     "metric": "bandwidth",
+    "factor": "filesystem",
 }
 ROLES = ["viewer", "engineer", "owner"]
 METHODS = ["get", "post", "put", "patch", "delete"]

@@ -127,7 +127,7 @@ def test_every_button_does_what_it_says(write_plan: WritePlan, sign_in: SignIn) 
     assert PlannedRun.objects.get(run=run).is_retried
     press("repetitions", repetitions="3")
     assert Plan.objects.get().rule.most == 5
-    assert client.get(f"/plans/{plan.pk}/cancelling/").status_code == 200
+    assert client.get(f"/plans/{plan.pk}/cancel/").status_code == 200
     assert press("cancel") == "cancelled"
     assert not Run.objects.open().exists()
     assert "already" not in client.get(f"/plans/{plan.pk}/").content.decode()

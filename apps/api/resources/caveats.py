@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.comparison.caveats.rule import Caveat
@@ -23,5 +24,6 @@ class CaveatSerializer(serializers.Serializer[Any]):
     def get_arithmetic(self, caveat: Caveat) -> list[str]:
         return list(all_written(caveat.arithmetic, base()))
 
+    @extend_schema_field({"type": "array", "items": {"type": "object"}})
     def get_cells(self, caveat: Caveat) -> list[dict[str, object]]:
         return [{"x": x, "series": series} for x, series in caveat.cells]

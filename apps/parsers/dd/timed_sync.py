@@ -18,7 +18,7 @@ _SHELL = re.compile(
     r"(?:\S*/)?(?:busybox\s+)?(?:(?:ba|da|z|k|mk|fi|tc|c|a)?sh(?:\s+-[a-zA-Z]+)*?\s+-[a-zA-Z]*c|su(?:\s+\S+)?\s+-c)\s+"
 )
 _REDIRECTION = re.compile(r"[012]?>>?\s*&[012-]|&>>?\s*\S+|[012]?>>?\s*[^\s&;|>]+|<\s*[^\s&;|<]+")
-_SEPARATOR = re.compile(r"\s*(?:;|&&|\n)\s*")
+_SEPARATOR = re.compile(r";|&&|\n")
 _DD = re.compile(r"(?:\S*/)?(?:busybox\s+)?g?dd\s+[a-z]+=")
 _SYNC = re.compile(r"(?:\S*/)?(?:busybox\s+)?sync(?:\s+[^\s;&|]+)*$")
 _HARMLESS = re.compile(r"(?:cd|echo|printf|true|umask|set|export)\b|:$|$")
@@ -58,7 +58,7 @@ def _cut_at(text: str, end: str) -> str:
 def _is_dd_with_sync(body: str) -> bool:
     """Return whether the commands are one dd, at least one sync behind it, and nothing that takes time."""
     parts = _SEPARATOR.split(_REDIRECTION.sub("", body).strip())
-    kinds = [_find_kind(part) for part in parts]
+    kinds = [_find_kind(part.strip()) for part in parts]
     kinds = [kind for kind in kinds if kind != "harmless"]
     return len(kinds) > 1 and kinds[0] == "dd" and all(kind == "sync" for kind in kinds[1:])
 

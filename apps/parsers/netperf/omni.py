@@ -51,7 +51,7 @@ BEGINNINGS = (
 )  # fmt: skip
 FIGURES = ("THROUGHPUT", "TRANSACTION_RATE", *_LATENCY_KEYS)
 HAS_KEY = re.compile(
-    r"^\s*(?:THROUGHPUT|TRANSACTION_RATE|(?:MEAN|RT|MIN|MAX|STDDEV|P50|P90|P99)_LATENCY)=-?\d", re.MULTILINE
+    r"^[ \t]*(?:THROUGHPUT|TRANSACTION_RATE|(?:MEAN|RT|MIN|MAX|STDDEV|P50|P90|P99)_LATENCY)=-?\d", re.MULTILINE
 )
 _CPU = ("local_cpu_util", "remote_cpu_util")
 _UNREADABLE = "not readable"

@@ -5,8 +5,8 @@ import re
 OPERATIONS = (
     "write", "read", "randwrite", "randread", "rewrite", "reread", "char_write", "char_read", "backward_read",
     "record_rewrite", "stride_read", "fwrite", "frewrite", "fread", "freread", "pread", "pwrite", "trim", "seek",
-    "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand", "copy", "net_send",
-    "net_receive", "net_request", "mixed", "sync", "cached_read",
+    "create_seq", "stat_seq", "delete_seq", "create_rand", "stat_rand", "delete_rand", "create", "stat", "delete",
+    "copy", "net_send", "net_receive", "net_request", "mixed", "sync", "cached_read",
 )  # fmt: skip
 METRICS = {  # → base unit
     "bandwidth": "B/s", "iops": "1/s", "rate": "1/s", "cpu": "fraction", "latency_mean": "ns", "latency_max": "ns",

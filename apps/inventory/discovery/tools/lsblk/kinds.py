@@ -87,7 +87,7 @@ def _kind(device: "Device", devices: Mapping[str, "Device"], is_flat: bool) -> s
         return "disk"
     if device.parents:
         return _mapping(device, devices)
-    is_plain = re.fullmatch(r"[a-z]{2,}[a-z0-9]*", name) is not None
+    is_plain = re.fullmatch(r"[a-z]{2}[a-z0-9]*", name) is not None
     return "disk" if is_plain and not is_flat and not name.startswith("dm") else ""
 
 
