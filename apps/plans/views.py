@@ -78,13 +78,17 @@ def plan(request: LabRequest, pk: int) -> HttpResponse:
 
 
 def _live_part(request: LabRequest, found: Plan, may_edit: bool) -> str:
-    """Return the live part; a hundred readers of one plan share a rendering of the same second."""
-    key = f"plan-live:{found.pk}:{may_edit}:{get_language()}:{base()}"
-    text: str | None = cache.get(key)
+    """Return the live part; a hundred readers of one plan share a rendering of the same second.
+
+    Who may edit gets forms with the token of the own browser against forged requests: those are shared with nobody.
+    """
+    key = f"plan-live:{found.pk}:{get_language()}:{base()}"
+    text: str | None = None if may_edit else cache.get(key)
     if text is None:
         context = {"page": ExecutionPage(found), "plan": found, "may_edit": may_edit}
         text = render(request, "plans/_live.html", context).content.decode()
-        cache.set(key, text, FRESH_S)
+        if not may_edit:
+            cache.set(key, text, FRESH_S)
     return text
 
 

@@ -109,6 +109,21 @@ def test_htmx_gets_the_live_part_alone(write_plan: WritePlan, sign_in: SignIn) -
         assert button not in text, "a viewer reads"
 
 
+def test_live_part_has_the_token_of_the_own_browser(
+    write_plan: WritePlan, sign_in: SignIn, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.plans.views.FRESH_S", 60)
+    address = f"/plans/{write_plan().pk}/"
+    sign_in("engineer").get(address, headers={"HX-Request": "true"})
+    other = Client(enforce_csrf_checks=True)
+    other.force_login(cast.owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+    text = other.get(address, headers={"HX-Request": "true"}).content.decode()
+    token = text.split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
+    answer = other.post(f"{address}start/", {"csrfmiddlewaretoken": token, "retries": "0"})
+    assert answer.status_code == 302, "the form of the live part is refused"
+    assert Execution.objects.get().state == "running"
+
+
 def test_every_button_does_what_it_says(write_plan: WritePlan, sign_in: SignIn) -> None:
     plan = write_plan()
     client = sign_in("engineer")
