@@ -197,12 +197,17 @@ def retry_failed(
 ) -> int:
     """Make the failed steps of a plan, or of one cell, again; return how many.
 
-    A plan that is done runs again. Raises `ExecutionError` where nothing has failed or the plan was never started.
+    A plan that is done runs again.
+
+    Raises:
+        ExecutionError: Nothing has failed, or the plan was never started or is cancelled, so that nothing would be made.
     """
     _lock(plan)
     execution = execution_of(plan)
     if execution is None:
         raise ExecutionError("The plan was not started yet.")
+    if execution.state == ExecutionState.CANCELLED:
+        raise ExecutionError("The plan is cancelled: start it again first.")
     failed = [planned for planned in _newest_of_steps(plan, row, point) if _has_failed(planned)]
     if not failed:
         raise ExecutionError("No step has failed.")

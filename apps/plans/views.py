@@ -109,7 +109,7 @@ def act(request: LabRequest, pk: int, act: str) -> HttpResponse:
 def _do(request: LabRequest, found: Plan, act: str) -> str:
     actor, typed = str(request.user), request.POST
     if act == "start":
-        services.start_plan(found, actor=actor, retries=_number(typed, "retries", 0))
+        services.start_plan(found, actor=actor, retries=_number(typed, "retries", "Retries of a failed step"))
         return f"{found} is started."
     if act == "pause":
         services.pause_plan(found, actor=actor)
@@ -123,14 +123,18 @@ def _do(request: LabRequest, found: Plan, act: str) -> str:
     if act == "retry":
         count = services.retry_failed(found, actor=actor)
         return f"{count} failed step{'' if count == 1 else 's'} of {found} will be made again."
-    number = _number(typed, "repetitions", 0)
+    number = _number(typed, "repetitions", "More rounds")
     services.add_repetitions(found, number, actor=actor)
     return f"{number} more round{'' if number == 1 else 's'} of every cell."
 
 
-def _number(typed: Any, name: str, default: int) -> int:
-    value = whole_number(typed.get(name, ""))
-    return default if value is None else value
+def _number(typed: Any, name: str, label: str) -> int:
+    """Return a typed number, 0 where none was typed. Raises `ExecutionError` for anything else."""
+    text = typed.get(name, "").strip() or "0"
+    value = whole_number(text)
+    if value is None:
+        raise ExecutionError(f"{label}: found {text[:40]!r}, expected a whole number.")
+    return value
 
 
 @member_required(Role.ENGINEER)

@@ -176,7 +176,7 @@ def test_a_host_that_is_never_idle_stops_the_plan_and_its_values_do_not_count(wr
         end(Run.objects.open().filter(host__name="alpha").get(), facts={"load_before": 6.9})
     execution = Execution.objects.get()
     assert execution.state == "paused"
-    assert "guard idle: load before 6.9" in execution.reason
+    assert "guard idle: load before 6.90 (limits: load 0.5, 1.00\u00a0MB/s)" in execution.reason
     cell = next(entry for row in ExecutionPage(plan).rows for entry in row.cells if entry.cell.runs)
     assert cell.value is None
     assert cell.problem.startswith("guard idle: load before 6.9")
