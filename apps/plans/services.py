@@ -160,6 +160,8 @@ def resume_plan(plan: Plan, *, actor: str) -> Execution:
 def cancel_plan(plan: Plan, *, actor: str) -> Execution:
     """End a plan: nothing more is started, and its queued and running runs are cancelled. What was measured stays.
 
+    The steps of the cancelled runs have not failed: they are made again when the plan is started again.
+
     Raises:
         ExecutionError: It neither runs nor is paused.
     """
@@ -169,7 +171,9 @@ def cancel_plan(plan: Plan, *, actor: str) -> Execution:
     execution.save(update_fields=["state", "reason", "ended_at"])
     execution.waits.all().delete()
     record_act(plan, "plan cancelled", actor)
-    for run in open_runs(plan):
+    runs = list(open_runs(plan))
+    PlannedRun.objects.filter(run__in=runs).update(is_retried=True)
+    for run in runs:
         cancel_run(run, actor)
     return execution
 
